@@ -1,0 +1,67 @@
+"""One ACL of the log, with Kafka's own text forms, and the request it may answer."""
+
+from __future__ import annotations
+
+from dataclasses import astuple, dataclass
+from typing import Final
+
+ANY_OTHER: Final = "<any-other>"
+"""Stands, as host and resource, for what is in no ACL and no inventory."""
+
+ANY_OTHER_PRINCIPAL: Final = f"User:{ANY_OTHER}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Acl:
+    """An AccessControlEntryRecord; enum fields hold names, of unknown codes ``UNKNOWN(code)``.
+
+    ``acl_id`` is the record's Uuid in Kafka's text form: URL-safe base64, 22 characters.
+    """
+
+    acl_id: str
+    resource_type: str
+    resource_name: str
+    pattern_type: str
+    principal: str
+    host: str
+    operation: str
+    permission_type: str
+
+    @property
+    def is_allow(self) -> bool:
+        """Say whether this is an ALLOW; everything else denies (StandardAuthorizerData)."""
+        return self.permission_type == "ALLOW"
+
+    @property
+    def binding(self) -> tuple[str, ...]:
+        """The seven fields without the id: what Kafka calls an AclBinding."""
+        return astuple(self)[1:]
+
+    def render_pattern(self) -> str:
+        """Write the resource pattern as Kafka does (ResourcePattern.toString)."""
+        return (
+            f"ResourcePattern(resourceType={self.resource_type}, name={self.resource_name}, "
+            f"patternType={self.pattern_type})"
+        )
+
+    def render_entry(self) -> str:
+        """Write principal, host, operation and permission as kafka-acls lists them."""
+        return (
+            f"(principal={self.principal}, host={self.host}, operation={self.operation}, "
+            f"permissionType={self.permission_type})"
+        )
+
+    def __str__(self) -> str:
+        """Write the ACL as Kafka does (AclBinding.toString)."""
+        return f"(pattern={self.render_pattern()}, entry={self.render_entry()})"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """A question: may this principal, from this host, do this to this resource?"""
+
+    principal: str
+    host: str
+    operation: str
+    resource_type: str
+    resource_name: str

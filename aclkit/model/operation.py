@@ -1,0 +1,61 @@
+"""Operations: which a resource type knows, and which requests an ACL's operation covers.
+
+Sources: Kafka 4.1 AclEntry.supportedOperations (without ALL) and StandardAuthorizerData's
+IMPLIES_DESCRIBE and IMPLIES_DESCRIBE_CONFIGS.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+OPERATIONS_OF_TYPE: Final[dict[str, tuple[str, ...]]] = {
+    "TOPIC": (
+        "READ",
+        "WRITE",
+        "CREATE",
+        "DELETE",
+        "ALTER",
+        "DESCRIBE",
+        "DESCRIBE_CONFIGS",
+        "ALTER_CONFIGS",
+    ),
+    "GROUP": ("READ", "DELETE", "DESCRIBE", "DESCRIBE_CONFIGS", "ALTER_CONFIGS"),
+    "CLUSTER": (
+        "CREATE",
+        "ALTER",
+        "DESCRIBE",
+        "CLUSTER_ACTION",
+        "DESCRIBE_CONFIGS",
+        "ALTER_CONFIGS",
+        "IDEMPOTENT_WRITE",
+    ),
+    "TRANSACTIONAL_ID": ("WRITE", "DESCRIBE", "TWO_PHASE_COMMIT"),
+    "DELEGATION_TOKEN": ("DESCRIBE",),
+    "USER": ("CREATE_TOKENS", "DESCRIBE_TOKENS"),
+}
+"""The operations that a request on each resource type can have, in code order."""
+
+IMPLIED_BY_ALLOW: Final[dict[str, str]] = {
+    "READ": "DESCRIBE",
+    "WRITE": "DESCRIBE",
+    "DELETE": "DESCRIBE",
+    "ALTER": "DESCRIBE",
+    "ALTER_CONFIGS": "DESCRIBE_CONFIGS",
+}
+"""An ALLOW on the key also answers the value; a DENY implies nothing."""
+
+EQUAL, IMPLIED, BY_ALL = 0, 1, 2
+"""How an ACL's operation covers a request's, the most specific first."""
+
+
+def coverage(acl_operation: str, permission_type: str, operation: str) -> int | None:
+    """Say how an ACL's operation covers a request's: EQUAL, IMPLIED, BY_ALL, or None.
+
+    >>> coverage("READ", "ALLOW", "DESCRIBE"), coverage("READ", "DENY", "DESCRIBE")
+    (1, None)
+    """
+    if acl_operation == operation:
+        return EQUAL
+    if permission_type == "ALLOW" and IMPLIED_BY_ALLOW.get(acl_operation) == operation:
+        return IMPLIED
+    return BY_ALL if acl_operation == "ALL" else None

@@ -1,0 +1,52 @@
+"""Principals: ``type:name``, split at the first colon and never trimmed."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from aclkit.errors import UsageError
+
+WILDCARD_PRINCIPAL: Final = "User:*"
+"""Matches every principal of every type (StandardAuthorizerData.WILDCARD_KAFKA_PRINCIPAL)."""
+
+
+def split_principal(text: str) -> tuple[str, str] | None:
+    """Split a principal into type and name, or return None when it has no colon.
+
+    >>> split_principal("User:CN=a:b"), split_principal("alice")
+    (('User', 'CN=a:b'), None)
+    """
+    principal_type, colon, name = text.partition(":")
+    return (principal_type, name) if colon else None
+
+
+def parse_principal(text: str) -> tuple[str, str]:
+    """Split a principal that a person wrote; an empty type or name is kept.
+
+    Source: SecurityUtils.parseKafkaPrincipal.
+
+    Raises:
+        UsageError: the text has no colon.
+    """
+    parts = split_principal(text)
+    if parts is None:
+        raise UsageError(
+            f"bad principal {text!r}: expected type:name, for example User:alice, "
+            "but there is no colon"
+        )
+    return parts
+
+
+def parse_super_users(text: str) -> frozenset[str]:
+    """Read ``super.users`` as a broker does: split at ``;``, trimmed, empty parts dropped.
+
+    Raises:
+        UsageError: a part has no colon.
+
+    >>> sorted(parse_super_users(" User:admin; User:CN=a,OU=b ;"))
+    ['User:CN=a,OU=b', 'User:admin']
+    """
+    users = frozenset(part.strip() for part in text.split(";")) - {""}
+    for user in sorted(users):
+        parse_principal(user)
+    return users

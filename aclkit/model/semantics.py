@@ -1,0 +1,48 @@
+"""The settings under which ACLs are read, and the two presets of ``--semantics``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+MOST_SPECIFIC: Final = "most-specific"
+BROKER: Final = "broker"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Semantics:
+    """How an ACL's text is read and which matching ACL is named as the deciding one.
+
+    Attributes:
+        glob_patterns: pattern code 5 is a glob; otherwise a prefix, as today's brokers take it.
+        identity_globs: an ACL's principal type, principal name and host are globs where they
+            hold ``*`` or ``?``, and an empty part is ``*``; otherwise they are compared as text.
+        deciding_acl: ``most-specific`` (KIP-1042) or ``broker`` (what Kafka's audit log names).
+        wildcard_defect: LITERAL ``*`` misses longer names that begin with ``*``, as in Kafka up
+            to 4.3.
+    """
+
+    glob_patterns: bool = True
+    identity_globs: bool = True
+    deciding_acl: str = MOST_SPECIFIC
+    wildcard_defect: bool = False
+
+
+KIP_1042: Final = Semantics()
+KAFKA: Final = Semantics(
+    glob_patterns=False, identity_globs=False, deciding_acl=BROKER, wildcard_defect=True
+)
+PRESETS: Final[dict[str, Semantics]] = {"kip-1042": KIP_1042, "kafka": KAFKA}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BrokerSettings:
+    """What the brokers' configuration adds to the ACLs; it is in no metadata log.
+
+    Attributes:
+        super_users: principals that are always allowed, compared as text.
+        allow_everyone: ``allow.everyone.if.no.acl.found``.
+    """
+
+    super_users: frozenset[str] = frozenset()
+    allow_everyone: bool = False

@@ -1,0 +1,154 @@
+"""Does one pattern match one name? The specification that every index is compared with.
+
+No regular expression is ever built from a pattern: patterns come from strangers.
+"""
+
+from __future__ import annotations
+
+from aclkit.model.acl import ANY_OTHER, Acl
+from aclkit.model.host import canonical_host
+from aclkit.model.principal import WILDCARD_PRINCIPAL, split_principal
+from aclkit.model.semantics import Semantics
+
+LITERAL, PREFIXED, GLOB = "LITERAL", "PREFIXED", "GLOB"
+
+
+def glob_matches(glob: str, name: str) -> bool:
+    """Say whether a glob matches the whole name, in O(len(glob) × len(name)) at worst.
+
+    ``*`` is zero or more characters, ``?`` exactly one code point; nothing else is special,
+    there is no escape and case matters (KIP-1042). Only the last ``*`` is ever gone back to:
+    an earlier one could do nothing that the last one cannot.
+
+    >>> glob_matches("He*m*m*", "Hermesmoon"), glob_matches("a?", "a")
+    (True, False)
+    """
+    at_glob = at_name = 0
+    star, resume = -1, 0
+    while at_name < len(name):
+        if at_glob < len(glob) and glob[at_glob] == "*":
+            star, resume = at_glob, at_name
+            at_glob += 1
+        elif at_glob < len(glob) and glob[at_glob] in ("?", name[at_name]):
+            at_glob += 1
+            at_name += 1
+        elif star >= 0:
+            resume += 1
+            at_glob, at_name = star + 1, resume
+        else:
+            return False
+    return glob.count("*", at_glob) == len(glob) - at_glob
+
+
+def is_universal(glob: str) -> bool:
+    """Say whether a glob matches every name: the empty glob and runs of stars (KIP-1042)."""
+    return glob.count("*") == len(glob)
+
+
+def has_wildcard(text: str) -> bool:
+    """Say whether a part of a principal, or a host, is a glob: GlobPrincipal.hasGlob."""
+    return not text or "*" in text or "?" in text
+
+
+def effective_pattern_type(pattern_type: str, semantics: Semantics) -> str:
+    """Return LITERAL, PREFIXED or GLOB: what a pattern type of the log acts as.
+
+    Whatever is not LITERAL is a prefix to a broker, unknown codes too.
+    """
+    if pattern_type == LITERAL:
+        return LITERAL
+    return GLOB if pattern_type == GLOB and semantics.glob_patterns else PREFIXED
+
+
+def matches_every_name(pattern_type: str, pattern: str, semantics: Semantics) -> bool:
+    """Say whether a resource pattern reaches any name whatever, "any other" included."""
+    kind = effective_pattern_type(pattern_type, semantics)
+    if kind == LITERAL:
+        return pattern == "*"
+    return is_universal(pattern) if kind == GLOB else not pattern
+
+
+def pattern_matches(pattern_type: str, pattern: str, name: str, semantics: Semantics) -> bool:
+    """Say whether a resource pattern matches a resource name (DESIGN.md, the rule).
+
+    Under ``wildcard_defect`` LITERAL ``*`` misses longer names that begin with ``*``, because
+    StandardAuthorizerData takes it for a literal that is a mere prefix of them.
+    """
+    if name == ANY_OTHER:
+        return matches_every_name(pattern_type, pattern, semantics)
+    kind = effective_pattern_type(pattern_type, semantics)
+    if kind == PREFIXED:
+        return name.startswith(pattern)
+    if kind == GLOB:
+        return not pattern or glob_matches(pattern, name)
+    if pattern == "*":
+        return not (semantics.wildcard_defect and len(name) > 1 and name.startswith("*"))
+    return pattern == name
+
+
+def principal_matches(acl_principal: str, principal: str, semantics: Semantics) -> bool:
+    """Say whether an ACL's principal is, or stands for, the principal of a request.
+
+    ``User:*`` matches every principal of every type. A principal without a colon matches
+    nobody. Type and name are globs each on its own under ``identity_globs``.
+    """
+    if acl_principal == WILDCARD_PRINCIPAL:
+        return True
+    wanted, asked = split_principal(acl_principal), split_principal(principal)
+    if wanted is None or asked is None:
+        return False
+    if not semantics.identity_globs:
+        return wanted == asked
+    return _part_matches(wanted[0], asked[0]) and _part_matches(wanted[1], asked[1])
+
+
+def names_exactly(acl_principal: str, semantics: Semantics) -> bool:
+    """Say whether an ACL's principal can match one principal only."""
+    if acl_principal == WILDCARD_PRINCIPAL:
+        return False
+    parts = split_principal(acl_principal)
+    if parts is None or not semantics.identity_globs:
+        return parts is not None
+    return not (has_wildcard(parts[0]) or has_wildcard(parts[1]))
+
+
+def host_matches(acl_host: str, host: str, semantics: Semantics) -> bool:
+    """Say whether an ACL's host is, or stands for, the canonical host of a request."""
+    if acl_host == "*":
+        return True
+    if semantics.identity_globs:
+        return _part_matches(acl_host, host)
+    return acl_host == host and host != ANY_OTHER
+
+
+def is_any_host(acl_host: str, semantics: Semantics) -> bool:
+    """Say whether an ACL's host matches every host."""
+    return acl_host == "*" or (semantics.identity_globs and is_universal(acl_host))
+
+
+def host_can_match(acl_host: str, semantics: Semantics) -> bool:
+    """Say whether any broker could ever see a host that this text matches.
+
+    A glob is taken to be able to; a text without wildcards must be what Java writes.
+    """
+    if is_any_host(acl_host, semantics):
+        return True
+    if semantics.identity_globs and has_wildcard(acl_host):
+        return True
+    return canonical_host(acl_host) == acl_host
+
+
+def reaches(acl: Acl, resource_type: str, resource_name: str, semantics: Semantics) -> bool:
+    """Say whether an ACL's pattern reaches a resource, whoever asks."""
+    return acl.resource_type == resource_type and pattern_matches(
+        acl.pattern_type, acl.resource_name, resource_name, semantics
+    )
+
+
+def _part_matches(pattern: str, text: str) -> bool:
+    """Match one part of an identity: a glob where it holds a wildcard or nothing."""
+    if not has_wildcard(pattern):
+        return pattern == text and text != ANY_OTHER
+    if text == ANY_OTHER:
+        return is_universal(pattern)
+    return not pattern or glob_matches(pattern, text)

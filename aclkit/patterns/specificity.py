@@ -1,0 +1,112 @@
+"""Which of two patterns is the more specific: KIP-1042's fewest skipped letters, made total."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from aclkit.model.principal import WILDCARD_PRINCIPAL, split_principal
+from aclkit.model.semantics import Semantics
+from aclkit.patterns.match import (
+    GLOB,
+    LITERAL,
+    PREFIXED,
+    effective_pattern_type,
+    has_wildcard,
+    names_exactly,
+)
+
+
+class Specificity(NamedTuple):
+    """A sort key: the more specific pattern is the smaller.
+
+    More letters that stand for themselves, then fewer ``*``, then more ``?``, then a longer
+    literal start.
+    """
+
+    minus_letters: int
+    stars: int
+    minus_questions: int
+    minus_literal_start: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Shape:
+    letters: int
+    stars: int
+    questions: int
+    literal_start: int
+
+    def key(self) -> Specificity:
+        return Specificity(-self.letters, self.stars, -self.questions, -self.literal_start)
+
+
+NAME_EXACT, NAME_GLOB, NAME_WILDCARD = 0, 1, 2
+"""Classes of an ACL's principal and host, the most specific first."""
+
+_KIND_ORDER = {LITERAL: 0, PREFIXED: 1, GLOB: 2}
+
+
+def pattern_specificity(
+    pattern_type: str, pattern: str, semantics: Semantics
+) -> tuple[Specificity, int]:
+    """Return the sort key of a resource pattern: specificity, then LITERAL, PREFIXED, GLOB."""
+    kind = effective_pattern_type(pattern_type, semantics)
+    if kind == LITERAL and pattern != "*":
+        shape = _literal(pattern)
+    elif kind == PREFIXED:
+        shape = _Shape(len(pattern), 1, 0, len(pattern))
+    else:
+        shape = _glob(pattern)
+    return shape.key(), _KIND_ORDER[kind]
+
+
+def principal_specificity(acl_principal: str, semantics: Semantics) -> tuple[int, Specificity]:
+    """Return the sort key of an ACL's principal: exact, globs by specificity, ``User:*``."""
+    if acl_principal == WILDCARD_PRINCIPAL:
+        return NAME_WILDCARD, _glob("").key()
+    parts = split_principal(acl_principal)
+    if parts is None or names_exactly(acl_principal, semantics):
+        return NAME_EXACT, _literal(acl_principal).key()
+    kind, name = (_glob(part) if has_wildcard(part) else _literal(part) for part in parts)
+    literal_start = kind.literal_start
+    if not has_wildcard(parts[0]):
+        literal_start += name.literal_start
+    shape = _Shape(
+        kind.letters + name.letters,
+        kind.stars + name.stars,
+        kind.questions + name.questions,
+        literal_start,
+    )
+    return NAME_GLOB, shape.key()
+
+
+def host_specificity(acl_host: str, semantics: Semantics) -> tuple[int, Specificity]:
+    """Return the sort key of an ACL's host: exact, globs by specificity, ``*``."""
+    if acl_host == "*":
+        return NAME_WILDCARD, _glob("").key()
+    if semantics.identity_globs and has_wildcard(acl_host):
+        return NAME_GLOB, _glob(acl_host).key()
+    return NAME_EXACT, _literal(acl_host).key()
+
+
+def _literal(text: str) -> _Shape:
+    return _Shape(len(text), 0, 0, len(text))
+
+
+def _glob(text: str) -> _Shape:
+    """Measure a glob's normal form: a run of wildcards is its ``?``s and at most one ``*``."""
+    letters = stars = questions = 0
+    literal_start = -1
+    star_in_run = False
+    for character in text or "*":
+        if character in "*?":
+            literal_start = letters if literal_start < 0 else literal_start
+            questions += character == "?"
+            if character == "*" and not star_in_run:
+                stars += 1
+                star_in_run = True
+        else:
+            letters += 1
+            star_in_run = False
+    return _Shape(letters, stars, questions, letters if literal_start < 0 else literal_start)

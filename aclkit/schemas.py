@@ -1,0 +1,301 @@
+"""The contract: every Delta table's key and columns, without Spark.
+
+Types are Spark SQL's; times are UTC; keys start with ``cluster_id``. No column is a reserved
+word of Spark SQL or DuckDB.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """One Delta table under the warehouse.
+
+    Attributes:
+        name: folder name and the name in SQL.
+        comment: one row per what.
+        columns: (name, Spark type, meaning), in order.
+    """
+
+    name: str
+    comment: str
+    columns: tuple[tuple[str, str, str], ...]
+
+    @property
+    def column_names(self) -> tuple[str, ...]:
+        """The names of the columns, in order."""
+        return tuple(name for name, _, _ in self.columns)
+
+    @property
+    def ddl(self) -> str:
+        """The columns as Spark DDL."""
+        return ", ".join(f"{name} {kind}" for name, kind, _ in self.columns)
+
+
+_CLUSTER = ("cluster_id", "STRING", "the cluster that the row is about")
+_RUN = ("run_id", "STRING", "the run that wrote the row")
+_RESOURCE = (
+    ("resource_type", "STRING", "TOPIC, GROUP, CLUSTER, TRANSACTIONAL_ID, DELEGATION_TOKEN, USER"),
+    ("resource_name", "STRING", "the resource's name"),
+)
+_BINDING = (
+    ("resource_type", "STRING", "Kafka's ResourceType"),
+    ("resource_name", "STRING", "name or pattern"),
+    ("pattern_type", "STRING", "LITERAL, PREFIXED, GLOB or UNKNOWN(code)"),
+    ("principal", "STRING", "as written in the ACL"),
+    ("host", "STRING", "as written in the ACL"),
+    ("operation", "STRING", "Kafka's AclOperation"),
+    ("permission_type", "STRING", "ALLOW or DENY"),
+)
+_WITNESS = (
+    ("is_any_other", "BOOLEAN", "the row that stands for everything named nowhere"),
+    ("origin", "STRING", "log, acl, file, setting or always"),
+    ("witness", "STRING", "a concrete name that the any-other row stands for"),
+    ("attributes", "MAP<STRING,STRING>", "further columns of the user's inventory"),
+)
+
+TABLES: Final[dict[str, Table]] = {
+    table.name: table
+    for table in (
+        Table(
+            "acl_log",
+            "fact: a record of the log, an entry of a snapshot, a change between two listings",
+            (
+                _CLUSTER,
+                ("fact", "STRING", "record, snapshot or listing"),
+                ("log_offset", "BIGINT", "offset; of a snapshot its end offset"),
+                ("record_type", "STRING", "Kafka's record type"),
+                ("acl_id", "STRING", "the ACL's Uuid"),
+                *_BINDING,
+                ("topic_id", "STRING", "Uuid of a topic record"),
+                ("mechanism", "STRING", "SCRAM mechanism of a user record"),
+                ("epoch", "INT", "leader epoch, null where the source does not say"),
+                ("log_time", "TIMESTAMP", "the record's timestamp"),
+                ("txn_offset", "BIGINT", "offset of the transaction's Begin"),
+                ("source", "STRING", "where the row was read"),
+            ),
+        ),
+        Table(
+            "log_range",
+            "range of offsets that has been read",
+            (
+                _CLUSTER,
+                ("from_offset", "BIGINT", "first offset"),
+                ("to_offset", "BIGINT", "offset after the last"),
+                ("epoch", "INT", "leader epoch"),
+                ("fact", "STRING", "record, snapshot, listing or unreadable"),
+            ),
+        ),
+        Table(
+            "acl_reject",
+            "row that could not be used",
+            (
+                _CLUSTER,
+                ("stage", "STRING", "source (could not be read) or replay (made no sense)"),
+                ("source", "STRING", "where the row was read"),
+                ("position", "BIGINT", "byte or 1-based line in the source"),
+                ("log_offset", "BIGINT", "offset, where known"),
+                ("reason", "STRING", "what was expected and what was found"),
+                ("raw", "STRING", "the row, credentials masked"),
+                ("digest", "STRING", "sha-256 of the row's bytes"),
+            ),
+        ),
+        Table(
+            "acl_history",
+            "ACL lifetime",
+            (
+                _CLUSTER,
+                ("acl_id", "STRING", "the ACL's Uuid"),
+                *_BINDING,
+                ("added_offset", "BIGINT", "offset of the record that added it"),
+                ("effective_offset", "BIGINT", "offset where it took effect"),
+                ("added_at", "TIMESTAMP", "time of the record that added it"),
+                ("added_by", "STRING", "record, snapshot (true start unknown) or listing"),
+                ("removed_offset", "BIGINT", "offset where its removal took effect; null = alive"),
+                ("removed_at", "TIMESTAMP", "time of the removal; null = alive"),
+            ),
+        ),
+        Table(
+            "resource_lifetime",
+            "lifetime of a topic",
+            (
+                _CLUSTER,
+                *_RESOURCE,
+                ("topic_id", "STRING", "the topic's Uuid"),
+                ("first_offset", "BIGINT", "offset where it came"),
+                ("last_offset", "BIGINT", "offset where it went; null = alive"),
+            ),
+        ),
+        Table(
+            "principal_lifetime",
+            "lifetime of a SCRAM user's credential",
+            (
+                _CLUSTER,
+                ("principal", "STRING", "User:name"),
+                ("mechanism", "STRING", "SCRAM mechanism"),
+                ("first_offset", "BIGINT", "offset where it came"),
+                ("last_offset", "BIGINT", "offset where it went; null = alive"),
+            ),
+        ),
+        Table(
+            "principal",
+            "principal asked about",
+            (
+                _CLUSTER,
+                ("principal", "STRING", "type:name"),
+                ("principal_type", "STRING", "text before the first colon"),
+                ("principal_name", "STRING", "text after it"),
+                ("principal_class", "STRING", "principals that the same non-exact ACLs reach"),
+                ("is_super_user", "BOOLEAN", "in super.users"),
+                *_WITNESS,
+            ),
+        ),
+        Table(
+            "host",
+            "host asked about",
+            (
+                _CLUSTER,
+                ("host", "STRING", "address as Java writes it"),
+                ("is_named", "BOOLEAN", "some ACL names it, alone or by a glob"),
+                *_WITNESS,
+            ),
+        ),
+        Table("resource", "resource asked about", (_CLUSTER, *_RESOURCE, *_WITNESS)),
+        Table(
+            "ruleset_group",
+            "set of ACLs with one pattern and one principal",
+            (
+                _CLUSTER,
+                ("group_id", "STRING", "hash of the content"),
+                ("resource_type", "STRING", "Kafka's ResourceType"),
+                ("resource_name", "STRING", "name or pattern"),
+                ("pattern_type", "STRING", "LITERAL, PREFIXED, GLOB or UNKNOWN(code)"),
+                ("principal", "STRING", "as written in the ACLs"),
+                ("acl_ids", "ARRAY<STRING>", "the ACLs"),
+            ),
+        ),
+        Table(
+            "ruleset",
+            "set of groups that apply to a (principal, resource), hosts and operations aside",
+            (
+                _CLUSTER,
+                ("ruleset_id", "STRING", "hash of the content, or super, none:TYPE, other:TYPE"),
+                ("resource_type", "STRING", "Kafka's ResourceType; null for super"),
+                ("group_ids", "ARRAY<STRING>", "the groups, sorted"),
+            ),
+        ),
+        Table(
+            "explain_pair",
+            "(principal, resource) that an ACL naming exactly this principal reaches",
+            (
+                _CLUSTER,
+                ("principal", "STRING", "type:name"),
+                *_RESOURCE,
+                ("ruleset_id", "STRING", "the ruleset that decides"),
+            ),
+        ),
+        Table(
+            "explain_class_pair",
+            "(principal class, resource): stands for all pairs without an own ACL",
+            (
+                _CLUSTER,
+                ("principal_class", "STRING", "see principal"),
+                *_RESOURCE,
+                ("ruleset_id", "STRING", "the ruleset that decides"),
+            ),
+        ),
+        Table(
+            "explain_ruling",
+            "(ruleset, host, operation); <any-other> answers for every host without a row",
+            (
+                _CLUSTER,
+                ("ruleset_id", "STRING", "see ruleset"),
+                ("host", "STRING", "a host that some ACL of the ruleset names, or <any-other>"),
+                ("operation", "STRING", "Kafka's AclOperation"),
+                ("decision", "STRING", "ALLOWED or DENIED"),
+                ("rule", "STRING", "SuperUser, MatchingAcl, DefaultAllow or DefaultDeny"),
+                ("deciding_acl_id", "STRING", "the ACL that decided; null without one"),
+            ),
+        ),
+        Table(
+            "explain",
+            "(principal, host, operation, resource)",
+            (
+                _CLUSTER,
+                ("principal", "STRING", "type:name"),
+                ("host", "STRING", "address as Java writes it, or <any-other>"),
+                ("operation", "STRING", "Kafka's AclOperation"),
+                *_RESOURCE,
+                ("principal_type", "STRING", "text before the first colon"),
+                ("principal_name", "STRING", "text after it"),
+                ("decision", "STRING", "ALLOWED or DENIED"),
+                ("rule", "STRING", "SuperUser, MatchingAcl, DefaultAllow or DefaultDeny"),
+                ("deciding_acl_id", "STRING", "the ACL that decided; null without one"),
+            ),
+        ),
+        Table(
+            "access_change",
+            "(principal or principal class, resource) whose ruleset changed in a run",
+            (
+                _CLUSTER,
+                _RUN,
+                ("principal", "STRING", "type:name; null where a class changed"),
+                ("principal_class", "STRING", "class; null where a principal changed"),
+                *_RESOURCE,
+                ("ruleset_before", "STRING", "ruleset before the run"),
+                ("ruleset_after", "STRING", "ruleset after it"),
+                ("cause", "STRING", "acl, settings or inventory"),
+                ("cause_offsets", "ARRAY<BIGINT>", "log offsets of the ACL records behind it"),
+            ),
+        ),
+        Table(
+            "finding",
+            "finding of a run",
+            (
+                _CLUSTER,
+                _RUN,
+                ("finding", "STRING", "which finding"),
+                ("severity", "STRING", "high, medium, low or info"),
+                ("subject", "STRING", "what it is about"),
+                ("message", "STRING", "one plain sentence"),
+                ("fix", "STRING", "what to do about it"),
+                ("acl_ids", "ARRAY<STRING>", "the ACLs behind it"),
+                ("fingerprint", "STRING", "the same finding has the same one in every run"),
+            ),
+        ),
+        Table(
+            "setting",
+            "broker settings in force since a time",
+            (
+                _CLUSTER,
+                ("since_time", "TIMESTAMP", "when a run first saw them"),
+                ("super_users", "ARRAY<STRING>", "super.users"),
+                ("allow_everyone", "BOOLEAN", "allow.everyone.if.no.acl.found"),
+            ),
+        ),
+        Table(
+            "job_run",
+            "finished run; the newest one says which table versions readers open",
+            (
+                ("run_number", "BIGINT", "counts up by one per warehouse"),
+                _RUN,
+                _CLUSTER,
+                ("job", "STRING", "replay, materialize or run"),
+                ("status", "STRING", "complete, or incomplete where a hole was accepted or found"),
+                ("started_at", "TIMESTAMP", "start"),
+                ("finished_at", "TIMESTAMP", "end"),
+                ("seconds", "DOUBLE", "how long it took"),
+                ("head_offset", "BIGINT", "the state is as of this offset (exclusive)"),
+                ("high_watermark", "BIGINT", "given high watermark; null = all batches count"),
+                ("settings", "STRING", "JSON of all settings of the run"),
+                ("counts", "MAP<STRING,BIGINT>", "rows read, decided, expected, …"),
+                ("notes", "ARRAY<STRING>", "what a reader of the result must know"),
+                ("table_versions", "MAP<STRING,BIGINT>", "Delta version of every table"),
+                ("aclkit_version", "STRING", "version of aclkit"),
+            ),
+        ),
+    )
+}

@@ -1,0 +1,1 @@
+"""The world → rows: bytes and text of every source kind, each bad row kept with its reason."""

@@ -1,0 +1,108 @@
+"""What every source yields: facts, ranges of offsets that were read, and rejects, as one row type.
+
+A reader is ``(where) -> Iterator[SourceRow]``; Spark's data source turns the rows of many files
+into one DataFrame, so facts, ranges and rejects share one schema.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from datetime import UTC, datetime
+from typing import Any, Final
+
+import pyarrow as pa
+
+FACT, RANGE, REJECT = "fact", "range", "reject"
+"""Kinds of source row."""
+
+RECORD, SNAPSHOT, LISTING, UNREADABLE = "record", "snapshot", "listing", "unreadable"
+"""What a fact or range comes from. ``unreadable`` ranges hold offsets that were seen but whose
+ACL facts could not be read: a batch with a bad CRC, an undecodable ACL record."""
+
+ADD_ACL: Final = "ACCESS_CONTROL_ENTRY_RECORD"
+REMOVE_ACL: Final = "REMOVE_ACCESS_CONTROL_ENTRY_RECORD"
+BEGIN_TXN: Final = "BEGIN_TRANSACTION_RECORD"
+END_TXN: Final = "END_TRANSACTION_RECORD"
+ABORT_TXN: Final = "ABORT_TRANSACTION_RECORD"
+ADD_TOPIC: Final = "TOPIC_RECORD"
+REMOVE_TOPIC: Final = "REMOVE_TOPIC_RECORD"
+ADD_SCRAM: Final = "USER_SCRAM_CREDENTIAL_RECORD"
+REMOVE_SCRAM: Final = "REMOVE_USER_SCRAM_CREDENTIAL_RECORD"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourceRow:
+    """One row of a source.
+
+    A **fact** has ``fact`` (record, snapshot or listing), ``record_type`` and, for a record, its
+    ``log_offset``; for a snapshot ``log_offset`` is the snapshot's end offset (exclusive).
+    ``acl_id`` … ``permission_type`` are set for ACL records (only ``acl_id`` for a removal; no
+    ``acl_id`` in a listing); ``topic_id`` and ``resource_name`` for topics; ``principal``
+    (``User:name``) and ``mechanism`` for SCRAM users. Nothing else of any record is kept.
+
+    A **range** says that offsets ``from_offset`` ≤ o < ``to_offset`` were read (or, with fact
+    ``unreadable``, were not readable). A snapshot's range is 0 … its end offset.
+
+    A **reject** has ``reason`` and ``position`` (byte or 1-based line), ``log_offset`` where it
+    is known, ``raw`` (never a credential) and ``digest`` (sha-256 of the row's bytes).
+    """
+
+    kind: str
+    source: str
+    fact: str | None = None
+    log_offset: int | None = None
+    epoch: int | None = None
+    log_time: datetime | None = None
+    record_type: str | None = None
+    acl_id: str | None = None
+    resource_type: str | None = None
+    resource_name: str | None = None
+    pattern_type: str | None = None
+    principal: str | None = None
+    host: str | None = None
+    operation: str | None = None
+    permission_type: str | None = None
+    topic_id: str | None = None
+    mechanism: str | None = None
+    from_offset: int | None = None
+    to_offset: int | None = None
+    position: int | None = None
+    reason: str | None = None
+    raw: str | None = None
+    digest: str | None = None
+
+
+_LONG = {"log_offset", "from_offset", "to_offset", "position"}
+
+
+def _arrow_type(name: str) -> pa.DataType:
+    if name in _LONG:
+        return pa.int64()
+    if name == "epoch":
+        return pa.int32()
+    return pa.timestamp("us", tz="UTC") if name == "log_time" else pa.string()
+
+
+ARROW_SCHEMA: Final = pa.schema([(f.name, _arrow_type(f.name)) for f in fields(SourceRow)])
+
+SPARK_DDL: Final = ", ".join(
+    f"{name} {'BIGINT' if name in _LONG else 'INT' if name == 'epoch' else 'TIMESTAMP' if name == 'log_time' else 'STRING'}"  # noqa: E501 -- one line per idea
+    for name in (f.name for f in fields(SourceRow))
+)
+
+
+def to_record_batch(rows: list[SourceRow]) -> pa.RecordBatch:
+    """Turn rows into one Arrow batch of ``ARROW_SCHEMA``."""
+    names = ARROW_SCHEMA.names
+    columns: list[list[Any]] = [[getattr(row, name) for row in rows] for name in names]
+    arrays = [
+        pa.array(column, type=field.type)
+        for column, field in zip(columns, ARROW_SCHEMA, strict=True)
+    ]
+    return pa.RecordBatch.from_arrays(arrays, schema=ARROW_SCHEMA)
+
+
+def log_time(milliseconds: int) -> datetime:
+    """Turn a timestamp of the log (milliseconds since 1970, UTC) into a datetime."""
+    seconds, rest = divmod(milliseconds, 1000)
+    return datetime.fromtimestamp(seconds, tz=UTC).replace(microsecond=rest * 1000)
