@@ -185,6 +185,16 @@ TABLES: Final[dict[str, Table]] = {
                 ("ruleset_id", "STRING", "hash of the content, or super, none:TYPE, other:TYPE"),
                 ("resource_type", "STRING", "Kafka's ResourceType; null for super"),
                 ("group_ids", "ARRAY<STRING>", "the groups, sorted"),
+                ("wildcard_last", "BOOLEAN", "the broker meets LITERAL * last (names below *)"),
+            ),
+        ),
+        Table(
+            "host_match",
+            "(host text of an ACL, host asked about) that match",
+            (
+                _CLUSTER,
+                ("acl_host", "STRING", "as written in the ACL"),
+                ("host", "STRING", "address as Java writes it, or <any-other>"),
             ),
         ),
         Table(

@@ -94,15 +94,16 @@ def broker_deny_key(acl: Acl, resource_name: str) -> tuple[Any, ...]:
 def _standard_fields(acl: Acl) -> tuple[Any, ...]:
     return (
         ResourceType.ordinal(acl.resource_type),
-        _utf16(acl.resource_name),
+        utf16(acl.resource_name),
         PatternType.ordinal(acl.pattern_type),
         AclOperation.ordinal(acl.operation),
-        _utf16(acl.principal),
-        _utf16(acl.host),
+        utf16(acl.principal),
+        utf16(acl.host),
         AclPermissionType.ordinal(acl.permission_type),
         acl.acl_id,
     )
 
 
-def _utf16(text: str) -> bytes:
+def utf16(text: str) -> bytes:
+    """Return the bytes whose order is that of Java's strings: by UTF-16 code unit."""
     return text.encode("utf-16-be", "surrogatepass")

@@ -6,43 +6,12 @@ No regular expression is ever built from a pattern: patterns come from strangers
 from __future__ import annotations
 
 from aclkit.model.acl import ANY_OTHER, Acl
+from aclkit.model.glob import glob_matches, is_universal
 from aclkit.model.host import canonical_host
 from aclkit.model.principal import WILDCARD_PRINCIPAL, split_principal
 from aclkit.model.semantics import Semantics
 
 LITERAL, PREFIXED, GLOB = "LITERAL", "PREFIXED", "GLOB"
-
-
-def glob_matches(glob: str, name: str) -> bool:
-    """Say whether a glob matches the whole name, in O(len(glob) × len(name)) at worst.
-
-    ``*`` is zero or more characters, ``?`` exactly one code point; nothing else is special,
-    there is no escape and case matters (KIP-1042). Only the last ``*`` is ever gone back to:
-    an earlier one could do nothing that the last one cannot.
-
-    >>> glob_matches("He*m*m*", "Hermesmoon"), glob_matches("a?", "a")
-    (True, False)
-    """
-    at_glob = at_name = 0
-    star, resume = -1, 0
-    while at_name < len(name):
-        if at_glob < len(glob) and glob[at_glob] == "*":
-            star, resume = at_glob, at_name
-            at_glob += 1
-        elif at_glob < len(glob) and glob[at_glob] in ("?", name[at_name]):
-            at_glob += 1
-            at_name += 1
-        elif star >= 0:
-            resume += 1
-            at_glob, at_name = star + 1, resume
-        else:
-            return False
-    return glob.count("*", at_glob) == len(glob) - at_glob
-
-
-def is_universal(glob: str) -> bool:
-    """Say whether a glob matches every name: the empty glob and runs of stars (KIP-1042)."""
-    return glob.count("*") == len(glob)
 
 
 def has_wildcard(text: str) -> bool:

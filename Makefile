@@ -1,0 +1,73 @@
+# `make` lists the targets; a target without a `##` is none of the user's business.
+
+SHELL := /bin/sh
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.aclkit-ready
+
+# The first Python that is new enough and can make an environment; PYTHON=… overrides.
+PYTHON ?= $(shell for python in python3.11 python3.12 python3.13 python3; do \
+	$$python -c 'import ensurepip, sys, venv; sys.exit(sys.version_info < (3, 11))' 2>/dev/null \
+	&& echo $$python && break; done)
+
+.PHONY: help setup demo test test-fast lint types imports check fmt build clean
+
+help: ## List the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+setup: $(READY) ## Make .venv with everything in it, and fetch Delta's jars; quick the second time
+	@echo "$(VENV) is ready"
+
+demo: $(READY) ## Run everything once on the packaged sample of a cluster
+	@$(BIN)/aclkit demo
+
+test: $(READY) ## Run all tests
+	@$(BIN)/pytest
+
+test-fast: $(READY) ## Run the tests that need no Spark
+	@$(BIN)/pytest -m "not spark"
+
+lint: $(READY) ## Check style and format
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+
+types: $(READY) ## Check types
+	@$(BIN)/mypy
+
+imports: $(READY) ## Check which module imports which
+	@$(BIN)/lint-imports
+
+check: lint types imports test ## Everything that a change must pass
+
+fmt: $(READY) ## Put the code into its format
+	@$(BIN)/ruff check --fix .
+	@$(BIN)/ruff format .
+
+build: $(READY) ## Make the wheel, and the same as a zip for spark-submit --py-files
+	@rm -rf dist
+	@$(BIN)/python -m pip wheel --no-deps --wheel-dir dist .
+	@for wheel in dist/aclkit-*.whl; do cp "$$wheel" "$${wheel%-py3-none-any.whl}.zip"; done
+	@ls dist
+
+clean: ## Remove what was built and cached; .venv stays
+	rm -rf dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	find . -path ./$(VENV) -prune -o -name __pycache__ -type d -exec rm -rf {} +
+
+# Last of all the stamp, so that a set-up that broke off is taken up again.
+$(READY): pyproject.toml aclkit/jars.py
+	@if [ -z "$(PYTHON)" ]; then \
+		echo "Error: no Python 3.11 or newer that can make a virtual environment; install one," \
+			"on Debian or Ubuntu with: apt-get install python3 python3-venv" >&2; exit 4; fi
+	@echo "==> checking Java"
+	@PYTHONDONTWRITEBYTECODE=1 $(PYTHON) -m aclkit.surroundings
+	@echo "==> making $(VENV) with $(PYTHON)"
+	@$(BIN)/python -m pip --version >/dev/null 2>&1 || $(PYTHON) -m venv --clear $(VENV)
+	@echo "==> installing aclkit and its tools (some minutes the first time: Spark is large)"
+	@$(BIN)/python -m pip install --disable-pip-version-check --no-input --progress-bar off \
+		-e '.[dev]'
+	@echo "==> fetching Delta's jars"
+	@$(BIN)/python -m aclkit.jars
+	@touch $@

@@ -1,0 +1,5 @@
+"""The command line: ``aclkit``."""
+
+from aclkit.cli.main import cli
+
+__all__ = ["cli"]

@@ -1,0 +1,134 @@
+"""The group ``aclkit``: shared options, exit codes, and which command lives where.
+
+A command's module is imported when the command is asked for, so that help and questions never
+wait for Spark.
+"""
+
+from __future__ import annotations
+
+import logging
+import sys
+from collections.abc import Mapping
+from importlib import import_module
+from typing import Any, Final
+
+import click
+
+import aclkit
+from aclkit.errors import AclkitError, SurroundingsError
+from aclkit.settings import Settings, read_config
+
+_COMMANDS: Final[Mapping[str, tuple[str, str]]] = {
+    "replay": ("replay", "replay"),
+    "materialize": ("materialize", "materialize"),
+    "run": ("nightly", "run"),
+    "who-can": ("questions", "who_can"),
+    "what-can": ("questions", "what_can"),
+    "sql": ("questions", "sql"),
+    "demo": ("demo", "demo"),
+    "completion": ("completion", "completion"),
+}
+"""Command → module under ``aclkit.cli`` and name in it, in the order of the help."""
+
+
+class AclkitGroup(click.Group):
+    """A group that loads commands late and ends with the exit code of the error's class."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the commands in the order in which a user meets them."""
+        return list(_COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import the module of a command and return the command."""
+        if cmd_name not in _COMMANDS:
+            return None
+        module, name = _COMMANDS[cmd_name]
+        command: click.Command = getattr(import_module(f"aclkit.cli.{module}"), name)
+        return command
+
+    def invoke(self, ctx: click.Context) -> Any:  # noqa: ANN401 -- click's own signature
+        """Run a command; an error of aclkit becomes one line on stderr and its exit code."""
+        try:
+            return super().invoke(ctx)
+        except AclkitError as error:
+            raise _ended(error) from error
+        except KeyboardInterrupt:
+            raise _Ended("interrupted; what was published before is unchanged", 130) from None
+        except OSError as error:
+            raise _ended(SurroundingsError(f"{error.strerror}: {error.filename}")) from error
+
+
+class _Ended(click.ClickException):
+    def __init__(self, message: str, exit_code: int) -> None:
+        super().__init__(message)
+        self.exit_code = exit_code
+
+
+def _ended(error: AclkitError) -> _Ended:
+    return _Ended(str(error), error.exit_code)
+
+
+def _load_config(ctx: click.Context, _: click.Parameter, path: str | None) -> str | None:
+    if path is None:
+        return None
+    group = ctx.command
+    assert isinstance(group, AclkitGroup)  # noqa: S101 -- click gives the group its own context
+    commands = {"": _names(group)} | {
+        name: _names(command)
+        for name in group.list_commands(ctx)
+        if (command := group.get_command(ctx, name)) is not None
+    }
+    try:
+        ctx.default_map = read_config(path, commands)
+    except AclkitError as error:
+        raise _ended(error) from error
+    return path
+
+
+def _names(command: click.Command) -> list[str]:
+    return [p.name for p in command.params if p.name and p.name not in ("config", "help")]
+
+
+@click.group(
+    cls=AclkitGroup,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
+@click.version_option(aclkit.__version__, prog_name="aclkit")
+@click.option("--warehouse", envvar="ACLKIT_WAREHOUSE", metavar="DIR", help="Folder of the tables.")
+@click.option("--cluster", envvar="ACLKIT_CLUSTER", metavar="ID", help="Which cluster is meant.")
+@click.option(
+    "--config",
+    envvar="ACLKIT_CONFIG",
+    metavar="FILE.toml",
+    is_eager=True,
+    expose_value=False,
+    callback=_load_config,
+    help="Read options from a TOML file.",
+)
+@click.option("-v", "--verbose", envvar="ACLKIT_VERBOSE", is_flag=True, help="Let Spark talk too.")
+@click.pass_context
+def cli(ctx: click.Context, warehouse: str | None, cluster: str | None, *, verbose: bool) -> None:
+    """Say who may do what on a Kafka cluster, and because of which ACL.
+
+    \b
+    Example:
+      aclkit --warehouse W replay --source metadata-log:/var/kafka/__cluster_metadata-0
+      aclkit --warehouse W materialize --super-users "User:admin"
+      aclkit --warehouse W who-can READ topic:payments
+
+    Every option can also be given as ACLKIT_NAME in the environment or in a TOML file; the
+    command line wins over the environment, that over the file. Data goes to stdout, progress to
+    stderr. Exit codes: 0 fine, 1 findings or failed checks, 2 the request makes no sense, 3 data
+    unusable or incomplete, 4 surroundings (Java, disk, permissions, lock).
+    """  # noqa: D301 -- click's own mark for text that keeps its lines
+    ctx.obj = Settings(warehouse=warehouse, cluster=cluster, verbose=verbose)
+    _tell_progress()
+
+
+def _tell_progress() -> None:
+    """Send aclkit's own log lines to stderr, as plain text."""
+    logger = logging.getLogger("aclkit")
+    logger.handlers = [handler := logging.StreamHandler(sys.stderr)]
+    handler.setFormatter(logging.Formatter("%(message)s"))
+    logger.setLevel(logging.INFO)
+    logger.propagate = False

@@ -1,0 +1,158 @@
+"""The command materialize: ACLs and inventory → every decision."""
+
+from __future__ import annotations
+
+import dataclasses
+import sys
+from typing import Any
+
+import click
+from pyspark.sql import SparkSession
+
+from aclkit.cli.options import inventory_options, lock_timeout_option, settings_options
+from aclkit.cli.output import Format, format_option, write_rows
+from aclkit.cli.replay import tell_notes
+from aclkit.cli.session import command_session
+from aclkit.errors import UsageError
+from aclkit.explain.materialize import (
+    MaterializeOptions,
+    MaterializeResult,
+)
+from aclkit.explain.materialize import (
+    materialize as materialize_into,
+)
+from aclkit.inventory.entry import HOSTS, PRINCIPALS, RESOURCES
+from aclkit.inventory.files import read_inventory
+from aclkit.inventory.survey import Given
+from aclkit.model.principal import parse_super_users
+from aclkit.model.semantics import PRESETS, BrokerSettings, Semantics
+from aclkit.publish import Run, begin_run, publish
+from aclkit.settings import Settings
+from aclkit.sources.live import read_client_properties
+
+SUMMARY = (
+    "cluster",
+    "head_offset",
+    "acls",
+    "principals",
+    "hosts",
+    "resources",
+    "rows_expected",
+    "rows_decided",
+    "status",
+)
+
+
+@click.command()
+@inventory_options
+@settings_options
+@lock_timeout_option
+@format_option
+@click.pass_obj
+def materialize(
+    settings: Settings,
+    /,
+    lock_timeout: float,
+    output_format: Format,
+    **chosen: Any,  # noqa: ANN401 -- the option groups name them
+) -> None:
+    """Decide every principal × host × operation × resource, and say because of which ACL.
+
+    \b
+    Example:
+      aclkit --warehouse W materialize --super-users "User:admin;User:ops"
+      aclkit --warehouse W materialize --semantics kafka --server-properties server.properties
+      aclkit --warehouse W materialize --principals staff.csv --hosts hosts.csv --extend
+
+    Without files the log's own inventory is asked about: topics and SCRAM users that live,
+    principals and hosts that ACLs name, and one "any other" of each.
+    """  # noqa: D301 -- click's own mark for text that keeps its lines
+    warehouse = settings.require_warehouse()
+    broker = broker_settings(chosen)
+    with command_session(settings, "materialize") as spark:
+        options = options_of(spark, chosen, broker)
+        with begin_run(spark, warehouse, "materialize", lock_timeout=lock_timeout) as run:
+            run.cluster_id = choose_cluster(run, settings.cluster)
+            result = materialize_into(run, options)
+            publish(run)
+    write_rows(SUMMARY, [summary(run, result)], output_format, sys.stdout)
+    tell_notes(run)
+
+
+def options_of(
+    spark: SparkSession, chosen: dict[str, Any], broker: BrokerSettings
+) -> MaterializeOptions:
+    """Return what the options say about the materialize, the user's files read."""
+    entries = {
+        kind: read_inventory(spark, chosen[kind], kind)
+        for kind in (PRINCIPALS, HOSTS, RESOURCES)
+        if chosen[kind]
+    }
+    return MaterializeOptions(
+        settings=broker,
+        semantics=semantics_of(chosen),
+        given=Given(entries=entries, extend=chosen["extend"]),
+        dense=chosen["dense"],
+    )
+
+
+def semantics_of(chosen: dict[str, Any]) -> Semantics:
+    """Return the preset with the settings that were given on their own."""
+    names = [field.name for field in dataclasses.fields(Semantics)]
+    own = {name: chosen[name] for name in names if chosen[name] is not None}
+    return dataclasses.replace(PRESETS[chosen["semantics"]], **own)
+
+
+def broker_settings(chosen: dict[str, Any]) -> BrokerSettings:
+    """Return super users and allow.everyone: options win over ``--server-properties``.
+
+    Raises:
+        UsageError: a bad super user, or no such file.
+    """
+    file = chosen["server_properties"]
+    properties = read_client_properties(file) if file else {}
+    super_users = chosen["super_users"]
+    if super_users is None:
+        super_users = properties.get("super.users", "")
+    allow_everyone = chosen["allow_everyone"]
+    if allow_everyone is None:
+        told = properties.get("allow.everyone.if.no.acl.found", "")
+        allow_everyone = told.strip().lower() == "true"
+    return BrokerSettings(super_users=parse_super_users(super_users), allow_everyone=allow_everyone)
+
+
+def choose_cluster(run: Run, given: str | None) -> str:
+    """Return the cluster to materialize: the given one, or the only one there is.
+
+    Raises:
+        UsageError: several clusters and none given, or one that was never replayed.
+    """
+    rows = run.store.read("log_range").select("cluster_id").distinct().collect()
+    known = sorted(row[0] for row in rows)
+    listed = ", ".join(known) or "none"
+    if given is not None and given not in known:
+        raise UsageError(f"cluster {given!r} was never replayed; the warehouse holds {listed}")
+    if given is None and len(known) != 1:
+        if known:
+            raise UsageError(f"the warehouse holds several clusters, name one: --cluster {listed}")
+        raise UsageError(
+            f"nothing has been replayed into {run.store.warehouse} yet: "
+            f"aclkit --warehouse {run.store.warehouse} replay --source metadata-log:DIR"
+        )
+    return given or known[0]
+
+
+def summary(run: Run, result: MaterializeResult) -> tuple[object, ...]:
+    """Return the row that a materialize prints."""
+    inventory = result.inventory
+    return (
+        run.cluster_id,
+        run.head_offset,
+        run.counts["acls"],
+        len(inventory.principals),
+        len(inventory.hosts),
+        len(inventory.resources),
+        run.counts["rows_expected"],
+        run.counts["rows_decided"],
+        run.status,
+    )

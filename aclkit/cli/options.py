@@ -1,0 +1,141 @@
+"""Options that several commands share, each also as ``ACLKIT_…`` and in the TOML file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Any, TypeVar
+
+import click
+
+from aclkit.errors import UsageError
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def option(name: str, *more: str, **settings: Any) -> Callable[[F], F]:  # noqa: ANN401 -- click's own keywords
+    """Make a click option that the environment can give too, as ``ACLKIT_NAME``."""
+    plain = name.partition("/")[0].lstrip("-").replace("-", "_").upper()
+    settings.setdefault("envvar", f"ACLKIT_{plain}")
+    return click.option(name, *more, **settings)
+
+
+def together(*decorators: Callable[[F], F]) -> Callable[[F], F]:
+    """Apply several option decorators in reading order."""
+
+    def apply(function: F) -> F:
+        for decorator in reversed(decorators):
+            function = decorator(function)
+        return function
+
+    return apply
+
+
+def parse_time(text: str) -> datetime:
+    """Read an ISO 8601 time; without a zone it is UTC.
+
+    Raises:
+        UsageError: it is no such time.
+    """
+    try:
+        time = datetime.fromisoformat(text)
+    except ValueError:
+        raise UsageError(
+            f"bad time {text!r}: expected ISO 8601 such as 2026-11-21T10:00:00Z"
+        ) from None
+    return time.replace(tzinfo=UTC) if time.tzinfo is None else time.astimezone(UTC)
+
+
+lock_timeout_option = option(
+    "--lock-timeout",
+    type=click.FloatRange(min=0),
+    default=600.0,
+    show_default=True,
+    metavar="SECONDS",
+    help="How long to wait for another run of this warehouse.",
+)
+
+replay_options = together(
+    option(
+        "--source",
+        multiple=True,
+        metavar="KIND:PATH",
+        help=(
+            "What to read; may be given again. KIND is metadata-log (directory, .log or "
+            ".checkpoint), dump-log, records, acls-list, or live (HOST:PORT)."
+        ),
+    ),
+    option(
+        "--high-watermark",
+        type=click.IntRange(min=0),
+        metavar="N",
+        help="Rows at or above this offset have no effect yet.",
+    ),
+    option(
+        "--accept-holes",
+        is_flag=True,
+        help="Go on behind offsets that cannot be read, and mark the run incomplete.",
+    ),
+    option("--strict", is_flag=True, help="Any rejected row ends the run with exit code 3."),
+    option("--at", metavar="TIME", help="Time of a listing, ISO 8601; now if not given."),
+    option(
+        "--command-config",
+        metavar="FILE",
+        help="Kafka client .properties for a live source.",
+    ),
+)
+
+settings_options = together(
+    option(
+        "--super-users",
+        metavar="'TYPE:NAME;…'",
+        help="super.users of the brokers, separated by ';'.",
+    ),
+    option(
+        "--allow-everyone/--no-allow-everyone",
+        default=None,
+        help="allow.everyone.if.no.acl.found of the brokers.",
+    ),
+    option(
+        "--server-properties",
+        metavar="FILE",
+        help="Read both from a broker's server.properties.",
+    ),
+    option(
+        "--semantics",
+        type=click.Choice(["kip-1042", "kafka"]),
+        default="kip-1042",
+        show_default=True,
+        help="How ACLs are read: with globs, or exactly as today's brokers do.",
+    ),
+    option("--glob-patterns/--no-glob-patterns", default=None, help="Pattern code 5 is a glob."),
+    option(
+        "--identity-globs/--no-identity-globs",
+        default=None,
+        help="Principals and hosts of ACLs may be globs.",
+    ),
+    option(
+        "--deciding-acl",
+        type=click.Choice(["most-specific", "broker"]),
+        help="Which of several matching ACLs is named.",
+    ),
+    option(
+        "--wildcard-defect/--no-wildcard-defect",
+        default=None,
+        help="LITERAL * misses longer names that begin with *.",
+    ),
+)
+
+inventory_options = together(
+    option("--principals", metavar="FILE", help="CSV, JSONL, Parquet or Delta: column principal."),
+    option("--hosts", metavar="FILE", help="The same with column host."),
+    option("--resources", metavar="FILE", help="The same: resource_type, resource_name."),
+    option("--extend", is_flag=True, help="The files add to the log's own inventory."),
+    option(
+        "--dense",
+        type=click.Choice(["always", "never", "auto"]),
+        default="auto",
+        show_default=True,
+        help="Write the explain table row by row; auto: up to 50 million rows.",
+    ),
+)

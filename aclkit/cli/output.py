@@ -1,0 +1,145 @@
+"""Columns and rows → text on stdout, as table, JSON, JSON lines or CSV."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from datetime import UTC, date, datetime
+from decimal import Decimal
+from itertools import chain
+from typing import Any, Final, Literal, TextIO, TypeVar
+
+import click
+
+Format = Literal["table", "json", "jsonl", "csv"]
+FORMATS: Final[tuple[Format, ...]] = ("table", "json", "jsonl", "csv")
+
+NULL: Final = "-"
+"""A null in a table; the text ``-`` is shown quoted."""
+
+_Command = TypeVar("_Command", bound=Callable[..., Any])
+
+
+def format_option(command: _Command) -> _Command:
+    """Give a command ``--format``, as its argument ``output_format``."""
+    return click.option(
+        "--format",
+        "output_format",
+        type=click.Choice(FORMATS),
+        default="table",
+        show_default=True,
+        help="How rows are printed: for people, or unchanged for programs.",
+    )(command)
+
+
+def write_rows(
+    columns: Sequence[str], rows: Iterable[Sequence[object]], output_format: Format, stream: TextIO
+) -> None:
+    """Write rows; a reader that closes its end early (``| head``) is no error.
+
+    In a table, a text that could be mistaken or could act on a terminal is shown as JSON text.
+    CSV is RFC 4180: lines end with CR LF, null is empty and the empty text is ``""``.
+    """
+    try:
+        for line in _RENDERERS[output_format](columns, rows):
+            stream.write(line)
+        stream.flush()
+    except BrokenPipeError:
+        # What is left in the buffer would fail again when Python exits.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+
+
+def _render_table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> Iterator[str]:
+    cells = [[_cell(value) for value in row] for row in chain([columns], rows)]
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    for row in cells:
+        line = "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True))
+        yield line.rstrip() + "\n"
+
+
+def _render_json(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> Iterator[str]:
+    before = "[\n"
+    for row in rows:
+        yield before + _object(columns, row)
+        before = ",\n"
+    yield "[]\n" if before == "[\n" else "\n]\n"
+
+
+def _render_jsonl(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> Iterator[str]:
+    for row in rows:
+        yield _object(columns, row) + "\n"
+
+
+def _render_csv(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> Iterator[str]:
+    for row in chain([columns], rows):
+        yield ",".join(_csv_field(value) for value in row) + "\r\n"
+
+
+_RENDERERS: Final = {
+    "table": _render_table,
+    "json": _render_json,
+    "jsonl": _render_jsonl,
+    "csv": _render_csv,
+}
+
+
+def _cell(value: object) -> str:
+    """Write a value for a person."""
+    text = _plain_text(value)
+    if text is None:
+        return NULL
+    is_text = isinstance(value, str)
+    is_misleading = text in ("", NULL) or text != text.strip() or text.startswith('"')
+    if not text.isprintable() or (is_text and is_misleading):
+        return json.dumps(text)
+    return text
+
+
+def _csv_field(value: object) -> str:
+    text = _plain_text(value)
+    if text is None:
+        return ""
+    if not text or any(mark in text for mark in ',"\r\n'):
+        return '"' + text.replace('"', '""') + '"'
+    return text
+
+
+def _object(columns: Sequence[str], row: Sequence[object]) -> str:
+    """Write a row as a JSON object."""
+    return json.dumps(dict(zip(columns, map(_json_value, row), strict=True)), ensure_ascii=False)
+
+
+def _plain_text(value: object) -> str | None:
+    """Write a value as text; lists and maps as JSON."""
+    value = _json_value(value)
+    if value is None or isinstance(value, str):
+        return value
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _json_value(value: object) -> object:
+    """Return a value in what JSON has: times as ISO 8601 in UTC, other things as text."""
+    if value is None or isinstance(value, (str, bool, int)):
+        return value
+    if isinstance(value, float):
+        return value if math.isfinite(value) else str(value)
+    if isinstance(value, datetime):
+        utc = value if value.tzinfo is None else value.astimezone(UTC).replace(tzinfo=None)
+        return utc.isoformat() + "Z"
+    if isinstance(value, date):
+        return value.isoformat()
+    if isinstance(value, Decimal):
+        return int(value) if value == value.to_integral_value() else float(value)
+    return _json_container(value)
+
+
+def _json_container(value: object) -> object:
+    if isinstance(value, dict):
+        return {str(key): _json_value(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_json_value(item) for item in value]
+    if isinstance(value, bytes):
+        return value.hex()
+    return str(value)

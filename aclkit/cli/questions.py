@@ -1,0 +1,175 @@
+"""The commands who-can, what-can and sql: a question → rows on stdout, notes on stderr."""
+
+from __future__ import annotations
+
+import sys
+from typing import Protocol
+
+import click
+
+from aclkit.cli.output import Format, format_option, write_rows
+from aclkit.errors import UsageError
+from aclkit.model.resource import TYPE_OF_WORD, Resource, parse_resource
+from aclkit.query import access
+from aclkit.query.duck import connect
+from aclkit.query.sql import run_sql
+from aclkit.query.warehouse import MATERIALIZE_STEP, Published, open_warehouse, resolve_cluster
+
+
+class _Settings(Protocol):
+    """What these commands read of ``aclkit.settings.Settings``."""
+
+    @property
+    def warehouse(self) -> str | None:
+        """The warehouse's directory."""
+
+    @property
+    def cluster(self) -> str | None:
+        """The cluster, where one was named."""
+
+
+_host_option = click.option("--host", metavar="IP", help="Only from this host.")
+_denied_option = click.option(
+    "--denied", "decision", flag_value="DENIED", help="What is denied, instead of allowed."
+)
+_all_option = click.option(
+    "--all", "decision", flag_value="ANY", help="Both what is allowed and what is denied."
+)
+
+
+@click.command("who-can")
+@click.argument("operation")
+@click.argument("resource")
+@_host_option
+@_denied_option
+@_all_option
+@format_option
+@click.pass_obj
+def who_can(
+    settings: _Settings,
+    operation: str,
+    resource: str,
+    host: str | None,
+    decision: str | None,
+    output_format: Format,
+) -> None:
+    """Say who may do OPERATION (or ANY) to RESOURCE, and because of which ACL.
+
+    \b
+    Example:
+      aclkit who-can READ topic:payments --host 10.0.0.7
+      aclkit who-can ANY group:billing --all --format csv
+
+    RESOURCE is topic:NAME, group:NAME, transactional-id:NAME, delegation-token:NAME, user:NAME
+    or cluster. Hosts with the same answer share a line; * is all hosts.
+    """  # noqa: D301  (click's own mark for text that keeps its lines)
+    published = open_warehouse(settings.warehouse)
+    cluster_id = resolve_cluster(published, settings.cluster)
+    with connect(published) as connection:
+        answer = access.who_can(
+            connection,
+            published,
+            cluster_id,
+            operation,
+            parse_resource(resource),
+            host=host,
+            decision=_decision(decision),
+        )
+    _print(answer, published, output_format)
+
+
+@click.command("what-can")
+@click.argument("principal")
+@click.argument("resource", required=False, metavar="[TYPE[:NAME]]")
+@_host_option
+@_denied_option
+@_all_option
+@format_option
+@click.pass_obj
+def what_can(
+    settings: _Settings,
+    principal: str,
+    resource: str | None,
+    host: str | None,
+    decision: str | None,
+    output_format: Format,
+) -> None:
+    """Say what PRINCIPAL may do, and because of which ACL.
+
+    \b
+    Example:
+      aclkit what-can User:alice
+      aclkit what-can User:alice topic --denied
+      aclkit what-can User:alice topic:payments --all
+
+    Hosts with the same answer share a line; * is all hosts.
+    """  # noqa: D301  (click's own mark for text that keeps its lines)
+    published = open_warehouse(settings.warehouse)
+    cluster_id = resolve_cluster(published, settings.cluster)
+    resource_type, resource_name = _type_and_name(resource)
+    with connect(published) as connection:
+        answer = access.what_can(
+            connection,
+            published,
+            cluster_id,
+            principal,
+            resource_type=resource_type,
+            resource_name=resource_name,
+            host=host,
+            decision=_decision(decision),
+        )
+    _print(answer, published, output_format)
+
+
+@click.command("sql")
+@click.argument("statement")
+@format_option
+@click.pass_obj
+def sql(settings: _Settings, statement: str, output_format: Format) -> None:
+    """Run one SELECT over the published tables and views.
+
+    \b
+    Example:
+      aclkit sql "SELECT principal, count(*) FROM acl_current GROUP BY ALL"
+      aclkit sql "SHOW TABLES"
+      aclkit sql "DESCRIBE explain"
+
+    The SQL is DuckDB's. Nothing can be written, and nothing outside the warehouse read. Times
+    are UTC.
+    """  # noqa: D301  (click's own mark for text that keeps its lines)
+    with connect(open_warehouse(settings.warehouse)) as connection:
+        answer = run_sql(connection, statement)
+        write_rows(answer.columns, answer.rows, output_format, sys.stdout)
+
+
+def _decision(given: str | None) -> str | None:
+    """Return the decision to keep: ALLOWED unless told; None keeps both."""
+    return None if given == "ANY" else given or "ALLOWED"
+
+
+def _type_and_name(text: str | None) -> tuple[str | None, str | None]:
+    """Read ``TYPE`` or ``TYPE:NAME``."""
+    if text is None:
+        return None, None
+    if text in TYPE_OF_WORD and text != "cluster":
+        return TYPE_OF_WORD[text], None
+    if ":" not in text and text != "cluster":
+        raise UsageError(f"bad resource {text!r}: expected one of {', '.join(TYPE_OF_WORD)}")
+    resource: Resource = parse_resource(text)
+    return resource.resource_type, resource.resource_name
+
+
+def _print(answer: access.Access, published: Published, output_format: Format) -> None:
+    """Print an answer, and on stderr what a reader of it must know."""
+    run = answer.decided_by
+    if not answer.is_in_inventory:
+        click.echo("not all of it is in the inventory: decided now, by the same ACLs", err=True)
+    head = published.last_run(run.cluster_id).head_offset
+    if head is not None and run.head_offset is not None and head > run.head_offset:
+        step = MATERIALIZE_STEP.format(path=published.path)
+        click.echo(
+            f"the log is at offset {head}, this answer at {run.head_offset}; next: {step}", err=True
+        )
+    if run.status != "complete":
+        click.echo(f"run {run.run_number} is {run.status}: {'; '.join(run.notes)}", err=True)
+    write_rows(answer.columns, answer.rows, output_format, sys.stdout)

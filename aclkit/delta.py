@@ -1,0 +1,170 @@
+"""The Delta tables of one warehouse: read what was published, write what a run makes of it.
+
+Readers open the versions that the newest ``job_run`` row names. Until a run appends its own
+row, nothing that it wrote can be seen, and the next run takes it back.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from pathlib import PurePosixPath
+from typing import Any, Final, cast
+
+import pyarrow.fs as pafs
+from delta.tables import DeltaTable
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+from pyspark.sql.types import StructType
+
+from aclkit.schemas import TABLES
+
+JOB_RUN: Final = "job_run"
+
+_PROPERTIES: Final = {
+    # Every Delta reader must be able to open the tables: DESIGN.md §3.
+    "delta.enableDeletionVectors": "false",
+    "delta.columnMapping.mode": "none",
+}
+
+
+class Store:
+    """The tables of a warehouse as one run sees and changes them.
+
+    Attributes:
+        warehouse: folder or URI that holds a folder per table.
+        versions: table → Delta version that the run began with, its own writes included.
+    """
+
+    def __init__(self, spark: SparkSession, warehouse: str) -> None:
+        """Open a warehouse; it need not exist yet."""
+        self.spark = spark
+        self.warehouse = warehouse
+        self.published: dict[str, int] = {}
+        self.run_id = ""
+        self._written: dict[str, int] = {}
+        self._writes: Counter[str] = Counter()
+        newest = self.newest_run()
+        if newest is not None:
+            self.published = dict(newest["table_versions"])
+
+    @property
+    def versions(self) -> dict[str, int]:
+        """Table → version that a reader of this run's result opens."""
+        return {**self.published, **self._written}
+
+    def newest_run(self) -> Mapping[str, Any] | None:
+        """Return the newest published ``job_run`` row, or None in a new warehouse."""
+        rows = self.runs().orderBy(F.col("run_number").desc()).limit(1).collect()
+        return rows[0].asDict(recursive=True) if rows else None
+
+    def runs(self) -> DataFrame:
+        """Read all ``job_run`` rows."""
+        return self._read(JOB_RUN, self._current_version(JOB_RUN))
+
+    def read(self, table: str) -> DataFrame:
+        """Read a table at this run's version; a table that was never written is empty."""
+        return self._read(table, self.versions.get(table))
+
+    def cluster_rows(self, table: str, cluster_id: str) -> DataFrame:
+        """Read one cluster's rows of a table."""
+        return self.read(table).where(F.col("cluster_id") == cluster_id)
+
+    def read_published(self, table: str) -> DataFrame:
+        """Read a table as it was before this run."""
+        return self._read(table, self.published.get(table))
+
+    def has(self, table: str) -> bool:
+        """Say whether the table is in the published versions or written by this run."""
+        return table in self.versions
+
+    def append(self, table: str, rows: DataFrame) -> None:
+        """Append rows; a retry of this very write adds nothing."""
+        self._write(table, rows, "append", {})
+
+    def replace_cluster(self, table: str, rows: DataFrame, cluster_id: str) -> None:
+        """Put rows in the place of all rows of one cluster, in one commit.
+
+        ``cluster_id`` has been checked by ``parse_cluster_id`` and holds no quote.
+        """
+        self._write(table, rows, "overwrite", {"replaceWhere": f"cluster_id = '{cluster_id}'"})
+
+    def drop(self, table: str) -> None:
+        """Leave a table out of the versions that readers open."""
+        self.published.pop(table, None)
+        self._written.pop(table, None)
+
+    def table(self, table: str) -> DeltaTable:
+        """Return the DeltaTable for a merge or delete; call ``note_write`` after it."""
+        return DeltaTable.forPath(self.spark, self._path(table))
+
+    def note_write(self, table: str) -> None:
+        """Take the table's newest version into this run's result."""
+        version = self._current_version(table)
+        if version is not None:
+            self._written[table] = version
+
+    def take_back_unpublished(self) -> list[str]:
+        """Restore every table that a killed run left ahead of its published version."""
+        restored = []
+        for name in sorted(set(TABLES) - {JOB_RUN}):
+            current = self._current_version(name)
+            if current is None or current == self.published.get(name):
+                continue
+            if name in self.published:
+                self.table(name).restoreToVersion(self.published[name])
+                self.note_write(name)
+            else:
+                self.table(name).delete()
+            restored.append(name)
+        return restored
+
+    def _read(self, table: str, version: int | None) -> DataFrame:
+        if version is None:
+            return self.spark.createDataFrame([], schema=schema_of(table))
+        reader = self.spark.read.format("delta").option("versionAsOf", version)
+        return reader.load(self._path(table))
+
+    def _write(self, table: str, rows: DataFrame, mode: str, options: Mapping[str, str]) -> None:
+        contract = schema_of(table)
+        self._writes[table] += 1
+        writer = (
+            rows.select(*[F.col(f.name).cast(f.dataType).alias(f.name) for f in contract])
+            .write.format("delta")
+            .mode(mode)
+            .options(**options)
+            .options(**_PROPERTIES)
+            .option("userMetadata", self.run_id)
+            .option("txnAppId", f"aclkit/{self.run_id}/{table}")
+            .option("txnVersion", self._writes[table])
+        )
+        writer.save(self._path(table))
+        self.note_write(table)
+
+    def _path(self, table: str) -> str:
+        return f"{self.warehouse}/{table}"
+
+    def _current_version(self, table: str) -> int | None:
+        return newest_version(self._path(table))
+
+
+def schema_of(table: str) -> StructType:
+    """Return the StructType that ``schemas.TABLES`` declares for a table."""
+    return cast(StructType, StructType.fromDDL(TABLES[table].ddl))
+
+
+def newest_version(path: str) -> int | None:
+    """Return the newest version in a table's Delta log, or None where there is no table."""
+    filesystem, root = filesystem_of(path)
+    selector = pafs.FileSelector(f"{root}/_delta_log", allow_not_found=True)
+    names = (PurePosixPath(info.path) for info in filesystem.get_file_info(selector))
+    commits = [int(name.stem) for name in names if name.suffix == ".json" and name.stem.isdigit()]
+    return max(commits, default=None)
+
+
+def filesystem_of(path: str) -> tuple[pafs.FileSystem, str]:
+    """Return the file system and the path within it for a folder, file or URI."""
+    if "://" in path:
+        filesystem, root = pafs.FileSystem.from_uri(path)
+        return filesystem, root
+    return pafs.LocalFileSystem(), path

@@ -1,0 +1,1 @@
+"""ACLs × inventory → pairs, rulings and the explain table."""

@@ -1,0 +1,124 @@
+"""The ACLs alive and the inventory → every decision of a cluster, written and checked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any, Final
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from aclkit.errors import UsageError
+from aclkit.explain import tables
+from aclkit.explain.completeness import check_completeness
+from aclkit.inventory.survey import Given, Inventory, log_entries, read_texts, survey
+from aclkit.model.operation import OPERATIONS_OF_TYPE
+from aclkit.model.semantics import BrokerSettings, Semantics
+from aclkit.progress import step
+from aclkit.publish import Run, fail_point
+
+DENSE_LIMIT: Final = 50_000_000
+"""``--dense auto`` writes the dense table up to this many rows."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MaterializeOptions:
+    """What the user says about a materialize.
+
+    Attributes:
+        settings: super users and allow.everyone.
+        semantics: how ACLs are read.
+        given: files that name what to ask about.
+        dense: always, never or auto.
+    """
+
+    settings: BrokerSettings
+    semantics: Semantics
+    given: Given
+    dense: str = "auto"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MaterializeResult:
+    """How much was decided.
+
+    Attributes:
+        rows: decisions, any-other rows included.
+        is_dense: the dense table was written.
+        inventory: what was asked about.
+    """
+
+    rows: int
+    is_dense: bool
+    inventory: Inventory
+
+
+def materialize(run: Run, options: MaterializeOptions) -> MaterializeResult:
+    """Decide every principal × host × operation × resource of the run's cluster.
+
+    Raises:
+        UsageError: the cluster has never been replayed.
+        DataError: the written tables are not complete; nothing is published then.
+    """
+    acls = _acls_alive(run).persist()
+    with step("taking the inventory"):
+        texts = read_texts(acls)
+        log = log_entries(
+            run.store.cluster_rows("resource_lifetime", run.cluster_id),
+            run.store.cluster_rows("principal_lifetime", run.cluster_id),
+        )
+        inventory = survey(texts, log, options.given, options.settings, options.semantics)
+    scope = tables.Scope(run=run, texts=texts, inventory=inventory, semantics=options.semantics)
+    with step("matching patterns and pairing"):
+        tables.write_inventory(scope, options.settings)
+        tables.write_rulesets(scope, acls)
+    fail_point("between-pairs-and-rulings")
+    with step("deciding"):
+        tables.write_rulings(scope, acls, allow_everyone=options.settings.allow_everyone)
+    rows = rows_expected(inventory)
+    is_dense = options.dense == "always" or (options.dense == "auto" and rows <= DENSE_LIMIT)
+    if is_dense:
+        with step(f"writing {rows:,} decisions"):
+            tables.write_dense(run)
+    else:
+        run.store.drop("explain")
+    with step("checking completeness"):
+        check_completeness(scope, acls, options.settings, rows)
+    run.counts |= {"acls": acls.count(), "explain_head_offset": run.head_offset}
+    run.notes.extend(inventory.notes)
+    run.settings = settings_json(options)
+    acls.unpersist()
+    return MaterializeResult(rows=rows, is_dense=is_dense, inventory=inventory)
+
+
+def rows_expected(inventory: Inventory) -> int:
+    """Multiply out what was asked about: how many decisions there must be."""
+    operations = sum(len(OPERATIONS_OF_TYPE[entry.resource_type]) for entry in inventory.resources)
+    return len(inventory.principals) * len(inventory.hosts) * operations
+
+
+def settings_json(options: MaterializeOptions) -> Mapping[str, Any]:
+    """Write down under which settings the decisions hold, for ``job_run``."""
+    return {
+        "semantics": asdict(options.semantics),
+        "super_users": sorted(options.settings.super_users),
+        "allow_everyone": options.settings.allow_everyone,
+        "dense": options.dense,
+        "extend": options.given.extend,
+        "given": sorted(options.given.entries),
+    }
+
+
+def _acls_alive(run: Run) -> DataFrame:
+    before = run.previous()
+    if before is None and not run.store.has("acl_history"):
+        raise UsageError(
+            f"nothing has been replayed for cluster {run.cluster_id!r} yet: "
+            f"aclkit --warehouse {run.store.warehouse} replay --source metadata-log:DIR"
+        )
+    if before is not None and run.job == "materialize":
+        run.head_offset = before["head_offset"]
+        run.status = before["status"]
+    history = run.store.cluster_rows("acl_history", run.cluster_id)
+    return history.where(F.col("removed_offset").isNull())

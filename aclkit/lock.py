@@ -1,0 +1,60 @@
+"""One run per warehouse at a time: an flock on a local warehouse."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO
+
+from aclkit.errors import SurroundingsError
+
+LOCK_NAME = ".aclkit.lock"
+
+
+@contextmanager
+def warehouse_lock(warehouse: str, timeout_seconds: float) -> Iterator[None]:
+    """Hold a warehouse's lock, waiting for another run to end.
+
+    The lock goes with the process, so a killed run leaves none behind.
+
+    Raises:
+        SurroundingsError: the folder cannot be made or written, or another run still holds the
+            lock after ``timeout_seconds``.
+    """
+    try:
+        folder = Path(warehouse)
+        folder.mkdir(parents=True, exist_ok=True)
+        handle = (folder / LOCK_NAME).open("a+")
+    except OSError as error:
+        raise SurroundingsError(
+            f"cannot write the warehouse {warehouse}: {error.strerror or error}"
+        ) from error
+    with handle:
+        _wait(handle, warehouse, timeout_seconds)
+        handle.seek(0)
+        handle.truncate()
+        handle.write(f"{os.getpid()}\n")
+        handle.flush()
+        yield
+
+
+def _wait(handle: IO[str], warehouse: str, timeout_seconds: float) -> None:
+    deadline = time.monotonic() + timeout_seconds
+    while True:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if time.monotonic() >= deadline:
+                handle.seek(0)
+                holder = handle.read().strip() or "unknown"
+                raise SurroundingsError(
+                    f"another run (process {holder}) holds the lock of {warehouse}; waited "
+                    f"{timeout_seconds:g} s. Let it end, or wait longer with --lock-timeout"
+                ) from None
+            time.sleep(0.2)
+        else:
+            return

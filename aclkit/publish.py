@@ -1,0 +1,149 @@
+"""A run: what it writes becomes visible as a whole, by its ``job_run`` row, or not at all."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import signal
+import uuid
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any, Final
+
+from pyspark.sql import SparkSession
+from pyspark.sql import functions as F
+
+import aclkit
+from aclkit.delta import JOB_RUN, Store, schema_of
+from aclkit.errors import UsageError
+from aclkit.findings import Finding, sort_findings
+from aclkit.lock import warehouse_lock
+
+COMPLETE: Final = "complete"
+INCOMPLETE: Final = "incomplete"
+MATERIALIZING: Final = ("materialize", "run")
+"""Jobs whose ``job_run`` row carries the settings of the explain tables."""
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(slots=True, kw_only=True)
+class Run:
+    """A run in progress: its tables and what its ``job_run`` row will say."""
+
+    store: Store
+    run_id: str
+    run_number: int
+    job: str
+    started_at: datetime
+    cluster_id: str = ""
+    status: str = COMPLETE
+    head_offset: int = 0
+    high_watermark: int | None = None
+    settings: Mapping[str, Any] | None = None
+    counts: dict[str, int] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+    findings: list[Finding] = field(default_factory=list)
+
+    def previous(self, jobs: tuple[str, ...] = ()) -> Mapping[str, Any] | None:
+        """Return this cluster's newest earlier ``job_run`` row, of given jobs only if any."""
+        rows = self.store.runs().where(F.col("cluster_id") == self.cluster_id)
+        if jobs:
+            rows = rows.where(F.col("job").isin(*jobs))
+        newest = rows.orderBy(F.col("run_number").desc()).limit(1).collect()
+        return newest[0].asDict(recursive=True) if newest else None
+
+
+@contextmanager
+def begin_run(
+    spark: SparkSession, warehouse: str, job: str, *, lock_timeout: float
+) -> Iterator[Run]:
+    """Hold the warehouse's lock, take back what a killed run left, and hand out a run.
+
+    The caller publishes; leaving without it leaves readers with what they had.
+    """
+    with warehouse_lock(warehouse, lock_timeout):
+        store = Store(spark, warehouse)
+        newest = store.newest_run()
+        run = Run(
+            store=store,
+            run_id=uuid.uuid4().hex,
+            run_number=int(newest["run_number"]) + 1 if newest else 0,
+            job=job,
+            started_at=datetime.now(UTC),
+        )
+        store.run_id = run.run_id
+        for table in store.take_back_unpublished():
+            log.info("took back what an unfinished run left in %s", table)
+        yield run
+
+
+def publish(run: Run) -> None:
+    """Write the run's findings, then its ``job_run`` row: from here on readers see the run."""
+    _write_findings(run)
+    fail_point("before-job-run")
+    finished = datetime.now(UTC)
+    row = (
+        run.run_number,
+        run.run_id,
+        run.cluster_id,
+        run.job,
+        run.status,
+        run.started_at,
+        finished,
+        (finished - run.started_at).total_seconds(),
+        run.head_offset,
+        run.high_watermark,
+        json.dumps(run.settings, sort_keys=True) if run.settings is not None else None,
+        run.counts,
+        run.notes,
+        run.store.versions,
+        aclkit.__version__,
+    )
+    rows = run.store.spark.createDataFrame([row], schema=schema_of(JOB_RUN))
+    run.store.append(JOB_RUN, rows)
+
+
+def fail_point(name: str) -> None:
+    """Die here, as by SIGKILL, when a test asks for it through ACLKIT_FAIL_POINT."""
+    if os.environ.get("ACLKIT_FAIL_POINT") == name:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+
+def parse_cluster_id(text: str) -> str:
+    """Check a cluster id: 1 to 200 letters, digits, ``_``, ``-``, ``.`` or ``:``.
+
+    Kafka's own ids are base64url; the id stands in a Delta predicate, so it holds no quote.
+
+    Raises:
+        UsageError: it holds anything else.
+    """
+    plain = text.replace("_", "").replace("-", "").replace(".", "").replace(":", "")
+    if not text or len(text) > 200 or not plain.isascii() or not (plain.isalnum() or not plain):
+        raise UsageError(
+            f"bad cluster id {text!r}: expected 1 to 200 letters, digits, '_', '-', '.' or ':'"
+        )
+    return text
+
+
+def _write_findings(run: Run) -> None:
+    if not run.findings:
+        return
+    rows = [
+        (
+            run.cluster_id,
+            run.run_id,
+            finding.finding,
+            finding.severity,
+            finding.subject,
+            finding.message,
+            finding.fix,
+            list(finding.acl_ids),
+            finding.fingerprint,
+        )
+        for finding in sort_findings(run.findings)
+    ]
+    run.store.append("finding", run.store.spark.createDataFrame(rows, schema=schema_of("finding")))

@@ -1,0 +1,222 @@
+"""A warehouse directory → its published run, and the files of a table at a version."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Final
+from urllib.parse import unquote
+
+import duckdb
+from deltalake import DeltaTable
+from deltalake.exceptions import DeltaError, TableNotFoundError
+from deltalake.schema import ArrayType, MapType, PrimitiveType
+
+from aclkit.errors import SurroundingsError, UsageError
+from aclkit.model.semantics import BrokerSettings, Semantics
+
+REPLAY_STEP: Final = "aclkit --warehouse {path} replay --source metadata-log:DIR"
+MATERIALIZE_STEP: Final = "aclkit --warehouse {path} materialize"
+
+
+MATERIALIZING: Final = ("materialize", "run")
+"""Jobs that decide accesses; the settings of their rows are those of the decisions."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """One row of ``job_run``: see the table's columns; ``settings`` is JSON."""
+
+    run_number: int
+    run_id: str
+    cluster_id: str
+    job: str
+    status: str
+    finished_at: datetime | None
+    head_offset: int | None
+    settings: str
+    counts: Mapping[str, int]
+    notes: tuple[str, ...]
+    table_versions: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Published:
+    """What readers of a warehouse see.
+
+    Attributes:
+        path: the warehouse's directory.
+        runs: all published runs, the oldest first; there is at least one.
+    """
+
+    path: Path
+    runs: tuple[Run, ...]
+
+    @property
+    def run(self) -> Run:
+        """The newest run: its table versions are the published ones."""
+        return self.runs[-1]
+
+    @property
+    def clusters(self) -> tuple[str, ...]:
+        """The clusters that some run was about, sorted."""
+        return tuple(sorted({run.cluster_id for run in self.runs}))
+
+    def last_run(self, cluster_id: str) -> Run:
+        """Return the newest run about a cluster."""
+        return next(run for run in reversed(self.runs) if run.cluster_id == cluster_id)
+
+    def last_materialize(self, cluster_id: str) -> Run | None:
+        """Return the newest run that decided a cluster's accesses, if there is one."""
+        for run in reversed(self.runs):
+            if run.cluster_id == cluster_id and run.job in MATERIALIZING:
+                return run
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class TableFiles:
+    """A Delta table at one version: its Parquet files and its columns as (name, DuckDB type)."""
+
+    files: tuple[Path, ...]
+    columns: tuple[tuple[str, str], ...]
+
+
+def open_warehouse(path: str | None) -> Published:
+    """Read what a warehouse has published.
+
+    Raises:
+        UsageError: no warehouse was named, it is not on a local disk, or nothing is published.
+        SurroundingsError: it cannot be read.
+    """
+    if path is None:
+        raise UsageError("no warehouse was named: expected --warehouse DIR or ACLKIT_WAREHOUSE")
+    root = _local(path)
+    try:
+        table = read_files(root / "job_run", None)
+    except TableNotFoundError:
+        raise _nothing_published(path) from None
+    except (DeltaError, OSError) as error:
+        raise SurroundingsError(f"cannot read {root / 'job_run'}: {error}") from error
+    runs = _read_runs(table)
+    if not runs:
+        raise _nothing_published(path)
+    return Published(path=root, runs=runs)
+
+
+def resolve_cluster(published: Published, given: str | None) -> str:
+    """Return the cluster that is asked about: the given one, or the only one there is.
+
+    Raises:
+        UsageError: the warehouse does not know it, or has several and none was given.
+    """
+    known = ", ".join(published.clusters)
+    if given is None:
+        if len(published.clusters) > 1:
+            raise UsageError(
+                f"{published.path} holds several clusters, name one: --cluster {known}"
+            )
+        return published.clusters[0]
+    if given not in published.clusters:
+        raise UsageError(f"cluster {given!r} is not in {published.path}, which holds: {known}")
+    return given
+
+
+def run_settings(run: Run) -> tuple[BrokerSettings, Semantics]:
+    """Return the settings under which a run read the ACLs; what it does not say is the default."""
+    settings = json.loads(run.settings or "{}")
+    return (
+        BrokerSettings(
+            super_users=frozenset(settings.get("super_users") or ()),
+            allow_everyone=bool(settings.get("allow_everyone", False)),
+        ),
+        Semantics(**(settings.get("semantics") or {})),
+    )
+
+
+def read_files(path: Path, version: int | None) -> TableFiles:
+    """Return the files and columns of a Delta table at a version, or at its latest.
+
+    ``file_uris`` is not used: it leaves the directory's own name URL-encoded.
+    """
+    table = DeltaTable(str(path), version=version)
+    names = table.get_add_actions().column("path").to_pylist()
+    return TableFiles(
+        tuple(path / unquote(str(name)) for name in names),
+        tuple((field.name, _duckdb_type(field.type)) for field in table.schema().fields),
+    )
+
+
+def _read_runs(table: TableFiles) -> tuple[Run, ...]:
+    """Read all rows of ``job_run``, the oldest first."""
+    if not table.files:
+        return ()
+    with duckdb.connect() as connection:
+        rows = connection.execute(
+            "SELECT run_number, run_id, cluster_id, job, status, CAST(finished_at AS TIMESTAMP), "
+            "head_offset, settings, counts, notes, table_versions "
+            "FROM read_parquet(?) ORDER BY run_number",
+            [[str(file) for file in table.files]],
+        ).fetchall()
+    return tuple(
+        Run(
+            run_number=number,
+            run_id=run_id,
+            cluster_id=cluster_id,
+            job=job,
+            status=status,
+            finished_at=finished_at,
+            head_offset=head_offset,
+            settings=settings or "{}",
+            counts=counts or {},
+            notes=tuple(notes or ()),
+            table_versions=versions or {},
+        )
+        for (
+            number, run_id, cluster_id, job, status, finished_at,
+            head_offset, settings, counts, notes, versions,
+        ) in rows
+    )  # fmt: skip
+
+
+def _local(path: str) -> Path:
+    """Return a warehouse's directory; other places are Spark's to read."""
+    if "://" in path and not path.startswith("file://"):
+        raise UsageError(f"{path} is not on a local disk: add --engine spark")
+    return Path(unquote(path.removeprefix("file://")) if "://" in path else path).absolute()
+
+
+def _nothing_published(path: str) -> UsageError:
+    return UsageError(f"nothing is published in {path}; next: {REPLAY_STEP.format(path=path)}")
+
+
+_DUCKDB_TYPES: Final = {
+    "string": "VARCHAR",
+    "long": "BIGINT",
+    "integer": "INTEGER",
+    "short": "SMALLINT",
+    "byte": "TINYINT",
+    "double": "DOUBLE",
+    "float": "FLOAT",
+    "boolean": "BOOLEAN",
+    "binary": "BLOB",
+    "date": "DATE",
+    # UTC without a zone: DuckDB's Python client needs pytz to hand out a zoned one.
+    "timestamp": "TIMESTAMP",
+    "timestamp_ntz": "TIMESTAMP",
+}
+
+
+def _duckdb_type(kind: object) -> str:
+    """Return DuckDB's name of a Delta type."""
+    if isinstance(kind, ArrayType):
+        return f"{_duckdb_type(kind.element_type)}[]"
+    if isinstance(kind, MapType):
+        return f"MAP({_duckdb_type(kind.key_type)}, {_duckdb_type(kind.value_type)})"
+    name = kind.type if isinstance(kind, PrimitiveType) else str(kind)
+    if name not in _DUCKDB_TYPES:
+        raise SurroundingsError(f"expected a column type that aclkit writes, found {name}")
+    return _DUCKDB_TYPES[name]

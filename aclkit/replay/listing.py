@@ -1,0 +1,125 @@
+"""A whole list of ACLs (kafka-acls, a live cluster) → the differences to the one before, as facts.
+
+A listing has no offsets and no ids: its sequence number is the offset, and an ACL's id is made
+from the cluster's id and the seven fields, so that the same ACL always has the same id.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from pyspark.sql import DataFrame
+
+from aclkit.delta import schema_of
+from aclkit.model.acl import Acl
+from aclkit.publish import Run, fail_point
+from aclkit.replay import tables
+from aclkit.replay.ranges import Range, merge_ranges
+from aclkit.replay.replay import ReplayOptions, ReplayResult, result_of, write_history
+from aclkit.sources.rows import ADD_ACL, LISTING, REJECT, REMOVE_ACL, SourceRow
+
+
+@dataclass(frozen=True, slots=True)
+class ListingChange:
+    """What a listing adds to and takes from the state before it."""
+
+    added: tuple[Acl, ...]
+    removed: tuple[str, ...]
+
+
+def acl_id_of(cluster_id: str, binding: tuple[str, ...]) -> str:
+    """Make an id in Kafka's text form out of a cluster id and the seven fields."""
+    text = "\x00".join((cluster_id, *binding)).encode("utf-8", "surrogatepass")
+    digest = hashlib.sha256(text).digest()[:16]
+    return base64.urlsafe_b64encode(digest).decode("ascii").rstrip("=")
+
+
+def listed_acls(rows: Iterable[SourceRow], cluster_id: str) -> dict[str, Acl]:
+    """Give each ACL of a listing its id."""
+    acls = {}
+    for row in rows:
+        if row.record_type != ADD_ACL:
+            continue
+        binding = (
+            row.resource_type or "",
+            row.resource_name or "",
+            row.pattern_type or "",
+            row.principal or "",
+            row.host or "",
+            row.operation or "",
+            row.permission_type or "",
+        )
+        acl_id = acl_id_of(cluster_id, binding)
+        acls[acl_id] = Acl(
+            acl_id=acl_id,
+            resource_type=binding[0],
+            resource_name=binding[1],
+            pattern_type=binding[2],
+            principal=binding[3],
+            host=binding[4],
+            operation=binding[5],
+            permission_type=binding[6],
+        )
+    return acls
+
+
+def change_between(before: Iterable[str], listed: Mapping[str, Acl]) -> ListingChange:
+    """Compare the ids alive before with a listing."""
+    alive = set(before)
+    return ListingChange(
+        added=tuple(listed[i] for i in sorted(listed.keys() - alive)),
+        removed=tuple(sorted(alive - listed.keys())),
+    )
+
+
+def replay_listing(
+    run: Run, rows: Sequence[SourceRow], at: datetime, options: ReplayOptions
+) -> ReplayResult:
+    """Enter the differences between a listing and the state before it as facts."""
+    store, cluster_id = run.store, run.cluster_id
+    known = tables.read_ranges(store, cluster_id)
+    sequence = max((r.to_offset for r in known), default=0)
+    history = store.cluster_rows("acl_history", cluster_id)
+    alive = [r[0] for r in history.where("removed_offset IS NULL").select("acl_id").collect()]
+    change = change_between(alive, listed_acls(rows, cluster_id))
+    facts = [*map(_added, change.added), *map(_removed, change.removed)]
+    ranges = list(known)
+    if facts or not known:
+        ranges.append(Range(sequence, sequence + 1, None, LISTING))
+        columns = (cluster_id, LISTING, sequence)
+        tail = (None, None, None, at, None, rows[0].source if rows else "listing")
+        frame = store.spark.createDataFrame(
+            [(*columns, *fact, *tail) for fact in facts], schema=schema_of("acl_log")
+        )
+        store.append("acl_log", frame)
+        tables.write_ranges(run, merge_ranges([], ranges).ranges)
+    fail_point("after-facts")
+    rejected = _rejects(run, rows)
+    changed = bool(facts) or not known or not rejected.isEmpty()
+    timeline = write_history(
+        run, merge_ranges([], ranges).ranges, rejected, options, changed=changed
+    )
+    run.counts["facts_added"] = len(facts)
+    return result_of(run, timeline, len(facts), options)
+
+
+def _added(acl: Acl) -> tuple[str | None, ...]:
+    return (ADD_ACL, acl.acl_id, *acl.binding)
+
+
+def _removed(acl_id: str) -> tuple[str | None, ...]:
+    return (REMOVE_ACL, acl_id, *[None] * 7)
+
+
+def _rejects(run: Run, rows: Iterable[SourceRow]) -> DataFrame:
+    rejects = [
+        (run.cluster_id, "source", r.source, r.position, r.log_offset, r.reason, r.raw, r.digest)
+        for r in rows
+        if r.kind == REJECT
+    ]
+    frame = run.store.spark.createDataFrame(rejects, schema=schema_of("acl_reject"))
+    return frame.subtract(run.store.cluster_rows("acl_reject", run.cluster_id))

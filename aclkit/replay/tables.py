@@ -1,0 +1,129 @@
+"""Facts → the tables that a replay writes; reading and writing only, no rule."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from aclkit.delta import Store, schema_of
+from aclkit.publish import Run
+from aclkit.replay.fold import LEGS_DDL, SPANS_DDL
+from aclkit.replay.ranges import Range
+from aclkit.replay.timeline import Timeline
+from aclkit.replay.transactions import Marker
+from aclkit.sources.rows import ABORT_TXN, BEGIN_TXN, END_TXN, RANGE, RECORD
+
+MARKERS: Final = (BEGIN_TXN, END_TXN, ABORT_TXN)
+
+
+def read_ranges(store: Store, cluster_id: str) -> list[Range]:
+    """Collect what has been read of a cluster."""
+    rows = store.cluster_rows("log_range", cluster_id).collect()
+    return [Range(r["from_offset"], r["to_offset"], r["epoch"], r["fact"]) for r in rows]
+
+
+def collect_ranges(rows: DataFrame) -> list[Range]:
+    """Collect the ranges among source rows."""
+    ranges = (
+        rows.where(F.col("kind") == RANGE)
+        .select("from_offset", "to_offset", "epoch", "fact")
+        .distinct()
+        .collect()
+    )
+    return [Range(*row) for row in ranges]
+
+
+def write_ranges(run: Run, ranges: Iterable[Range]) -> None:
+    """Replace what is known to have been read of the run's cluster."""
+    rows = [(run.cluster_id, *item) for item in ranges]
+    frame = run.store.spark.createDataFrame(rows, schema=schema_of("log_range"))
+    run.store.replace_cluster("log_range", frame, run.cluster_id)
+
+
+def collect_markers(facts: DataFrame) -> list[Marker]:
+    """Collect the transaction records among facts."""
+    rows = facts.where((F.col("fact") == RECORD) & F.col("record_type").isin(*MARKERS))
+    return [Marker(*row) for row in rows.select("log_offset", "record_type").distinct().collect()]
+
+
+def legs_frame(store: Store, cluster_id: str, timeline: Timeline) -> DataFrame:
+    """Make the DataFrame of a timeline's legs that ``fold`` joins with."""
+    rows = [(cluster_id, x.fact, x.from_offset, x.to_offset) for x in timeline.itinerary.legs]
+    return store.spark.createDataFrame(rows, schema=LEGS_DDL)
+
+
+def spans_frame(store: Store, cluster_id: str, timeline: Timeline) -> DataFrame:
+    """Make the DataFrame of a timeline's transactions that ``fold`` joins with."""
+    rows = [(cluster_id, *span) for span in timeline.spans]
+    return store.spark.createDataFrame(rows, schema=SPANS_DDL)
+
+
+def faults_frame(store: Store, cluster_id: str, timeline: Timeline) -> DataFrame:
+    """Make ``acl_reject`` rows of transaction records that make no sense where they stand."""
+    rows = [
+        (cluster_id, "replay", None, None, fault.log_offset, fault.reason, None, None)
+        for fault in timeline.faults
+    ]
+    return store.spark.createDataFrame(rows, schema=schema_of("acl_reject"))
+
+
+def with_txn_offset(facts: DataFrame, spans: DataFrame) -> DataFrame:
+    """Set ``txn_offset`` to the Begin of the transaction that each record is part of."""
+    columns = facts.columns
+    inside = (
+        (F.col("f.cluster_id") == F.col("t.cluster_id"))
+        & (F.col("f.fact") == RECORD)
+        & (F.col("f.log_offset") > F.col("t.begin_offset"))
+        & (F.col("f.log_offset") < F.col("t.end_offset"))
+    )
+    return (
+        facts.alias("f")
+        .join(F.broadcast(spans.alias("t")), on=inside, how="left")
+        .select(
+            *[
+                F.col("t.begin_offset").alias("txn_offset") if c == "txn_offset" else f"f.{c}"
+                for c in columns
+            ]
+        )
+    )
+
+
+def mend_txn_offsets(run: Run, spans: DataFrame) -> None:
+    """Correct ``txn_offset`` of facts whose transaction became known in a later run."""
+    facts = run.store.cluster_rows("acl_log", run.cluster_id)
+    wrong = (
+        with_txn_offset(facts, spans)
+        .alias("now")
+        .join(
+            facts.alias("was"),
+            on=(F.col("now.log_offset") == F.col("was.log_offset"))
+            & (F.col("was.fact") == RECORD)
+            & (F.col("now.fact") == RECORD),
+            how="inner",
+        )
+        .where(~F.col("now.txn_offset").eqNullSafe(F.col("was.txn_offset")))
+        .select("now.cluster_id", "now.log_offset", "now.txn_offset")
+    )
+    if wrong.isEmpty():
+        return
+    condition = (
+        (F.col("t.cluster_id") == F.col("s.cluster_id"))
+        & (F.col("t.log_offset") == F.col("s.log_offset"))
+        & (F.col("t.fact") == RECORD)
+    )
+    (
+        run.store.table("acl_log")
+        .alias("t")
+        .merge(wrong.alias("s"), condition)
+        .whenMatchedUpdate(set={"txn_offset": F.col("s.txn_offset")})
+        .execute()
+    )
+    run.store.note_write("acl_log")
+
+
+def describe_spans(spans: Sequence[tuple[int, int]]) -> str:
+    """Write half-open spans of offsets for people: ``12–19, 40``."""
+    return ", ".join(f"{a}–{b - 1}" if b - a > 1 else f"{a}" for a, b in spans)

@@ -1,0 +1,91 @@
+"""Command line, environment and TOML → the settings that every command shares."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from aclkit.errors import UsageError
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """What every command knows.
+
+    Attributes:
+        warehouse: folder or URI of the Delta tables.
+        cluster: the cluster that is meant, where one was named.
+        verbose: let Spark and Ivy talk.
+    """
+
+    warehouse: str | None = None
+    cluster: str | None = None
+    verbose: bool = False
+
+    def require_warehouse(self) -> str:
+        """Return the warehouse.
+
+        Raises:
+            UsageError: none was named.
+        """
+        if not self.warehouse:
+            raise UsageError("no warehouse was named: expected --warehouse DIR or ACLKIT_WAREHOUSE")
+        if "://" in self.warehouse:
+            return self.warehouse.rstrip("/")
+        return str(Path(self.warehouse).resolve())
+
+
+def read_config(path: str, commands: Mapping[str, Iterable[str]]) -> dict[str, Any]:
+    """Read a TOML file into click's default map.
+
+    A key at the top holds for every command that has the option; a table named for a command
+    holds for that command. Dashes and underscores are the same.
+
+    Args:
+        path: the file.
+        commands: option names of each command; of the group itself under the empty name.
+
+    Raises:
+        UsageError: no such file, no TOML, or a key that no command knows.
+    """
+    try:
+        with Path(path).open("rb") as file:
+            content = tomllib.load(file)
+    except OSError as error:
+        raise UsageError(f"{path}: {error.strerror or error}") from None
+    except tomllib.TOMLDecodeError as error:
+        raise UsageError(f"{path}: not valid TOML: {error}") from None
+    content = {_plain(key): value for key, value in content.items()}
+    options = {name: set(known) for name, known in commands.items()}
+    tables = {_plain(name): name for name in options if name}
+    shared = {key: value for key, value in content.items() if key not in tables}
+    _refuse_unknown(path, shared, set().union(*options.values()))
+    defaults: dict[str, Any] = {k: v for k, v in shared.items() if k in options[""]}
+    for plain, name in tables.items():
+        own = {_plain(key): value for key, value in _table(path, content, plain).items()}
+        _refuse_unknown(path, own, options[name])
+        inherited = {k: v for k, v in shared.items() if k in options[name]}
+        defaults[name] = inherited | own
+    return defaults
+
+
+def _plain(key: str) -> str:
+    return key.replace("-", "_")
+
+
+def _table(path: str, content: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    table = content.get(name, {})
+    if not isinstance(table, dict):
+        raise UsageError(f"{path}: expected [{name}] to be a table")
+    return table
+
+
+def _refuse_unknown(path: str, found: Iterable[str], known: set[str]) -> None:
+    unknown = sorted(set(found) - known)
+    if unknown:
+        raise UsageError(
+            f"{path}: unknown {', '.join(unknown)}; expected some of {', '.join(sorted(known))}"
+        )

@@ -1,0 +1,112 @@
+"""Environment → what Spark needs around it: a Java that is new enough, the Delta jars.
+
+Nothing here imports Spark, so that what is missing is said in a moment.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
+
+from aclkit.errors import SurroundingsError
+
+LEAST_JAVA: Final = 17
+"""Spark 4 is compiled for Java 17."""
+
+JAVA_PACKAGE: Final = "openjdk-17-jre-headless"
+
+DELTA_COORDINATE: Final = "io.delta:delta-spark_4.2_2.13:4.4.0"
+"""What ``delta.configure_spark_with_delta_pip`` asks for with the two pinned packages."""
+
+_VERSION = re.compile(r'version "(?:1\.)?(\d+)[^"]*"')
+_SECONDS_FOR_JAVA = 30
+
+
+def require_java(env: Mapping[str, str] | None = None) -> Path:
+    """Find the Java that Spark's launcher will take, and check that it is new enough.
+
+    The order is that of Spark's ``bin/spark-class``: ``JAVA_HOME``, then ``PATH``.
+
+    Raises:
+        SurroundingsError: There is none, it does not run, or it is too old.
+    """
+    env = os.environ if env is None else env
+    java = _find_java(env)
+    found = _java_version(java)
+    if found < LEAST_JAVA:
+        raise SurroundingsError(
+            f"Spark needs Java {LEAST_JAVA} or newer, found Java {found} at {java}; {_hint()}"
+        )
+    return java
+
+
+def jar_folder(env: Mapping[str, str] | None = None) -> Path:
+    """Name the folder of Delta's jars: ``ACLKIT_JARS``, else the one ``make setup`` fills."""
+    env = os.environ if env is None else env
+    given = env.get("ACLKIT_JARS", "")
+    return Path(given) if given else Path(sys.prefix) / "share" / "aclkit" / "jars"
+
+
+def delta_jars(env: Mapping[str, str] | None = None) -> tuple[Path, ...]:
+    """List Delta's jars, sorted; empty where they were never fetched."""
+    return tuple(sorted(path.resolve() for path in jar_folder(env).glob("*.jar")))
+
+
+def _find_java(env: Mapping[str, str]) -> Path:
+    home = env.get("JAVA_HOME", "")
+    if home:
+        java = Path(home) / "bin" / "java"
+        if not os.access(java, os.X_OK):
+            raise SurroundingsError(
+                f"JAVA_HOME is {home}, but there is no program {java}; correct it, or {_hint()}"
+            )
+        return java
+    found = shutil.which("java", path=env.get("PATH"))
+    if found is None:
+        raise SurroundingsError(
+            f"Spark needs Java {LEAST_JAVA} or newer, found none in PATH or JAVA_HOME; {_hint()}"
+        )
+    return Path(found)
+
+
+def _java_version(java: Path) -> int:
+    """Ask Java for its feature release: 8 of ``1.8.0_412``, 17 of ``17.0.15``."""
+    try:
+        answer = subprocess.run(  # noqa: S603 - the very program that Spark will start
+            [str(java), "-version"],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            timeout=_SECONDS_FOR_JAVA,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise SurroundingsError(f"{java} does not run: {error}; {_hint()}") from error
+    text = answer.stdout.decode(errors="replace").strip()
+    match = _VERSION.search(text)
+    if match is None:
+        raise SurroundingsError(f"{java} -version says no version but {text!r}; {_hint()}")
+    return int(match.group(1))
+
+
+def _hint() -> str:
+    return f"install it, on Debian or Ubuntu with: apt-get install {JAVA_PACKAGE}"
+
+
+def main() -> None:
+    """Check Java: silent where it will do, else the reason on stderr and exit code 4."""
+    try:
+        require_java()
+    except SurroundingsError as error:
+        sys.stderr.write(f"Error: {error}\n")
+        sys.exit(error.exit_code)
+
+
+if __name__ == "__main__":
+    main()

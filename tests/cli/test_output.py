@@ -1,0 +1,128 @@
+"""Rows as text: golden output of every format."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import subprocess
+import sys
+from datetime import UTC, date, datetime, timedelta, timezone
+from decimal import Decimal
+
+import click
+import pytest
+from click.testing import CliRunner
+
+from aclkit.cli.output import FORMATS, format_option, write_rows
+
+COLUMNS = ("name", "number", "more")
+ROWS = [
+    ("plain", 1, None),
+    ("", 2, ["a", "b"]),
+    ('say "hi", you', None, {"k": 1}),
+    ("-", 2.5, datetime.fromisoformat("2026-11-21T12:00:00")),
+    ("\x1b[2J\nline\u202e", True, "é"),
+]
+
+
+def render(output_format, columns=COLUMNS, rows=ROWS):
+    stream = io.StringIO(newline="")
+    write_rows(columns, iter(rows), output_format, stream)
+    return stream.getvalue()
+
+
+def test_table_shows_nulls_and_hostile_texts_plainly():
+    assert render("table") == (
+        "name                     number  more\n"
+        "plain                    1       -\n"
+        '""                       2       ["a", "b"]\n'
+        'say "hi", you            -       {"k": 1}\n'
+        '"-"                      2.5     2026-11-21T12:00:00Z\n'
+        '"\\u001b[2J\\nline\\u202e"  true    é\n'
+    )
+
+
+def test_csv_is_rfc_4180_with_null_and_empty_apart():
+    assert render("csv") == (
+        "name,number,more\r\n"
+        "plain,1,\r\n"
+        '"",2,"[""a"", ""b""]"\r\n'
+        '"say ""hi"", you",,"{""k"": 1}"\r\n'
+        "-,2.5,2026-11-21T12:00:00Z\r\n"
+        '"\x1b[2J\nline\u202e",true,é\r\n'
+    )
+
+
+def test_csv_is_read_back_unchanged():
+    names = [row[0] for row in csv.reader(io.StringIO(render("csv"), newline=""))]
+    assert names[1:] == [row[0] for row in ROWS]
+
+
+def test_json_is_a_list_of_objects():
+    assert json.loads(render("json")) == [
+        {"name": "plain", "number": 1, "more": None},
+        {"name": "", "number": 2, "more": ["a", "b"]},
+        {"name": 'say "hi", you', "number": None, "more": {"k": 1}},
+        {"name": "-", "number": 2.5, "more": "2026-11-21T12:00:00Z"},
+        {"name": "\x1b[2J\nline\u202e", "number": True, "more": "é"},
+    ]
+    assert render("json", ("a",), [(1,), (2,)]) == '[\n{"a": 1},\n{"a": 2}\n]\n'
+
+
+def test_jsonl_is_one_object_per_line():
+    lines = render("jsonl").splitlines()
+    assert [json.loads(line) for line in lines] == json.loads(render("json"))
+
+
+def test_no_rows_is_still_well_formed():
+    assert render("table", rows=[]) == "name  number  more\n"
+    assert render("csv", rows=[]) == "name,number,more\r\n"
+    assert render("json", rows=[]) == "[]\n"
+    assert render("jsonl", rows=[]) == ""
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        (datetime(2026, 1, 1, 2, tzinfo=timezone(timedelta(hours=2))), "2026-01-01T00:00:00Z"),
+        (datetime(2026, 1, 1, 0, 0, 0, 1000, tzinfo=UTC), "2026-01-01T00:00:00.001000Z"),
+        (date(2026, 1, 1), "2026-01-01"),
+        (Decimal("3"), 3),
+        (Decimal("1.5"), 1.5),
+        (float("nan"), "nan"),
+        (b"\x00\xff", "00ff"),
+        ((1, None), [1, None]),
+        (timedelta(days=1), "1 day, 0:00:00"),
+    ],
+)
+def test_values_have_one_form_in_json(value, expected):
+    (row,) = json.loads(render("json", ("a",), [(value,)]))
+    assert row == {"a": expected}
+
+
+def test_closed_pipe_is_no_error():
+    script = (
+        "import sys; from aclkit.cli.output import write_rows; "
+        "write_rows(['a'], ((i,) for i in range(200000)), 'csv', sys.stdout)"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", script], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as process:
+        assert process.stdout.readline() == b"a\r\n"
+        process.stdout.close()
+        assert process.stderr.read() == b""
+        assert process.wait() == 0
+
+
+def test_format_option_knows_the_four_formats():
+    @click.command()
+    @format_option
+    def command(output_format):
+        click.echo(output_format)
+
+    runner = CliRunner()
+    assert runner.invoke(command, []).output == "table\n"
+    for name in FORMATS:
+        assert runner.invoke(command, ["--format", name]).output == f"{name}\n"
+    assert runner.invoke(command, ["--format", "xml"]).exit_code == 2

@@ -1,0 +1,90 @@
+"""The commands who-can, what-can and sql: data on stdout, notes on stderr."""
+
+from __future__ import annotations
+
+import json
+from types import SimpleNamespace
+
+import pytest
+from click.testing import CliRunner
+
+from aclkit.cli.questions import sql, what_can, who_can
+from aclkit.errors import UsageError
+from tests.query import small_warehouse as small
+
+
+@pytest.fixture
+def root(tmp_path):
+    return tmp_path / "warehouse"
+
+
+def invoke(root, command, *arguments):
+    place = SimpleNamespace(warehouse=str(root), cluster=None)
+    result = CliRunner().invoke(command, arguments, obj=place, catch_exceptions=False)
+    assert result.exit_code == 0, result.stderr
+    return result
+
+
+def test_who_can_prints_lines(root):
+    small.build(root)
+    result = invoke(root, who_can, "READ", "topic:payments", "--format", "jsonl")
+    rows = [json.loads(line) for line in result.stdout.splitlines()]
+    assert list(rows[0]) == [
+        "principal", "host", "operation", "decision", "rule", "deciding_acl", "acl_id",
+    ]  # fmt: skip
+    assert {row["decision"] for row in rows} == {"ALLOWED"}
+    assert result.stderr == ""
+
+
+def test_denied_and_all_choose_the_lines(root):
+    small.build(root)
+    for option, decisions in {"--denied": {"DENIED"}, "--all": {"ALLOWED", "DENIED"}}.items():
+        result = invoke(root, who_can, "ANY", "topic:payments", option, "--format", "json")
+        assert {row["decision"] for row in json.loads(result.stdout)} == decisions
+
+
+@pytest.mark.parametrize(
+    ("text", "resources"),
+    [
+        ("group", {"group:g1", "group:<any-other>"}),
+        ("topic:orders", {"topic:orders"}),
+        ("cluster", {"cluster"}),
+    ],
+)
+def test_what_can_takes_a_type_or_a_resource(root, text, resources):
+    small.build(root)
+    result = invoke(root, what_can, "User:alice", text, "--all", "--format", "json")
+    assert {row["resource"] for row in json.loads(result.stdout)} == resources
+
+
+def test_what_can_refuses_an_unknown_type(root):
+    small.build(root)
+    with pytest.raises(UsageError, match="bad resource 'topics'"):
+        invoke(root, what_can, "User:alice", "topics")
+
+
+def test_unknown_name_and_stale_state_are_said_on_stderr(root):
+    versions = small.build(root)
+    small.publish(root, versions, run_number=2, job="replay", head_offset=120)
+    result = invoke(root, who_can, "READ", "topic:brand-new", "--format", "csv")
+    assert "not all of it is in the inventory" in result.stderr
+    assert "the log is at offset 120, this answer at 100" in result.stderr
+    assert result.stdout.startswith("principal,host,")
+
+
+def test_incomplete_run_is_said_on_stderr(root):
+    versions = small.build(root)
+    small.publish(root, versions, run_number=2, status="incomplete", notes=["a hole"])
+    result = invoke(root, what_can, "User:alice")
+    assert "run 2 is incomplete: a hole" in result.stderr
+
+
+def test_sql_prints_rows(root):
+    small.build(root)
+    result = invoke(root, sql, "SELECT count(*) AS hosts FROM host", "--format", "csv")
+    assert result.stdout_bytes == b"hosts\r\n4\r\n"
+
+
+@pytest.mark.parametrize("command", [who_can, what_can, sql])
+def test_help_shows_an_example(command):
+    assert f"aclkit {command.name}" in CliRunner().invoke(command, ["--help"]).output

@@ -1,0 +1,100 @@
+"""What all tests share: one Spark session, the sample data, golden files, hypothesis profiles."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+DATA = Path(__file__).parent / "data"
+
+# The same examples every time, so that a red build is red for its change.
+settings.register_profile("ci", derandomize=True, deadline=None, print_blob=True)
+settings.register_profile(
+    "deep", max_examples=5_000, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile(os.environ.get("ACLKIT_HYPOTHESIS", "ci"))
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--update-golden", action="store_true", help="write the golden files anew")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark what asks for Spark, and run it last: the pure tests fail within seconds."""
+    for item in items:
+        if "spark" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.spark)
+    items.sort(key=lambda item: item.get_closest_marker("spark") is not None)
+
+
+@pytest.fixture(scope="session")
+def data_dir() -> Path:
+    return DATA
+
+
+@pytest.fixture
+def golden(request: pytest.FixtureRequest) -> Callable[[str, str], None]:
+    """Compare a text with ``tests/data/golden/<name>``; ``--update-golden`` writes it."""
+
+    def check(name: str, actual: str) -> None:
+        path = DATA / "golden" / name
+        if request.config.getoption("--update-golden"):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(actual.encode())
+        assert path.is_file(), f"no golden file {path}; write it with pytest --update-golden"
+        assert actual == path.read_bytes().decode()
+
+    return check
+
+
+@pytest.fixture(scope="session")
+def _session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
+    from aclkit.spark import build_session
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("ACLKIT_FAST_JVM", "1")
+        session = build_session(
+            "aclkit-tests",
+            master="local[2]",
+            extra_conf={
+                "spark.driver.memory": "2g",
+                # Tiny tables: one task each, and no plan that is made again half way.
+                "spark.sql.shuffle.partitions": "1",
+                "spark.default.parallelism": "1",
+                "spark.sql.adaptive.enabled": "false",
+                "spark.databricks.delta.snapshotPartitions": "1",
+                "spark.sql.warehouse.dir": str(tmp_path_factory.mktemp("spark-warehouse")),
+            },
+        )
+    yield session
+    session.stop()
+
+
+@pytest.fixture
+def spark(_session: SparkSession) -> Iterator[SparkSession]:
+    """The one session of the test run, without the views and caches of the test before."""
+    before = _session.conf.getAll
+    yield _session
+    for view in _session.catalog.listTables():
+        if view.isTemporary:
+            _session.catalog.dropTempView(view.name)
+    _session.catalog.clearCache()
+    _restore(_session, before)
+
+
+def _restore(session: SparkSession, before: dict[str, str]) -> None:
+    """Take back what the test set, so that no test depends on another's settings."""
+    now = session.conf.getAll
+    for key in now.keys() - before.keys():
+        session.conf.unset(key)
+    for key, value in before.items():
+        if now.get(key) != value and session.conf.isModifiable(key):
+            session.conf.set(key, value)

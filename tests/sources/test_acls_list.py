@@ -1,0 +1,135 @@
+"""The text of kafka-acls --list."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from aclkit.errors import DataError
+from aclkit.model.acl import Acl
+from aclkit.sources.acls_list import read_acls_list
+
+DATA = Path(__file__).parents[1] / "data" / "kraft-4.1-text"
+FIELDS = (
+    *("resource_type", "resource_name", "pattern_type", "principal", "host", "operation"),
+    "permission_type",
+)
+
+
+def group(name="foo", *entries, kind="TOPIC", pattern="LITERAL"):
+    head = f"Current ACLs for resource `ResourcePattern(resourceType={kind}, name={name}, "
+    return [f"{head}patternType={pattern})`:", *(f"\t{entry}" for entry in entries), ""]
+
+
+def entry(principal="User:bob", host="*", operation="READ", permission="ALLOW"):
+    return (
+        f"(principal={principal}, host={host}, operation={operation}, permissionType={permission})"
+    )
+
+
+def read(*lines):
+    return list(read_acls_list([f"{line}\n" for line in lines], "s"))
+
+
+def bindings(rows):
+    return [tuple(getattr(r, name) for name in FIELDS) for r in rows if r.kind == "fact"]
+
+
+def rejected_lines(rows):
+    return [row.position for row in rows if row.kind == "reject"]
+
+
+FOO = ("TOPIC", "foo", "LITERAL", "User:bob", "*", "READ", "ALLOW")
+
+
+def test_a_real_listing_equals_what_the_admin_client_saw():
+    with (DATA / "kafka-acls-list.txt").open(encoding="utf-8") as lines:
+        rows = list(read_acls_list(lines, "s"))
+    live = {tuple(acl) for acl in json.loads((DATA / "live-acls.json").read_text())}
+    read_ones = {("BROKER" if b[0] == "CLUSTER" else b[0], *b[1:]) for b in bindings(rows)}
+    assert len(rows) == len(live) == 627
+    assert read_ones == live
+
+
+def test_a_listed_acl_has_neither_id_nor_offset():
+    (row,) = read(*group("foo", entry()))
+    assert (row.fact, row.record_type) == ("listing", "ACCESS_CONTROL_ENTRY_RECORD")
+    assert (row.acl_id, row.log_offset, row.log_time) == (None, None, None)
+    assert bindings([row]) == [FOO]
+
+
+def test_the_form_up_to_3_9_is_read():
+    header, first, last, _ = group("foo", entry(), entry(operation="WRITE"))
+    rows = read(f"{header} ", f" {first}", f"{last} ", "")
+    assert bindings(rows) == [FOO, (*FOO[:5], "WRITE", "ALLOW")]
+
+
+def test_an_acl_listed_under_two_principals_is_read_once():
+    lines = group("foo", entry())
+    rows = read("ACLs for principal `User:bob`", *lines, "ACLs for principal `User:*`", *lines)
+    assert bindings(rows) == [FOO]
+    assert rejected_lines(rows) == []
+
+
+@pytest.mark.parametrize("name", ["", "a, name=b", "x, patternType=PREFIXED)`:", "a) b, c", " "])
+@pytest.mark.parametrize("principal", ["User:CN=a,OU=b, host=x", "", "a, operation=READ", "U:)"])
+def test_names_are_not_escaped(name, principal):
+    assert bindings(read(*group(name, entry(principal, host="10.0.0.1")))) == [
+        ("TOPIC", name, "LITERAL", principal, "10.0.0.1", "READ", "ALLOW")
+    ]
+
+
+def test_enum_words_stay_as_the_text_has_them():
+    rows = read(*group("x", entry(operation="UNKNOWN"), kind="UNKNOWN", pattern="UNKNOWN"))
+    assert bindings(rows) == [("UNKNOWN", "x", "UNKNOWN", "User:bob", "*", "UNKNOWN", "ALLOW")]
+
+
+def test_a_line_that_is_not_understood_is_rejected_with_its_number():
+    rows = read("WARN hello", *group("foo", "(principal=User:x", entry()))
+    assert rejected_lines(rows) == [1, 3]
+    assert bindings(rows) == [FOO]
+
+
+def test_an_acl_whose_resource_is_not_known_goes_to_no_other_resource():
+    rows = read(*group("foo", entry())[:2], "Current ACLs for reso", f"\t{entry('User:x')}")
+    assert bindings(rows) == [FOO]
+    assert rejected_lines(rows) == [3, 4]
+    rows = read(*group("foo", entry()), f"\t{entry('User:x')}")
+    assert bindings(rows) == [FOO]
+
+
+def test_an_empty_listing_is_a_cluster_without_acls():
+    assert read() == read("", "") == []
+
+
+def test_another_kind_of_file_is_refused():
+    with pytest.raises(DataError, match="expected the text of kafka-acls --list, found hello"):
+        read("hello")
+
+
+WORD = st.sampled_from(["TOPIC", "READ", "UNKNOWN", "ALLOW", "TWO_PHASE_COMMIT"])
+NAME = st.text(st.characters(exclude_characters="\n\r", exclude_categories=["Cs"]), max_size=20)
+HOST = NAME.filter(lambda host: ", host=" not in f", host{host}" and ", host" not in host)
+
+
+@given(st.lists(st.tuples(WORD, NAME, WORD, NAME, HOST, WORD, WORD), min_size=1, unique=True))
+def test_what_kafka_writes_is_read_back(acls):
+    lines = []
+    for fields in acls:
+        written = Acl(acl_id="", **dict(zip(FIELDS, fields, strict=True)))
+        pattern, body = written.render_pattern(), written.render_entry()
+        lines += [f"Current ACLs for resource `{pattern}`:", f"\t{body}", ""]
+    assert bindings(read(*lines)) == acls
+
+
+@given(st.lists(st.text() | st.sampled_from(group("foo", entry()))))
+def test_any_text_is_read_or_refused(lines):
+    try:
+        rows = list(read_acls_list(lines, "s"))
+    except DataError:
+        return
+    assert set(bindings(rows)) <= {FOO}
