@@ -22,7 +22,7 @@ from aclkit.patterns.columns import with_matched_patterns
 from aclkit.patterns.match import names_exactly
 from aclkit.patterns.trie import PatternIndex
 from aclkit.publish import Run
-from aclkit.query.views import explain_sql
+from aclkit.explain.views import explain_sql
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

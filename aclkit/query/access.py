@@ -15,7 +15,7 @@ from aclkit.model.operation import OPERATIONS_OF_TYPE
 from aclkit.model.principal import parse_principal
 from aclkit.model.resource import WORD_OF_TYPE, Resource
 from aclkit.query.outside import Verdict, decide_outside
-from aclkit.query.views import pair_ruleset_sql
+from aclkit.explain.views import pair_ruleset_sql
 from aclkit.query.warehouse import MATERIALIZE_STEP, Published, Run, run_settings
 
 ANY_OPERATION: Final = "ANY"

@@ -8,7 +8,7 @@ import duckdb
 from deltalake.exceptions import DeltaError
 
 from aclkit.errors import SurroundingsError
-from aclkit.query.views import view_sql
+from aclkit.explain.views import view_sql
 from aclkit.query.warehouse import Published, TableFiles, read_files
 
 

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from kafka import codec
-from kafka.errors import CorruptRecordError
+from kafka.errors import CorruptRecordError, UnsupportedCodecError
 from kafka.record.default_records import DefaultRecordBatch
 from kafka.record.util import calc_crc32c, decode_varint
 
@@ -128,7 +128,15 @@ _NO_KEY: Final = 1
 _MAX_OFFSET: Final = 1 << 62
 _CODECS: Final = {1: "gzip", 2: "snappy", 3: "lz4", 4: "zstd"}
 _UNREADABLE: Final[tuple[type[Exception], ...]] = (
-    *(CorruptRecordError, ValueError, TypeError, OSError, EOFError, RuntimeError),
+    *(
+        CorruptRecordError,
+        UnsupportedCodecError,
+        ValueError,
+        TypeError,
+        OSError,
+        EOFError,
+        RuntimeError,
+    ),
     *(struct.error, zlib.error),
     *((codec.snappy.UncompressError,) if codec.has_snappy() else ()),
     *((codec.zstd.ZstdError,) if codec.has_zstd() else ()),
@@ -233,7 +241,8 @@ def _why_undecodable(header: _Header, error: Exception) -> str:
 def _misplaced(data: bytes, header: _Header, place: _Place) -> str | None:
     """Say what is wrong with offset and epoch, which no CRC covers.
 
-    Both never fall in a log, so a batch that stands out from both its neighbours is damaged.
+    Neither falls in a log, so a batch that stands out from its neighbours is damaged. Which of
+    two is the odd one, the batch behind them tells.
     """
     if header.base_offset == place.expected and header.epoch == place.epoch:
         return None
@@ -244,10 +253,20 @@ def _misplaced(data: bytes, header: _Header, place: _Place) -> str | None:
     after = _header_at(data, header.end)
     if after is None or not after.counts_right:
         return None
-    gap = header.base_offset > place.expected
-    if gap and place.expected <= after.base_offset <= header.last_offset:
-        return f"base offset {header.base_offset} before {after.base_offset}"
-    if place.epoch <= after.epoch < header.epoch:
+    return _contradicted(header, after, _header_at(data, after.end), place)
+
+
+def _contradicted(
+    header: _Header, after: _Header, beyond: _Header | None, place: _Place
+) -> str | None:
+    next_offset = header.last_offset + 1
+    is_gap = header.base_offset > place.expected
+    if is_gap and place.expected <= after.base_offset < next_offset:
+        if beyond is None or beyond.base_offset != next_offset + after.records_count:
+            return f"base offset {header.base_offset} before {after.base_offset}"
+    elif place.epoch <= after.epoch < header.epoch and (
+        beyond is None or beyond.epoch < header.epoch
+    ):
         return f"leader epoch {header.epoch} before {after.epoch}"
     return None
 

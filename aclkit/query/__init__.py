@@ -1,0 +1,1 @@
+"""Published tables → answers, without a JVM."""
