@@ -60,19 +60,15 @@ class Store:
 
     def runs(self) -> DataFrame:
         """Read all ``job_run`` rows."""
-        return self._read(JOB_RUN, self._current_version(JOB_RUN))
+        return self.read_version(JOB_RUN, self._current_version(JOB_RUN))
 
     def read(self, table: str) -> DataFrame:
         """Read a table at this run's version; a table that was never written is empty."""
-        return self._read(table, self.versions.get(table))
+        return self.read_version(table, self.versions.get(table))
 
     def cluster_rows(self, table: str, cluster_id: str) -> DataFrame:
         """Read one cluster's rows of a table."""
         return self.read(table).where(F.col("cluster_id") == cluster_id)
-
-    def read_published(self, table: str) -> DataFrame:
-        """Read a table as it was before this run."""
-        return self._read(table, self.published.get(table))
 
     def has(self, table: str) -> bool:
         """Say whether the table is in the published versions or written by this run."""
@@ -119,7 +115,8 @@ class Store:
             restored.append(name)
         return restored
 
-    def _read(self, table: str, version: int | None) -> DataFrame:
+    def read_version(self, table: str, version: int | None) -> DataFrame:
+        """Read a table as of a Delta version; without one it is empty."""
         if version is None:
             return self.spark.createDataFrame([], schema=schema_of(table))
         reader = self.spark.read.format("delta").option("versionAsOf", version)

@@ -259,6 +259,8 @@ TABLES: Final[dict[str, Table]] = {
                 ("ruleset_after", "STRING", "ruleset after it"),
                 ("cause", "STRING", "acl, settings or inventory"),
                 ("cause_offsets", "ARRAY<BIGINT>", "log offsets of the ACL records behind it"),
+                ("gained", "BIGINT", "hosts × operations that became ALLOWED, per principal"),
+                ("lost", "BIGINT", "hosts × operations that became DENIED, per principal"),
             ),
         ),
         Table(

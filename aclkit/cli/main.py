@@ -10,7 +10,7 @@ import logging
 import sys
 from collections.abc import Mapping
 from importlib import import_module
-from typing import Any, Final
+from typing import Any, Final, NoReturn
 
 import click
 
@@ -51,21 +51,18 @@ class AclkitGroup(click.Group):
         try:
             return super().invoke(ctx)
         except AclkitError as error:
-            raise _ended(error) from error
+            return _end(ctx, error)
         except KeyboardInterrupt:
-            raise _Ended("interrupted; what was published before is unchanged", 130) from None
+            click.echo("interrupted; what was published before is unchanged", err=True)
+            ctx.exit(130)
         except OSError as error:
-            raise _ended(SurroundingsError(f"{error.strerror}: {error.filename}")) from error
+            where = f": {error.filename}" if error.filename else ""
+            return _end(ctx, SurroundingsError(f"{error.strerror or error}{where}"))
 
 
-class _Ended(click.ClickException):
-    def __init__(self, message: str, exit_code: int) -> None:
-        super().__init__(message)
-        self.exit_code = exit_code
-
-
-def _ended(error: AclkitError) -> _Ended:
-    return _Ended(str(error), error.exit_code)
+def _end(ctx: click.Context, error: AclkitError) -> NoReturn:
+    click.echo(f"Error: {error}", err=True)
+    ctx.exit(error.exit_code)
 
 
 def _load_config(ctx: click.Context, _: click.Parameter, path: str | None) -> str | None:
@@ -81,7 +78,7 @@ def _load_config(ctx: click.Context, _: click.Parameter, path: str | None) -> st
     try:
         ctx.default_map = read_config(path, commands)
     except AclkitError as error:
-        raise _ended(error) from error
+        _end(ctx, error)
     return path
 
 

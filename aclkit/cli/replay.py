@@ -25,7 +25,13 @@ SUMMARY = ("cluster", "head_offset", "acls_alive", "facts_added", "rejects", "ho
 @lock_timeout_option
 @format_option
 @click.pass_obj
-def replay(settings: Settings, lock_timeout: float, output_format: Format, **chosen: Any) -> None:  # noqa: ANN401 -- see replay_options
+def replay(
+    settings: Settings,
+    /,
+    lock_timeout: float,
+    output_format: Format,
+    **chosen: Any,  # noqa: ANN401 -- the option groups name them
+) -> None:
     """Replay a cluster's ACL records into the warehouse, in log order.
 
     \b

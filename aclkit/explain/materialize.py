@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from typing import Any, Final
 
 from pyspark.sql import DataFrame
@@ -11,12 +12,13 @@ from pyspark.sql import functions as F
 
 from aclkit.errors import UsageError
 from aclkit.explain import tables
+from aclkit.explain.changes import Decided, changed_accesses
 from aclkit.explain.completeness import check_completeness
 from aclkit.inventory.survey import Given, Inventory, log_entries, read_texts, survey
 from aclkit.model.operation import OPERATIONS_OF_TYPE
 from aclkit.model.semantics import BrokerSettings, Semantics
 from aclkit.progress import step
-from aclkit.publish import Run, fail_point
+from aclkit.publish import MATERIALIZING, Run, fail_point
 
 DENSE_LIMIT: Final = 50_000_000
 """``--dense auto`` writes the dense table up to this many rows."""
@@ -87,7 +89,8 @@ def materialize(run: Run, options: MaterializeOptions) -> MaterializeResult:
         check_completeness(scope, acls, options.settings, rows)
     run.counts |= {"acls": acls.count(), "explain_head_offset": run.head_offset}
     run.notes.extend(inventory.notes)
-    run.settings = settings_json(options)
+    run.settings = settings_json(options, inventory)
+    _write_changes(run)
     acls.unpersist()
     return MaterializeResult(rows=rows, is_dense=is_dense, inventory=inventory)
 
@@ -98,16 +101,48 @@ def rows_expected(inventory: Inventory) -> int:
     return len(inventory.principals) * len(inventory.hosts) * operations
 
 
-def settings_json(options: MaterializeOptions) -> Mapping[str, Any]:
+def settings_json(options: MaterializeOptions, inventory: Inventory) -> Mapping[str, Any]:
     """Write down under which settings the decisions hold, for ``job_run``."""
     return {
         "semantics": asdict(options.semantics),
         "super_users": sorted(options.settings.super_users),
         "allow_everyone": options.settings.allow_everyone,
         "dense": options.dense,
-        "extend": options.given.extend,
-        "given": sorted(options.given.entries),
+        "inventory_digest": inventory.digest(),
     }
+
+
+def _write_changes(run: Run) -> None:
+    """Write what changed against the materialize before, if there was one."""
+    before = run.previous(MATERIALIZING)
+    if before is None or run.settings is None:
+        return
+    with step("comparing with the run before"):
+        then = json.loads(before["settings"])
+        changes = changed_accesses(
+            _decided(run, before["table_versions"]),
+            _decided(run, run.store.versions),
+            run.store.cluster_rows("acl_history", run.cluster_id),
+            settings_changed=any(then[key] != run.settings[key] for key in _DECIDING),
+        ).withColumns({"cluster_id": F.lit(run.cluster_id), "run_id": F.lit(run.run_id)})
+        changes = changes.persist()
+        run.counts["access_changes"] = changes.count()
+        if run.counts["access_changes"]:
+            run.store.append("access_change", changes)
+        changes.unpersist()
+
+
+_DECIDING: Final = ("semantics", "super_users", "allow_everyone")
+
+
+def _decided(run: Run, versions: Mapping[str, int]) -> Decided:
+    tables_then = {
+        field.name: run.store.read_version(field.name, versions.get(field.name)).where(
+            F.col("cluster_id") == run.cluster_id
+        )
+        for field in fields(Decided)
+    }
+    return Decided(**tables_then)
 
 
 def _acls_alive(run: Run) -> DataFrame:

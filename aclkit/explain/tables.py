@@ -11,6 +11,7 @@ from pyspark.sql import functions as F
 
 from aclkit.delta import Store, schema_of
 from aclkit.explain import frames, rulesets, rulings
+from aclkit.explain.views import explain_sql
 from aclkit.inventory.entry import Entry
 from aclkit.inventory.identity import PrincipalClasses, classify, match_hosts
 from aclkit.inventory.survey import Inventory, Texts
@@ -22,7 +23,6 @@ from aclkit.patterns.columns import with_matched_patterns
 from aclkit.patterns.match import names_exactly
 from aclkit.patterns.trie import PatternIndex
 from aclkit.publish import Run
-from aclkit.explain.views import explain_sql
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

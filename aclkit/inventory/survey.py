@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -74,6 +75,16 @@ class Inventory:
     hosts: tuple[Entry, ...]
     resources: tuple[Entry, ...]
     notes: tuple[str, ...]
+
+    def digest(self) -> str:
+        """Return a hash of everything asked about, to tell whether it changed between runs."""
+        rows = sorted(
+            repr((kind, e.key, e.origin, e.witness, sorted(e.attributes.items())))
+            for kind, entries in enumerate((self.principals, self.hosts, self.resources))
+            for e in entries
+        )
+        content = "\n".join(rows).encode("utf-8", "surrogatepass")
+        return hashlib.sha256(content).hexdigest()
 
 
 def read_texts(acls: DataFrame) -> Texts:

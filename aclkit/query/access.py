@@ -9,13 +9,13 @@ from typing import Final
 import duckdb
 
 from aclkit.errors import DataError, UsageError
+from aclkit.explain.views import pair_ruleset_sql
 from aclkit.model.acl import ANY_OTHER, Acl
 from aclkit.model.host import parse_host
 from aclkit.model.operation import OPERATIONS_OF_TYPE
 from aclkit.model.principal import parse_principal
 from aclkit.model.resource import WORD_OF_TYPE, Resource
 from aclkit.query.outside import Verdict, decide_outside
-from aclkit.explain.views import pair_ruleset_sql
 from aclkit.query.warehouse import MATERIALIZE_STEP, Published, Run, run_settings
 
 ANY_OPERATION: Final = "ANY"

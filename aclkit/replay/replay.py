@@ -63,6 +63,7 @@ def replay_log(run: Run, rows: DataFrame, options: ReplayOptions) -> ReplayResul
     """
     with step("reading the source"):
         rows = rows.persist()
+        tables.raise_failures(rows)
         incoming_ranges = tables.collect_ranges(rows)
     known_ranges = tables.read_ranges(run.store, run.cluster_id)
     merged = merge_ranges(known_ranges, incoming_ranges)

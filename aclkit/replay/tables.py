@@ -9,12 +9,13 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from aclkit.delta import Store, schema_of
+from aclkit.errors import DataError, SurroundingsError, UsageError
 from aclkit.publish import Run
 from aclkit.replay.fold import LEGS_DDL, SPANS_DDL
 from aclkit.replay.ranges import Range
 from aclkit.replay.timeline import Timeline
 from aclkit.replay.transactions import Marker
-from aclkit.sources.rows import ABORT_TXN, BEGIN_TXN, END_TXN, RANGE, RECORD
+from aclkit.sources.rows import ABORT_TXN, BEGIN_TXN, END_TXN, FAILURE, RANGE, RECORD
 
 MARKERS: Final = (BEGIN_TXN, END_TXN, ABORT_TXN)
 
@@ -23,6 +24,13 @@ def read_ranges(store: Store, cluster_id: str) -> list[Range]:
     """Collect what has been read of a cluster."""
     rows = store.cluster_rows("log_range", cluster_id).collect()
     return [Range(r["from_offset"], r["to_offset"], r["epoch"], r["fact"]) for r in rows]
+
+
+def raise_failures(rows: DataFrame) -> None:
+    """Raise the error with which a source could not be read, if one could not."""
+    failures = rows.where(F.col("kind") == FAILURE).select("fact", "reason").limit(1).collect()
+    for name, reason in failures:
+        raise {c.__name__: c for c in (UsageError, SurroundingsError)}.get(name, DataError)(reason)
 
 
 def collect_ranges(rows: DataFrame) -> list[Range]:

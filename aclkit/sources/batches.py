@@ -57,14 +57,14 @@ class Damage:
     to_offset: int | None = None
 
 
-def read_batches(data: bytes) -> Iterator[Batch | Damage]:
-    """Read all batches of a file in order.
+def read_batches(data: bytes, first_offset: int = 0) -> Iterator[Batch | Damage]:
+    """Read all batches of a file in order, none of them below its first offset.
 
     Zeros up to the end of the file are preallocated space and no batch. An incomplete batch at
     the end is the torn tail that a crash leaves; Kafka ignores it, here it is a ``Damage`` that
     loses nothing.
     """
-    place = _Place(position=0, expected=0, epoch=-1)
+    place = _Place(position=0, expected=first_offset, epoch=-1)
     item: Batch | Damage
     while place.position < len(data):
         header = _header_at(data, place.position)
@@ -128,16 +128,8 @@ _NO_KEY: Final = 1
 _MAX_OFFSET: Final = 1 << 62
 _CODECS: Final = {1: "gzip", 2: "snappy", 3: "lz4", 4: "zstd"}
 _UNREADABLE: Final[tuple[type[Exception], ...]] = (
-    *(
-        CorruptRecordError,
-        UnsupportedCodecError,
-        ValueError,
-        TypeError,
-        OSError,
-        EOFError,
-        RuntimeError,
-    ),
-    *(struct.error, zlib.error),
+    *(CorruptRecordError, UnsupportedCodecError, struct.error, zlib.error),
+    *(ValueError, TypeError, OSError, EOFError, RuntimeError),
     *((codec.snappy.UncompressError,) if codec.has_snappy() else ()),
     *((codec.zstd.ZstdError,) if codec.has_zstd() else ()),
 )

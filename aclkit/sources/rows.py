@@ -12,8 +12,9 @@ from typing import Any, Final
 
 import pyarrow as pa
 
-FACT, RANGE, REJECT = "fact", "range", "reject"
-"""Kinds of source row."""
+FACT, RANGE, REJECT, FAILURE = "fact", "range", "reject", "failure"
+"""Kinds of source row. A failure says, in ``fact`` and ``reason``, with which error of aclkit's a
+whole source could not be read; it is raised again where the rows are collected."""
 
 RECORD, SNAPSHOT, LISTING, UNREADABLE = "record", "snapshot", "listing", "unreadable"
 """What a fact or range comes from. ``unreadable`` ranges hold offsets that were seen but whose

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Iterator
 from datetime import datetime
 from typing import Final
@@ -17,10 +18,11 @@ def read_segment(data: bytes, source: str) -> Iterator[SourceRow]:
 
     Ranges are as long as offset and epoch allow. Control batches and foreign records hold no ACL
     fact and count as read. Where an ACL fact may be lost an ``unreadable`` range says so; the
-    torn tail of a log loses none, because it was never committed.
+    torn tail of a log loses none, because it was never committed. The name of the file is its
+    first offset, which tells what a damaged beginning held.
     """
     readable = _Readable(source)
-    for item in read_batches(data):
+    for item in read_batches(data, _first_offset(source)):
         if isinstance(item, Damage):
             yield reject_damage(data, item, source)
             if item.from_offset is not None and item.to_offset is not None:
@@ -64,8 +66,15 @@ def readable_time(milliseconds: int) -> datetime | None:
     return log_time(milliseconds) if 0 <= milliseconds < _END_OF_TIME else None
 
 
+_NAME: Final = re.compile(r"(?:.*/)?([0-9]{20})\.log(?:\?.*)?")
 _END_OF_TIME: Final = 253_402_300_800_000
 """The year 10000, in milliseconds."""
+
+
+def _first_offset(source: str) -> int:
+    """Return the offset that a segment is named for (LogFileUtils), 0 if it is named otherwise."""
+    found = _NAME.fullmatch(source)
+    return int(found[1]) if found else 0
 
 
 class _Readable:

@@ -15,8 +15,9 @@ import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 
+from aclkit.errors import AclkitError
 from aclkit.sources.readers import READERS, WorkItem
-from aclkit.sources.rows import SPARK_DDL, SourceRow, to_record_batch
+from aclkit.sources.rows import FAILURE, SPARK_DDL, SourceRow, to_record_batch
 
 
 def read_sources(spark: SparkSession, items: Sequence[WorkItem]) -> DataFrame:
@@ -59,7 +60,17 @@ class _Reader(DataSourceReader):
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         item: WorkItem = partition.value
-        yield from _to_batches(READERS[item.kind](item.path))
+        yield from _to_batches(_with_failure(item))
+
+
+def _with_failure(item: WorkItem) -> Iterator[SourceRow]:
+    """Yield an item's rows; an error of aclkit's own becomes the last row, not a lost task."""
+    try:
+        yield from READERS[item.kind](item.path)
+    except AclkitError as error:
+        yield SourceRow(
+            kind=FAILURE, source=item.path, fact=type(error).__name__, reason=str(error)
+        )
 
 
 def _to_batches(items: Iterator[SourceRow]) -> Iterator[pa.RecordBatch]:

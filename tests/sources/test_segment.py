@@ -184,6 +184,13 @@ def test_batch_with_a_bad_crc_is_unreadable_and_shows_no_bytes():
     assert (reject.raw, reject.digest) == (None, hashlib.sha256(bad).hexdigest())
 
 
+def test_damaged_beginning_is_lost_from_the_offset_that_the_segment_is_named_for():
+    data = flipped(batch(70, ACL), 16, mask=0xFF)
+    found = read_segment(data, "d/__cluster_metadata-0/00000000000000000070.log")
+    (lost,) = [row for row in found if row.kind == rows.RANGE]
+    assert (lost.fact, lost.from_offset, lost.to_offset) == (rows.UNREADABLE, 70, 71)
+
+
 def test_time_that_no_calendar_holds_is_no_time():
     facts = of_kind(batch(0, ACL, time=-1) + batch(1, ACL, time=2**62), rows.FACT)
     assert [fact.log_time for fact in facts] == [None, None]

@@ -1,0 +1,130 @@
+"""A warehouse as its users meet it: commands in, rows and exit codes out."""
+
+from __future__ import annotations
+
+import csv
+import io
+import shutil
+import struct
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from click.testing import CliRunner, Result
+from kafka.record.util import calc_crc32c
+
+from aclkit.cli import cli
+from aclkit.query.duck import connect
+from aclkit.query.warehouse import Published, open_warehouse
+
+DATA = Path(__file__).parents[1] / "data"
+KRAFT = DATA / "kraft-4.1" / "__cluster_metadata-0"
+KRAFT_TEXT = DATA / "kraft-4.1-text"
+SYNTHETIC = DATA / "synthetic-4.2"
+SEGMENT = "00000000000000000000.log"
+NEWEST = "00000000000000000915-0000000001.checkpoint"
+
+BINDING = (
+    "resource_type, resource_name, pattern_type, principal, host, operation, permission_type"
+)
+REPLAYED = (
+    "acl_log", "log_range", "acl_reject", "acl_history", "resource_lifetime", "principal_lifetime",
+)  # fmt: skip
+"""The tables that a replay writes, ``job_run`` and ``finding`` aside."""
+
+MATERIALIZED = (
+    "principal", "host", "host_match", "resource", "ruleset_group", "ruleset", "explain_pair",
+    "explain_class_pair", "explain_ruling", "explain",
+)  # fmt: skip
+"""The tables that a materialize writes."""
+
+_OF_A_RUN = {"source", "run_id"}
+"""Columns that say who wrote a row and not what it says."""
+
+
+@dataclass(frozen=True, slots=True)
+class Warehouse:
+    """A folder and the commands that are run on it."""
+
+    path: Path
+
+    def run(self, *arguments: object, code: int = 0, cluster: str | None = None) -> Result:
+        """Run a command; it must end as a command ends, with this exit code."""
+        place = ["--warehouse", str(self.path), *(["--cluster", cluster] if cluster else [])]
+        return run(*place, *arguments, code=code)
+
+    def replay(
+        self, *sources: str, code: int = 0, cluster: str | None = None, more: tuple[str, ...] = ()
+    ) -> Result:
+        """Replay sources written as KIND:PATH."""
+        given = [word for source in sources for word in ("--source", source)]
+        return self.run("replay", *given, *more, code=code, cluster=cluster)
+
+    def sql(self, statement: str) -> list[dict[str, str]]:
+        """Ask the command ``sql`` for CSV and read it."""
+        out = self.run("sql", "--format", "csv", statement).stdout_bytes.decode()
+        return list(csv.DictReader(io.StringIO(out, newline="")))
+
+    def acls(self, cluster: str | None = None) -> Counter[tuple[str, ...]]:
+        """Return the ACLs alive, ids aside."""
+        where = f" WHERE cluster_id = '{cluster}'" if cluster else ""
+        rows = self.sql(f"SELECT {BINDING} FROM acl_current{where}")
+        return Counter(tuple(row.values()) for row in rows)
+
+    def table(self, name: str, cluster: str | None = None) -> list[tuple[Any, ...]]:
+        """Return all rows of a published table in a fixed order, nulls and types kept."""
+        with connect(open_warehouse(str(self.path))) as connection:
+            columns = [row[0] for row in connection.execute(f"DESCRIBE {name}").fetchall()]
+            kept = ", ".join(column for column in columns if column not in _OF_A_RUN)
+            where = f" WHERE cluster_id = '{cluster}'" if cluster else ""
+            rows = connection.execute(f"SELECT {kept} FROM {name}{where}").fetchall()
+        return sorted(rows, key=repr)
+
+    def tables(
+        self, names: tuple[str, ...] = REPLAYED, cluster: str | None = None
+    ) -> dict[str, list[tuple[Any, ...]]]:
+        """Return all rows of several tables."""
+        return {name: self.table(name, cluster) for name in names}
+
+    def published(self) -> Published:
+        """Return what readers see: all runs, the newest with its table versions."""
+        return open_warehouse(str(self.path))
+
+    def copy(self, path: Path) -> Warehouse:
+        """Copy the warehouse, for a test that changes it."""
+        shutil.copytree(self.path, path)
+        return Warehouse(path)
+
+
+def run(*arguments: object, code: int = 0) -> Result:
+    """Run aclkit in this process."""
+    result = CliRunner().invoke(cli, [str(argument) for argument in arguments])
+    ended = isinstance(result.exception, SystemExit | None)
+    assert ended, f"{result.exception!r}\n{result.output}"
+    assert result.exit_code == code, result.output
+    assert "Traceback" not in result.output
+    return result
+
+
+def split_batches(log: bytes) -> Iterator[tuple[int, bytes]]:
+    """Cut a segment at its batch borders: (base offset, bytes) of each batch."""
+    at = 0
+    while at < len(log):
+        base, length = struct.unpack_from(">qi", log, at)
+        yield base, log[at : at + 12 + length]
+        at += 12 + length
+
+
+def write_segment(folder: Path, batches: list[tuple[int, bytes]]) -> Path:
+    """Write batches as a segment named for its base offset."""
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"{batches[0][0]:020}.log"
+    path.write_bytes(b"".join(content for _, content in batches))
+    return path
+
+
+def with_crc(batch: bytes) -> bytes:
+    """Make the CRC of a changed batch right again."""
+    return batch[:17] + struct.pack(">I", calc_crc32c(memoryview(batch)[21:])) + batch[21:]
