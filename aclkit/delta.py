@@ -17,6 +17,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
 
+from aclkit.frame import local_frame
 from aclkit.schemas import TABLES
 
 JOB_RUN: Final = "job_run"
@@ -44,6 +45,7 @@ class Store:
         self.run_id = ""
         self._written: dict[str, int] = {}
         self._writes: Counter[str] = Counter()
+        self._frames: dict[tuple[str, int], DataFrame] = {}
         newest = self.newest_run()
         if newest is not None:
             self.published = dict(newest["table_versions"])
@@ -118,9 +120,11 @@ class Store:
     def read_version(self, table: str, version: int | None) -> DataFrame:
         """Read a table as of a Delta version; without one it is empty."""
         if version is None:
-            return self.spark.createDataFrame([], schema=schema_of(table))
-        reader = self.spark.read.format("delta").option("versionAsOf", version)
-        return reader.load(self._path(table))
+            return local_frame(self.spark, [], schema_of(table))
+        if (table, version) not in self._frames:
+            reader = self.spark.read.format("delta").option("versionAsOf", version)
+            self._frames[table, version] = reader.load(self._path(table))
+        return self._frames[table, version]
 
     def _write(self, table: str, rows: DataFrame, mode: str, options: Mapping[str, str]) -> None:
         contract = schema_of(table)

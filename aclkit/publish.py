@@ -20,6 +20,7 @@ import aclkit
 from aclkit.delta import JOB_RUN, Store, schema_of
 from aclkit.errors import UsageError
 from aclkit.findings import Finding, sort_findings
+from aclkit.frame import local_frame
 from aclkit.lock import warehouse_lock
 
 COMPLETE: Final = "complete"
@@ -103,7 +104,7 @@ def publish(run: Run) -> None:
         run.store.versions,
         aclkit.__version__,
     )
-    rows = run.store.spark.createDataFrame([row], schema=schema_of(JOB_RUN))
+    rows = local_frame(run.store.spark, [row], schema_of(JOB_RUN))
     run.store.append(JOB_RUN, rows)
 
 
@@ -146,4 +147,4 @@ def _write_findings(run: Run) -> None:
         )
         for finding in sort_findings(run.findings)
     ]
-    run.store.append("finding", run.store.spark.createDataFrame(rows, schema=schema_of("finding")))
+    run.store.append("finding", local_frame(run.store.spark, rows, schema_of("finding")))

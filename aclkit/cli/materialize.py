@@ -9,6 +9,7 @@ from typing import Any
 import click
 from pyspark.sql import SparkSession
 
+from aclkit.audit.nightly import note_readings
 from aclkit.cli.options import inventory_options, lock_timeout_option, settings_options
 from aclkit.cli.output import Format, format_option, write_rows
 from aclkit.cli.replay import tell_notes
@@ -17,6 +18,8 @@ from aclkit.errors import UsageError
 from aclkit.explain.materialize import (
     MaterializeOptions,
     MaterializeResult,
+    continue_from_replay,
+    take_inventory,
 )
 from aclkit.explain.materialize import (
     materialize as materialize_into,
@@ -73,7 +76,9 @@ def materialize(
         options = options_of(spark, chosen, broker)
         with begin_run(spark, warehouse, "materialize", lock_timeout=lock_timeout) as run:
             run.cluster_id = choose_cluster(run, settings.cluster)
-            result = materialize_into(run, options)
+            continue_from_replay(run)
+            result = materialize_into(take_inventory(run, options), options)
+            note_readings(run, result, options)
             publish(run)
     write_rows(SUMMARY, [summary(run, result)], output_format, sys.stdout)
     tell_notes(run)

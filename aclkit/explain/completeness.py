@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from functools import reduce
 from typing import Final
 
 from pyspark.sql import DataFrame
@@ -10,9 +12,10 @@ from pyspark.sql import functions as F
 from aclkit.decide.rules import decide
 from aclkit.errors import DataError
 from aclkit.explain import frames
-from aclkit.explain.rulesets import SUPER
 from aclkit.explain.tables import Scope, explain_view
+from aclkit.frame import local_frame
 from aclkit.model.acl import ANY_OTHER, Acl, Request
+from aclkit.model.operation import OPERATIONS_OF_TYPE
 from aclkit.model.semantics import BrokerSettings
 from aclkit.patterns.match import pattern_matches
 
@@ -30,18 +33,15 @@ def check_completeness(
     The counts go into the run's row.
 
     Raises:
-        DataError: a pair twice, a ruleset without its rulings, a pair without its ruleset, or a
+        DataError: a key twice, a ruleset without its rulings, a pair without its ruleset, or a
             cell that the pure rule decides otherwise.
     """
-    _refuse_duplicates(scope)
-    decided = rows_decided(scope)
+    counts = _count_keys(scope)
+    decided = rows_decided(scope, counts)
     scope.run.counts |= {
         "rows_expected": expected,
         "rows_decided": decided,
-        "pairs": scope.read("explain_pair").count(),
-        "class_pairs": scope.read("explain_class_pair").count(),
-        "rulesets": scope.read("ruleset").count(),
-        "rulings": scope.read("explain_ruling").count(),
+        **{table: counts.get(table, 0) for table in _KEYS},
     }
     if decided != expected:
         raise DataError(f"expected {expected:,} decisions, the written tables hold {decided:,}")
@@ -52,12 +52,15 @@ def check_completeness(
     scope.run.counts["cells_checked"] = _check_sample(scope, acls, settings)
 
 
-def rows_decided(scope: Scope) -> int:
+def rows_decided(scope: Scope, counts: Mapping[str, int]) -> int:
     """Count the decisions that the factored tables hold, without multiplying them out.
 
     A (class, resource) counts for each principal of the class and each host, and for every
-    operation for which its ruleset has a ruling of any other host.
+    operation of the type when its ruleset has a ruling of any other host for all of them. A
+    pair whose own ruleset lacks one takes its operations away again.
     """
+    operations = frames.operations(scope.spark)
+    known = operations.groupBy("resource_type").agg(F.count("*").alias("known"))
     answered = (
         scope.read("explain_ruling")
         .where(F.col("host") == ANY_OTHER)
@@ -67,50 +70,85 @@ def rows_decided(scope: Scope) -> int:
     complete = (
         scope.read("ruleset")
         .join(answered, on="ruleset_id", how="inner")
-        .join(
-            frames.operations(scope.spark).groupBy("resource_type").agg(F.count("*").alias("ops")),
-            on="resource_type",
-            how="left",
-        )
-        .where((F.col("answers") == F.col("ops")) | (F.col("ruleset_id") == SUPER))
-        .select("ruleset_id", F.col("ops"))
+        .join(F.broadcast(known), on="resource_type", how="inner")
+        .where(F.col("answers") == F.col("known"))
+        .select("ruleset_id", "known")
+        .persist()
     )
-    principals = scope.read("principal")
-    ordinary = principals.where(~F.col("is_super_user"))
-    hosts = scope.read("host").count()
-    by_class = ordinary.groupBy("principal_class").agg(F.count("*").alias("members"))
+    members = scope.read("principal").where(~F.col("is_super_user")).groupBy("principal_class")
     shared = (
         scope.read("explain_class_pair")
         .join(complete, on="ruleset_id", how="inner")
-        .join(by_class, on="principal_class", how="inner")
-        .agg(F.sum(F.col("members") * F.col("ops")))
-        .first()
+        .join(members.agg(F.count("*").alias("members")), on="principal_class", how="inner")
+        .agg(F.sum(F.col("members") * F.col("known")).alias("cells"))
+        .collect()[0]["cells"]
     )
-    broken = scope.read("explain_pair").join(complete, on="ruleset_id", how="left_anti").count()
-    supers = principals.where("is_super_user").count()
-    all_operations = (
-        scope.read("resource")
-        .join(frames.operations(scope.spark), on="resource_type", how="inner")
-        .count()
+    broken = (
+        scope.read("explain_pair")
+        .join(complete, on="ruleset_id", how="left_anti")
+        .join(F.broadcast(known), on="resource_type", how="inner")
+        .agg(F.sum("known").alias("cells"))
+        .collect()[0]["cells"]
     )
-    total = int(shared[0] or 0) if shared is not None else 0
-    return hosts * (total + supers * all_operations) - broken
+    complete.unpersist()
+    of_supers = counts.get(_SUPERS, 0) * sum(
+        counts.get(f"{_TYPE}{resource_type}", 0) * len(known_operations)
+        for resource_type, known_operations in OPERATIONS_OF_TYPE.items()
+    )
+    return counts.get("host", 0) * (int(shared or 0) - int(broken or 0) + of_supers)
 
 
-def _refuse_duplicates(scope: Scope) -> None:
-    keys = {
-        "principal": ["principal"],
-        "host": ["host"],
-        "resource": ["resource_type", "resource_name"],
-        "explain_pair": ["principal", "resource_type", "resource_name"],
-        "explain_class_pair": ["principal_class", "resource_type", "resource_name"],
-        "ruleset": ["ruleset_id"],
-        "explain_ruling": ["ruleset_id", "host", "operation"],
-    }
-    for table, key in keys.items():
-        twice = scope.read(table).groupBy(*key).count().where("count > 1").limit(1).collect()
-        if twice:
-            raise DataError(f"expected one row per {', '.join(key)} in {table}, found {twice[0]}")
+_KEYS: Final = {
+    "principal": ["principal"],
+    "host": ["host"],
+    "resource": ["resource_type", "resource_name"],
+    "explain_pair": ["principal", "resource_type", "resource_name"],
+    "explain_class_pair": ["principal_class", "resource_type", "resource_name"],
+    "ruleset": ["ruleset_id"],
+    "explain_ruling": ["ruleset_id", "host", "operation"],
+}
+_SUPERS: Final = "super users"
+_TYPE: Final = "resources of "
+
+
+def _count_keys(scope: Scope) -> dict[str, int]:
+    """Count the rows of every written table in one job, and refuse a key that stands twice.
+
+    Keys are compared by a hash first; only where two hashes meet are the keys looked at.
+    """
+    sides = [_hashed(scope.read(table), table, key) for table, key in _KEYS.items()]
+    every = reduce(DataFrame.unionByName, sides)
+    rows = (
+        every.groupBy("of", "key")
+        .agg(F.count("*").alias("times"))
+        .groupBy("of")
+        .agg(F.sum("times").alias("rows"), F.max("times").alias("most"))
+        .collect()
+    )
+    for row in rows:
+        if row["most"] > 1:
+            _refuse_duplicates(scope, row["of"])
+    counts = {row["of"]: int(row["rows"]) for row in rows}
+    extra = (
+        scope.read("principal")
+        .where("is_super_user")
+        .select(F.lit(_SUPERS).alias("of"))
+        .unionByName(
+            scope.read("resource").select(F.concat(F.lit(_TYPE), "resource_type").alias("of"))
+        )
+    )
+    return counts | {row["of"]: row["count"] for row in extra.groupBy("of").count().collect()}
+
+
+def _hashed(rows: DataFrame, table: str, key: list[str]) -> DataFrame:
+    return rows.select(F.lit(table).alias("of"), F.xxhash64(*key).alias("key"))
+
+
+def _refuse_duplicates(scope: Scope, table: str) -> None:
+    key = _KEYS[table]
+    twice = scope.read(table).groupBy(*key).count().where("count > 1").limit(1).collect()
+    if twice:
+        raise DataError(f"expected one row per {', '.join(key)} in {table}, found {twice[0]}")
 
 
 def _check_sample(scope: Scope, acls: DataFrame, settings: BrokerSettings) -> int:
@@ -120,10 +158,8 @@ def _check_sample(scope: Scope, acls: DataFrame, settings: BrokerSettings) -> in
         "host": scope.read("host").orderBy(F.rand()).limit(_SIDE),
         "resource": scope.read("resource").orderBy(F.rand()).limit(_SIDE * 2),
     }
-    sample = {
-        name: scope.spark.createDataFrame(f.collect(), f.schema) for name, f in sample.items()
-    }
-    cells = explain_view(scope.run, sample).orderBy(F.rand()).limit(SAMPLE).collect()
+    sample = {n: local_frame(scope.spark, f.collect(), f.schema) for n, f in sample.items()}
+    cells = explain_view(scope, sample).orderBy(F.rand()).limit(SAMPLE).collect()
     near = _acls_reaching(scope, acls, {(c["resource_type"], c["resource_name"]) for c in cells})
     for cell in cells:
         request = Request(
@@ -161,8 +197,10 @@ def _acls_reaching(
     }
     if not wanted:
         return {resource: [] for resource in resources}
-    keys = scope.spark.createDataFrame(
-        sorted(wanted), "resource_type STRING, pattern_type STRING, resource_name STRING"
+    keys = local_frame(
+        scope.spark,
+        sorted(wanted),
+        "resource_type STRING, pattern_type STRING, resource_name STRING",
     )
     columns = Acl.__slots__
     rows = acls.join(

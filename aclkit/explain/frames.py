@@ -8,6 +8,7 @@ from typing import Any, Final
 from pyspark.sql import DataFrame, SparkSession
 
 from aclkit.explain.rank import rank_hosts, rank_patterns, rank_principals
+from aclkit.frame import local_frame
 from aclkit.inventory.survey import Texts
 from aclkit.model.enums import AclOperation
 from aclkit.model.operation import OPERATIONS_OF_TYPE, coverage
@@ -65,4 +66,4 @@ def _covers() -> Iterable[tuple[str, str, bool, str, int, int]]:
 
 
 def _frame(spark: SparkSession, rows: Sequence[tuple[Any, ...]], ddl: str) -> DataFrame:
-    return spark.createDataFrame(rows, schema=ddl)
+    return local_frame(spark, rows, ddl)

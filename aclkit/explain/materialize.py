@@ -46,53 +46,99 @@ class MaterializeResult:
     """How much was decided.
 
     Attributes:
+        scope: what it was about.
         rows: decisions, any-other rows included.
         is_dense: the dense table was written.
-        inventory: what was asked about.
     """
 
+    scope: tables.Scope
     rows: int
     is_dense: bool
-    inventory: Inventory
+
+    @property
+    def inventory(self) -> Inventory:
+        """What was asked about."""
+        return self.scope.inventory
 
 
-def materialize(run: Run, options: MaterializeOptions) -> MaterializeResult:
-    """Decide every principal × host × operation × resource of the run's cluster.
+def take_inventory(run: Run, options: MaterializeOptions) -> tables.Scope:
+    """Collect what the ACLs alive are made of and what is asked about.
 
     Raises:
         UsageError: the cluster has never been replayed.
-        DataError: the written tables are not complete; nothing is published then.
     """
-    acls = _acls_alive(run).persist()
     with step("taking the inventory"):
-        texts = read_texts(acls)
+        texts = read_texts(alive_acls(run))
         log = log_entries(
             run.store.cluster_rows("resource_lifetime", run.cluster_id),
             run.store.cluster_rows("principal_lifetime", run.cluster_id),
         )
         inventory = survey(texts, log, options.given, options.settings, options.semantics)
-    scope = tables.Scope(run=run, texts=texts, inventory=inventory, semantics=options.semantics)
+    return tables.Scope(run=run, texts=texts, inventory=inventory, semantics=options.semantics)
+
+
+def is_decided(scope: tables.Scope, options: MaterializeOptions) -> bool:
+    """Say whether the published decisions are those that ``materialize`` would write."""
+    run = scope.run
+    before = run.previous(MATERIALIZING)
+    if before is None or json.loads(before["settings"]) != settings_json(options, scope.inventory):
+        return False
+    then, now = before["table_versions"], run.store.versions
+    return all(then.get(table) == now.get(table) for table in (*_INPUTS, *tables.EXPLAIN_TABLES))
+
+
+def materialize(scope: tables.Scope, options: MaterializeOptions) -> MaterializeResult:
+    """Decide every principal × host × operation × resource of the run's cluster.
+
+    Raises:
+        DataError: the written tables are not complete; nothing is published then.
+    """
+    run = scope.run
+    acls = alive_acls(run).persist()
     with step("matching patterns and pairing"):
         tables.write_inventory(scope, options.settings)
         tables.write_rulesets(scope, acls)
     fail_point("between-pairs-and-rulings")
     with step("deciding"):
         tables.write_rulings(scope, acls, allow_everyone=options.settings.allow_everyone)
-    rows = rows_expected(inventory)
+    rows = rows_expected(scope.inventory)
     is_dense = options.dense == "always" or (options.dense == "auto" and rows <= DENSE_LIMIT)
     if is_dense:
         with step(f"writing {rows:,} decisions"):
-            tables.write_dense(run)
+            tables.write_dense(scope)
     else:
         run.store.drop("explain")
     with step("checking completeness"):
         check_completeness(scope, acls, options.settings, rows)
-    run.counts |= {"acls": acls.count(), "explain_head_offset": run.head_offset}
-    run.notes.extend(inventory.notes)
-    run.settings = settings_json(options, inventory)
+    run.counts |= {"acls": acls.count(), "decided_in_run": run.run_number}
+    run.notes.extend(scope.inventory.notes)
+    run.settings = settings_json(options, scope.inventory)
     _write_changes(run)
     acls.unpersist()
-    return MaterializeResult(rows=rows, is_dense=is_dense, inventory=inventory)
+    return MaterializeResult(scope=scope, rows=rows, is_dense=is_dense)
+
+
+def alive_acls(run: Run) -> DataFrame:
+    """Return the ACLs alive at the head of the run's cluster."""
+    history = run.store.cluster_rows("acl_history", run.cluster_id)
+    return history.where(F.col("removed_offset").isNull())
+
+
+def continue_from_replay(run: Run) -> None:
+    """Take over head and status of the cluster's last replay, for a run that only decides.
+
+    Raises:
+        UsageError: the cluster has never been replayed.
+    """
+    before = run.previous()
+    if before is None:
+        raise UsageError(
+            f"nothing has been replayed for cluster {run.cluster_id!r} yet: "
+            f"aclkit --warehouse {run.store.warehouse} replay --source metadata-log:DIR"
+        )
+    run.head_offset = before["head_offset"]
+    run.high_watermark = before["high_watermark"]
+    run.status = before["status"]
 
 
 def rows_expected(inventory: Inventory) -> int:
@@ -132,6 +178,7 @@ def _write_changes(run: Run) -> None:
         changes.unpersist()
 
 
+_INPUTS: Final = ("acl_history", "resource_lifetime", "principal_lifetime")
 _DECIDING: Final = ("semantics", "super_users", "allow_everyone")
 
 
@@ -143,17 +190,3 @@ def _decided(run: Run, versions: Mapping[str, int]) -> Decided:
         for field in fields(Decided)
     }
     return Decided(**tables_then)
-
-
-def _acls_alive(run: Run) -> DataFrame:
-    before = run.previous()
-    if before is None and not run.store.has("acl_history"):
-        raise UsageError(
-            f"nothing has been replayed for cluster {run.cluster_id!r} yet: "
-            f"aclkit --warehouse {run.store.warehouse} replay --source metadata-log:DIR"
-        )
-    if before is not None and run.job == "materialize":
-        run.head_offset = before["head_offset"]
-        run.status = before["status"]
-    history = run.store.cluster_rows("acl_history", run.cluster_id)
-    return history.where(F.col("removed_offset").isNull())

@@ -82,18 +82,15 @@ def best_of_groups(entries: DataFrame, groups: DataFrame, semantics: Semantics) 
     )
 
 
-def decide_rulesets(
-    rulesets: DataFrame, best: DataFrame, operations: DataFrame, semantics: Semantics
-) -> DataFrame:
-    """Return the rulings of all rulesets that hold an ACL.
+def best_of_rulesets(rulesets: DataFrame, best: DataFrame, semantics: Semantics) -> DataFrame:
+    """Return each ruleset's best DENY and ALLOW per operation and host: the best of its groups'.
 
     Args:
         rulesets: (ruleset_id, resource_type, group_ids, wildcard_last).
         best: result of ``best_of_groups``.
-        operations: the operations of each resource type.
         semantics: names the deciding ACL.
     """
-    places = (
+    return (
         rulesets.select("ruleset_id", "wildcard_last", F.explode("group_ids").alias("group_id"))
         .join(best, on="group_id", how="inner")
         .withColumn("late", F.col("wildcard_last") & F.col("is_wildcard"))
@@ -103,6 +100,19 @@ def decide_rulesets(
             _best_allow(F.col("allow"), semantics).alias("allow"),
         )
     )
+
+
+def decide_rulesets(
+    rulesets: DataFrame, places: DataFrame, operations: DataFrame, semantics: Semantics
+) -> DataFrame:
+    """Return the rulings of all rulesets that hold an ACL.
+
+    Args:
+        rulesets: (ruleset_id, resource_type, group_ids, wildcard_last).
+        places: result of ``best_of_rulesets``; read three times.
+        operations: the operations of each resource type.
+        semantics: names the deciding ACL.
+    """
     skeleton = (
         rulesets.select("ruleset_id", "resource_type", F.lit(ANY_OTHER).alias("host"))
         .unionByName(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,6 +12,7 @@ from pyspark.sql import functions as F
 from aclkit.delta import Store, schema_of
 from aclkit.explain import frames, rulesets, rulings
 from aclkit.explain.views import explain_sql
+from aclkit.frame import local_frame
 from aclkit.inventory.entry import Entry
 from aclkit.inventory.identity import PrincipalClasses, classify, match_hosts
 from aclkit.inventory.survey import Inventory, Texts
@@ -23,16 +24,21 @@ from aclkit.patterns.columns import with_matched_patterns
 from aclkit.patterns.match import names_exactly
 from aclkit.patterns.trie import PatternIndex
 from aclkit.publish import Run
+from aclkit.schemas import TABLES
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scope:
-    """What one materialize is about: the run, the ACLs' texts, what is asked, how ACLs are read."""
+    """What one materialize is about: the run, the ACLs' texts, what is asked, how ACLs are read.
+
+    With ``scratch`` tables are kept there and not written: to try another reading.
+    """
 
     run: Run
     texts: Texts
     inventory: Inventory
     semantics: Semantics
+    scratch: dict[str, DataFrame] | None = None
 
     @property
     def store(self) -> Store:
@@ -52,10 +58,15 @@ class Scope:
     def write(self, table: str, rows: DataFrame) -> None:
         """Put the rows in the place of the cluster's rows of a table."""
         frame = rows.withColumn("cluster_id", F.lit(self.cluster_id))
-        self.store.replace_cluster(table, frame, self.cluster_id)
+        if self.scratch is None:
+            self.store.replace_cluster(table, frame, self.cluster_id)
+        else:
+            self.scratch[table] = frame.select(*TABLES[table].column_names).persist()
 
     def read(self, table: str) -> DataFrame:
         """Read the cluster's rows of a table."""
+        if self.scratch is not None:
+            return self.scratch[table]
         return self.store.cluster_rows(table, self.cluster_id)
 
 
@@ -90,7 +101,7 @@ def write_rulesets(scope: Scope, acls: DataFrame) -> None:
     patterns = _patterns(scope)
     groups = rulesets.group_acls(acls, patterns).persist()
     resources = _matched_resources(scope).persist()
-    reached = rulesets.reach(resources, groups)
+    reached = rulesets.reach(resources, groups).persist()
     classes = _classes(scope)
     texts = [(c, t) for c, of_class in classes.texts_of.items() for t in of_class]
     late = _wildcard_last(scope.semantics)
@@ -98,8 +109,8 @@ def write_rulesets(scope: Scope, acls: DataFrame) -> None:
         rulesets.class_rulesets(
             resources,
             reached,
-            scope.spark.createDataFrame(texts, "principal_class STRING, principal STRING"),
-            scope.spark.createDataFrame([(c,) for c in classes.texts_of], "principal_class STRING"),
+            local_frame(scope.spark, texts, "principal_class STRING, principal STRING"),
+            local_frame(scope.spark, [(c,) for c in classes.texts_of], "principal_class STRING"),
         ),
         late,
     ).persist()
@@ -110,7 +121,7 @@ def write_rulesets(scope: Scope, acls: DataFrame) -> None:
     scope.write("explain_pair", own)
     scope.write("explain_class_pair", shared)
     scope.write("ruleset", _all_rulesets(scope.spark, own, shared))
-    for frame in (groups, resources, shared, own):
+    for frame in (groups, resources, reached, shared, own):
         frame.unpersist()
 
 
@@ -137,26 +148,26 @@ def write_rulings(scope: Scope, acls: DataFrame, *, allow_everyone: bool) -> Non
     )
     best = rulings.best_of_groups(entries, groups, semantics)
     with_acls = scope.read("ruleset").where(F.size("group_ids") > 0)
-    decided = rulings.decide_rulesets(with_acls, best, operations, semantics)
+    places = rulings.best_of_rulesets(with_acls, best, semantics).persist()
+    decided = rulings.decide_rulesets(with_acls, places, operations, semantics)
     fixed = rulings.fixed_rulings(operations, allow_everyone=allow_everyone)
     scope.write("explain_ruling", decided.unionByName(fixed))
+    places.unpersist()
 
 
-def write_dense(run: Run) -> None:
+def write_dense(scope: Scope) -> None:
     """Write the table ``explain``: the view of that name, multiplied out."""
-    run.store.replace_cluster("explain", explain_view(run, {}), run.cluster_id)
+    scope.write("explain", explain_view(scope, {}))
 
 
-def explain_view(run: Run, instead: dict[str, DataFrame]) -> DataFrame:
-    """Return the view ``explain`` of the run's cluster over its tables, some of them replaced."""
+def explain_view(scope: Scope, instead: Mapping[str, DataFrame]) -> DataFrame:
+    """Return the view ``explain`` of the cluster over its tables, some of them replaced."""
     names = {}
     for table in EXPLAIN_TABLES:
         frame = instead.get(table)
-        if frame is None:
-            frame = run.store.cluster_rows(table, run.cluster_id)
         names[table] = f"aclkit_{table}"
-        frame.createOrReplaceTempView(names[table])
-    return run.store.spark.sql(explain_sql(names))
+        (scope.read(table) if frame is None else frame).createOrReplaceTempView(names[table])
+    return scope.spark.sql(explain_sql(names))
 
 
 EXPLAIN_TABLES = (
@@ -178,7 +189,7 @@ def _common(entry: Entry) -> tuple[bool, str, str | None, dict[str, str]]:
 
 
 def _frame(scope: Scope, rows: Sequence[tuple[Any, ...]], table: str) -> DataFrame:
-    return scope.spark.createDataFrame(rows, schema=schema_of(table))
+    return local_frame(scope.spark, rows, schema_of(table))
 
 
 def _classes(scope: Scope) -> PrincipalClasses:
@@ -187,7 +198,7 @@ def _classes(scope: Scope) -> PrincipalClasses:
 
 def _patterns(scope: Scope) -> DataFrame:
     rows = frames.pattern_rows(scope.texts, scope.semantics)
-    return scope.spark.createDataFrame(rows, frames.PATTERN_DDL)
+    return local_frame(scope.spark, rows, frames.PATTERN_DDL)
 
 
 def _matched_resources(scope: Scope) -> DataFrame:
@@ -203,7 +214,8 @@ def _nameable(scope: Scope, classes: PrincipalClasses) -> DataFrame:
         scope.read("principal")
         .where(~F.col("is_super_user") & ~F.col("is_any_other"))
         .join(
-            scope.spark.createDataFrame(
+            local_frame(
+                scope.spark,
                 [(p,) for p in classes.class_of if names_exactly(p, scope.semantics)],
                 "principal STRING",
             ),
@@ -228,7 +240,8 @@ def _all_rulesets(spark: SparkSession, own: DataFrame, shared: DataFrame) -> Dat
         for kind in (rulesets.NONE, rulesets.OTHER)
         for resource_type in OPERATIONS_OF_TYPE
     ]
-    rows = spark.createDataFrame(
+    rows = local_frame(
+        spark,
         [(name, resource_type, [], False) for name, resource_type in fixed],
         "ruleset_id STRING, resource_type STRING, group_ids ARRAY<STRING>, wildcard_last BOOLEAN",
     )

@@ -15,6 +15,7 @@ from datetime import datetime
 from pyspark.sql import DataFrame
 
 from aclkit.delta import schema_of
+from aclkit.frame import local_frame
 from aclkit.model.acl import Acl
 from aclkit.publish import Run, fail_point
 from aclkit.replay import tables
@@ -92,8 +93,8 @@ def replay_listing(
         ranges.append(Range(sequence, sequence + 1, None, LISTING))
         columns = (cluster_id, LISTING, sequence)
         tail = (None, None, None, at, None, rows[0].source if rows else "listing")
-        frame = store.spark.createDataFrame(
-            [(*columns, *fact, *tail) for fact in facts], schema=schema_of("acl_log")
+        frame = local_frame(
+            store.spark, [(*columns, *fact, *tail) for fact in facts], schema_of("acl_log")
         )
         store.append("acl_log", frame)
         tables.write_ranges(run, merge_ranges([], ranges).ranges)
@@ -121,5 +122,5 @@ def _rejects(run: Run, rows: Iterable[SourceRow]) -> DataFrame:
         for r in rows
         if r.kind == REJECT
     ]
-    frame = run.store.spark.createDataFrame(rejects, schema=schema_of("acl_reject"))
+    frame = local_frame(run.store.spark, rejects, schema_of("acl_reject"))
     return frame.subtract(run.store.cluster_rows("acl_reject", run.cluster_id))

@@ -10,6 +10,7 @@ from pyspark.sql import functions as F
 
 from aclkit.delta import Store, schema_of
 from aclkit.errors import DataError, SurroundingsError, UsageError
+from aclkit.frame import local_frame
 from aclkit.publish import Run
 from aclkit.replay.fold import LEGS_DDL, SPANS_DDL
 from aclkit.replay.ranges import Range
@@ -47,7 +48,7 @@ def collect_ranges(rows: DataFrame) -> list[Range]:
 def write_ranges(run: Run, ranges: Iterable[Range]) -> None:
     """Replace what is known to have been read of the run's cluster."""
     rows = [(run.cluster_id, *item) for item in ranges]
-    frame = run.store.spark.createDataFrame(rows, schema=schema_of("log_range"))
+    frame = local_frame(run.store.spark, rows, schema_of("log_range"))
     run.store.replace_cluster("log_range", frame, run.cluster_id)
 
 
@@ -60,13 +61,13 @@ def collect_markers(facts: DataFrame) -> list[Marker]:
 def legs_frame(store: Store, cluster_id: str, timeline: Timeline) -> DataFrame:
     """Make the DataFrame of a timeline's legs that ``fold`` joins with."""
     rows = [(cluster_id, x.fact, x.from_offset, x.to_offset) for x in timeline.itinerary.legs]
-    return store.spark.createDataFrame(rows, schema=LEGS_DDL)
+    return local_frame(store.spark, rows, LEGS_DDL)
 
 
 def spans_frame(store: Store, cluster_id: str, timeline: Timeline) -> DataFrame:
     """Make the DataFrame of a timeline's transactions that ``fold`` joins with."""
     rows = [(cluster_id, *span) for span in timeline.spans]
-    return store.spark.createDataFrame(rows, schema=SPANS_DDL)
+    return local_frame(store.spark, rows, SPANS_DDL)
 
 
 def faults_frame(store: Store, cluster_id: str, timeline: Timeline) -> DataFrame:
@@ -75,7 +76,7 @@ def faults_frame(store: Store, cluster_id: str, timeline: Timeline) -> DataFrame
         (cluster_id, "replay", None, None, fault.log_offset, fault.reason, None, None)
         for fault in timeline.faults
     ]
-    return store.spark.createDataFrame(rows, schema=schema_of("acl_reject"))
+    return local_frame(store.spark, rows, schema_of("acl_reject"))
 
 
 def with_txn_offset(facts: DataFrame, spans: DataFrame) -> DataFrame:

@@ -26,9 +26,7 @@ SYNTHETIC = DATA / "synthetic-4.2"
 SEGMENT = "00000000000000000000.log"
 NEWEST = "00000000000000000915-0000000001.checkpoint"
 
-BINDING = (
-    "resource_type, resource_name, pattern_type, principal, host, operation, permission_type"
-)
+BINDING = "resource_type, resource_name, pattern_type, principal, host, operation, permission_type"
 REPLAYED = (
     "acl_log", "log_range", "acl_reject", "acl_history", "resource_lifetime", "principal_lifetime",
 )  # fmt: skip

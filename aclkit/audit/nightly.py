@@ -1,0 +1,187 @@
+"""The nightly run: replay, materialize, findings, what changed, and the page that tells it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, Final
+
+from pyspark.sql import functions as F
+
+from aclkit.audit.collect import find_all, find_readings
+from aclkit.audit.differences import find_differences
+from aclkit.audit.readings import reads_differently
+from aclkit.explain.materialize import (
+    MaterializeOptions,
+    MaterializeResult,
+    alive_acls,
+    is_decided,
+    materialize,
+    take_inventory,
+)
+from aclkit.explain.tables import Scope
+from aclkit.findings import SEVERITIES, Finding, sort_findings
+from aclkit.model.acl import Acl
+from aclkit.model.resource import Resource
+from aclkit.progress import step
+from aclkit.publish import MATERIALIZING, Run, publish
+from aclkit.replay.command import Intake, replay
+from aclkit.replay.replay import ReplayOptions, ReplayResult
+from aclkit.reports.markdown import AccessChange, NightlySummary, render_summary
+
+NEVER: Final = "never"
+"""``--fail-on never``: findings do not change the exit code."""
+
+FINDINGS_EXIT: Final = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NightlyOptions:
+    """What the user says about a nightly run.
+
+    Attributes:
+        cluster: the cluster, where one was named.
+        replay: how to replay.
+        materialize: how to decide.
+        fail_on: the least severity of a finding that makes the exit code 1, or ``never``.
+    """
+
+    cluster: str | None
+    replay: ReplayOptions
+    materialize: MaterializeOptions
+    fail_on: str = "high"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NightlyResult:
+    """What a nightly run found; ``page`` is its Markdown."""
+
+    replay: ReplayResult
+    page: str
+    exit_code: int
+
+
+def run_nightly(run: Run, intake: Intake, options: NightlyOptions) -> NightlyResult:
+    """Replay, decide, find and compare; publish once, as one run.
+
+    Where neither log nor settings nor inventory brought anything new, the decisions and findings
+    of the run before hold, and only the ``job_run`` row is written.
+    """
+    replayed = replay(run, intake, options.cluster, options.replay)
+    scope = take_inventory(run, options.materialize)
+    if is_decided(scope, options.materialize):
+        _keep_decisions(run)
+    else:
+        result = materialize(scope, options.materialize)
+        note_readings(run, result, options.materialize)
+        with step("looking for findings"):
+            run.findings.extend(find_all(collect_acls(run), options.materialize.semantics))
+    findings = _findings_in_force(run)
+    code = max(replayed.exit_code, _exit_code(findings, options.fail_on))
+    page = render_summary(_summarize(run, scope, findings, code))
+    publish(run)
+    return NightlyResult(replay=replayed, page=page, exit_code=code)
+
+
+def note_readings(run: Run, result: MaterializeResult, options: MaterializeOptions) -> None:
+    """Add the findings about how ACLs are read, and what depends on the reading."""
+    with step("comparing the readings"):
+        acls = collect_acls(run)
+        run.findings.extend(find_readings(acls, options.semantics))
+        by_id = {acl.acl_id: acl for acl in acls}
+        suspects = {i: (by_id[i], reason) for i, reason in reads_differently(acls).items()}
+        run.findings.extend(find_differences(result, alive_acls(run), suspects, options.settings))
+
+
+def collect_acls(run: Run) -> list[Acl]:
+    """Collect the ACLs alive."""
+    rows = alive_acls(run).select(*Acl.__slots__).orderBy("acl_id").collect()
+    return [Acl(**row.asDict()) for row in rows]
+
+
+def _keep_decisions(run: Run) -> None:
+    """Let the decisions of the run before stand for this one."""
+    before = run.previous(MATERIALIZING)
+    if before is not None:
+        run.settings = json.loads(before["settings"])
+        run.counts = {**before["counts"], **run.counts, "access_changes": 0}
+    run.notes.append("nothing new since the run before: its decisions and findings hold")
+
+
+def _findings_in_force(run: Run) -> list[Finding]:
+    """Return this run's findings, and those of the run whose decisions hold."""
+    found = list(run.findings)
+    decided_in = run.counts["decided_in_run"]
+    if decided_in != run.run_number:
+        deciding = run.store.runs().where(F.col("run_number") == decided_in).select("run_id")
+        rows = run.store.cluster_rows("finding", run.cluster_id).join(deciding, on="run_id")
+        found.extend(_finding(row.asDict()) for row in rows.collect())
+    return sort_findings(found)
+
+
+def _finding(row: Mapping[str, Any]) -> Finding:
+    return Finding(
+        finding=row["finding"],
+        severity=row["severity"],
+        subject=row["subject"],
+        message=row["message"],
+        fix=row["fix"],
+        acl_ids=tuple(row["acl_ids"]),
+    )
+
+
+def _exit_code(findings: Iterable[Finding], fail_on: str) -> int:
+    if fail_on == NEVER:
+        return 0
+    worst = SEVERITIES[: SEVERITIES.index(fail_on) + 1]
+    return FINDINGS_EXIT if any(finding.severity in worst for finding in findings) else 0
+
+
+def _summarize(
+    run: Run, scope: Scope, findings: Iterable[Finding], exit_code: int
+) -> NightlySummary:
+    now = datetime.now(UTC)
+    return NightlySummary(
+        cluster_id=run.cluster_id,
+        run_id=run.run_id,
+        started_at=run.started_at,
+        seconds=(now - run.started_at).total_seconds(),
+        status=run.status,
+        head_offset=run.head_offset,
+        acls=run.counts["acls"],
+        principals=len(scope.inventory.principals),
+        hosts=len(scope.inventory.hosts),
+        resources=len(scope.inventory.resources),
+        rows_expected=run.counts["rows_expected"],
+        rows_decided=run.counts["rows_decided"],
+        notes=tuple(run.notes),
+        findings=tuple(findings),
+        changes=tuple(_changes(run)),
+        exit_code=exit_code,
+    )
+
+
+def _changes(run: Run) -> Iterator[AccessChange]:
+    """Read back what this run wrote into ``access_change``, the largest changes first."""
+    if not run.counts.get("access_changes"):
+        return
+    rows = (
+        run.store.cluster_rows("access_change", run.cluster_id)
+        .where(F.col("run_id") == run.run_id)
+        .orderBy((F.col("gained") + F.col("lost")).desc(), "principal", "resource_name")
+        .limit(_MOST_CHANGES)
+    )
+    for row in rows.collect():
+        yield AccessChange(
+            who=row["principal"] or f"all principals of class {row['principal_class']}",
+            resource=str(Resource(row["resource_type"], row["resource_name"])),
+            gained=row["gained"],
+            lost=row["lost"],
+            cause=row["cause"],
+            cause_offsets=tuple(row["cause_offsets"]),
+        )
+
+
+_MOST_CHANGES: Final = 1_000

@@ -1,0 +1,164 @@
+"""Two patterns, principals, hosts or ACLs → does the wide one provably cover the narrow one?
+
+A sound proof, not a decision procedure: True means that whatever the narrow one matches the wide
+one matches too; False means that no proof was found. What is missed is exotic: names that
+several symbols of the wide glob cover together only because a ``*`` of the narrow one may also
+be read as letters (GLOB ``?*`` covers GLOB ``*a``, unproved). Containment is transitive.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from aclkit.model.acl import Acl
+from aclkit.model.operation import OPERATIONS_OF_TYPE, coverage
+from aclkit.model.principal import WILDCARD_PRINCIPAL, split_principal
+from aclkit.model.semantics import Semantics
+from aclkit.patterns.match import GLOB, LITERAL, PREFIXED, effective_pattern_type, is_any_host
+
+_ANY_RUN: Final = "any run"
+_ANY_ONE: Final = "any one"
+"""Symbols of a pattern; every other symbol is one letter, so none can be mistaken for these."""
+
+_WILDCARDS: Final = {"*": _ANY_RUN, "?": _ANY_ONE}
+
+
+def acl_contains(wide: Acl, narrow: Acl, semantics: Semantics) -> bool:
+    """Say whether ``wide`` answers every request that ``narrow`` answers, in the same way.
+
+    Same resource type and same permission class (ALLOW, or else: whatever is not ALLOW denies);
+    resource pattern, principal, host and operations are contained each on its own.
+    """
+    return (
+        wide.resource_type == narrow.resource_type
+        and wide.is_allow == narrow.is_allow
+        and operation_contains(wide, narrow)
+        and host_contains(wide.host, narrow.host, semantics)
+        and principal_contains(wide.principal, narrow.principal, semantics)
+        and pattern_contains(
+            wide.pattern_type,
+            wide.resource_name,
+            narrow.pattern_type,
+            narrow.resource_name,
+            semantics,
+        )
+    )
+
+
+def pattern_contains(
+    wide_type: str, wide_name: str, narrow_type: str, narrow_name: str, semantics: Semantics
+) -> bool:
+    """Say whether the wide resource pattern matches every name that the narrow one matches.
+
+    Under ``wildcard_defect`` LITERAL ``*`` misses longer names that begin with ``*``, so it
+    contains only itself and patterns that reach no such name.
+
+    >>> from aclkit.model.semantics import KAFKA, KIP_1042
+    >>> pattern_contains("GLOB", "pay*-?", "PREFIXED", "pay-", KIP_1042)
+    False
+    >>> pattern_contains("GLOB", "p*", "GLOB", "pay-*-in?", KIP_1042)
+    True
+    >>> pattern_contains("LITERAL", "*", "PREFIXED", "*", KAFKA)
+    False
+    """
+    if (wide_type, wide_name) == (narrow_type, narrow_name):
+        return True
+    narrow = _pattern_symbols(narrow_type, narrow_name, semantics)
+    if semantics.wildcard_defect and (wide_type, wide_name) == (LITERAL, "*"):
+        return not _reaches_long_star_names(narrow)
+    return _covers(_pattern_symbols(wide_type, wide_name, semantics), narrow)
+
+
+def principal_contains(wide: str, narrow: str, semantics: Semantics) -> bool:
+    """Say whether an ACL's principal stands for everybody another one stands for.
+
+    A principal without a colon matches nobody; it is contained in itself and in what matches
+    everybody.
+    """
+    if wide in (WILDCARD_PRINCIPAL, narrow):
+        return True
+    wide_parts, narrow_parts = split_principal(wide), split_principal(narrow)
+    if wide_parts is None or not semantics.identity_globs:
+        return False
+    if narrow == WILDCARD_PRINCIPAL or narrow_parts is None:
+        narrow_parts = ("*", "*")
+    return all(
+        _covers(_glob_symbols(part), _glob_symbols(other))
+        for part, other in zip(wide_parts, narrow_parts, strict=True)
+    )
+
+
+def host_contains(wide: str, narrow: str, semantics: Semantics) -> bool:
+    """Say whether an ACL's host stands for every host another one stands for."""
+    if wide == narrow or is_any_host(wide, semantics):
+        return True
+    return semantics.identity_globs and _covers(_glob_symbols(wide), _glob_symbols(narrow))
+
+
+def operation_contains(wide: Acl, narrow: Acl) -> bool:
+    """Say whether ``wide`` covers every operation of the type that ``narrow`` covers.
+
+    Both are of one resource type and one permission class. Of an unknown type no operations
+    are known; there the operations themselves are compared.
+    """
+    operations = OPERATIONS_OF_TYPE.get(narrow.resource_type)
+    if operations is None:
+        return _covers_operation(wide, narrow.operation)
+    return all(
+        _covers_operation(wide, operation)
+        for operation in operations
+        if _covers_operation(narrow, operation)
+    )
+
+
+def _covers_operation(acl: Acl, operation: str) -> bool:
+    return coverage(acl.operation, acl.permission_type, operation) is not None
+
+
+def _pattern_symbols(pattern_type: str, name: str, semantics: Semantics) -> tuple[str, ...]:
+    kind = effective_pattern_type(pattern_type, semantics)
+    if kind == GLOB or (kind == LITERAL and name == "*"):
+        return _glob_symbols(name)
+    return (*name, _ANY_RUN) if kind == PREFIXED else tuple(name)
+
+
+def _glob_symbols(glob: str) -> tuple[str, ...]:
+    """Split a glob into symbols; the empty one is ``*``."""
+    return tuple(_WILDCARDS.get(character, character) for character in glob or "*")
+
+
+def _reaches_long_star_names(narrow: Sequence[str]) -> bool:
+    """Say whether a pattern may match a name that begins with a star and is longer."""
+    if not narrow or narrow[0] not in ("*", _ANY_ONE, _ANY_RUN):
+        return False
+    return len(narrow) > 1 or narrow[0] == _ANY_RUN
+
+
+def _covers(wide: Sequence[str], narrow: Sequence[str]) -> bool:
+    """Match the narrow pattern's symbols as if they were a name's letters.
+
+    A run is covered by a run only, "any one" by "any one" or a run, a letter by itself too.
+    As in ``glob_matches`` only the wide pattern's last run is ever gone back to, which finds
+    what the full table of dynamic programming would, in linear time for ordinary patterns.
+    """
+    at_wide = at_narrow = 0
+    run, resume = -1, 0
+    while at_narrow < len(narrow):
+        symbol = wide[at_wide] if at_wide < len(wide) else None
+        if symbol == _ANY_RUN:
+            run, resume = at_wide, at_narrow
+            at_wide += 1
+        elif symbol is not None and _covers_symbol(symbol, narrow[at_narrow]):
+            at_wide += 1
+            at_narrow += 1
+        elif run >= 0:
+            resume += 1
+            at_wide, at_narrow = run + 1, resume
+        else:
+            return False
+    return all(symbol == _ANY_RUN for symbol in wide[at_wide:])
+
+
+def _covers_symbol(wide: str, narrow: str) -> bool:
+    return narrow != _ANY_RUN and wide in (_ANY_ONE, narrow)

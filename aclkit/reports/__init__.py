@@ -1,0 +1,1 @@
+"""Results of a run → pages that people read."""

@@ -1,0 +1,118 @@
+"""A run that is killed leaves nothing to see, and started again gives what it would have given."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+
+import pytest
+
+from tests.cli.running import (
+    MATERIALIZED,
+    REPLAYED,
+    SEGMENT,
+    SYNTHETIC,
+    Warehouse,
+    split_batches,
+    write_segment,
+)
+
+pytestmark = [pytest.mark.usefixtures("spark"), pytest.mark.slow]
+
+LOG = SYNTHETIC / "basic"
+REPLAY = ("replay", "--source", f"metadata-log:{LOG}")
+MATERIALIZE = ("materialize", "--super-users", "User:admin")
+
+
+@pytest.fixture(scope="module")
+def started(_session, tmp_path_factory):
+    """A warehouse that has read the first half of the log."""
+    folder = tmp_path_factory.mktemp("kill")
+    batches = list(split_batches((LOG / SEGMENT).read_bytes()))
+    half = write_segment(folder / "half", batches[: len(batches) // 2])
+    warehouse = Warehouse(folder / "started")
+    warehouse.replay(f"metadata-log:{half}")
+    return warehouse
+
+
+@pytest.fixture(scope="module")
+def whole(started, tmp_path_factory):
+    """A warehouse that has read the whole log, undisturbed."""
+    warehouse = started.copy(tmp_path_factory.mktemp("kill") / "whole")
+    warehouse.run(*REPLAY)
+    return warehouse
+
+
+@pytest.fixture(scope="module")
+def undisturbed(whole, tmp_path_factory):
+    """A warehouse that has been materialized too."""
+    warehouse = whole.copy(tmp_path_factory.mktemp("kill") / "undisturbed")
+    warehouse.run(*MATERIALIZE)
+    return warehouse
+
+
+def kill_at(fail_point, warehouse, command):
+    """Run a command in a process of its own, which is killed at a fail point."""
+    before = files_of(warehouse)
+    ended = subprocess.run(
+        [
+            *(sys.executable, "-c", "from aclkit.cli import cli; cli()"),
+            *("--warehouse", str(warehouse.path), *command),
+        ],
+        env={**os.environ, "ACLKIT_FAIL_POINT": fail_point, "ACLKIT_FAST_JVM": "1"},
+        capture_output=True,
+        text=True,
+        timeout=240,
+        check=False,
+    )
+    assert ended.returncode == -signal.SIGKILL, ended.stderr
+    assert files_of(warehouse) > before, "the run was killed before it wrote anything"
+
+
+def files_of(warehouse):
+    return set(warehouse.path.rglob("*.parquet"))
+
+
+def test_replay_killed_after_its_facts(started, whole, tmp_path):
+    warehouse = started.copy(tmp_path / "warehouse")
+    kill_at("after-facts", warehouse, REPLAY)
+
+    assert warehouse.tables() == started.tables()
+    assert warehouse.published() == replace_path(started.published(), warehouse)
+    warehouse.run("who-can", "READ", "topic:orders", code=2)
+
+    warehouse.run(*REPLAY)
+    assert warehouse.tables() == whole.tables() != started.tables()
+
+
+def test_materialize_killed_between_pairs_and_rulings(whole, undisturbed, tmp_path):
+    warehouse = whole.copy(tmp_path / "warehouse")
+    kill_at("between-pairs-and-rulings", warehouse, MATERIALIZE)
+
+    assert warehouse.tables() == whole.tables()
+    assert "explain" not in [row["name"] for row in warehouse.sql("SHOW TABLES")]
+    assert "materialize" in warehouse.run("who-can", "READ", "topic:orders", code=2).stderr
+
+    warehouse.run(*MATERIALIZE)
+    every = REPLAYED + MATERIALIZED
+    assert warehouse.tables(every) == undisturbed.tables(every)
+
+
+def test_materialize_killed_before_its_row_of_job_run(undisturbed, tmp_path):
+    warehouse = undisturbed.copy(tmp_path / "warehouse")
+    kill_at("before-job-run", warehouse, ("materialize", "--super-users", "User:bob"))
+
+    every = REPLAYED + MATERIALIZED
+    assert warehouse.tables(every) == undisturbed.tables(every)
+    question = ("who-can", "ANY", "topic:orders", "--all", "--format", "csv")
+    assert warehouse.run(*question).stdout == undisturbed.run(*question).stdout
+
+    warehouse.run(*MATERIALIZE)
+    assert warehouse.tables(every) == undisturbed.tables(every)
+
+
+def replace_path(published, warehouse):
+    """Return what another warehouse published, as if it were this one."""
+    return type(published)(path=warehouse.path.absolute(), runs=published.runs)

@@ -1,0 +1,148 @@
+"""The morning page: golden, capped, and safe from hostile names."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from aclkit.findings import Finding
+from aclkit.reports.markdown import (
+    MOST_ROWS,
+    AccessChange,
+    NightlySummary,
+    escape_markdown,
+    render_summary,
+)
+from tests.factories import acl
+
+QUIET = NightlySummary(
+    cluster_id="kraft-4.1",
+    run_id="0123456789abcdef",
+    started_at=datetime(2026, 11, 21, 2, 0, 3, tzinfo=UTC),
+    seconds=75.25,
+    status="complete",
+    head_offset=915,
+    acls=1234,
+    principals=56,
+    hosts=7,
+    resources=89,
+    rows_expected=278_656,
+    rows_decided=278_656,
+    notes=(),
+    findings=(),
+    changes=(),
+    exit_code=0,
+)
+EVIL = (
+    "a|b\n# c\r\n- d `e` <script>x</script> [l](http://h.example) &amp; _i_ **b** \u202e\u2028\\|"
+)
+UNESCAPED = re.compile(r"(?<!\\)(?:\\\\)*[|`\[\]*_]")
+
+
+def finding(number=0, *, severity="high", subject=None):
+    return Finding(
+        finding="public-access" if severity == "high" else "redundant-acl",
+        severity=severity,
+        subject=str(acl(f"t{number:03}", principal="User:*")) if subject is None else subject,
+        message="Everybody has READ.",
+        fix="Name who needs it.",
+        acl_ids=(f"id-{number}",),
+    )
+
+
+def change(who="User:a", **fields):
+    defaults = {"resource": "topic:orders", "gained": 2, "lost": 0, "cause": "acl"}
+    return AccessChange(who=who, **(defaults | fields))
+
+
+@given(st.text() | st.text("a\\|`<>[]()&*_~\n\r\x85\u2028 -+=.1#:/"))
+@example(EVIL)
+@example("\\](")
+@example("- a")
+@example("1. a")
+def test_an_escaped_text_has_no_line_break_and_no_mark_that_acts(text):
+    escaped = escape_markdown(text)
+    assert len(escaped.splitlines()) <= 1
+    assert not UNESCAPED.search(escaped)
+    assert not set("<>") & set(escaped)
+    assert "](" not in escaped
+    assert not re.match(r"\s|[-+=#]|\d+[.)]", escaped)
+
+
+def test_a_plain_name_is_left_readable():
+    assert escape_markdown("(principal=User:a, host=10.0.0.1)") == (
+        "(principal=User:a, host=10.0.0.1)"
+    )
+
+
+def test_the_page_of_an_eventful_night(golden):
+    summary = replace(
+        QUIET,
+        status="incomplete",
+        exit_code=3,
+        rows_decided=278_000,
+        notes=("high watermark not given: all complete batches count", EVIL),
+        findings=(
+            finding(1),
+            finding(2, severity="low"),
+            finding(3, subject=str(acl(EVIL, principal="User:*"))),
+        ),
+        changes=(
+            change(gained=1200, cause_offsets=(901, 907)),
+            change("every principal without an ACL of its own", lost=3, gained=0),
+            change(EVIL, resource=f"group:{EVIL}", cause="inventory"),
+        ),
+    )
+    golden("nightly-summary.md", render_summary(summary))
+
+
+def test_a_quiet_night_says_so_first():
+    lines = render_summary(QUIET).splitlines()
+    assert lines[2] == "**Nothing to do: no findings, no access changed (exit code 0).**"
+
+
+def test_hostile_names_add_no_line_to_the_page():
+    def page(text):
+        return render_summary(
+            replace(
+                QUIET,
+                cluster_id=text,
+                notes=(text,),
+                findings=(finding(subject=text),),
+                changes=(change(text, resource=text, cause=text),),
+            )
+        )
+
+    evil, tame = page(EVIL), page("tame")
+    assert len(evil.splitlines()) == len(tame.splitlines())
+    assert "<" not in evil
+
+
+@pytest.mark.parametrize(("severity", "heading"), [("high", "public"), ("low", "redundant")])
+def test_no_more_than_fifty_findings_of_a_kind_are_printed(severity, heading):
+    rows = tuple(finding(number, severity=severity) for number in range(MOST_ROWS + 7))
+    page = render_summary(replace(QUIET, findings=rows))
+    assert f"### {severity}: {heading}" in page
+    assert page.count("*Fix:*") == MOST_ROWS
+    assert "- … and 7 more" in page
+
+
+def test_the_cap_counts_a_kind_over_all_its_severities():
+    rows = [replace(finding(n, severity="high"), finding="k") for n in range(MOST_ROWS)]
+    rows += [replace(finding(n, severity="low"), finding="k") for n in range(3)]
+    page = render_summary(replace(QUIET, findings=tuple(rows)))
+    assert page.count("*Fix:*") == MOST_ROWS
+    assert "### low: k (3)\n\n- … and 3 more" in page
+
+
+def test_the_largest_changes_come_first_and_the_rest_is_counted():
+    changes = tuple(change(f"User:{number}", gained=number) for number in range(MOST_ROWS + 2))
+    page = render_summary(replace(QUIET, changes=changes))
+    assert "| User:51 |" in page
+    assert "| User:1 |" not in page
+    assert "- … and 2 more" in page
