@@ -10,6 +10,7 @@ import logging
 import sys
 from collections.abc import Mapping
 from importlib import import_module
+from itertools import islice
 from typing import Any, Final, NoReturn
 
 import click
@@ -46,6 +47,10 @@ class AclkitGroup(click.Group):
         command: click.Command = getattr(import_module(f"aclkit.cli.{module}"), name)
         return command
 
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Accept the shared options behind the command too: ``aclkit run --config FILE``."""
+        return super().parse_args(ctx, _shared_first(args))
+
     def invoke(self, ctx: click.Context) -> Any:  # noqa: ANN401 -- click's own signature
         """Run a command; an error of aclkit becomes one line on stderr and its exit code."""
         try:
@@ -58,6 +63,28 @@ class AclkitGroup(click.Group):
         except OSError as error:
             where = f": {error.filename}" if error.filename else ""
             return _end(ctx, SurroundingsError(f"{error.strerror or error}{where}"))
+
+
+_SHARED: Final = {"--warehouse": 1, "--config": 1, "--cluster": 1, "--verbose": 0, "-v": 0}
+"""Shared options and how many values each takes."""
+
+
+def _shared_first(args: list[str]) -> list[str]:
+    """Move shared options to the front; what stands behind ``--`` is left alone."""
+    shared: list[str] = []
+    own: list[str] = []
+    rest = iter(args)
+    for arg in rest:
+        name, equals, _ = arg.partition("=")
+        if arg == "--":
+            own += [arg, *rest]
+        elif name not in _SHARED:
+            own.append(arg)
+        elif equals:
+            shared.append(arg)
+        else:
+            shared += [arg, *islice(rest, _SHARED[name])]
+    return shared + own
 
 
 def _end(ctx: click.Context, error: AclkitError) -> NoReturn:

@@ -9,7 +9,7 @@ from typing import Any
 import click
 from pyspark.sql import SparkSession
 
-from aclkit.audit.nightly import note_readings
+from aclkit.audit.differences import note_readings
 from aclkit.cli.options import inventory_options, lock_timeout_option, settings_options
 from aclkit.cli.output import Format, format_option, write_rows
 from aclkit.cli.replay import tell_notes

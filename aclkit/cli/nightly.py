@@ -8,7 +8,6 @@ from typing import Any
 
 import click
 
-from aclkit.audit.nightly import NEVER, NightlyOptions, run_nightly
 from aclkit.cli import materialize as decide
 from aclkit.cli import replay as log
 from aclkit.cli.options import (
@@ -20,6 +19,7 @@ from aclkit.cli.options import (
 )
 from aclkit.cli.session import command_session
 from aclkit.findings import SEVERITIES
+from aclkit.nightly import NEVER, NightlyOptions, run_nightly
 from aclkit.publish import begin_run
 from aclkit.settings import Settings
 

@@ -10,20 +10,16 @@ from typing import Any, Final
 
 from pyspark.sql import functions as F
 
-from aclkit.audit.collect import find_all, find_readings
-from aclkit.audit.differences import find_differences
-from aclkit.audit.readings import reads_differently
+from aclkit.audit.collect import find_all
+from aclkit.audit.differences import collect_acls, note_readings
 from aclkit.explain.materialize import (
     MaterializeOptions,
-    MaterializeResult,
-    alive_acls,
     is_decided,
     materialize,
     take_inventory,
 )
 from aclkit.explain.tables import Scope
 from aclkit.findings import SEVERITIES, Finding, sort_findings
-from aclkit.model.acl import Acl
 from aclkit.model.resource import Resource
 from aclkit.progress import step
 from aclkit.publish import MATERIALIZING, Run, publish
@@ -59,6 +55,7 @@ class NightlyResult:
     """What a nightly run found; ``page`` is its Markdown."""
 
     replay: ReplayResult
+    findings: tuple[Finding, ...]
     page: str
     exit_code: int
 
@@ -82,23 +79,7 @@ def run_nightly(run: Run, intake: Intake, options: NightlyOptions) -> NightlyRes
     code = max(replayed.exit_code, _exit_code(findings, options.fail_on))
     page = render_summary(_summarize(run, scope, findings, code))
     publish(run)
-    return NightlyResult(replay=replayed, page=page, exit_code=code)
-
-
-def note_readings(run: Run, result: MaterializeResult, options: MaterializeOptions) -> None:
-    """Add the findings about how ACLs are read, and what depends on the reading."""
-    with step("comparing the readings"):
-        acls = collect_acls(run)
-        run.findings.extend(find_readings(acls, options.semantics))
-        by_id = {acl.acl_id: acl for acl in acls}
-        suspects = {i: (by_id[i], reason) for i, reason in reads_differently(acls).items()}
-        run.findings.extend(find_differences(result, alive_acls(run), suspects, options.settings))
-
-
-def collect_acls(run: Run) -> list[Acl]:
-    """Collect the ACLs alive."""
-    rows = alive_acls(run).select(*Acl.__slots__).orderBy("acl_id").collect()
-    return [Acl(**row.asDict()) for row in rows]
+    return NightlyResult(replay=replayed, findings=tuple(findings), page=page, exit_code=code)
 
 
 def _keep_decisions(run: Run) -> None:
