@@ -94,7 +94,7 @@ class Store:
 
     def table(self, table: str) -> DeltaTable:
         """Return the DeltaTable for a merge or delete; call ``note_write`` after it."""
-        return DeltaTable.forPath(self.spark, self._path(table))
+        return table_at(self.spark, self._path(table))
 
     def note_write(self, table: str) -> None:
         """Take the table's newest version into this run's result."""
@@ -147,6 +147,11 @@ class Store:
 
     def _current_version(self, table: str) -> int | None:
         return newest_version(self._path(table))
+
+
+def table_at(spark: SparkSession, path: str) -> DeltaTable:
+    """Return the DeltaTable at a path, for updates, merges and restores."""
+    return DeltaTable.forPath(spark, path)
 
 
 def schema_of(table: str) -> StructType:

@@ -21,6 +21,7 @@ from aclkit.delta import JOB_RUN, Store, schema_of
 from aclkit.errors import UsageError
 from aclkit.findings import Finding, sort_findings
 from aclkit.frame import local_frame
+from aclkit.lease import warehouse_lease
 from aclkit.lock import warehouse_lock
 
 COMPLETE: Final = "complete"
@@ -66,7 +67,12 @@ def begin_run(
 
     The caller publishes; leaving without it leaves readers with what they had.
     """
-    with warehouse_lock(warehouse, lock_timeout):
+    held = (
+        warehouse_lease(spark, warehouse, lock_timeout)
+        if "://" in warehouse
+        else warehouse_lock(warehouse, lock_timeout)
+    )
+    with held:
         store = Store(spark, warehouse)
         newest = store.newest_run()
         run = Run(

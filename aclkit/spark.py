@@ -98,6 +98,8 @@ def _local_conf(env: Mapping[str, str]) -> dict[str, str]:
         "spark.driver.host": "127.0.0.1",
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.local.dir": tempfile.gettempdir(),
+        # Nothing is ever saved there, but Spark makes the folder where it is started.
+        "spark.sql.warehouse.dir": f"{tempfile.gettempdir()}/aclkit-spark-warehouse",
         "spark.driver.extraJavaOptions": _java_options(env),
         "spark.sql.shuffle.partitions": partitions,
         # 50 tasks by default, to read a log of a few kilobytes.

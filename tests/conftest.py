@@ -98,3 +98,16 @@ def _restore(session: SparkSession, before: dict[str, str]) -> None:
     for key, value in before.items():
         if now.get(key) != value and session.conf.isModifiable(key):
             session.conf.set(key, value)
+
+
+@pytest.fixture(scope="session")
+def demo_warehouse(_session: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The warehouse that ``aclkit demo`` makes, once for all tests; none may change it."""
+    from click.testing import CliRunner
+
+    from aclkit.cli import cli
+
+    path = tmp_path_factory.mktemp("demo") / "warehouse" / "demo"
+    result = CliRunner().invoke(cli, ["--warehouse", str(path), "demo"])
+    assert result.exit_code == 0, result.output
+    return path

@@ -48,7 +48,7 @@ def demo(settings: Settings, /) -> None:
     with as_file(files("aclkit.data") / "sample") as sample:
         intake = look_at([Source("metadata-log", str(sample))])
         with (
-            command_session(settings, "demo") as spark,
+            command_session(settings, "demo", is_small=True) as spark,
             begin_run(spark, warehouse, "run", lock_timeout=60) as run,
         ):
             result = run_nightly(run, intake, _options())

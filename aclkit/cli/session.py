@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -16,8 +17,15 @@ from aclkit.spark import build_session, spark_log
 
 
 @contextmanager
-def command_session(settings: Settings, command: str) -> Iterator[SparkSession]:
-    """Start Spark for a command; what fails inside Spark ends with exit code 4 and no traceback."""
+def command_session(
+    settings: Settings, command: str, *, is_small: bool = False
+) -> Iterator[SparkSession]:
+    """Start Spark for a command; what fails inside Spark ends with exit code 4 and no traceback.
+
+    ``is_small``: the work is known to be little, so the JVM need not compile for speed.
+    """
+    if is_small:
+        os.environ.setdefault("ACLKIT_FAST_JVM", "1")
     with step("starting Spark"):
         spark = build_session(f"aclkit {command}", verbose=settings.verbose)
     try:

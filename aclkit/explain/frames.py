@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from pyspark.sql import DataFrame, SparkSession
 
-from aclkit.explain.rank import rank_hosts, rank_patterns, rank_principals
+from aclkit.explain.rank import dense_rank, rank_hosts, rank_patterns, rank_principals
 from aclkit.frame import local_frame
 from aclkit.inventory.survey import Texts
 from aclkit.model.enums import AclOperation
@@ -16,30 +16,35 @@ from aclkit.model.semantics import Semantics
 
 PATTERN_DDL: Final = (
     "pattern_id INT, resource_type STRING, pattern_type STRING, resource_name STRING, "
-    "pattern_rank INT"
+    "pattern_rank INT, name_order INT"
 )
 COVER_DDL: Final = (
     "resource_type STRING, operation STRING, is_allow BOOLEAN, asked STRING, cover INT, "
-    "operation_rank INT"
+    "operation_rank INT, operation_order INT"
 )
 
 
-def pattern_rows(texts: Texts, semantics: Semantics) -> list[tuple[int, str, str, str, int]]:
-    """Number the patterns and rank them."""
+def pattern_rows(texts: Texts, semantics: Semantics) -> list[tuple[int, str, str, str, int, int]]:
+    """Number the patterns, rank them, and order their names by code point."""
     ranks = rank_patterns(texts.patterns, semantics)
-    return [(n, *pattern, ranks[pattern]) for n, pattern in enumerate(texts.patterns)]
+    orders = dense_rank(texts.patterns, lambda pattern: pattern[2])
+    return [(n, *p, ranks[p], orders[p]) for n, p in enumerate(texts.patterns)]
 
 
 def principal_ranks(spark: SparkSession, texts: Texts, semantics: Semantics) -> DataFrame:
-    """Return ACL principals with their rank."""
+    """Return ACL principals with their rank and their place in code-point order."""
     ranks = rank_principals(texts.principals, semantics)
-    return _frame(spark, list(ranks.items()), "principal STRING, principal_rank INT")
+    orders = dense_rank(texts.principals, str)
+    rows = [(text, rank, orders[text]) for text, rank in ranks.items()]
+    return _frame(spark, rows, "principal STRING, principal_rank INT, principal_order INT")
 
 
 def host_ranks(spark: SparkSession, texts: Texts, semantics: Semantics) -> DataFrame:
-    """Return ACL hosts with their rank."""
+    """Return ACL hosts with their rank and their place in code-point order."""
     ranks = rank_hosts(texts.hosts, semantics)
-    return _frame(spark, list(ranks.items()), "host STRING, host_rank INT")
+    orders = dense_rank(texts.hosts, str)
+    rows = [(text, rank, orders[text]) for text, rank in ranks.items()]
+    return _frame(spark, rows, "host STRING, host_rank INT, host_order INT")
 
 
 def covers(spark: SparkSession) -> DataFrame:
@@ -53,7 +58,8 @@ def operations(spark: SparkSession) -> DataFrame:
     return _frame(spark, rows, "resource_type STRING, operation STRING")
 
 
-def _covers() -> Iterable[tuple[str, str, bool, str, int, int]]:
+def _covers() -> Iterable[tuple[str, str, bool, str, int, int, int]]:
+    orders = dense_rank(AclOperation.__members__, str)
     for resource_type, known in OPERATIONS_OF_TYPE.items():
         for acl_operation in AclOperation.__members__:
             for permission in ("ALLOW", "DENY"):
@@ -62,7 +68,8 @@ def _covers() -> Iterable[tuple[str, str, bool, str, int, int]]:
                     if cover is not None:
                         rank = AclOperation.ordinal(acl_operation)
                         is_allow = permission == "ALLOW"
-                        yield resource_type, acl_operation, is_allow, asked, cover, rank
+                        order = orders[acl_operation]
+                        yield resource_type, acl_operation, is_allow, asked, cover, rank, order
 
 
 def _frame(spark: SparkSession, rows: Sequence[tuple[Any, ...]], ddl: str) -> DataFrame:

@@ -96,6 +96,7 @@ def materialize(scope: tables.Scope, options: MaterializeOptions) -> Materialize
     run = scope.run
     acls = alive_acls(run).persist()
     with step("matching patterns and pairing"):
+        tables.write_setting(scope, options.settings)
         tables.write_inventory(scope, options.settings)
         tables.write_rulesets(scope, acls)
     fail_point("between-pairs-and-rulings")

@@ -10,6 +10,7 @@ from typing import Final
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
+from pyspark.sql.types import DataType
 
 from aclkit.decide.rules import (
     ALLOWED,
@@ -82,62 +83,56 @@ def best_of_groups(entries: DataFrame, groups: DataFrame, semantics: Semantics) 
     )
 
 
-def best_of_rulesets(rulesets: DataFrame, best: DataFrame, semantics: Semantics) -> DataFrame:
-    """Return each ruleset's best DENY and ALLOW per operation and host: the best of its groups'.
+def decide_rulesets(
+    rulesets: DataFrame, best: DataFrame, operations: DataFrame, semantics: Semantics
+) -> DataFrame:
+    """Return the rulings of all rulesets that hold an ACL.
+
+    A ruling for ``<any-other>`` and every operation, and one for each host that an ACL answering
+    the operation names; there the best of both decides. One shuffle, by ruleset, does it all.
 
     Args:
         rulesets: (ruleset_id, resource_type, group_ids, wildcard_last).
         best: result of ``best_of_groups``.
+        operations: the operations of each resource type.
         semantics: names the deciding ACL.
     """
-    return (
+    places = (
         rulesets.select("ruleset_id", "wildcard_last", F.explode("group_ids").alias("group_id"))
         .join(best, on="group_id", how="inner")
         .withColumn("late", F.col("wildcard_last") & F.col("is_wildcard"))
+        .repartition("ruleset_id")
         .groupBy("ruleset_id", "operation", "host")
         .agg(
             F.min(F.when(F.col("deny").isNotNull(), F.struct("late", "deny"))).alias("deny"),
             _best_allow(F.col("allow"), semantics).alias("allow"),
         )
-    )
-
-
-def decide_rulesets(
-    rulesets: DataFrame, places: DataFrame, operations: DataFrame, semantics: Semantics
-) -> DataFrame:
-    """Return the rulings of all rulesets that hold an ACL.
-
-    Args:
-        rulesets: (ruleset_id, resource_type, group_ids, wildcard_last).
-        places: result of ``best_of_rulesets``; read three times.
-        operations: the operations of each resource type.
-        semantics: names the deciding ACL.
-    """
-    skeleton = (
-        rulesets.select("ruleset_id", "resource_type", F.lit(ANY_OTHER).alias("host"))
-        .unionByName(
-            places.where(F.col("host") != ANY_OTHER)
-            .select("ruleset_id", "host")
-            .distinct()
-            .join(rulesets.select("ruleset_id", "resource_type"), on="ruleset_id", how="inner")
+        .groupBy("ruleset_id", "operation")
+        .agg(
+            F.max(F.when(_is_other(), F.struct("deny", "allow"))).alias("other"),
+            F.collect_list(F.when(~_is_other(), F.struct("host", "deny", "allow"))).alias("named"),
         )
+    )
+    every = (
+        rulesets.select("ruleset_id", "resource_type")
         .join(F.broadcast(operations), on="resource_type", how="inner")
-        .select("ruleset_id", "host", "operation")
+        .join(places, on=["ruleset_id", "operation"], how="left")
     )
-    named = places.alias("named")
-    other = places.where(F.col("host") == ANY_OTHER).drop("host").alias("other")
-    found = (
-        skeleton.join(named, on=["ruleset_id", "host", "operation"], how="left")
-        .join(other, on=["ruleset_id", "operation"], how="left")
-        .select(
+    nobody = F.struct(
+        F.lit(ANY_OTHER).alias("host"),
+        F.col("other.deny").alias("deny"),
+        F.col("other.allow").alias("allow"),
+    )
+    hosts = F.concat(F.array(nobody), F.coalesce("named", F.array().cast(_type_of(places))))
+    return _with_ruling(
+        every.select("ruleset_id", "operation", "other", F.explode(hosts).alias("one")).select(
             "ruleset_id",
-            "host",
             "operation",
-            F.least("named.deny", "other.deny").alias("deny"),
-            _better_allow("named.allow", "other.allow", semantics).alias("allow"),
+            F.col("one.host").alias("host"),
+            F.least("one.deny", "other.deny").alias("deny"),
+            _better_allow("one.allow", "other.allow", semantics).alias("allow"),
         )
-    )
-    return _with_ruling(found).select(*RULING)
+    ).select(*RULING)
 
 
 def fixed_rulings(operations: DataFrame, *, allow_everyone: bool) -> DataFrame:
@@ -160,6 +155,14 @@ def _fixed(operations: DataFrame, ruleset_id: Column, decision: str, rule: str) 
         F.lit(rule).alias("rule"),
         F.lit(None).cast("string").alias("deciding_acl_id"),
     )
+
+
+def _is_other() -> Column:
+    return F.col("host") == ANY_OTHER
+
+
+def _type_of(places: DataFrame) -> DataType:
+    return places.schema["named"].dataType
 
 
 def _with_ruling(found: DataFrame) -> DataFrame:
@@ -191,10 +194,10 @@ def _place(semantics: Semantics) -> Column:
         "principal_rank",
         "host_rank",
         "cover",
-        "resource_name",
-        "principal",
-        "acl_host",
-        "operation",
+        "name_order",
+        "principal_order",
+        "host_order",
+        "operation_order",
         "acl_id",
     )
 

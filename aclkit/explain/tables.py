@@ -96,6 +96,19 @@ def write_inventory(scope: Scope, settings: BrokerSettings) -> None:
     scope.write("host_match", _frame(scope, [(cluster, *m) for m in matches], "host_match"))
 
 
+def write_setting(scope: Scope, settings: BrokerSettings) -> None:
+    """Note the broker settings with the time since which they hold, when they are new."""
+    newest = scope.read("setting").orderBy(F.col("since_time").desc()).limit(1).collect()
+    users = sorted(settings.super_users)
+    if newest and (newest[0]["super_users"], newest[0]["allow_everyone"]) == (
+        users,
+        settings.allow_everyone,
+    ):
+        return
+    row = (scope.cluster_id, scope.run.started_at, users, settings.allow_everyone)
+    scope.store.append("setting", _frame(scope, [row], "setting"))
+
+
 def write_rulesets(scope: Scope, acls: DataFrame) -> None:
     """Write ``ruleset_group``, ``ruleset``, ``explain_pair`` and ``explain_class_pair``."""
     patterns = _patterns(scope)
@@ -142,17 +155,15 @@ def write_rulings(scope: Scope, acls: DataFrame, *, allow_everyone: bool) -> Non
         semantics,
     )
     groups = scope.read("ruleset_group").join(
-        F.broadcast(patterns.drop("pattern_rank")),
+        F.broadcast(patterns.drop("pattern_rank", "name_order")),
         on=["resource_type", "pattern_type", "resource_name"],
         how="inner",
     )
     best = rulings.best_of_groups(entries, groups, semantics)
     with_acls = scope.read("ruleset").where(F.size("group_ids") > 0)
-    places = rulings.best_of_rulesets(with_acls, best, semantics).persist()
-    decided = rulings.decide_rulesets(with_acls, places, operations, semantics)
+    decided = rulings.decide_rulesets(with_acls, best, operations, semantics)
     fixed = rulings.fixed_rulings(operations, allow_everyone=allow_everyone)
     scope.write("explain_ruling", decided.unionByName(fixed))
-    places.unpersist()
 
 
 def write_dense(scope: Scope) -> None:

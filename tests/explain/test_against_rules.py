@@ -9,7 +9,7 @@ import pytest
 
 from aclkit.decide.rules import decide
 from aclkit.delta import schema_of
-from aclkit.explain.materialize import MaterializeOptions, materialize
+from aclkit.explain.materialize import MaterializeOptions, materialize, take_inventory
 from aclkit.inventory.entry import FILE, HOSTS, PRINCIPALS, RESOURCES, Entry
 from aclkit.inventory.survey import Given
 from aclkit.model.acl import ANY_OTHER, ANY_OTHER_PRINCIPAL, Acl, Request
@@ -106,7 +106,7 @@ def explained(_session, tmp_path_factory):
                 given=Given(entries=GIVEN, extend=True),
                 dense="always",
             )
-            materialize(run, options)
+            materialize(take_inventory(run, options), options)
             found[case] = (acls, settings, semantics)
         columns = (*(field for field in Request.__slots__), "decision", "rule", "deciding_acl_id")
         cells = {

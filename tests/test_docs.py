@@ -1,0 +1,142 @@
+"""The documentation says what the program does: references, examples, outputs and links."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from aclkit.cli import cli
+from aclkit.explain.views import view_sql
+from aclkit.schemas import TABLES
+from tests.documents import (
+    CommandLine,
+    Shown,
+    cli_markdown,
+    command_lines,
+    commands,
+    console_commands,
+    examples,
+    links,
+    tables_markdown,
+)
+
+ROOT = Path(__file__).parent.parent
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+SAMPLE = ROOT / "aclkit" / "data" / "sample"
+DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")])
+COMMANDS = commands(cli)
+SHOWN = list(console_commands(README))
+WRITTEN = [
+    *(line for name in COMMANDS for line in examples(COMMANDS[name])),
+    *(line for path in DOCUMENTS for line in command_lines(path.read_text(encoding="utf-8"))),
+]
+"""Every command line that the help or a document shows."""
+
+
+@pytest.fixture
+def generated(request: pytest.FixtureRequest) -> Callable[[str, str], None]:
+    """Compare a text with a generated file of docs/; ``--update-golden`` writes it."""
+
+    def check(name: str, wanted: str) -> None:
+        path = ROOT / "docs" / name
+        if request.config.getoption("--update-golden"):
+            path.write_text(wanted, encoding="utf-8")
+        assert path.is_file(), f"no docs/{name}; write it with pytest --update-golden"
+        assert path.read_text(encoding="utf-8") == wanted, f"docs/{name} is stale"
+
+    return check
+
+
+def test_reference_of_the_tables_is_that_of_the_schemas(generated):
+    generated("tables.md", tables_markdown())
+
+
+def test_reference_of_the_command_line_is_its_help(generated):
+    generated("cli.md", cli_markdown(cli))
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_readme_lists_every_table(name):
+    assert re.search(rf"^\| `{name}` \| {re.escape(TABLES[name].comment)} \|", README, re.M)
+
+
+def test_readme_lists_every_view():
+    for view in view_sql(set(TABLES) - {"explain"}, "duckdb"):
+        assert f"| `{view}` |" in README
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_has_help_with_an_example(name):
+    command = COMMANDS[name]
+    assert (command.help or "").strip(), f"{name} has no help"
+    lines = examples(command)
+    assert lines, f"the help of {name} has no Example: block with a line of aclkit"
+    if name != "aclkit":
+        assert all(name in line.words for line in lines), f"an example of {name} runs another"
+
+
+@pytest.mark.parametrize("name", [name for name in COMMANDS if name != "aclkit"])
+def test_readme_mentions_every_command(name):
+    assert f"`{name}`" in README or f"aclkit {name}" in README
+
+
+@pytest.mark.parametrize("line", WRITTEN, ids=str)
+def test_every_command_line_shown_has_options_that_exist(line: CommandLine):
+    problem = line.problem(cli)
+    assert problem is None, f"{line}: {problem}"
+
+
+@pytest.mark.parametrize(
+    ("line", "is_good"),
+    [
+        ("aclkit run --source metadata-log:DIR", True),
+        ("aclkit --warehouse W run --strict", True),
+        ("aclkit run --warehouse W --dense=never", True),
+        ("aclkit who-can READ topic:a --all", True),
+        ("aclkit why User:a READ topic:a", False),
+        ("aclkit run --sources x", False),
+        ("aclkit --nowhere W run", False),
+        ("aclkit materialize --source x", False),
+    ],
+)
+def test_wrong_command_lines_are_recognised(line, is_good):
+    assert (CommandLine.of(line).problem(cli) is None) is is_good
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
+def test_links_lead_somewhere(path: Path):
+    missing = [target for target in links(path) if not target.exists()]
+    assert not missing
+
+
+@pytest.fixture(scope="session")
+def shown_place(demo_warehouse: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder that looks as the reader's after the commands of the README."""
+    place = tmp_path_factory.mktemp("reader")
+    (place / "warehouse").mkdir()
+    (place / "warehouse" / "demo").symlink_to(demo_warehouse)
+    settings = ["--config", str(ROOT / "conf" / "demo.toml"), "--warehouse"]
+    settings += [str(place / "warehouse" / "nights")]
+    sources = ["--source", f"metadata-log:{SAMPLE}", "--dense", "never"]
+    for more in (["--high-watermark", "915"], []):
+        result = CliRunner().invoke(cli, [*settings, "run", *sources, *more])
+        assert result.exit_code == 0, result.output
+    return place
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1_200)  # the first one makes two warehouses
+@pytest.mark.usefixtures("spark")
+@pytest.mark.parametrize("shown", SHOWN, ids=str)
+def test_readme_shows_what_the_commands_print(shown: Shown, shown_place, monkeypatch):
+    monkeypatch.chdir(shown_place)
+    result = CliRunner().invoke(cli, shown.arguments, env={"ACLKIT_WAREHOUSE": "warehouse/demo"})
+    assert result.output.splitlines() == shown.output.splitlines()
+
+
+def test_readme_shows_outputs():
+    assert len(SHOWN) >= 8
