@@ -129,11 +129,21 @@ def console_commands(text: str) -> Iterator[Shown]:
             yield from _shown(block)
 
 
+def code_blocks(text: str, wanted: str) -> list[str]:
+    """Return the blocks of a document that are in one language."""
+    return [block for language, block in _FENCE.findall(text) if language == wanted]
+
+
 def links(path: Path) -> Iterator[Path]:
     """Return the files that a document links to."""
     for target in _LINK.findall(path.read_text(encoding="utf-8")):
         if "://" not in target and not target.startswith("#"):
             yield path.parent / target.partition("#")[0]
+
+
+def prose(text: str) -> str:
+    """Write a text so that Markdown does not take ``<any-other>`` for a tag."""
+    return re.sub(r"<[a-z-]+>", r"`\g<0>`", text)
 
 
 def tables_markdown() -> str:
@@ -146,10 +156,15 @@ def tables_markdown() -> str:
         "commands open exactly those.\n",
     ]
     for table in TABLES.values():
-        parts += [f"## {table.name}", f"One row per {table.comment}.\n", "| column | type | what |"]
+        parts += [
+            f"## {table.name}",
+            f"One row per {prose(table.comment)}.\n",
+            "| column | type | what |",
+        ]
         parts.append("|---|---|---|")
         parts += [
-            f"| `{name}` | {kind.lower()} | {meaning} |" for name, kind, meaning in table.columns
+            f"| `{name}` | {kind.lower()} | {prose(meaning)} |"
+            for name, kind, meaning in table.columns
         ]
         parts.append("")
     parts += ["## Views", "`aclkit sql` and the notebooks see these beside the tables.\n"]
@@ -166,7 +181,7 @@ def cli_markdown(group: click.Group) -> str:
         result = CliRunner().invoke(group, arguments, prog_name="aclkit", terminal_width=100)
         title = "aclkit" if name == "aclkit" else f"aclkit {name}"
         parts += [f"## {title}\n", "```text", result.output.rstrip(), "```\n"]
-    return "\n".join(parts)
+    return "\n".join(parts).rstrip()
 
 
 def _lines_of_aclkit(block: str) -> Iterator[re.Match[str]]:

@@ -9,7 +9,7 @@ from deltalake.exceptions import DeltaError
 
 from aclkit.errors import SurroundingsError
 from aclkit.explain.views import view_sql
-from aclkit.query.warehouse import Published, TableFiles, read_files
+from aclkit.query.warehouse import JOB_RUN, Published, TableFiles, read_files
 
 
 def connect(published: Published) -> duckdb.DuckDBPyConnection:
@@ -22,6 +22,7 @@ def connect(published: Published) -> duckdb.DuckDBPyConnection:
         name: _open_table(published, name, version)
         for name, version in sorted(published.run.table_versions.items())
     }
+    tables[JOB_RUN] = published.job_run
     connection = duckdb.connect(
         config={
             "autoinstall_known_extensions": False,

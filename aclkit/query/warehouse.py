@@ -19,6 +19,7 @@ from aclkit.errors import SurroundingsError, UsageError
 from aclkit.model.semantics import BrokerSettings, Semantics
 
 REPLAY_STEP: Final = "aclkit --warehouse {path} replay --source metadata-log:DIR"
+JOB_RUN: Final = "job_run"
 MATERIALIZE_STEP: Final = "aclkit --warehouse {path} materialize"
 
 
@@ -50,10 +51,12 @@ class Published:
     Attributes:
         path: the warehouse's directory.
         runs: all published runs, the oldest first; there is at least one.
+        job_run: the files of the table that these runs were read from.
     """
 
     path: Path
     runs: tuple[Run, ...]
+    job_run: TableFiles
 
     @property
     def run(self) -> Run:
@@ -96,7 +99,7 @@ def open_warehouse(path: str | None) -> Published:
         raise UsageError("no warehouse was named: expected --warehouse DIR or ACLKIT_WAREHOUSE")
     root = _local(path)
     try:
-        table = read_files(root / "job_run", None)
+        table = read_files(root / JOB_RUN, None)
     except TableNotFoundError:
         raise _nothing_published(path) from None
     except (DeltaError, OSError) as error:
@@ -104,7 +107,7 @@ def open_warehouse(path: str | None) -> Published:
     runs = _read_runs(table)
     if not runs:
         raise _nothing_published(path)
-    return Published(path=root, runs=runs)
+    return Published(path=root, runs=runs, job_run=table)
 
 
 def resolve_cluster(published: Published, given: str | None) -> str:

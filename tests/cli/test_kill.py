@@ -19,7 +19,8 @@ from tests.cli.running import (
     write_segment,
 )
 
-pytestmark = [pytest.mark.usefixtures("spark"), pytest.mark.slow]
+# Each test starts a JVM of its own, on a machine that may be busy.
+pytestmark = [pytest.mark.usefixtures("spark"), pytest.mark.slow, pytest.mark.timeout(900)]
 
 LOG = SYNTHETIC / "basic"
 REPLAY = ("replay", "--source", f"metadata-log:{LOG}")
@@ -64,7 +65,7 @@ def kill_at(fail_point, warehouse, command):
         env={**os.environ, "ACLKIT_FAIL_POINT": fail_point, "ACLKIT_FAST_JVM": "1"},
         capture_output=True,
         text=True,
-        timeout=240,
+        timeout=600,
         check=False,
     )
     assert ended.returncode == -signal.SIGKILL, ended.stderr
