@@ -24,7 +24,10 @@ setup: $(READY) ## Make .venv with everything in it, and fetch Delta's jars; qui
 demo: $(READY) ## Run everything once on the packaged sample of a cluster
 	@$(BIN)/aclkit demo
 
-test: $(READY) ## Run all tests
+test: $(READY) ## Run the tests, those marked slow aside
+	@$(BIN)/pytest -m "not slow"
+
+test-all: $(READY) ## Run all tests, kills and documentation too (about twice as long)
 	@$(BIN)/pytest
 
 test-fast: $(READY) ## Run the tests that need no Spark

@@ -79,6 +79,7 @@ def run_nightly(run: Run, intake: Intake, options: NightlyOptions) -> NightlyRes
     code = max(replayed.exit_code, _exit_code(findings, options.fail_on))
     page = render_summary(_summarize(run, scope, findings, code))
     publish(run)
+    scope.forget()
     return NightlyResult(replay=replayed, findings=tuple(findings), page=page, exit_code=code)
 
 

@@ -38,7 +38,7 @@ class Settings:
         return str(Path(self.warehouse).resolve())
 
 
-def read_config(path: str, commands: Mapping[str, Iterable[str]]) -> dict[str, Any]:
+def read_config(path: str, commands: Mapping[str, Mapping[str, str]]) -> dict[str, Any]:
     """Read a TOML file into click's default map.
 
     A key at the top holds for every command that has the option; a table named for a command
@@ -46,7 +46,8 @@ def read_config(path: str, commands: Mapping[str, Iterable[str]]) -> dict[str, A
 
     Args:
         path: the file.
-        commands: option names of each command; of the group itself under the empty name.
+        commands: option name → parameter name of each command; of the group itself under the
+            empty name.
 
     Raises:
         UsageError: no such file, no TOML, or a key that no command knows.
@@ -59,17 +60,20 @@ def read_config(path: str, commands: Mapping[str, Iterable[str]]) -> dict[str, A
     except tomllib.TOMLDecodeError as error:
         raise UsageError(f"{path}: not valid TOML: {error}") from None
     content = {_plain(key): value for key, value in content.items()}
-    options = {name: set(known) for name, known in commands.items()}
-    tables = {_plain(name): name for name in options if name}
+    tables = {_plain(name): name for name in commands if name}
     shared = {key: value for key, value in content.items() if key not in tables}
-    _refuse_unknown(path, shared, set().union(*options.values()))
-    defaults: dict[str, Any] = {k: v for k, v in shared.items() if k in options[""]}
+    _refuse_unknown(path, shared, set().union(*commands.values()))
+    defaults: dict[str, Any] = _of_command(shared, commands[""])
     for plain, name in tables.items():
         own = {_plain(key): value for key, value in _table(path, content, plain).items()}
-        _refuse_unknown(path, own, options[name])
-        inherited = {k: v for k, v in shared.items() if k in options[name]}
-        defaults[name] = inherited | own
+        _refuse_unknown(path, own, set(commands[name]))
+        defaults[name] = _of_command(shared | own, commands[name])
     return defaults
+
+
+def _of_command(values: Mapping[str, Any], options: Mapping[str, str]) -> dict[str, Any]:
+    """Keep what a command has an option for, under its parameter's name."""
+    return {options[key]: value for key, value in values.items() if key in options}
 
 
 def _plain(key: str) -> str:

@@ -1,6 +1,6 @@
 """spark-submit entry: acl_current and inventory → every decision.
 
-spark-submit --py-files dist/aclkit.zip jobs/materialize_decisions.py \
+spark-submit --py-files dist/aclkit-VERSION.zip jobs/materialize_decisions.py \
     --warehouse W --super-users "User:admin"
 """
 

@@ -1,6 +1,6 @@
 """spark-submit entry: the whole nightly run, as one published run.
 
-spark-submit --py-files dist/aclkit.zip jobs/nightly_audit.py --config conf/demo.toml
+spark-submit --py-files dist/aclkit-VERSION.zip jobs/nightly_audit.py --config conf/demo.toml
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """spark-submit entry: sources → acl_log, acl_history and acl_current.
 
-spark-submit --py-files dist/aclkit.zip jobs/replay_acl_log.py \
+spark-submit --py-files dist/aclkit-VERSION.zip jobs/replay_acl_log.py \
     --warehouse W --source metadata-log:DIR
 """
 

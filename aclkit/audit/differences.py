@@ -70,7 +70,7 @@ def find_differences(
         settings: super users and allow.everyone.
     """
     ours = result.scope
-    theirs = replace(ours, semantics=_other(ours.semantics), scratch={})
+    theirs = replace(ours, semantics=_other(ours.semantics), is_trial=True, kept={})
     touched = _touched([acl for acl, _ in suspects.values()], ours, theirs.semantics)
     counts: Counter[str] = Counter()
     if touched.resources and touched.principals:
@@ -79,8 +79,7 @@ def find_differences(
         write_rulesets(theirs, acls)
         write_rulings(theirs, acls, allow_everyone=settings.allow_everyone)
         counts = _count(ours, theirs, [acl for acl, _ in suspects.values()])
-        for frame in (theirs.scratch or {}).values():
-            frame.unpersist()
+        theirs.forget()
     return [_finding(acl, reason, counts[acl.acl_id]) for acl, reason in suspects.values()]
 
 

@@ -109,8 +109,14 @@ def _load_config(ctx: click.Context, _: click.Parameter, path: str | None) -> st
     return path
 
 
-def _names(command: click.Command) -> list[str]:
-    return [p.name for p in command.params if p.name and p.name not in ("config", "help")]
+def _names(command: click.Command) -> dict[str, str]:
+    """Return the option names that a TOML file may use, each with its parameter's name."""
+    return {
+        option.opts[0].lstrip("-").replace("-", "_"): option.name
+        for option in command.params
+        if isinstance(option, click.Option)
+        and option.name not in (None, "config", "help", "version", "decision")
+    }
 
 
 @click.group(

@@ -80,6 +80,7 @@ def materialize(
             result = materialize_into(take_inventory(run, options), options)
             note_readings(run, result, options)
             publish(run)
+            result.scope.forget()
     write_rows(SUMMARY, [summary(run, result)], output_format, sys.stdout)
     tell_notes(run)
 

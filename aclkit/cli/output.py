@@ -29,6 +29,7 @@ def format_option(command: _Command) -> _Command:
         "output_format",
         type=click.Choice(FORMATS),
         default="table",
+        envvar="ACLKIT_FORMAT",
         show_default=True,
         help="How rows are printed: for people, or unchanged for programs.",
     )(command)

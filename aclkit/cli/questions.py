@@ -28,7 +28,9 @@ class _Settings(Protocol):
         """The cluster, where one was named."""
 
 
-_host_option = click.option("--host", metavar="IP", help="Only from this host.")
+_host_option = click.option(
+    "--host", envvar="ACLKIT_HOST", metavar="IP", help="Only from this host."
+)
 _denied_option = click.option(
     "--denied", "decision", flag_value="DENIED", help="What is denied, instead of allowed."
 )

@@ -43,7 +43,7 @@ def changed_accesses(
 
     A pair counts as changed when its ruleset did, or when the ruleset's rulings did.
     """
-    altered = _altered_rulings(before, after)
+    altered = _altered_rulings(before, after).persist()
     changes = (
         _named_pairs(before, after)
         .unionByName(_class_pairs(before, after))
@@ -54,11 +54,13 @@ def changed_accesses(
         )
         .drop("is_altered")
         .distinct()
+        .persist()
     )
-    caused = _with_cause(changes, before, after, history, settings_changed=settings_changed)
-    is_partial = F.col("ruleset_before").isNull() | F.col("ruleset_after").isNull()
-    is_felt = (F.col("gained") > 0) | (F.col("lost") > 0)
-    return _with_cells(caused, before, after).where(is_felt | ~is_partial)
+    # Each is read several times below; persisted, it is computed once.
+    steps = changes.select("ruleset_before", "ruleset_after", "resource_type").distinct().persist()
+    moved = _moved_acls(steps, before, after, history).persist()
+    counts = _count_cells(steps, before, after).persist()
+    return _with_cause(changes, moved, counts, settings_changed=settings_changed)
 
 
 def _named_pairs(before: Decided, after: Decided) -> DataFrame:
@@ -169,48 +171,69 @@ def _altered_rulings(before: Decided, after: Decided) -> DataFrame:
 
 
 def _with_cause(
-    changes: DataFrame,
-    before: Decided,
-    after: Decided,
-    history: DataFrame,
-    *,
-    settings_changed: bool,
+    changes: DataFrame, moved: DataFrame, counts: DataFrame, *, settings_changed: bool
 ) -> DataFrame:
-    """Add why: settings, inventory, or the records that brought or took the ACLs behind it."""
-    moved = _moved_acls(changes, before, after, history)
-    is_partial = F.col("ruleset_before").isNull() | F.col("ruleset_after").isNull()
-    same = F.col("ruleset_before").eqNullSafe(F.col("ruleset_after"))
+    """Add why and how much: settings, inventory, or the records behind it; gained and lost.
+
+    What only one of the runs asked about counts when somebody may do something there. A ruleset
+    whose rulings are written otherwise but mean the same is no change.
+    """
+    is_partial = F.col("c.ruleset_before").isNull() | F.col("c.ruleset_after").isNull()
+    is_same = F.col("c.ruleset_before") == F.col("c.ruleset_after")
     cause = (
         F.when(F.lit(settings_changed), BY_SETTINGS)
-        .when(is_partial | same, BY_INVENTORY)
+        .when(is_partial | is_same, BY_INVENTORY)
         .otherwise(BY_ACL)
     )
-    return changes.join(moved, on=["ruleset_before", "ruleset_after"], how="left").withColumns(
-        {
-            "cause": cause,
-            "cause_offsets": F.coalesce("cause_offsets", F.array().cast("array<bigint>")),
-        }
+    is_felt = (F.col("n.gained") > 0) | (F.col("n.lost") > 0)
+    step = (
+        F.col("c.ruleset_before").eqNullSafe(F.col("n.ruleset_before"))
+        & F.col("c.ruleset_after").eqNullSafe(F.col("n.ruleset_after"))
+        & (F.col("c.resource_type") == F.col("n.resource_type"))
     )
-
-
-def _moved_acls(
-    changes: DataFrame, before: Decided, after: Decided, history: DataFrame
-) -> DataFrame:
-    """Return for each (ruleset before, after) the offsets at which their ACLs differ."""
-    steps = changes.select("ruleset_before", "ruleset_after").distinct()
-    left = steps.join(_acls_of(before, "ruleset_before"), on="ruleset_before", how="inner")
-    right = steps.join(_acls_of(after, "ruleset_after"), on="ruleset_after", how="inner")
-    key = ["ruleset_before", "ruleset_after", "acl_id"]
-    gone = left.join(right, on=key, how="left_anti").join(
-        history.select("acl_id", F.col("removed_offset").alias("moved_at")), on="acl_id"
-    )
-    come = right.join(left, on=key, how="left_anti").join(
-        history.select("acl_id", F.col("effective_offset").alias("moved_at")), on="acl_id"
+    acls = (F.col("c.ruleset_before") == F.col("m.ruleset_before")) & (
+        F.col("c.ruleset_after") == F.col("m.ruleset_after")
     )
     return (
-        gone.unionByName(come)
+        changes.alias("c")
+        .join(counts.alias("n"), on=step, how="left")
+        .join(moved.alias("m"), on=acls, how="left")
+        .where(is_felt | ~(is_partial | F.coalesce(is_same, F.lit(False))))
+        .select(
+            "c.*",
+            cause.alias("cause"),
+            F.coalesce("m.cause_offsets", F.array().cast("array<bigint>")).alias("cause_offsets"),
+            F.coalesce("n.gained", F.lit(0)).alias("gained"),
+            F.coalesce("n.lost", F.lit(0)).alias("lost"),
+        )
+    )
+
+
+def _moved_acls(steps: DataFrame, before: Decided, after: Decided, history: DataFrame) -> DataFrame:
+    """Return for each (ruleset before, after) the offsets at which their ACLs differ."""
+    pairs = steps.select("ruleset_before", "ruleset_after").distinct()
+    key = ["ruleset_before", "ruleset_after", "acl_id"]
+    sides = (
+        pairs.join(_acls_of(before, "ruleset_before"), on="ruleset_before", how="inner")
+        .withColumn("had", F.lit(1))
+        .unionByName(
+            pairs.join(
+                _acls_of(after, "ruleset_after"), on="ruleset_after", how="inner"
+            ).withColumn("had", F.lit(0))
+        )
+        .groupBy(*key)
+        .agg(F.min("had").alias("least"), F.max("had").alias("most"))
+        .where(F.col("least") == F.col("most"))
+    )
+    moved_at = F.when(F.col("most") == 1, F.col("removed_offset")).otherwise(
+        F.col("effective_offset")
+    )
+    return (
+        sides.join(
+            history.select("acl_id", "effective_offset", "removed_offset"), on="acl_id", how="inner"
+        )
         .groupBy("ruleset_before", "ruleset_after")
-        .agg(F.sort_array(F.collect_set("moved_at")).alias("cause_offsets"))
+        .agg(F.sort_array(F.collect_set(moved_at)).alias("cause_offsets"))
     )
 
 
@@ -226,36 +249,23 @@ def _acls_of(decided: Decided, column: str) -> DataFrame:
     ).select(column, "acl_id")
 
 
-def _with_cells(changes: DataFrame, before: Decided, after: Decided) -> DataFrame:
-    """Add how many hosts × operations became ALLOWED or DENIED, per principal."""
-    steps = changes.select("ruleset_before", "ruleset_after", "resource_type").distinct()
+def _count_cells(steps: DataFrame, before: Decided, after: Decided) -> DataFrame:
+    """Count for each step how many hosts × operations became ALLOWED or DENIED."""
     hosts = before.host.select("host").unionByName(after.host.select("host")).distinct()
     was = _cells(before, hosts, "ruleset_before", "was")
     now = _cells(after, hosts, "ruleset_after", "now")
     cells = (
         steps.join(was, on="ruleset_before", how="inner")
         .unionByName(steps.join(now, on="ruleset_after", how="inner"), allowMissingColumns=True)
-        .join(operations(changes.sparkSession), on=["resource_type", "operation"], how="inner")
+        .join(operations(steps.sparkSession), on=["resource_type", "operation"], how="inner")
         .groupBy("ruleset_before", "ruleset_after", "resource_type", "host", "operation")
         .agg(F.max("was").alias("was"), F.max("now").alias("now"))
     )
     allowed_now = F.coalesce("now", F.lit(False))
     allowed_then = F.coalesce("was", F.lit(False))
-    counts = cells.groupBy("ruleset_before", "ruleset_after", "resource_type").agg(
+    return cells.groupBy("ruleset_before", "ruleset_after", "resource_type").agg(
         F.count_if(allowed_now & ~allowed_then).alias("gained"),
         F.count_if(allowed_then & ~allowed_now).alias("lost"),
-    )
-    joined = changes.alias("c").join(
-        counts.alias("n"),
-        on=F.col("c.ruleset_before").eqNullSafe(F.col("n.ruleset_before"))
-        & F.col("c.ruleset_after").eqNullSafe(F.col("n.ruleset_after"))
-        & (F.col("c.resource_type") == F.col("n.resource_type")),
-        how="left",
-    )
-    return joined.select(
-        "c.*",
-        F.coalesce("n.gained", F.lit(0)).alias("gained"),
-        F.coalesce("n.lost", F.lit(0)).alias("lost"),
     )
 
 

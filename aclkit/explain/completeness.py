@@ -12,7 +12,7 @@ from pyspark.sql import functions as F
 from aclkit.decide.rules import decide
 from aclkit.errors import DataError
 from aclkit.explain import frames
-from aclkit.explain.tables import Scope, explain_view
+from aclkit.explain.tables import EXPLAIN_TABLES, Scope, explain_view
 from aclkit.frame import local_frame
 from aclkit.model.acl import ANY_OTHER, Acl, Request
 from aclkit.model.operation import OPERATIONS_OF_TYPE
@@ -46,7 +46,7 @@ def check_completeness(
     if decided != expected:
         raise DataError(f"expected {expected:,} decisions, the written tables hold {decided:,}")
     if scope.store.has("explain"):
-        dense = scope.read("explain").where(F.col("decision").isNotNull()).count()
+        dense = scope.written("explain").where(F.col("decision").isNotNull()).count()
         if dense != expected:
             raise DataError(f"expected {expected:,} rows in explain, it holds {dense:,}")
     scope.run.counts["cells_checked"] = _check_sample(scope, acls, settings)
@@ -62,29 +62,29 @@ def rows_decided(scope: Scope, counts: Mapping[str, int]) -> int:
     operations = frames.operations(scope.spark)
     known = operations.groupBy("resource_type").agg(F.count("*").alias("known"))
     answered = (
-        scope.read("explain_ruling")
+        scope.written("explain_ruling")
         .where(F.col("host") == ANY_OTHER)
         .groupBy("ruleset_id")
         .agg(F.count_distinct("operation").alias("answers"))
     )
     complete = (
-        scope.read("ruleset")
+        scope.written("ruleset")
         .join(answered, on="ruleset_id", how="inner")
         .join(F.broadcast(known), on="resource_type", how="inner")
         .where(F.col("answers") == F.col("known"))
         .select("ruleset_id", "known")
         .persist()
     )
-    members = scope.read("principal").where(~F.col("is_super_user")).groupBy("principal_class")
+    members = scope.written("principal").where(~F.col("is_super_user")).groupBy("principal_class")
     shared = (
-        scope.read("explain_class_pair")
+        scope.written("explain_class_pair")
         .join(complete, on="ruleset_id", how="inner")
         .join(members.agg(F.count("*").alias("members")), on="principal_class", how="inner")
         .agg(F.sum(F.col("members") * F.col("known")).alias("cells"))
         .collect()[0]["cells"]
     )
     broken = (
-        scope.read("explain_pair")
+        scope.written("explain_pair")
         .join(complete, on="ruleset_id", how="left_anti")
         .join(F.broadcast(known), on="resource_type", how="inner")
         .agg(F.sum("known").alias("cells"))
@@ -116,7 +116,7 @@ def _count_keys(scope: Scope) -> dict[str, int]:
 
     Keys are compared by a hash first; only where two hashes meet are the keys looked at.
     """
-    sides = [_hashed(scope.read(table), table, key) for table, key in _KEYS.items()]
+    sides = [_hashed(scope.written(table), table, key) for table, key in _KEYS.items()]
     every = reduce(DataFrame.unionByName, sides)
     rows = (
         every.groupBy("of", "key")
@@ -130,11 +130,11 @@ def _count_keys(scope: Scope) -> dict[str, int]:
             _refuse_duplicates(scope, row["of"])
     counts = {row["of"]: int(row["rows"]) for row in rows}
     extra = (
-        scope.read("principal")
+        scope.written("principal")
         .where("is_super_user")
         .select(F.lit(_SUPERS).alias("of"))
         .unionByName(
-            scope.read("resource").select(F.concat(F.lit(_TYPE), "resource_type").alias("of"))
+            scope.written("resource").select(F.concat(F.lit(_TYPE), "resource_type").alias("of"))
         )
     )
     return counts | {row["of"]: row["count"] for row in extra.groupBy("of").count().collect()}
@@ -146,7 +146,7 @@ def _hashed(rows: DataFrame, table: str, key: list[str]) -> DataFrame:
 
 def _refuse_duplicates(scope: Scope, table: str) -> None:
     key = _KEYS[table]
-    twice = scope.read(table).groupBy(*key).count().where("count > 1").limit(1).collect()
+    twice = scope.written(table).groupBy(*key).count().where("count > 1").limit(1).collect()
     if twice:
         raise DataError(f"expected one row per {', '.join(key)} in {table}, found {twice[0]}")
 
@@ -154,12 +154,13 @@ def _refuse_duplicates(scope: Scope, table: str) -> None:
 def _check_sample(scope: Scope, acls: DataFrame, settings: BrokerSettings) -> int:
     """Decide random cells of the view again by the pure rule; return how many."""
     sample = {
-        "principal": scope.read("principal").orderBy(F.rand()).limit(_SIDE * 2),
-        "host": scope.read("host").orderBy(F.rand()).limit(_SIDE),
-        "resource": scope.read("resource").orderBy(F.rand()).limit(_SIDE * 2),
+        "principal": scope.written("principal").orderBy(F.rand()).limit(_SIDE * 2),
+        "host": scope.written("host").orderBy(F.rand()).limit(_SIDE),
+        "resource": scope.written("resource").orderBy(F.rand()).limit(_SIDE * 2),
     }
     sample = {n: local_frame(scope.spark, f.collect(), f.schema) for n, f in sample.items()}
-    cells = explain_view(scope, sample).orderBy(F.rand()).limit(SAMPLE).collect()
+    written = {table: scope.written(table) for table in EXPLAIN_TABLES}
+    cells = explain_view(scope, written | sample).orderBy(F.rand()).limit(SAMPLE).collect()
     near = _acls_reaching(scope, acls, {(c["resource_type"], c["resource_name"]) for c in cells})
     for cell in cells:
         request = Request(

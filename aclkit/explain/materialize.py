@@ -68,7 +68,9 @@ def take_inventory(run: Run, options: MaterializeOptions) -> tables.Scope:
         UsageError: the cluster has never been replayed.
     """
     with step("taking the inventory"):
-        texts = read_texts(alive_acls(run))
+        acls = alive_acls(run).persist()
+        texts = read_texts(acls)
+        acls.unpersist()
         log = log_entries(
             run.store.cluster_rows("resource_lifetime", run.cluster_id),
             run.store.cluster_rows("principal_lifetime", run.cluster_id),
@@ -114,7 +116,7 @@ def materialize(scope: tables.Scope, options: MaterializeOptions) -> Materialize
     run.counts |= {"acls": acls.count(), "decided_in_run": run.run_number}
     run.notes.extend(scope.inventory.notes)
     run.settings = settings_json(options, scope.inventory)
-    _write_changes(run)
+    _write_changes(scope)
     acls.unpersist()
     return MaterializeResult(scope=scope, rows=rows, is_dense=is_dense)
 
@@ -159,16 +161,18 @@ def settings_json(options: MaterializeOptions, inventory: Inventory) -> Mapping[
     }
 
 
-def _write_changes(run: Run) -> None:
+def _write_changes(scope: tables.Scope) -> None:
     """Write what changed against the materialize before, if there was one."""
+    run = scope.run
     before = run.previous(MATERIALIZING)
     if before is None or run.settings is None:
         return
     with step("comparing with the run before"):
         then = json.loads(before["settings"])
+        then_decided = _decided(run, before["table_versions"])
         changes = changed_accesses(
-            _decided(run, before["table_versions"]),
-            _decided(run, run.store.versions),
+            then_decided,
+            Decided(**{f.name: scope.read(f.name) for f in fields(Decided)}),
             run.store.cluster_rows("acl_history", run.cluster_id),
             settings_changed=any(then[key] != run.settings[key] for key in _DECIDING),
         ).withColumns({"cluster_id": F.lit(run.cluster_id), "run_id": F.lit(run.run_id)})
@@ -177,6 +181,8 @@ def _write_changes(run: Run) -> None:
         if run.counts["access_changes"]:
             run.store.append("access_change", changes)
         changes.unpersist()
+        for field in fields(Decided):
+            getattr(then_decided, field.name).unpersist()
 
 
 _INPUTS: Final = ("acl_history", "resource_lifetime", "principal_lifetime")
@@ -184,10 +190,11 @@ _DECIDING: Final = ("semantics", "super_users", "allow_everyone")
 
 
 def _decided(run: Run, versions: Mapping[str, int]) -> Decided:
-    tables_then = {
-        field.name: run.store.read_version(field.name, versions.get(field.name)).where(
-            F.col("cluster_id") == run.cluster_id
-        )
+    """Read the tables of an earlier run, each once."""
+    rows = {
+        field.name: run.store.read_version(field.name, versions.get(field.name))
+        .where(F.col("cluster_id") == run.cluster_id)
+        .persist()
         for field in fields(Decided)
     }
-    return Decided(**tables_then)
+    return Decided(**rows)

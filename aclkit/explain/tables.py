@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from pyspark.sql import Column, DataFrame, SparkSession
@@ -31,14 +31,16 @@ from aclkit.schemas import TABLES
 class Scope:
     """What one materialize is about: the run, the ACLs' texts, what is asked, how ACLs are read.
 
-    With ``scratch`` tables are kept there and not written: to try another reading.
+    What is written is kept too: a later step joins with the rows in memory instead of asking
+    Delta for them again. With ``is_trial`` nothing is written: to try another reading.
     """
 
     run: Run
     texts: Texts
     inventory: Inventory
     semantics: Semantics
-    scratch: dict[str, DataFrame] | None = None
+    is_trial: bool = False
+    kept: dict[str, DataFrame] = field(default_factory=dict)
 
     @property
     def store(self) -> Store:
@@ -58,16 +60,23 @@ class Scope:
     def write(self, table: str, rows: DataFrame) -> None:
         """Put the rows in the place of the cluster's rows of a table."""
         frame = rows.withColumn("cluster_id", F.lit(self.cluster_id))
-        if self.scratch is None:
-            self.store.replace_cluster(table, frame, self.cluster_id)
-        else:
-            self.scratch[table] = frame.select(*TABLES[table].column_names).persist()
+        self.kept[table] = frame.select(*TABLES[table].column_names).persist()
+        if not self.is_trial:
+            self.store.replace_cluster(table, self.kept[table], self.cluster_id)
 
     def read(self, table: str) -> DataFrame:
-        """Read the cluster's rows of a table."""
-        if self.scratch is not None:
-            return self.scratch[table]
+        """Return the cluster's rows of a table: those kept, or those written before."""
+        return self.kept[table] if table in self.kept else self.written(table)
+
+    def written(self, table: str) -> DataFrame:
+        """Read the cluster's rows of a table back from Delta."""
         return self.store.cluster_rows(table, self.cluster_id)
+
+    def forget(self) -> None:
+        """Free what was kept."""
+        for frame in self.kept.values():
+            frame.unpersist()
+        self.kept.clear()
 
 
 def write_inventory(scope: Scope, settings: BrokerSettings) -> None:
@@ -168,7 +177,7 @@ def write_rulings(scope: Scope, acls: DataFrame, *, allow_everyone: bool) -> Non
 
 def write_dense(scope: Scope) -> None:
     """Write the table ``explain``: the view of that name, multiplied out."""
-    scope.write("explain", explain_view(scope, {}))
+    scope.store.replace_cluster("explain", explain_view(scope, {}), scope.cluster_id)
 
 
 def explain_view(scope: Scope, instead: Mapping[str, DataFrame]) -> DataFrame:

@@ -98,6 +98,8 @@ def open_warehouse(path: str | None) -> Published:
     if path is None:
         raise UsageError("no warehouse was named: expected --warehouse DIR or ACLKIT_WAREHOUSE")
     root = _local(path)
+    if root.exists() and not root.is_dir():
+        raise SurroundingsError(f"cannot read the warehouse {path}: it is not a folder")
     try:
         table = read_files(root / JOB_RUN, None)
     except TableNotFoundError:
@@ -188,7 +190,10 @@ def _read_runs(table: TableFiles) -> tuple[Run, ...]:
 def _local(path: str) -> Path:
     """Return a warehouse's directory; other places are Spark's to read."""
     if "://" in path and not path.startswith("file://"):
-        raise UsageError(f"{path} is not on a local disk: add --engine spark")
+        raise UsageError(
+            f"{path} is not on a local disk: questions are answered from local files. Copy the "
+            "warehouse, or ask it with Spark or another engine that reads Delta"
+        )
     return Path(unquote(path.removeprefix("file://")) if "://" in path else path).absolute()
 
 

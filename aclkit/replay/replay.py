@@ -89,7 +89,7 @@ def write_history(
     changed: bool,
 ) -> Timeline:
     """Compute a cluster's history from its facts, and write it unless it is as before."""
-    facts = run.store.cluster_rows("acl_log", run.cluster_id)
+    facts = run.store.cluster_rows("acl_log", run.cluster_id).persist()
     timeline = draw_timeline(
         ranges,
         tables.collect_markers(facts),
@@ -102,6 +102,7 @@ def write_history(
         with step("computing history"):
             _write_lifetimes(run, facts, timeline, rejected)
         run.counts["history_written"] = 1
+    facts.unpersist()
     return timeline
 
 

@@ -70,7 +70,7 @@ def test_warehouse_must_be_named():
 
 
 def test_object_storage_is_for_spark():
-    with pytest.raises(UsageError, match="--engine spark"):
+    with pytest.raises(UsageError, match="not on a local disk"):
         open_warehouse("s3a://bucket/warehouse")
 
 
