@@ -162,6 +162,7 @@ def test_the_second_night_names_who_gained_and_lost_and_through_which_record(nig
     assert {row["cause"] for row in changes} == {"acl"}
 
 
+@pytest.mark.slow
 def test_a_change_of_settings_is_the_cause_it_is_given_as(nights: Nights):
     result = nights.run(options=("--super-users", "User:cy", "--fail-on", "never"))
     assert result.exit_code == 0, result.output
