@@ -7,10 +7,10 @@ from dataclasses import replace
 import pytest
 
 from aclkit.decide.rules import answers
+from aclkit.explain.views import explain_acl_sql, explain_sql, view_sql
 from aclkit.model.semantics import KAFKA, KIP_1042, BrokerSettings
 from aclkit.patterns.match import reaches
 from aclkit.query.duck import connect
-from aclkit.explain.views import explain_acl_sql, explain_sql, view_sql
 from aclkit.query.warehouse import open_warehouse
 from aclkit.schemas import TABLES
 from tests.query import small_warehouse as small
