@@ -12,7 +12,7 @@ from pyspark.sql import SparkSession
 
 from aclkit.cli import cli
 
-TOPIC_ID = base64.urlsafe_b64encode(bytes(range(16))).decode().rstrip("=")
+pytestmark = pytest.mark.usefixtures("spark")
 
 
 def acl_id(number: int) -> str:
@@ -134,6 +134,7 @@ def test_a_night_with_nothing_new_writes_its_job_run_row_alone(nights: Nights):
     assert any("nothing new" in note for note in after[0]["notes"])
 
 
+@pytest.mark.slow
 def test_the_second_night_names_who_gained_and_lost_and_through_which_record(nights: Nights):
     cells = "SELECT principal, host, operation, resource_name, decision FROM explain"
     before = {tuple(row.values())[:-1]: row["decision"] for row in nights.sql(cells)}

@@ -73,6 +73,7 @@ def test_halves_in_reverse_and_a_late_snapshot_leave_the_tables_of_one_undisturb
         assert actual[name] == expected[name], name
 
 
+@pytest.mark.slow
 def test_clusters_of_one_warehouse_do_not_touch_each_other(synthetic):
     warehouse, _ = synthetic("basic")
     before = warehouse.tables(cluster="basic")
@@ -109,6 +110,7 @@ def test_gap_stops_the_state_before_it_and_can_be_accepted(synthetic):
     assert {acl[1] for acl in warehouse.acls("gap")} == {"ok", "gap"}
 
 
+@pytest.mark.slow
 def test_higher_epoch_withdraws_the_tail_of_the_lower_one(replayed, tmp_path):
     """The new leader repeats some batches and writes others than the old one did.
 
