@@ -81,7 +81,7 @@ def test_replay_killed_after_its_facts(started, whole, tmp_path):
     kill_at("after-facts", warehouse, REPLAY)
 
     assert warehouse.tables() == started.tables()
-    assert warehouse.published() == replace_path(started.published(), warehouse)
+    assert warehouse.published().runs == started.published().runs
     warehouse.run("who-can", "READ", "topic:orders", code=2)
 
     warehouse.run(*REPLAY)
@@ -113,8 +113,3 @@ def test_materialize_killed_before_its_row_of_job_run(undisturbed, tmp_path):
     # Whatever runs next takes back what the killed run wrote.
     warehouse.run(*REPLAY)
     assert warehouse.tables(every) == undisturbed.tables(every)
-
-
-def replace_path(published, warehouse):
-    """Return what another warehouse published, as if it were this one."""
-    return type(published)(path=warehouse.path.absolute(), runs=published.runs)
