@@ -9,6 +9,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from aclkit.errors import DataError
+from aclkit.replay.fold import BINDING
 from aclkit.replay.ranges import Range
 from aclkit.schemas import TABLES
 from aclkit.sources.rows import FACT, RECORD, REJECT, SNAPSHOT
@@ -88,19 +89,7 @@ def refuse_conflicts(
         )
 
 
-_CONTENT: Final = (
-    "record_type",
-    "acl_id",
-    "resource_type",
-    "resource_name",
-    "pattern_type",
-    "principal",
-    "host",
-    "operation",
-    "permission_type",
-    "topic_id",
-    "mechanism",
-)
+_CONTENT: Final = ("record_type", "acl_id", *BINDING, "topic_id", "mechanism")
 
 
 def _side(facts: DataFrame, columns: Iterable[str], *, is_known: bool) -> DataFrame:
