@@ -18,7 +18,7 @@ PYTHON ?= $(shell for python in python3.11 python3.12 python3.13 python3; do \
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-setup: $(READY) ## Make .venv with everything in it, and fetch Delta's jars; quick the second time
+setup: $(READY) ## Make .venv with everything in it, and fetch the jars; quick the second time
 	@echo "$(VENV) is ready"
 
 demo: $(READY) ## Run everything once on the packaged sample of a cluster
@@ -60,7 +60,7 @@ clean: ## Remove what was built and cached; .venv stays
 	find . -path ./$(VENV) -prune -o -name __pycache__ -type d -exec rm -rf {} +
 
 # Last of all the stamp, so that a set-up that broke off is taken up again.
-$(READY): pyproject.toml aclkit/jars.py
+$(READY): pyproject.toml aclkit/jars.py aclkit/verify/jars.py aclkit/verify/jars.py
 	@if [ -z "$(PYTHON)" ]; then \
 		echo "Error: no Python 3.11 or newer that can make a virtual environment; install one," \
 			"on Debian or Ubuntu with: apt-get install python3 python3-venv" >&2; exit 4; fi
@@ -73,4 +73,6 @@ $(READY): pyproject.toml aclkit/jars.py
 		-e '.[dev]'
 	@echo "==> fetching Delta's jars"
 	@$(BIN)/python -m aclkit.jars
+	@echo "==> fetching Kafka's jars"
+	@$(BIN)/python -m aclkit.verify.jars
 	@touch $@

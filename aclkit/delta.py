@@ -46,9 +46,11 @@ class Store:
         self._written: dict[str, int] = {}
         self._writes: Counter[str] = Counter()
         self._frames: dict[tuple[str, int], DataFrame] = {}
+        self._clusters: set[str] = set()
         newest = self.newest_run()
         if newest is not None:
             self.published = dict(newest["table_versions"])
+            self._clusters = set(newest["clusters"])
 
     @property
     def versions(self) -> dict[str, int]:
@@ -56,9 +58,18 @@ class Store:
         return {**self.published, **self._written}
 
     def newest_run(self) -> Mapping[str, Any] | None:
-        """Return the newest published ``job_run`` row, or None in a new warehouse."""
-        rows = self.runs().orderBy(F.col("run_number").desc()).limit(1).collect()
-        return rows[0].asDict(recursive=True) if rows else None
+        """Return the newest published ``job_run`` row, or None in a new warehouse.
+
+        Beside the columns it holds ``clusters``: all that some run was about.
+        """
+        runs = self.runs()
+        row = runs.agg(
+            F.max_by(F.struct(*runs.columns), "run_number").alias("newest"),
+            F.collect_set("cluster_id").alias("clusters"),
+        ).collect()[0]
+        if row["newest"] is None:
+            return None
+        return {**row["newest"].asDict(recursive=True), "clusters": row["clusters"]}
 
     def runs(self) -> DataFrame:
         """Read all ``job_run`` rows."""
@@ -83,9 +94,14 @@ class Store:
     def replace_cluster(self, table: str, rows: DataFrame, cluster_id: str) -> None:
         """Put rows in the place of all rows of one cluster, in one commit.
 
-        ``cluster_id`` has been checked by ``parse_cluster_id`` and holds no quote.
+        Where the warehouse knows no other cluster the whole table is written anew: to look for
+        the cluster's rows Delta reads all of them. ``cluster_id`` has been checked by
+        ``parse_cluster_id`` and holds no quote.
         """
-        self._write(table, rows, "overwrite", {"replaceWhere": f"cluster_id = '{cluster_id}'"})
+        self._clusters.add(cluster_id)
+        is_alone = self._clusters == {cluster_id}
+        where = {} if is_alone else {"replaceWhere": f"cluster_id = '{cluster_id}'"}
+        self._write(table, rows, "overwrite", where)
 
     def drop(self, table: str) -> None:
         """Leave a table out of the versions that readers open."""

@@ -1,8 +1,4 @@
-"""Rows that the driver holds → a DataFrame that Spark plans as a local relation.
-
-Through Arrow, and not by ``parallelize``: the rows travel once, as columns, and a join with them
-needs no job of its own.
-"""
+"""Rows that the driver holds → a DataFrame, and a DataFrame → one that is computed."""
 
 from __future__ import annotations
 
@@ -18,7 +14,11 @@ from pyspark.sql.types import StructType
 def local_frame(
     spark: SparkSession, rows: Sequence[Sequence[Any]], schema: StructType | str
 ) -> DataFrame:
-    """Make a DataFrame of driver-side rows; times are UTC."""
+    """Make a DataFrame of driver-side rows, a local relation in Spark's plans; times are UTC.
+
+    Through Arrow, and not by ``parallelize``: the rows travel once, as columns, and a join with
+    them needs no job of its own.
+    """
     struct = schema
     if isinstance(struct, str):
         struct = cast(StructType, StructType.fromDDL(struct))
@@ -26,3 +26,15 @@ def local_frame(
     columns = list(zip(*rows, strict=True)) or [()] * len(arrow)
     arrays = [pa.array(list(c), type=f.type) for c, f in zip(columns, arrow, strict=True)]
     return spark.createDataFrame(pa.Table.from_arrays(arrays, schema=arrow), schema=struct)
+
+
+def settle(frame: DataFrame) -> DataFrame:
+    """Compute a frame once for all that builds on it.
+
+    Where driver and executors are one process the way to it is forgotten too: half the time of
+    a small run goes into planning what was planned before. Elsewhere an executor may be lost,
+    and then the way is needed.
+    """
+    if str(frame.sparkSession.conf.get("spark.master")).startswith("local"):
+        return frame.localCheckpoint()
+    return frame.persist()

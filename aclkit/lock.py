@@ -5,7 +5,7 @@ from __future__ import annotations
 import fcntl
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
@@ -16,10 +16,11 @@ LOCK_NAME = ".aclkit.lock"
 
 
 @contextmanager
-def warehouse_lock(warehouse: str, timeout_seconds: float) -> Iterator[None]:
+def warehouse_lock(warehouse: str, timeout_seconds: float) -> Iterator[Callable[[], None]]:
     """Hold a warehouse's lock, waiting for another run to end.
 
-    The lock goes with the process, so a killed run leaves none behind.
+    The lock goes with the process, so a killed run leaves none behind. What is handed out insists
+    that it is still held: call it before anything becomes visible to others.
 
     Raises:
         SurroundingsError: the folder cannot be made or written, or another run still holds the
@@ -39,7 +40,20 @@ def warehouse_lock(warehouse: str, timeout_seconds: float) -> Iterator[None]:
         handle.truncate()
         handle.write(f"{os.getpid()}\n")
         handle.flush()
-        yield
+        yield lambda: _require_same_file(handle, folder / LOCK_NAME)
+
+
+def _require_same_file(handle: IO[str], path: Path) -> None:
+    """Insist that others who want the lock meet the file that is locked."""
+    try:
+        is_same = os.path.samestat(path.stat(), os.fstat(handle.fileno()))
+    except FileNotFoundError:
+        is_same = False
+    if not is_same:
+        raise SurroundingsError(
+            f"the lock {path} was removed while this run held it, so another run may be at work; "
+            "nothing of this run is published"
+        )
 
 
 def _wait(handle: IO[str], warehouse: str, timeout_seconds: float) -> None:

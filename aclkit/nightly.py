@@ -141,6 +141,7 @@ def _summarize(
         notes=tuple(run.notes),
         findings=tuple(findings),
         changes=tuple(_changes(run)),
+        access_changes=run.counts.get("access_changes", 0),
         exit_code=exit_code,
     )
 

@@ -185,7 +185,11 @@ TABLES: Final[dict[str, Table]] = {
                 ("ruleset_id", "STRING", "hash of the content, or super, none:TYPE, other:TYPE"),
                 ("resource_type", "STRING", "Kafka's ResourceType; null for super"),
                 ("group_ids", "ARRAY<STRING>", "the groups, sorted"),
-                ("wildcard_last", "BOOLEAN", "the broker meets LITERAL * last (names below *)"),
+                (
+                    "wildcard_last",
+                    "STRING",
+                    "deny, all: where the broker meets LITERAL * last (names below *)",
+                ),
             ),
         ),
         Table(

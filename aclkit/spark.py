@@ -41,6 +41,8 @@ _SQL: Final = {
     # Every Delta reader must open the tables.
     "spark.databricks.delta.properties.defaults.enableDeletionVectors": "false",
     "spark.databricks.delta.properties.defaults.columnMapping.mode": "none",
+    # A checksum costs a job for every commit and is read by Delta alone.
+    "spark.databricks.delta.writeChecksumFile.enabled": "false",
 }
 
 _FEW_CORES = 2
@@ -102,8 +104,12 @@ def _local_conf(env: Mapping[str, str]) -> dict[str, str]:
         "spark.sql.warehouse.dir": f"{tempfile.gettempdir()}/aclkit-spark-warehouse",
         "spark.driver.extraJavaOptions": _java_options(env),
         "spark.sql.shuffle.partitions": partitions,
+        # It plans anew after every stage, half of a small run; parts are sized in the code.
+        "spark.sql.adaptive.enabled": "false",
         # 50 tasks by default, to read a log of a few kilobytes.
         "spark.databricks.delta.snapshotPartitions": "1",
+        # 100 by default, and one night asks for more: each would be compiled again, every night.
+        "spark.sql.codegen.cache.maxEntries": "2000",
     }
 
 
@@ -112,6 +118,7 @@ def _java_options(env: Mapping[str, str]) -> str:
     collector = "Serial" if (os.cpu_count() or 1) <= _FEW_CORES else "Parallel"
     options = [
         f"-XX:+Use{collector}GC",
+        "-XX:ReservedCodeCacheSize=512m",
         "-XX:-UsePerfData",
         "-Dfile.encoding=UTF-8",
         f"-Djava.io.tmpdir={tempfile.gettempdir()}",

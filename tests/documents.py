@@ -22,6 +22,10 @@ VIEWS = {
         "ACL's own fields are `acl_resource_name`, `acl_pattern_type`, `acl_principal`, "
         "`acl_host`, `acl_operation` and `acl_permission_type`."
     ),
+    "finding_current": (
+        "Finding in force: of the run that made the decisions that hold, and of the cluster's "
+        "newest run."
+    ),
 }
 _FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")

@@ -2,14 +2,51 @@
 
 from __future__ import annotations
 
+import threading
+import time
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from aclkit.errors import SurroundingsError
-from aclkit.lease import warehouse_lease
+from aclkit.lease import _DeltaRow, hold, warehouse_lease
 from aclkit.lock import LOCK_NAME, warehouse_lock
+
+SHORT = timedelta(seconds=0.3)
+
+
+class MemoryRow:
+    """A lease row as Delta keeps it, in memory; ``is_broken``: the storage does not answer."""
+
+    def __init__(self):
+        self.owner, self.until = "", datetime.fromtimestamp(0, UTC)
+        self.is_broken = False
+        self._guard = threading.Lock()
+
+    def take(self, owner, until):
+        with self._guard:
+            if self.until < datetime.now(UTC):
+                self.owner, self.until = owner, until
+            return self.owner == owner
+
+    def extend(self, owner, until):
+        if self.is_broken:
+            raise PySparkException("no answer")
+        with self._guard:
+            if self.owner == owner:
+                self.until = until
+            return self.owner == owner
+
+    def release(self, owner):
+        with self._guard:
+            if self.owner == owner:
+                self.owner, self.until = "", datetime.fromtimestamp(0, UTC)
+
+    def expires_at(self):
+        return self.until
 
 
 def test_a_second_run_waits_and_then_gives_up(tmp_path: Path):
@@ -37,6 +74,57 @@ def test_a_warehouse_that_is_a_file_is_refused(tmp_path: Path):
         pass
 
 
+def test_a_lock_whose_file_was_removed_is_held_no_longer(tmp_path: Path):
+    with warehouse_lock(str(tmp_path), 0) as require_held:
+        require_held()
+        (tmp_path / LOCK_NAME).unlink()
+        with pytest.raises(SurroundingsError, match="was removed") as lost:
+            require_held()
+    assert lost.value.exit_code == 4
+
+
+def test_a_lease_is_renewed_for_as_long_as_the_run_takes():
+    row = MemoryRow()
+    with hold(row, "s3://w", 0, SHORT) as require_held:
+        ended = time.monotonic() + 4 * SHORT.total_seconds()
+        while time.monotonic() < ended:
+            with pytest.raises(SurroundingsError), hold(row, "s3://w", 0, SHORT):
+                pass
+            time.sleep(0.05)
+        require_held()
+    with hold(row, "s3://w", 0, SHORT):
+        pass
+
+
+def test_a_killed_runs_lease_ends_by_itself():
+    row = MemoryRow()
+    assert row.take("killed", datetime.now(UTC) + SHORT)
+    with hold(row, "s3://w", 5, SHORT) as require_held:
+        require_held()
+
+
+def test_losing_the_lease_ends_the_run_with_exit_code_4():
+    row = MemoryRow()
+    with hold(row, "s3://w", 0, SHORT) as require_held:
+        row.owner = "somebody else"
+        time.sleep(SHORT.total_seconds())
+        with pytest.raises(SurroundingsError, match="has taken the lease of s3://w over") as lost:
+            require_held()
+    assert lost.value.exit_code == 4
+    assert row.owner == "somebody else"
+
+
+def test_a_renewal_that_fails_is_tried_again():
+    row = MemoryRow()
+    with hold(row, "s3://w", 0, SHORT) as require_held:
+        row.is_broken = True
+        time.sleep(SHORT.total_seconds() * 1.2)
+        with pytest.raises(PySparkException):
+            require_held()
+        row.is_broken = False
+        require_held()
+
+
 def test_a_lease_is_held_by_one_run_and_free_after_it(spark: SparkSession, tmp_path: Path):
     uri = tmp_path.as_uri()
     with (
@@ -45,5 +133,11 @@ def test_a_lease_is_held_by_one_run_and_free_after_it(spark: SparkSession, tmp_p
         warehouse_lease(spark, uri, 0),
     ):
         pass
+    row = _DeltaRow(spark, f"{uri}/lease")
+    with hold(row, uri, 0, timedelta(seconds=3)) as require_held:
+        began = row.expires_at()
+        time.sleep(4)
+        require_held()
+        assert row.expires_at() > began
     with warehouse_lease(spark, uri, 0):
         pass

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from aclkit.errors import SurroundingsError
-from aclkit.jars import DIGESTS, fetch_jars, wrong_jars
+from aclkit.jars import DELTA, fetch_jars, wrong_jars
 from aclkit.spark import build_session
 from aclkit.surroundings import delta_jars, jar_folder, require_java
 
@@ -157,12 +157,12 @@ def test_jars_are_looked_for_where_the_user_says(tmp_path: Path) -> None:
 
 
 def test_a_jar_that_is_not_the_expected_one_is_named(tmp_path: Path) -> None:
-    name = sorted(DIGESTS)[0]
+    name = sorted(DELTA.digests)[0]
     (tmp_path / name).write_bytes(b"half a jar")
 
-    wrong = wrong_jars(tmp_path)
+    wrong = wrong_jars(DELTA, tmp_path)
 
-    assert wrong.keys() == DIGESTS.keys()
+    assert wrong.keys() == DELTA.digests.keys()
     assert "expected" in wrong[name]
 
 
@@ -176,4 +176,4 @@ def test_no_network_is_told_with_what_to_do(
     monkeypatch.setenv("SPARK_HOME", str(tmp_path))
 
     with pytest.raises(SurroundingsError, match=r"no route to host\n.*needs the network once"):
-        fetch_jars(tmp_path / "jars")
+        fetch_jars(DELTA, tmp_path / "jars")

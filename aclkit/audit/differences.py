@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Final
 
 from pyspark.sql import DataFrame
@@ -31,7 +31,8 @@ from aclkit.inventory.survey import Inventory
 from aclkit.model.acl import Acl
 from aclkit.model.principal import WILDCARD_PRINCIPAL
 from aclkit.model.semantics import KAFKA, KIP_1042, BrokerSettings, Semantics
-from aclkit.patterns.match import has_wildcard, names_exactly, principal_matches, reaches
+from aclkit.patterns.identity import IdentityIndex, index_principals
+from aclkit.patterns.match import has_wildcard, names_exactly
 from aclkit.patterns.trie import PatternIndex
 from aclkit.progress import step
 from aclkit.publish import Run
@@ -71,52 +72,79 @@ def find_differences(
     """
     ours = result.scope
     theirs = replace(ours, semantics=_other(ours.semantics), is_trial=True, kept={})
-    touched = _touched([acl for acl, _ in suspects.values()], ours, theirs.semantics)
+    read = Suspects.of([acl for acl, _ in suspects.values()], ours.semantics, theirs.semantics)
+    touched = read.touch(ours.inventory, allow_everyone=settings.allow_everyone)
     counts: Counter[str] = Counter()
     if touched.resources and touched.principals:
         theirs = replace(theirs, inventory=touched)
         write_inventory(theirs, settings)
-        write_rulesets(theirs, acls)
-        write_rulings(theirs, acls, allow_everyone=settings.allow_everyone)
-        counts = _count(ours, theirs, [acl for acl, _ in suspects.values()])
+        pairing = write_rulesets(theirs, acls)
+        write_rulings(theirs, pairing, allow_everyone=settings.allow_everyone)
+        counts = _count(ours, theirs, read)
         theirs.forget()
+        pairing.forget()
     return [_finding(acl, reason, counts[acl.acl_id]) for acl, reason in suspects.values()]
 
 
-def _touched(suspects: Sequence[Acl], ours: Scope, other: Semantics) -> Inventory:
-    """Keep what the suspects can make a difference for.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Suspects:
+    """ACLs that two readings take differently, indexed under both.
 
-    A resource that a suspect reaches in one reading alone, or in both when the readings take its
-    principal or host differently; a principal that a suspect matches in either reading.
+    Attributes:
+        acls: the ACLs.
+        patterns: their patterns, each with its ACL's place in ``acls``.
+        principals: their principals.
+        by_identity: places of those whose principal or host the readings take differently.
     """
-    patterns = [
-        (number, acl.resource_type, acl.pattern_type, acl.resource_name)
-        for number, acl in enumerate(suspects)
-    ]
-    indexes = [PatternIndex.build(patterns, semantics) for semantics in (ours.semantics, other)]
-    by_identity = {
-        number
-        for number, acl in enumerate(suspects)
-        if (acl.principal != WILDCARD_PRINCIPAL and not names_exactly(acl.principal, KIP_1042))
-        or (acl.host != "*" and has_wildcard(acl.host))
-    }
 
-    def differs(entry: Entry) -> bool:
-        first, second = (set(i.matches(entry.resource_type, entry.name)) for i in indexes)
-        return bool(first ^ second or (first & by_identity))
+    acls: Sequence[Acl]
+    patterns: tuple[PatternIndex, PatternIndex]
+    principals: tuple[IdentityIndex, IdentityIndex]
+    by_identity: frozenset[int]
 
-    texts = {acl.principal for acl in suspects}
-    principals = [
-        entry
-        for entry in ours.inventory.principals
-        if any(
-            principal_matches(text, entry.name, semantics)
-            for text in texts
-            for semantics in (ours.semantics, other)
+    @classmethod
+    def of(cls, acls: Sequence[Acl], ours: Semantics, theirs: Semantics) -> Suspects:
+        """Index ACLs under two readings."""
+        rows = [(n, a.resource_type, a.pattern_type, a.resource_name) for n, a in enumerate(acls)]
+        names = {acl.principal for acl in acls}
+        return cls(
+            acls=acls,
+            patterns=(PatternIndex.build(rows, ours), PatternIndex.build(rows, theirs)),
+            principals=(index_principals(names, ours), index_principals(names, theirs)),
+            by_identity=frozenset(n for n, acl in enumerate(acls) if _is_read_by_identity(acl)),
         )
-    ]
-    resources = [entry for entry in ours.inventory.resources if differs(entry)]
-    return replace(ours.inventory, principals=tuple(principals), resources=tuple(resources))
+
+    def touch(self, inventory: Inventory, *, allow_everyone: bool) -> Inventory:
+        """Keep what the ACLs can make a difference for.
+
+        A resource that one of them reaches in one reading alone, or in both when the readings
+        take its principal or host differently; a principal that one of them matches in either
+        reading. Where everyone is allowed what no ACL reaches, an ACL that reaches a resource in
+        one reading alone makes a difference for everybody.
+        """
+        resources = [e for e in inventory.resources if self._touches(e)]
+        if allow_everyone and any(
+            self.reaching_in_one_reading(e.resource_type, e.name) for e in resources
+        ):
+            return replace(inventory, resources=tuple(resources))
+        principals = [
+            e for e in inventory.principals if any(i.matching(e.name) for i in self.principals)
+        ]
+        return replace(inventory, principals=tuple(principals), resources=tuple(resources))
+
+    def reaching_in_one_reading(self, resource_type: str, name: str) -> set[str]:
+        """Return the ids of the ACLs that reach a resource in one reading alone."""
+        ours, theirs = (set(index.matches(resource_type, name)) for index in self.patterns)
+        return {self.acls[number].acl_id for number in ours ^ theirs}
+
+    def _touches(self, entry: Entry) -> bool:
+        ours, theirs = (set(i.matches(entry.resource_type, entry.name)) for i in self.patterns)
+        return bool(ours ^ theirs or ours & self.by_identity)
+
+
+def _is_read_by_identity(acl: Acl) -> bool:
+    is_one = acl.principal == WILDCARD_PRINCIPAL or names_exactly(acl.principal, KIP_1042)
+    return not is_one or (acl.host != "*" and has_wildcard(acl.host))
 
 
 def _other(semantics: Semantics) -> Semantics:
@@ -125,7 +153,8 @@ def _other(semantics: Semantics) -> Semantics:
     return replace(preset, deciding_acl=semantics.deciding_acl)
 
 
-def _count(ours: Scope, theirs: Scope, suspects: Sequence[Acl]) -> Counter[str]:
+def _count(ours: Scope, theirs: Scope, suspects: Suspects) -> Counter[str]:
+    """Count the decisions that differ, for each ACL that decided or kept the default away."""
     asked = {
         "principal": ours.read("principal").join(
             theirs.read("principal").select("principal"), on="principal"
@@ -145,18 +174,12 @@ def _count(ours: Scope, theirs: Scope, suspects: Sequence[Acl]) -> Counter[str]:
         .where(F.col("d1") != F.col("d2"))
     )
     rows = cells.groupBy("a1", "a2", "resource_type", "resource_name").count().collect()
-    known = {acl.acl_id for acl in suspects}
+    known = {acl.acl_id for acl in suspects.acls}
     counts: Counter[str] = Counter()
     for row in rows:
         behind = {row["a1"], row["a2"]} & known
         if row["a1"] is None and row["a2"] is None:
-            resource = (row["resource_type"], row["resource_name"])
-            behind = {
-                acl.acl_id
-                for acl in suspects
-                if reaches(acl, *resource, ours.semantics)
-                != reaches(acl, *resource, theirs.semantics)
-            }
+            behind = suspects.reaching_in_one_reading(row["resource_type"], row["resource_name"])
         counts.update(dict.fromkeys(behind, row["count"]))
     return counts
 

@@ -7,7 +7,6 @@ every ACL is compared with the few ACLs of those texts only.
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -15,7 +14,6 @@ from typing import Final
 from aclkit.audit.readings import DUPLICATE_FIX
 from aclkit.findings import Finding
 from aclkit.model.acl import Acl
-from aclkit.model.principal import WILDCARD_PRINCIPAL, split_principal
 from aclkit.model.semantics import KIP_1042, Semantics
 from aclkit.patterns.contain import (
     acl_contains,
@@ -24,21 +22,15 @@ from aclkit.patterns.contain import (
     pattern_contains,
     principal_contains,
 )
-from aclkit.patterns.match import (
-    GLOB,
-    LITERAL,
-    PREFIXED,
-    effective_pattern_type,
-    has_wildcard,
-    is_any_host,
-    names_exactly,
-)
+from aclkit.patterns.identity import host_pattern, principal_pattern
+from aclkit.patterns.match import GLOB, LITERAL, PREFIXED, effective_pattern_type
 from aclkit.patterns.trie import PatternIndex, PatternTrie
 
 REDUNDANT_ACL: Final = "redundant-acl"
 
 _Pattern = tuple[str, str, str]
-_Place = tuple[str, bool, str, str, str, str]
+_Texts = dict[str, None]
+"""Texts in code-point order, each looked up at once."""
 
 
 def find_redundant(acls: Iterable[Acl], semantics: Semantics) -> Iterator[Finding]:
@@ -51,10 +43,17 @@ def find_redundant(acls: Iterable[Acl], semantics: Semantics) -> Iterator[Findin
     containers = _containers(rows, semantics)
     for acl in rows:
         if acl.acl_id in containers:
-            kept = containers[acl.acl_id]
-            while kept.acl_id in containers:
-                kept = containers[kept.acl_id]
-            yield _finding(acl, kept)
+            yield _finding(acl, _kept(acl, containers))
+
+
+def _kept(acl: Acl, containers: dict[str, Acl]) -> Acl:
+    """Follow the containers to the ACL that stays, and shorten the way for those that follow."""
+    way = []
+    while acl.acl_id in containers:
+        way.append(acl.acl_id)
+        acl = containers[acl.acl_id]
+    containers.update(dict.fromkeys(way, acl))
+    return acl
 
 
 def _finding(acl: Acl, kept: Acl) -> Finding:
@@ -85,26 +84,26 @@ class _Shelf:
     """All ACLs by where they stand, and the wider places to look at from there.
 
     Attributes:
-        places: permission class and all fields but the operation → operation → first ACL by id.
+        places: ALLOW or not, and resource pattern → principal → host → operation → first ACL by id.
         patterns: a resource pattern → those that contain it, itself included.
         principals: an ACL's principal → those that contain it, itself included.
         hosts: an ACL's host → those that contain it, itself included.
     """
 
-    places: Mapping[_Place, Mapping[str, Acl]]
+    places: Mapping[tuple[bool, _Pattern], Mapping[str, Mapping[str, Mapping[str, Acl]]]]
     patterns: Mapping[_Pattern, Sequence[_Pattern]]
-    principals: Mapping[str, Sequence[str]]
-    hosts: Mapping[str, Sequence[str]]
+    principals: Mapping[str, _Texts]
+    hosts: Mapping[str, _Texts]
 
     @classmethod
     def build(cls, rows: Sequence[Acl], semantics: Semantics) -> _Shelf:
-        places: defaultdict[_Place, dict[str, Acl]] = defaultdict(dict)
+        places: dict[tuple[bool, _Pattern], dict[str, dict[str, dict[str, Acl]]]] = {}
         for acl in rows:
-            places[_place(acl, _pattern(acl), acl.principal, acl.host)].setdefault(
-                acl.operation, acl
-            )
-        principals = {acl.principal: _principal_glob(acl.principal, semantics) for acl in rows}
-        hosts = {acl.host: _host_glob(acl.host, semantics) for acl in rows}
+            of_pattern = places.setdefault((acl.is_allow, _pattern(acl)), {})
+            of_host = of_pattern.setdefault(acl.principal, {}).setdefault(acl.host, {})
+            of_host.setdefault(acl.operation, acl)
+        principals = {a.principal: principal_pattern(a.principal, semantics) for a in rows}
+        hosts = {acl.host: host_pattern(acl.host, semantics) for acl in rows}
         return cls(
             places,
             _wider_patterns({_pattern(acl) for acl in rows}, semantics),
@@ -118,10 +117,20 @@ class _Shelf:
 
     def _wider(self, acl: Acl) -> Iterator[Acl]:
         """Yield the ACLs whose pattern, principal and host contain this one's."""
+        principals, hosts = self.principals[acl.principal], self.hosts[acl.host]
         for pattern in self.patterns[_pattern(acl)]:
-            for principal in self.principals[acl.principal]:
-                for host in self.hosts[acl.host]:
-                    yield from self.places.get(_place(acl, pattern, principal, host), {}).values()
+            of_pattern = self.places.get((acl.is_allow, pattern), {})
+            for principal in _common(principals, of_pattern):
+                of_principal = of_pattern[principal]
+                for host in _common(hosts, of_principal):
+                    yield from of_principal[host].values()
+
+
+def _common(wider: _Texts, present: Mapping[str, object]) -> Iterable[str]:
+    """Return the texts that are in both, in order; only the smaller side is gone through."""
+    if len(wider) <= len(present):
+        return (text for text in wider if text in present)
+    return sorted(text for text in present if text in wider)
 
 
 def _is_ahead(container: Acl, acl: Acl, semantics: Semantics) -> bool:
@@ -134,26 +143,23 @@ def _pattern(acl: Acl) -> _Pattern:
     return acl.resource_type, acl.pattern_type, acl.resource_name
 
 
-def _place(acl: Acl, pattern: _Pattern, principal: str, host: str) -> _Place:
-    resource_type, pattern_type, name = pattern
-    return resource_type, acl.is_allow, pattern_type, name, principal, host
-
-
 def _wider_patterns(
     patterns: Iterable[_Pattern], semantics: Semantics
 ) -> dict[_Pattern, list[_Pattern]]:
-    """Return for each resource pattern those that contain it."""
+    """Return for each resource pattern those that contain it.
+
+    What matches the one name of a literal contains it; for all others a proof is needed.
+    """
     rows = sorted(patterns)
     index = PatternIndex.build(((at, *row) for at, row in enumerate(rows)), semantics)
     wider: dict[_Pattern, list[_Pattern]] = {}
     for at, narrow in enumerate(rows):
         resource_type, kind, name = narrow
-        hits = {at, *index.matches(resource_type, _pattern_witness(kind, name, semantics))}
-        wider[narrow] = [
-            rows[hit]
-            for hit in sorted(hits)
-            if pattern_contains(rows[hit][1], rows[hit][2], kind, name, semantics)
-        ]
+        hits = sorted({at, *index.matches(resource_type, _pattern_witness(kind, name, semantics))})
+        found = [rows[hit] for hit in hits]
+        if kind != LITERAL or name == "*":
+            found = [w for w in found if pattern_contains(w[1], w[2], kind, name, semantics)]
+        wider[narrow] = found
     return wider
 
 
@@ -171,7 +177,7 @@ def _wider_texts(
     globs: Mapping[str, tuple[str, str]],
     contains: Callable[[str, str, Semantics], bool],
     semantics: Semantics,
-) -> dict[str, list[str]]:
+) -> dict[str, _Texts]:
     """Return for each principal or host those that contain it.
 
     Args:
@@ -181,23 +187,10 @@ def _wider_texts(
     """
     texts = sorted(globs)
     trie = PatternTrie.build(((at, *globs[text]) for at, text in enumerate(texts)), KIP_1042)
-    wider: dict[str, list[str]] = {}
+    wider: dict[str, _Texts] = {}
     for at, text in enumerate(texts):
         kind, pattern = globs[text]
         hits = {at, *trie.matches(_witness(pattern) if kind == GLOB else pattern)}
-        wider[text] = [texts[hit] for hit in sorted(hits) if contains(texts[hit], text, semantics)]
+        found = (texts[hit] for hit in sorted(hits))
+        wider[text] = {other: None for other in found if contains(other, text, semantics)}
     return wider
-
-
-def _principal_glob(principal: str, semantics: Semantics) -> tuple[str, str]:
-    parts = split_principal(principal)
-    if principal_contains(principal, WILDCARD_PRINCIPAL, semantics):
-        return GLOB, "*"
-    if parts is None or names_exactly(principal, semantics):
-        return LITERAL, principal
-    return GLOB, f"{parts[0] or '*'}:{parts[1] or '*'}"
-
-
-def _host_glob(host: str, semantics: Semantics) -> tuple[str, str]:
-    is_glob = semantics.identity_globs and has_wildcard(host)
-    return (GLOB, host) if is_glob or is_any_host(host, semantics) else (LITERAL, host)

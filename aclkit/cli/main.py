@@ -7,6 +7,7 @@ wait for Spark.
 from __future__ import annotations
 
 import logging
+import os
 import sys
 from collections.abc import Mapping
 from importlib import import_module
@@ -16,7 +17,7 @@ from typing import Any, Final, NoReturn
 import click
 
 import aclkit
-from aclkit.errors import AclkitError, SurroundingsError
+from aclkit.errors import AclkitError, SurroundingsError, UsageError
 from aclkit.settings import Settings, read_config
 
 _COMMANDS: Final[Mapping[str, tuple[str, str]]] = {
@@ -26,6 +27,7 @@ _COMMANDS: Final[Mapping[str, tuple[str, str]]] = {
     "who-can": ("questions", "who_can"),
     "what-can": ("questions", "what_can"),
     "sql": ("questions", "sql"),
+    "verify": ("verify", "verify"),
     "demo": ("demo", "demo"),
     "completion": ("completion", "completion"),
 }
@@ -49,6 +51,8 @@ class AclkitGroup(click.Group):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Accept the shared options behind the command too: ``aclkit run --config FILE``."""
+        if not all(map(_is_utf8, args)):
+            ctx.fail("expected UTF-8 on the command line, found other bytes")
         return super().parse_args(ctx, _shared_first(args))
 
     def invoke(self, ctx: click.Context) -> Any:  # noqa: ANN401 -- click's own signature
@@ -87,9 +91,27 @@ def _shared_first(args: list[str]) -> list[str]:
     return shared + own
 
 
+def _is_utf8(text: str) -> bool:
+    """Say whether Python could decode what it was given: other bytes became half surrogates."""
+    return text.isascii() or not any("\ud800" <= letter <= "\udfff" for letter in text)
+
+
 def _end(ctx: click.Context, error: AclkitError) -> NoReturn:
-    click.echo(f"Error: {error}", err=True)
+    click.echo(f"Error: {_for_terminals(str(error))}", err=True)
     ctx.exit(error.exit_code)
+
+
+_LONGEST_MESSAGE: Final = 2_000
+
+
+def _for_terminals(message: str) -> str:
+    """Cut a long message, and write what would act on a terminal as its code point."""
+    if len(message) > _LONGEST_MESSAGE:
+        message = f"{message[:_LONGEST_MESSAGE]} … ({len(message):,} characters)"
+    return "".join(
+        letter if letter == "\n" or letter.isprintable() else f"\\u{ord(letter):04x}"
+        for letter in message
+    )
 
 
 def _load_config(ctx: click.Context, _: click.Parameter, path: str | None) -> str | None:
@@ -151,6 +173,9 @@ def cli(ctx: click.Context, warehouse: str | None, cluster: str | None, *, verbo
     stderr. Exit codes: 0 fine, 1 findings or failed checks, 2 the request makes no sense, 3 data
     unusable or incomplete, 4 surroundings (Java, disk, permissions, lock).
     """  # noqa: D301 -- click's own mark for text that keeps its lines
+    for name, value in os.environ.items():
+        if name.startswith("ACLKIT_") and not _is_utf8(value):
+            raise UsageError(f"expected UTF-8 in {name}, found other bytes")
     ctx.obj = Settings(warehouse=warehouse, cluster=cluster, verbose=verbose)
     _tell_progress()
 

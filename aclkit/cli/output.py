@@ -8,7 +8,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import UTC, date, datetime
 from decimal import Decimal
-from itertools import chain
+from itertools import chain, count
 from typing import Any, Final, Literal, TextIO, TypeVar
 
 import click
@@ -38,13 +38,18 @@ def format_option(command: _Command) -> _Command:
 def write_rows(
     columns: Sequence[str], rows: Iterable[Sequence[object]], output_format: Format, stream: TextIO
 ) -> None:
-    """Write rows; a reader that closes its end early (``| head``) is no error.
+    """Write rows in one of the formats.
 
     In a table, a text that could be mistaken or could act on a terminal is shown as JSON text.
     CSV is RFC 4180: lines end with CR LF, null is empty and the empty text is ``""``.
     """
+    write_lines(_RENDERERS[output_format](columns, rows), stream)
+
+
+def write_lines(lines: Iterable[str], stream: TextIO) -> None:
+    """Write lines; a reader that closes its end early (``| head``) is no error."""
     try:
-        for line in _RENDERERS[output_format](columns, rows):
+        for line in lines:
             stream.write(line)
         stream.flush()
     except BrokenPipeError:
@@ -62,6 +67,7 @@ def _render_table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> I
 
 def _render_json(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> Iterator[str]:
     before = "[\n"
+    columns = _distinct(columns)
     for row in rows:
         yield before + _object(columns, row)
         before = ",\n"
@@ -69,6 +75,7 @@ def _render_json(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> It
 
 
 def _render_jsonl(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> Iterator[str]:
+    columns = _distinct(columns)
     for row in rows:
         yield _object(columns, row) + "\n"
 
@@ -105,6 +112,20 @@ def _csv_field(value: object) -> str:
     if not text or any(mark in text for mark in ',"\r\n'):
         return '"' + text.replace('"', '""') + '"'
     return text
+
+
+def _distinct(columns: Sequence[str]) -> list[str]:
+    """Number columns of one name: an object would keep the last of them only.
+
+    >>> _distinct(["a", "a", "b"])
+    ['a', 'a_1', 'b']
+    """
+    names: list[str] = []
+    for column in columns:
+        numbered = (f"{column}_{number}" for number in count(1))
+        free = (name for name in chain([column], numbered) if name not in names)
+        names.append(next(name for name in free if name == column or name not in columns))
+    return names
 
 
 def _object(columns: Sequence[str], row: Sequence[object]) -> str:

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import sys
-from typing import Protocol
+from collections.abc import Iterator, Sequence
+from typing import Final, Protocol
 
 import click
 
 from aclkit.cli.output import Format, format_option, write_rows
+from aclkit.cli.state import tell_state
 from aclkit.errors import UsageError
 from aclkit.model.resource import TYPE_OF_WORD, Resource, parse_resource
 from aclkit.query import access
 from aclkit.query.duck import connect
 from aclkit.query.sql import run_sql
-from aclkit.query.warehouse import MATERIALIZE_STEP, Published, open_warehouse, resolve_cluster
+from aclkit.query.warehouse import Published, open_warehouse, resolve_cluster
 
 
 class _Settings(Protocol):
@@ -63,7 +65,8 @@ def who_can(
       aclkit who-can ANY group:billing --all --format csv
 
     RESOURCE is topic:NAME, group:NAME, transactional-id:NAME, delegation-token:NAME, user:NAME
-    or cluster. Hosts with the same answer share a line; * is all hosts.
+    or cluster. Hosts with the same answer share a line; * is all hosts. A table shows the first
+    few of them, the other formats all.
     """  # noqa: D301  (click's own mark for text that keeps its lines)
     published = open_warehouse(settings.warehouse)
     cluster_id = resolve_cluster(published, settings.cluster)
@@ -104,7 +107,8 @@ def what_can(
       aclkit what-can User:alice topic --denied
       aclkit what-can User:alice topic:payments --all
 
-    Hosts with the same answer share a line; * is all hosts.
+    Hosts with the same answer share a line; * is all hosts. A table shows the first few of them,
+    the other formats all.
     """  # noqa: D301  (click's own mark for text that keeps its lines)
     published = open_warehouse(settings.warehouse)
     cluster_id = resolve_cluster(published, settings.cluster)
@@ -163,15 +167,24 @@ def _type_and_name(text: str | None) -> tuple[str | None, str | None]:
 
 def _print(answer: access.Access, published: Published, output_format: Format) -> None:
     """Print an answer, and on stderr what a reader of it must know."""
-    run = answer.decided_by
     if not answer.is_in_inventory:
         click.echo("not all of it is in the inventory: decided now, by the same ACLs", err=True)
-    head = published.last_run(run.cluster_id).head_offset
-    if head is not None and run.head_offset is not None and head > run.head_offset:
-        step = MATERIALIZE_STEP.format(path=published.path)
-        click.echo(
-            f"the log is at offset {head}, this answer at {run.head_offset}; next: {step}", err=True
-        )
-    if run.status != "complete":
-        click.echo(f"run {run.run_number} is {run.status}: {'; '.join(run.notes)}", err=True)
-    write_rows(answer.columns, answer.rows, output_format, sys.stdout)
+    tell_state(published, answer.decided_by)
+    rows = _with_few_hosts(answer) if output_format == "table" else answer.rows
+    write_rows(answer.columns, rows, output_format, sys.stdout)
+
+
+_FEW_HOSTS: Final = 3
+
+
+def _with_few_hosts(answer: access.Access) -> Iterator[Sequence[str | None]]:
+    """Cut long lists of hosts, for people: one of them would make the whole table as wide."""
+    at = answer.columns.index("host")
+    for row in answer.rows:
+        hosts = (row[at] or "").split(",")
+        more = len(hosts) - _FEW_HOSTS
+        if more > 1:
+            shown = ",".join([*hosts[:_FEW_HOSTS], f"… +{more} more"])
+            yield *row[:at], shown, *row[at + 1 :]
+        else:
+            yield row

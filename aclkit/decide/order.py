@@ -60,7 +60,12 @@ standard_acl_key: Final = cmp_to_key(compare_standard_acls)
 
 
 def deciding_acl(
-    denies: Iterable[Acl], allows: Iterable[Acl], request: tuple[str, str], semantics: Semantics
+    denies: Iterable[Acl],
+    allows: Iterable[Acl],
+    request: tuple[str, str],
+    semantics: Semantics,
+    *,
+    wildcard_is_last: bool = False,
 ) -> Acl | None:
     """Name the ACL that decides among those that match, or None when none does.
 
@@ -69,6 +74,8 @@ def deciding_acl(
         allows: matching ACLs that are ALLOW.
         request: operation and resource name of the request.
         semantics: says whether the most specific one or the broker's is named.
+        wildcard_is_last: a broker meets LITERAL ``*`` after all ALLOWs on longer patterns: so it
+            is for names below ``*`` whose second search ends there (``second_search``).
     """
     denies, allows = list(denies), list(allows)
     operation, resource_name = request
@@ -78,7 +85,14 @@ def deciding_acl(
         )
     if denies:
         return min(denies, key=lambda acl: broker_deny_key(acl, resource_name))
-    return max(allows, key=standard_acl_key, default=None)
+    return max(
+        allows,
+        key=lambda acl: (
+            wildcard_is_last and (_is_wildcard(acl) or not acl.resource_name),
+            standard_acl_key(acl),
+        ),
+        default=None,
+    )
 
 
 def broker_deny_key(acl: Acl, resource_name: str) -> tuple[Any, ...]:
@@ -87,8 +101,11 @@ def broker_deny_key(acl: Acl, resource_name: str) -> tuple[Any, ...]:
     The scan starts at the name and meets the wildcard in descending order of names; for a name
     below ``*`` only a second scan finds the wildcard (guide: StandardAuthorizerData).
     """
-    is_late = resource_name < "*" and acl.pattern_type == "LITERAL" and acl.resource_name == "*"
-    return is_late, standard_acl_key(acl)
+    return resource_name < "*" and _is_wildcard(acl), standard_acl_key(acl)
+
+
+def _is_wildcard(acl: Acl) -> bool:
+    return acl.pattern_type == "LITERAL" and acl.resource_name == "*"
 
 
 def _standard_fields(acl: Acl) -> tuple[Any, ...]:

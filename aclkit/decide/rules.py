@@ -34,13 +34,19 @@ class Ruling:
 
 
 def decide(
-    acls: Iterable[Acl], request: Request, settings: BrokerSettings, semantics: Semantics
+    acls: Iterable[Acl],
+    request: Request,
+    settings: BrokerSettings,
+    semantics: Semantics,
+    *,
+    wildcard_is_last: bool = False,
 ) -> Ruling:
     """Decide one request by all ACLs of its cluster.
 
     1. a super user is ALLOWED; 2. any matching DENY → DENIED; 3. any matching ALLOW → ALLOWED;
     4. where no ACL of anybody reaches the resource and ``allow_everyone`` is set → ALLOWED;
     5. otherwise DENIED. Source: StandardAuthorizerData, with KIP-1042's patterns.
+    ``wildcard_is_last`` has to do with the deciding ACL only: see ``deciding_acl``.
     """
     if request.principal in settings.super_users:
         return Ruling(ALLOWED, SUPER_USER)
@@ -53,6 +59,7 @@ def decide(
         [hit for hit in hits if hit.is_allow],
         (request.operation, request.resource_name),
         semantics,
+        wildcard_is_last=wildcard_is_last,
     )
     if acl is not None:
         return Ruling(ALLOWED if acl.is_allow else DENIED, MATCHING_ACL, acl)

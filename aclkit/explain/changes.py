@@ -1,288 +1,250 @@
-"""The explain tables before and after a run → which accesses changed, and what caused it.
+"""The explain tables before and after a run → which accesses changed, and what caused it. SQL.
 
-A row stands for one principal, or for all principals of a class that no own ACL concerns.
+A row stands for one principal, or for all principals of a class that no own ACL concerns. Super
+users are a class of their own, ``super``. The SQL is spoken by both engines, see
+``aclkit.readback``; they differ in how an array is unfolded and gathered.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from string import Template
 from typing import Final
 
-from pyspark.sql import DataFrame
-from pyspark.sql import functions as F
+import pyarrow as pa
 
-from aclkit.decide.rules import ALLOWED
-from aclkit.explain.frames import operations
-from aclkit.explain.rulesets import SUPER
+from aclkit.explain.views import SUPER_RULESET, operations_sql
 from aclkit.model.acl import ANY_OTHER
+from aclkit.readback import Readback, Versions
 
 BY_SETTINGS: Final = "settings"
 BY_INVENTORY: Final = "inventory"
 BY_ACL: Final = "acl"
 
-_RESOURCE: Final = ["resource_type", "resource_name"]
+_TABLES: Final = (
+    "principal",
+    "host",
+    "explain_pair",
+    "explain_class_pair",
+    "explain_ruling",
+    "ruleset",
+    "ruleset_group",
+)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Decided:
-    """The explain tables of one cluster as one run left them."""
-
-    principal: DataFrame
-    host: DataFrame
-    explain_pair: DataFrame
-    explain_class_pair: DataFrame
-    explain_ruling: DataFrame
-    ruleset: DataFrame
-    ruleset_group: DataFrame
+def tables_of_changes(before: Mapping[str, int], after: Mapping[str, int]) -> Versions:
+    """Return what ``changed_accesses`` asks about: tables as two runs left them, and history."""
+    return {
+        **{f"was_{name}": (name, before.get(name)) for name in _TABLES},
+        **{f"now_{name}": (name, after.get(name)) for name in _TABLES},
+        "acl_history": ("acl_history", after.get("acl_history")),
+    }
 
 
-def changed_accesses(
-    before: Decided, after: Decided, history: DataFrame, *, settings_changed: bool
-) -> DataFrame:
+def changed_accesses(tables: Readback, *, settings_changed: bool, hosts_changed: bool) -> pa.Table:
     """Return the rows of ``access_change``, cluster and run aside.
 
-    A pair counts as changed when its ruleset did, or when the ruleset's rulings did.
+    A pair counts as changed when its ruleset did, or when the ruleset's rulings did; those can
+    only where settings or hosts are other ones, for a ruleset's id is a hash of its ACLs. What
+    only one of the runs asked about counts when somebody may do something there.
     """
-    altered = _altered_rulings(before, after).persist()
-    changes = (
-        _named_pairs(before, after)
-        .unionByName(_class_pairs(before, after))
-        .join(F.broadcast(altered), on="ruleset_after", how="left")
-        .where(
-            ~F.col("ruleset_before").eqNullSafe(F.col("ruleset_after"))
-            | F.coalesce("is_altered", F.lit(False))
-        )
-        .drop("is_altered")
-        .distinct()
-        .persist()
-    )
-    # Each is read several times below; persisted, it is computed once.
-    steps = changes.select("ruleset_before", "ruleset_after", "resource_type").distinct().persist()
-    moved = _moved_acls(steps, before, after, history).persist()
-    counts = _count_cells(steps, before, after).persist()
-    return _with_cause(changes, moved, counts, settings_changed=settings_changed)
-
-
-def _named_pairs(before: Decided, after: Decided) -> DataFrame:
-    """Return pairs that an own ACL reaches before or after, with both rulesets."""
-    named = (
-        before.explain_pair.select("principal", *_RESOURCE)
-        .unionByName(after.explain_pair.select("principal", *_RESOURCE))
-        .distinct()
-    )
-    return (
-        named.join(_rulesets_of(named, before, "ruleset_before"), on=_key(), how="left")
-        .join(_rulesets_of(named, after, "ruleset_after"), on=_key(), how="left")
-        .select(
-            "principal",
-            F.lit(None).cast("string").alias("principal_class"),
-            *_RESOURCE,
-            "ruleset_before",
-            "ruleset_after",
+    altered = _ALTERED if settings_changed or hosts_changed else _NONE_ALTERED
+    return tables.arrow(
+        _CHANGES.substitute(
+            _DIALECT[tables.engine],
+            altered=altered,
+            super_ruleset=f"'{SUPER_RULESET}'",
+            any_other=f"'{ANY_OTHER}'",
+            operations=operations_sql(),
+            settings_changed=str(settings_changed).lower(),
+            by_settings=f"'{BY_SETTINGS}'",
+            by_inventory=f"'{BY_INVENTORY}'",
+            by_acl=f"'{BY_ACL}'",
         )
     )
 
 
-def _key() -> list[str]:
-    return ["principal", *_RESOURCE]
+_DIALECT: Final[dict[str, dict[str, str]]] = {
+    "duckdb": {
+        "text": "VARCHAR",
+        "unfold": "unnest",
+        "offsets": "list_sort(list(DISTINCT moved_at) FILTER (moved_at IS NOT NULL))",
+        "no_offsets": "CAST([] AS BIGINT[])",
+    },
+    "spark": {
+        "text": "STRING",
+        "unfold": "explode",
+        "offsets": "sort_array(collect_set(moved_at))",
+        "no_offsets": "CAST(array() AS ARRAY<BIGINT>)",
+    },
+}
 
+_RULING: Final = "ruleset_id, host, operation, decision, rule, deciding_acl_id"
+_ALTERED: Final = f"""\
+SELECT DISTINCT ruleset_id FROM (
+(SELECT {_RULING} FROM was_explain_ruling EXCEPT SELECT {_RULING} FROM now_explain_ruling)
+UNION ALL
+(SELECT {_RULING} FROM now_explain_ruling EXCEPT SELECT {_RULING} FROM was_explain_ruling)
+) AS other
+WHERE ruleset_id IN (SELECT ruleset_id FROM was_explain_ruling)
+AND ruleset_id IN (SELECT ruleset_id FROM now_explain_ruling)"""  # noqa: S608 -- names of the contract
+_NONE_ALTERED: Final = "SELECT ruleset_id FROM now_explain_ruling WHERE false"
 
-def _rulesets_of(named: DataFrame, decided: Decided, column: str) -> DataFrame:
-    """Return the ruleset of each named pair as one run had it: super, own, or the class's."""
-    members = decided.principal.select("principal", "principal_class", "is_super_user")
-    own = decided.explain_pair.select(*_key(), F.col("ruleset_id").alias("own_id"))
-    shared = decided.explain_class_pair.select(
-        "principal_class", *_RESOURCE, F.col("ruleset_id").alias("shared_id")
-    )
-    return (
-        named.join(members, on="principal", how="inner")
-        .join(shared, on=["principal_class", *_RESOURCE], how="inner")
-        .join(own, on=_key(), how="left")
-        .select(
-            *_key(),
-            F.when(F.col("is_super_user"), SUPER)
-            .otherwise(F.coalesce("own_id", "shared_id"))
-            .alias(column),
-        )
-    )
-
-
-def _class_pairs(before: Decided, after: Decided) -> DataFrame:
-    """Return class pairs with both rulesets, for each move of principals from class to class.
-
-    A principal that only one of the runs asked about moves from or to no class; there the other
-    ruleset is null. So is it for a resource that only one of them asked about.
-    """
-    moves = (
-        _members(before, "class_before")
-        .join(_members(after, "class_after"), on="principal", how="full")
-        .select("class_before", "class_after")
-        .distinct()
-    )
-    was = _shared(before, "class_before", "ruleset_before")
-    now = _shared(after, "class_after", "ruleset_after")
-    sides = (
-        moves.join(was, on="class_before", how="inner")
-        .unionByName(moves.join(now, on="class_after", how="inner"), allowMissingColumns=True)
-        .groupBy("class_before", "class_after", *_RESOURCE)
-        .agg(
-            F.max("ruleset_before").alias("ruleset_before"),
-            F.max("ruleset_after").alias("ruleset_after"),
-        )
-    )
-    return sides.select(
-        F.lit(None).cast("string").alias("principal"),
-        F.coalesce("class_after", "class_before").alias("principal_class"),
-        *_RESOURCE,
-        "ruleset_before",
-        "ruleset_after",
-    )
-
-
-def _members(decided: Decided, column: str) -> DataFrame:
-    """Return each principal with its class; super users are a class of their own."""
-    name = F.when(F.col("is_super_user"), SUPER).otherwise(F.col("principal_class"))
-    return decided.principal.select("principal", name.alias(column))
-
-
-def _shared(decided: Decided, class_column: str, ruleset_column: str) -> DataFrame:
-    """Return class pairs under other column names, those of super users added."""
-    ordinary = decided.explain_class_pair.select("principal_class", *_RESOURCE, "ruleset_id")
-    supers = ordinary.select(
-        F.lit(SUPER).alias("principal_class"), *_RESOURCE, F.lit(SUPER).alias("ruleset_id")
-    ).distinct()
-    return ordinary.unionByName(supers).toDF(class_column, *_RESOURCE, ruleset_column)
-
-
-def _altered_rulings(before: Decided, after: Decided) -> DataFrame:
-    """Return rulesets that both runs had, with other rulings."""
-    columns = ["host", "operation", "decision", "rule", "deciding_acl_id"]
-
-    def digest(decided: Decided, name: str) -> DataFrame:
-        rows = F.sort_array(F.collect_list(F.struct(*columns)))
-        return decided.explain_ruling.groupBy("ruleset_id").agg(F.xxhash64(rows).alias(name))
-
-    return (
-        digest(before, "was")
-        .join(digest(after, "now"), on="ruleset_id", how="inner")
-        .where(F.col("was") != F.col("now"))
-        .select(F.col("ruleset_id").alias("ruleset_after"), F.lit(True).alias("is_altered"))
-    )
-
-
-def _with_cause(
-    changes: DataFrame, moved: DataFrame, counts: DataFrame, *, settings_changed: bool
-) -> DataFrame:
-    """Add why and how much: settings, inventory, or the records behind it; gained and lost.
-
-    What only one of the runs asked about counts when somebody may do something there. A ruleset
-    whose rulings are written otherwise but mean the same is no change.
-    """
-    is_partial = F.col("c.ruleset_before").isNull() | F.col("c.ruleset_after").isNull()
-    is_same = F.col("c.ruleset_before") == F.col("c.ruleset_after")
-    cause = (
-        F.when(F.lit(settings_changed), BY_SETTINGS)
-        .when(is_partial | is_same, BY_INVENTORY)
-        .otherwise(BY_ACL)
-    )
-    is_felt = (F.col("n.gained") > 0) | (F.col("n.lost") > 0)
-    step = (
-        F.col("c.ruleset_before").eqNullSafe(F.col("n.ruleset_before"))
-        & F.col("c.ruleset_after").eqNullSafe(F.col("n.ruleset_after"))
-        & (F.col("c.resource_type") == F.col("n.resource_type"))
-    )
-    acls = (F.col("c.ruleset_before") == F.col("m.ruleset_before")) & (
-        F.col("c.ruleset_after") == F.col("m.ruleset_after")
-    )
-    return (
-        changes.alias("c")
-        .join(counts.alias("n"), on=step, how="left")
-        .join(moved.alias("m"), on=acls, how="left")
-        .where(is_felt | ~(is_partial | F.coalesce(is_same, F.lit(False))))
-        .select(
-            "c.*",
-            cause.alias("cause"),
-            F.coalesce("m.cause_offsets", F.array().cast("array<bigint>")).alias("cause_offsets"),
-            F.coalesce("n.gained", F.lit(0)).alias("gained"),
-            F.coalesce("n.lost", F.lit(0)).alias("lost"),
-        )
-    )
-
-
-def _moved_acls(steps: DataFrame, before: Decided, after: Decided, history: DataFrame) -> DataFrame:
-    """Return for each (ruleset before, after) the offsets at which their ACLs differ."""
-    pairs = steps.select("ruleset_before", "ruleset_after").distinct()
-    key = ["ruleset_before", "ruleset_after", "acl_id"]
-    sides = (
-        pairs.join(_acls_of(before, "ruleset_before"), on="ruleset_before", how="inner")
-        .withColumn("had", F.lit(1))
-        .unionByName(
-            pairs.join(
-                _acls_of(after, "ruleset_after"), on="ruleset_after", how="inner"
-            ).withColumn("had", F.lit(0))
-        )
-        .groupBy(*key)
-        .agg(F.min("had").alias("least"), F.max("had").alias("most"))
-        .where(F.col("least") == F.col("most"))
-    )
-    moved_at = F.when(F.col("most") == 1, F.col("removed_offset")).otherwise(
-        F.col("effective_offset")
-    )
-    return (
-        sides.join(
-            history.select("acl_id", "effective_offset", "removed_offset"), on="acl_id", how="inner"
-        )
-        .groupBy("ruleset_before", "ruleset_after")
-        .agg(F.sort_array(F.collect_set(moved_at)).alias("cause_offsets"))
-    )
-
-
-def _acls_of(decided: Decided, column: str) -> DataFrame:
-    """Return (ruleset, ACL) of one run."""
-    parts = decided.ruleset.select(
-        F.col("ruleset_id").alias(column), F.explode("group_ids").alias("group_id")
-    )
-    return parts.join(
-        decided.ruleset_group.select("group_id", F.explode("acl_ids").alias("acl_id")),
-        on="group_id",
-        how="inner",
-    ).select(column, "acl_id")
-
-
-def _count_cells(steps: DataFrame, before: Decided, after: Decided) -> DataFrame:
-    """Count for each step how many hosts × operations became ALLOWED or DENIED."""
-    hosts = before.host.select("host").unionByName(after.host.select("host")).distinct()
-    was = _cells(before, hosts, "ruleset_before", "was")
-    now = _cells(after, hosts, "ruleset_after", "now")
-    cells = (
-        steps.join(was, on="ruleset_before", how="inner")
-        .unionByName(steps.join(now, on="ruleset_after", how="inner"), allowMissingColumns=True)
-        .join(operations(steps.sparkSession), on=["resource_type", "operation"], how="inner")
-        .groupBy("ruleset_before", "ruleset_after", "resource_type", "host", "operation")
-        .agg(F.max("was").alias("was"), F.max("now").alias("now"))
-    )
-    allowed_now = F.coalesce("now", F.lit(False))
-    allowed_then = F.coalesce("was", F.lit(False))
-    return cells.groupBy("ruleset_before", "ruleset_after", "resource_type").agg(
-        F.count_if(allowed_now & ~allowed_then).alias("gained"),
-        F.count_if(allowed_then & ~allowed_now).alias("lost"),
-    )
-
-
-def _cells(decided: Decided, hosts: DataFrame, ruleset: str, column: str) -> DataFrame:
-    """Return whether each (ruleset, host, operation) is ALLOWED, for all hosts asked about."""
-    rulings = decided.explain_ruling.select(
-        "ruleset_id", "host", "operation", (F.col("decision") == ALLOWED).alias("allowed")
-    )
-    other = rulings.where(F.col("host") == ANY_OTHER).drop("host")
-    return (
-        other.withColumnRenamed("allowed", "other_allowed")
-        .crossJoin(F.broadcast(hosts))
-        .join(rulings, on=["ruleset_id", "host", "operation"], how="left")
-        .select(
-            F.col("ruleset_id").alias(ruleset),
-            "host",
-            "operation",
-            F.coalesce("allowed", "other_allowed").alias(column),
-        )
-    )
+_CHANGES: Final = Template("""\
+WITH operation AS ($operations),
+altered AS ($altered),
+was_member AS (
+SELECT principal, principal_class, is_super_user,
+       CASE WHEN is_super_user THEN $super_ruleset ELSE principal_class END AS peers
+FROM was_principal
+),
+now_member AS (
+SELECT principal, principal_class, is_super_user,
+       CASE WHEN is_super_user THEN $super_ruleset ELSE principal_class END AS peers
+FROM now_principal
+),
+turned AS (
+SELECT n.principal FROM now_member n JOIN was_member w ON w.principal = n.principal
+WHERE n.is_super_user <> w.is_super_user
+),
+touched AS (
+SELECT coalesce(n.principal, w.principal) AS principal,
+       coalesce(n.resource_type, w.resource_type) AS resource_type,
+       coalesce(n.resource_name, w.resource_name) AS resource_name,
+       w.ruleset_id AS own_before, n.ruleset_id AS own_after
+FROM now_explain_pair n
+FULL JOIN was_explain_pair w ON w.principal = n.principal
+ AND w.resource_type = n.resource_type AND w.resource_name = n.resource_name
+),
+candidate AS (
+SELECT * FROM touched
+WHERE own_before IS DISTINCT FROM own_after
+   OR own_after IN (SELECT ruleset_id FROM altered)
+   OR principal IN (SELECT principal FROM turned)
+),
+named AS (
+SELECT c.principal, CAST(NULL AS $text) AS principal_class, c.resource_type, c.resource_name,
+       CASE WHEN ws.ruleset_id IS NULL THEN NULL
+            WHEN wm.is_super_user THEN $super_ruleset
+            ELSE coalesce(c.own_before, ws.ruleset_id) END AS ruleset_before,
+       CASE WHEN ns.ruleset_id IS NULL THEN NULL
+            WHEN nm.is_super_user THEN $super_ruleset
+            ELSE coalesce(c.own_after, ns.ruleset_id) END AS ruleset_after
+FROM candidate c
+LEFT JOIN was_member wm ON wm.principal = c.principal
+LEFT JOIN now_member nm ON nm.principal = c.principal
+LEFT JOIN was_explain_class_pair ws ON ws.principal_class = wm.principal_class
+ AND ws.resource_type = c.resource_type AND ws.resource_name = c.resource_name
+LEFT JOIN now_explain_class_pair ns ON ns.principal_class = nm.principal_class
+ AND ns.resource_type = c.resource_type AND ns.resource_name = c.resource_name
+),
+move AS (
+SELECT DISTINCT w.peers AS peers_before, n.peers AS peers_after
+FROM was_member w FULL JOIN now_member n ON n.principal = w.principal
+),
+was_shared AS (
+SELECT principal_class, resource_type, resource_name, ruleset_id FROM was_explain_class_pair
+UNION ALL
+SELECT DISTINCT $super_ruleset, resource_type, resource_name, $super_ruleset
+FROM was_explain_class_pair
+),
+now_shared AS (
+SELECT principal_class, resource_type, resource_name, ruleset_id FROM now_explain_class_pair
+UNION ALL
+SELECT DISTINCT $super_ruleset, resource_type, resource_name, $super_ruleset
+FROM now_explain_class_pair
+),
+side AS (
+SELECT m.peers_before, m.peers_after, s.resource_type, s.resource_name,
+       s.ruleset_id AS ruleset_before, CAST(NULL AS $text) AS ruleset_after
+FROM move m JOIN was_shared s ON s.principal_class = m.peers_before
+UNION ALL
+SELECT m.peers_before, m.peers_after, s.resource_type, s.resource_name,
+       CAST(NULL AS $text), s.ruleset_id
+FROM move m JOIN now_shared s ON s.principal_class = m.peers_after
+),
+of_class AS (
+SELECT CAST(NULL AS $text) AS principal, coalesce(peers_after, peers_before) AS principal_class,
+       resource_type, resource_name,
+       max(ruleset_before) AS ruleset_before, max(ruleset_after) AS ruleset_after
+FROM side GROUP BY peers_before, peers_after, resource_type, resource_name
+),
+change AS (
+SELECT DISTINCT * FROM (SELECT * FROM named UNION ALL SELECT * FROM of_class) AS every
+WHERE ruleset_before IS DISTINCT FROM ruleset_after
+   OR ruleset_after IN (SELECT ruleset_id FROM altered)
+),
+step AS (SELECT DISTINCT ruleset_before, ruleset_after, resource_type FROM change),
+swap AS (
+SELECT DISTINCT ruleset_before, ruleset_after FROM step
+WHERE ruleset_before IS NOT NULL AND ruleset_after IS NOT NULL
+),
+was_part AS (
+SELECT ruleset_id, $unfold(group_ids) AS group_id FROM was_ruleset
+WHERE ruleset_id IN (SELECT ruleset_before FROM swap)
+),
+now_part AS (
+SELECT ruleset_id, $unfold(group_ids) AS group_id FROM now_ruleset
+WHERE ruleset_id IN (SELECT ruleset_after FROM swap)
+),
+was_acl AS (SELECT group_id, $unfold(acl_ids) AS acl_id FROM was_ruleset_group),
+now_acl AS (SELECT group_id, $unfold(acl_ids) AS acl_id FROM now_ruleset_group),
+held AS (
+SELECT s.ruleset_before, s.ruleset_after, a.acl_id, 1 AS had
+FROM swap s JOIN was_part p ON p.ruleset_id = s.ruleset_before
+JOIN was_acl a ON a.group_id = p.group_id
+UNION ALL
+SELECT s.ruleset_before, s.ruleset_after, a.acl_id, 0
+FROM swap s JOIN now_part p ON p.ruleset_id = s.ruleset_after
+JOIN now_acl a ON a.group_id = p.group_id
+),
+moved AS (
+SELECT m.ruleset_before, m.ruleset_after,
+       CASE WHEN m.had = 1 THEN h.removed_offset ELSE h.effective_offset END AS moved_at
+FROM (SELECT ruleset_before, ruleset_after, acl_id, max(had) AS had FROM held
+      GROUP BY ruleset_before, ruleset_after, acl_id HAVING min(had) = max(had)) m
+JOIN acl_history h ON h.acl_id = m.acl_id
+),
+cause AS (
+SELECT ruleset_before, ruleset_after, $offsets AS cause_offsets
+FROM moved GROUP BY ruleset_before, ruleset_after
+),
+asked AS (SELECT host FROM was_host UNION SELECT host FROM now_host),
+cell AS (
+SELECT s.ruleset_before, s.ruleset_after, s.resource_type,
+       coalesce(coalesce(wn.decision, wo.decision) = 'ALLOWED', false) AS was,
+       coalesce(coalesce(nn.decision, other_now.decision) = 'ALLOWED', false) AS now
+FROM step s
+JOIN operation o ON o.resource_type = s.resource_type
+CROSS JOIN asked h
+LEFT JOIN was_explain_ruling wn
+  ON wn.ruleset_id = s.ruleset_before AND wn.operation = o.operation AND wn.host = h.host
+LEFT JOIN was_explain_ruling wo
+  ON wo.ruleset_id = s.ruleset_before AND wo.operation = o.operation AND wo.host = $any_other
+LEFT JOIN now_explain_ruling nn
+  ON nn.ruleset_id = s.ruleset_after AND nn.operation = o.operation AND nn.host = h.host
+LEFT JOIN now_explain_ruling other_now
+  ON other_now.ruleset_id = s.ruleset_after AND other_now.operation = o.operation
+ AND other_now.host = $any_other
+),
+felt AS (
+SELECT ruleset_before, ruleset_after, resource_type,
+       sum(CASE WHEN now AND NOT was THEN 1 ELSE 0 END) AS gained,
+       sum(CASE WHEN was AND NOT now THEN 1 ELSE 0 END) AS lost
+FROM cell GROUP BY ruleset_before, ruleset_after, resource_type
+)
+SELECT c.principal, c.principal_class, c.resource_type, c.resource_name,
+       c.ruleset_before, c.ruleset_after,
+       CASE WHEN $settings_changed THEN $by_settings
+            WHEN c.ruleset_before IS NULL OR c.ruleset_after IS NULL
+              OR c.ruleset_before = c.ruleset_after THEN $by_inventory
+            ELSE $by_acl END AS cause,
+       coalesce(m.cause_offsets, $no_offsets) AS cause_offsets,
+       CAST(f.gained AS BIGINT) AS gained, CAST(f.lost AS BIGINT) AS lost
+FROM change c
+JOIN felt f ON f.ruleset_before IS NOT DISTINCT FROM c.ruleset_before
+ AND f.ruleset_after IS NOT DISTINCT FROM c.ruleset_after AND f.resource_type = c.resource_type
+LEFT JOIN cause m ON m.ruleset_before = c.ruleset_before AND m.ruleset_after = c.ruleset_after
+WHERE f.gained > 0 OR f.lost > 0
+   OR (c.ruleset_before IS NOT NULL AND c.ruleset_after IS NOT NULL
+       AND c.ruleset_before <> c.ruleset_after)""")

@@ -1,33 +1,44 @@
-"""The written tables → proof that every decision is there and right, or a failed run."""
+"""The written tables → proof that every decision is there and right, or a failed run.
+
+The tables are read back with SQL that both engines speak; see ``aclkit.readback``.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from functools import reduce
+import random
+from collections import defaultdict
+from string import Template
 from typing import Final
 
-from pyspark.sql import DataFrame
-from pyspark.sql import functions as F
+import pyarrow as pa
 
 from aclkit.decide.rules import decide
+from aclkit.decide.second_search import SecondSearch
 from aclkit.errors import DataError
-from aclkit.explain import frames
-from aclkit.explain.tables import EXPLAIN_TABLES, Scope, explain_view
-from aclkit.frame import local_frame
+from aclkit.explain.tables import Scope
+from aclkit.explain.views import EXPLAIN_TABLES, explain_sql, operations_sql
 from aclkit.model.acl import ANY_OTHER, Acl, Request
-from aclkit.model.operation import OPERATIONS_OF_TYPE
 from aclkit.model.semantics import BrokerSettings
-from aclkit.patterns.match import pattern_matches
+from aclkit.patterns.match import pattern_matches, principal_matches
+from aclkit.readback import Readback, read_back
 
 SAMPLE: Final = 1_000
 """How many cells of the view are decided again by the pure rule."""
 
-_SIDE: Final = 8
+_KEYS: Final = {
+    "principal": "principal",
+    "host": "host",
+    "resource": "resource_type, resource_name",
+    "explain_pair": "principal, resource_type, resource_name",
+    "explain_class_pair": "principal_class, resource_type, resource_name",
+    "ruleset": "ruleset_id",
+    "explain_ruling": "ruleset_id, host, operation",
+}
+_SAMPLED: Final = {"principal": 16, "host": 8, "resource": 6}
+"""How many of each the cells are drawn from."""
 
 
-def check_completeness(
-    scope: Scope, acls: DataFrame, settings: BrokerSettings, expected: int
-) -> None:
+def check_completeness(scope: Scope, settings: BrokerSettings, expected: int) -> None:
     """Read the tables back: every decision once, and a sample of them by the pure rule.
 
     The counts go into the run's row.
@@ -36,183 +47,142 @@ def check_completeness(
         DataError: a key twice, a ruleset without its rulings, a pair without its ruleset, or a
             cell that the pure rule decides otherwise.
     """
-    counts = _count_keys(scope)
-    decided = rows_decided(scope, counts)
-    scope.run.counts |= {
-        "rows_expected": expected,
-        "rows_decided": decided,
-        **{table: counts.get(table, 0) for table in _KEYS},
-    }
-    if decided != expected:
-        raise DataError(f"expected {expected:,} decisions, the written tables hold {decided:,}")
-    if scope.store.has("explain"):
-        dense = scope.written("explain").where(F.col("decision").isNotNull()).count()
-        if dense != expected:
-            raise DataError(f"expected {expected:,} rows in explain, it holds {dense:,}")
-    scope.run.counts["cells_checked"] = _check_sample(scope, acls, settings)
+    versions = scope.store.versions
+    names = [*_KEYS, "acl_history", *(["explain"] if scope.store.has("explain") else [])]
+    tables = {name: (name, versions.get(name)) for name in names}
+    with read_back(scope.store, scope.cluster_id, tables) as written:
+        counts = _count_keys(written)
+        decided = rows_decided(written, counts["host"])
+        scope.run.counts |= {"rows_expected": expected, "rows_decided": decided, **counts}
+        if decided != expected:
+            raise DataError(f"expected {expected:,} decisions, the written tables hold {decided:,}")
+        if "explain" in tables:
+            ((dense,),) = written.rows("SELECT count(decision) FROM explain")
+            if dense != expected:
+                raise DataError(f"expected {expected:,} rows in explain, it holds {dense:,}")
+        scope.run.counts["cells_checked"] = _check_sample(scope, written, settings)
 
 
-def rows_decided(scope: Scope, counts: Mapping[str, int]) -> int:
+def rows_decided(written: Readback, hosts: int) -> int:
     """Count the decisions that the factored tables hold, without multiplying them out.
 
     A (class, resource) counts for each principal of the class and each host, and for every
     operation of the type when its ruleset has a ruling of any other host for all of them. A
     pair whose own ruleset lacks one takes its operations away again.
     """
-    operations = frames.operations(scope.spark)
-    known = operations.groupBy("resource_type").agg(F.count("*").alias("known"))
-    answered = (
-        scope.written("explain_ruling")
-        .where(F.col("host") == ANY_OTHER)
-        .groupBy("ruleset_id")
-        .agg(F.count_distinct("operation").alias("answers"))
+    ((shared, broken, of_supers),) = written.rows(
+        _DECIDED.substitute(operations=operations_sql(), any_other=f"'{ANY_OTHER}'")
     )
-    complete = (
-        scope.written("ruleset")
-        .join(answered, on="ruleset_id", how="inner")
-        .join(F.broadcast(known), on="resource_type", how="inner")
-        .where(F.col("answers") == F.col("known"))
-        .select("ruleset_id", "known")
-        .persist()
-    )
-    members = scope.written("principal").where(~F.col("is_super_user")).groupBy("principal_class")
-    shared = (
-        scope.written("explain_class_pair")
-        .join(complete, on="ruleset_id", how="inner")
-        .join(members.agg(F.count("*").alias("members")), on="principal_class", how="inner")
-        .agg(F.sum(F.col("members") * F.col("known")).alias("cells"))
-        .collect()[0]["cells"]
-    )
-    broken = (
-        scope.written("explain_pair")
-        .join(complete, on="ruleset_id", how="left_anti")
-        .join(F.broadcast(known), on="resource_type", how="inner")
-        .agg(F.sum("known").alias("cells"))
-        .collect()[0]["cells"]
-    )
-    complete.unpersist()
-    of_supers = counts.get(_SUPERS, 0) * sum(
-        counts.get(f"{_TYPE}{resource_type}", 0) * len(known_operations)
-        for resource_type, known_operations in OPERATIONS_OF_TYPE.items()
-    )
-    return counts.get("host", 0) * (int(shared or 0) - int(broken or 0) + of_supers)
+    return hosts * (int(shared or 0) - int(broken or 0) + int(of_supers or 0))
 
 
-_KEYS: Final = {
-    "principal": ["principal"],
-    "host": ["host"],
-    "resource": ["resource_type", "resource_name"],
-    "explain_pair": ["principal", "resource_type", "resource_name"],
-    "explain_class_pair": ["principal_class", "resource_type", "resource_name"],
-    "ruleset": ["ruleset_id"],
-    "explain_ruling": ["ruleset_id", "host", "operation"],
-}
-_SUPERS: Final = "super users"
-_TYPE: Final = "resources of "
+_DECIDED: Final = Template("""\
+WITH operation AS ($operations),
+known AS (SELECT resource_type, count(*) AS known FROM operation GROUP BY resource_type),
+answered AS (
+SELECT ruleset_id, count(*) AS answers FROM explain_ruling
+WHERE host = $any_other AND decision IS NOT NULL GROUP BY ruleset_id
+),
+complete AS (
+SELECT s.ruleset_id, k.known FROM ruleset s
+JOIN answered a ON a.ruleset_id = s.ruleset_id
+JOIN known k ON k.resource_type = s.resource_type AND k.known = a.answers
+),
+member AS (
+SELECT principal_class, count(*) AS members FROM principal
+WHERE NOT is_super_user GROUP BY principal_class
+)
+SELECT
+(SELECT sum(m.members * c.known) FROM explain_class_pair p
+ JOIN complete c ON c.ruleset_id = p.ruleset_id
+ JOIN member m ON m.principal_class = p.principal_class) AS shared,
+(SELECT sum(k.known) FROM explain_pair p JOIN known k ON k.resource_type = p.resource_type
+ LEFT JOIN complete c ON c.ruleset_id = p.ruleset_id WHERE c.ruleset_id IS NULL) AS broken,
+(SELECT count(*) FROM principal p CROSS JOIN resource r
+ JOIN operation o ON o.resource_type = r.resource_type
+ JOIN explain_ruling g ON g.ruleset_id = 'super' AND g.operation = o.operation
+ WHERE p.is_super_user AND g.host = $any_other) AS of_supers""")
 
 
-def _count_keys(scope: Scope) -> dict[str, int]:
-    """Count the rows of every written table in one job, and refuse a key that stands twice.
-
-    Keys are compared by a hash first; only where two hashes meet are the keys looked at.
-    """
-    sides = [_hashed(scope.written(table), table, key) for table, key in _KEYS.items()]
-    every = reduce(DataFrame.unionByName, sides)
-    rows = (
-        every.groupBy("of", "key")
-        .agg(F.count("*").alias("times"))
-        .groupBy("of")
-        .agg(F.sum("times").alias("rows"), F.max("times").alias("most"))
-        .collect()
-    )
-    for row in rows:
-        if row["most"] > 1:
-            _refuse_duplicates(scope, row["of"])
-    counts = {row["of"]: int(row["rows"]) for row in rows}
-    extra = (
-        scope.written("principal")
-        .where("is_super_user")
-        .select(F.lit(_SUPERS).alias("of"))
-        .unionByName(
-            scope.written("resource").select(F.concat(F.lit(_TYPE), "resource_type").alias("of"))
+def _count_keys(written: Readback) -> dict[str, int]:
+    """Count the rows of every written table, and refuse a key that stands twice."""
+    counts = {}
+    for table, key in _KEYS.items():
+        ((rows, keys),) = written.rows(
+            f"SELECT (SELECT count(*) FROM {table}), "  # noqa: S608 -- names of the contract
+            f"(SELECT count(*) FROM (SELECT {key} FROM {table} GROUP BY {key}) AS k)"
         )
-    )
-    return counts | {row["of"]: row["count"] for row in extra.groupBy("of").count().collect()}
+        if rows != keys:
+            twice = written.rows(
+                f"SELECT {key}, count(*) FROM {table} GROUP BY {key} "  # noqa: S608 -- names of the contract
+                "HAVING count(*) > 1 LIMIT 1"
+            )
+            raise DataError(f"expected one row per {key} in {table}, found {twice[0]}")
+        counts[table] = int(rows)
+    return counts
 
 
-def _hashed(rows: DataFrame, table: str, key: list[str]) -> DataFrame:
-    return rows.select(F.lit(table).alias("of"), F.xxhash64(*key).alias("key"))
-
-
-def _refuse_duplicates(scope: Scope, table: str) -> None:
-    key = _KEYS[table]
-    twice = scope.written(table).groupBy(*key).count().where("count > 1").limit(1).collect()
-    if twice:
-        raise DataError(f"expected one row per {', '.join(key)} in {table}, found {twice[0]}")
-
-
-def _check_sample(scope: Scope, acls: DataFrame, settings: BrokerSettings) -> int:
+def _check_sample(scope: Scope, written: Readback, settings: BrokerSettings) -> int:
     """Decide random cells of the view again by the pure rule; return how many."""
-    sample = {
-        "principal": scope.written("principal").orderBy(F.rand()).limit(_SIDE * 2),
-        "host": scope.written("host").orderBy(F.rand()).limit(_SIDE),
-        "resource": scope.written("resource").orderBy(F.rand()).limit(_SIDE * 2),
-    }
-    sample = {n: local_frame(scope.spark, f.collect(), f.schema) for n, f in sample.items()}
-    written = {table: scope.written(table) for table in EXPLAIN_TABLES}
-    cells = explain_view(scope, written | sample).orderBy(F.rand()).limit(SAMPLE).collect()
-    near = _acls_reaching(scope, acls, {(c["resource_type"], c["resource_name"]) for c in cells})
+    names: dict[str, str] = {}
+    for table in EXPLAIN_TABLES:
+        few = _SAMPLED.get(table)
+        names[table] = (
+            f"(SELECT * FROM {table} ORDER BY random() LIMIT {few})"  # noqa: S608 -- names of the contract
+            if few
+            else table
+        )
+    columns = (*Request.__slots__, "decision", "rule", "deciding_acl_id")
+    cells = written.rows(f"SELECT {', '.join(columns)} FROM ({explain_sql(names)}) AS cell")  # noqa: S608 -- names of the contract
+    cells = random.sample(cells, min(SAMPLE, len(cells)))
+    near = _acls_reaching(scope, written, {(cell[3], cell[4]) for cell in cells})
+    mine: dict[tuple[str, str, str], list[Acl]] = {}
+    search = SecondSearch.of(scope.texts.patterns)
     for cell in cells:
-        request = Request(
-            principal=cell["principal"],
-            host=cell["host"],
-            operation=cell["operation"],
-            resource_type=cell["resource_type"],
-            resource_name=cell["resource_name"],
-        )
-        ruling = decide(
-            near[request.resource_type, request.resource_name], request, settings, scope.semantics
-        )
-        found = (cell["decision"], cell["rule"], cell["deciding_acl_id"])
+        request = Request(**dict(zip(Request.__slots__, cell[:5], strict=True)))
+        key = (request.principal, request.resource_type, request.resource_name)
+        if key not in mine:
+            mine[key] = _that_matter(near[key[1:]], request.principal, scope)
+        is_last = search.wildcard_is_last(request.resource_type, request.resource_name)
+        ruling = decide(mine[key], request, settings, scope.semantics, wildcard_is_last=is_last)
         right = (ruling.decision, ruling.rule, ruling.acl.acl_id if ruling.acl else None)
-        if found != right:
-            raise DataError(f"{request}: the tables say {found}, the rule says {right}")
+        if cell[5:] != right:
+            raise DataError(f"{request}: the tables say {cell[5:]}, the rule says {right}")
     return len(cells)
 
 
+def _that_matter(near: list[Acl], principal: str, scope: Scope) -> list[Acl]:
+    """Keep the ACLs of a resource that match a principal.
+
+    Of the others the rule only asks whether there are any: one stands for them.
+    """
+    matching = [acl for acl in near if principal_matches(acl.principal, principal, scope.semantics)]
+    return matching or near[:1]
+
+
 def _acls_reaching(
-    scope: Scope, acls: DataFrame, resources: set[tuple[str, str]]
+    scope: Scope, written: Readback, resources: set[tuple[str, str]]
 ) -> dict[tuple[str, str], list[Acl]]:
-    """Collect the ACLs that reach each resource, by the specification and not the index."""
-    patterns = {
-        resource: {
-            (kind, name)
-            for resource_type, kind, name in scope.texts.patterns
-            if resource_type == resource[0]
-            and pattern_matches(kind, name, resource[1], scope.semantics)
-        }
-        for resource in resources
-    }
-    wanted = {
-        (resource[0], kind, name) for resource, found in patterns.items() for kind, name in found
-    }
-    if not wanted:
-        return {resource: [] for resource in resources}
-    keys = local_frame(
-        scope.spark,
-        sorted(wanted),
-        "resource_type STRING, pattern_type STRING, resource_name STRING",
+    """Read the ACLs that reach each resource, by the specification and not the index."""
+    reaching = [
+        (*resource, kind, pattern)
+        for resource in sorted(resources)
+        for of_type, kind, pattern in scope.texts.patterns
+        if of_type == resource[0] and pattern_matches(kind, pattern, resource[1], scope.semantics)
+    ]
+    fields = ("resource_type", "name", "pattern_type", "pattern")
+    columns = zip(*reaching, strict=True) if reaching else ([], [], [], [])
+    written.give(
+        "reaching",
+        pa.table(dict(zip(fields, (pa.array(list(c), pa.string()) for c in columns), strict=True))),
     )
-    columns = Acl.__slots__
-    rows = acls.join(
-        F.broadcast(keys), on=["resource_type", "pattern_type", "resource_name"], how="left_semi"
-    ).select(*columns)
-    found_acls = [Acl(**row.asDict()) for row in rows.collect()]
-    return {
-        resource: [
-            a
-            for a in found_acls
-            if a.resource_type == resource[0] and (a.pattern_type, a.resource_name) in found
-        ]
-        for resource, found in patterns.items()
-    }
+    found: defaultdict[tuple[str, str], list[Acl]] = defaultdict(list)
+    for name, *acl in written.rows(
+        f"SELECT r.name, {', '.join(f'h.{field}' for field in Acl.__slots__)} "  # noqa: S608 -- names of the contract
+        "FROM acl_history h JOIN reaching r ON r.resource_type = h.resource_type "
+        "AND r.pattern_type = h.pattern_type AND r.pattern = h.resource_name "
+        "WHERE h.removed_offset IS NULL"
+    ):
+        one = Acl(**dict(zip(Acl.__slots__, acl, strict=True)))
+        found[one.resource_type, name].append(one)
+    return found

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from typing import Any, Final
 
 from pyspark.sql import DataFrame
@@ -12,13 +12,15 @@ from pyspark.sql import functions as F
 
 from aclkit.errors import UsageError
 from aclkit.explain import tables
-from aclkit.explain.changes import Decided, changed_accesses
+from aclkit.explain.changes import changed_accesses, tables_of_changes
 from aclkit.explain.completeness import check_completeness
+from aclkit.explain.views import EXPLAIN_TABLES
 from aclkit.inventory.survey import Given, Inventory, log_entries, read_texts, survey
 from aclkit.model.operation import OPERATIONS_OF_TYPE
 from aclkit.model.semantics import BrokerSettings, Semantics
 from aclkit.progress import step
 from aclkit.publish import MATERIALIZING, Run, fail_point
+from aclkit.readback import read_back
 
 DENSE_LIMIT: Final = 50_000_000
 """``--dense auto`` writes the dense table up to this many rows."""
@@ -76,7 +78,13 @@ def take_inventory(run: Run, options: MaterializeOptions) -> tables.Scope:
             run.store.cluster_rows("principal_lifetime", run.cluster_id),
         )
         inventory = survey(texts, log, options.given, options.settings, options.semantics)
-    return tables.Scope(run=run, texts=texts, inventory=inventory, semantics=options.semantics)
+    return tables.Scope(
+        run=run,
+        texts=texts,
+        inventory=inventory,
+        semantics=options.semantics,
+        super_users=options.settings.super_users,
+    )
 
 
 def is_decided(scope: tables.Scope, options: MaterializeOptions) -> bool:
@@ -86,7 +94,7 @@ def is_decided(scope: tables.Scope, options: MaterializeOptions) -> bool:
     if before is None or json.loads(before["settings"]) != settings_json(options, scope.inventory):
         return False
     then, now = before["table_versions"], run.store.versions
-    return all(then.get(table) == now.get(table) for table in (*_INPUTS, *tables.EXPLAIN_TABLES))
+    return all(then.get(table) == now.get(table) for table in (*_INPUTS, *EXPLAIN_TABLES))
 
 
 def materialize(scope: tables.Scope, options: MaterializeOptions) -> MaterializeResult:
@@ -100,10 +108,11 @@ def materialize(scope: tables.Scope, options: MaterializeOptions) -> Materialize
     with step("matching patterns and pairing"):
         tables.write_setting(scope, options.settings)
         tables.write_inventory(scope, options.settings)
-        tables.write_rulesets(scope, acls)
+        pairing = tables.write_rulesets(scope, acls)
     fail_point("between-pairs-and-rulings")
     with step("deciding"):
-        tables.write_rulings(scope, acls, allow_everyone=options.settings.allow_everyone)
+        tables.write_rulings(scope, pairing, allow_everyone=options.settings.allow_everyone)
+        pairing.forget()
     rows = rows_expected(scope.inventory)
     is_dense = options.dense == "always" or (options.dense == "auto" and rows <= DENSE_LIMIT)
     if is_dense:
@@ -112,7 +121,7 @@ def materialize(scope: tables.Scope, options: MaterializeOptions) -> Materialize
     else:
         run.store.drop("explain")
     with step("checking completeness"):
-        check_completeness(scope, acls, options.settings, rows)
+        check_completeness(scope, options.settings, rows)
     run.counts |= {"acls": acls.count(), "decided_in_run": run.run_number}
     run.notes.extend(scope.inventory.notes)
     run.settings = settings_json(options, scope.inventory)
@@ -167,34 +176,24 @@ def _write_changes(scope: tables.Scope) -> None:
     before = run.previous(MATERIALIZING)
     if before is None or run.settings is None:
         return
-    with step("comparing with the run before"):
-        then = json.loads(before["settings"])
-        then_decided = _decided(run, before["table_versions"])
+    then = json.loads(before["settings"])
+    tables_of = tables_of_changes(before["table_versions"], run.store.versions)
+    with (
+        step("comparing with the run before"),
+        read_back(run.store, run.cluster_id, tables_of) as read,
+    ):
         changes = changed_accesses(
-            then_decided,
-            Decided(**{f.name: scope.read(f.name) for f in fields(Decided)}),
-            run.store.cluster_rows("acl_history", run.cluster_id),
+            read,
             settings_changed=any(then[key] != run.settings[key] for key in _DECIDING),
-        ).withColumns({"cluster_id": F.lit(run.cluster_id), "run_id": F.lit(run.run_id)})
-        changes = changes.persist()
-        run.counts["access_changes"] = changes.count()
-        if run.counts["access_changes"]:
-            run.store.append("access_change", changes)
-        changes.unpersist()
-        for field in fields(Decided):
-            getattr(then_decided, field.name).unpersist()
+            hosts_changed=then["inventory_digest"] != run.settings["inventory_digest"],
+        )
+        run.counts["access_changes"] = changes.num_rows
+        if changes.num_rows:
+            rows = run.store.spark.createDataFrame(changes).withColumns(
+                {"cluster_id": F.lit(run.cluster_id), "run_id": F.lit(run.run_id)}
+            )
+            run.store.append("access_change", rows)
 
 
 _INPUTS: Final = ("acl_history", "resource_lifetime", "principal_lifetime")
 _DECIDING: Final = ("semantics", "super_users", "allow_everyone")
-
-
-def _decided(run: Run, versions: Mapping[str, int]) -> Decided:
-    """Read the tables of an earlier run, each once."""
-    rows = {
-        field.name: run.store.read_version(field.name, versions.get(field.name))
-        .where(F.col("cluster_id") == run.cluster_id)
-        .persist()
-        for field in fields(Decided)
-    }
-    return Decided(**rows)

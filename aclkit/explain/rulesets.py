@@ -1,7 +1,7 @@
-"""ACLs, patterns and inventory → which set of ACLs applies to each pair. Transforms.
+"""Fingerprints of sets of groups → rulesets: their content, and ids that are hashes of it.
 
-A group is the ACLs with one pattern and one principal; a ruleset is a set of groups. Their ids
-are hashes of their content, so equal rules have equal ids in every run.
+Equal rules have equal ids in every run. The content is looked up once per ruleset, at the first
+pair that has it.
 """
 
 from __future__ import annotations
@@ -11,124 +11,98 @@ from typing import Final
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
+from aclkit.explain.reach import Late, content_id, packed_pair, resource_of
+
 SUPER: Final = "super"
 NONE: Final = "none"
 OTHER: Final = "other"
 
+LATE_DENY: Final = "deny"
+LATE_ALL: Final = "all"
+"""Among which ACLs of a ruleset the broker meets LITERAL ``*`` last; see ``reach.Late``."""
 
-def group_acls(acls: DataFrame, patterns: DataFrame) -> DataFrame:
-    """Return ``ruleset_group`` rows with the ``pattern_id`` of each."""
-    pattern = ["resource_type", "pattern_type", "resource_name"]
+SET: Final = ("set1", "set2")
+"""The fingerprint of a set of groups, the key of a ruleset within one run."""
+
+
+def first_pairs(pairs: DataFrame) -> DataFrame:
+    """Return each ruleset once, with ``pair``: the first pair that has it.
+
+    ``class1``, ``class2`` say which class ruleset is part of it.
+    """
+    return pairs.groupBy(*SET).agg(
+        F.min(packed_pair()).alias("pair"),
+        F.min("class1").alias("class1"),
+        F.min("class2").alias("class2"),
+    )
+
+
+def parts_of(reached: DataFrame, firsts: DataFrame) -> DataFrame:
+    """Return the groups of each ruleset that touch its first pair directly."""
     return (
-        acls.groupBy("cluster_id", *pattern, "principal")
-        .agg(F.array_sort(F.collect_list("acl_id")).alias("acl_ids"))
-        .withColumn("group_id", content_id(F.col("acl_ids")))
-        .join(F.broadcast(patterns.select("pattern_id", *pattern)), on=pattern, how="inner")
+        reached.select(packed_pair().alias("pair"), "group_no")
+        .join(firsts, on="pair", how="inner")
+        .select(*SET, "class1", "class2", "pair", "group_no")
     )
 
 
-def reach(resources: DataFrame, groups: DataFrame) -> DataFrame:
-    """Pair each resource with the groups whose pattern reaches it.
-
-    ``resources`` have ``pattern_ids``.
-    """
-    reached = resources.select(
-        "resource_type", "resource_name", F.explode("pattern_ids").alias("pattern_id")
-    )
-    return reached.join(
-        groups.select("pattern_id", "group_id", "principal"), on="pattern_id", how="inner"
-    ).select("resource_type", "resource_name", "group_id", "principal")
-
-
-def class_rulesets(
-    resources: DataFrame, reached: DataFrame, class_texts: DataFrame, classes: DataFrame
+def contents(
+    parts: DataFrame, groups: DataFrame, of_classes: DataFrame | None, late: Late
 ) -> DataFrame:
-    """Return (class, resource) with the groups that reach it through non-exact principals.
+    """Return ``ruleset`` rows with their fingerprints.
 
     Args:
-        resources: all resources, with ``pattern_ids``.
-        reached: result of ``reach``.
-        class_texts: (principal_class, principal): the texts that match each class.
-        classes: all principal classes.
-    """
-    shared = (
-        reached.join(F.broadcast(class_texts), on="principal", how="inner")
-        .groupBy("principal_class", "resource_type", "resource_name")
-        .agg(F.collect_set("group_id").alias("group_ids"))
-    )
-    every = F.broadcast(classes).crossJoin(
-        resources.select(
-            "resource_type", "resource_name", (F.size("pattern_ids") > 0).alias("has_acl")
-        )
-    )
-    return every.join(
-        shared, on=["principal_class", "resource_type", "resource_name"], how="left"
-    ).select(
-        "principal_class",
-        "resource_type",
-        "resource_name",
-        "has_acl",
-        F.array_sort(F.coalesce("group_ids", _no_groups())).alias("group_ids"),
-    )
-
-
-def pair_rulesets(reached: DataFrame, principals: DataFrame, shared: DataFrame) -> DataFrame:
-    """Return (principal, resource) that an own ACL reaches, with the groups of both kinds.
-
-    Args:
-        reached: result of ``reach``.
-        principals: (principal, principal_class) that an ACL can name; super users left out.
-        shared: result of ``class_rulesets``.
+        parts: result of ``parts_of``.
+        groups: (group_no, group_id, resource_type).
+        of_classes: the contents of the class rulesets that these build on, if they do.
+        late: for which resources the broker meets LITERAL ``*`` last.
     """
     own = (
-        reached.join(F.broadcast(principals), on="principal", how="inner")
-        .groupBy("principal", "principal_class", "resource_type", "resource_name")
-        .agg(F.collect_set("group_id").alias("own_ids"))
-    )
-    return (
-        own.alias("own")
-        .join(
-            shared.where(F.size("group_ids") > 0).alias("shared"),
-            on=["principal_class", "resource_type", "resource_name"],
-            how="left",
-        )
-        .select(
-            "own.principal",
-            "resource_type",
-            "resource_name",
-            F.array_sort(
-                F.array_union("own_ids", F.coalesce("shared.group_ids", _no_groups()))
-            ).alias("group_ids"),
+        parts.join(groups.select("group_no", "group_id", "resource_type"), on="group_no")
+        .groupBy(*SET)
+        .agg(
+            F.collect_list("group_id").alias("own_ids"),
+            F.min("resource_type").alias("resource_type"),
+            F.min("pair").alias("pair"),
+            F.min("class1").alias("class1"),
+            F.min("class2").alias("class2"),
         )
     )
+    group_ids: Column = F.col("own_ids")
+    if of_classes is not None:
+        shared = of_classes.select(
+            F.col("set1").alias("class1"),
+            F.col("set2").alias("class2"),
+            F.col("group_ids").alias("class_ids"),
+        )
+        own = own.join(F.broadcast(shared), on=["class1", "class2"], how="left")
+        group_ids = F.concat("own_ids", F.coalesce("class_ids", F.array().cast("array<string>")))
+    resource_no = resource_of(F.col("pair"))
+    wildcard_last = F.when(resource_no < late.all_below, LATE_ALL).when(
+        resource_no < late.deny_below, LATE_DENY
+    )
+    return own.select(
+        *SET,
+        "class1",
+        "class2",
+        "resource_type",
+        F.array_sort(group_ids).alias("group_ids"),
+        wildcard_last.alias("wildcard_last"),
+    ).withColumn("ruleset_id", ruleset_id(F.col("group_ids"), F.col("wildcard_last")))
 
 
-def with_ruleset_id(pairs: DataFrame, wildcard_last: Column) -> DataFrame:
-    """Add ``wildcard_last`` and ``ruleset_id``, a hash of the groups.
+def ruleset_id(group_ids: Column, wildcard_last: Column) -> Column:
+    """Hash a ruleset's content.
 
-    ``wildcard_last`` tells apart resources whose deciding DENY the broker finds in another order.
+    ``wildcard_last`` tells apart resources whose deciding ACL the broker finds in another order.
     """
-    ids = F.col("group_ids")
-    return pairs.withColumn("wildcard_last", wildcard_last).withColumn(
-        "ruleset_id",
-        content_id(F.when(F.col("wildcard_last"), F.array_append(ids, "*")).otherwise(ids)),
+    return content_id(
+        F.when(wildcard_last.isNull(), group_ids).otherwise(
+            F.array_append(group_ids, F.concat(F.lit("* "), wildcard_last))
+        )
     )
 
 
-def with_class_ruleset_id(shared: DataFrame, wildcard_last: Column) -> DataFrame:
-    """Add ``ruleset_id`` to class pairs; where no group applies, one of the fixed rulesets."""
-    kind = F.when(F.col("has_acl"), OTHER).otherwise(NONE)
-    fixed = F.concat_ws(":", kind, "resource_type")
-    named = with_ruleset_id(shared, wildcard_last)
-    return named.withColumn(
-        "ruleset_id", F.when(F.size("group_ids") == 0, fixed).otherwise(F.col("ruleset_id"))
-    )
-
-
-def content_id(texts: Column) -> Column:
-    """Hash a sorted array of ids: 32 hex digits of sha-256."""
-    return F.substring(F.sha2(F.concat_ws(",", texts), 256), 1, 32)
-
-
-def _no_groups() -> Column:
-    return F.array().cast("array<string>")
+def fixed_id(has_acl: Column) -> Column:
+    """Name the ruleset of a class pair that no group of the class touches."""
+    return F.concat_ws(":", F.when(has_acl, OTHER).otherwise(NONE), F.col("resource_type"))

@@ -1,16 +1,19 @@
 """Rulesets × hosts × operations → decision, rule and deciding ACL. Transforms.
 
-Each group's best DENY and best ALLOW per operation and host are found once; a ruleset's are the
-best of its groups'. A host that no ACL of a ruleset names is answered by ``<any-other>``.
+Every ACL gets a *place* for each operation it answers: one number, the order in which matching
+ACLs decide. Of each group the best DENY and the best ALLOW are kept per host, in a column for
+each operation; a ruleset's are the best of its groups'. A host that no ACL of a ruleset names is
+answered by ``<any-other>``.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Final
 
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
-from pyspark.sql.types import DataType
 
 from aclkit.decide.rules import (
     ALLOWED,
@@ -20,65 +23,111 @@ from aclkit.decide.rules import (
     MATCHING_ACL,
     SUPER_USER,
 )
-from aclkit.explain.rulesets import NONE, OTHER, SUPER
+from aclkit.explain.frames import ANY_HOST_NO, OPERATIONS
+from aclkit.explain.reach import Late, pattern_of, resource_of
+from aclkit.explain.rulesets import NONE, OTHER, SET, SUPER
 from aclkit.model.acl import ANY_OTHER
 from aclkit.model.enums import AclPermissionType
 from aclkit.model.semantics import BROKER, Semantics
 
 RULING: Final = ("ruleset_id", "host", "operation", "decision", "rule", "deciding_acl_id")
 
+_DENY: Final = tuple(f"deny{n}" for n in range(OPERATIONS))
+_ALLOW: Final = tuple(f"allow{n}" for n in range(OPERATIONS))
+_LATE: Final = 1 << 62
+"""Added to the place of an ACL that the broker meets last; places stay below it."""
 
-def rank_entries(
-    acls: DataFrame,
-    ranks: tuple[DataFrame, DataFrame, DataFrame],
-    covers: DataFrame,
-    host_match: DataFrame,
-    semantics: Semantics,
+
+@dataclass(frozen=True, slots=True)
+class Wildcards:
+    """Ids of the patterns that a broker may meet last: LITERAL ``*``, and empty names in ALLOWs."""
+
+    of_denies: tuple[int, ...]
+    of_allows: tuple[int, ...]
+
+
+def place_acls(
+    numbered: DataFrame, hosts: DataFrame, covers: DataFrame, semantics: Semantics
 ) -> DataFrame:
-    """Return one row per (ACL, operation it answers, host it names), with its place in the order.
+    """Return a row per (ACL, operation it answers, host it names) with its place.
 
-    ``ranks`` are those of patterns, principals and hosts. The row of an ACL for every host has
-    host ``<any-other>`` alone.
+    The pattern's rank makes the upper half of a place; within one rank rows are counted. So the
+    order is total and no sort is larger than the ACLs of one rank of patterns.
     """
-    patterns, principals, hosts = (F.broadcast(frame) for frame in ranks)
-    universal = host_match.where(F.col("host") == ANY_OTHER).select("acl_host", "host")
-    named = host_match.join(universal.select("acl_host"), on="acl_host", how="left_anti")
-    reduced = universal.unionByName(named.select("acl_host", "host"))
     ranked = (
-        acls.withColumn("is_allow", F.col("permission_type") == "ALLOW")
-        .join(patterns, on=["resource_type", "pattern_type", "resource_name"], how="inner")
-        .join(principals, on="principal", how="inner")
-        .join(hosts, on="host", how="inner")
+        numbered.withColumn("is_allow", F.col("permission_type") == "ALLOW")
         .join(F.broadcast(covers), on=["resource_type", "operation", "is_allow"], how="inner")
-        .withColumnRenamed("host", "acl_host")
-        .join(F.broadcast(reduced), on="acl_host", how="inner")
+        .join(F.broadcast(hosts), on="host", how="inner")
     )
+    within = Window.partitionBy("pattern_rank").orderBy(*_order(semantics))
+    upper = F.shiftleft(F.col("pattern_rank").cast("bigint"), 32)
     return ranked.select(
-        "pattern_id",
-        "principal",
-        "host",
-        F.col("asked").alias("operation"),
+        "group_no",
+        "host_no",
+        "operation_no",
         "is_allow",
-        (F.col("pattern_type").eqNullSafe("LITERAL") & (F.col("resource_name") == "*")).alias(
-            "is_wildcard"
-        ),
-        _place(semantics).alias("place"),
+        (upper + F.row_number().over(within)).alias("place"),
+        "acl_id",
     )
 
 
-def best_of_groups(entries: DataFrame, groups: DataFrame, semantics: Semantics) -> DataFrame:
-    """Return each group's best DENY and ALLOW per operation and host."""
-    return (
-        entries.join(
-            groups.select("pattern_id", "principal", "group_id"),
-            on=["pattern_id", "principal"],
-            how="inner",
+def best_of_groups(placed: DataFrame, semantics: Semantics) -> DataFrame:
+    """Return each group's best DENY and ALLOW per host, a column for each operation."""
+    at = F.col("place")
+    denies = [
+        F.min(F.when(~F.col("is_allow") & (F.col("operation_no") == n), at)).alias(name)
+        for n, name in enumerate(_DENY)
+    ]
+    allows = [
+        _best_allow(semantics)(F.when(F.col("is_allow") & (F.col("operation_no") == n), at)).alias(
+            name
         )
-        .groupBy("group_id", "operation", "host")
+        for n, name in enumerate(_ALLOW)
+    ]
+    return placed.groupBy("group_no", "host_no").agg(*denies, *allows)
+
+
+def best_of_rulesets(
+    parts: DataFrame,
+    best: DataFrame,
+    of_classes: DataFrame | None,
+    wildcards: Wildcards,
+    *,
+    late: Late,
+    semantics: Semantics,
+    partitions: int,
+) -> DataFrame:
+    """Return each ruleset's best DENY and ALLOW per host that one of its groups names.
+
+    Args:
+        parts: (set1, set2, class1, class2, pair, group_no), see ``rulesets.parts_of``.
+        best: result of ``best_of_groups``.
+        of_classes: this function's result for the class rulesets, if some are part of these.
+        wildcards: the patterns that may be met last.
+        late: for which resources they are.
+        semantics: names the deciding ACL.
+        partitions: over how many the work is spread.
+    """
+    rows = parts.join(best, on="group_no", how="inner").select(
+        *SET,
+        "host_no",
+        *_moved_back(_DENY, wildcards.of_denies, late.deny_below),
+        *_moved_back(_ALLOW, wildcards.of_allows, late.all_below),
+    )
+    if of_classes is not None:
+        shared = of_classes.withColumnsRenamed({"set1": "class1", "set2": "class2"})
+        inherited = (
+            parts.select(*SET, "class1", "class2")
+            .distinct()
+            .join(F.broadcast(shared), on=["class1", "class2"], how="inner")
+        )
+        rows = rows.unionByName(inherited.drop("class1", "class2"))
+    return (
+        rows.repartition(partitions, *SET)
+        .groupBy(*SET, "host_no")
         .agg(
-            F.min(F.when(~F.col("is_allow"), F.col("place"))).alias("deny"),
-            _best_allow(F.when(F.col("is_allow"), F.col("place")), semantics).alias("allow"),
-            F.max("is_wildcard").alias("is_wildcard"),
+            *[F.min(name).alias(name) for name in _DENY],
+            *[_best_allow(semantics)(name).alias(name) for name in _ALLOW],
         )
     )
 
@@ -86,53 +135,74 @@ def best_of_groups(entries: DataFrame, groups: DataFrame, semantics: Semantics) 
 def decide_rulesets(
     rulesets: DataFrame, best: DataFrame, operations: DataFrame, semantics: Semantics
 ) -> DataFrame:
-    """Return the rulings of all rulesets that hold an ACL.
+    """Return the rulings of all rulesets that hold an ACL, the ACL by its place.
 
-    A ruling for ``<any-other>`` and every operation, and one for each host that an ACL answering
-    the operation names; there the best of both decides. One shuffle, by ruleset, does it all.
+    One for ``<any-other>`` and every operation, and one for each host that an ACL answering the
+    operation names; there the best of both decides.
 
     Args:
-        rulesets: (ruleset_id, resource_type, group_ids, wildcard_last).
-        best: result of ``best_of_groups``.
+        rulesets: (set1, set2, ruleset_id, resource_type).
+        best: result of ``best_of_rulesets``.
         operations: the operations of each resource type.
         semantics: names the deciding ACL.
     """
-    places = (
-        rulesets.select("ruleset_id", "wildcard_last", F.explode("group_ids").alias("group_id"))
-        .join(best, on="group_id", how="inner")
-        .withColumn("late", F.col("wildcard_last") & F.col("is_wildcard"))
-        .repartition("ruleset_id")
-        .groupBy("ruleset_id", "operation", "host")
-        .agg(
-            F.min(F.when(F.col("deny").isNotNull(), F.struct("late", "deny"))).alias("deny"),
-            _best_allow(F.col("allow"), semantics).alias("allow"),
-        )
-        .groupBy("ruleset_id", "operation")
-        .agg(
-            F.max(F.when(_is_other(), F.struct("deny", "allow"))).alias("other"),
-            F.collect_list(F.when(~_is_other(), F.struct("host", "deny", "allow"))).alias("named"),
-        )
+    arrays = best.select(
+        *SET, "host_no", F.array(*_DENY).alias("denies"), F.array(*_ALLOW).alias("allows")
     )
-    every = (
-        rulesets.select("ruleset_id", "resource_type")
+    other = arrays.where(F.col("host_no") == ANY_HOST_NO).drop("host_no")
+    named = arrays.where(F.col("host_no") != ANY_HOST_NO)
+    both = rulesets.select(*SET, "ruleset_id", "resource_type").join(other, on=[*SET], how="left")
+    others = both.select(
+        "ruleset_id",
+        "resource_type",
+        F.lit(ANY_HOST_NO).alias("host_no"),
+        "denies",
+        "allows",
+        F.lit(None).cast("array<bigint>").alias("other_denies"),
+        F.lit(None).cast("array<bigint>").alias("other_allows"),
+    )
+    for_hosts = both.withColumnsRenamed({"denies": "other_denies", "allows": "other_allows"}).join(
+        named, on=[*SET], how="inner"
+    )
+    deny, allow = _at("denies"), _at("allows")
+    return (
+        others.unionByName(for_hosts.drop(*SET))
         .join(F.broadcast(operations), on="resource_type", how="inner")
-        .join(places, on=["ruleset_id", "operation"], how="left")
-    )
-    nobody = F.struct(
-        F.lit(ANY_OTHER).alias("host"),
-        F.col("other.deny").alias("deny"),
-        F.col("other.allow").alias("allow"),
-    )
-    hosts = F.concat(F.array(nobody), F.coalesce("named", F.array().cast(_type_of(places))))
-    return _with_ruling(
-        every.select("ruleset_id", "operation", "other", F.explode(hosts).alias("one")).select(
+        .where((F.col("host_no") == ANY_HOST_NO) | F.coalesce(deny, allow).isNotNull())
+        .select(
             "ruleset_id",
+            "host_no",
             "operation",
-            F.col("one.host").alias("host"),
-            F.least("one.deny", "other.deny").alias("deny"),
-            _better_allow("one.allow", "other.allow", semantics).alias("allow"),
+            F.least(deny, _at("other_denies")).alias("deny"),
+            _better_allow(allow, _at("other_allows"), semantics).alias("allow"),
         )
-    ).select(*RULING)
+    )
+
+
+def name_rulings(decided: DataFrame, placed: DataFrame, hosts: DataFrame) -> DataFrame:
+    """Return ``explain_ruling`` rows: decision, rule, and the ACL of each place.
+
+    Args:
+        decided: result of ``decide_rulesets``.
+        placed: result of ``place_acls``.
+        hosts: (host_no, host).
+    """
+    denied, allowed = F.col("deny").isNotNull(), F.col("allow").isNotNull()
+    place = F.coalesce("deny", "allow").bitwiseAND(_LATE - 1)
+    of_place = placed.select("place", F.col("acl_id").alias("deciding_acl_id"))
+    return (
+        decided.withColumn("place", place)
+        .join(of_place, on="place", how="left")
+        .join(F.broadcast(hosts), on="host_no", how="left")
+        .withColumns(
+            {
+                "host": F.coalesce("host", F.lit(ANY_OTHER)),
+                "decision": F.when(allowed & ~denied, ALLOWED).otherwise(DENIED),
+                "rule": F.when(denied | allowed, MATCHING_ACL).otherwise(DEFAULT_DENY),
+            }
+        )
+        .select(*RULING)
+    )
 
 
 def fixed_rulings(operations: DataFrame, *, allow_everyone: bool) -> DataFrame:
@@ -157,40 +227,16 @@ def _fixed(operations: DataFrame, ruleset_id: Column, decision: str, rule: str) 
     )
 
 
-def _is_other() -> Column:
-    return F.col("host") == ANY_OTHER
+def _order(semantics: Semantics) -> tuple[Column | str, ...]:
+    """Return what orders ACLs of one pattern rank, as ``decide/order.py`` does.
 
-
-def _type_of(places: DataFrame) -> DataType:
-    return places.schema["named"].dataType
-
-
-def _with_ruling(found: DataFrame) -> DataFrame:
-    denied, allowed = F.col("deny").isNotNull(), F.col("allow").isNotNull()
-    return found.withColumns(
-        {
-            "decision": F.when(allowed & ~denied, ALLOWED).otherwise(DENIED),
-            "rule": F.when(denied | allowed, MATCHING_ACL).otherwise(DEFAULT_DENY),
-            "deciding_acl_id": F.coalesce("deny.deny.acl_id", "allow.acl_id"),
-        }
-    )
-
-
-def _place(semantics: Semantics) -> Column:
-    """Return an entry's sort key, as ``specific_key`` and ``compare_standard_acls`` order them."""
+    That is ``compare_standard_acls`` for the broker, else ``specific_key``.
+    """
     if semantics.deciding_acl == BROKER:
         permission = F.create_map(*[F.lit(x) for p in AclPermissionType for x in (p.name, int(p))])
         permission_rank = F.coalesce(permission[F.col("permission_type")], F.lit(0))
-        return F.struct(
-            "pattern_rank",
-            "operation_rank",
-            "principal_rank",
-            "host_rank",
-            permission_rank.alias("permission_rank"),
-            "acl_id",
-        )
-    return F.struct(
-        "pattern_rank",
+        return ("operation_rank", "principal_rank", "host_rank", permission_rank, "acl_id")
+    return (
         "principal_rank",
         "host_rank",
         "cover",
@@ -202,12 +248,26 @@ def _place(semantics: Semantics) -> Column:
     )
 
 
-def _best_allow(place: Column, semantics: Semantics) -> Column:
+def _moved_back(names: Sequence[str], patterns: Sequence[int], late_below: int) -> list[Column]:
+    """Return places, those of ACLs that the broker meets last put behind all others."""
+    if not patterns or not late_below:
+        return [F.col(name) for name in names]
+    is_late = (resource_of(F.col("pair")) < late_below) & pattern_of(F.col("group_no")).isin(
+        *patterns
+    )
+    return [(F.col(name) + F.when(is_late, _LATE).otherwise(0)).alias(name) for name in names]
+
+
+def _at(places: str) -> Column:
+    return F.get(F.col(places), F.col("operation_no"))
+
+
+def _best_allow(semantics: Semantics) -> Callable[[Column | str], Column]:
     """Return the ALLOW that decides: the broker names the last one, aclkit the first."""
-    return F.max(place) if semantics.deciding_acl == BROKER else F.min(place)
+    return F.max if semantics.deciding_acl == BROKER else F.min
 
 
-def _better_allow(left: str, right: str, semantics: Semantics) -> Column:
+def _better_allow(left: Column, right: Column, semantics: Semantics) -> Column:
     if semantics.deciding_acl == BROKER:
         return F.greatest(left, right)
     return F.least(left, right)

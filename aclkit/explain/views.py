@@ -20,6 +20,16 @@ Engine = Literal["duckdb", "spark"]
 SUPER_RULESET: Final = "super"
 """The ruleset of every super user."""
 
+EXPLAIN_TABLES: Final = (
+    "principal",
+    "host",
+    "resource",
+    "explain_pair",
+    "explain_class_pair",
+    "explain_ruling",
+)
+"""The tables that the view ``explain`` is made of."""
+
 SAME_NAMES: Final[Mapping[str, str]] = {}
 """No table goes by another name."""
 
@@ -74,12 +84,16 @@ def explain_sql(tables: Mapping[str, str] = SAME_NAMES) -> str:
         _EXPLAIN,
         tables,
         pair_ruleset=pair_ruleset_sql(tables),
-        operations=_values(
-            (kind, operation) for kind, known in OPERATIONS_OF_TYPE.items() for operation in known
-        ),
+        operations=operations_sql(),
         any_other=_text(ANY_OTHER),
         columns=", ".join(TABLES["explain"].column_names),
     )
+
+
+def operations_sql() -> str:
+    """Return the SQL of the operations of each resource type."""
+    rows = _values((kind, op) for kind, known in OPERATIONS_OF_TYPE.items() for op in known)
+    return f"SELECT * FROM (VALUES {rows}) AS o(resource_type, operation)"  # noqa: S608 -- names of the contract
 
 
 def explain_acl_sql(engine: Engine, tables: Mapping[str, str] = SAME_NAMES) -> str:
@@ -93,6 +107,12 @@ def explain_acl_sql(engine: Engine, tables: Mapping[str, str] = SAME_NAMES) -> s
     )
 
 
+def finding_current_sql(tables: Mapping[str, str] = SAME_NAMES) -> str:
+    """Return the SQL of ``finding_current``: of the run that decided last, and of the newest."""
+    columns = ", ".join(f"f.{name}" for name in TABLES["finding"].column_names)
+    return _fill(_FINDING_CURRENT, tables, columns=columns)
+
+
 @dataclass(frozen=True, slots=True)
 class _View:
     """A view: the tables or views below it, and its SQL."""
@@ -101,20 +121,13 @@ class _View:
     sql: Callable[[Engine, Mapping[str, str]], str]
 
 
-_FACTORS: Final = (
-    "principal",
-    "host",
-    "resource",
-    "explain_pair",
-    "explain_class_pair",
-    "explain_ruling",
-)
 _VIEWS: Final[dict[str, _View]] = {
     "acl_current": _View(("acl_history",), lambda _, tables: acl_current_sql(tables)),
-    "explain": _View(_FACTORS, lambda _, tables: explain_sql(tables)),
+    "explain": _View(EXPLAIN_TABLES, lambda _, tables: explain_sql(tables)),
     "explain_acl": _View(
-        (*_FACTORS, "ruleset", "ruleset_group", "acl_current", "host_match"), explain_acl_sql
+        (*EXPLAIN_TABLES, "ruleset", "ruleset_group", "acl_current", "host_match"), explain_acl_sql
     ),
+    "finding_current": _View(("finding", "job_run"), lambda _, tables: finding_current_sql(tables)),
 }
 
 _ACL_CURRENT: Final = Template("SELECT $columns FROM $acl_history WHERE removed_offset IS NULL")
@@ -138,7 +151,7 @@ WITH pair AS (
 $pair_ruleset
 ),
 known_operation AS (
-SELECT * FROM (VALUES $operations) AS o(resource_type, operation)
+$operations
 ),
 cell AS (
 SELECT pair.*, h.host, o.operation,
@@ -187,6 +200,23 @@ JOIN $host_match m ON m.cluster_id = a.cluster_id AND m.acl_host = a.host
 JOIN covers v
   ON v.resource_type = pair.resource_type AND v.acl_operation = a.operation
  AND v.is_allow = (a.permission_type = 'ALLOW')""")
+
+_FINDING_CURRENT: Final = Template("""\
+WITH standing AS (
+SELECT cluster_id, max(run_number) AS newest, max(counts['decided_in_run']) AS decided
+FROM $job_run GROUP BY cluster_id
+),
+said AS (
+SELECT f.cluster_id, f.run_id, f.fingerprint,
+       max(r.run_number) OVER (PARTITION BY f.cluster_id, f.fingerprint) = r.run_number AS is_last
+FROM (SELECT DISTINCT cluster_id, run_id, fingerprint FROM $finding) f
+JOIN $job_run r ON r.cluster_id = f.cluster_id AND r.run_id = f.run_id
+JOIN standing s ON s.cluster_id = r.cluster_id AND r.run_number IN (s.newest, s.decided)
+)
+SELECT $columns
+FROM $finding f
+JOIN said ON said.cluster_id = f.cluster_id AND said.run_id = f.run_id
+ AND said.fingerprint = f.fingerprint AND said.is_last""")
 
 
 def _fill(template: Template, tables: Mapping[str, str], **parts: str) -> str:

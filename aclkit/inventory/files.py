@@ -14,11 +14,10 @@ from pathlib import PurePosixPath
 from typing import Any, Final
 
 import pyarrow as pa
-import pyarrow.fs as pafs
 import pyarrow.parquet as pq
 from pyspark.sql import SparkSession
 
-from aclkit.delta import filesystem_of, newest_version
+from aclkit.delta import newest_version
 from aclkit.errors import UsageError
 from aclkit.inventory.entry import FILE, HOSTS, PRINCIPALS, RESOURCES, Entry
 from aclkit.model.acl import ANY_OTHER, ANY_OTHER_PRINCIPAL
@@ -27,6 +26,7 @@ from aclkit.model.host import parse_host
 from aclkit.model.operation import OPERATIONS_OF_TYPE
 from aclkit.model.principal import parse_principal
 from aclkit.model.resource import CLUSTER_NAME, TYPE_OF_WORD
+from aclkit.sources.files import base_name, is_directory, read_bytes, shown
 
 COLUMNS: Final = {
     PRINCIPALS: ("principal",),
@@ -48,6 +48,7 @@ def read_inventory(spark: SparkSession, path: str, kind: str) -> list[Entry]:
             no sense; the message names the file and the row.
     """
     columns, rows = _read_rows(spark, path)
+    path = shown(path)
     _require_columns(columns, path, kind)
     entries: dict[tuple[str, str], Entry] = {}
     for number, row in enumerate(rows, start=1):
@@ -114,25 +115,19 @@ def _attributes(row: Row, kind: str) -> dict[str, str]:
 
 
 def _read_rows(spark: SparkSession, path: str) -> Sheet:
-    filesystem, inner = filesystem_of(path)
-    info = filesystem.get_file_info(inner)
-    if info.type == pafs.FileType.NotFound:
-        raise UsageError(f"{path}: no such file or folder")
-    if info.type == pafs.FileType.Directory:
+    if is_directory(path):
         return _read_folder(spark, path)
-    reader = _READERS.get(PurePosixPath(inner).suffix.lower())
+    reader = _READERS.get(PurePosixPath(base_name(path)).suffix.lower())
     if reader is None:
         raise UsageError(
-            f"{path}: expected a file ending in {', '.join(_READERS)} or a Delta folder"
+            f"{shown(path)}: expected a file ending in {', '.join(_READERS)} or a Delta folder"
         )
-    with filesystem.open_input_file(inner) as stream:
-        data = stream.read()
-    return reader(data, path)
+    return reader(read_bytes(path), shown(path))
 
 
 def _read_folder(spark: SparkSession, path: str) -> Sheet:
     if newest_version(path) is None:
-        raise UsageError(f"{path}: expected a Delta folder, found no _delta_log in it")
+        raise UsageError(f"{shown(path)}: expected a Delta folder, found no _delta_log in it")
     table = spark.read.format("delta").load(path).toArrow()
     return _arrow_rows(table)
 
@@ -159,7 +154,11 @@ def _read_jsonl(data: bytes, path: str) -> Sheet:
             continue
         try:
             row = json.loads(line)
-        except ValueError as error:
+            if "\\u" in line:
+                json.dumps(row, ensure_ascii=False).encode()
+        except UnicodeEncodeError:
+            raise UsageError(f"{path}, line {number}: holds half a surrogate pair") from None
+        except (ValueError, RecursionError) as error:
             raise UsageError(f"{path}, line {number}: not valid JSON: {error}") from None
         if not isinstance(row, dict):
             raise UsageError(f"{path}, line {number}: expected a JSON object")
@@ -171,7 +170,7 @@ def _read_jsonl(data: bytes, path: str) -> Sheet:
 def _read_parquet(data: bytes, path: str) -> Sheet:
     try:
         table = pq.read_table(pa.BufferReader(data))
-    except pa.ArrowInvalid as error:
+    except (pa.ArrowException, OSError) as error:
         raise UsageError(f"{path}: not a Parquet file: {error}") from None
     return _arrow_rows(table)
 

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 from aclkit.model.acl import ANY_OTHER
 from aclkit.model.semantics import Semantics
-from aclkit.patterns.match import host_matches, names_exactly, principal_matches
+from aclkit.patterns.identity import index_hosts, index_principals
+from aclkit.patterns.match import names_exactly
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,11 +29,12 @@ def classify(
     principals: Iterable[str], acl_principals: Iterable[str], semantics: Semantics
 ) -> PrincipalClasses:
     """Sort principals into classes."""
-    shared = sorted(text for text in set(acl_principals) if not names_exactly(text, semantics))
+    shared = (text for text in acl_principals if not names_exactly(text, semantics))
+    index = index_principals(shared, semantics)
     class_of: dict[str, str] = {}
     texts_of: dict[str, tuple[str, ...]] = {}
     for principal in principals:
-        texts = tuple(t for t in shared if principal_matches(t, principal, semantics))
+        texts = tuple(index.matching(principal))
         class_id = _class_id(texts)
         class_of[principal] = class_id
         texts_of[class_id] = texts
@@ -46,13 +48,9 @@ def match_hosts(
 
     An ACL host that matches every host is paired with ``<any-other>`` too, asked about or not.
     """
-    asked = sorted({*hosts, ANY_OTHER})
-    return [
-        (acl_host, host)
-        for acl_host in sorted(set(acl_hosts))
-        for host in asked
-        if host_matches(acl_host, host, semantics)
-    ]
+    index = index_hosts(acl_hosts, semantics)
+    asked = {*hosts, ANY_OTHER}
+    return sorted((acl_host, host) for host in asked for acl_host in index.matching(host))
 
 
 def _class_id(texts: tuple[str, ...]) -> str:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
@@ -26,17 +27,9 @@ from aclkit.model.operation import OPERATIONS_OF_TYPE
 from aclkit.model.principal import split_principal
 from aclkit.model.resource import CLUSTER_NAME
 from aclkit.model.semantics import BrokerSettings, Semantics
-from aclkit.patterns.match import (
-    host_matches,
-    is_any_host,
-    matches_every_name,
-    names_exactly,
-    pattern_matches,
-    principal_matches,
-)
-
-ANONYMOUS = "User:ANONYMOUS"
-"""The principal of every client that does not authenticate (KafkaPrincipal.ANONYMOUS)."""
+from aclkit.patterns.identity import index_hosts, index_principals
+from aclkit.patterns.match import is_any_host, names_exactly
+from aclkit.patterns.trie import PatternIndex
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -202,13 +195,10 @@ def _origin_note(kind: str, chosen: _Chosen) -> str:
 def _other_principal(
     texts: Texts, chosen: _Chosen, semantics: Semantics, notes: list[str]
 ) -> Iterable[Entry]:
-    narrow = [
-        text
-        for text in texts.principals
-        if not principal_matches(text, ANY_OTHER_PRINCIPAL, semantics)
-    ]
+    index = index_principals(texts.principals, semantics)
+    for_all = index.matching(ANY_OTHER_PRINCIPAL)
     witness = find_witness(
-        lambda name: not any(principal_matches(t, f"User:{name}", semantics) for t in narrow),
+        lambda name: index.matching(f"User:{name}") == for_all,
         {split[1] for _, name in chosen if (split := split_principal(name))},
     )
     return _other(ANY_OTHER_PRINCIPAL, "", witness and f"User:{witness}", notes)
@@ -217,11 +207,10 @@ def _other_principal(
 def _other_host(
     texts: Texts, chosen: _Chosen, semantics: Semantics, notes: list[str]
 ) -> Iterable[Entry]:
-    narrow = [text for text in texts.hosts if not is_any_host(text, semantics)]
+    index = index_hosts(texts.hosts, semantics)
+    for_all = index.matching(ANY_OTHER)
     witness = find_witness(
-        lambda host: not any(host_matches(text, host, semantics) for text in narrow),
-        {name for _, name in chosen},
-        as_host=True,
+        lambda host: index.matching(host) == for_all, {name for _, name in chosen}, as_host=True
     )
     return _other(ANY_OTHER, "", witness, notes)
 
@@ -229,25 +218,23 @@ def _other_host(
 def _other_resources(
     texts: Texts, chosen: _Chosen, semantics: Semantics, notes: list[str]
 ) -> Iterable[Entry]:
+    index = PatternIndex.build(((n, *row) for n, row in enumerate(texts.patterns)), semantics)
     others: list[Entry] = []
     for resource_type in OPERATIONS_OF_TYPE:
         if resource_type == "CLUSTER":
             continue
-        narrow = [
-            (kind, pattern)
-            for of_type, kind, pattern in texts.patterns
-            if of_type == resource_type and not matches_every_name(kind, pattern, semantics)
-        ]
+        matches = partial(index.matches, resource_type)
         witness = find_witness(
-            lambda name, narrow=narrow: (
-                not any(  # type: ignore[misc] # mypy cannot infer a lambda default
-                    pattern_matches(kind, pattern, name, semantics) for kind, pattern in narrow
-                )
-            ),
+            partial(_is_ordinary, matches, matches(ANY_OTHER)),
             {name for of_type, name in chosen if of_type == resource_type},
         )
         others.extend(_other(ANY_OTHER, resource_type, witness, notes))
     return others
+
+
+def _is_ordinary(matches: Callable[[str], list[int]], for_all: list[int], name: str) -> bool:
+    """Say whether a name is reached by nothing but what reaches every name."""
+    return matches(name) == for_all
 
 
 def _other(name: str, resource_type: str, witness: str | None, notes: list[str]) -> list[Entry]:

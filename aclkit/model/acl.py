@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import astuple, dataclass
+from dataclasses import dataclass
 from typing import Final
 
 ANY_OTHER: Final = "<any-other>"
@@ -35,7 +35,15 @@ class Acl:
     @property
     def binding(self) -> tuple[str, ...]:
         """The seven fields without the id: what Kafka calls an AclBinding."""
-        return astuple(self)[1:]
+        return (
+            self.resource_type,
+            self.resource_name,
+            self.pattern_type,
+            self.principal,
+            self.host,
+            self.operation,
+            self.permission_type,
+        )
 
     def render_pattern(self) -> str:
         """Write the resource pattern as Kafka does (ResourcePattern.toString)."""

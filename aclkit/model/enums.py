@@ -78,6 +78,11 @@ class PatternType(CodedEnum):
     PREFIXED = 4
     GLOB = 5
 
+    @classmethod
+    def ordinal(cls, name: str) -> int:
+        """Return where a broker sorts a pattern type: code 5 is UNKNOWN to every release."""
+        return 0 if name == "GLOB" else super().ordinal(name)
+
 
 class AclOperation(CodedEnum):
     """What is done to a resource; ANY exists in filters only."""

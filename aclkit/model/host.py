@@ -7,8 +7,13 @@ Java writes ``0:0:0:0:0:0:0:1``.
 from __future__ import annotations
 
 import ipaddress
+import re
+from typing import Final
 
 from aclkit.errors import UsageError
+
+_ZONE: Final = re.compile(r"[!-$&-+\-.0-~]+")
+"""The name of a network interface: visible ASCII, without what separates hosts here."""
 
 
 def canonical_host(text: str) -> str | None:
@@ -25,12 +30,12 @@ def canonical_host(text: str) -> str | None:
         address = ipaddress.ip_address(address_text)
     except ValueError:
         return None
+    if percent and not _ZONE.fullmatch(zone):
+        return None
     if isinstance(address, ipaddress.IPv4Address):
         return None if percent else str(address)
     if address.ipv4_mapped is not None:
         return str(address.ipv4_mapped)
-    if percent and not zone:
-        return None
     groups = (f"{int(group, 16):x}" for group in address.exploded.split(":"))
     return ":".join(groups) + percent + zone
 

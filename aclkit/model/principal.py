@@ -10,6 +10,10 @@ WILDCARD_PRINCIPAL: Final = "User:*"
 """Matches every principal of every type (StandardAuthorizerData.WILDCARD_KAFKA_PRINCIPAL)."""
 
 
+_JAVA_SPACE: Final = "".join(map(chr, range(0x21)))
+"""What ``String.trim`` takes away."""
+
+
 def split_principal(text: str) -> tuple[str, str] | None:
     """Split a principal into type and name, or return None when it has no colon.
 
@@ -46,7 +50,7 @@ def parse_super_users(text: str) -> frozenset[str]:
     >>> sorted(parse_super_users(" User:admin; User:CN=a,OU=b ;"))
     ['User:CN=a,OU=b', 'User:admin']
     """
-    users = frozenset(part.strip() for part in text.split(";")) - {""}
+    users = frozenset(part.strip(_JAVA_SPACE) for part in text.split(";")) - {""}
     for user in sorted(users):
         parse_principal(user)
     return users

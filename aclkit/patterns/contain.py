@@ -8,6 +8,7 @@ be read as letters (GLOB ``?*`` covers GLOB ``*a``, unproved). Containment is tr
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Final
 
@@ -21,6 +22,7 @@ _ANY_RUN: Final = "any run"
 _ANY_ONE: Final = "any one"
 """Symbols of a pattern; every other symbol is one letter, so none can be mistaken for these."""
 
+_WILDCARD: Final = re.compile(r"[*?]")
 _WILDCARDS: Final = {"*": _ANY_RUN, "?": _ANY_ONE}
 
 
@@ -64,6 +66,11 @@ def pattern_contains(
     """
     if (wide_type, wide_name) == (narrow_type, narrow_name):
         return True
+    kind = effective_pattern_type(wide_type, semantics)
+    if kind == PREFIXED:
+        return _literal_start(narrow_type, narrow_name, semantics).startswith(wide_name)
+    if kind == LITERAL and wide_name not in ("*", narrow_name):
+        return False
     narrow = _pattern_symbols(narrow_type, narrow_name, semantics)
     if semantics.wildcard_defect and (wide_type, wide_name) == (LITERAL, "*"):
         return not _reaches_long_star_names(narrow)
@@ -114,6 +121,14 @@ def operation_contains(wide: Acl, narrow: Acl) -> bool:
 
 def _covers_operation(acl: Acl, operation: str) -> bool:
     return coverage(acl.operation, acl.permission_type, operation) is not None
+
+
+def _literal_start(pattern_type: str, name: str, semantics: Semantics) -> str:
+    """Return the letters with which every name begins that a pattern matches."""
+    kind = effective_pattern_type(pattern_type, semantics)
+    if kind == GLOB:
+        return _WILDCARD.split(name, maxsplit=1)[0]
+    return "" if kind == LITERAL and name == "*" else name
 
 
 def _pattern_symbols(pattern_type: str, name: str, semantics: Semantics) -> tuple[str, ...]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from aclkit.model.principal import WILDCARD_PRINCIPAL, split_principal
@@ -30,17 +29,6 @@ class Specificity(NamedTuple):
     minus_literal_start: int
 
 
-@dataclass(frozen=True, slots=True)
-class _Shape:
-    letters: int
-    stars: int
-    questions: int
-    literal_start: int
-
-    def key(self) -> Specificity:
-        return Specificity(-self.letters, self.stars, -self.questions, -self.literal_start)
-
-
 NAME_EXACT, NAME_GLOB, NAME_WILDCARD = 0, 1, 2
 """Classes of an ACL's principal and host, the most specific first."""
 
@@ -53,48 +41,47 @@ def pattern_specificity(
     """Return the sort key of a resource pattern: specificity, then LITERAL, PREFIXED, GLOB."""
     kind = effective_pattern_type(pattern_type, semantics)
     if kind == LITERAL and pattern != "*":
-        shape = _literal(pattern)
+        place = _literal(pattern)
     elif kind == PREFIXED:
-        shape = _Shape(len(pattern), 1, 0, len(pattern))
+        place = Specificity(-len(pattern), 1, 0, -len(pattern))
     else:
-        shape = _glob(pattern)
-    return shape.key(), _KIND_ORDER[kind]
+        place = _glob(pattern)
+    return place, _KIND_ORDER[kind]
 
 
 def principal_specificity(acl_principal: str, semantics: Semantics) -> tuple[int, Specificity]:
     """Return the sort key of an ACL's principal: exact, globs by specificity, ``User:*``."""
     if acl_principal == WILDCARD_PRINCIPAL:
-        return NAME_WILDCARD, _glob("").key()
+        return NAME_WILDCARD, _glob("")
     parts = split_principal(acl_principal)
     if parts is None or names_exactly(acl_principal, semantics):
-        return NAME_EXACT, _literal(acl_principal).key()
+        return NAME_EXACT, _literal(acl_principal)
     kind, name = (_glob(part) if has_wildcard(part) else _literal(part) for part in parts)
-    literal_start = kind.literal_start
+    minus_start = kind.minus_literal_start
     if not has_wildcard(parts[0]):
-        literal_start += name.literal_start
-    shape = _Shape(
-        kind.letters + name.letters,
+        minus_start += name.minus_literal_start
+    return NAME_GLOB, Specificity(
+        kind.minus_letters + name.minus_letters,
         kind.stars + name.stars,
-        kind.questions + name.questions,
-        literal_start,
+        kind.minus_questions + name.minus_questions,
+        minus_start,
     )
-    return NAME_GLOB, shape.key()
 
 
 def host_specificity(acl_host: str, semantics: Semantics) -> tuple[int, Specificity]:
     """Return the sort key of an ACL's host: exact, globs by specificity, ``*``."""
     if acl_host == "*":
-        return NAME_WILDCARD, _glob("").key()
+        return NAME_WILDCARD, _glob("")
     if semantics.identity_globs and has_wildcard(acl_host):
-        return NAME_GLOB, _glob(acl_host).key()
-    return NAME_EXACT, _literal(acl_host).key()
+        return NAME_GLOB, _glob(acl_host)
+    return NAME_EXACT, _literal(acl_host)
 
 
-def _literal(text: str) -> _Shape:
-    return _Shape(len(text), 0, 0, len(text))
+def _literal(text: str) -> Specificity:
+    return Specificity(-len(text), 0, 0, -len(text))
 
 
-def _glob(text: str) -> _Shape:
+def _glob(text: str) -> Specificity:
     """Measure a glob's normal form: a run of wildcards is its ``?``s and at most one ``*``."""
     letters = stars = questions = 0
     literal_start = -1
@@ -109,4 +96,5 @@ def _glob(text: str) -> _Shape:
         else:
             letters += 1
             star_in_run = False
-    return _Shape(letters, stars, questions, letters if literal_start < 0 else literal_start)
+    start = letters if literal_start < 0 else literal_start
+    return Specificity(-letters, stars, -questions, -start)

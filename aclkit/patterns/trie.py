@@ -31,8 +31,9 @@ _WILDCARD_RUN: Final = re.compile(r"([*?]+)")
 _LONGEST_GRAM: Final = 4
 _FEW: Final = 8
 """So many globs of one node are verified without a filter in front of them."""
-_SAMPLE: Final = 20_000
+_SAMPLE: Final = 4_000
 """So many pattern texts say how rare a gram is: they are the best guess at the names to come."""
+_MASK_BITS: Final = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,10 +104,14 @@ class PatternTrie:
         if self.wildcards and not (len(name) > 1 and name[0] == "*"):
             found += self.wildcards
         grams: dict[int, set[str]] = {}
+        absent = 0
         for node in self._nodes_above(name):
             found += node.ids
-            for glob in node.candidates(name, grams):
-                if glob.matches(name):
+            globs = node.candidates(name, grams)
+            if globs and not absent:
+                absent = ~_letter_mask(name)
+            for glob in globs:
+                if not glob.letters & absent and glob.matches(name):
                     found += glob.ids
         found.sort()
         return found
@@ -132,6 +137,7 @@ class _Glob:
     Attributes:
         ids: the patterns with this normal form.
         start: how many letters the node's path has already matched.
+        letters: a bit for each letter that a name must hold; different letters may share one.
         fragments: the literals between the wildcards.
         tail: the literal after the last wildcard.
         minimum: how long a name must be.
@@ -140,6 +146,7 @@ class _Glob:
 
     ids: list[int]
     start: int
+    letters: int
     fragments: tuple[str, ...]
     tail: str
     minimum: int
@@ -174,7 +181,7 @@ class _Node:
     unfiled: list[_Glob]
     filed: dict[int, dict[str, list[_Glob]]]
 
-    def candidates(self, name: str, grams: dict[int, set[str]]) -> Iterable[_Glob]:
+    def candidates(self, name: str, grams: dict[int, set[str]]) -> list[_Glob]:
         """Return the globs worth verifying; ``grams`` keeps the name's grams between nodes."""
         if not self.filed:
             return self.unfiled
@@ -259,6 +266,7 @@ def _glob(text: str, ids: list[int]) -> _Glob:
     return _Glob(
         ids=ids,
         start=len(start),
+        letters=_letter_mask("".join(parts[::2])),
         fragments=tuple(filter(None, fragments)),
         tail=tail,
         minimum=sum(map(len, parts[::2])) + questions,
@@ -272,6 +280,14 @@ def _split(glob: str) -> list[str]:
     for at in range(1, len(parts), 2):
         parts[at] = "?" * parts[at].count("?") + "*" * ("*" in parts[at])
     return parts
+
+
+def _letter_mask(text: str) -> int:
+    """Set the bit of each letter of a text."""
+    mask = 0
+    for letter in set(text):
+        mask |= 1 << ord(letter) % _MASK_BITS
+    return mask
 
 
 def _grams(text: str, size: int) -> list[str]:

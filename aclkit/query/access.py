@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import astuple, dataclass
 from typing import Final
 
@@ -10,13 +10,15 @@ import duckdb
 
 from aclkit.errors import DataError, UsageError
 from aclkit.explain.views import pair_ruleset_sql
-from aclkit.model.acl import ANY_OTHER, Acl
+from aclkit.model.acl import ANY_OTHER
 from aclkit.model.host import parse_host
 from aclkit.model.operation import OPERATIONS_OF_TYPE
 from aclkit.model.principal import parse_principal
 from aclkit.model.resource import WORD_OF_TYPE, Resource
+from aclkit.query.alive import acls_alive
 from aclkit.query.outside import Verdict, decide_outside
-from aclkit.query.warehouse import MATERIALIZE_STEP, Published, Run, run_settings
+from aclkit.query.sql import fetch
+from aclkit.query.warehouse import Published, Run, deciding_run, run_settings
 
 ANY_OPERATION: Final = "ANY"
 
@@ -159,7 +161,7 @@ class _Asked:
     connection: duckdb.DuckDBPyConnection
     run: Run
     operations: tuple[str, ...] | None
-    hosts: tuple[str, ...]
+    hosts: Set[str]
     is_one_host: bool
     knows_hosts: bool
 
@@ -173,18 +175,15 @@ class _Asked:
         host: str | None,
     ) -> _Asked:
         """Find the state that is asked about."""
-        run = published.last_materialize(cluster_id)
-        if run is None or "explain_ruling" not in published.run.table_versions:
-            step = MATERIALIZE_STEP.format(path=published.path)
-            raise UsageError(f"no access of cluster {cluster_id} is decided yet; next: {step}")
-        known = tuple(name for (name,) in connection.execute(_HOSTS, [cluster_id]).fetchall())
+        run = deciding_run(published, cluster_id)
+        known = frozenset(name for (name,) in fetch(connection, _HOSTS, [cluster_id]))
         if host is not None and host != ANY_OTHER:
             host = parse_host(host)
         return cls(
             connection=connection,
             run=run,
             operations=operations,
-            hosts=known if host is None else (host,),
+            hosts=known if host is None else {host},
             is_one_host=host is not None,
             knows_hosts=host is None or host in known,
         )
@@ -193,17 +192,25 @@ class _Asked:
         self, text: str, *values: str | int | Sequence[str | None] | None
     ) -> list[tuple[str, ...]]:
         """Run one of the statements below for the cluster."""
-        return self.connection.execute(text, [self.run.cluster_id, *values]).fetchall()
+        return fetch(self.connection, text, [self.run.cluster_id, *values])
 
     def operations_of(self, resource_type: str) -> tuple[str, ...]:
         """Return the operations that are asked about."""
         return self.operations or OPERATIONS_OF_TYPE[resource_type]
 
-    def group(self, verdict_of: Callable[[str], Verdict]) -> list[tuple[str, Verdict]]:
-        """Put hosts with the same verdict into one text: ``*`` where all agree."""
+    def group(self, named: Mapping[str, Verdict], other: Verdict) -> list[tuple[str, Verdict]]:
+        """Put hosts with the same verdict into one text: ``*`` where all agree.
+
+        A host that is not named fares as any other; of a thousand hosts few are.
+        """
+        apart = {h: v for h, v in named.items() if v != other and h in self.hosts}
+        if not apart and self.hosts and not self.is_one_host:
+            return [("*", other)]
         groups: dict[Verdict, list[str]] = {}
-        for host in self.hosts:
-            groups.setdefault(verdict_of(host), []).append(host)
+        for host, verdict in apart.items():
+            groups.setdefault(verdict, []).append(host)
+        if rest := [host for host in self.hosts if host not in apart]:
+            groups[other] = rest
         if len(groups) == 1 and not self.is_one_host:
             return [("*", verdict) for verdict in groups]
         return [(",".join(sorted(hosts)), verdict) for verdict, hosts in groups.items()]
@@ -220,7 +227,7 @@ def _published_lines(asked: _Asked, pairs: Sequence[tuple[str, ...]]) -> Iterabl
         for operation in asked.operations_of(resource_type):
             key = ruleset, operation
             if key not in grouped:
-                grouped[key] = asked.group(_by_host(rulings, key))
+                grouped[key] = asked.group(*_by_host(rulings, key))
             for hosts, verdict in grouped[key]:
                 yield _Line(
                     principal=principal,
@@ -233,12 +240,12 @@ def _published_lines(asked: _Asked, pairs: Sequence[tuple[str, ...]]) -> Iterabl
 
 def _by_host(
     rulings: Mapping[tuple[str, str], Mapping[str, Verdict]], key: tuple[str, str]
-) -> Callable[[str], Verdict]:
-    """Return how a ruleset rules on an operation: a host not named is any other host."""
+) -> tuple[Mapping[str, Verdict], Verdict]:
+    """Return how a ruleset rules on an operation: for hosts that it names, and for any other."""
     named = rulings.get(key, {})
     if ANY_OTHER not in named:
         raise DataError(f"expected a ruling of ruleset {key[0]} on {key[1]} in explain_ruling")
-    return lambda host: named.get(host, named[ANY_OTHER])
+    return named, named[ANY_OTHER]
 
 
 def _outside_lines(
@@ -248,18 +255,21 @@ def _outside_lines(
     unreached: frozenset[Resource],
 ) -> Iterable[_Line]:
     """Decide now what the published inventory does not hold."""
+    if not asked.hosts:
+        return
     settings, semantics = run_settings(asked.run)
-    acls = list(_acls(asked).values())
+    acls = list(acls_alive(asked.connection, asked.run).values())
     grouped: dict[int, list[tuple[str, Verdict]]] = {}
     for decided in decide_outside(
-        acls, principals, resources, asked.hosts, unreached, settings, semantics
+        acls, principals, resources, sorted(asked.hosts), unreached, settings, semantics
     ):
         if decided.operation not in asked.operations_of(decided.resource.resource_type):
             continue
         # Resources that fare alike share one mapping, which decide_outside keeps alive.
         key = id(decided.by_host)
         if key not in grouped:
-            grouped[key] = asked.group(decided.by_host.__getitem__)
+            one = next(iter(decided.by_host.values()))
+            grouped[key] = asked.group(decided.by_host, one)
         for hosts, verdict in grouped[key]:
             for principal in decided.principals:
                 yield _Line(
@@ -276,7 +286,8 @@ def _rows(
 ) -> tuple[tuple[str | None, ...], ...]:
     """Render the lines that are wanted, sorted."""
     wanted = [line for line in lines if decision in (None, line.verdict.decision)]
-    acls = _acls(asked, list({line.verdict.acl_id for line in wanted}))
+    ids = list({line.verdict.acl_id for line in wanted})
+    acls = acls_alive(asked.connection, asked.run, ids)
     rows = [
         (
             first(line),
@@ -292,14 +303,6 @@ def _rows(
     return tuple(sorted(rows, key=lambda row: (row[0], row[2], row[1])))
 
 
-def _acls(asked: _Asked, ids: list[str | None] | None = None) -> dict[str | None, Acl]:
-    """Read the ACLs that were alive at the offset that is asked about, by id."""
-    offset = _END if asked.run.head_offset is None else asked.run.head_offset
-    rows = asked.ask(_ACLS, offset, offset, ids, ids)
-    return {row[0]: Acl(**dict(zip(Acl.__slots__, row, strict=True))) for row in rows}
-
-
-_END: Final = 2**63 - 1
 _HOSTS: Final = "SELECT host FROM host WHERE cluster_id = ? ORDER BY host"
 _PRINCIPALS: Final = "SELECT principal FROM principal WHERE cluster_id = ? ORDER BY principal"
 _HAS_PRINCIPAL: Final = "SELECT principal FROM principal WHERE cluster_id = ? AND principal = ?"
@@ -327,10 +330,4 @@ _OF_PRINCIPAL: Final = (
 _RULINGS: Final = (
     "SELECT ruleset_id, operation, host, decision, rule, deciding_acl_id FROM explain_ruling "
     "WHERE cluster_id = ? AND ruleset_id IN (SELECT unnest(CAST(? AS VARCHAR[])))"
-)
-_ACLS: Final = (
-    "SELECT acl_id, resource_type, resource_name, pattern_type, principal, host, operation, "
-    "permission_type FROM acl_history WHERE cluster_id = ? AND effective_offset < ? "
-    "AND (removed_offset IS NULL OR removed_offset >= ?) "
-    "AND (? IS NULL OR acl_id IN (SELECT unnest(CAST(? AS VARCHAR[]))))"
 )

@@ -1,15 +1,22 @@
-"""A published run → a DuckDB connection with its tables and views, and nothing else in reach."""
+"""A published run → a DuckDB connection with its tables and views, and nothing else in reach.
+
+A table of the contract that no run has written is there too, empty; of ``explain``, which a run
+may leave out, the view of that name.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Final
 
 import duckdb
 from deltalake.exceptions import DeltaError
 
 from aclkit.errors import SurroundingsError
 from aclkit.explain.views import view_sql
-from aclkit.query.warehouse import JOB_RUN, Published, TableFiles, read_files
+from aclkit.query.warehouse import JOB_RUN, Published
+from aclkit.schemas import TABLES
+from aclkit.table_files import TableFiles, create_view, quoted, read_files, unwritten
 
 
 def connect(published: Published) -> duckdb.DuckDBPyConnection:
@@ -18,10 +25,9 @@ def connect(published: Published) -> duckdb.DuckDBPyConnection:
     Raises:
         SurroundingsError: a published table cannot be read.
     """
-    tables = {
-        name: _open_table(published, name, version)
-        for name, version in sorted(published.run.table_versions.items())
-    }
+    tables = {name: unwritten(name) for name in TABLES if name != _VIEW_IF_UNWRITTEN}
+    for name, version in published.run.table_versions.items():
+        tables[name] = _open_table(published, name, version)
     tables[JOB_RUN] = published.job_run
     connection = duckdb.connect(
         config={
@@ -32,15 +38,21 @@ def connect(published: Published) -> duckdb.DuckDBPyConnection:
         }
     )
     connection.execute("SET TimeZone = 'UTC'")
+    # It would go to stdout, among the data.
+    connection.execute("SET enable_progress_bar = false")
     try:
         for name, table in tables.items():
-            _create_table_view(connection, name, table)
+            create_view(connection, name, table)
+        for name, text in view_sql(tables, "duckdb").items():
+            connection.execute(f"CREATE VIEW {quoted(name)} AS {text}")
     except duckdb.Error as error:
-        raise SurroundingsError(f"cannot read {published.path}: {error}") from error
-    for name, text in view_sql(tables, "duckdb").items():
-        connection.execute(f'CREATE VIEW "{name}" AS {text}')
+        connection.close()
+        raise SurroundingsError(f"cannot read {name} of {published.path}: {error}") from error
     _lock(connection, tables)
     return connection
+
+
+_VIEW_IF_UNWRITTEN: Final = "explain"
 
 
 def _open_table(published: Published, name: str, version: int) -> TableFiles:
@@ -52,26 +64,9 @@ def _open_table(published: Published, name: str, version: int) -> TableFiles:
         raise SurroundingsError(f"cannot read version {version} of {path}: {error}") from error
 
 
-def _create_table_view(connection: duckdb.DuckDBPyConnection, name: str, table: TableFiles) -> None:
-    """Make a table's files readable under its name, with the types of the Delta schema."""
-    columns = ", ".join(
-        f"CAST({'NULL' if not table.files else _quoted(column)} AS {kind}) AS {_quoted(column)}"
-        for column, kind in table.columns
-    )
-    if table.files:
-        relation = connection.read_parquet([str(file) for file in table.files])
-        relation.project(columns).create_view(name)
-    else:
-        connection.sql(f"SELECT {columns} WHERE false").create_view(name)
-
-
 def _lock(connection: duckdb.DuckDBPyConnection, tables: Mapping[str, TableFiles]) -> None:
     """Leave the tables' own files as all that the connection can read, for good."""
     files = [str(file) for table in tables.values() for file in table.files]
     connection.execute("SET allowed_paths = ?", [files])
     connection.execute("SET enable_external_access = false")
     connection.execute("SET lock_configuration = true")
-
-
-def _quoted(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'

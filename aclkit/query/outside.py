@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
+from typing import NamedTuple
 
-from aclkit.decide.rules import decide
+from aclkit.decide.rules import Ruling, decide
+from aclkit.decide.second_search import SecondSearch
 from aclkit.model.acl import Acl, Request
 from aclkit.model.operation import OPERATIONS_OF_TYPE
 from aclkit.model.resource import Resource
 from aclkit.model.semantics import BrokerSettings, Semantics
-from aclkit.patterns.match import host_matches, principal_matches, reaches
+from aclkit.patterns.identity import IdentityIndex, index_hosts, index_principals
+from aclkit.patterns.match import principal_matches, reaches
+from aclkit.patterns.trie import PatternIndex
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
+class Verdict(NamedTuple):
     """A decision, Kafka's name of the rule behind it, and the deciding ACL's id."""
 
     decision: str
@@ -57,72 +61,103 @@ def decide_outside(
         semantics: how ACLs are read.
     """
     is_narrow = len(principals) == 1 and len(resources) > 1
+    search = SecondSearch.of((a.resource_type, a.pattern_type, a.resource_name) for a in acls)
     if is_narrow:
         acls = [acl for acl in acls if principal_matches(acl.principal, principals[0], semantics)]
     decided: dict[object, list[Decided]] = {}
-    for resource in resources:
-        reaching = [acl for acl in acls if reaches(acl, *_parts(resource), semantics)]
+    for resource, reaching in _reaching(acls, resources, semantics):
         is_open = settings.allow_everyone and (not is_narrow or resource in unreached)
-        # The broker's order depends on the name in one way only: see broker_deny_key.
+        # A broker's order depends on the name in these two ways: broker_deny_key, deciding_acl.
         is_late = resource.resource_name < "*"
-        key = resource.resource_type, tuple(acl.acl_id for acl in reaching), is_open, is_late
+        is_last = search.wildcard_is_last(*_parts(resource))
+        ids = tuple(acl.acl_id for acl in reaching)
+        key = resource.resource_type, ids, is_open, is_late, is_last
         if key not in decided:
-            asked = replace(settings, allow_everyone=is_open)
-            decided[key] = list(
-                _decide_alike(reaching, principals, resource, hosts, asked, semantics)
-            )
+            asked = replace(settings, allow_everyone=is_open and not reaching)
+            rule = partial(decide, settings=asked, semantics=semantics, wildcard_is_last=is_last)
+            groups = _Groups.of(reaching, principals, hosts, settings.super_users, semantics)
+            decided[key] = list(groups.decide(resource, rule))
         for found in decided[key]:
             yield replace(found, resource=resource)
 
 
-def _decide_alike(
-    acls: Sequence[Acl],
-    principals: Sequence[str],
-    resource: Resource,
-    hosts: Sequence[str],
-    settings: BrokerSettings,
-    semantics: Semantics,
-) -> Iterator[Decided]:
-    """Decide one resource by the ACLs that reach it."""
-    supers = [name for name in principals if name in settings.super_users]
-    others = [name for name in principals if name not in settings.super_users]
-    alike = _alike(
-        others,
-        {acl.principal for acl in acls},
-        lambda acl_principal, name: principal_matches(acl_principal, name, semantics),
-    )
-    alike_hosts = _alike(
-        hosts,
-        {acl.host for acl in acls},
-        lambda acl_host, host: host_matches(acl_host, host, semantics),
-    )
-    for names in [supers, *alike] if supers else alike:
-        for operation in OPERATIONS_OF_TYPE[resource.resource_type]:
-            by_host: dict[str, Verdict] = {}
-            for group in alike_hosts:
-                request = Request(
-                    principal=names[0],
-                    host=group[0],
-                    operation=operation,
-                    resource_type=resource.resource_type,
-                    resource_name=resource.resource_name,
+def _reaching(
+    acls: Sequence[Acl], resources: Sequence[Resource], semantics: Semantics
+) -> Iterator[tuple[Resource, Sequence[Acl]]]:
+    """Yield each resource with the ACLs that reach it; for one of them no index is worth it."""
+    if len(resources) == 1:
+        (one,) = resources
+        yield one, [acl for acl in acls if reaches(acl, *_parts(one), semantics)]
+        return
+    rows = ((n, a.resource_type, a.pattern_type, a.resource_name) for n, a in enumerate(acls))
+    index = PatternIndex.build(rows, semantics)
+    for resource in resources:
+        yield resource, [acls[number] for number in index.matches(*_parts(resource))]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Groups:
+    """Principals that the same ACLs match, each group with these ACLs; and such hosts.
+
+    ACLs of others are not asked. That they take the default from everybody is in the rule's
+    settings already.
+    """
+
+    principals: Sequence[tuple[Sequence[str], Sequence[Acl]]]
+    hosts: Sequence[Sequence[str]]
+
+    @classmethod
+    def of(
+        cls,
+        acls: Sequence[Acl],
+        principals: Sequence[str],
+        hosts: Sequence[str],
+        super_users: frozenset[str],
+        semantics: Semantics,
+    ) -> _Groups:
+        by_principal: dict[str, list[Acl]] = {}
+        for acl in acls:
+            by_principal.setdefault(acl.principal, []).append(acl)
+        supers = [name for name in principals if name in super_users]
+        others = [name for name in principals if name not in super_users]
+        alike = _alike(others, index_principals(by_principal, semantics))
+        own = [
+            (names, [acl for text in texts for acl in by_principal[text]])
+            for texts, names in alike.items()
+        ]
+        return cls(
+            principals=[(supers, []), *own] if supers else own,
+            hosts=list(_alike(hosts, index_hosts({a.host for a in acls}, semantics)).values()),
+        )
+
+    def decide(self, resource: Resource, rule: Callable[..., Ruling]) -> Iterator[Decided]:
+        """Decide one resource for each group of principals, from each group of hosts."""
+        for names, acls in self.principals:
+            for operation in OPERATIONS_OF_TYPE[resource.resource_type]:
+                by_host: dict[str, Verdict] = {}
+                for group in self.hosts:
+                    request = Request(
+                        principal=names[0],
+                        host=group[0],
+                        operation=operation,
+                        resource_type=resource.resource_type,
+                        resource_name=resource.resource_name,
+                    )
+                    ruling = rule(acls, request)
+                    acl_id = ruling.acl.acl_id if ruling.acl else None
+                    verdict = Verdict(ruling.decision, ruling.rule, acl_id)
+                    by_host.update(dict.fromkeys(group, verdict))
+                yield Decided(
+                    principals=names, resource=resource, operation=operation, by_host=by_host
                 )
-                ruling = decide(acls, request, settings, semantics)
-                acl_id = ruling.acl.acl_id if ruling.acl else None
-                verdict = Verdict(ruling.decision, ruling.rule, acl_id)
-                by_host.update(dict.fromkeys(group, verdict))
-            yield Decided(principals=names, resource=resource, operation=operation, by_host=by_host)
 
 
-def _alike(
-    names: Sequence[str], patterns: Collection[str], matches: Callable[[str, str], bool]
-) -> list[list[str]]:
-    """Put names together that the same patterns match."""
+def _alike(names: Sequence[str], index: IdentityIndex) -> dict[tuple[str, ...], list[str]]:
+    """Put names together that the same texts match, under those texts."""
     groups: dict[tuple[str, ...], list[str]] = {}
     for name in names:
-        key = tuple(pattern for pattern in patterns if matches(pattern, name))
-        groups.setdefault(key, []).append(name)
-    return list(groups.values())
+        groups.setdefault(tuple(index.matching(name)), []).append(name)
+    return groups
 
 
 def _parts(resource: Resource) -> tuple[str, str]:

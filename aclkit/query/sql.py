@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 import duckdb
 
@@ -43,6 +43,20 @@ def run_sql(connection: duckdb.DuckDBPyConnection, text: str) -> Rows:
         return Rows(columns, _batches(cursor))
     except duckdb.Error as error:
         raise _as_aclkit_error(error) from error
+
+
+def fetch(
+    connection: duckdb.DuckDBPyConnection, text: str, values: Sequence[object]
+) -> list[tuple[Any, ...]]:
+    """Run one of this package's own statements.
+
+    Raises:
+        SurroundingsError: it fails, so the tables are damaged or there is no room.
+    """
+    try:
+        return connection.execute(text, values).fetchall()
+    except duckdb.Error as error:
+        raise SurroundingsError(f"DuckDB could not answer: {error}") from error
 
 
 _ZONED: Final = "TIMESTAMP WITH TIME ZONE"

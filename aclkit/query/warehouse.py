@@ -11,12 +11,11 @@ from typing import Final
 from urllib.parse import unquote
 
 import duckdb
-from deltalake import DeltaTable
 from deltalake.exceptions import DeltaError, TableNotFoundError
-from deltalake.schema import ArrayType, MapType, PrimitiveType
 
 from aclkit.errors import SurroundingsError, UsageError
 from aclkit.model.semantics import BrokerSettings, Semantics
+from aclkit.table_files import TableFiles, read_files
 
 REPLAY_STEP: Final = "aclkit --warehouse {path} replay --source metadata-log:DIR"
 JOB_RUN: Final = "job_run"
@@ -80,14 +79,6 @@ class Published:
         return None
 
 
-@dataclass(frozen=True, slots=True)
-class TableFiles:
-    """A Delta table at one version: its Parquet files and its columns as (name, DuckDB type)."""
-
-    files: tuple[Path, ...]
-    columns: tuple[tuple[str, str], ...]
-
-
 def open_warehouse(path: str | None) -> Published:
     """Read what a warehouse has published.
 
@@ -102,11 +93,11 @@ def open_warehouse(path: str | None) -> Published:
         raise SurroundingsError(f"cannot read the warehouse {path}: it is not a folder")
     try:
         table = read_files(root / JOB_RUN, None)
+        runs = _read_runs(table)
     except TableNotFoundError:
         raise _nothing_published(path) from None
-    except (DeltaError, OSError) as error:
-        raise SurroundingsError(f"cannot read {root / 'job_run'}: {error}") from error
-    runs = _read_runs(table)
+    except (DeltaError, OSError, duckdb.Error) as error:
+        raise SurroundingsError(f"cannot read {root / JOB_RUN}: {error}") from error
     if not runs:
         raise _nothing_published(path)
     return Published(path=root, runs=runs, job_run=table)
@@ -130,29 +121,39 @@ def resolve_cluster(published: Published, given: str | None) -> str:
     return given
 
 
-def run_settings(run: Run) -> tuple[BrokerSettings, Semantics]:
-    """Return the settings under which a run read the ACLs; what it does not say is the default."""
-    settings = json.loads(run.settings or "{}")
-    return (
-        BrokerSettings(
-            super_users=frozenset(settings.get("super_users") or ()),
-            allow_everyone=bool(settings.get("allow_everyone", False)),
-        ),
-        Semantics(**(settings.get("semantics") or {})),
-    )
+def deciding_run(published: Published, cluster_id: str) -> Run:
+    """Return the run whose decisions on a cluster are published.
 
-
-def read_files(path: Path, version: int | None) -> TableFiles:
-    """Return the files and columns of a Delta table at a version, or at its latest.
-
-    ``file_uris`` is not used: it leaves the directory's own name URL-encoded.
+    Raises:
+        UsageError: nothing was decided yet.
     """
-    table = DeltaTable(str(path), version=version)
-    names = table.get_add_actions().column("path").to_pylist()
-    return TableFiles(
-        tuple(path / unquote(str(name)) for name in names),
-        tuple((field.name, _duckdb_type(field.type)) for field in table.schema().fields),
-    )
+    run = published.last_materialize(cluster_id)
+    if run is None or "explain_ruling" not in published.run.table_versions:
+        step = MATERIALIZE_STEP.format(path=published.path)
+        raise UsageError(f"no access of cluster {cluster_id} is decided yet; next: {step}")
+    return run
+
+
+def run_settings(run: Run) -> tuple[BrokerSettings, Semantics]:
+    """Return the settings under which a run read the ACLs; what it does not say is the default.
+
+    Raises:
+        SurroundingsError: they are not those of this version of aclkit.
+    """
+    try:
+        settings = json.loads(run.settings or "{}")
+        return (
+            BrokerSettings(
+                super_users=frozenset(settings.get("super_users") or ()),
+                allow_everyone=bool(settings.get("allow_everyone", False)),
+            ),
+            Semantics(**(settings.get("semantics") or {})),
+        )
+    except (ValueError, TypeError, AttributeError) as error:
+        raise SurroundingsError(
+            f"cannot read the settings of run {run.run_number}; a newer aclkit may have made it: "
+            f"{error}"
+        ) from error
 
 
 def _read_runs(table: TableFiles) -> tuple[Run, ...]:
@@ -199,32 +200,3 @@ def _local(path: str) -> Path:
 
 def _nothing_published(path: str) -> UsageError:
     return UsageError(f"nothing is published in {path}; next: {REPLAY_STEP.format(path=path)}")
-
-
-_DUCKDB_TYPES: Final = {
-    "string": "VARCHAR",
-    "long": "BIGINT",
-    "integer": "INTEGER",
-    "short": "SMALLINT",
-    "byte": "TINYINT",
-    "double": "DOUBLE",
-    "float": "FLOAT",
-    "boolean": "BOOLEAN",
-    "binary": "BLOB",
-    "date": "DATE",
-    # UTC without a zone: DuckDB's Python client needs pytz to hand out a zoned one.
-    "timestamp": "TIMESTAMP",
-    "timestamp_ntz": "TIMESTAMP",
-}
-
-
-def _duckdb_type(kind: object) -> str:
-    """Return DuckDB's name of a Delta type."""
-    if isinstance(kind, ArrayType):
-        return f"{_duckdb_type(kind.element_type)}[]"
-    if isinstance(kind, MapType):
-        return f"MAP({_duckdb_type(kind.key_type)}, {_duckdb_type(kind.value_type)})"
-    name = kind.type if isinstance(kind, PrimitiveType) else str(kind)
-    if name not in _DUCKDB_TYPES:
-        raise SurroundingsError(f"expected a column type that aclkit writes, found {name}")
-    return _DUCKDB_TYPES[name]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -12,7 +12,10 @@ from typing import Final
 from aclkit.findings import SEVERITIES, Finding, sort_findings
 
 MOST_ROWS: Final = 50
-"""So many findings of one kind, and so many changes, are printed; the rest is counted."""
+"""So many things to do, findings of one kind, and changes are printed; the rest is counted."""
+
+_COMPLETE: Final = "complete"
+"""The status of a run that misses nothing, as in ``job_run``."""
 
 _SPECIAL: Final = re.compile(r"[\\`*_\[\]|~$@!#]")
 _LIST_MARK: Final = re.compile(r"^(\d*)([-+=.)])")
@@ -51,6 +54,8 @@ class NightlySummary:
         head_offset: the state is as of this offset (exclusive).
         rows_expected: principals × hosts × operations × resources.
         rows_decided: how many of them the tables answer.
+        changes: the largest access changes.
+        access_changes: how many there are in all.
         exit_code: what the run ends with.
     """
 
@@ -69,20 +74,23 @@ class NightlySummary:
     notes: tuple[str, ...]
     findings: tuple[Finding, ...]
     changes: tuple[AccessChange, ...]
+    access_changes: int
     exit_code: int
 
 
 def render_summary(summary: NightlySummary) -> str:
-    """Write the page: the verdict, counts, findings, access changes, notes.
+    """Write the page: the verdict, what to do, counts, findings, access changes, notes.
 
     Names come from strangers; ``escape_markdown`` keeps them text.
     """
+    tasks = list(_tasks(summary))
     blocks = (
         [f"# Kafka access on cluster {escape_markdown(summary.cluster_id)}"],
-        [f"**{_verdict(summary)}**"],
+        [f"**{_verdict(summary, has_tasks=bool(tasks))}**"],
+        *_to_do(tasks),
         _counts(summary),
         *_findings(summary.findings),
-        *_changes(summary.changes),
+        *_changes(summary.changes, summary.access_changes),
         *_notes(summary.notes),
     )
     return "\n\n".join("\n".join(block) for block in blocks) + "\n"
@@ -106,23 +114,45 @@ def escape_markdown(text: str) -> str:
     return _OUTER_SPACE.sub("&#32;", escaped)
 
 
-def _verdict(summary: NightlySummary) -> str:
+def _verdict(summary: NightlySummary, *, has_tasks: bool) -> str:
     """Say in one sentence whether a person has to do something, and what came out."""
-    gained = sum(change.gained for change in summary.changes)
-    lost = sum(change.lost for change in summary.changes)
+    changes = summary.access_changes
     results = [
         _severities(summary.findings),
-        f"{_number(gained)} accesses gained and {_number(lost)} lost"
-        if summary.changes
-        else "no access changed",
+        f"{_number(changes)} access changes" if changes else "no access changed",
     ]
-    undecided = summary.rows_expected - summary.rows_decided
+    undecided = _undecided(summary)
     if undecided:
         results.insert(0, f"{_number(undecided)} of the expected answers are missing")
-    if summary.status != "complete":
+    if summary.status != _COMPLETE:
         results.insert(0, f"the run is {escape_markdown(summary.status)}")
-    call = "Nothing to do" if summary.exit_code == 0 else "Please look"
-    return f"{call}: {', '.join(results)} (exit code {summary.exit_code})."
+    call = "Please look" if has_tasks else "Nothing to do"
+    why = ", which --fail-on decides" if summary.findings and summary.exit_code == 0 else ""
+    return f"{call}: {', '.join(results)} (exit code {summary.exit_code}{why})."
+
+
+def _to_do(tasks: Sequence[str]) -> Iterator[list[str]]:
+    if tasks:
+        yield ["## To do"]
+        yield [*tasks[:MOST_ROWS], *_more(len(tasks), tasks[:MOST_ROWS])]
+
+
+def _tasks(summary: NightlySummary) -> Iterator[str]:
+    """Yield what there is to do, the worst first, whatever the exit code says about it."""
+    undecided = _undecided(summary)
+    if undecided:
+        yield f"- Find out why {_number(undecided)} of the expected answers are missing."
+    if summary.status != _COMPLETE:
+        yield "- Replay what the run lacks, see the notes: it stands on an incomplete log."
+    elif summary.exit_code > 1:
+        yield r"- Look into the table acl\_reject: rows of the sources could not be used."
+    remedies = Counter((f.severity, f.finding, f.fix) for f in sort_findings(summary.findings))
+    for (severity, kind, fix), number in remedies.items():
+        yield f"- {_number(number)} × {severity} {escape_markdown(kind)}: {escape_markdown(fix)}"
+
+
+def _undecided(summary: NightlySummary) -> int:
+    return summary.rows_expected - summary.rows_decided
 
 
 def _severities(findings: Iterable[Finding]) -> str:
@@ -148,7 +178,7 @@ def _counts(summary: NightlySummary) -> list[str]:
         ("answers expected", _number(summary.rows_expected)),
         ("answers decided", _number(summary.rows_decided)),
         ("findings", _number(len(summary.findings))),
-        ("access changes", _number(len(summary.changes))),
+        ("access changes", _number(summary.access_changes)),
     )
     return ["| what | count |", "|---|---:|", *(f"| {what} | {count} |" for what, count in rows)]
 
@@ -165,7 +195,7 @@ def _findings(findings: Iterable[Finding]) -> Iterator[list[str]]:
         shown = rows[: left[kind]]
         left[kind] -= len(shown)
         yield [f"### {severity}: {escape_markdown(kind)} ({_number(len(rows))})"]
-        yield [*map(_finding, shown), *_more(rows, shown)]
+        yield [*map(_finding, shown), *_more(len(rows), shown)]
 
 
 def _finding(finding: Finding) -> str:
@@ -173,7 +203,8 @@ def _finding(finding: Finding) -> str:
     return f"- {subject}\n  - {message}\n  - *Fix:* {fix}"
 
 
-def _changes(changes: Sequence[AccessChange]) -> Iterator[list[str]]:
+def _changes(changes: Sequence[AccessChange], number: int) -> Iterator[list[str]]:
+    """Yield the largest changes, and how many there are beyond them."""
     yield ["## Access changes"]
     if not changes:
         yield ["None."]
@@ -185,7 +216,7 @@ def _changes(changes: Sequence[AccessChange]) -> Iterator[list[str]]:
         "|---|---|---:|---:|---|",
         *map(_change, shown),
     ]
-    yield from ([line] for line in _more(largest, shown))
+    yield from ([line] for line in _more(number, shown))
 
 
 def _change(change: AccessChange) -> str:
@@ -202,9 +233,9 @@ def _notes(notes: Iterable[str]) -> Iterator[list[str]]:
         yield lines
 
 
-def _more(rows: Sequence[object], shown: Sequence[object]) -> Iterator[str]:
-    if len(rows) > len(shown):
-        yield f"- … and {_number(len(rows) - len(shown))} more"
+def _more(number: int, shown: Sequence[object]) -> Iterator[str]:
+    if number > len(shown):
+        yield f"- … and {_number(number - len(shown))} more"
 
 
 def _number(number: int) -> str:

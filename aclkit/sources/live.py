@@ -191,7 +191,8 @@ def _ask(
 ) -> T:
     """Connect, ask one question, disconnect, within the time given."""
     for address in bootstrap.split(","):
-        if not re.fullmatch(r"[^\s/,]+:\d{1,5}", address):
+        found = re.fullmatch(r"[^\s/,]+:([0-9]{1,5})", address)
+        if not found or not 0 < int(found[1]) < 1 << 16:
             raise UsageError(f"bootstrap: expected host:port, found {address!r}")
     settings = _client_settings(properties)
     timeout_ms = max(1, round(timeout_seconds * 1000))

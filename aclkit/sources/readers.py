@@ -8,8 +8,11 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
+from aclkit.errors import UsageError
+from aclkit.sources.acls_list import read_acls_list
 from aclkit.sources.dump_log import read_dump_log
-from aclkit.sources.metadata_log import list_metadata_log, read_bytes, read_newest_snapshot
+from aclkit.sources.files import is_file, read_bytes, shown
+from aclkit.sources.metadata_log import list_metadata_log, read_newest_snapshot
 from aclkit.sources.records import read_records
 from aclkit.sources.rows import SourceRow
 from aclkit.sources.segment import read_segment
@@ -35,8 +38,23 @@ def metadata_log_items(path: str) -> list[WorkItem]:
     return items
 
 
+def read_listing(path: str) -> Iterator[SourceRow]:
+    """Read the text of ``kafka-acls --list``."""
+    return _text_reader(read_acls_list)(path)
+
+
+def require_file(path: str) -> None:
+    """Insist that there is a file, before anything is locked or written for it.
+
+    Raises:
+        UsageError: there is none, or no filesystem is known for the URI.
+    """
+    if not is_file(path):
+        raise UsageError(f"{shown(path)}: there is no such file")
+
+
 def _read_segment(path: str) -> Iterator[SourceRow]:
-    return read_segment(read_bytes(path), path)
+    return read_segment(read_bytes(path), shown(path))
 
 
 def _read_snapshots(path: str) -> Iterator[SourceRow]:
@@ -46,7 +64,8 @@ def _read_snapshots(path: str) -> Iterator[SourceRow]:
 def _text_reader(read: Callable[[Iterable[str], str], Iterator[SourceRow]]) -> Reader:
     def reader(path: str) -> Iterator[SourceRow]:
         data = io.BytesIO(read_bytes(path))
-        return read(io.TextIOWrapper(data, encoding="utf-8", errors="replace", newline="\n"), path)
+        lines = io.TextIOWrapper(data, encoding="utf-8", errors="replace", newline="\n")
+        return read(lines, shown(path))
 
     return reader
 

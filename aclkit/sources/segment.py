@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from datetime import datetime
 from typing import Final
 
-from aclkit.sources.batches import Batch, Damage, read_batches
+from aclkit.sources.batches import END_OF_OFFSETS, Batch, Damage, read_batches
 from aclkit.sources.frames import FrameFields, UndecodableRecord, parse_values
 from aclkit.sources.rows import FACT, RANGE, RECORD, REJECT, UNREADABLE, SourceRow, log_time
 
@@ -66,7 +66,7 @@ def readable_time(milliseconds: int) -> datetime | None:
     return log_time(milliseconds) if 0 <= milliseconds < _END_OF_TIME else None
 
 
-_NAME: Final = re.compile(r"(?:.*/)?([0-9]{20})\.log(?:\?.*)?")
+_NAME: Final = re.compile(r"(?:.*/)?([0-9]{20})\.log(?:\?.*)?", re.DOTALL)
 _END_OF_TIME: Final = 253_402_300_800_000
 """The year 10000, in milliseconds."""
 
@@ -74,7 +74,7 @@ _END_OF_TIME: Final = 253_402_300_800_000
 def _first_offset(source: str) -> int:
     """Return the offset that a segment is named for (LogFileUtils), 0 if it is named otherwise."""
     found = _NAME.fullmatch(source)
-    return int(found[1]) if found else 0
+    return int(found[1]) if found and int(found[1]) < END_OF_OFFSETS else 0
 
 
 class _Readable:

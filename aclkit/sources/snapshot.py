@@ -17,7 +17,7 @@ from kio.serial import entity_reader
 from kio.serial.errors import SerialError
 
 from aclkit.errors import DataError
-from aclkit.sources.batches import Batch, Damage, read_batches
+from aclkit.sources.batches import END_OF_OFFSETS, Batch, Damage, read_batches
 from aclkit.sources.frames import UndecodableRecord, parse_values
 from aclkit.sources.rows import (
     ABORT_TXN,
@@ -39,7 +39,9 @@ def parse_snapshot_name(name: str) -> tuple[int, int] | None:
     >>> parse_snapshot_name("bootstrap.checkpoint")
     """
     found = _NAME.fullmatch(name)
-    return (int(found[1]), int(found[2])) if found else None
+    if not found or int(found[1]) >= END_OF_OFFSETS or int(found[2]) >= _MAX_EPOCH:
+        return None
+    return int(found[1]), int(found[2])
 
 
 def read_snapshot(data: bytes, source: str, end_offset: int, epoch: int) -> list[SourceRow]:
@@ -66,6 +68,7 @@ def read_snapshot(data: bytes, source: str, end_offset: int, epoch: int) -> list
 
 
 _NAME: Final = re.compile(r"([0-9]{20})-([0-9]{10})\.checkpoint")
+_MAX_EPOCH: Final = 1 << 31
 _HEADER_KEY, _FOOTER_KEY = b"\x00\x00\x00\x03", b"\x00\x00\x00\x04"
 """Keys of control records: version 0 and ControlRecordType."""
 _read_header: Final = entity_reader(SnapshotHeaderRecord)

@@ -69,7 +69,7 @@ def _with_failure(item: WorkItem) -> Iterator[SourceRow]:
         yield from READERS[item.kind](item.path)
     except AclkitError as error:
         yield SourceRow(
-            kind=FAILURE, source=item.path, fact=type(error).__name__, reason=str(error)
+            kind=FAILURE, source=item.kind, fact=type(error).__name__, reason=str(error)
         )
 
 

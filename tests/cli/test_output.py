@@ -70,6 +70,13 @@ def test_json_is_a_list_of_objects():
     assert render("json", ("a",), [(1,), (2,)]) == '[\n{"a": 1},\n{"a": 2}\n]\n'
 
 
+def test_columns_of_one_name_stay_apart_in_json():
+    columns, rows = ("a", "b", "a", "a_1", "a"), [(1, 2, 3, 4, 5)]
+    (row,) = json.loads(render("json", columns, rows))
+    assert row == {"a": 1, "b": 2, "a_2": 3, "a_1": 4, "a_3": 5}
+    assert json.loads(render("jsonl", columns, rows)) == row
+
+
 def test_jsonl_is_one_object_per_line():
     lines = render("jsonl").splitlines()
     assert [json.loads(line) for line in lines] == json.loads(render("json"))

@@ -88,3 +88,37 @@ def test_sql_prints_rows(root):
 @pytest.mark.parametrize("command", [who_can, what_can, sql])
 def test_help_shows_an_example(command):
     assert f"aclkit {command.name}" in CliRunner().invoke(command, ["--help"]).output
+
+
+def with_hosts(root, number):
+    """Build the warehouse with more hosts; User:bob is refused at one of them only."""
+    versions = small.build(root)
+    names = [*small.HOSTS, *(f"10.9.0.{n}" for n in range(number))]
+    rows = [{"cluster_id": small.CLUSTER, "host": name} for name in names]
+    small.publish(root, versions | {"host": small.write_table(root, "host", rows)}, run_number=2)
+    return sorted({*names} - {"10.0.0.1"})
+
+
+def hosts_of_bob(result):
+    (line,) = (line for line in result.stdout.splitlines() if line.startswith("User:bob"))
+    return line.removeprefix("User:bob").partition("  READ")[0].strip()
+
+
+def test_a_long_list_of_hosts_is_cut_in_a_table(root):
+    hosts = with_hosts(root, 12)
+    result = invoke(root, who_can, "READ", "topic:payments")
+    assert hosts_of_bob(result) == f"{','.join(hosts[:3])},… +{len(hosts) - 3} more"
+
+
+def test_a_list_that_is_little_longer_than_the_cut_one_is_shown_whole(root):
+    hosts = with_hosts(root, 1)
+    assert len(hosts) == 4
+    assert hosts_of_bob(invoke(root, who_can, "READ", "topic:payments")) == ",".join(hosts)
+
+
+@pytest.mark.parametrize("output_format", ["json", "jsonl", "csv"])
+def test_data_formats_hold_every_host(root, output_format):
+    hosts = with_hosts(root, 12)
+    result = invoke(root, who_can, "READ", "topic:payments", "--format", output_format)
+    assert ",".join(hosts) in result.stdout
+    assert "more" not in result.stdout

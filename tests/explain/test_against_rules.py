@@ -8,6 +8,7 @@ from dataclasses import astuple, replace
 import pytest
 
 from aclkit.decide.rules import decide
+from aclkit.decide.second_search import SecondSearch
 from aclkit.delta import schema_of
 from aclkit.explain.materialize import MaterializeOptions, materialize, take_inventory
 from aclkit.inventory.entry import FILE, HOSTS, PRINCIPALS, RESOURCES, Entry
@@ -122,9 +123,11 @@ def explained(_session, tmp_path_factory):
 def test_every_cell_of_explain_is_what_the_rule_says(explained, case):
     acls, settings, semantics, cells = explained[case]
     wrong = []
+    search = SecondSearch.of((a.resource_type, a.pattern_type, a.resource_name) for a in acls)
     for *asked, decision, rule, acl_id in cells:
         request = Request(**dict(zip(Request.__slots__, asked, strict=True)))
-        ruling = decide(acls, request, settings, semantics)
+        is_last = search.wildcard_is_last(request.resource_type, request.resource_name)
+        ruling = decide(acls, request, settings, semantics, wildcard_is_last=is_last)
         right = (ruling.decision, ruling.rule, ruling.acl.acl_id if ruling.acl else None)
         if (decision, rule, acl_id) != right:
             wrong.append((request, (decision, rule, acl_id), right))

@@ -188,5 +188,46 @@ def test_folder_that_is_no_delta_table_is_refused(tmp_path):
 
 
 def test_file_that_is_not_there_is_refused(tmp_path):
-    with pytest.raises(UsageError, match=r"no\.csv: no such file"):
+    with pytest.raises(UsageError, match=r"no\.csv: there is no such file"):
         read_inventory(None, str(tmp_path / "no.csv"), HOSTS)
+
+
+@pytest.mark.parametrize(
+    ("kind", "row"),
+    [
+        (PRINCIPALS, {"principal": "User:\ud800"}),
+        (PRINCIPALS, {"principal": "User:a", "te\ud800m": "red"}),
+        (PRINCIPALS, {"principal": "User:a", "team": "\udfff"}),
+        (RESOURCES, {"resource_type": "topic", "resource_name": "\udcff"}),
+    ],
+)
+def test_half_a_surrogate_pair_is_refused_with_its_row(read, kind, row):
+    content = json.dumps(row) + "\n"
+    with pytest.raises(UsageError, match=r"line 1: .*half a surrogate pair"):
+        read(content, kind, "i.jsonl")
+
+
+def test_json_that_nests_too_deeply_is_refused(read):
+    with pytest.raises(UsageError, match="line 1: not valid JSON"):
+        read('{"principal":' + "[" * 100_000, PRINCIPALS, "i.jsonl")
+
+
+def test_parquet_with_a_damaged_page_is_refused(read, tmp_path):
+    pq.write_table(pa.table({"principal": [f"User:{n}" for n in range(500)]}), tmp_path / "x")
+    content = bytearray((tmp_path / "x").read_bytes())
+    content[4:400] = b"\xff" * 396
+    with pytest.raises(UsageError, match="not a Parquet file"):
+        read(bytes(content), PRINCIPALS, "i.parquet")
+
+
+@pytest.mark.parametrize("path", ["nowhere://K:hunter2@h/i.csv", "a\0b.csv", "\udcff.csv"])
+def test_path_that_nothing_opens_is_the_requests_fault(path):
+    with pytest.raises(UsageError) as refused:
+        read_inventory(None, path, PRINCIPALS)
+    assert "hunter2" not in str(refused.value)
+
+
+def test_uri_is_read_like_a_path(tmp_path):
+    path = tmp_path / "i.csv"
+    path.write_text("principal\nUser:a\n")
+    assert names(read_inventory(None, path.as_uri(), PRINCIPALS)) == ["User:a"]

@@ -5,9 +5,12 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
+from aclkit.inventory import identity
 from aclkit.inventory.identity import classify, match_hosts
 from aclkit.model.acl import ANY_OTHER, ANY_OTHER_PRINCIPAL
 from aclkit.model.semantics import KAFKA, KIP_1042
+from aclkit.patterns import identity as patterns_identity
+from aclkit.patterns import match
 from aclkit.patterns.match import host_matches, names_exactly, principal_matches
 from tests import strategies as small
 
@@ -83,3 +86,34 @@ def test_host_pairs_are_those_that_match(acl_hosts, hosts, semantics):
 def test_any_other_principal_is_in_the_class_of_what_matches_everybody():
     found = classify([ANY_OTHER_PRINCIPAL], ["User:*", "User:a*", "*:*"], KIP_1042)
     assert found.texts_of[found.class_of[ANY_OTHER_PRINCIPAL]] == ("*:*", "User:*")
+
+
+def counted(monkeypatch, name):
+    """Count the calls of a function of the specification."""
+    calls = []
+    real = getattr(match, name)
+
+    def call(*arguments):
+        calls.append(arguments)
+        return real(*arguments)
+
+    for module in (identity, patterns_identity):
+        monkeypatch.setattr(module, name, call, raising=False)
+    return calls
+
+
+def test_classes_of_many_principals_and_globs_compare_few_of_them(monkeypatch):
+    calls = counted(monkeypatch, "principal_matches")
+    principals = [f"User:u{number:04}" for number in range(500)]
+    globs = [f"User:*{number:04}" for number in range(500)]
+    found = classify(principals, globs, KIP_1042)
+    assert found.texts_of[found.class_of["User:u0042"]] == ("User:*0042",)
+    assert len(calls) < 5 * len(principals)
+
+
+def test_many_hosts_are_paired_by_comparing_few_of_them(monkeypatch):
+    calls = counted(monkeypatch, "host_matches")
+    hosts = [f"10.0.{number >> 8}.{number & 255}" for number in range(600)]
+    globs = [f"10.*.{number >> 8}.{number & 255}" for number in range(600)]
+    assert len(match_hosts([*hosts, *globs], hosts, KIP_1042)) == 1_200
+    assert len(calls) < 10 * len(hosts)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from aclkit.inventory import survey as survey_module
 from aclkit.inventory.entry import (
     ACL,
     ALWAYS,
@@ -18,6 +19,7 @@ from aclkit.inventory.entry import (
 from aclkit.inventory.survey import Given, Texts, survey
 from aclkit.model.acl import ANY_OTHER, ANY_OTHER_PRINCIPAL
 from aclkit.model.semantics import KAFKA, KIP_1042, BrokerSettings
+from aclkit.patterns.trie import PatternTrie
 
 TYPES_WITH_OTHERS = {"TOPIC", "GROUP", "TRANSACTIONAL_ID", "DELEGATION_TOKEN", "USER"}
 
@@ -236,3 +238,30 @@ def test_notes_say_how_many_came_from_where():
     assert "principals: 2 from acl, 1 from log, 1 from setting" in inventory.notes
     assert "hosts: none" in inventory.notes
     assert "resources: 1 from always" in inventory.notes
+
+
+def test_looking_for_a_witness_does_not_try_every_pattern_on_every_name(monkeypatch):
+    tried = []
+    real = PatternTrie.matches
+
+    def matches(trie, name):
+        tried.append(name)
+        return real(trie, name)
+
+    def never(*_):
+        raise AssertionError("compares patterns one by one")
+
+    monkeypatch.setattr(PatternTrie, "matches", matches)
+    for name in ("pattern_matches", "principal_matches", "host_matches"):
+        monkeypatch.setattr(survey_module, name, never, raising=False)
+    letters = "zqxjkvwybfghmpcunlodrtsiea0123456789-_"
+    inventory = take(
+        patterns=[("TOPIC", "PREFIXED", letter) for letter in letters],
+        principals=[f"User:{letter}*" for letter in letters],
+        hosts=[f"{number}.*" for number in range(256)],
+    )
+    assert {e.resource_type for e in inventory.resources if e.is_any_other} == (
+        TYPES_WITH_OTHERS - {"TOPIC"}
+    )
+    assert ANY_OTHER_PRINCIPAL not in names(inventory.principals)
+    assert len(tried) > 400

@@ -40,6 +40,12 @@ def test_an_address_is_written_as_java_writes_it(text, java):
         "10.0.0.0/8",
         "10.0.0.1%eth0",
         "fe80::1%",
+        "::ffff:10.0.0.1%",
+        "fe80::1%a,b",
+        "fe80::1%a b",
+        "fe80::1%a%b",
+        "fe80::1%a\nb",
+        "fe80::1%\udcff",
         "[::1]",
     ],
 )

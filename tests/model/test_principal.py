@@ -44,3 +44,9 @@ def test_a_super_user_may_lack_a_type_but_not_the_colon():
     assert parse_super_users(":alice") == {":alice"}
     with pytest.raises(UsageError, match="'bob'"):
         parse_super_users("bob;:alice")
+
+
+def test_super_users_are_trimmed_as_java_trims():
+    """String.trim takes what is not above a space, and nothing that is only Unicode's space."""
+    told = " \t\x00User:a\u00a0;\x01User:b\x1f;\u3000:c"
+    assert parse_super_users(told) == {"User:a\u00a0", "User:b", "\u3000:c"}

@@ -14,6 +14,7 @@ from aclkit.model.semantics import KAFKA, KIP_1042
 from aclkit.patterns.contain import (
     acl_contains,
     host_contains,
+    operation_contains,
     pattern_contains,
     principal_contains,
 )
@@ -146,3 +147,31 @@ def test_a_hostile_pair_of_globs_takes_no_longer_than_the_product_of_their_lengt
     started = time.perf_counter()
     assert not pattern_contains("GLOB", "*a" * 120 + "b", "GLOB", "a" * 249, KIP_1042)
     assert time.perf_counter() - started < 1
+
+
+@pytest.mark.parametrize(
+    ("wide", "narrow", "is_contained"),
+    [
+        ("READ", "DESCRIBE", True),
+        ("DESCRIBE", "READ", False),
+        ("ALL", "READ", True),
+        ("READ", "ALL", False),
+        ("READ", "CREATE_TOKENS", True),
+    ],
+)
+def test_an_operation_contains_what_it_answers_of_the_type(wide, narrow, is_contained):
+    assert operation_contains(acl(operation=wide), acl(operation=narrow)) is is_contained
+
+
+def test_all_of_a_type_with_one_operation_is_that_operation():
+    wide = acl(resource_type="DELEGATION_TOKEN", operation="DESCRIBE")
+    assert operation_contains(wide, acl(resource_type="DELEGATION_TOKEN", operation="ALL"))
+
+
+def test_operations_of_an_unknown_type_are_compared_themselves():
+    def of(operation):
+        return acl(resource_type="UNKNOWN(9)", operation=operation)
+
+    assert operation_contains(of("ALL"), of("READ"))
+    assert operation_contains(of("READ"), of("READ"))
+    assert not operation_contains(of("READ"), of("ALL"))

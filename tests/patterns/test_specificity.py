@@ -118,6 +118,21 @@ def test_principals_rank_exact_then_globs_then_the_wildcard():
     assert keys == sorted(set(keys))
 
 
+@pytest.mark.parametrize(
+    ("narrow", "wide"),
+    [
+        ("*:ab", "*:ab*"),  # fewer stars, of both parts
+        ("?:ab?", "?:ab"),  # more question marks, of both parts
+        ("U*:abcde", "User:a*"),  # more letters, of both parts
+        ("User:a*", "User:*a"),  # the longer literal start, which goes on into the name
+        ("User:*a", "Use*:ra"),
+    ],
+)
+def test_globs_of_principals_rank_by_type_and_name_together(narrow, wide):
+    keys = [principal_specificity(principal, KIP_1042) for principal in (narrow, wide)]
+    assert keys[0] < keys[1]
+
+
 def test_hosts_rank_exact_then_globs_then_the_wildcard():
     ranking = ["10.0.0.1", "10.0.0.?", "10.0.0.*", "10.*", "*"]
     keys = [host_specificity(host, KIP_1042) for host in ranking]

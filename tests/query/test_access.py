@@ -208,6 +208,16 @@ def test_answer_is_about_the_state_that_was_decided(root):
     assert known.decided_by.head_offset == 100
 
 
+@pytest.mark.parametrize("resource", [PAYMENTS, Resource("TOPIC", "pay-new")], ids=str)
+def test_inventory_without_any_host_has_no_answer(root, resource):
+    versions = small.build(root)
+    small.publish(root, versions | {"host": small.write_table(root, "host", [])}, run_number=2)
+    published = open_warehouse(str(root))
+    with connect(published) as connection:
+        answer = who_can(connection, published, small.CLUSTER, "READ", resource, decision=None)
+    assert answer.rows == ()
+
+
 def test_missing_ruling_is_damaged_data(root):
     versions = small.build(root)
     empty = small.write_table(root, "explain_ruling", [])

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from aclkit.decide.rules import answers
-from aclkit.explain.views import explain_acl_sql, explain_sql, view_sql
+from aclkit.explain.views import explain_acl_sql, explain_sql, finding_current_sql, view_sql
 from aclkit.model.semantics import KAFKA, KIP_1042, BrokerSettings
 from aclkit.patterns.match import reaches
 from aclkit.query.duck import connect
@@ -100,3 +100,78 @@ def test_spark_reads_the_same_views(spark, root, published, connection):
         assert here.columns == [column[0] for column in there.description]
         expected = sorted(map(str, there.fetchall()))
         assert sorted(str(tuple(row)) for row in here.collect()) == expected
+
+
+def found(run_id, subject, **fields):
+    row = {
+        "cluster_id": small.CLUSTER, "run_id": run_id, "finding": "k", "severity": "low",
+        "subject": subject, "message": "m", "fix": "f", "acl_ids": [], "fingerprint": subject,
+    }  # fmt: skip
+    return row | fields
+
+
+def in_force(root, rows, runs):
+    """Publish findings and runs; return the subjects and runs that finding_current shows."""
+    versions = {"finding": small.write_table(root, "finding", rows)}
+    for number, fields in enumerate(runs):
+        small.publish(root, versions, run_number=number, run_id=f"r{number}", **fields)
+    with connect(open_warehouse(str(root))) as connection:
+        shown = connection.execute("SELECT subject, run_id FROM finding_current").fetchall()
+    return sorted(shown)
+
+
+def test_findings_in_force_are_those_of_the_run_that_decided_and_of_the_newest(root):
+    rows = [found("r0", "mended"), found("r1", "dead"), found("r2", "past"), found("r3", "log")]
+    runs = [
+        {"counts": {"decided_in_run": 0}}, {"counts": {"decided_in_run": 1}},
+        {"job": "replay", "counts": {}}, {"job": "replay", "counts": {}},
+    ]  # fmt: skip
+    assert in_force(root, rows, runs) == [("dead", "r1"), ("log", "r3")]
+
+
+def test_findings_of_a_run_that_kept_the_decisions_are_those_of_the_run_that_made_them(root):
+    runs = [{"counts": {"decided_in_run": 0}}, {"counts": {"decided_in_run": 0}}]
+    assert in_force(root, [found("r0", "dead")], runs) == [("dead", "r0")]
+
+
+def test_finding_of_both_runs_is_in_force_once_as_the_newest_said_it(root):
+    runs = [{"counts": {"decided_in_run": 0}}, {"job": "replay", "counts": {}}]
+    rows = [found("r0", "same"), found("r1", "same")]
+    assert in_force(root, rows, runs) == [("same", "r1")]
+
+
+def test_findings_of_one_fingerprint_in_one_run_stay_apart(root):
+    rows = [found("r0", "same", acl_ids=["a"]), found("r0", "same", acl_ids=["b"])]
+    assert len(in_force(root, rows, [{"counts": {"decided_in_run": 0}}])) == 2
+
+
+def test_findings_in_force_are_each_clusters_own(root):
+    rows = [found("r0", "mine"), found("r1", "theirs", cluster_id="c2")]
+    runs = [
+        {"counts": {"decided_in_run": 0}},
+        {"counts": {"decided_in_run": 1}, "cluster_id": "c2"},
+    ]
+    assert in_force(root, rows, runs) == [("mine", "r0"), ("theirs", "r1")]
+
+
+def test_findings_in_force_have_the_columns_of_the_findings(connection):
+    cursor = connection.execute("SELECT * FROM finding_current")
+    assert [column[0] for column in cursor.description] == list(TABLES["finding"].column_names)
+
+
+def test_spark_shows_the_same_findings_in_force(spark, root):
+    rows = [found("r0", "mended"), found("r1", "dead"), found("r2", "log"), found("r1", "log")]
+    runs = [{"decided_in_run": 0}, {"decided_in_run": 1}, {}]
+    there = in_force(root, rows, [{"counts": counts} for counts in runs])
+    tables = {
+        "finding": [tuple(row[name] for name in TABLES["finding"].column_names) for row in rows],
+        "job_run": [
+            (n, f"r{n}", small.CLUSTER, *[None] * 8, counts, None, None, None)
+            for n, counts in enumerate(runs)
+        ],
+    }
+    for name, values in tables.items():
+        spark.createDataFrame(values, TABLES[name].ddl).createOrReplaceTempView(f"t_{name}")
+    here = spark.sql(finding_current_sql({name: f"t_{name}" for name in tables}))
+    assert sorted((row["subject"], row["run_id"]) for row in here.collect()) == there
+    assert there == [("dead", "r1"), ("log", "r2")]

@@ -6,12 +6,17 @@ import json
 import shutil
 from dataclasses import asdict
 
+import pyarrow as pa
 import pytest
+from deltalake import write_deltalake
 
 from aclkit.errors import SurroundingsError, UsageError
+from aclkit.model.resource import Resource
 from aclkit.model.semantics import KAFKA
+from aclkit.query.access import who_can
 from aclkit.query.duck import connect
-from aclkit.query.warehouse import open_warehouse, resolve_cluster, run_settings
+from aclkit.query.warehouse import open_warehouse, read_files, resolve_cluster, run_settings
+from aclkit.schemas import TABLES
 from tests.query import small_warehouse as small
 
 
@@ -34,14 +39,48 @@ def test_newest_run_number_is_what_readers_open(root):
     assert count(root, "host") == 0
 
 
-def test_table_missing_from_the_run_does_not_exist(root):
-    versions = small.build(root)
-    del versions["finding"]
-    small.publish(root, versions, run_number=2)
+@pytest.fixture
+def fresh(root):
+    """A warehouse whose only run has written nothing."""
+    small.publish(root, {})
     with connect(open_warehouse(str(root))) as connection:
-        names = {name for (name,) in connection.execute("SHOW TABLES").fetchall()}
-    assert "finding" not in names
-    assert {"acl_current", "explain", "explain_acl", "host"} <= names
+        yield connection
+
+
+@pytest.mark.parametrize("table", sorted(TABLES.keys() - {"job_run"}))
+def test_table_that_no_run_has_written_is_empty_with_the_columns_of_the_contract(fresh, table):
+    cursor = fresh.execute(f"SELECT * FROM {table}")
+    assert [column[0] for column in cursor.description] == list(TABLES[table].column_names)
+    assert cursor.fetchall() == []
+
+
+def test_types_of_an_unwritten_table_are_those_of_a_written_one(fresh, root):
+    for table in TABLES.keys() - {"explain", "job_run"}:
+        version = small.write_table(root, table, [])
+        written = read_files(root / table, version)
+        assert [(row[0], row[1]) for row in fresh.execute(f"DESCRIBE {table}").fetchall()] == list(
+            written.columns
+        )
+
+
+@pytest.mark.parametrize("view", ["acl_current", "explain_acl"])
+def test_view_of_unwritten_tables_has_no_rows(fresh, view):
+    assert fresh.execute(f"SELECT * FROM {view}").fetchall() == []
+
+
+def test_explain_that_no_run_has_written_is_the_view_of_the_other_tables(root):
+    small.build(root)
+    with connect(open_warehouse(str(root))) as connection:
+        assert connection.execute("SELECT count(*) > 0 FROM explain").fetchone() == (True,)
+
+
+def test_table_that_lacks_a_column_of_a_view_is_the_surroundings_fault(root):
+    versions = small.build(root)
+    table = pa.table({"cluster_id": ["c1"]})
+    write_deltalake(root / "ruleset", table, mode="overwrite", schema_mode="overwrite")
+    small.publish(root, versions | {"ruleset": 1}, run_number=2)
+    with pytest.raises(SurroundingsError, match=r"cannot read .*explain_acl"):
+        connect(open_warehouse(str(root)))
 
 
 def test_empty_table_keeps_its_types(connection):
@@ -108,3 +147,36 @@ def test_settings_of_a_run_are_read(root):
     assert semantics == KAFKA
     assert settings.super_users == {"User:a"}
     assert not settings.allow_everyone
+
+
+def damage(root, table, start, end):
+    """Overwrite bytes of a table's only Parquet file."""
+    (path,) = (root / table).glob("*.parquet")
+    content = bytearray(path.read_bytes())
+    content[start:end] = b"\xff" * len(content[start:end])
+    path.write_bytes(bytes(content))
+
+
+def test_damaged_runs_are_the_surroundings_fault(root):
+    small.build(root)
+    damage(root, "job_run", -8, None)
+    with pytest.raises(SurroundingsError, match=r"cannot read .*job_run"):
+        open_warehouse(str(root))
+
+
+@pytest.mark.parametrize("table", ["host", "explain_ruling", "acl_history"])
+def test_a_damaged_page_of_a_table_is_the_surroundings_fault(root, table):
+    small.build(root)
+    damage(root, table, 4, 300)
+    published = open_warehouse(str(root))
+    with pytest.raises(SurroundingsError), connect(published) as connection:
+        who_can(connection, published, small.CLUSTER, "READ", Resource("TOPIC", "payments"))
+
+
+@pytest.mark.parametrize(
+    "said", ["{", "[]", '{"semantics": {"later": 1}}', '{"semantics": 3}', '{"super_users": 5}']
+)
+def test_settings_that_this_version_cannot_read_are_the_surroundings_fault(root, said):
+    small.publish(root, {}, settings=said)
+    with pytest.raises(SurroundingsError, match="settings of run 1"):
+        run_settings(open_warehouse(str(root)).run)

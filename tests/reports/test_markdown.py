@@ -10,7 +10,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from aclkit.findings import Finding
+from aclkit.findings import SEVERITIES, Finding
 from aclkit.reports.markdown import (
     MOST_ROWS,
     AccessChange,
@@ -36,6 +36,7 @@ QUIET = NightlySummary(
     notes=(),
     findings=(),
     changes=(),
+    access_changes=0,
     exit_code=0,
 )
 EVIL = (
@@ -97,6 +98,7 @@ def test_the_page_of_an_eventful_night(golden):
             change("every principal without an ACL of its own", lost=3, gained=0),
             change(EVIL, resource=f"group:{EVIL}", cause="inventory"),
         ),
+        access_changes=3,
     )
     golden("nightly-summary.md", render_summary(summary))
 
@@ -104,6 +106,57 @@ def test_the_page_of_an_eventful_night(golden):
 def test_a_quiet_night_says_so_first():
     lines = render_summary(QUIET).splitlines()
     assert lines[2] == "**Nothing to do: no findings, no access changed (exit code 0).**"
+
+
+@pytest.mark.parametrize("severity", SEVERITIES)
+def test_a_finding_that_the_exit_code_hides_is_still_to_do(severity):
+    page = render_summary(replace(QUIET, findings=(finding(severity=severity),), exit_code=0))
+    assert "Nothing to do" not in page
+    assert page.splitlines()[2].startswith(f"**Please look: findings: 1 {severity},")
+    assert "(exit code 0, which --fail-on decides)" in page
+
+
+def test_to_do_names_each_remedy_once_with_the_worst_first():
+    findings = [finding(n, severity="low") for n in range(3)] + [finding(9)]
+    page = render_summary(replace(QUIET, findings=tuple(findings), exit_code=1))
+    assert to_do(page) == [
+        "- 1 × high public-access: Name who needs it.",
+        "- 3 × low redundant-acl: Name who needs it.",
+    ]
+
+
+def test_a_run_that_is_incomplete_is_to_do_though_it_was_accepted():
+    page = render_summary(replace(QUIET, status="incomplete", exit_code=0))
+    assert page.splitlines()[2].startswith("**Please look: the run is incomplete")
+    assert "see the notes" in to_do(page)[0]
+
+
+def test_missing_answers_are_to_do():
+    page = render_summary(replace(QUIET, rows_decided=QUIET.rows_expected - 1))
+    assert to_do(page) == ["- Find out why 1 of the expected answers are missing."]
+
+
+def test_rejected_rows_under_strict_are_to_do():
+    page = render_summary(replace(QUIET, exit_code=3))
+    assert "acl\\_reject" in to_do(page)[0]
+
+
+def test_no_more_than_fifty_things_to_do_are_printed():
+    found = [replace(finding(n), fix=f"remedy {n}") for n in range(MOST_ROWS + 3)]
+    tasks = to_do(render_summary(replace(QUIET, findings=tuple(found))))
+    assert len(tasks) == MOST_ROWS + 1
+    assert tasks[-1] == "- … and 3 more"
+
+
+def test_hostile_names_in_remedies_stay_text():
+    page = render_summary(replace(QUIET, findings=(replace(finding(), finding=EVIL, fix=EVIL),)))
+    assert len(to_do(page)) == 1
+    assert "<" not in page
+
+
+def to_do(page):
+    """The lines of the section To do."""
+    return page.partition("## To do\n\n")[2].partition("\n\n")[0].splitlines()
 
 
 def test_hostile_names_add_no_line_to_the_page():
@@ -115,6 +168,7 @@ def test_hostile_names_add_no_line_to_the_page():
                 notes=(text,),
                 findings=(finding(subject=text),),
                 changes=(change(text, resource=text, cause=text),),
+                access_changes=1,
             )
         )
 
@@ -142,7 +196,15 @@ def test_the_cap_counts_a_kind_over_all_its_severities():
 
 def test_the_largest_changes_come_first_and_the_rest_is_counted():
     changes = tuple(change(f"User:{number}", gained=number) for number in range(MOST_ROWS + 2))
-    page = render_summary(replace(QUIET, changes=changes))
+    page = render_summary(replace(QUIET, changes=changes, access_changes=len(changes)))
     assert "| User:51 |" in page
     assert "| User:1 |" not in page
     assert "- … and 2 more" in page
+
+
+def test_changes_that_were_not_handed_over_are_counted_too():
+    changes = tuple(change(f"User:{number}") for number in range(MOST_ROWS))
+    page = render_summary(replace(QUIET, changes=changes, access_changes=70_000))
+    assert "70,000 access changes" in page.splitlines()[2]
+    assert "| access changes | 70,000 |" in page
+    assert "- … and 69,950 more" in page

@@ -94,6 +94,21 @@ def test_a_line_that_is_not_understood_is_rejected_with_its_number():
     assert bindings(rows) == [FOO]
 
 
+@pytest.mark.parametrize(
+    ("line", "reason"),
+    [
+        (f"\t{entry()}", "an ACL without the line that names its resource"),
+        ("\t(principal=User:x)", "expected (principal=…, host=…, operation=…, permissionType=…)"),
+        ("\t(principal=User:x, host=*, operation=READ)", "expected (principal=…, host=…"),
+        ("\t(principal=)", "expected (principal=…"),
+        ("hello", "not a line of kafka-acls --list"),
+    ],
+)
+def test_a_reject_says_why(line, reason):
+    *_, rejected = read(*group("foo", entry()), line)
+    assert rejected.reason.startswith(reason)
+
+
 def test_an_acl_whose_resource_is_not_known_goes_to_no_other_resource():
     rows = read(*group("foo", entry())[:2], "Current ACLs for reso", f"\t{entry('User:x')}")
     assert bindings(rows) == [FOO]

@@ -159,7 +159,9 @@ def test_what_is_not_supported_is_a_usage_error_without_secrets(changes, message
     assert PASSWORD not in str(raised.value)
 
 
-@pytest.mark.parametrize("bootstrap", ["", "host", "host:port", "http://a:1", "a:1,,b:2"])
+@pytest.mark.parametrize(
+    "bootstrap", ["", "host", "host:port", "http://a:1", "a:1,,b:2", "a:99999", "a:0", "a:\u0661"]
+)
 def test_bootstrap_needs_host_and_port(bootstrap):
     with pytest.raises(UsageError, match="host:port"):
         list(read_live(bootstrap, {}, 1.0))

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from aclkit.model.enums import AclOperation, AclPermissionType, PatternType, ResourceType
 from aclkit.sources import rows
-from aclkit.sources.segment import read_segment
+from aclkit.sources.segment import read_segment, readable_time
 from tests.sources.log_bytes import (
     ACL,
     DATA,
@@ -225,6 +225,22 @@ def test_no_credential_is_in_any_row(data):
     assert texts
     for secret in (SECRET.decode(), SECRET.hex(), base64.b64encode(SECRET).decode()[:20]):
         assert not any(secret in text for text in texts)
+
+
+def test_segment_named_for_an_offset_beyond_any_log_is_read_from_0():
+    found = list(read_segment(flipped(batch(3, ACL), 16, mask=0xFF), f"{'9' * 20}.log"))
+    (lost,) = [row for row in found if row.kind == rows.RANGE]
+    assert (lost.from_offset, lost.to_offset) == (0, 1)
+    rows.to_record_batch(found)
+
+
+@pytest.mark.parametrize(
+    ("milliseconds", "year"),
+    [(-1, None), (0, 1970), (253_402_300_799_999, 9999), (253_402_300_800_000, None)],
+)
+def test_time_that_no_calendar_holds_is_none(milliseconds, year):
+    time = readable_time(milliseconds)
+    assert (time and time.year) == year
 
 
 FACTS = {fields_of(row) for row in read(KRAFT_LOG) if row.kind == rows.FACT}

@@ -108,3 +108,16 @@ def test_flipped_byte_refuses_the_snapshot_or_changes_nothing(at, mask):
 def test_cut_snapshot_is_refused(at):
     with pytest.raises(DataError):
         read_snapshot(REAL[:at], "s", 915, 1)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        f"{2**62:020}-0000000001.checkpoint",
+        "99999999999999999999-0000000001.checkpoint",
+        f"00000000000000000915-{2**31}.checkpoint",
+        "0000000000000000091٥-0000000001.checkpoint",
+    ],
+)
+def test_name_with_an_offset_or_epoch_beyond_any_log_is_none_of_a_snapshot(name):
+    assert parse_snapshot_name(name) is None

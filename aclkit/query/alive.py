@@ -1,0 +1,31 @@
+"""A published run → the ACLs that were alive at its offset."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+import duckdb
+
+from aclkit.model.acl import Acl
+from aclkit.query.sql import fetch
+from aclkit.query.warehouse import Run
+
+
+def acls_alive(
+    connection: duckdb.DuckDBPyConnection, run: Run, ids: Sequence[str | None] | None = None
+) -> dict[str | None, Acl]:
+    """Read the ACLs by which a run decided, by id; only some of them where ids are given."""
+    offset = _END if run.head_offset is None else run.head_offset
+    wanted = None if ids is None else list(ids)
+    rows = fetch(connection, _ACLS, [run.cluster_id, offset, offset, wanted, wanted])
+    return {row[0]: Acl(**dict(zip(Acl.__slots__, row, strict=True))) for row in rows}
+
+
+_END: Final = 2**63 - 1
+_ACLS: Final = (
+    "SELECT acl_id, resource_type, resource_name, pattern_type, principal, host, operation, "
+    "permission_type FROM acl_history WHERE cluster_id = ? AND effective_offset < ? "
+    "AND (removed_offset IS NULL OR removed_offset >= ?) "
+    "AND (? IS NULL OR acl_id IN (SELECT unnest(CAST(? AS VARCHAR[]))))"
+)

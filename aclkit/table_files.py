@@ -1,0 +1,59 @@
+"""A Delta table at a version → its Parquet files and its columns, and a DuckDB view of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import unquote
+
+import duckdb
+from deltalake import DeltaTable
+
+from aclkit.column_types import type_of_contract, type_of_delta
+from aclkit.schemas import TABLES
+
+
+@dataclass(frozen=True, slots=True)
+class TableFiles:
+    """A Delta table at one version: its Parquet files and its columns as (name, DuckDB type)."""
+
+    files: tuple[Path, ...]
+    columns: tuple[tuple[str, str], ...]
+
+
+def read_files(path: Path, version: int | None) -> TableFiles:
+    """Return the files and columns of a Delta table at a version, or at its latest.
+
+    ``file_uris`` is not used: it leaves the directory's own name URL-encoded.
+    """
+    table = DeltaTable(str(path), version=version)
+    names = table.get_add_actions().column("path").to_pylist()
+    return TableFiles(
+        tuple(path / unquote(str(name)) for name in names),
+        tuple((field.name, type_of_delta(field.type)) for field in table.schema().fields),
+    )
+
+
+def unwritten(name: str) -> TableFiles:
+    """Return a table of the contract that no run has written: it has columns and no files."""
+    return TableFiles(
+        (), tuple((column, type_of_contract(kind)) for column, kind, _ in TABLES[name].columns)
+    )
+
+
+def create_view(connection: duckdb.DuckDBPyConnection, name: str, table: TableFiles) -> None:
+    """Make a table's files readable under its name, with the types of the Delta schema."""
+    columns = ", ".join(
+        f"CAST({'NULL' if not table.files else quoted(column)} AS {kind}) AS {quoted(column)}"
+        for column, kind in table.columns
+    )
+    if table.files:
+        relation = connection.read_parquet([str(file) for file in table.files])
+        relation.project(columns).create_view(name)
+    else:
+        connection.sql(f"SELECT {columns} WHERE false").create_view(name)
+
+
+def quoted(name: str) -> str:
+    """Write a name as SQL takes it."""
+    return '"' + name.replace('"', '""') + '"'

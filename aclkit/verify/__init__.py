@@ -1,0 +1,1 @@
+"""Published decisions and Kafka's own authorizer → where the two differ."""

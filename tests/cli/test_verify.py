@@ -1,0 +1,158 @@
+"""The command verify on small warehouses: what it prints, and its exit codes."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from aclkit.cli import cli
+from aclkit.decide.rules import decide
+from aclkit.model.acl import ANY_OTHER
+from aclkit.model.semantics import KAFKA, KIP_1042, BrokerSettings
+from tests.query import small_warehouse as small
+from tests.query.small_warehouse import acl
+from tests.verify.witnessed import build
+
+SETTINGS = BrokerSettings(super_users=frozenset({small.SUPER_USER}), allow_everyone=True)
+CELLS = len(list(small.requests()))
+WITH_COLON = [a for a in small.ACLS if ":" in a.principal]
+NO_WITNESS = "no name is known that this row of <any-other> stands for"
+
+
+def verify(root: Path, *arguments: str, code: int = 0) -> Result:
+    result = CliRunner().invoke(cli, ["--warehouse", str(root), "verify", *arguments])
+    assert result.exit_code == code, result.output
+    return result
+
+
+@pytest.mark.kafka
+def test_published_decisions_are_kafkas(tmp_path):
+    build(tmp_path, WITH_COLON, SETTINGS, KAFKA)
+    result = verify(tmp_path, "--all", "--format", "json")
+    report = json.loads(result.stdout)
+    left_out = report["left_out"]
+    assert report["mismatches"] == []
+    assert report["asked"] == report["agree"] == CELLS - len(left_out)
+    assert {row["reason"] for row in left_out} == {NO_WITNESS}
+    assert {row["resource"] for row in left_out} == {"group:<any-other>"}
+    assert "made again" not in result.stderr
+
+
+@pytest.mark.kafka
+def test_other_decisions_are_made_again(tmp_path):
+    build(tmp_path, small.ACLS, SETTINGS, KIP_1042)
+    result = verify(tmp_path, "--all")
+    assert "were not made with --semantics kafka: each is made again" in result.stderr
+    asked, agree, mismatches, left_out, otherwise = result.stdout.splitlines()[1].split()
+    assert (asked, mismatches) == (agree, "0")
+    assert int(asked) + int(left_out) == CELLS
+    assert int(otherwise) == read_otherwise()
+    assert "Kafka throws IllegalStateException: there is no colon in the principal" in result.stdout
+
+
+def read_otherwise() -> int:
+    """Count the requests that are asked of Kafka and that KIP-1042 decides otherwise."""
+    orders, nowhere = ("TOPIC", "orders"), ("GROUP", ANY_OTHER)
+    return sum(
+        decide(small.ACLS, request, SETTINGS, KAFKA).decision
+        != decide(small.ACLS, request, SETTINGS, KIP_1042).decision
+        for request in small.requests()
+        if (request.resource_type, request.resource_name) not in (orders, nowhere)
+    )
+
+
+FALSE = {
+    "decision": {"decision": "DENIED"},
+    "rule": {"rule": "DefaultAllow", "deciding_acl_id": None},
+    "acl": {"deciding_acl_id": "acl-02"},
+}
+
+
+@pytest.mark.kafka
+@pytest.mark.parametrize("what", FALSE)
+def test_a_row_that_is_wrong_is_found(tmp_path, what):
+    build(tmp_path, WITH_COLON, SETTINGS, KAFKA, {"acl-01+acl-06 READ": FALSE[what]})
+    result = verify(tmp_path, "--all", "--format", "csv", code=1)
+    rows = list(csv.DictReader(io.StringIO(result.stdout)))
+    assert {(row["principal"], row["operation"], row["resource"]) for row in rows} == {
+        ("User:alice", "READ", "topic:payments")
+    }
+    assert {row["host"] for row in rows} == set(small.HOSTS)
+    ours, kafkas = (
+        {(row[f"{who}decision"], row[f"{who}rule"], row[f"{acl}acl"]) for row in rows}
+        for who, acl in (("", "deciding_"), ("kafka_", "kafka_"))
+    )
+    assert kafkas == {("ALLOWED", "MatchingAcl", str(small.ACLS[0]))}
+    assert len(ours) == 1
+    assert ours != kafkas
+    by_witness = [row["asked_as"] for row in rows if row["asked_as"]]
+    assert by_witness == ["User:alice 192.0.2.1 READ topic:payments"]
+    assert "mismatches" in result.stderr
+
+
+@pytest.mark.kafka
+def test_a_wrong_row_is_found_in_a_sample_too_and_shown_to_people(tmp_path):
+    build(tmp_path, WITH_COLON, SETTINGS, KAFKA, {"acl-01+acl-06 READ": FALSE["decision"]})
+    result = verify(tmp_path, "--sample", str(CELLS), "--seed", "1", code=1)
+    summary, _, _, *rest = result.stdout.partition("\n\n")
+    assert summary.split()[:4] == ["asked", "agree", "mismatches", "left_out"]
+    assert summary.split()[-1] == "-"
+    assert "kafka_decision" in result.stdout
+    assert rest == []
+
+
+@pytest.mark.kafka
+def test_a_sample_says_how_to_take_it_again(tmp_path):
+    build(tmp_path, WITH_COLON, SETTINGS, KAFKA)
+    result = verify(tmp_path, "--sample", "50", "--format", "json")
+    report = json.loads(result.stdout)
+    assert report["asked"] + len(report["left_out"]) == 50
+    assert "a sample of 50; the same one again: --seed " in result.stderr
+
+
+@pytest.mark.kafka
+def test_where_kafka_hangs_unforeseen_it_is_ended_and_the_request_named(tmp_path, monkeypatch):
+    monkeypatch.setattr("aclkit.verify.refusals.Refusals.reason", lambda *_: None)
+    monkeypatch.setattr(small, "RESOURCES", (("GROUP", "#x"),))
+    monkeypatch.setattr(small, "PRINCIPALS", ("User:alice",))
+    monkeypatch.setattr(small, "HOSTS", ("10.0.0.1",))
+    build(tmp_path, [acl(1, resource_type="GROUP", resource_name="#y")], SETTINGS, KAFKA)
+    arguments = "--sample", "1", "--seed", "1", "--timeout", "2", "--format", "jsonl"
+    (row,) = map(json.loads, verify(tmp_path, *arguments, code=1).stdout.splitlines())
+    assert (row["principal"], row["resource"]) == ("User:alice", "group:#x")
+    assert (row["kafka_decision"], row["kafka_rule"]) == (None, "hangs: no answer within 2 s")
+
+
+@pytest.mark.kafka
+def test_a_comparison_of_nothing_is_no_success(tmp_path, monkeypatch):
+    monkeypatch.setattr(small, "RESOURCES", (("TOPIC", "orders"),))
+    monkeypatch.setattr(small, "PRINCIPALS", ("User:alice",))
+    build(tmp_path, small.ACLS, SETTINGS, KAFKA)
+    result = verify(tmp_path, "--all", code=3)
+    assert "none of 32 decisions could be asked" in result.stderr
+    assert "there is no colon in the principal" in result.stdout
+
+
+def test_a_sample_of_all_makes_no_sense(tmp_path):
+    assert "expected --all or --sample" in verify(tmp_path, "--all", "--sample", "9", code=2).stderr
+
+
+def test_a_warehouse_without_decisions_is_told_the_next_step(tmp_path):
+    assert "nothing is published" in verify(tmp_path, code=2).stderr
+    versions = {"acl_history": small.write_table(tmp_path, "acl_history", [])}
+    small.publish(tmp_path, versions, job="replay")
+    assert "next: aclkit --warehouse" in verify(tmp_path, code=2).stderr
+
+
+def test_without_kafkas_jars_the_surroundings_are_at_fault(tmp_path, monkeypatch):
+    build(tmp_path, WITH_COLON, SETTINGS, KAFKA)
+    monkeypatch.setenv("SPARK_HOME", str(tmp_path / "nowhere"))
+    monkeypatch.setenv("ACLKIT_KAFKA_JARS", str(tmp_path / "jars"))
+    result = verify(tmp_path, "--seed", "1", code=4)
+    assert "Error: Spark's resolver does not run" in result.stderr
+    assert result.stdout == ""

@@ -1,0 +1,118 @@
+"""What no inventory holds is decided as the pure rule decides it, and without going through all."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from aclkit.decide.rules import decide
+from aclkit.decide.second_search import SecondSearch
+from aclkit.model.acl import ANY_OTHER, Request
+from aclkit.model.operation import OPERATIONS_OF_TYPE
+from aclkit.model.resource import Resource
+from aclkit.model.semantics import BROKER, KIP_1042, BrokerSettings
+from aclkit.patterns import identity
+from aclkit.patterns.match import principal_matches, reaches
+from aclkit.query.outside import decide_outside
+from tests import strategies as small
+from tests.factories import acl
+
+NAMES = st.lists(
+    st.text("ab*?#", max_size=3) | st.just("!late"), min_size=1, max_size=4, unique=True
+)
+BROKERS = replace(KIP_1042, deciding_acl=BROKER)
+HOSTS = ("10.0.0.1", "10.0.0.2", ANY_OTHER)
+
+
+def expected(acls, principals, resources, settings, semantics):
+    search = SecondSearch.of((a.resource_type, a.pattern_type, a.resource_name) for a in acls)
+    decided = {}
+    for principal in principals:
+        for resource in resources:
+            for operation in OPERATIONS_OF_TYPE[resource.resource_type]:
+                for host in HOSTS:
+                    request = Request(
+                        principal=principal, host=host, operation=operation,
+                        resource_type=resource.resource_type,
+                        resource_name=resource.resource_name,
+                    )  # fmt: skip
+                    is_last = search.wildcard_is_last(
+                        resource.resource_type, resource.resource_name
+                    )
+                    ruling = decide(acls, request, settings, semantics, wildcard_is_last=is_last)
+                    acl_id = ruling.acl.acl_id if ruling.acl else None
+                    decided[principal, resource, operation, host] = (
+                        ruling.decision, ruling.rule, acl_id,
+                    )  # fmt: skip
+    return decided
+
+
+@given(
+    small.acl_sets(),
+    st.lists(small.principals, min_size=1, max_size=3, unique=True),
+    NAMES,
+    st.booleans(),
+    small.semantics,
+)
+def test_every_decision_is_that_of_the_pure_rule(acls, principals, names, allow, semantics):
+    resources = [Resource("TOPIC", name) for name in names]
+    settings = BrokerSettings(super_users=frozenset({"User:b"}), allow_everyone=allow)
+    if len(principals) > 1:
+        resources = resources[:1]
+    unreached = frozenset(
+        r
+        for r in resources
+        if not any(reaches(a, "TOPIC", r.resource_name, semantics) for a in acls)
+    )
+    found = {
+        (principal, one.resource, one.operation, host): (
+            verdict.decision, verdict.rule, verdict.acl_id,
+        )
+        for one in decide_outside(
+            acls, principals, resources, HOSTS, unreached, settings, semantics
+        )
+        for principal in one.principals
+        for host, verdict in one.by_host.items()
+    }  # fmt: skip
+    assert found == expected(acls, principals, resources, settings, semantics)
+
+
+@pytest.mark.parametrize("names", [["#b"], ["#b", "#ab", "!", "b"]])
+def test_deciding_acl_of_a_name_below_the_wildcard_is_the_brokers(names):
+    """PREFIXED ``*`` reaches none of them, and ends the broker's second search."""
+    wildcard = acl("*", resource_type="GROUP")
+    near = acl("#", resource_type="GROUP", pattern_type="PREFIXED")
+    end = acl("*", resource_type="GROUP", pattern_type="PREFIXED", principal="User:x")
+    for acls, first in (([wildcard, near], near), ([wildcard, near, end], wildcard)):
+        arguments = acls, ["User:a"], [Resource("GROUP", name) for name in names]
+        settings = BrokerSettings()
+        found = {
+            (one.principals[0], one.resource, one.operation, host): tuple(verdict)
+            for one in decide_outside(*arguments, HOSTS, frozenset(), settings, BROKERS)
+            for host, verdict in one.by_host.items()
+        }
+        assert found == expected(*arguments, settings, BROKERS)
+        assert found["User:a", Resource("GROUP", "#b"), "READ", ANY_OTHER][2] == first.acl_id
+
+
+def test_many_principals_and_acls_are_not_compared_pair_by_pair(monkeypatch):
+    calls = []
+
+    def counted(*arguments):
+        calls.append(arguments)
+        return principal_matches(*arguments)
+
+    monkeypatch.setattr(identity, "principal_matches", counted)
+    principals = [f"User:u{number:04}" for number in range(300)]
+    acls = [acl("t", principal=name) for name in principals]
+    settings = replace(BrokerSettings(), allow_everyone=True)
+    found = list(
+        decide_outside(
+            acls, principals, [Resource("TOPIC", "t")], HOSTS, frozenset(), settings, KIP_1042
+        )
+    )
+    assert len(found) == len(principals) * len(OPERATIONS_OF_TYPE["TOPIC"])
+    assert 0 < len(calls) < 5 * len(principals)
