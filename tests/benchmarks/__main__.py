@@ -1,0 +1,180 @@
+"""``python -m tests.benchmarks B1 …``: decide clusters of given sizes and print what it took.
+
+Progress goes to stderr; stdout is JSON lines, or a table. Ratios are of one run on one machine.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import click
+from pyspark.sql import SparkSession
+
+from aclkit.spark import build_session
+from tests.benchmarks import authorizer_benchmark, measure, replay, shapes
+from tests.benchmarks.authorizer_benchmark import B3, B3_WIDE
+from tests.benchmarks.shapes import B1, B2, B2G, Cluster, Shape
+
+Row = dict[str, Any]
+SHAPES = {shape.name: shape for shape in (B1, B2, B2G, B3, B3_WIDE)}
+SKEWS = ("glob-all", "touch-all", "one-principal", "everybody")
+QUICK = ("B1",)
+FULL = ("B1", "dense", "B2", "B2g", "B3", "R1", "growth", "skew")
+
+
+@click.command()
+@click.argument("names", nargs=-1)
+@click.option("--principals", type=int, help="Another number of principals.")
+@click.option("--resources", type=int, help="Another number of topics.")
+@click.option("--acls", type=int, help="Another number of ACLs.")
+@click.option("--hosts", type=int, help="Another number of hosts.")
+@click.option("--seed", type=int, default=1, show_default=True)
+@click.option("--seconds", type=float, default=10.0, show_default=True, help="For Kafka's loop.")
+@click.option("--records", type=int, default=5_000_000, show_default=True, help="Of R1.")
+@click.option(
+    "--warm", type=int, default=2, show_default=True, help="Runs before the measured one."
+)
+@click.option("--quick", is_flag=True, help="What `make bench` runs.")
+@click.option("--full", is_flag=True, help="What `make bench-full` runs.")
+@click.option("--json", "as_json", is_flag=True, help="JSON lines instead of a table.")
+def main(names: tuple[str, ...], *, quick: bool, full: bool, as_json: bool, **given: Any) -> None:
+    """Run benchmarks: B1 B2 B2g B3 B3-wide dense R1 growth skew."""
+    chosen = names or (FULL if full else QUICK if quick else ())
+    if not chosen:
+        raise click.UsageError(f"name some of {', '.join(FULL)}, or say --quick or --full")
+    for name in chosen:
+        for row in run(name, given):
+            _print(row, as_json=as_json)
+
+
+def run(name: str, given: Row) -> Iterator[Row]:
+    """Run one benchmark and yield what it measured."""
+    folder = Path(tempfile.mkdtemp(prefix="aclkit-bench-"))
+    try:
+        spark = build_session("aclkit-bench")
+        yield from _BENCHMARKS.get(name, _decide)(spark, folder, name, given)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _shape(name: str, given: Row) -> Shape:
+    wanted = {k: given[k] for k in ("principals", "resources", "acls", "hosts") if given[k]}
+    return replace(SHAPES[name], seed=given["seed"], **wanted)
+
+
+def build(shape: Shape) -> Cluster:
+    """Make the cluster of a shape, of whichever kind it is."""
+    maker = authorizer_benchmark if shape.name.startswith("B3") else shapes
+    return maker.build(shape)
+
+
+def _decide(spark: SparkSession, folder: Path, name: str, given: Row) -> Iterator[Row]:
+    """Decide a shape, warm, and ask Kafka's loop and plain SQL for a part of the same."""
+    cluster = build(_shape(name, given))
+    with measure.PeakMemory() as peak:
+        seconds = _warm(spark, folder, cluster, given["warm"])
+    decisions = cluster.shape.decisions
+    loop = measure.loop_rate(cluster, given["seconds"])
+    row = {
+        "benchmark": name,
+        "decisions": decisions,
+        "acls": len(cluster.acls),
+        "seconds_cold": round(seconds[0], 1),
+        "seconds": round(seconds[-1], 1),
+        "decisions_per_second": round(decisions / seconds[-1]),
+        "kafka_loop_per_second": round(loop),
+        "times_kafka_loop": round(decisions / seconds[-1] / loop),
+        "peak_memory_gib": round(peak.bytes / 2**30, 2),
+    }
+    if name == "B1":
+        plain = measure.plain_sql_rate(spark, cluster)
+        row["plain_sql_per_second"] = round(plain)
+        row["times_plain_sql"] = round(decisions / seconds[-1] / plain)
+    yield row
+
+
+def _warm(spark: SparkSession, folder: Path, cluster: Cluster, warm: int) -> list[float]:
+    seconds = []
+    for number in range(warm + 1):
+        warehouse = folder / f"{cluster.shape.name}-{number}"
+        seconds.append(measure.factored_seconds(spark, warehouse, cluster)[0])
+        click.echo(f"{cluster.shape.name}: {seconds[-1]:.1f} s", err=True)
+        shutil.rmtree(warehouse)
+    return seconds
+
+
+def _dense(spark: SparkSession, folder: Path, _: str, given: Row) -> Iterator[Row]:
+    """Write the dense table, and compare with reading it and writing it again."""
+    cluster = build(_shape("B1", given))
+    warehouse = folder / "dense"
+    factored = _warm(spark, folder, cluster, 1)[-1]
+    with_dense, _counts = measure.factored_seconds(spark, warehouse, cluster, dense="always")
+    floor = measure.floor_seconds(spark, warehouse, 3)
+    yield {
+        "benchmark": "dense",
+        "rows": cluster.shape.decisions,
+        "seconds_with_dense": round(with_dense, 1),
+        "seconds_factored": round(factored, 1),
+        "seconds_dense": round(with_dense - factored, 1),
+        "seconds_floor": round(floor, 1),
+        "times_floor": round((with_dense - factored) / floor, 2),
+    }
+
+
+def _growth(spark: SparkSession, folder: Path, _: str, given: Row) -> Iterator[Row]:
+    """Make one size ten times as large, and say how many times the seconds that takes."""
+    base = _shape("B1", given)
+    small = _warm(spark, folder, build(base), given["warm"])[-1]
+    for size in ("principals", "resources", "acls"):
+        large = build(replace(base, **{size: 10 * getattr(base, size)}))
+        if size == "principals":  # ten times the principals, and no ACL more for any of them
+            large.acls = build(base).acls
+        seconds = _warm(spark, folder, large, 1)[-1]
+        yield {
+            "benchmark": f"10 x {size}",
+            "seconds": round(seconds, 1),
+            "seconds_before": round(small, 1),
+            "times": round(seconds / small, 2),
+        }
+
+
+def _skew(spark: SparkSession, folder: Path, _: str, given: Row) -> Iterator[Row]:
+    """Decide the hard cases of B2."""
+    for skew in SKEWS:
+        cluster = build(replace(_shape("B2", given), skew=skew, name=f"B2 {skew}"))
+        seconds = _warm(spark, folder, cluster, 1)[-1]
+        yield {"benchmark": cluster.shape.name, "seconds": round(seconds, 1)}
+
+
+def _replay(spark: SparkSession, folder: Path, _: str, given: Row) -> Iterator[Row]:
+    """Replay a long log."""
+    yield replay.measure_replay(spark, folder, given["records"])
+
+
+_BENCHMARKS: dict[str, Callable[[SparkSession, Path, str, Row], Iterator[Row]]] = {
+    "dense": _dense,
+    "growth": _growth,
+    "skew": _skew,
+    "R1": _replay,
+}
+
+
+def _print(row: Row, *, as_json: bool) -> None:
+    if as_json:
+        click.echo(json.dumps(row))
+        return
+    for key, value in row.items():
+        click.echo(f"{key:24} {value:,}" if isinstance(value, int) else f"{key:24} {value}")
+    click.echo()
+
+
+if __name__ == "__main__":
+    main(standalone_mode=True)
+    sys.exit(0)
