@@ -13,10 +13,10 @@ PYTHON ?= $(shell for python in python3.11 python3.12 python3.13 python3; do \
 	$$python -c 'import ensurepip, sys, venv; sys.exit(sys.version_info < (3, 11))' 2>/dev/null \
 	&& echo $$python && break; done)
 
-.PHONY: help setup demo test test-all test-fast bench bench-full lint types imports check fmt build clean
+.PHONY: help setup demo test test-all test-fast bench bench-full cluster-test lint types imports check fmt build clean
 
 help: ## List the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 setup: $(READY) ## Make .venv with everything in it, and fetch the jars; quick the second time
 	@echo "$(VENV) is ready"
@@ -39,6 +39,9 @@ bench: $(READY) ## Measure deciding 80 million accesses, against Kafka's own loo
 bench-full: $(READY) ## Measure everything, and compare a million random decisions with Kafka's
 	@$(BIN)/python -m tests.benchmarks --full
 	@$(BIN)/python -m tests.benchmarks.differential --decisions 1000000 --seed 1
+
+cluster-test: build ## Submit the jobs to a Spark cluster of two workers, and kill one of them
+	@$(BIN)/python -m tests.cluster
 
 lint: $(READY) ## Check style and format
 	@$(BIN)/ruff check .

@@ -7,7 +7,7 @@ row, nothing that it wrote can be seen, and the next run takes it back.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import PurePosixPath
 from typing import Any, Final, cast
 
@@ -21,6 +21,9 @@ from aclkit.frame import local_frame
 from aclkit.schemas import TABLES
 
 JOB_RUN: Final = "job_run"
+
+_OPEN_COST: Final = "spark.sql.files.openCostInBytes"
+_SPLIT: Final = "spark.sql.files.maxPartitionBytes"
 
 _PROPERTIES: Final = {
     # Every Delta reader must be able to open the tables: DESIGN.md §3.
@@ -91,7 +94,9 @@ class Store:
         """Append rows; a retry of this very write adds nothing."""
         self._write(table, rows, "append", {})
 
-    def replace_cluster(self, table: str, rows: DataFrame, cluster_id: str) -> None:
+    def replace_cluster(
+        self, table: str, rows: DataFrame, cluster_id: str, rows_per_file: int | None = None
+    ) -> None:
         """Put rows in the place of all rows of one cluster, in one commit.
 
         Where the warehouse knows no other cluster the whole table is written anew: to look for
@@ -100,8 +105,35 @@ class Store:
         """
         self._clusters.add(cluster_id)
         is_alone = self._clusters == {cluster_id}
-        where = {} if is_alone else {"replaceWhere": f"cluster_id = '{cluster_id}'"}
-        self._write(table, rows, "overwrite", where)
+        options = {} if is_alone else {"replaceWhere": f"cluster_id = '{cluster_id}'"}
+        if rows_per_file is not None:
+            options["maxRecordsPerFile"] = str(rows_per_file)
+        self._write(table, rows, "overwrite", options)
+
+    def amend(self, table: str, rows: DataFrame, key: Sequence[str]) -> None:
+        """Delete the rows whose key is that of a row without ``is_fresh``, insert the others.
+
+        ``cluster_id`` is part of every key. Files are read and written one by one, so that a
+        change in few of them does not gather all their neighbours in one.
+        """
+        same = F.lit(True)
+        for name in ("cluster_id", *key):
+            same = same & (F.col(f"t.{name}") == F.col(f"s.{name}"))
+        values = {name: F.col(f"s.{name}") for name in TABLES[table].column_names}
+        before = self.spark.conf.get(_OPEN_COST)
+        self.spark.conf.set(_OPEN_COST, self.spark.conf.get(_SPLIT) or "")
+        try:
+            (
+                self.table(table)
+                .alias("t")
+                .merge(rows.alias("s"), same & ~F.col("s.is_fresh"))
+                .whenMatchedDelete()
+                .whenNotMatchedInsert(condition=F.col("s.is_fresh"), values=values)
+                .execute()
+            )
+        finally:
+            self.spark.conf.set(_OPEN_COST, before or "")
+        self.note_write(table)
 
     def drop(self, table: str) -> None:
         """Leave a table out of the versions that readers open."""

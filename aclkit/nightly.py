@@ -18,7 +18,7 @@ from aclkit.explain.materialize import (
     materialize,
     take_inventory,
 )
-from aclkit.explain.tables import Scope
+from aclkit.explain.scope import Scope
 from aclkit.findings import SEVERITIES, Finding, sort_findings
 from aclkit.model.resource import Resource
 from aclkit.progress import step

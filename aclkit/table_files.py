@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import unquote
 
 import duckdb
+import pyarrow as pa
 from deltalake import DeltaTable
 
 from aclkit.column_types import type_of_contract, type_of_delta
@@ -21,13 +23,30 @@ class TableFiles:
     columns: tuple[tuple[str, str], ...]
 
 
-def read_files(path: Path, version: int | None) -> TableFiles:
+def read_files(
+    path: Path, version: int | None, holding: Mapping[str, str] | None = None
+) -> TableFiles:
     """Return the files and columns of a Delta table at a version, or at its latest.
 
     ``file_uris`` is not used: it leaves the directory's own name URL-encoded.
+
+    Args:
+        path: folder of the table.
+        version: Delta version.
+        holding: text columns and values: files that cannot hold such a row, by the least and the
+            greatest value that Delta noted for each, are left out.
     """
     table = DeltaTable(str(path), version=version)
-    names = table.get_add_actions().column("path").to_pylist()
+    actions = pa.table(table.get_add_actions(flatten=True))
+    files = actions.select(["path"]).to_pylist() if not holding else actions.to_pylist()
+    names = [
+        file["path"]
+        for file in files
+        if all(
+            _may_hold(value, file.get(f"min.{column}"), file.get(f"max.{column}"))
+            for column, value in (holding or {}).items()
+        )
+    ]
     return TableFiles(
         tuple(path / unquote(str(name)) for name in names),
         tuple((field.name, type_of_delta(field.type)) for field in table.schema().fields),
@@ -52,6 +71,14 @@ def create_view(connection: duckdb.DuckDBPyConnection, name: str, table: TableFi
         relation.project(columns).create_view(name)
     else:
         connection.sql(f"SELECT {columns} WHERE false").create_view(name)
+
+
+def _may_hold(value: str, least: str | None, most: str | None) -> bool:
+    """Say whether a value may lie within noted bounds.
+
+    Delta cuts long texts, the greatest one to something greater; so both stay bounds.
+    """
+    return (least is None or least <= value) and (most is None or value <= most)
 
 
 def quoted(name: str) -> str:

@@ -18,11 +18,12 @@ from pyspark.sql import functions as F
 from aclkit.audit.collect import find_readings
 from aclkit.audit.readings import reads_differently
 from aclkit.explain.materialize import MaterializeOptions, MaterializeResult, alive_acls
+from aclkit.explain.pairing import pair_up
+from aclkit.explain.scope import Scope
 from aclkit.explain.tables import (
-    Scope,
     explain_view,
     write_inventory,
-    write_rulesets,
+    write_pairing,
     write_rulings,
 )
 from aclkit.findings import Finding
@@ -78,7 +79,8 @@ def find_differences(
     if touched.resources and touched.principals:
         theirs = replace(theirs, inventory=touched)
         write_inventory(theirs, settings)
-        pairing = write_rulesets(theirs, acls)
+        pairing = pair_up(theirs, acls)
+        write_pairing(theirs, pairing)
         write_rulings(theirs, pairing, allow_everyone=settings.allow_everyone)
         counts = _count(ours, theirs, read)
         theirs.forget()

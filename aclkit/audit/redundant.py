@@ -1,8 +1,9 @@
 """ACLs → ``redundant-acl``: which ones another ACL of the same permission contains entirely.
 
-Which patterns, principals and hosts contain which is found once per distinct text: a name that
-the narrow one matches is looked up in a trie of all of them, and each hit is proved. After that
-every ACL is compared with the few ACLs of those texts only.
+Which patterns, principals and hosts contain which is found once per distinct text. A pattern that
+provably covers another matches its text too, read as a name: so that text is looked up in a trie of
+all of them, and each hit is proved. After that every ACL is compared with the few ACLs of those
+texts only.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from aclkit.patterns.contain import (
     principal_contains,
 )
 from aclkit.patterns.identity import host_pattern, principal_pattern
-from aclkit.patterns.match import GLOB, LITERAL, PREFIXED, effective_pattern_type
+from aclkit.patterns.match import LITERAL
 from aclkit.patterns.trie import PatternIndex, PatternTrie
 
 REDUNDANT_ACL: Final = "redundant-acl"
@@ -155,22 +156,12 @@ def _wider_patterns(
     wider: dict[_Pattern, list[_Pattern]] = {}
     for at, narrow in enumerate(rows):
         resource_type, kind, name = narrow
-        hits = sorted({at, *index.matches(resource_type, _pattern_witness(kind, name, semantics))})
+        hits = sorted({at, *index.matches(resource_type, name)})
         found = [rows[hit] for hit in hits]
         if kind != LITERAL or name == "*":
             found = [w for w in found if pattern_contains(w[1], w[2], kind, name, semantics)]
         wider[narrow] = found
     return wider
-
-
-def _pattern_witness(pattern_type: str, name: str, semantics: Semantics) -> str:
-    """Return a name that the pattern matches."""
-    kind = effective_pattern_type(pattern_type, semantics)
-    return name if kind == PREFIXED or (kind == LITERAL and name != "*") else _witness(name)
-
-
-def _witness(glob: str) -> str:
-    return glob.replace("*", "")
 
 
 def _wider_texts(
@@ -189,8 +180,7 @@ def _wider_texts(
     trie = PatternTrie.build(((at, *globs[text]) for at, text in enumerate(texts)), KIP_1042)
     wider: dict[str, _Texts] = {}
     for at, text in enumerate(texts):
-        kind, pattern = globs[text]
-        hits = {at, *trie.matches(_witness(pattern) if kind == GLOB else pattern)}
+        hits = {at, *trie.matches(globs[text][1])}
         found = (texts[hit] for hit in sorted(hits))
         wider[text] = {other: None for other in found if contains(other, text, semantics)}
     return wider

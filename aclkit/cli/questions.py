@@ -70,13 +70,15 @@ def who_can(
     """  # noqa: D301  (click's own mark for text that keeps its lines)
     published = open_warehouse(settings.warehouse)
     cluster_id = resolve_cluster(published, settings.cluster)
-    with connect(published) as connection:
+    asked = parse_resource(resource)
+    near = {"resource_type": asked.resource_type, "resource_name": asked.resource_name}
+    with connect(published, {"explain_pair": near}) as connection:
         answer = access.who_can(
             connection,
             published,
             cluster_id,
             operation,
-            parse_resource(resource),
+            asked,
             host=host,
             decision=_decision(decision),
         )
@@ -113,7 +115,7 @@ def what_can(
     published = open_warehouse(settings.warehouse)
     cluster_id = resolve_cluster(published, settings.cluster)
     resource_type, resource_name = _type_and_name(resource)
-    with connect(published) as connection:
+    with connect(published, {"explain_pair": {"principal": principal}}) as connection:
         answer = access.what_can(
             connection,
             published,

@@ -15,7 +15,7 @@ import pyarrow as pa
 from aclkit.decide.rules import decide
 from aclkit.decide.second_search import SecondSearch
 from aclkit.errors import DataError
-from aclkit.explain.tables import Scope
+from aclkit.explain.scope import Scope
 from aclkit.explain.views import EXPLAIN_TABLES, explain_sql, operations_sql
 from aclkit.model.acl import ANY_OTHER, Acl, Request
 from aclkit.model.semantics import BrokerSettings

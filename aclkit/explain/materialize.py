@@ -14,6 +14,9 @@ from aclkit.errors import UsageError
 from aclkit.explain import tables
 from aclkit.explain.changes import changed_accesses, tables_of_changes
 from aclkit.explain.completeness import check_completeness
+from aclkit.explain.incremental import amend, find_touched
+from aclkit.explain.pairing import pair_up
+from aclkit.explain.scope import Scope
 from aclkit.explain.views import EXPLAIN_TABLES
 from aclkit.inventory.survey import Given, Inventory, log_entries, read_texts, survey
 from aclkit.model.operation import OPERATIONS_OF_TYPE
@@ -35,12 +38,14 @@ class MaterializeOptions:
         semantics: how ACLs are read.
         given: files that name what to ask about.
         dense: always, never or auto.
+        full: decide everything anew, whatever was decided before.
     """
 
     settings: BrokerSettings
     semantics: Semantics
     given: Given
     dense: str = "auto"
+    full: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,7 +58,7 @@ class MaterializeResult:
         is_dense: the dense table was written.
     """
 
-    scope: tables.Scope
+    scope: Scope
     rows: int
     is_dense: bool
 
@@ -63,7 +68,7 @@ class MaterializeResult:
         return self.scope.inventory
 
 
-def take_inventory(run: Run, options: MaterializeOptions) -> tables.Scope:
+def take_inventory(run: Run, options: MaterializeOptions) -> Scope:
     """Collect what the ACLs alive are made of and what is asked about.
 
     Raises:
@@ -78,7 +83,7 @@ def take_inventory(run: Run, options: MaterializeOptions) -> tables.Scope:
             run.store.cluster_rows("principal_lifetime", run.cluster_id),
         )
         inventory = survey(texts, log, options.given, options.settings, options.semantics)
-    return tables.Scope(
+    return Scope(
         run=run,
         texts=texts,
         inventory=inventory,
@@ -87,7 +92,7 @@ def take_inventory(run: Run, options: MaterializeOptions) -> tables.Scope:
     )
 
 
-def is_decided(scope: tables.Scope, options: MaterializeOptions) -> bool:
+def is_decided(scope: Scope, options: MaterializeOptions) -> bool:
     """Say whether the published decisions are those that ``materialize`` would write."""
     run = scope.run
     before = run.previous(MATERIALIZING)
@@ -97,7 +102,7 @@ def is_decided(scope: tables.Scope, options: MaterializeOptions) -> bool:
     return all(then.get(table) == now.get(table) for table in (*_INPUTS, *EXPLAIN_TABLES))
 
 
-def materialize(scope: tables.Scope, options: MaterializeOptions) -> MaterializeResult:
+def materialize(scope: Scope, options: MaterializeOptions) -> MaterializeResult:
     """Decide every principal × host × operation × resource of the run's cluster.
 
     Raises:
@@ -105,13 +110,24 @@ def materialize(scope: tables.Scope, options: MaterializeOptions) -> Materialize
     """
     run = scope.run
     acls = alive_acls(run).persist()
+    before = run.previous(MATERIALIZING)
+    touched = None
+    if not options.full:
+        touched = find_touched(scope, before, settings_json(options, scope.inventory))
+    if touched is not None:
+        run.notes.append(f"decided again: the pairs of {len(touched.resources):,} resources")
     with step("matching patterns and pairing"):
         tables.write_setting(scope, options.settings)
         tables.write_inventory(scope, options.settings)
-        pairing = tables.write_rulesets(scope, acls)
+        pairing = pair_up(scope, acls, touched)
+        if touched is None:
+            tables.write_pairing(scope, pairing)
     fail_point("between-pairs-and-rulings")
     with step("deciding"):
-        tables.write_rulings(scope, pairing, allow_everyone=options.settings.allow_everyone)
+        if touched is None or before is None:
+            tables.write_rulings(scope, pairing, allow_everyone=options.settings.allow_everyone)
+        else:
+            amend(scope, pairing, touched, before["table_versions"])
         pairing.forget()
     rows = rows_expected(scope.inventory)
     is_dense = options.dense == "always" or (options.dense == "auto" and rows <= DENSE_LIMIT)
@@ -170,7 +186,7 @@ def settings_json(options: MaterializeOptions, inventory: Inventory) -> Mapping[
     }
 
 
-def _write_changes(scope: tables.Scope) -> None:
+def _write_changes(scope: Scope) -> None:
     """Write what changed against the materialize before, if there was one."""
     run = scope.run
     before = run.previous(MATERIALIZING)

@@ -18,16 +18,25 @@ from aclkit.query.warehouse import JOB_RUN, Published
 from aclkit.schemas import TABLES
 from aclkit.table_files import TableFiles, create_view, quoted, read_files, unwritten
 
+_EVERYTHING: Final[Mapping[str, Mapping[str, str]]] = {}
 
-def connect(published: Published) -> duckdb.DuckDBPyConnection:
+
+def connect(
+    published: Published, holding: Mapping[str, Mapping[str, str]] = _EVERYTHING
+) -> duckdb.DuckDBPyConnection:
     """Open the published version of every table, add the views, and lock the door.
+
+    Args:
+        published: the warehouse.
+        holding: table → columns and values: of this table only files that may hold such rows are
+            opened, for a question about no others.
 
     Raises:
         SurroundingsError: a published table cannot be read.
     """
     tables = {name: unwritten(name) for name in TABLES if name != _VIEW_IF_UNWRITTEN}
     for name, version in published.run.table_versions.items():
-        tables[name] = _open_table(published, name, version)
+        tables[name] = _open_table(published, name, version, holding.get(name))
     tables[JOB_RUN] = published.job_run
     connection = duckdb.connect(
         config={
@@ -55,11 +64,13 @@ def connect(published: Published) -> duckdb.DuckDBPyConnection:
 _VIEW_IF_UNWRITTEN: Final = "explain"
 
 
-def _open_table(published: Published, name: str, version: int) -> TableFiles:
+def _open_table(
+    published: Published, name: str, version: int, holding: Mapping[str, str] | None
+) -> TableFiles:
     """Return a table's files at its published version."""
     path = published.path / name
     try:
-        return read_files(path, version)
+        return read_files(path, version, holding)
     except (DeltaError, OSError) as error:
         raise SurroundingsError(f"cannot read version {version} of {path}: {error}") from error
 

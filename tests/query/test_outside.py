@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from aclkit.decide.rules import decide
@@ -50,34 +50,43 @@ def expected(acls, principals, resources, settings, semantics):
     return decided
 
 
-@given(
-    small.acl_sets(),
-    st.lists(small.principals, min_size=1, max_size=3, unique=True),
-    NAMES,
-    st.booleans(),
-    small.semantics,
-)
-def test_every_decision_is_that_of_the_pure_rule(acls, principals, names, allow, semantics):
+def _first(drawn):
+    return drawn[:1]
+
+
+PRINCIPALS = st.lists(small.principals, min_size=1, max_size=4, unique=True)
+
+
+@given(small.acl_sets(8), PRINCIPALS, NAMES.map(_first), st.booleans(), small.semantics)
+def test_every_principal_of_one_resource_is_decided_as_by_the_pure_rule(
+    acls, principals, names, allow_everyone, semantics
+):
+    agree(acls, principals, names, allow_everyone, semantics)
+
+
+@settings(max_examples=200)
+@given(small.acl_sets(5), PRINCIPALS.map(_first), NAMES, st.booleans(), small.semantics)
+def test_every_resource_of_one_principal_is_decided_as_by_the_pure_rule(
+    acls, principals, names, allow_everyone, semantics
+):
+    agree(acls, principals, names, allow_everyone, semantics)
+
+
+def agree(acls, principals, names, allow_everyone, semantics):
     resources = [Resource("TOPIC", name) for name in names]
-    settings = BrokerSettings(super_users=frozenset({"User:b"}), allow_everyone=allow)
-    if len(principals) > 1:
-        resources = resources[:1]
+    broker = BrokerSettings(super_users=frozenset({"User:b"}), allow_everyone=allow_everyone)
     unreached = frozenset(
         r
-        for r in resources
+        for r in resources[: 0 if len(resources) == 1 else None]
         if not any(reaches(a, "TOPIC", r.resource_name, semantics) for a in acls)
     )
     found = {
-        (principal, one.resource, one.operation, host): (
-            verdict.decision, verdict.rule, verdict.acl_id,
-        )
-        for one in decide_outside(
-            acls, principals, resources, HOSTS, unreached, settings, semantics
-        )
+        (principal, one.resource, one.operation, host): tuple(verdict)
+        for one in decide_outside(acls, principals, resources, HOSTS, unreached, broker, semantics)
         for principal in one.principals
         for host, verdict in one.by_host.items()
-    }  # fmt: skip
-    assert found == expected(acls, principals, resources, settings, semantics)
+    }
+    assert found == expected(acls, principals, resources, broker, semantics)
 
 
 @pytest.mark.parametrize("names", [["#b"], ["#b", "#ab", "!", "b"]])
@@ -88,14 +97,30 @@ def test_deciding_acl_of_a_name_below_the_wildcard_is_the_brokers(names):
     end = acl("*", resource_type="GROUP", pattern_type="PREFIXED", principal="User:x")
     for acls, first in (([wildcard, near], near), ([wildcard, near, end], wildcard)):
         arguments = acls, ["User:a"], [Resource("GROUP", name) for name in names]
-        settings = BrokerSettings()
+        broker = BrokerSettings()
         found = {
             (one.principals[0], one.resource, one.operation, host): tuple(verdict)
-            for one in decide_outside(*arguments, HOSTS, frozenset(), settings, BROKERS)
+            for one in decide_outside(*arguments, HOSTS, frozenset(), broker, BROKERS)
             for host, verdict in one.by_host.items()
         }
-        assert found == expected(*arguments, settings, BROKERS)
+        assert found == expected(*arguments, broker, BROKERS)
         assert found["User:a", Resource("GROUP", "#b"), "READ", ANY_OTHER][2] == first.acl_id
+
+
+def test_names_that_the_same_denials_reach_fare_apart_on_both_sides_of_the_wildcard():
+    denials = [
+        acl("*", resource_type="GROUP", permission_type="DENY"),
+        acl("", resource_type="GROUP", pattern_type="PREFIXED", permission_type="DENY"),
+    ]
+    resources = [Resource("GROUP", name) for name in ("b", "!")]
+    named = {
+        one.resource.resource_name: one.by_host[ANY_OTHER].acl_id
+        for one in decide_outside(
+            denials, ["User:a"], resources, HOSTS, frozenset(), BrokerSettings(), BROKERS
+        )
+        if one.operation == "READ"
+    }
+    assert named == {"b": denials[0].acl_id, "!": denials[1].acl_id}
 
 
 def test_many_principals_and_acls_are_not_compared_pair_by_pair(monkeypatch):
@@ -108,10 +133,10 @@ def test_many_principals_and_acls_are_not_compared_pair_by_pair(monkeypatch):
     monkeypatch.setattr(identity, "principal_matches", counted)
     principals = [f"User:u{number:04}" for number in range(300)]
     acls = [acl("t", principal=name) for name in principals]
-    settings = replace(BrokerSettings(), allow_everyone=True)
+    broker = BrokerSettings(allow_everyone=True)
     found = list(
         decide_outside(
-            acls, principals, [Resource("TOPIC", "t")], HOSTS, frozenset(), settings, KIP_1042
+            acls, principals, [Resource("TOPIC", "t")], HOSTS, frozenset(), broker, KIP_1042
         )
     )
     assert len(found) == len(principals) * len(OPERATIONS_OF_TYPE["TOPIC"])

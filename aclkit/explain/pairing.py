@@ -1,0 +1,231 @@
+"""ACLs and inventory → which ruleset applies to each pair, for all pairs or those touched."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from aclkit.decide.second_search import SecondSearch
+from aclkit.explain import frames, reach, rulesets
+from aclkit.explain.reach import Late, Seed
+from aclkit.explain.scope import Scope
+from aclkit.frame import local_frame, settle
+from aclkit.inventory.entry import Entry
+from aclkit.inventory.identity import PrincipalClasses, classify
+from aclkit.model.semantics import BROKER
+from aclkit.patterns.columns import with_matched_patterns
+from aclkit.patterns.match import names_exactly
+from aclkit.patterns.trie import PatternIndex
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Touched:
+    """The pairs to decide again: all others have the ruleset that they had.
+
+    Attributes:
+        resources: (resource type, name) → whether all its pairs are touched, or those alone of
+            ``principals`` and of the classes.
+        principals: principals whose pairs with ``resources`` are touched.
+    """
+
+    resources: dict[tuple[str, str], bool]
+    principals: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pairing:
+    """Pairs and their rulesets, computed and not yet written.
+
+    Attributes:
+        groups: ``ruleset_group`` rows of all ACLs.
+        pairs: ``explain_pair`` rows, in files by principal.
+        class_pairs: ``explain_class_pair`` rows.
+        contents: ``ruleset`` rows of rulesets that hold an ACL, with ``rulesets.SET``.
+        numbered: the ACLs with their numbers and ranks.
+        own_parts: the groups of principals' rulesets, see ``rulesets.parts_of``.
+        class_parts: the groups of classes' rulesets.
+        late: for which resources the broker meets LITERAL ``*`` last.
+        group_count: number of groups.
+    """
+
+    groups: DataFrame
+    pairs: DataFrame
+    class_pairs: DataFrame
+    contents: DataFrame
+    numbered: DataFrame
+    own_parts: DataFrame
+    class_parts: DataFrame
+    late: Late
+    group_count: int
+    settled: tuple[DataFrame, ...]
+
+    def forget(self) -> None:
+        """Free what was kept."""
+        for frame in self.settled:
+            frame.unpersist()
+
+
+def pair_up(scope: Scope, acls: DataFrame, touched: Touched | None = None) -> Pairing:
+    """Find the ruleset of every pair, or of every pair that is touched."""
+    spark, texts, semantics = scope.spark, scope.texts, scope.semantics
+    seed, classes = Seed(), classify_principals(scope)
+    numbered = settle(
+        reach.number_acls(
+            acls,
+            frames.patterns(spark, texts, semantics),
+            frames.principals(spark, texts, semantics),
+        )
+    )
+    groups = settle(reach.group_acls(numbered))
+    group_count = groups.count()
+    resources, late = _matched_resources(scope, seed, touched)
+    granted = reach.grants(groups, _subjects(scope, classes, seed))
+    reached = reach.reach(resources, scope.small(granted, group_count))
+    if touched is not None:
+        subjects = [n for n, p in enumerate(scope.principal_names) if p in touched.principals]
+        reached = reached.where(
+            F.col("is_whole") | (F.col("subject") < 0) | F.col("subject").isin(*subjects)
+        )
+    sets = settle(reach.touch(reached))
+    of_classes = reach.class_pairs(sets)
+    pairs = reach.own_pairs(sets, _classes_of(scope, classes), of_classes)
+
+    class_parts = settle(
+        rulesets.parts_of(
+            reached.where("subject < 0"), F.broadcast(rulesets.first_pairs(of_classes))
+        )
+    )
+    class_contents = settle(rulesets.contents(class_parts, groups, None, late))
+    firsts = settle(rulesets.first_pairs(pairs))
+    count = firsts.count()
+    own_parts = settle(rulesets.parts_of(reached.where("subject >= 0"), scope.small(firsts, count)))
+    own_contents = settle(rulesets.contents(own_parts, groups, class_contents, late))
+    names = resources.select("resource_no", "resource_type", "resource_name")
+    ids = own_contents.select(*rulesets.SET, "ruleset_id")
+    return Pairing(
+        groups=groups,
+        pairs=pairs.join(scope.small(ids, count), on=[*rulesets.SET], how="inner")
+        .join(F.broadcast(names), on="resource_no", how="inner")
+        .join(F.broadcast(_principal_names(scope)), on="subject", how="inner")
+        .sortWithinPartitions("subject", "resource_no"),
+        class_pairs=_class_pairs(scope, resources, of_classes, class_contents),
+        contents=own_contents.unionByName(class_contents),
+        numbered=numbered,
+        own_parts=own_parts,
+        class_parts=class_parts,
+        late=late,
+        group_count=group_count,
+        settled=(
+            numbered, groups, resources, sets, class_parts, class_contents,
+            firsts, own_parts, own_contents,
+        ),
+    )  # fmt: skip
+
+
+def classify_principals(scope: Scope) -> PrincipalClasses:
+    """Sort the principals asked about into classes."""
+    return classify(scope.principal_names, scope.texts.principals, scope.semantics)
+
+
+def _matched_resources(scope: Scope, seed: Seed, touched: Touched | None) -> tuple[DataFrame, Late]:
+    """Number the resources, all or those touched, and find the patterns that match each.
+
+    Those that the broker looks at in another order go first; the rest follow by name, so that a
+    part, a range of numbers, is a range of names.
+    """
+    search = SecondSearch.of(scope.texts.patterns)
+    is_broker = scope.semantics.deciding_acl == BROKER
+
+    def lateness(entry: Entry) -> int:
+        if not is_broker or entry.name >= "*":
+            return 0
+        return 2 if search.wildcard_is_last(entry.resource_type, entry.name) else 1
+
+    entries = sorted(
+        (-lateness(e), e.resource_type, e.name)
+        for e in scope.inventory.resources
+        if touched is None or e.key in touched.resources
+    )
+    parts, count = scope.partitions, len(entries)
+    rows = [
+        (
+            number * parts // count,
+            number,
+            late and seed.late - late,
+            touched is None or touched.resources[resource_type, name],
+            resource_type,
+            name,
+        )
+        for number, (late, resource_type, name) in enumerate(entries)
+    ]
+    index = PatternIndex.build(
+        ((n, *pattern) for n, pattern in enumerate(scope.texts.patterns)), scope.semantics
+    )
+    names = local_frame(
+        scope.spark,
+        rows,
+        "part INT, resource_no INT, late BIGINT, is_whole BOOLEAN, resource_type STRING, "
+        "resource_name STRING",
+    )
+    matched = settle(with_matched_patterns(names.repartition(parts, "part"), index))
+    all_below = sum(late == -2 for late, *_ in entries)
+    return matched, Late(all_below, all_below + sum(late == -1 for late, *_ in entries))
+
+
+def _subjects(scope: Scope, classes: PrincipalClasses, seed: Seed) -> DataFrame:
+    """Return whom each principal text of ACLs names exactly, or the classes it stands for."""
+    named = {
+        entry.name: number
+        for number, entry in enumerate(scope.inventory.principals)
+        if not entry.is_any_other and entry.name not in scope.super_users
+    }
+    rows = [
+        (number, named[text])
+        for number, text in enumerate(scope.texts.principals)
+        if text in named and names_exactly(text, scope.semantics)
+    ]
+    text_no = {text: number for number, text in enumerate(scope.texts.principals)}
+    for class_no, texts in enumerate(classes.texts_of.values()):
+        rows += [(text_no[text], -1 - class_no) for text in texts]
+    return local_frame(
+        scope.spark,
+        [(*row, seed.first, seed.second) for row in rows],
+        "text_no INT, subject INT, seed1 BIGINT, seed2 BIGINT",
+    )
+
+
+def _classes_of(scope: Scope, classes: PrincipalClasses) -> DataFrame:
+    numbers = {class_id: -1 - n for n, class_id in enumerate(classes.texts_of)}
+    rows = [
+        (subject, numbers[classes.class_of[name]])
+        for subject, name in enumerate(scope.principal_names)
+    ]
+    return local_frame(scope.spark, rows, "subject INT, class_no INT")
+
+
+def _principal_names(scope: Scope) -> DataFrame:
+    return frames.numbered(scope.spark, scope.principal_names, "subject", "principal")
+
+
+def _class_pairs(
+    scope: Scope, resources: DataFrame, of_classes: DataFrame, contents: DataFrame
+) -> DataFrame:
+    """Return every (class, resource) with its ruleset: found, or one of the fixed ones."""
+    classes = local_frame(
+        scope.spark,
+        [(-1 - number, name) for number, name in enumerate(classify_principals(scope).texts_of)],
+        "subject INT, principal_class STRING",
+    )
+    found = of_classes.join(
+        F.broadcast(contents.select(*rulesets.SET, "ruleset_id")), on=[*rulesets.SET], how="inner"
+    ).select("resource_no", "subject", "ruleset_id")
+    return (
+        resources.select(
+            "resource_no", "resource_type", "resource_name", F.size("pattern_ids").alias("reach")
+        )
+        .crossJoin(F.broadcast(classes))
+        .join(found, on=["resource_no", "subject"], how="left")
+        .withColumn("ruleset_id", F.coalesce("ruleset_id", rulesets.fixed_id(F.col("reach") > 0)))
+    )
