@@ -7,7 +7,7 @@ import logging
 import os
 import signal
 import uuid
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -49,6 +49,7 @@ class Run:
     counts: dict[str, int] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     findings: list[Finding] = field(default_factory=list)
+    require_held: Callable[[], None] = lambda: None
 
     def previous(self, jobs: tuple[str, ...] = ()) -> Mapping[str, Any] | None:
         """Return this cluster's newest earlier ``job_run`` row, of given jobs only if any."""
@@ -72,7 +73,7 @@ def begin_run(
         if "://" in warehouse
         else warehouse_lock(warehouse, lock_timeout)
     )
-    with held:
+    with held as require_held:
         store = Store(spark, warehouse)
         newest = store.newest_run()
         run = Run(
@@ -81,6 +82,7 @@ def begin_run(
             run_number=int(newest["run_number"]) + 1 if newest else 0,
             job=job,
             started_at=datetime.now(UTC),
+            require_held=require_held,
         )
         store.run_id = run.run_id
         for table in store.take_back_unpublished():
@@ -89,9 +91,14 @@ def begin_run(
 
 
 def publish(run: Run) -> None:
-    """Write the run's findings, then its ``job_run`` row: from here on readers see the run."""
+    """Write the run's findings, then its ``job_run`` row: from here on readers see the run.
+
+    Raises:
+        SurroundingsError: the run no longer holds the warehouse's lock or lease.
+    """
     _write_findings(run)
     fail_point("before-job-run")
+    run.require_held()
     finished = datetime.now(UTC)
     row = (
         run.run_number,

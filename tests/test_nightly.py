@@ -87,6 +87,7 @@ class Nights:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.lines: list[str] = []
+        self.first: Result
 
     def run(self, *lines: str, options: tuple[str, ...] = ()) -> Result:
         self.lines += lines
@@ -106,11 +107,13 @@ class Nights:
 
 @pytest.fixture(scope="module")
 def nights(_session: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Nights:
-    return Nights(tmp_path_factory.mktemp("nights"))
+    nights = Nights(tmp_path_factory.mktemp("nights"))
+    nights.first = nights.run(*FIRST_NIGHT, options=("--fail-on", "low"))
+    return nights
 
 
 def test_the_first_night_finds_what_is_wrong(nights: Nights):
-    result = nights.run(*FIRST_NIGHT, options=("--fail-on", "low"))
+    result = nights.first
     assert result.exit_code == 1, result.output
     found = nights.sql("SELECT finding, acl_ids[1] AS acl_id FROM finding")
     assert {(row["finding"], row["acl_id"]) for row in found} >= {

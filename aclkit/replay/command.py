@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Final
 
 from aclkit.errors import DataError, UsageError
@@ -14,10 +13,9 @@ from aclkit.publish import Run, parse_cluster_id
 from aclkit.replay import tables
 from aclkit.replay.listing import replay_listing
 from aclkit.replay.replay import ReplayOptions, ReplayResult, replay_log
-from aclkit.sources.acls_list import read_acls_list
 from aclkit.sources.live import read_client_properties, read_live, read_live_cluster_id
 from aclkit.sources.metadata_log import read_cluster_id
-from aclkit.sources.readers import WorkItem, metadata_log_items
+from aclkit.sources.readers import WorkItem, metadata_log_items, read_listing, require_file
 from aclkit.sources.rows import LISTING, SourceRow
 from aclkit.sources.spark_source import read_sources
 
@@ -171,8 +169,7 @@ def _cluster_id_of(source: Source, properties: dict[str, str], timeout: float) -
         return read_cluster_id(source.path)
     if source.kind == LIVE:
         return read_live_cluster_id(source.path, properties, timeout)
-    if not Path(source.path).is_file() and "://" not in source.path:
-        raise UsageError(f"{source.path}: there is no such file")
+    require_file(source.path)
     return None
 
 
@@ -187,5 +184,4 @@ def _read_listing(intake: Intake) -> Iterator[SourceRow]:
     if source.kind == LIVE:
         yield from read_live(source.path, intake.client_properties or {}, intake.timeout)
         return
-    with Path(source.path).open(encoding="utf-8", errors="replace", newline="") as lines:
-        yield from read_acls_list(lines, source.path)
+    yield from read_listing(source.path)
