@@ -49,6 +49,7 @@ def test_replaying_the_same_source_again_changes_nothing(replayed, tmp_path):
     assert again.published().run.counts["facts_added"] == 0
 
 
+@pytest.mark.slow
 def test_halves_in_reverse_and_a_late_snapshot_leave_the_tables_of_one_undisturbed_replay(
     replayed, tmp_path, segment_path, snapshot_path
 ):
@@ -98,6 +99,7 @@ def test_aborted_and_open_transactions_leave_no_acl(synthetic):
     assert {"committed", "after", "sameBatchAfterAbort"} <= names["txn"]
 
 
+@pytest.mark.slow
 def test_gap_stops_the_state_before_it_and_can_be_accepted(synthetic):
     warehouse, result = synthetic("gap", code=3)
     assert "offsets 3–9 could not be read" in result.stderr

@@ -78,6 +78,7 @@ def rounds():
     return [(acls, GIVEN), (second, GIVEN), (changed(second, 2), grown)]
 
 
+@pytest.mark.slow
 def test_touched_pairs_decided_again_give_the_tables_of_a_full_rebuild(spark, tmp_path, rounds):
     step_by_step, at_once = str(tmp_path / "steps"), str(tmp_path / "full")
     for number, (acls, given) in enumerate(rounds):
