@@ -99,7 +99,7 @@ def options_of(
         semantics=semantics_of(chosen),
         given=Given(entries=entries, extend=chosen["extend"]),
         dense=chosen["dense"],
-        full=chosen["full"],
+        incremental=chosen["incremental"],
     )
 
 

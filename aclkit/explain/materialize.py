@@ -38,14 +38,14 @@ class MaterializeOptions:
         semantics: how ACLs are read.
         given: files that name what to ask about.
         dense: always, never or auto.
-        full: decide everything anew, whatever was decided before.
+        incremental: decide only what changes touch, where a run before allows it.
     """
 
     settings: BrokerSettings
     semantics: Semantics
     given: Given
     dense: str = "auto"
-    full: bool = False
+    incremental: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,7 +112,7 @@ def materialize(scope: Scope, options: MaterializeOptions) -> MaterializeResult:
     acls = alive_acls(run).persist()
     before = run.previous(MATERIALIZING)
     touched = None
-    if not options.full:
+    if options.incremental:
         touched = find_touched(scope, before, settings_json(options, scope.inventory))
     if touched is not None:
         run.notes.append(f"decided again: the pairs of {len(touched.resources):,} resources")

@@ -28,7 +28,7 @@ def options(given, *, full=False):
         semantics=KIP_1042,
         given=Given(entries=given),
         dense="never",
-        full=full,
+        incremental=not full,
     )
 
 
