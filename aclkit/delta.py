@@ -7,10 +7,11 @@ row, nothing that it wrote can be seen, and the next run takes it back.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import PurePosixPath
 from typing import Any, Final, cast
 
+import pyarrow as pa
 import pyarrow.fs as pafs
 from delta.tables import DeltaTable
 from pyspark.sql import DataFrame, SparkSession
@@ -19,11 +20,9 @@ from pyspark.sql.types import StructType
 
 from aclkit.frame import local_frame
 from aclkit.schemas import TABLES
+from aclkit.table_files import write_files
 
 JOB_RUN: Final = "job_run"
-
-_OPEN_COST: Final = "spark.sql.files.openCostInBytes"
-_SPLIT: Final = "spark.sql.files.maxPartitionBytes"
 
 _PROPERTIES: Final = {
     # Every Delta reader must be able to open the tables: DESIGN.md §3.
@@ -110,29 +109,18 @@ class Store:
             options["maxRecordsPerFile"] = str(rows_per_file)
         self._write(table, rows, "overwrite", options)
 
-    def amend(self, table: str, rows: DataFrame, key: Sequence[str]) -> None:
-        """Delete the rows whose key is that of a row without ``is_fresh``, insert the others.
+    def rewrite(self, table: str, rows: pa.RecordBatchReader) -> None:
+        """Put rows, of all clusters, in the place of those of a table on a local disk.
 
-        ``cluster_id`` is part of every key. Files are read and written one by one, so that a
-        change in few of them does not gather all their neighbours in one.
+        Without Spark: a stream of rows that another engine made, in its order.
         """
-        same = F.lit(True)
-        for name in ("cluster_id", *key):
-            same = same & (F.col(f"t.{name}") == F.col(f"s.{name}"))
-        values = {name: F.col(f"s.{name}") for name in TABLES[table].column_names}
-        before = self.spark.conf.get(_OPEN_COST)
-        self.spark.conf.set(_OPEN_COST, self.spark.conf.get(_SPLIT) or "")
-        try:
-            (
-                self.table(table)
-                .alias("t")
-                .merge(rows.alias("s"), same & ~F.col("s.is_fresh"))
-                .whenMatchedDelete()
-                .whenNotMatchedInsert(condition=F.col("s.is_fresh"), values=values)
-                .execute()
-            )
-        finally:
-            self.spark.conf.set(_OPEN_COST, before or "")
+        self._writes[table] += 1
+        write_files(
+            self._path(table),
+            rows,
+            self.run_id,
+            (f"aclkit/{self.run_id}/{table}", self._writes[table]),
+        )
         self.note_write(table)
 
     def drop(self, table: str) -> None:

@@ -1,5 +1,7 @@
 """What was written, read back: tables at given versions → answers to SQL that both engines speak.
 
+And put a little differently in the place of what was there.
+
 On a local disk DuckDB reads the files: another engine than the one that wrote them, and no Spark
 job for every question. Elsewhere Spark does, which knows object storage.
 """
@@ -9,13 +11,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Literal, Protocol
+from typing import Any, Final, Literal, Protocol
 
 import duckdb
 import pyarrow as pa
 from pyspark.sql import functions as F
 
 from aclkit.delta import Store
+from aclkit.schemas import TABLES
 from aclkit.table_files import create_view, quoted, read_files, unwritten
 
 Engine = Literal["duckdb", "spark"]
@@ -44,6 +47,9 @@ class Readback(Protocol):
     def give(self, name: str, table: pa.Table) -> None:
         """Make a small table known under a name."""
 
+    def rewrite(self, table: str, sql: str) -> None:
+        """Put the result of a SELECT in the place of the cluster's rows of a table."""
+
 
 @contextmanager
 def read_back(store: Store, cluster_id: str, tables: Versions) -> Iterator[Readback]:
@@ -65,7 +71,7 @@ class _Duck:
         cluster_id: str,
         tables: Versions,
     ) -> None:
-        self._connection = connection
+        self._connection, self._store, self._cluster_id = connection, store, cluster_id
         root = Path(store.warehouse).absolute()
         for name, (table, version) in tables.items():
             files = unwritten(table) if version is None else read_files(root / table, version)
@@ -85,12 +91,20 @@ class _Duck:
     def give(self, name: str, table: pa.Table) -> None:
         self._connection.register(name, table)
 
+    def rewrite(self, table: str, sql: str) -> None:
+        columns = ", ".join(TABLES[table].column_names)
+        others = f"FROM {quoted(f'all {table}')} WHERE cluster_id <> '{self._cluster_id}'"
+        rows = self._connection.sql(
+            f"SELECT {columns} {others} UNION ALL SELECT {columns} FROM ({sql}) AS own"  # noqa: S608 -- names of the contract
+        )
+        self._store.rewrite(table, rows.to_arrow_reader(_ROWS_OF_A_BATCH))
+
 
 class _Spark:
     engine: Engine = "spark"
 
     def __init__(self, store: Store, cluster_id: str, tables: Versions) -> None:
-        self._spark = store.spark
+        self._spark, self._store, self._cluster_id = store.spark, store, cluster_id
         for name, (table, version) in tables.items():
             rows = store.read_version(table, version).where(F.col("cluster_id") == cluster_id)
             rows.createOrReplaceTempView(name)
@@ -103,3 +117,9 @@ class _Spark:
 
     def give(self, name: str, table: pa.Table) -> None:
         self._spark.createDataFrame(table).createOrReplaceTempView(name)
+
+    def rewrite(self, table: str, sql: str) -> None:
+        self._store.replace_cluster(table, self._spark.sql(sql), self._cluster_id)
+
+
+_ROWS_OF_A_BATCH: Final = 50_000

@@ -1,15 +1,22 @@
-"""A Delta table at a version → its Parquet files and its columns, and a DuckDB view of them."""
+"""A Delta table on a local disk, without Spark: its files at a version, a view, new files."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 from urllib.parse import unquote
 
 import duckdb
 import pyarrow as pa
-from deltalake import DeltaTable
+from deltalake import (
+    CommitProperties,
+    DeltaTable,
+    Transaction,
+    WriterProperties,
+    write_deltalake,
+)
 
 from aclkit.column_types import type_of_contract, type_of_delta
 from aclkit.schemas import TABLES
@@ -51,6 +58,40 @@ def read_files(
         tuple(path / unquote(str(name)) for name in names),
         tuple((field.name, type_of_delta(field.type)) for field in table.schema().fields),
     )
+
+
+def write_files(
+    path: str, rows: pa.RecordBatchReader, run_id: str, transaction: tuple[str, int]
+) -> None:
+    """Put rows in the place of all rows of a table, in their order, in one commit.
+
+    Files stay about as large as they are, and a row group is at most 50,000 rows: what is
+    found by the bounds of its files stays so.
+
+    Args:
+        path: folder of the table; it exists.
+        rows: names are those of the table's columns.
+        run_id: noted as ``userMetadata``.
+        transaction: application and version, as Spark's ``txnAppId`` and ``txnVersion``.
+    """
+    table = DeltaTable(path)
+    schema = pa.schema(table.schema().to_arrow())
+    sizes = pa.table(table.get_add_actions(flatten=True))["size_bytes"].to_pylist()
+    batches = (batch.select(schema.names).cast(schema) for batch in rows)
+    write_deltalake(
+        table,
+        pa.RecordBatchReader.from_batches(schema, batches),
+        mode="overwrite",
+        target_file_size=max([*sizes, _LEAST_FILE]),
+        writer_properties=WriterProperties(max_row_group_size=_ROWS_OF_A_GROUP),
+        commit_properties=CommitProperties(
+            custom_metadata={"userMetadata": run_id}, app_transactions=[Transaction(*transaction)]
+        ),
+    )
+
+
+_LEAST_FILE: Final = 100_000
+_ROWS_OF_A_GROUP: Final = 50_000
 
 
 def unwritten(name: str) -> TableFiles:

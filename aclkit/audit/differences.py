@@ -78,7 +78,7 @@ def find_differences(
     counts: Counter[str] = Counter()
     if touched.resources and touched.principals:
         theirs = replace(theirs, inventory=touched)
-        write_inventory(theirs, settings)
+        write_inventory(theirs, settings, None)
         pairing = pair_up(theirs, acls)
         write_pairing(theirs, pairing)
         write_rulings(theirs, pairing, allow_everyone=settings.allow_everyone)

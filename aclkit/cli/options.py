@@ -138,5 +138,5 @@ inventory_options = together(
         show_default=True,
         help="Write the explain table row by row; auto: up to 50 million rows.",
     ),
-    option("--incremental", is_flag=True, help="On trial: decide only what changes touch."),
+    option("--full", is_flag=True, help="Decide all anew, not only what changes touch."),
 )

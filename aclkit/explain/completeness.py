@@ -53,7 +53,9 @@ def check_completeness(scope: Scope, settings: BrokerSettings, expected: int) ->
     with read_back(scope.store, scope.cluster_id, tables) as written:
         counts = _count_keys(written)
         decided = rows_decided(written, counts["host"])
-        scope.run.counts |= {"rows_expected": expected, "rows_decided": decided, **counts}
+        ((acls,),) = written.rows("SELECT count(*) FROM acl_history WHERE removed_offset IS NULL")
+        counts |= {"acls": acls, "rows_expected": expected, "rows_decided": decided}
+        scope.run.counts |= counts
         if decided != expected:
             raise DataError(f"expected {expected:,} decisions, the written tables hold {decided:,}")
         if "explain" in tables:

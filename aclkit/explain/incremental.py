@@ -1,4 +1,4 @@
-"""What changed since the decisions before → the pairs that it touches, decided again in place.
+"""The pairs that a change touches, decided again and put in the place of what was.
 
 The result equals a full rebuild row by row, because ids are hashes of content: a pair that no
 changed ACL, principal or resource touches has the same ruleset, and a ruleset the same rulings.
@@ -6,256 +6,282 @@ changed ACL, principal or resource touches has the same ruleset, and a ruleset t
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
+from collections import defaultdict
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Final
 
 import pyarrow as pa
-from pyspark.sql import DataFrame
-from pyspark.sql import functions as F
 
-from aclkit.explain.pairing import Pairing, Touched, classify_principals
-from aclkit.explain.rulesets import NONE, OTHER, SUPER
+from aclkit.explain.few import (
+    FewPairs,
+    Group,
+    Key,
+    Resource,
+    Subjects,
+    group_acls,
+    pair_few,
+    rule_few,
+)
+from aclkit.explain.pairing import classify_principals
+from aclkit.explain.rulesets import NONE, OTHER
 from aclkit.explain.scope import Scope
-from aclkit.explain.tables import RULESET, rule_on
-from aclkit.frame import local_frame, settle
-from aclkit.model.acl import Acl
-from aclkit.model.semantics import BROKER
+from aclkit.explain.touched import Touched, acl_of, patterns_near
+from aclkit.inventory.identity import match_hosts
+from aclkit.model.acl import ANY_OTHER, Acl
 from aclkit.patterns.match import names_exactly
 from aclkit.patterns.trie import PatternIndex
-from aclkit.readback import read_back
+from aclkit.readback import Readback, read_back
 from aclkit.schemas import TABLES
-
-MOST_CHANGES: Final = 1_000
-"""Above so many changed ACLs or principals everything is decided anew."""
 
 _PAIR: Final = ("principal", "resource_type", "resource_name")
 _CLASS_PAIR: Final = ("principal_class", "resource_type", "resource_name")
+_GROUP: Final = ("resource_type", "pattern_type", "resource_name", "principal")
 
 
-def find_touched(
-    scope: Scope, before: Mapping[str, Any] | None, settings: Mapping[str, Any]
-) -> Touched | None:
-    """Say which pairs may have another ruleset than in the run before; None for all of them.
-
-    All are decided where there was no run before; where settings, hosts or the classes of
-    principals differ; and where a name below ``*`` makes the broker's order depend on all ACLs.
-    """
-    if before is None or not _is_alike(json.loads(before["settings"]), settings):
-        return None
-    if scope.semantics.deciding_acl == BROKER and any(
-        entry.name < "*" for entry in scope.inventory.resources
-    ):
-        return None
-    then, now = before["table_versions"], scope.store.versions
-    tables = {
-        "was_history": ("acl_history", then.get("acl_history")),
-        "acl_history": ("acl_history", now.get("acl_history")),
-        **{name: (name, then.get(name)) for name in ("principal", "host", "resource")},
-    }
-    with read_back(scope.store, scope.cluster_id, tables) as read:
-        changed = [Acl(**dict(zip(Acl.__slots__, row, strict=True))) for row in read.rows(_CHANGED)]
-        hosts = {host for (host,) in read.rows("SELECT host FROM host")}
-        classes = dict(read.rows("SELECT principal, principal_class FROM principal"))
-        resources = set(read.rows("SELECT resource_type, resource_name FROM resource"))
-        class_of = classify_principals(scope).class_of
-        added = [name for name in scope.principal_names if name not in classes]
-        if (
-            len(changed) + len(added) > MOST_CHANGES
-            or hosts != set(scope.host_names)
-            or any(classes[name] != class_of[name] for name in classes.keys() & class_of.keys())
-            or not set(class_of.values()) <= set(classes.values())
-        ):
-            return None
-        read.give("added", pa.table({"principal": pa.array(added, pa.string())}))
-        patterns = [*read.rows(_PATTERNS_OF_ADDED)]
-    return _touched_by(scope, changed, frozenset(added), patterns, resources)
+def decide_touched(scope: Scope, touched: Touched, before: Mapping[str, int]) -> None:
+    """Decide again what is touched, and write the rows that differ from those of ``before``."""
+    now = scope.store.versions
+    tables = {name: (name, before.get(name)) for name in _AMENDED}
+    with read_back(
+        scope.store,
+        scope.cluster_id,
+        {**tables, "acl_history": ("acl_history", now["acl_history"])},
+    ) as read:
+        _amend_tables(scope, touched, read)
 
 
-def _is_alike(then: Mapping[str, Any], now: Mapping[str, Any]) -> bool:
-    return all(then[key] == now[key] for key in ("semantics", "super_users", "allow_everyone"))
-
-
-_FIELDS: Final = ", ".join(Acl.__slots__)
-_ALIVE: Final = "SELECT acl_id FROM {} WHERE removed_offset IS NULL"
-_CHANGED: Final = (
-    f"SELECT {_FIELDS} FROM acl_history WHERE removed_offset IS NULL "  # noqa: S608 -- contract
-    f"AND acl_id NOT IN ({_ALIVE.format('was_history')}) UNION ALL "
-    f"SELECT {_FIELDS} FROM was_history WHERE removed_offset IS NULL "
-    f"AND acl_id NOT IN ({_ALIVE.format('acl_history')})"
-)
-_PATTERNS_OF_ADDED: Final = (
-    "SELECT DISTINCT h.resource_type, h.pattern_type, h.resource_name FROM acl_history h "
-    "JOIN added a ON a.principal = h.principal WHERE h.removed_offset IS NULL"
+_AMENDED: Final = (
+    "explain_pair",
+    "explain_class_pair",
+    "ruleset",
+    "ruleset_group",
+    "explain_ruling",
 )
 
 
-def _touched_by(
-    scope: Scope,
-    changed: list[Acl],
-    added: frozenset[str],
-    patterns_of_added: list[tuple[Any, ...]],
-    known: set[tuple[Any, ...]],
-) -> Touched:
-    """Find the resources that changed ACLs, or ACLs of new principals, reach."""
-    narrow = {acl.principal for acl in changed if names_exactly(acl.principal, scope.semantics)}
-    patterns = [
-        *((a.resource_type, a.pattern_type, a.resource_name) for a in changed),
-        *patterns_of_added,
+@dataclass(frozen=True, slots=True)
+class _Difference:
+    """Rows of pairs that are gone, and rows that are fresh; a changed row is in both."""
+
+    gone: dict[Key, str]
+    fresh: dict[Key, str]
+
+    @classmethod
+    def between(cls, was: Mapping[Key, str], now: Mapping[Key, str]) -> _Difference:
+        return cls(
+            {key: ruleset for key, ruleset in was.items() if now.get(key) != ruleset},
+            {key: ruleset for key, ruleset in now.items() if was.get(key) != ruleset},
+        )
+
+    def rows(self, cluster_id: str) -> list[tuple[str, ...]]:
+        """Return the fresh rows as they are written."""
+        return [(cluster_id, *key, ruleset) for key, ruleset in self.fresh.items()]
+
+
+def _amend_tables(scope: Scope, touched: Touched, read: Readback) -> None:
+    """Find out what changes in each table, then write the tables."""
+    cluster = scope.cluster_id
+    found = _decide_pairs(scope, touched, read)
+    pairs = _Difference.between(_pairs_before(touched, read), found.pairs)
+    class_pairs = _Difference.between(_class_pairs_before(scope, touched, read), found.class_pairs)
+    gone_groups, fresh_groups = _groups(cluster, touched, read)
+
+    used = {*pairs.fresh.values(), *class_pairs.fresh.values()} & found.rulesets.keys()
+    _give(read, "used", ("ruleset_id",), [(ruleset,) for ruleset in sorted(used)])
+    known = {row[0] for row in read.rows(_KNOWN)}
+    fresh = {ruleset: found.rulesets[ruleset] for ruleset in sorted(used - known)}
+    gone = [(ruleset,) for ruleset in _left_behind(read, pairs, class_pairs)]
+    hosts = _named_hosts(scope)
+    rulings = [
+        (cluster, ruleset, *ruling)
+        for ruleset, held in fresh.items()
+        for ruling in rule_few(held, hosts, scope.semantics)
     ]
-    is_wide = [a.principal not in narrow for a in changed] + [False] * len(patterns_of_added)
-    index = PatternIndex.build(
-        ((number, *pattern) for number, pattern in enumerate(patterns)), scope.semantics
+    rulesets = [(cluster, r, held.resource[0], held.group_ids, None) for r, held in fresh.items()]
+    _amend(read, "explain_pair", _PAIR, list(pairs.gone), pairs.rows(cluster))
+    _amend(
+        read, "explain_class_pair", _CLASS_PAIR, list(class_pairs.gone), class_pairs.rows(cluster)
     )
-    resources: dict[tuple[str, str], bool] = {}
-    for entry in scope.inventory.resources:
-        matches = index.matches(entry.resource_type, entry.name)
-        is_new = entry.key not in known
-        if matches or is_new:
-            resources[entry.key] = is_new or any(is_wide[number] for number in matches)
-    return Touched(resources=resources, principals=frozenset(narrow) | added)
+    _amend(read, "ruleset_group", ("group_id",), gone_groups, fresh_groups)
+    _amend(read, "ruleset", ("ruleset_id",), gone, rulesets)
+    _amend(read, "explain_ruling", ("ruleset_id",), gone, rulings)
 
 
-def amend(scope: Scope, pairing: Pairing, touched: Touched, before: Mapping[str, int]) -> None:
-    """Put what was decided again in the place of what was: only rows that differ are written."""
-    store, cluster = scope.store, scope.cluster_id
-    old = {
-        table: store.read_version(table, before.get(table)).where(F.col("cluster_id") == cluster)
-        for table in ("explain_pair", "explain_class_pair", "ruleset", "ruleset_group")
-    }
-    pairs = _differences(
-        _in_scope(scope, old["explain_pair"], touched), pairing.pairs, _PAIR, "ruleset_id"
+def _decide_pairs(scope: Scope, touched: Touched, read: Readback) -> FewPairs:
+    """Find the rulesets of what is touched."""
+    classes = classify_principals(scope)
+    own = frozenset(
+        entry.name
+        for entry in scope.inventory.principals
+        if not entry.is_any_other and names_exactly(entry.name, scope.semantics)
     )
-    class_pairs = _differences(
-        _class_rows_in_scope(scope, old["explain_class_pair"], touched),
-        pairing.class_pairs,
-        _CLASS_PAIR,
-        "ruleset_id",
-    )
-    groups = _differences(old["ruleset_group"], pairing.groups, ("group_id",), "group_id")
-    for table, key, changes in (
-        ("explain_pair", _PAIR, pairs),
-        ("explain_class_pair", _CLASS_PAIR, class_pairs),
-    ):
-        _amend_table(scope, table, key, changes, changes)
-    fresh_groups = pairing.groups.join(
-        F.broadcast(groups.where("is_fresh").select("group_id")), on="group_id", how="left_semi"
-    ).withColumn("is_fresh", F.lit(True))
-    _amend_table(scope, "ruleset_group", ("group_id",), groups, fresh_groups)
-    _amend_rulesets(scope, pairing, old["ruleset"], pairs, class_pairs)
-
-
-def _amend_rulesets(
-    scope: Scope,
-    pairing: Pairing,
-    old: DataFrame,
-    pairs: DataFrame,
-    class_pairs: DataFrame,
-) -> None:
-    """Add rulesets that are new, with their rulings; take away those that no pair has any more."""
-    known = old.select("ruleset_id")
-    fresh = settle(pairing.contents.join(known, on="ruleset_id", how="left_anti"))
-    left = (
-        pairs.where("NOT is_fresh")
-        .select("ruleset_id")
-        .unionByName(class_pairs.where("NOT is_fresh").select("ruleset_id"))
-        .distinct()
-        .where(~F.split("ruleset_id", ":")[0].isin(SUPER, NONE, OTHER))
-    )
-    for table in ("explain_pair", "explain_class_pair"):
-        left = left.join(
-            scope.written(table).select("ruleset_id"), on="ruleset_id", how="left_anti"
-        )
-    gone = settle(left.withColumn("is_fresh", F.lit(False)))
-    rulesets = fresh.select(*RULESET).withColumn("is_fresh", F.lit(True))
-    _amend_table(scope, "ruleset", ("ruleset_id",), gone, rulesets)
-    ruled = rule_on(scope, pairing, fresh).withColumn("is_fresh", F.lit(True))
-    _amend_table(scope, "explain_ruling", ("ruleset_id",), gone, ruled)
-
-
-def _differences(old: DataFrame, new: DataFrame, key: tuple[str, ...], value: str) -> DataFrame:
-    """Return rows of ``old`` that are gone and rows of ``new`` that are fresh."""
-    columns = list(dict.fromkeys((*key, value)))
-    sides = (
-        old.select(*columns)
-        .withColumn("side", F.lit(1))
-        .unionByName(new.select(*columns).withColumn("side", F.lit(2)))
-    )
-    return settle(
-        sides.groupBy(*columns)
-        .agg(F.sum("side").alias("side"))
-        .where(F.col("side") != 3)
-        .select(*columns, (F.col("side") == 2).alias("is_fresh"))
+    return pair_few(
+        _groups_near(scope, touched.resources, read),
+        {r: None if whole else touched.principals for r, whole in touched.resources.items()},
+        Subjects(own=own - scope.super_users, class_of=classes.class_of, texts_of=classes.texts_of),
     )
 
 
-def _in_scope(scope: Scope, pairs: DataFrame, touched: Touched) -> DataFrame:
-    """Keep the old pairs that were decided again, or whose principal or resource is gone."""
-    rows = [(*resource, whole) for resource, whole in touched.resources.items()]
-    looked_at = local_frame(
-        scope.spark, rows, "resource_type STRING, resource_name STRING, is_whole BOOLEAN"
-    )
-    asked = local_frame(
-        scope.spark,
-        [(p, p in touched.principals) for p in scope.principal_names],
-        "principal STRING, is_touched BOOLEAN",
-    )
-    return (
-        pairs.join(F.broadcast(looked_at), on=["resource_type", "resource_name"], how="left")
-        .join(F.broadcast(asked), on="principal", how="left")
-        .join(_asked_resources(scope), on=["resource_type", "resource_name"], how="left")
-        .where(
-            F.col("is_touched").isNull()
-            | F.col("is_asked").isNull()
-            | F.col("is_whole")
-            | (F.col("is_whole").isNotNull() & F.col("is_touched"))
-        )
-    )
+def _groups_near(
+    scope: Scope, resources: Collection[Resource], read: Readback
+) -> dict[Resource, list[Group]]:
+    """Read the ACLs alive that reach each resource, in groups."""
+    patterns = patterns_near(scope.texts.patterns, resources, scope.semantics)
+    index = PatternIndex.build(((n, *p) for n, p in enumerate(patterns)), scope.semantics)
+    matching = {resource: index.matches(*resource) for resource in resources}
+    wanted = sorted({number for numbers in matching.values() for number in numbers})
+    _give(read, "wanted", _GROUP[:3], [patterns[number] for number in wanted])
+    acls: defaultdict[tuple[str, str, str], list[Acl]] = defaultdict(list)
+    for row in read.rows(_ACLS_OF_PATTERNS):
+        acl = acl_of(row)
+        acls[acl.resource_type, acl.pattern_type, acl.resource_name].append(acl)
+    groups = {number: group_acls(acls[patterns[number]]) for number in wanted}
+    return {r: [g for n in numbers for g in groups[n]] for r, numbers in matching.items()}
 
 
-def _class_rows_in_scope(scope: Scope, rows: DataFrame, touched: Touched) -> DataFrame:
-    looked_at = local_frame(
-        scope.spark,
-        [(*resource, True) for resource in touched.resources],
-        "resource_type STRING, resource_name STRING, is_touched BOOLEAN",
-    )
+def _pairs_before(touched: Touched, read: Readback) -> dict[Key, str]:
+    """Read the old pairs that were decided again, or whose principal or resource is gone."""
+    looked_at = [*touched.resources.items(), *((r, True) for r in touched.gone_resources)]
+    _give(read, "looked_at", ("resource_type", "resource_name"), [r for r, _ in looked_at])
+    _give(read, "whole", ("resource_type", "resource_name"), [r for r, whole in looked_at if whole])
+    _give(read, "touched", ("principal",), [(p,) for p in sorted(touched.principals)])
+    _give(read, "gone", ("principal",), [(p,) for p in sorted(touched.gone_principals)])
+    return {(row[0], row[1], row[2]): row[3] for row in read.rows(_PAIRS)}
+
+
+def _class_pairs_before(scope: Scope, touched: Touched, read: Readback) -> dict[Key, str]:
+    """Read the old class pairs of the resources touched or gone, and of classes without members."""
     classes = sorted(set(classify_principals(scope).class_of.values()))
-    return (
-        rows.join(F.broadcast(looked_at), on=["resource_type", "resource_name"], how="left")
-        .join(_asked_resources(scope), on=["resource_type", "resource_name"], how="left")
-        .where(
-            F.col("is_touched")
-            | F.col("is_asked").isNull()
-            | ~F.col("principal_class").isin(*classes)
-        )
-    )
+    _give(read, "class_now", ("principal_class",), [(name,) for name in classes])
+    return {(row[0], row[1], row[2]): row[3] for row in read.rows(_CLASS_PAIRS)}
 
 
-def _asked_resources(scope: Scope) -> DataFrame:
-    return F.broadcast(
-        local_frame(
-            scope.spark,
-            [(*entry.key, True) for entry in scope.inventory.resources],
-            "resource_type STRING, resource_name STRING, is_asked BOOLEAN",
-        )
-    )
+def _groups(
+    cluster: str, touched: Touched, read: Readback
+) -> tuple[list[tuple[str]], list[tuple[Any, ...]]]:
+    """Compare the groups that a changed ACL was or is in: ids that are gone, and fresh rows."""
+    keys = {
+        (a.resource_type, a.pattern_type, a.resource_name, a.principal) for a in touched.changed
+    }
+    _give(read, "group_key", _GROUP, sorted(keys))
+    was = {row[0] for row in read.rows(_GROUPS_BEFORE)}
+    now = {group.group_id: group for group in group_acls(map(acl_of, read.rows(_ACLS_OF_GROUPS)))}
+    fresh = [
+        (cluster, g, a.resource_type, a.resource_name, a.pattern_type, a.principal, sorted(ids))
+        for g, group in sorted(now.items())
+        if g not in was
+        for a, ids in [(group.acls[0], [acl.acl_id for acl in group.acls])]
+    ]
+    return [(g,) for g in sorted(was - now.keys())], fresh
 
 
-def _amend_table(
-    scope: Scope, table: str, key: tuple[str, ...], gone: DataFrame, fresh: DataFrame
+def _left_behind(read: Readback, pairs: _Difference, class_pairs: _Difference) -> list[str]:
+    """Return the rulesets that pairs had, and that none has any more."""
+    fixed = (f"{NONE}:", f"{OTHER}:")
+    leaving = {*pairs.gone.values(), *class_pairs.gone.values()}
+    leaving = {r for r in leaving if not r.startswith(fixed)}
+    leaving -= {*pairs.fresh.values(), *class_pairs.fresh.values()}
+    _give(read, "leaving", ("ruleset_id",), [(ruleset,) for ruleset in sorted(leaving)])
+    _give(read, "gone_pair", _PAIR, list(pairs.gone))
+    _give(read, "gone_class_pair", _CLASS_PAIR, list(class_pairs.gone))
+    return sorted(leaving - {row[0] for row in read.rows(_STILL_USED)})
+
+
+def _named_hosts(scope: Scope) -> dict[str, list[str] | None]:
+    """Return which hosts asked about each ACL host names: None where it is every host."""
+    named: dict[str, list[str] | None] = {text: [] for text in scope.texts.hosts}
+    for text, host in match_hosts(scope.texts.hosts, scope.host_names, scope.semantics):
+        if host == ANY_OTHER:
+            named[text] = None
+        elif (hosts := named[text]) is not None:
+            hosts.append(host)
+    return named
+
+
+def _amend(
+    read: Readback,
+    table: str,
+    key: Sequence[str],
+    gone: Sequence[Sequence[str]],
+    fresh: Sequence[Sequence[Any]],
 ) -> None:
-    """Delete the rows whose key is gone and insert the fresh ones, in one commit."""
-    names = TABLES[table].column_names
-    columns = {name: kind for name, kind, _ in TABLES[table].columns}
-    rows = (
-        gone.where("NOT is_fresh")
-        .select(*key, "is_fresh")
-        .distinct()
-        .unionByName(fresh.where("is_fresh"), allowMissingColumns=True)
-        .withColumn("cluster_id", F.lit(scope.cluster_id))
-    )
-    missing = {n: F.lit(None).cast(columns[n]) for n in names if n not in rows.columns}
-    rows = settle(rows.withColumns(missing).select(*names, "is_fresh"))
-    if rows.isEmpty():
+    """Put a table without the rows of some keys, and with fresh ones, in its own place.
+
+    The rows that stay keep their order, and with it the bounds by which files are found.
+    """
+    if not gone and not fresh:
         return
-    scope.store.amend(table, rows, key)
+    columns = TABLES[table].column_names
+    _give(read, f"gone_{table}", key, gone)
+    read.give(f"fresh_{table}", _typed(table, fresh))
+    same = " AND ".join(f"g.{name} = t.{name}" for name in key)
+    read.rewrite(
+        table,
+        f"SELECT {', '.join(f't.{name}' for name in columns)} FROM {table} t "  # noqa: S608 -- names of the contract
+        f"LEFT JOIN gone_{table} g ON {same} WHERE g.{key[0]} IS NULL "
+        f"UNION ALL SELECT {', '.join(columns)} FROM fresh_{table}",
+    )
+
+
+def _typed(table: str, rows: Sequence[Sequence[Any]]) -> pa.Table:
+    """Make a table of the contract, of texts and arrays of texts."""
+    kinds = {"STRING": pa.string(), "ARRAY<STRING>": pa.list_(pa.string())}
+    contract = TABLES[table].columns
+    columns = zip(*rows, strict=True) if rows else ([] for _ in contract)
+    return pa.table(
+        {
+            name: pa.array(list(values), kinds[kind])
+            for (name, kind, _), values in zip(contract, columns, strict=True)
+        }
+    )
+
+
+def _give(read: Readback, name: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """Make rows of texts known to SQL."""
+    values = zip(*rows, strict=True) if rows else ([] for _ in columns)
+    arrays = [pa.array(list(column), pa.string()) for column in values]
+    read.give(name, pa.table(dict(zip(columns, arrays, strict=True))))
+
+
+_FIELDS: Final = ", ".join(f"h.{name}" for name in Acl.__slots__)
+_SAME_PATTERN: Final = " AND ".join(f"w.{name} = h.{name}" for name in _GROUP[:3])
+_SAME_GROUP: Final = " AND ".join(f"w.{name} = h.{name}" for name in _GROUP)
+_SAME_RESOURCE: Final = (
+    "{0}.resource_type = p.resource_type AND {0}.resource_name = p.resource_name"
+)
+_ACLS_OF_PATTERNS: Final = (
+    f"SELECT {_FIELDS} FROM acl_history h JOIN wanted w ON {_SAME_PATTERN} "  # noqa: S608 -- contract
+    "WHERE h.removed_offset IS NULL"
+)
+_ACLS_OF_GROUPS: Final = (
+    f"SELECT {_FIELDS} FROM acl_history h JOIN group_key w ON {_SAME_GROUP} "  # noqa: S608 -- contract
+    "WHERE h.removed_offset IS NULL"
+)
+_GROUPS_BEFORE: Final = f"SELECT h.group_id FROM ruleset_group h JOIN group_key w ON {_SAME_GROUP}"  # noqa: S608 -- contract
+_PAIRS: Final = (
+    "SELECT p.principal, p.resource_type, p.resource_name, p.ruleset_id FROM explain_pair p "  # noqa: S608 -- contract
+    f"JOIN looked_at l ON {_SAME_RESOURCE.format('l')} "
+    f"LEFT JOIN whole w ON {_SAME_RESOURCE.format('w')} "
+    "LEFT JOIN touched t ON t.principal = p.principal "
+    "WHERE w.resource_name IS NOT NULL OR t.principal IS NOT NULL "
+    "UNION "
+    "SELECT p.principal, p.resource_type, p.resource_name, p.ruleset_id FROM explain_pair p "
+    "JOIN gone g ON g.principal = p.principal"
+)
+_CLASS_PAIRS: Final = (
+    "SELECT p.principal_class, p.resource_type, p.resource_name, p.ruleset_id "  # noqa: S608 -- contract
+    f"FROM explain_class_pair p LEFT JOIN looked_at l ON {_SAME_RESOURCE.format('l')} "
+    "LEFT JOIN class_now c ON c.principal_class = p.principal_class "
+    "WHERE l.resource_name IS NOT NULL OR c.principal_class IS NULL"
+)
+_KNOWN: Final = "SELECT u.ruleset_id FROM used u JOIN ruleset r ON r.ruleset_id = u.ruleset_id"
+_STILL_USED: Final = (
+    "SELECT DISTINCT p.ruleset_id FROM explain_pair p "  # noqa: S608 -- contract
+    "JOIN leaving l ON l.ruleset_id = p.ruleset_id LEFT JOIN gone_pair g "
+    f"ON g.principal = p.principal AND {_SAME_RESOURCE.format('g')} WHERE g.principal IS NULL "
+    "UNION SELECT DISTINCT p.ruleset_id FROM explain_class_pair p "
+    "JOIN leaving l ON l.ruleset_id = p.ruleset_id LEFT JOIN gone_class_pair g "
+    f"ON g.principal_class = p.principal_class AND {_SAME_RESOURCE.format('g')} "
+    "WHERE g.principal_class IS NULL"
+)

@@ -14,9 +14,10 @@ from aclkit.errors import UsageError
 from aclkit.explain import tables
 from aclkit.explain.changes import changed_accesses, tables_of_changes
 from aclkit.explain.completeness import check_completeness
-from aclkit.explain.incremental import amend, find_touched
+from aclkit.explain.incremental import decide_touched
 from aclkit.explain.pairing import pair_up
 from aclkit.explain.scope import Scope
+from aclkit.explain.touched import find_touched
 from aclkit.explain.views import EXPLAIN_TABLES
 from aclkit.inventory.survey import Given, Inventory, log_entries, read_texts, survey
 from aclkit.model.operation import OPERATIONS_OF_TYPE
@@ -38,14 +39,14 @@ class MaterializeOptions:
         semantics: how ACLs are read.
         given: files that name what to ask about.
         dense: always, never or auto.
-        incremental: decide only what changes touch, where a run before allows it.
+        full: decide everything anew, where deciding what changed would do.
     """
 
     settings: BrokerSettings
     semantics: Semantics
     given: Given
     dense: str = "auto"
-    incremental: bool = False
+    full: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,13 +76,10 @@ def take_inventory(run: Run, options: MaterializeOptions) -> Scope:
         UsageError: the cluster has never been replayed.
     """
     with step("taking the inventory"):
-        acls = alive_acls(run).persist()
-        texts = read_texts(acls)
-        acls.unpersist()
-        log = log_entries(
-            run.store.cluster_rows("resource_lifetime", run.cluster_id),
-            run.store.cluster_rows("principal_lifetime", run.cluster_id),
-        )
+        versions = run.store.versions
+        tables_read = {name: (name, versions.get(name)) for name in _INPUTS}
+        with read_back(run.store, run.cluster_id, tables_read) as read:
+            texts, log = read_texts(read), log_entries(read)
         inventory = survey(texts, log, options.given, options.settings, options.semantics)
     return Scope(
         run=run,
@@ -96,7 +94,10 @@ def is_decided(scope: Scope, options: MaterializeOptions) -> bool:
     """Say whether the published decisions are those that ``materialize`` would write."""
     run = scope.run
     before = run.previous(MATERIALIZING)
-    if before is None or json.loads(before["settings"]) != settings_json(options, scope.inventory):
+    if before is None:
+        return False
+    settings = json.loads(before["settings"])
+    if any(settings.get(k) != v for k, v in settings_json(options, scope.inventory).items()):
         return False
     then, now = before["table_versions"], run.store.versions
     return all(then.get(table) == now.get(table) for table in (*_INPUTS, *EXPLAIN_TABLES))
@@ -109,26 +110,18 @@ def materialize(scope: Scope, options: MaterializeOptions) -> MaterializeResult:
         DataError: the written tables are not complete; nothing is published then.
     """
     run = scope.run
-    acls = alive_acls(run).persist()
     before = run.previous(MATERIALIZING)
     touched = None
-    if options.incremental:
+    if not options.full:
         touched = find_touched(scope, before, settings_json(options, scope.inventory))
-    if touched is not None:
+    tables.write_setting(scope, options.settings)
+    inventory_rows = tables.write_inventory(scope, options.settings, _rows_before(before))
+    if touched is None or before is None:
+        _decide_all(scope, allow_everyone=options.settings.allow_everyone)
+    else:
         run.notes.append(f"decided again: the pairs of {len(touched.resources):,} resources")
-    with step("matching patterns and pairing"):
-        tables.write_setting(scope, options.settings)
-        tables.write_inventory(scope, options.settings)
-        pairing = pair_up(scope, acls, touched)
-        if touched is None:
-            tables.write_pairing(scope, pairing)
-    fail_point("between-pairs-and-rulings")
-    with step("deciding"):
-        if touched is None or before is None:
-            tables.write_rulings(scope, pairing, allow_everyone=options.settings.allow_everyone)
-        else:
-            amend(scope, pairing, touched, before["table_versions"])
-        pairing.forget()
+        with step("deciding what changed"):
+            decide_touched(scope, touched, before["table_versions"])
     rows = rows_expected(scope.inventory)
     is_dense = options.dense == "always" or (options.dense == "auto" and rows <= DENSE_LIMIT)
     if is_dense:
@@ -138,12 +131,27 @@ def materialize(scope: Scope, options: MaterializeOptions) -> MaterializeResult:
         run.store.drop("explain")
     with step("checking completeness"):
         check_completeness(scope, options.settings, rows)
-    run.counts |= {"acls": acls.count(), "decided_in_run": run.run_number}
+    run.counts["decided_in_run"] = run.run_number
     run.notes.extend(scope.inventory.notes)
-    run.settings = settings_json(options, scope.inventory)
-    _write_changes(scope)
-    acls.unpersist()
+    run.settings = {**settings_json(options, scope.inventory), _ROWS: inventory_rows}
+    _write_changes(scope, before)
     return MaterializeResult(scope=scope, rows=rows, is_dense=is_dense)
+
+
+def _decide_all(scope: Scope, *, allow_everyone: bool) -> None:
+    with step("matching patterns and pairing"):
+        pairing = pair_up(scope, alive_acls(scope.run))
+        tables.write_pairing(scope, pairing)
+    fail_point("between-pairs-and-rulings")
+    with step("deciding"):
+        tables.write_rulings(scope, pairing, allow_everyone=allow_everyone)
+        pairing.forget()
+
+
+def _rows_before(before: Mapping[str, Any] | None) -> str | None:
+    """Return the digest of the inventory's rows in the run before."""
+    digest = json.loads(before["settings"]).get(_ROWS) if before is not None else None
+    return str(digest) if digest is not None else None
 
 
 def alive_acls(run: Run) -> DataFrame:
@@ -186,10 +194,9 @@ def settings_json(options: MaterializeOptions, inventory: Inventory) -> Mapping[
     }
 
 
-def _write_changes(scope: Scope) -> None:
+def _write_changes(scope: Scope, before: Mapping[str, Any] | None) -> None:
     """Write what changed against the materialize before, if there was one."""
     run = scope.run
-    before = run.previous(MATERIALIZING)
     if before is None or run.settings is None:
         return
     then = json.loads(before["settings"])
@@ -213,3 +220,5 @@ def _write_changes(scope: Scope) -> None:
 
 _INPUTS: Final = ("acl_history", "resource_lifetime", "principal_lifetime")
 _DECIDING: Final = ("semantics", "super_users", "allow_everyone")
+_ROWS: Final = "inventory_rows"
+"""Where the settings of a run keep the digest of the inventory's rows."""

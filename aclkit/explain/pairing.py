@@ -1,4 +1,4 @@
-"""ACLs and inventory → which ruleset applies to each pair, for all pairs or those touched."""
+"""ACLs and inventory → which ruleset applies to each pair."""
 
 from __future__ import annotations
 
@@ -18,20 +18,6 @@ from aclkit.model.semantics import BROKER
 from aclkit.patterns.columns import with_matched_patterns
 from aclkit.patterns.match import names_exactly
 from aclkit.patterns.trie import PatternIndex
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Touched:
-    """The pairs to decide again: all others have the ruleset that they had.
-
-    Attributes:
-        resources: (resource type, name) → whether all its pairs are touched, or those alone of
-            ``principals`` and of the classes.
-        principals: principals whose pairs with ``resources`` are touched.
-    """
-
-    resources: dict[tuple[str, str], bool]
-    principals: frozenset[str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,8 +53,8 @@ class Pairing:
             frame.unpersist()
 
 
-def pair_up(scope: Scope, acls: DataFrame, touched: Touched | None = None) -> Pairing:
-    """Find the ruleset of every pair, or of every pair that is touched."""
+def pair_up(scope: Scope, acls: DataFrame) -> Pairing:
+    """Find the ruleset of every pair."""
     spark, texts, semantics = scope.spark, scope.texts, scope.semantics
     seed, classes = Seed(), classify_principals(scope)
     numbered = settle(
@@ -80,14 +66,9 @@ def pair_up(scope: Scope, acls: DataFrame, touched: Touched | None = None) -> Pa
     )
     groups = settle(reach.group_acls(numbered))
     group_count = groups.count()
-    resources, late = _matched_resources(scope, seed, touched)
+    resources, late = _matched_resources(scope, seed)
     granted = reach.grants(groups, _subjects(scope, classes, seed))
     reached = reach.reach(resources, scope.small(granted, group_count))
-    if touched is not None:
-        subjects = [n for n, p in enumerate(scope.principal_names) if p in touched.principals]
-        reached = reached.where(
-            F.col("is_whole") | (F.col("subject") < 0) | F.col("subject").isin(*subjects)
-        )
     sets = settle(reach.touch(reached))
     of_classes = reach.class_pairs(sets)
     pairs = reach.own_pairs(sets, _classes_of(scope, classes), of_classes)
@@ -110,7 +91,7 @@ def pair_up(scope: Scope, acls: DataFrame, touched: Touched | None = None) -> Pa
         .join(F.broadcast(names), on="resource_no", how="inner")
         .join(F.broadcast(_principal_names(scope)), on="subject", how="inner")
         .sortWithinPartitions("subject", "resource_no"),
-        class_pairs=_class_pairs(scope, resources, of_classes, class_contents),
+        class_pairs=_class_pairs(scope, classes, resources, of_classes, class_contents),
         contents=own_contents.unionByName(class_contents),
         numbered=numbered,
         own_parts=own_parts,
@@ -129,8 +110,8 @@ def classify_principals(scope: Scope) -> PrincipalClasses:
     return classify(scope.principal_names, scope.texts.principals, scope.semantics)
 
 
-def _matched_resources(scope: Scope, seed: Seed, touched: Touched | None) -> tuple[DataFrame, Late]:
-    """Number the resources, all or those touched, and find the patterns that match each.
+def _matched_resources(scope: Scope, seed: Seed) -> tuple[DataFrame, Late]:
+    """Number the resources, and find the patterns that match each.
 
     Those that the broker looks at in another order go first; the rest follow by name, so that a
     part, a range of numbers, is a range of names.
@@ -143,18 +124,13 @@ def _matched_resources(scope: Scope, seed: Seed, touched: Touched | None) -> tup
             return 0
         return 2 if search.wildcard_is_last(entry.resource_type, entry.name) else 1
 
-    entries = sorted(
-        (-lateness(e), e.resource_type, e.name)
-        for e in scope.inventory.resources
-        if touched is None or e.key in touched.resources
-    )
+    entries = sorted((-lateness(e), e.resource_type, e.name) for e in scope.inventory.resources)
     parts, count = scope.partitions, len(entries)
     rows = [
         (
             number * parts // count,
             number,
             late and seed.late - late,
-            touched is None or touched.resources[resource_type, name],
             resource_type,
             name,
         )
@@ -166,8 +142,7 @@ def _matched_resources(scope: Scope, seed: Seed, touched: Touched | None) -> tup
     names = local_frame(
         scope.spark,
         rows,
-        "part INT, resource_no INT, late BIGINT, is_whole BOOLEAN, resource_type STRING, "
-        "resource_name STRING",
+        "part INT, resource_no INT, late BIGINT, resource_type STRING, resource_name STRING",
     )
     matched = settle(with_matched_patterns(names.repartition(parts, "part"), index))
     all_below = sum(late == -2 for late, *_ in entries)
@@ -210,12 +185,16 @@ def _principal_names(scope: Scope) -> DataFrame:
 
 
 def _class_pairs(
-    scope: Scope, resources: DataFrame, of_classes: DataFrame, contents: DataFrame
+    scope: Scope,
+    classes: PrincipalClasses,
+    resources: DataFrame,
+    of_classes: DataFrame,
+    contents: DataFrame,
 ) -> DataFrame:
     """Return every (class, resource) with its ruleset: found, or one of the fixed ones."""
-    classes = local_frame(
+    numbered = local_frame(
         scope.spark,
-        [(-1 - number, name) for number, name in enumerate(classify_principals(scope).texts_of)],
+        [(-1 - number, name) for number, name in enumerate(classes.texts_of)],
         "subject INT, principal_class STRING",
     )
     found = of_classes.join(
@@ -225,7 +204,7 @@ def _class_pairs(
         resources.select(
             "resource_no", "resource_type", "resource_name", F.size("pattern_ids").alias("reach")
         )
-        .crossJoin(F.broadcast(classes))
+        .crossJoin(F.broadcast(numbered))
         .join(found, on=["resource_no", "subject"], how="left")
         .withColumn("ruleset_id", F.coalesce("ruleset_id", rulesets.fixed_id(F.col("reach") > 0)))
     )

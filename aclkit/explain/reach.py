@@ -90,9 +90,9 @@ def reach(resources: DataFrame, granted: DataFrame) -> DataFrame:
 
     No shuffle where ``granted`` is small enough to be broadcast: rows stay in their ``part``.
     """
-    return resources.select(
-        *PLACE, "late", "is_whole", F.explode("pattern_ids").alias("pattern_id")
-    ).join(granted, on="pattern_id", how="inner")
+    return resources.select(*PLACE, "late", F.explode("pattern_ids").alias("pattern_id")).join(
+        granted, on="pattern_id", how="inner"
+    )
 
 
 def touch(reached: DataFrame) -> DataFrame:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any, Final
@@ -23,8 +24,11 @@ from aclkit.model.principal import parse_principal
 from aclkit.model.semantics import BrokerSettings
 
 
-def write_inventory(scope: Scope, settings: BrokerSettings) -> None:
-    """Write ``principal``, ``host``, ``resource`` and ``host_match``."""
+def write_inventory(scope: Scope, settings: BrokerSettings, digest_before: str | None) -> str:
+    """Write ``principal``, ``host``, ``resource`` and ``host_match``; return a digest of the rows.
+
+    Nothing is written where the digest is that of the tables as they are.
+    """
     inventory, cluster = scope.inventory, scope.cluster_id
     classes = classify_principals(scope)
     matches = match_hosts(scope.texts.hosts, scope.host_names, scope.semantics)
@@ -49,7 +53,10 @@ def write_inventory(scope: Scope, settings: BrokerSettings) -> None:
         "resource": resources,
         "host_match": [(cluster, *match) for match in matches],
     }
-    scope.write_all({table: _frame(scope, rows[table], table) for table in rows})
+    digest = hashlib.sha256(repr(rows).encode("utf-8", "surrogatepass")).hexdigest()
+    if digest != digest_before or scope.is_trial:
+        scope.write_all({table: _frame(scope, rows[table], table) for table in rows})
+    return digest
 
 
 def write_setting(scope: Scope, settings: BrokerSettings) -> None:
@@ -84,11 +91,11 @@ RULESET: Final = ("ruleset_id", "resource_type", "group_ids", "wildcard_last")
 def write_rulings(scope: Scope, pairing: Pairing, *, allow_everyone: bool) -> None:
     """Write ``explain_ruling``: each ruleset decided once."""
     fixed = rulings.fixed_rulings(frames.operations(scope.spark), allow_everyone=allow_everyone)
-    scope.write("explain_ruling", rule_on(scope, pairing, pairing.contents).unionByName(fixed))
+    scope.write("explain_ruling", _rule_on(scope, pairing).unionByName(fixed))
 
 
-def rule_on(scope: Scope, pairing: Pairing, contents: DataFrame) -> DataFrame:
-    """Return the rulings of rulesets: all of a pairing, or some of them."""
+def _rule_on(scope: Scope, pairing: Pairing) -> DataFrame:
+    """Return the rulings of the rulesets that hold an ACL."""
     spark, semantics = scope.spark, scope.semantics
     operations = frames.operations(spark)
     host_names = scope.host_names
@@ -119,7 +126,9 @@ def rule_on(scope: Scope, pairing: Pairing, contents: DataFrame) -> DataFrame:
     )
     of_classes = settle(decide(pairing.class_parts, best, None))
     own = settle(decide(pairing.own_parts, scope.small(best, count), of_classes))
-    decided = rulings.decide_rulesets(contents, own.unionByName(of_classes), operations, semantics)
+    decided = rulings.decide_rulesets(
+        pairing.contents, own.unionByName(of_classes), operations, semantics
+    )
     return rulings.name_rulings(
         decided,
         scope.small(placed, count),

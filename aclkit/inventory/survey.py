@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
-
-from pyspark.sql import DataFrame
-from pyspark.sql import functions as F
 
 from aclkit.inventory.any_other import find_witness
 from aclkit.inventory.entry import (
     ACL,
     ALWAYS,
+    FILE,
     HOSTS,
     LOG,
     PRINCIPALS,
@@ -30,6 +28,7 @@ from aclkit.model.semantics import BrokerSettings, Semantics
 from aclkit.patterns.identity import index_hosts, index_principals
 from aclkit.patterns.match import is_any_host, names_exactly
 from aclkit.patterns.trie import PatternIndex
+from aclkit.readback import Readback
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,10 +53,12 @@ class Given:
     Attributes:
         entries: entries of each kind (principals, hosts, resources).
         extend: the files add to the log's own inventory instead of taking its place.
+        attributes_of: what a principal builder knows of a principal that no file names.
     """
 
     entries: Mapping[str, Sequence[Entry]] = field(default_factory=dict)
     extend: bool = False
+    attributes_of: Callable[[str], Mapping[str, str]] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,13 +81,16 @@ class Inventory:
         return hashlib.sha256(content).hexdigest()
 
 
-def read_texts(acls: DataFrame) -> Texts:
-    """Collect the different texts of the ACLs alive."""
-    patterns = acls.select("resource_type", "pattern_type", "resource_name").distinct().collect()
+def read_texts(tables: Readback) -> Texts:
+    """Read the different texts of the ACLs alive, of ``acl_history``."""
+    alive = "FROM acl_history WHERE removed_offset IS NULL"
+    patterns = tables.rows(f"SELECT DISTINCT resource_type, pattern_type, resource_name {alive}")
     return Texts(
         patterns=tuple(sorted((row[0], row[1], row[2]) for row in patterns)),
-        principals=tuple(sorted(_column(acls, "principal"))),
-        hosts=tuple(sorted(_column(acls, "host"))),
+        principals=tuple(
+            sorted(row[0] for row in tables.rows(f"SELECT DISTINCT principal {alive}"))
+        ),
+        hosts=tuple(sorted(row[0] for row in tables.rows(f"SELECT DISTINCT host {alive}"))),
     )
 
 
@@ -111,6 +115,8 @@ def survey(
     for kind, chosen in ((PRINCIPALS, principals), (HOSTS, hosts), (RESOURCES, resources)):
         _drop_symbols(chosen, notes)
         notes.append(_origin_note(kind, chosen))
+    if given.attributes_of is not None:
+        _describe(principals, given.attributes_of)
     _add(principals, _other_principal(texts, principals, semantics, notes))
     _add(hosts, _other_host(texts, hosts, semantics, notes))
     _add(resources, _other_resources(texts, resources, semantics, notes))
@@ -122,21 +128,21 @@ def survey(
     )
 
 
-def log_entries(resources: DataFrame, principals: DataFrame) -> list[Entry]:
-    """Collect topics and SCRAM users alive from the lifetime tables of a cluster."""
-    topics = resources.where(F.col("last_offset").isNull()).select("resource_name").distinct()
-    users = principals.where(F.col("last_offset").isNull()).select("principal").distinct()
+def log_entries(tables: Readback) -> list[Entry]:
+    """Read topics and SCRAM users alive, of ``resource_lifetime`` and ``principal_lifetime``."""
+    topics = tables.rows(
+        "SELECT DISTINCT resource_name FROM resource_lifetime WHERE last_offset IS NULL"
+    )
+    users = tables.rows(
+        "SELECT DISTINCT principal FROM principal_lifetime WHERE last_offset IS NULL"
+    )
     return [
-        *(Entry(name=row[0], resource_type="TOPIC", origin=LOG) for row in topics.collect()),
-        *(Entry(name=row[0], origin=LOG) for row in users.collect()),
+        *(Entry(name=row[0], resource_type="TOPIC", origin=LOG) for row in topics),
+        *(Entry(name=row[0], origin=LOG) for row in users),
     ]
 
 
 _Chosen = dict[tuple[str, str], Entry]
-
-
-def _column(acls: DataFrame, name: str) -> list[str]:
-    return [row[0] for row in acls.select(name).distinct().collect()]
 
 
 def _choose(kind: str, own: Iterable[Entry], given: Given) -> _Chosen:
@@ -151,6 +157,13 @@ def _choose(kind: str, own: Iterable[Entry], given: Given) -> _Chosen:
 def _add(chosen: _Chosen, entries: Iterable[Entry]) -> None:
     for entry in entries:
         chosen.setdefault(entry.key, entry)
+
+
+def _describe(chosen: _Chosen, attributes_of: Callable[[str], Mapping[str, str]]) -> None:
+    """Give principals that no file describes the attributes that a builder knows of them."""
+    for key, entry in chosen.items():
+        if entry.origin != FILE:
+            chosen[key] = replace(entry, attributes=attributes_of(entry.name))
 
 
 def _principals_of(texts: Texts, log: Iterable[Entry], semantics: Semantics) -> Iterable[Entry]:
