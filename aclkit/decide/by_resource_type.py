@@ -2,7 +2,7 @@
 
 This is Kafka's answer (Authorizer.authorizeByResourceType's default, which StandardAuthorizer
 keeps), so it always reads ACLs under the ``kafka`` preset. KIP-1042 wants its own version, which
-understands globs; that one is yet to be written.
+understands globs: ``authorizer.by_resource_type``.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def authorize_by_resource_type(
             broker answers nobody then whom step 1 has not let through.
     """
     (principal, host), (operation, resource_type) = requester, action
-    _check(operation, resource_type)
+    check_concrete(operation, resource_type)
     acls = [acl for acl in acls if acl.resource_type == resource_type]
     request = Request(
         principal=principal,
@@ -73,8 +73,12 @@ def authorize_by_resource_type(
     return ALLOWED if _is_any_open(allows, denies) else DENIED
 
 
-def _check(operation: str, resource_type: str) -> None:
-    """Refuse what is no concrete question (SecurityUtils.authorizeByResourceTypeCheckArgs)."""
+def check_concrete(operation: str, resource_type: str) -> None:
+    """Refuse what is no concrete question (SecurityUtils.authorizeByResourceTypeCheckArgs).
+
+    Raises:
+        UsageError: operation or resource type is ANY or unknown.
+    """
     if resource_type == "ANY":
         raise UsageError("Must specify a non-filter resource type for authorizeByResourceType")
     if not ResourceType.is_known(resource_type):

@@ -87,10 +87,7 @@ def deciding_acl(
         return min(denies, key=lambda acl: broker_deny_key(acl, resource_name))
     return max(
         allows,
-        key=lambda acl: (
-            wildcard_is_last and (_is_wildcard(acl) or not acl.resource_name),
-            standard_acl_key(acl),
-        ),
+        key=lambda acl: broker_allow_key(acl, wildcard_is_last=wildcard_is_last),
         default=None,
     )
 
@@ -102,6 +99,11 @@ def broker_deny_key(acl: Acl, resource_name: str) -> tuple[Any, ...]:
     below ``*`` only a second scan finds the wildcard (guide: StandardAuthorizerData).
     """
     return resource_name < "*" and _is_wildcard(acl), standard_acl_key(acl)
+
+
+def broker_allow_key(acl: Acl, *, wildcard_is_last: bool) -> tuple[Any, ...]:
+    """Return an ALLOW's place among those that a broker meets: the last one decides."""
+    return wildcard_is_last and (_is_wildcard(acl) or not acl.resource_name), standard_acl_key(acl)
 
 
 def _is_wildcard(acl: Acl) -> bool:

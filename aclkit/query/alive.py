@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
 from typing import Final
 
 import duckdb
@@ -22,6 +23,18 @@ def acls_alive(
     return {row[0]: Acl(**dict(zip(Acl.__slots__, row, strict=True))) for row in rows}
 
 
+def times_added(
+    connection: duckdb.DuckDBPyConnection, cluster_id: str
+) -> dict[str, datetime | None]:
+    """Return when each ACL alive at the head was added, by id; None where no time is known."""
+    rows = fetch(connection, _TIMES, [cluster_id])
+    return {
+        acl_id: None if at is None else datetime.fromtimestamp(0, UTC) + timedelta(milliseconds=at)
+        for acl_id, at in rows
+    }
+
+
+_TIMES: Final = "SELECT acl_id, epoch_ms(added_at) FROM acl_current WHERE cluster_id = ?"
 _END: Final = 2**63 - 1
 _ACLS: Final = (
     "SELECT acl_id, resource_type, resource_name, pattern_type, principal, host, operation, "

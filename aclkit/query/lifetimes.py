@@ -1,0 +1,114 @@
+"""A resource → the lifetimes of the ACLs that reach it, whoever they are for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+import duckdb
+
+from aclkit.decide.second_search import SecondSearch
+from aclkit.model.acl import Acl
+from aclkit.model.resource import Resource
+from aclkit.model.semantics import BROKER, Semantics
+from aclkit.patterns.match import reaches
+from aclkit.query.sql import fetch
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lifetime:
+    """A row of ``acl_history``: see the table's columns."""
+
+    acl: Acl
+    added_offset: int
+    effective_offset: int
+    added_at: datetime | None
+    added_by: str
+    removed_offset: int | None
+    removed_at: datetime | None
+
+    def is_alive(self, offset: int) -> bool:
+        """Say whether the ACL is in effect as of an offset (exclusive, as in snapshots)."""
+        return self.effective_offset < offset and not (
+            self.removed_offset is not None and self.removed_offset < offset
+        )
+
+
+def lifetimes_reaching(
+    connection: duckdb.DuckDBPyConnection,
+    cluster_id: str,
+    resource: Resource,
+    semantics: Semantics,
+    offset: int | None = None,
+) -> list[Lifetime]:
+    """Read the lifetimes of all ACLs that reach a resource, the oldest first.
+
+    DuckDB leaves out what can reach it under no semantics; the rule says what does.
+
+    Args:
+        connection: see ``duck.connect``.
+        cluster_id: the cluster.
+        resource: what is reached.
+        semantics: how ACLs are read.
+        offset: only those alive as of it.
+    """
+    kind, name = resource.resource_type, resource.resource_name
+    found = _read(connection, _REACHING, [cluster_id, kind, name, name], offset)
+    return [life for life in found if reaches(life.acl, kind, name, semantics)]
+
+
+def lifetimes_below_star(
+    connection: duckdb.DuckDBPyConnection,
+    cluster_id: str,
+    resource: Resource,
+    semantics: Semantics,
+) -> list[Lifetime]:
+    """Read the lifetimes that a broker's second search for a resource may meet.
+
+    Only names below ``*`` have such a search, and only a broker's deciding ACL depends on it.
+    """
+    if semantics.deciding_acl != BROKER or resource.resource_name >= "*":
+        return []
+    return _read(connection, _BELOW, [cluster_id, resource.resource_type], None)
+
+
+def second_search(below: Sequence[Lifetime], offset: int) -> SecondSearch:
+    """Return a broker's second search among such ACLs, as of an offset."""
+    alive = (life.acl for life in below if life.is_alive(offset))
+    return SecondSearch.of((a.resource_type, a.pattern_type, a.resource_name) for a in alive)
+
+
+def _read(
+    connection: duckdb.DuckDBPyConnection, which: str, values: list[str], offset: int | None
+) -> list[Lifetime]:
+    rows = fetch(connection, _LIFETIMES + which + _ALIVE + _ORDER, [*values, *[offset] * 3])
+    size = len(Acl.__slots__)
+    return [
+        Lifetime(
+            acl=Acl(**dict(zip(Acl.__slots__, row[:size], strict=True))),
+            **dict(zip(_COLUMNS, row[size:], strict=True)),
+        )
+        for row in rows
+    ]
+
+
+_COLUMNS: Final = (
+    "added_offset", "effective_offset", "added_at", "added_by", "removed_offset", "removed_at",
+)  # fmt: skip
+_LIFETIMES: Final = (
+    "SELECT acl_id, resource_type, resource_name, pattern_type, principal, host, operation, "
+    "permission_type, added_offset, effective_offset, CAST(added_at AS TIMESTAMP), added_by, "
+    "removed_offset, CAST(removed_at AS TIMESTAMP) "
+    "FROM acl_history WHERE cluster_id = ? AND resource_type = ? "
+)
+_REACHING: Final = (
+    "AND (resource_name IN (?, '*') OR pattern_type = 'GLOB' "
+    "OR (pattern_type <> 'LITERAL' AND starts_with(?, resource_name))) "
+)
+_BELOW: Final = "AND (resource_name < '*' OR (pattern_type, resource_name) = ('PREFIXED', '*')) "
+_ALIVE: Final = (
+    "AND (? IS NULL OR (effective_offset < ? AND (removed_offset IS NULL OR removed_offset >= ?))) "
+)
+_ORDER: Final = "ORDER BY effective_offset, acl_id"

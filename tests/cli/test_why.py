@@ -1,0 +1,184 @@
+"""The commands why and history: a sentence and rows on stdout, what is unsure on stderr."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+
+import pytest
+from click.testing import CliRunner
+
+from aclkit.cli import cli
+from aclkit.cli.why import HISTORY_COLUMNS, WHY_COLUMNS
+from tests.query import small_warehouse as small
+
+
+@pytest.fixture(scope="module")
+def root(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("why")
+    small.build(folder)
+    return folder
+
+
+def invoke(root, *arguments, code=0):
+    result = CliRunner().invoke(cli, ["--warehouse", str(root), *map(str, arguments)])
+    assert isinstance(result.exception, SystemExit | None), repr(result.exception)
+    assert result.exit_code == code, result.output
+    return result
+
+
+BOB = ("User:bob", "READ", "topic:payments", "--host", "10.0.0.1")
+
+
+def test_why_prints_a_sentence_then_the_ranked_acls(root):
+    lines = invoke(root, "why", *BOB).stdout.splitlines()
+    assert lines[0] == (
+        "User:bob may not READ topic:payments from 10.0.0.1: DENY READ for User:bob from host "
+        "10.0.0.1 on LITERAL topic 'payments' matches, and a DENY beats every ALLOW."
+    )
+    header, first, second, near, *_ = lines[2:]
+    assert header.split()[:3] == ["rank", "permission", "operation"]
+    assert first.startswith("1     DENY ")
+    assert "LITERAL payments (literal, 0 skipped)" in first
+    assert "ALLOWED (MatchingAcl)" in first
+    assert second.startswith("2     ALLOW ")
+    assert "PREFIXED pay (prefix, 5 skipped)" in second
+    assert "beaten by 1: a DENY beats every ALLOW" in second
+    assert near.startswith("-     ALLOW ")
+    assert "DESCRIBE does not answer READ" in near
+    assert lines[-1].startswith("Without the DENYs: ALLOWED by ALLOW ALL for User:bob")
+
+
+def test_why_prints_the_least_acl_and_its_command(root):
+    lines = invoke(root, "why", "User:new", "READ", "topic:payments").stdout.splitlines()
+    assert lines[-2] == (
+        "The least ACL that would allow it: (pattern=ResourcePattern(resourceType=TOPIC, "
+        "name=payments, patternType=LITERAL), entry=(principal=User:new, host=*, "
+        "operation=READ, permissionType=ALLOW))"
+    )
+    assert lines[-1] == (
+        "kafka-acls --bootstrap-server HOST:PORT --add --topic payments "
+        "--allow-principal User:new --operation Read"
+    )
+
+
+def test_why_as_json_is_one_object(root):
+    answer = json.loads(invoke(root, "why", *BOB, "--format", "json").stdout)
+    assert (answer["decision"], answer["rule"], answer["acl_id"]) == (
+        "DENIED", "MatchingAcl", "acl-04",
+    )  # fmt: skip
+    first, second = answer["acls"]
+    assert list(first) == list(WHY_COLUMNS[2:])
+    assert (first["rank"], first["beaten_by"], first["changes_without"]) == (1, None, True)
+    assert (second["rank"], second["beaten_by"], second["changes_without"]) == (2, 1, False)
+    assert second["pattern_match"] == "prefix"
+    assert second["letters_skipped"] == len("ments")
+    assert first["added_at"] == "2026-11-21T12:00:00Z"
+    assert answer["without_denies"]["decision"] == "ALLOWED"
+    assert answer["least_acl"] is None
+
+
+def test_why_as_json_has_the_least_acl_and_the_other_hosts(root):
+    answer = json.loads(
+        invoke(root, "why", "User:carol", "WRITE", "topic:payments", "--format", "json").stdout
+    )
+    assert answer["host"] == "<any-other>"
+    assert answer["least_acl"]["resource_name"] == "payments"
+    assert answer["least_acl"]["host"] == "*"
+    assert answer["other_hosts"][0]["hosts"] == ["10.0.0.*", "10.0.0.1", "10.0.0.2"]
+    assert answer["other_hosts"][0]["acl_id"] == "acl-05"
+    assert answer["others"] == {"count": 4, "principals": ["User:alice", "User:bob"]}
+
+
+@pytest.mark.parametrize("output_format", ["jsonl", "csv"])
+def test_why_as_rows_has_the_decision_in_every_row(root, output_format):
+    out = invoke(root, "why", *BOB, "--format", output_format).stdout
+    if output_format == "csv":
+        rows = list(csv.DictReader(io.StringIO(out, newline="")))
+    else:
+        rows = [json.loads(line) for line in out.splitlines()]
+    assert [str(row["rank"] or "") for row in rows] in (["1", "2", ""], ["1", "2", "None"])
+    assert {row["decision"] for row in rows} == {"DENIED"}
+    assert {tuple(row) for row in rows} == {WHY_COLUMNS}
+
+
+def test_why_as_rows_without_any_acl_is_the_decision_alone(root):
+    out = invoke(root, "why", "User:new", "WRITE", "transactional-id:x", "--format", "jsonl").stdout
+    row = json.loads(out)
+    assert (row["decision"], row["rule"], row["rank"]) == ("ALLOWED", "DefaultAllow", None)
+
+
+def test_what_is_in_no_inventory_is_said_on_stderr(root):
+    result = invoke(root, "why", "User:new", "READ", "topic:brand-new", "--host", "10.9.9.9")
+    assert "not in the inventory: User:new, 10.9.9.9, topic:brand-new" in result.stderr
+    assert invoke(root, "why", *BOB).stderr == ""
+
+
+def test_history_prints_a_sentence_then_the_newest_first(root):
+    result = invoke(root, "history", *BOB)
+    sentence, _, header, newest, oldest = result.stdout.splitlines()
+    assert sentence.startswith("User:bob may not READ topic:payments from 10.0.0.1, since ")
+    assert header.split() == list(HISTORY_COLUMNS)
+    assert newest.split()[:2] == ["3", "2"]
+    assert oldest.split()[:2] == ["0", "-"]
+
+
+def test_history_as_json_is_one_object(root):
+    answer = json.loads(invoke(root, "history", *BOB, "--format", "json").stdout)
+    assert (answer["decision"], answer["acl_id"]) == ("DENIED", "acl-04")
+    newest, oldest = answer["intervals"]
+    assert list(newest) == list(HISTORY_COLUMNS)
+    assert (newest["from_offset"], newest["to_offset"]) == (2, None)
+    assert (oldest["from_offset"], oldest["to_offset"]) == (None, 2)
+    assert newest["from_time"] == oldest["to_time"] == "2026-11-21T12:00:00Z"
+
+
+def test_history_as_csv_has_a_row_for_each_interval(root):
+    out = invoke(root, "history", *BOB, "--format", "csv").stdout
+    rows = list(csv.DictReader(io.StringIO(out, newline="")))
+    assert [(row["decision"], row["cause"]) for row in rows] == [
+        ("DENIED", "ACL added"),
+        ("ALLOWED", "log start"),
+    ]
+
+
+def test_both_speak_of_the_state_that_was_decided(tmp_path):
+    versions = small.build(tmp_path)
+    small.publish(tmp_path, versions, run_number=2, job="replay", head_offset=120)
+    for command in ("why", "history"):
+        result = invoke(tmp_path, command, *BOB)
+        assert "the log is at offset 120, this answer at 100" in result.stderr
+    past = invoke(tmp_path, "why", *BOB, "--at-offset", "110")
+    assert "this answer at" not in past.stderr
+    assert "as of offset 110" in past.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("why", "bob", "READ", "topic:a"), "no colon"),
+        (("why", "User:bob", "PUBLISH", "topic:a"), "a topic knows READ"),
+        (("why", "User:bob", "ANY", "topic:a"), "expected one operation"),
+        (("why", "User:bob", "READ", "topics"), "bad resource 'topics'"),
+        (("why", "User:bob", "READ", "topic:a", "--host", "localhost"), "bad host"),
+        (("why", "User:bob", "READ", "topic:a", "--at-offset", "101"), "beyond the log"),
+        (("why", "User:bob", "READ", "topic:a", "--at-offset", "-1"), "-1"),
+        (("why", "User:bob", "READ", "topic:a", "--at", "noon"), "bad time 'noon'"),
+        (
+            ("why", "User:bob", "READ", "topic:a", "--at", "2026-11-21", "--at-offset", "1"),
+            "found both",
+        ),
+        (("history", "bob", "READ", "topic:a"), "no colon"),
+        (("history", "User:bob", "READ", "group:a", "--host", "x"), "bad host"),
+    ],
+)
+def test_a_bad_request_ends_with_2_and_says_what_was_expected(root, arguments, message):
+    result = invoke(root, *arguments, code=2)
+    assert message in result.stderr
+    assert result.stdout == ""
+
+
+@pytest.mark.parametrize("command", ["why", "history"])
+def test_help_shows_an_example(command):
+    assert f"aclkit {command}" in CliRunner().invoke(cli, [command, "--help"]).output
