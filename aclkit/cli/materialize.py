@@ -12,6 +12,7 @@ from pyspark.sql import SparkSession
 from aclkit.audit.differences import note_readings
 from aclkit.cli.options import inventory_options, lock_timeout_option, settings_options
 from aclkit.cli.output import Format, format_option, write_rows
+from aclkit.cli.principal_options import builder_of, principal_options
 from aclkit.cli.replay import tell_notes
 from aclkit.cli.session import command_session
 from aclkit.errors import UsageError
@@ -29,6 +30,8 @@ from aclkit.inventory.files import read_inventory
 from aclkit.inventory.survey import Given
 from aclkit.model.principal import parse_super_users
 from aclkit.model.semantics import PRESETS, BrokerSettings, Semantics
+from aclkit.principals.inventory import attributes_built_by, entries_built_by
+from aclkit.principals.load import CheckedBuilder
 from aclkit.publish import Run, begin_run, publish
 from aclkit.settings import Settings
 from aclkit.sources.live import read_client_properties
@@ -48,6 +51,7 @@ SUMMARY = (
 
 @click.command()
 @inventory_options
+@principal_options
 @settings_options
 @lock_timeout_option
 @format_option
@@ -72,8 +76,9 @@ def materialize(
     """  # noqa: D301 -- click's own mark for text that keeps its lines
     warehouse = settings.require_warehouse()
     broker = broker_settings(chosen)
+    builder = builder_of(chosen["principal_builder"], chosen["principal_builder_properties"])
     with command_session(settings, "materialize") as spark:
-        options = options_of(spark, chosen, broker)
+        options = options_of(spark, chosen, broker, builder)
         with begin_run(spark, warehouse, "materialize", lock_timeout=lock_timeout) as run:
             run.cluster_id = choose_cluster(run, settings.cluster)
             continue_from_replay(run)
@@ -86,20 +91,28 @@ def materialize(
 
 
 def options_of(
-    spark: SparkSession, chosen: dict[str, Any], broker: BrokerSettings
+    spark: SparkSession,
+    chosen: dict[str, Any],
+    broker: BrokerSettings,
+    builder: CheckedBuilder | None = None,
 ) -> MaterializeOptions:
     """Return what the options say about the materialize, the user's files read."""
+    build = {} if builder is None else {PRINCIPALS: entries_built_by(builder)}
     entries = {
-        kind: read_inventory(spark, chosen[kind], kind)
+        kind: read_inventory(spark, chosen[kind], kind, build.get(kind))
         for kind in (PRINCIPALS, HOSTS, RESOURCES)
         if chosen[kind]
     }
     return MaterializeOptions(
         settings=broker,
         semantics=semantics_of(chosen),
-        given=Given(entries=entries, extend=chosen["extend"]),
+        given=Given(
+            entries=entries,
+            extend=chosen["extend"],
+            attributes_of=attributes_built_by(builder) if builder else None,
+        ),
         dense=chosen["dense"],
-        incremental=chosen["incremental"],
+        full=chosen["full"],
     )
 
 

@@ -17,6 +17,7 @@ from aclkit.cli.options import (
     replay_options,
     settings_options,
 )
+from aclkit.cli.principal_options import builder_of, principal_options
 from aclkit.cli.session import command_session
 from aclkit.findings import SEVERITIES
 from aclkit.nightly import NEVER, NightlyOptions, run_nightly
@@ -27,6 +28,7 @@ from aclkit.settings import Settings
 @click.command("run")
 @replay_options
 @inventory_options
+@principal_options
 @settings_options
 @option(
     "--fail-on",
@@ -59,11 +61,12 @@ def run(
     warehouse = settings.require_warehouse()
     intake = log.intake_of(chosen)
     broker = decide.broker_settings(chosen)
+    builder = builder_of(chosen["principal_builder"], chosen["principal_builder_properties"])
     with command_session(settings, "run") as spark:
         options = NightlyOptions(
             cluster=settings.cluster,
             replay=log.options_of(chosen),
-            materialize=decide.options_of(spark, chosen, broker),
+            materialize=decide.options_of(spark, chosen, broker, builder),
             fail_on=fail_on,
         )
         with begin_run(spark, warehouse, "run", lock_timeout=lock_timeout) as nightly:

@@ -1,9 +1,9 @@
-"""Two patterns, principals, hosts or ACLs → does the wide one provably cover the narrow one?
+"""Two patterns, principals, hosts or ACLs → does the wide one cover the narrow one?
 
-A sound proof, not a decision procedure: True means that whatever the narrow one matches the wide
-one matches too; False means that no proof was found. What is missed is exotic: names that
-several symbols of the wide glob cover together only because a ``*`` of the narrow one may also
-be read as letters (GLOB ``?*`` covers GLOB ``*a``, unproved). Containment is transitive.
+For resource patterns the answer is exact: True if and only if the wide one matches every name
+that the narrow one matches (``cover``). So it is for hosts, and for principals that have a colon.
+An ACL is contained where each part is: exact as well, but for an ACL that never matches anything.
+Containment is transitive.
 """
 
 from __future__ import annotations
@@ -16,14 +16,11 @@ from aclkit.model.acl import Acl
 from aclkit.model.operation import OPERATIONS_OF_TYPE, coverage
 from aclkit.model.principal import WILDCARD_PRINCIPAL, split_principal
 from aclkit.model.semantics import Semantics
+from aclkit.patterns.cover import ANY_ONE, ANY_RUN, covers
 from aclkit.patterns.match import GLOB, LITERAL, PREFIXED, effective_pattern_type, is_any_host
 
-_ANY_RUN: Final = "any run"
-_ANY_ONE: Final = "any one"
-"""Symbols of a pattern; every other symbol is one letter, so none can be mistaken for these."""
-
 _WILDCARD: Final = re.compile(r"[*?]")
-_WILDCARDS: Final = {"*": _ANY_RUN, "?": _ANY_ONE}
+_WILDCARDS: Final = {"*": ANY_RUN, "?": ANY_ONE}
 
 
 def acl_contains(wide: Acl, narrow: Acl, semantics: Semantics) -> bool:
@@ -71,10 +68,10 @@ def pattern_contains(
         return _literal_start(narrow_type, narrow_name, semantics).startswith(wide_name)
     if kind == LITERAL and wide_name not in ("*", narrow_name):
         return False
-    narrow = _pattern_symbols(narrow_type, narrow_name, semantics)
+    narrow = pattern_symbols(narrow_type, narrow_name, semantics)
     if semantics.wildcard_defect and (wide_type, wide_name) == (LITERAL, "*"):
         return not _reaches_long_star_names(narrow)
-    return _covers(_pattern_symbols(wide_type, wide_name, semantics), narrow)
+    return covers(pattern_symbols(wide_type, wide_name, semantics), narrow)
 
 
 def principal_contains(wide: str, narrow: str, semantics: Semantics) -> bool:
@@ -91,7 +88,7 @@ def principal_contains(wide: str, narrow: str, semantics: Semantics) -> bool:
     if narrow == WILDCARD_PRINCIPAL or narrow_parts is None:
         narrow_parts = ("*", "*")
     return all(
-        _covers(_glob_symbols(part), _glob_symbols(other))
+        covers(glob_symbols(part), glob_symbols(other))
         for part, other in zip(wide_parts, narrow_parts, strict=True)
     )
 
@@ -100,7 +97,7 @@ def host_contains(wide: str, narrow: str, semantics: Semantics) -> bool:
     """Say whether an ACL's host stands for every host another one stands for."""
     if wide == narrow or is_any_host(wide, semantics):
         return True
-    return semantics.identity_globs and _covers(_glob_symbols(wide), _glob_symbols(narrow))
+    return semantics.identity_globs and covers(glob_symbols(wide), glob_symbols(narrow))
 
 
 def operation_contains(wide: Acl, narrow: Acl) -> bool:
@@ -131,49 +128,21 @@ def _literal_start(pattern_type: str, name: str, semantics: Semantics) -> str:
     return "" if kind == LITERAL and name == "*" else name
 
 
-def _pattern_symbols(pattern_type: str, name: str, semantics: Semantics) -> tuple[str, ...]:
+def pattern_symbols(pattern_type: str, name: str, semantics: Semantics) -> tuple[str, ...]:
+    """Split a resource pattern into letters, ``ANY_ONE`` and ``ANY_RUN``."""
     kind = effective_pattern_type(pattern_type, semantics)
     if kind == GLOB or (kind == LITERAL and name == "*"):
-        return _glob_symbols(name)
-    return (*name, _ANY_RUN) if kind == PREFIXED else tuple(name)
+        return glob_symbols(name)
+    return (*name, ANY_RUN) if kind == PREFIXED else tuple(name)
 
 
-def _glob_symbols(glob: str) -> tuple[str, ...]:
+def glob_symbols(glob: str) -> tuple[str, ...]:
     """Split a glob into symbols; the empty one is ``*``."""
     return tuple(_WILDCARDS.get(character, character) for character in glob or "*")
 
 
 def _reaches_long_star_names(narrow: Sequence[str]) -> bool:
     """Say whether a pattern may match a name that begins with a star and is longer."""
-    if not narrow or narrow[0] not in ("*", _ANY_ONE, _ANY_RUN):
+    if not narrow or narrow[0] not in ("*", ANY_ONE, ANY_RUN):
         return False
-    return len(narrow) > 1 or narrow[0] == _ANY_RUN
-
-
-def _covers(wide: Sequence[str], narrow: Sequence[str]) -> bool:
-    """Match the narrow pattern's symbols as if they were a name's letters.
-
-    A run is covered by a run only, "any one" by "any one" or a run, a letter by itself too.
-    As in ``glob_matches`` only the wide pattern's last run is ever gone back to, which finds
-    what the full table of dynamic programming would, in linear time for ordinary patterns.
-    """
-    at_wide = at_narrow = 0
-    run, resume = -1, 0
-    while at_narrow < len(narrow):
-        symbol = wide[at_wide] if at_wide < len(wide) else None
-        if symbol == _ANY_RUN:
-            run, resume = at_wide, at_narrow
-            at_wide += 1
-        elif symbol is not None and _covers_symbol(symbol, narrow[at_narrow]):
-            at_wide += 1
-            at_narrow += 1
-        elif run >= 0:
-            resume += 1
-            at_wide, at_narrow = run + 1, resume
-        else:
-            return False
-    return all(symbol == _ANY_RUN for symbol in wide[at_wide:])
-
-
-def _covers_symbol(wide: str, narrow: str) -> bool:
-    return narrow != _ANY_RUN and wide in (_ANY_ONE, narrow)
+    return len(narrow) > 1 or narrow[0] == ANY_RUN

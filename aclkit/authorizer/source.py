@@ -1,0 +1,43 @@
+"""Where an authorizer's ACLs come from, and how far what comes from there has been replayed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from aclkit.model.acl import Acl
+from aclkit.model.semantics import KIP_1042, BrokerSettings, Semantics
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Loaded:
+    """One state of a source.
+
+    Attributes:
+        acls: all ACLs alive.
+        offset: as of which offset, exclusive; None where there are no offsets.
+        high_watermark: up to where the log is known to be committed; None where nobody said.
+        settings: the brokers', where the source knows them.
+        semantics: how the source's decisions read ACLs.
+    """
+
+    acls: Sequence[Acl]
+    offset: int | None = None
+    high_watermark: int | None = None
+    settings: BrokerSettings = field(default_factory=BrokerSettings)
+    semantics: Semantics = KIP_1042
+
+    @property
+    def is_caught_up(self) -> bool:
+        """Say whether everything up to the high watermark has been replayed."""
+        if self.offset is None or self.high_watermark is None:
+            return True
+        return self.offset >= self.high_watermark
+
+
+class AclSource(Protocol):
+    """Gives the newest state each time it is asked; it is asked from one thread at a time."""
+
+    def load(self) -> Loaded:
+        """Read the newest state."""

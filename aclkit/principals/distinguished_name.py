@@ -1,0 +1,152 @@
+"""The text of an X.500 name ↔ its parts, after RFC 2253, as Java writes it for a broker.
+
+Source: RFC 2253 and X500Principal.getName(): no spaces around separators, the types that the RFC
+knows in upper case, values escaped with a backslash. Read is also what older tools write: spaces,
+``;`` for ``,``, quoted values, and a backslash with two hexadecimal digits for a byte of UTF-8.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Final
+
+from aclkit.errors import UsageError
+
+KEYWORDS: Final = ("CN", "C", "O", "OU", "L", "ST", "STREET", "DC", "UID")
+"""The attribute types of RFC 2253."""
+
+_TYPE: Final = re.compile(r"\s*(?:(?:OID|oid)\.)?([A-Za-z][A-Za-z0-9-]*|\d+(?:\.\d+)*)\s*=\s*")
+_SPECIAL: Final = ',+"\\<>;'
+_SEPARATORS: Final = ",;+"
+_ENCODED: Final = re.compile(r"#(?:[0-9A-Fa-f]{2})+")
+_BYTES: Final = re.compile(r"(?:\\[0-9A-Fa-f]{2})+")
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One attribute of a name.
+
+    Attributes:
+        attribute_type: a keyword or an object identifier.
+        value: unescaped.
+        is_joined: it belongs to the same level as the part before (``+``).
+        is_encoded: the value is ``#`` and hexadecimal digits, which nobody here decodes.
+    """
+
+    attribute_type: str
+    value: str
+    is_joined: bool = False
+    is_encoded: bool = False
+
+
+def parse_name(text: str) -> tuple[Part, ...]:
+    r"""Read a distinguished name, the most specific part first.
+
+    Raises:
+        UsageError: it is none.
+
+    >>> [(part.attribute_type, part.value) for part in parse_name(r"cn=Doe\, Jane, OU=ops")]
+    [('CN', 'Doe, Jane'), ('OU', 'ops')]
+    """
+    parts: list[Part] = []
+    at, before = 0, ","
+    while before:
+        found = _TYPE.match(text, at)
+        if found is None:
+            raise _bad(text, at, "type=value, for example CN=alice,OU=ops")
+        at = found.end()
+        read = (
+            _encoded
+            if text.startswith("#", at)
+            else _quoted
+            if text[at : at + 1] == '"'
+            else _plain
+        )
+        value, at = read(text, at)
+        at += len(text[at:]) - len(text[at:].lstrip(" "))
+        after = text[at : at + 1]
+        if after and after not in _SEPARATORS:
+            raise _bad(text, at, "',' or '+' or the end")
+        parts.append(Part(keyword(found[1]), value, before == "+", read is _encoded))
+        at, before = at + 1, after
+    return tuple(parts)
+
+
+def render_name(parts: Iterable[Part]) -> str:
+    r"""Write a name as Java does.
+
+    >>> render_name([Part("CN", "Doe, Jane"), Part("OU", "#1")])
+    'CN=Doe\\, Jane,OU=\\#1'
+    """
+    text = ""
+    for part in parts:
+        separator = "" if not text else "+" if part.is_joined else ","
+        text += f"{separator}{part.attribute_type}="
+        text += part.value if part.is_encoded else escape(part.value)
+    return text
+
+
+def escape(value: str) -> str:
+    """Write a value so that it can stand in a name."""
+    escaped = "".join(f"\\{letter}" if letter in _SPECIAL else letter for letter in value)
+    if value[:1] in ("#", " "):
+        escaped = f"\\{escaped}"
+    if len(value) > 1 and value.endswith(" "):
+        escaped = f"{escaped[:-1]}\\ "
+    return escaped
+
+
+def keyword(attribute_type: str) -> str:
+    """Return an attribute type as Java writes it."""
+    upper = attribute_type.upper()
+    return upper if upper in KEYWORDS else attribute_type
+
+
+def _encoded(text: str, at: int) -> tuple[str, int]:
+    found = _ENCODED.match(text, at)
+    if found is None:
+        raise _bad(text, at, "hexadecimal digits behind #")
+    return found[0], found.end()
+
+
+def _quoted(text: str, at: int) -> tuple[str, int]:
+    value, at = "", at + 1
+    while text[at : at + 1] != '"':
+        if at >= len(text):
+            raise _bad(text, at, "a closing quotation mark")
+        letters, at = _letters(text, at)
+        value += letters
+    return value, at + 1
+
+
+def _plain(text: str, at: int) -> tuple[str, int]:
+    """Read a value up to a separator, without the spaces in front of that."""
+    value, spaces = "", ""
+    while at < len(text) and text[at] not in _SEPARATORS:
+        if text[at] == " ":
+            spaces, at = spaces + " ", at + 1
+            continue
+        letters, at = _letters(text, at)
+        value, spaces = value + spaces + letters, ""
+    return value, at
+
+
+def _letters(text: str, at: int) -> tuple[str, int]:
+    """Read one letter, or what a backslash and the letters behind it stand for."""
+    if text[at] != "\\":
+        return text[at], at + 1
+    encoded = _BYTES.match(text, at)
+    if encoded is not None:
+        try:
+            return bytes.fromhex(encoded[0].replace("\\", "")).decode(), encoded.end()
+        except UnicodeDecodeError:
+            raise _bad(text, at, "bytes of UTF-8 behind backslashes") from None
+    if at + 1 == len(text):
+        raise _bad(text, at, "a character behind the backslash")
+    return text[at + 1], at + 2
+
+
+def _bad(text: str, at: int, expected: str) -> UsageError:
+    return UsageError(f"bad distinguished name {text!r}: expected {expected}, at character {at}")

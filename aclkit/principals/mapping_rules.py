@@ -1,0 +1,181 @@
+"""``ssl.principal.mapping.rules`` and a distinguished name → the name of the principal.
+
+Source: Kafka's SslPrincipalMapper. Rules are ``DEFAULT``, the whole name, and
+``RULE:pattern/replacement/`` with ``L`` or ``U`` behind it for lower or upper case; the first whose
+pattern matches the whole name counts. The patterns are regular expressions of the operator, and the
+names come from whoever has a certificate. So RE2 matches them: its time grows with the length of
+the name and never faster, whatever the pattern. What RE2 does not know (looking around, references
+back within a pattern, possessive quantifiers) is refused when the rules are read.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final, Protocol
+
+from aclkit.errors import UsageError
+
+RULES_PROPERTY: Final = "ssl.principal.mapping.rules"
+
+
+class NoMatchingRuleError(UsageError):
+    """No rule matches a distinguished name; a broker closes such a connection."""
+
+
+class _Match(Protocol):
+    """What is used of RE2's match."""
+
+    def group(self, number: int) -> str | None: ...
+
+
+class _Pattern(Protocol):
+    """What is used of a pattern that RE2 has compiled."""
+
+    @property
+    def groups(self) -> int: ...
+
+    def fullmatch(self, text: str) -> _Match | None: ...
+
+    def sub(self, replacement: Callable[[_Match], str], text: str) -> str: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One ``RULE``; DEFAULT has no pattern.
+
+    Attributes:
+        pattern: compiled by RE2, or None.
+        replacement: literal texts and, as numbers, groups.
+        case: ``L``, ``U`` or nothing.
+    """
+
+    pattern: _Pattern | None
+    replacement: tuple[str | int, ...] = ()
+    case: str = ""
+
+    def apply(self, name: str) -> str | None:
+        """Return the name that the rule makes, or None where its pattern does not match it all.
+
+        Like Java's ``replaceAll`` every match is replaced, also the empty one that a pattern such
+        as ``.*`` finds once more at the end.
+        """
+        if self.pattern is None:
+            return name
+        if self.pattern.fullmatch(name) is None:
+            return None
+        mapped = self.pattern.sub(self._expand, name)
+        if self.case == "L":
+            return mapped.lower()
+        return mapped.upper() if self.case == "U" else mapped
+
+    def _expand(self, match: _Match) -> str:
+        return "".join(
+            part if isinstance(part, str) else match.group(part) or "" for part in self.replacement
+        )
+
+
+def parse_rules(text: str) -> tuple[Rule, ...]:
+    """Read the rules as a broker does; empty ones are ignored.
+
+    Raises:
+        UsageError: a rule has another form, its pattern is none that RE2 knows, or its replacement
+            is one at which Java would throw; or RE2 is not installed.
+    """
+    return tuple(_rule(part) for part in _split(text) if part)
+
+
+def map_name(rules: Sequence[Rule], name: str) -> str:
+    """Return the principal's name by the first rule that matches.
+
+    Raises:
+        NoMatchingRuleError: none does.
+    """
+    mapped = (rule.apply(name) for rule in rules)
+    found = next((each for each in mapped if each is not None), None)
+    if found is None:
+        raise NoMatchingRuleError(
+            f"No rules apply to {name}: none of the {len(rules)} rules of {RULES_PROPERTY} matches "
+            "it; end them with DEFAULT to take such names whole"
+        )
+    return found
+
+
+_BODY: Final = r"(?:\\.|[^\\/])*"
+_RULE: Final = re.compile(rf"RULE:({_BODY})/({_BODY})/([LU]?)")
+# A rule ends at a comma, but the commas of its pattern and replacement are its own.
+_NEXT: Final = re.compile(rf"\s*(DEFAULT|RULE:{_BODY}/{_BODY}/[LU]?.*?|.*?)\s*(?:,\s*|$)")
+_REFERENCE: Final = re.compile(r"\$(\d+)|\\(.)|([^$\\]+)", re.DOTALL)
+
+
+def _split(text: str) -> Iterator[str]:
+    text, at = text.strip(), 0
+    while at < len(text) and (found := _NEXT.match(text, at)):
+        yield found[1]
+        at = found.end()
+
+
+def _rule(text: str) -> Rule:
+    if text == "DEFAULT":
+        return Rule(None)
+    parts = _RULE.fullmatch(text)
+    if parts is None:
+        raise UsageError(
+            f"Invalid rule: `{text}` in {RULES_PROPERTY}: expected DEFAULT or "
+            "RULE:pattern/replacement/ with L, U or nothing behind it"
+        )
+    pattern = _compile(parts[1])
+    return Rule(pattern, tuple(_replacement(parts[2], pattern.groups)), parts[3])
+
+
+def _compile(pattern: str) -> _Pattern:
+    try:
+        import re2  # type: ignore[import-untyped]  # google-re2 ships no types
+    except ImportError:
+        raise UsageError(
+            f"{RULES_PROPERTY} with a RULE needs the package google-re2, which matches in linear "
+            "time; next: pip install 'aclkit[x500]'"
+        ) from None
+    options = re2.Options()
+    options.log_errors = False
+    try:
+        compiled: _Pattern = re2.compile(pattern, options)
+    except re2.error as error:
+        why = error.args[0].decode() if isinstance(error.args[0], bytes) else error
+        raise UsageError(
+            f"Invalid rule: pattern `{pattern}` in {RULES_PROPERTY}: {why}; expected a regular "
+            "expression without look-around and back-references"
+        ) from None
+    return compiled
+
+
+def _replacement(text: str, groups: int) -> Iterator[str | int]:
+    r"""Yield the parts of a replacement: Java's, after Kafka's escapeLiteralBackReferences.
+
+    ``$12`` is group 12, or group 1 and ``2`` where there are fewer; a group that the pattern does
+    not have at all stands for itself, unless the pattern has no group.
+    """
+    at = 0
+    while at < len(text):
+        found = _REFERENCE.match(text, at)
+        if found is None:
+            raise UsageError(
+                f"Invalid rule: replacement `{text}` in {RULES_PROPERTY}: expected $number or a "
+                f"character behind {text[at]!r}"
+            )
+        at = found.end()
+        digits = found[1]
+        if digits is None:
+            yield found[2] or found[3]
+        elif int(digits[0]) <= groups:
+            used = max(n for n in range(1, len(digits) + 1) if int(digits[:n]) <= groups)
+            yield int(digits[:used])
+            yield digits[used:]
+        elif groups:
+            yield found[0]
+        else:
+            raise UsageError(
+                f"Invalid rule: replacement `{text}` in {RULES_PROPERTY}: there is no group "
+                f"{digits} in its pattern"
+            )
