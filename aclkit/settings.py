@@ -42,12 +42,13 @@ def read_config(path: str, commands: Mapping[str, Mapping[str, str]]) -> dict[st
     """Read a TOML file into click's default map.
 
     A key at the top holds for every command that has the option; a table named for a command
-    holds for that command. Dashes and underscores are the same.
+    holds for that command, ``[acls.list]`` for a command of a group. Dashes and underscores are
+    the same.
 
     Args:
         path: the file.
-        commands: option name → parameter name of each command; of the group itself under the
-            empty name.
+        commands: option name → parameter name of each command, under its words, ``acls list``;
+            of the group itself under the empty name.
 
     Raises:
         UsageError: no such file, no TOML, or a key that no command knows.
@@ -59,15 +60,29 @@ def read_config(path: str, commands: Mapping[str, Mapping[str, str]]) -> dict[st
         raise UsageError(f"{path}: {error.strerror or error}") from None
     except tomllib.TOMLDecodeError as error:
         raise UsageError(f"{path}: not valid TOML: {error}") from None
-    content = {_plain(key): value for key, value in content.items()}
-    tables = {_plain(name): name for name in commands if name}
-    shared = {key: value for key, value in content.items() if key not in tables}
-    _refuse_unknown(path, shared, set().union(*commands.values()))
-    defaults: dict[str, Any] = _of_command(shared, commands[""])
+    return _defaults(path, content, commands, {})
+
+
+def _defaults(
+    path: str,
+    table: Mapping[str, Any],
+    commands: Mapping[str, Mapping[str, str]],
+    inherited: Mapping[str, Any],
+) -> dict[str, Any]:
+    """Return the defaults that a table gives to its own command and to those below it."""
+    content = {_plain(key): value for key, value in table.items()}
+    below: dict[str, dict[str, Mapping[str, str]]] = {}
+    for words, options in commands.items():
+        first, _, rest = words.partition(" ")
+        if first:
+            below.setdefault(first, {})[rest] = options
+    tables = {_plain(name): name for name in below}
+    own = {key: value for key, value in content.items() if key not in tables}
+    _refuse_unknown(path, own, set().union(*commands.values()))
+    values = {**inherited, **own}
+    defaults: dict[str, Any] = _of_command(values, commands[""])
     for plain, name in tables.items():
-        own = {_plain(key): value for key, value in _table(path, content, plain).items()}
-        _refuse_unknown(path, own, set(commands[name]))
-        defaults[name] = _of_command(shared | own, commands[name])
+        defaults[name] = _defaults(path, _table(path, content, plain), below[name], values)
     return defaults
 
 

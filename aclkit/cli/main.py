@@ -9,51 +9,46 @@ from __future__ import annotations
 import logging
 import os
 import sys
-from collections.abc import Mapping
-from importlib import import_module
 from itertools import islice
 from typing import Any, Final, NoReturn
 
 import click
 
 import aclkit
+from aclkit.cli.late import LateGroup, Places, walk
 from aclkit.errors import AclkitError, SurroundingsError, UsageError
 from aclkit.settings import Settings, read_config
 
-_COMMANDS: Final[Mapping[str, tuple[str, str]]] = {
+_COMMANDS: Final[Places] = {
     "replay": ("replay", "replay"),
     "materialize": ("materialize", "materialize"),
     "run": ("nightly", "run"),
     "who-can": ("questions", "who_can"),
     "what-can": ("questions", "what_can"),
+    "why": ("why", "why"),
+    "history": ("why", "history"),
+    "preview": ("preview", "preview"),
+    "diff": ("diff", "diff"),
     "sql": ("questions", "sql"),
+    "acls": ("acls", "acls"),
+    "export": ("export", "export"),
     "verify": ("verify", "verify"),
     "demo": ("demo", "demo"),
     "completion": ("completion", "completion"),
 }
-"""Command → module under ``aclkit.cli`` and name in it, in the order of the help."""
 
 
-class AclkitGroup(click.Group):
-    """A group that loads commands late and ends with the exit code of the error's class."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        """Return the commands in the order in which a user meets them."""
-        return list(_COMMANDS)
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Import the module of a command and return the command."""
-        if cmd_name not in _COMMANDS:
-            return None
-        module, name = _COMMANDS[cmd_name]
-        command: click.Command = getattr(import_module(f"aclkit.cli.{module}"), name)
-        return command
+class AclkitGroup(LateGroup):
+    """The group of all commands: it ends with the exit code of the error's class."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Accept the shared options behind the command too: ``aclkit run --config FILE``."""
+        """Accept the shared options behind the command too: ``aclkit run --config FILE``.
+
+        An option that the command has itself is the command's: ``acls list --cluster``.
+        """
         if not all(map(_is_utf8, args)):
             ctx.fail("expected UTF-8 on the command line, found other bytes")
-        return super().parse_args(ctx, _shared_first(args))
+        return super().parse_args(ctx, _shared_first(self, ctx, args))
 
     def invoke(self, ctx: click.Context) -> Any:  # noqa: ANN401 -- click's own signature
         """Run a command; an error of aclkit becomes one line on stderr and its exit code."""
@@ -73,22 +68,29 @@ _SHARED: Final = {"--warehouse": 1, "--config": 1, "--cluster": 1, "--verbose": 
 """Shared options and how many values each takes."""
 
 
-def _shared_first(args: list[str]) -> list[str]:
+def _shared_first(group: click.Group, ctx: click.Context, args: list[str]) -> list[str]:
     """Move shared options to the front; what stands behind ``--`` is left alone."""
     shared: list[str] = []
     own: list[str] = []
+    command: click.Command = group
     rest = iter(args)
     for arg in rest:
         name, equals, _ = arg.partition("=")
         if arg == "--":
             own += [arg, *rest]
-        elif name not in _SHARED:
+        elif name not in _SHARED or (command is not group and name in _option_names(command)):
             own.append(arg)
+            if isinstance(command, click.Group) and not arg.startswith("-"):
+                command = command.get_command(ctx, arg) or command
         elif equals:
             shared.append(arg)
         else:
             shared += [arg, *islice(rest, _SHARED[name])]
     return shared + own
+
+
+def _option_names(command: click.Command) -> set[str]:
+    return {name for param in command.params for name in (*param.opts, *param.secondary_opts)}
 
 
 def _is_utf8(text: str) -> bool:
@@ -119,11 +121,7 @@ def _load_config(ctx: click.Context, _: click.Parameter, path: str | None) -> st
         return None
     group = ctx.command
     assert isinstance(group, AclkitGroup)  # noqa: S101 -- click gives the group its own context
-    commands = {"": _names(group)} | {
-        name: _names(command)
-        for name in group.list_commands(ctx)
-        if (command := group.get_command(ctx, name)) is not None
-    }
+    commands = {"": _names(group)} | {words: _names(command) for words, command in walk(group, ctx)}
     try:
         ctx.default_map = read_config(path, commands)
     except AclkitError as error:
@@ -132,17 +130,22 @@ def _load_config(ctx: click.Context, _: click.Parameter, path: str | None) -> st
 
 
 def _names(command: click.Command) -> dict[str, str]:
-    """Return the option names that a TOML file may use, each with its parameter's name."""
+    """Return the option names that a TOML file may use, each with its parameter's name.
+
+    They are those of the environment: an option that it cannot give is one of the command line.
+    """
     return {
         option.opts[0].lstrip("-").replace("-", "_"): option.name
         for option in command.params
         if isinstance(option, click.Option)
-        and option.name not in (None, "config", "help", "version", "decision")
+        and option.envvar
+        and option.name not in (None, "config")
     }
 
 
 @click.group(
     cls=AclkitGroup,
+    places=_COMMANDS,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 @click.version_option(aclkit.__version__, prog_name="aclkit")

@@ -82,7 +82,7 @@ def _render_jsonl(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> I
 
 def _render_csv(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> Iterator[str]:
     for row in chain([columns], rows):
-        yield ",".join(_csv_field(value) for value in row) + "\r\n"
+        yield ",".join(csv_field(value) for value in row) + "\r\n"
 
 
 _RENDERERS: Final = {
@@ -105,7 +105,8 @@ def _cell(value: object) -> str:
     return text
 
 
-def _csv_field(value: object) -> str:
+def csv_field(value: object) -> str:
+    """Write a value as a field of CSV: RFC 4180, null is empty and the empty text is ``""``."""
     text = _plain_text(value)
     if text is None:
         return ""

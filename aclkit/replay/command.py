@@ -12,6 +12,7 @@ from aclkit.progress import step
 from aclkit.publish import Run, parse_cluster_id
 from aclkit.replay import tables
 from aclkit.replay.listing import replay_listing
+from aclkit.replay.ranges import is_written_here
 from aclkit.replay.replay import ReplayOptions, ReplayResult, replay_log
 from aclkit.sources.live import read_client_properties, read_live, read_live_cluster_id
 from aclkit.sources.metadata_log import read_cluster_id
@@ -116,7 +117,13 @@ def replay(run: Run, intake: Intake, cluster: str | None, options: ReplayOptions
             other way round, or content that contradicts what was read before.
     """
     run.cluster_id = resolve_cluster(run, intake, cluster)
-    follows = {r.fact == LISTING for r in tables.read_ranges(run.store, run.cluster_id)}
+    known = tables.read_ranges(run.store, run.cluster_id)
+    if known and is_written_here(known, lambda: tables.count_written(run)):
+        raise DataError(
+            f"cluster {run.cluster_id!r} was written with acls add and follows nothing; give the "
+            "source another --cluster"
+        )
+    follows = {r.fact == LISTING for r in known}
     if follows and intake.is_listing not in follows:
         now, then = ("a listing", "a log") if intake.is_listing else ("a log", "listings")
         raise DataError(

@@ -6,7 +6,7 @@ order of arrival leave no trace in them.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
@@ -99,6 +99,18 @@ def withdraw(
         if item.from_offset < cut:
             kept.append(item._replace(to_offset=min(item.to_offset, cut)))
     return kept, withdrawn
+
+
+def is_written_here(ranges: Sequence[Range], count_written: Callable[[], int]) -> bool:
+    """Say whether aclkit itself wrote all that is known of a cluster, so that it follows nothing.
+
+    Args:
+        ranges: what is known.
+        count_written: counts the records that aclkit wrote; they have no gaps and no epoch.
+    """
+    if any(r.fact != RECORD or r.epoch is not None for r in ranges):
+        return False
+    return count_written() == sum(r.to_offset - r.from_offset for r in ranges)
 
 
 def plan(

@@ -16,7 +16,7 @@ from aclkit.replay.fold import LEGS_DDL, SPANS_DDL
 from aclkit.replay.ranges import Range
 from aclkit.replay.timeline import Timeline
 from aclkit.replay.transactions import Marker
-from aclkit.sources.rows import ABORT_TXN, BEGIN_TXN, END_TXN, FAILURE, RANGE, RECORD
+from aclkit.sources.rows import ABORT_TXN, BEGIN_TXN, END_TXN, FAILURE, RANGE, RECORD, WRITTEN
 
 MARKERS: Final = (BEGIN_TXN, END_TXN, ABORT_TXN)
 
@@ -25,6 +25,12 @@ def read_ranges(store: Store, cluster_id: str) -> list[Range]:
     """Collect what has been read of a cluster."""
     rows = store.cluster_rows("log_range", cluster_id).collect()
     return [Range(r["from_offset"], r["to_offset"], r["epoch"], r["fact"]) for r in rows]
+
+
+def count_written(run: Run) -> int:
+    """Count the records of the run's cluster that aclkit itself wrote."""
+    facts = run.store.cluster_rows("acl_log", run.cluster_id)
+    return facts.where(F.col("source") == WRITTEN).count()
 
 
 def raise_failures(rows: DataFrame) -> None:

@@ -20,6 +20,9 @@ RECORD, SNAPSHOT, LISTING, UNREADABLE = "record", "snapshot", "listing", "unread
 """What a fact or range comes from. ``unreadable`` ranges hold offsets that were seen but whose
 ACL facts could not be read: a batch with a bad CRC, an undecodable ACL record."""
 
+WRITTEN: Final = "aclkit acls"
+"""The source of records that aclkit itself wrote, of a cluster that follows nothing."""
+
 ADD_ACL: Final = "ACCESS_CONTROL_ENTRY_RECORD"
 REMOVE_ACL: Final = "REMOVE_ACCESS_CONTROL_ENTRY_RECORD"
 BEGIN_TXN: Final = "BEGIN_TRANSACTION_RECORD"

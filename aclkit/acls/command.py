@@ -1,0 +1,129 @@
+"""Options or ACLs → the kafka-acls commands that say the same, quoted for a shell."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from typing import Any, Final
+
+from aclkit.acls.options import AclOptions, entries_by_resource
+from aclkit.acls.quoting import comment
+from aclkit.errors import UsageError
+from aclkit.model.acl import Acl
+
+PROGRAM: Final = "kafka-acls"
+_OPTION_OF_TYPE: Final = {
+    "TOPIC": "topic",
+    "GROUP": "group",
+    "TRANSACTIONAL_ID": "transactional_id",
+    "DELEGATION_TOKEN": "delegation_token",
+    "USER": "user_principal",
+}
+_HEADER: Final = (
+    "#!/bin/sh",
+    "# Set BOOTSTRAP_SERVER to HOST:PORT, and COMMAND_CONFIG to a client's .properties file where",
+    "# the cluster asks for a login.",
+    "set -eu",
+    ': "${BOOTSTRAP_SERVER:?}"',
+    "add() {",
+    f'  {PROGRAM} --bootstrap-server "$BOOTSTRAP_SERVER" '
+    '${COMMAND_CONFIG:+--command-config "$COMMAND_CONFIG"} --add "$@"',
+    "}",
+)
+
+
+def command_of(action: str, options: AclOptions) -> str:
+    """Write the command that does on a cluster what options ask for; ``action`` is add, remove."""
+    words = [PROGRAM, "--bootstrap-server", "HOST:PORT", f"--{action}", *words_of(options)]
+    return shlex.join(words)
+
+
+def words_of(options: AclOptions) -> Iterator[str]:
+    """Yield options as kafka-acls' own words."""
+    for name in AclOptions.__slots__:
+        value = getattr(options, name)
+        option = "--cluster" if name == "cluster_resource" else f"--{name.replace('_', '-')}"
+        if name == "resource_pattern_type":
+            yield from () if value.lower() == "literal" else (option, value.lower())
+        elif isinstance(value, bool):
+            yield from (option,) if value else ()
+        else:
+            for text in value:
+                yield from (option, text)
+
+
+def render_script(acls: Iterable[Acl]) -> tuple[list[str], list[Acl]]:
+    """Write a shell script that adds ACLs with kafka-acls; and return those it cannot say.
+
+    One command for all operations of a principal from a host on a resource pattern. kafka-acls
+    trims names and knows no globs, no unknown codes, no principal without a colon, and of CLUSTER
+    only the one name: ACLs that would come out otherwise stand in the script as comments.
+    """
+    commands: dict[AclOptions, list[str]] = {}
+    unsaid: list[Acl] = []
+    for acl in sorted(acls, key=lambda acl: acl.binding):
+        options = _options_of(acl)
+        if options is None:
+            unsaid.append(acl)
+        else:
+            commands.setdefault(options, []).append(acl.operation)
+    lines = [*_HEADER, ""]
+    for options, operations in commands.items():
+        names = dict.fromkeys(map(pascal_case, operations))
+        said = [word for name in names for word in ("--operation", name)]
+        lines.append(shlex.join(["add", *words_of(options), *said]))
+    lines += [comment(PROGRAM, acl) for acl in unsaid]
+    return lines, unsaid
+
+
+def pascal_case(name: str) -> str:
+    """Write an enum's name as Kafka's tools do.
+
+    >>> pascal_case("DESCRIBE_CONFIGS")
+    'DescribeConfigs'
+    """
+    return "".join(part.capitalize() for part in name.split("_"))
+
+
+def _options_of(acl: Acl) -> AclOptions | None:
+    """Return the options that make this very ACL, operation aside; None where none do."""
+    side = {"ALLOW": "allow", "DENY": "deny"}.get(acl.permission_type)
+    if side is None or acl.pattern_type not in ("LITERAL", "PREFIXED") or not acl.resource_name:
+        return None
+    resource: dict[str, Any]
+    if acl.resource_type == "CLUSTER":
+        resource = {"cluster_resource": True}
+    elif acl.resource_type in _OPTION_OF_TYPE:
+        resource = {_OPTION_OF_TYPE[acl.resource_type]: (acl.resource_name,)}
+    else:
+        return None
+    entry: dict[str, Any] = {
+        f"{side}_principal": (acl.principal,),
+        f"{side}_host": () if acl.host == "*" else (acl.host,),
+    }
+    options = AclOptions(resource_pattern_type=acl.pattern_type.lower(), **resource, **entry)
+    return options if _makes(options, acl) else None
+
+
+def _makes(options: AclOptions, acl: Acl) -> bool:
+    """Say whether kafka-acls would make this ACL of these options and the ACL's operation."""
+    try:
+        asked = entries_by_resource(replace(options, operation=(acl.operation,)))
+    except UsageError:
+        return False
+    made = [
+        (
+            resource.resource_type,
+            resource.resource_name,
+            resource.pattern_type,
+            entry.principal,
+            entry.host,
+            entry.operation,
+            entry.permission_type,
+        )
+        for resource, entries in asked.items()
+        for entry in entries
+    ]
+    # No word of a command line can hold a NUL.
+    return made == [acl.binding] and not any("\0" in field for field in acl.binding)

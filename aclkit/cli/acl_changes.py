@@ -1,0 +1,187 @@
+"""The commands acls add and acls remove: kafka-acls' options → records of a warehouse."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import click
+
+from aclkit.acls.changes import Change, add_to, remove_from
+from aclkit.acls.command import command_of
+from aclkit.acls.new import acl_filters, new_acls
+from aclkit.acls.options import AclOptions
+from aclkit.acls.text import render_added, render_list, render_removed
+from aclkit.cli.acl_options import acl_options, force_option
+from aclkit.cli.acls import print_lines
+from aclkit.cli.alive import Alive, read_alive
+from aclkit.cli.options import lock_timeout_option
+from aclkit.cli.principal_options import builder_of, principal_options
+from aclkit.cli.session import command_session
+from aclkit.errors import UsageError
+from aclkit.model.acl import Acl
+from aclkit.principals.load import CheckedBuilder, principal_of
+from aclkit.publish import begin_run, publish
+from aclkit.query.duck import connect
+from aclkit.query.follows import follows_a_source
+from aclkit.query.warehouse import JOB_RUN, MATERIALIZE_STEP, open_warehouse
+from aclkit.replay.write import write_change
+from aclkit.settings import Settings
+
+
+@click.command("add")
+@acl_options
+@principal_options
+@lock_timeout_option
+@click.pass_obj
+def add_acls(
+    settings: Settings,
+    options: AclOptions,
+    principal_builder: str | None,
+    principal_builder_properties: tuple[str, ...],
+    lock_timeout: float,
+) -> None:
+    """Add ACLs to a warehouse that follows no cluster, as kafka-acls --add would to a cluster.
+
+    \b
+    Example:
+      aclkit acls add --allow-principal User:alice --operation Read --topic payments
+      aclkit acls add --deny-principal User:bob --topic pay --resource-pattern-type prefixed
+
+    A warehouse that a log or listings were replayed into follows these: there it prints the
+    kafka-acls command that would do it on the cluster. The first ACL of a new folder or of a new
+    --cluster (before the command) makes it one that follows nothing. With --principal-builder a
+    principal is written as a name or as properties, CN=alice,OU=ops, and built of them.
+    """  # noqa: D301 -- click's own mark for text that keeps its lines
+    options = _with_built(options, builder_of(principal_builder, principal_builder_properties))
+    wanted = new_acls(options)
+    before = _read(settings)
+    _refuse_if_following(settings, before, command_of("add", options))
+    if before is not None and not add_to(before.acls, wanted).added:
+        change = add_to(before.acls, wanted)
+    else:
+        change = _write(settings, "acls add", lambda alive: add_to(alive, wanted), lock_timeout)
+    print_lines(f"Acl {acl} already exists." for acl in change.existing)
+    print_lines(render_added(change.added))
+
+
+@click.command("remove")
+@acl_options
+@principal_options
+@force_option
+@lock_timeout_option
+@click.pass_obj
+def remove_acls(
+    settings: Settings,
+    options: AclOptions,
+    principal_builder: str | None,
+    principal_builder_properties: tuple[str, ...],
+    lock_timeout: float,
+    *,
+    force: bool,
+) -> None:
+    """Remove ACLs from a warehouse that follows no cluster, as kafka-acls --remove would.
+
+    \b
+    Example:
+      aclkit acls remove --allow-principal User:alice --operation Read --topic payments
+      aclkit acls remove --topic payments --resource-pattern-type any --force
+
+    Without principals all ACLs of the resources go. It asks first; --force does not.
+    """  # noqa: D301 -- click's own mark for text that keeps its lines
+    options = _with_built(options, builder_of(principal_builder, principal_builder_properties))
+    filters = acl_filters(options)
+    before = read_alive(settings)
+    command = command_of("remove", options)
+    _refuse_if_following(settings, before, f"{command} --force" if force else command)
+    seen = remove_from(before.acls, filters, before.semantics)
+    if not seen.removed:
+        click.echo("no ACL is selected: there is nothing to remove", err=True)
+        return
+    if not force:
+        _confirm(seen)
+    only = None if force else {acl.acl_id for acl in seen.removed}
+    change = _write(
+        settings,
+        "acls remove",
+        lambda alive: remove_from(alive, filters, before.semantics, only),
+        lock_timeout,
+    )
+    print_lines(render_removed(change.removed))
+
+
+def _with_built(options: AclOptions, builder: CheckedBuilder | None) -> AclOptions:
+    """Put the principals that a builder makes in the place of names and properties (KIP-111)."""
+    if builder is None:
+        return options
+    return replace(
+        options,
+        allow_principal=tuple(str(principal_of(text, builder)) for text in options.allow_principal),
+        deny_principal=tuple(str(principal_of(text, builder)) for text in options.deny_principal),
+    )
+
+
+def _read(settings: Settings) -> Alive | None:
+    """Read what is there before; None where this would be the first of the cluster."""
+    warehouse = settings.require_warehouse()
+    if not (Path(warehouse) / JOB_RUN).is_dir():
+        return None
+    if settings.cluster is not None and settings.cluster not in open_warehouse(warehouse).clusters:
+        return None
+    return read_alive(settings)
+
+
+def _refuse_if_following(settings: Settings, before: Alive | None, command: str) -> None:
+    """Refuse what only the cluster itself can do, and print the command that would do it there.
+
+    Raises:
+        UsageError: the cluster was replayed from a log or from listings.
+    """
+    if before is None:
+        return
+    with connect(open_warehouse(settings.warehouse)) as connection:
+        if not follows_a_source(connection, before.cluster_id):
+            return
+    print_lines([command])
+    raise UsageError(
+        f"cluster {before.cluster_id!r} follows the log or the listings that it was replayed from "
+        "and changes with them only; on the cluster itself the command above does it"
+    )
+
+
+def _confirm(change: Change) -> None:
+    """Ask whether to remove what a request selects.
+
+    Raises:
+        UsageError: nobody is there to ask.
+    """
+    listed = render_list(change.removed)
+    click.echo("\n".join(["These ACLs would be removed:", *listed]), err=True)
+    if not sys.stdin.isatty():
+        raise UsageError("nothing is removed: there is no terminal to ask; to remove say --force")
+    if not click.confirm("Are you sure?", err=True):
+        raise UsageError("nothing is removed")
+
+
+def _write(
+    settings: Settings,
+    job: str,
+    decide: Callable[[Sequence[Acl]], Change],
+    lock_timeout: float,
+) -> Change:
+    """Write a change as one run, the lock taken before anything is read."""
+    warehouse = settings.require_warehouse()
+    with (
+        command_session(settings, job, is_small=True) as spark,
+        begin_run(spark, warehouse, job, lock_timeout=lock_timeout) as run,
+    ):
+        change = write_change(run, settings.cluster, decide)
+        if change.added or change.removed:
+            publish(run)
+            step = MATERIALIZE_STEP.format(path=warehouse)
+            click.echo(
+                f"cluster {run.cluster_id} is at offset {run.head_offset}; next: {step}", err=True
+            )
+    return change

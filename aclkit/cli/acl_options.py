@@ -1,0 +1,107 @@
+"""kafka-acls' own options, under its names, as click options → ``AclOptions``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import wraps
+from typing import Any, Final
+
+import click
+
+from aclkit.acls.options import PATTERN_TYPES, AclOptions
+from aclkit.cli.options import option, together
+
+Command = Callable[..., Any]
+
+
+class Text(click.ParamType[str]):
+    """Any text; the environment gives several of them as lines, for they may hold spaces."""
+
+    name = "text"
+    envvar_list_splitter = "\n"
+
+
+def _texts(name: str, metavar: str, text: str) -> Callable[[Command], Command]:
+    return option(name, multiple=True, type=Text(), metavar=metavar, help=text)
+
+
+_RESOURCE: Final = (
+    _texts("--topic", "NAME", "Topic; * is all topics. These may be given again."),
+    _texts("--group", "NAME", "Consumer group."),
+    option(
+        "--cluster-resource",
+        "--cluster",
+        is_flag=True,
+        help="The Kafka cluster itself. (Which cluster is meant stands before the command.)",
+    ),
+    _texts("--transactional-id", "ID", "Transactional id."),
+    _texts("--delegation-token", "ID", "Delegation token."),
+    _texts("--user-principal", "PRINCIPAL", "User, as a resource."),
+    option(
+        "--resource-pattern-type",
+        type=click.Choice(PATTERN_TYPES, case_sensitive=False),
+        default="literal",
+        show_default=True,
+        help=(
+            "How the names are meant; any: this name under every pattern type; match: all "
+            "patterns that reach the name. These two select only."
+        ),
+    ),
+)
+_ENTRY: Final = (
+    _texts("--allow-principal", "TYPE:NAME", "Principal of an ALLOW."),
+    _texts("--deny-principal", "TYPE:NAME", "Principal of a DENY."),
+    _texts("--allow-host", "IP", "Host of the ALLOWs; * if not given."),
+    _texts("--deny-host", "IP", "Host of the DENYs; * if not given."),
+    _texts("--operation", "NAME", "Operation, such as Read or DescribeConfigs; All if not given."),
+    option("--producer", is_flag=True, help="What a producer needs on topic and transactional id."),
+    option("--consumer", is_flag=True, help="What a consumer needs on topic and group."),
+    option("--idempotent", is_flag=True, help="With --producer: IDEMPOTENT_WRITE too."),
+)
+_RESOURCE_FIELDS: Final = (
+    "topic",
+    "group",
+    "cluster_resource",
+    "transactional_id",
+    "delegation_token",
+    "user_principal",
+    "resource_pattern_type",
+)
+_ENTRY_FIELDS: Final = (
+    "allow_principal",
+    "deny_principal",
+    "allow_host",
+    "deny_host",
+    "operation",
+    "producer",
+    "consumer",
+    "idempotent",
+)
+
+principal_option = option(
+    "--principal",
+    multiple=True,
+    type=Text(),
+    metavar="TYPE:NAME",
+    help="Only ACLs of exactly this principal; may be given again.",
+)
+force_option = option("--force", is_flag=True, help="Ask nothing, do it.")
+
+
+def acl_options(command: Command) -> Command:
+    """Give a command kafka-acls' options for resources and entries, as its argument ``options``."""
+    return together(*_RESOURCE, *_ENTRY)(_gathered(command, (*_RESOURCE_FIELDS, *_ENTRY_FIELDS)))
+
+
+def resource_options(command: Command) -> Command:
+    """Give a command kafka-acls' options for resources only, as its argument ``options``."""
+    return together(*_RESOURCE)(_gathered(command, _RESOURCE_FIELDS))
+
+
+def _gathered(command: Command, fields: Sequence[str]) -> Command:
+    @wraps(command)
+    def gathering(*args: Any, **given: Any) -> Any:  # noqa: ANN401 -- whatever the command takes
+        options = AclOptions(**{name: given.pop(name) for name in fields})
+        return command(*args, options=options, **given)
+
+    return gathering

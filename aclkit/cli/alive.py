@@ -1,0 +1,48 @@
+"""A warehouse → the ACLs that are alive in it, for the commands that print them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from aclkit.cli.state import tell_state
+from aclkit.model.acl import Acl
+from aclkit.model.semantics import KIP_1042, Semantics
+from aclkit.query.alive import acls_alive
+from aclkit.query.duck import connect
+from aclkit.query.warehouse import open_warehouse, resolve_cluster, run_settings
+from aclkit.settings import Settings
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Alive:
+    """What a cluster's newest run knows.
+
+    Attributes:
+        acls: alive at the head, by id.
+        semantics: how the newest decisions read ACLs; the default where nothing was decided.
+    """
+
+    cluster_id: str
+    head_offset: int
+    acls: tuple[Acl, ...]
+    semantics: Semantics
+
+
+def read_alive(settings: Settings) -> Alive:
+    """Read the ACLs of the cluster that the settings name; say if the log had holes.
+
+    Raises:
+        UsageError: no warehouse, nothing published, or it is not clear which cluster is meant.
+    """
+    published = open_warehouse(settings.warehouse)
+    cluster_id = resolve_cluster(published, settings.cluster)
+    run, decided = published.last_run(cluster_id), published.last_materialize(cluster_id)
+    tell_state(published, run)
+    with connect(published) as connection:
+        found = acls_alive(connection, run).values()
+    return Alive(
+        cluster_id=cluster_id,
+        head_offset=run.head_offset or 0,
+        acls=tuple(sorted(found, key=lambda acl: acl.acl_id)),
+        semantics=run_settings(decided)[1] if decided else KIP_1042,
+    )

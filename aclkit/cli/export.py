@@ -1,0 +1,153 @@
+"""The group export: what a warehouse holds → files of other tools."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Final, TextIO, TypeVar
+
+import click
+
+from aclkit.acls.command import render_script
+from aclkit.acls.records import render_records
+from aclkit.acls.strimzi import render_kafka_users
+from aclkit.acls.terraform import render_terraform
+from aclkit.cli.acls import COLUMNS
+from aclkit.cli.alive import read_alive
+from aclkit.cli.late import LateGroup
+from aclkit.cli.output import csv_field, write_lines, write_rows
+from aclkit.cli.state import tell_state
+from aclkit.errors import UsageError
+from aclkit.model.acl import Acl
+from aclkit.query.alive import times_added
+from aclkit.query.duck import connect
+from aclkit.query.export import explain_batches, render_csv, write_parquet
+from aclkit.query.warehouse import deciding_run, open_warehouse, resolve_cluster
+from aclkit.settings import Settings
+
+_Command = TypeVar("_Command", bound=Callable[..., Any])
+_Rendered = tuple[list[str], list[Acl]]
+_RENDERERS: Final[dict[str, Callable[[Iterable[Acl]], _Rendered]]] = {
+    "kafka-acls": render_script,
+    "strimzi": render_kafka_users,
+    "terraform": render_terraform,
+}
+"""Forms that cannot say every ACL: their lines, and the ACLs that stand in them as comments."""
+
+
+@click.group(
+    cls=LateGroup,
+    places={"acls": ("export", "export_acls"), "explain": ("export", "export_explain")},
+)
+def export() -> None:
+    """Write ACLs and decisions for other tools.
+
+    \b
+    Example:
+      aclkit export acls --format strimzi
+      aclkit export explain --format parquet --output explain.parquet
+    """  # noqa: D301 -- click's own mark for text that keeps its lines
+
+
+def _output_option(command: _Command) -> _Command:
+    return click.option(
+        "--output",
+        "-o",
+        envvar="ACLKIT_OUTPUT",
+        metavar="FILE",
+        help="Where to write; stdout if not given.",
+    )(command)
+
+
+def _form_option(*forms: str) -> Callable[[_Command], _Command]:
+    """Make ``--format`` of an export; not from the environment, where it means that of rows."""
+    return click.option(
+        "--format", "form", type=click.Choice(forms), required=True, help="Which form to write."
+    )
+
+
+@click.command("acls")
+@_form_option("kafka-acls", "records", "strimzi", "terraform", "csv")
+@_output_option
+@click.pass_obj
+def export_acls(settings: Settings, form: str, output: str | None) -> None:
+    """Write the ACLs alive as a script, records, Kubernetes resources, Terraform or CSV.
+
+    \b
+    Example:
+      aclkit export acls --format kafka-acls --output acls.sh
+      aclkit export acls --format records --output acls.jsonl
+      aclkit export acls --format csv
+
+    kafka-acls is a shell script that adds them; records is what replay --source records: reads;
+    strimzi are KafkaUser resources; terraform are kafka_acl resources of the provider
+    Mongey/kafka. What a form cannot say stands in it as a comment, and stderr says how many.
+    """  # noqa: D301 -- click's own mark for text that keeps its lines
+    alive = read_alive(settings)
+    unsaid: list[Acl] = []
+    with _opened(output) as file:
+        if form == "csv":
+            rows = sorted((*acl.binding, acl.acl_id) for acl in alive.acls)
+            write_rows(COLUMNS, rows, "csv", file)
+        else:
+            if form == "records":
+                with connect(open_warehouse(settings.warehouse)) as connection:
+                    times = times_added(connection, alive.cluster_id)
+                lines: Iterable[str] = render_records(alive.acls, times)
+            else:
+                lines, unsaid = _RENDERERS[form](alive.acls)
+            write_lines((f"{line}\n" for line in lines), file)
+    if unsaid:
+        click.echo(
+            f"{len(unsaid)} of {len(alive.acls)} ACLs cannot be said in this form; they stand in "
+            "it as comments",
+            err=True,
+        )
+
+
+@click.command("explain")
+@_form_option("parquet", "csv")
+@_output_option
+@click.pass_obj
+def export_explain(settings: Settings, form: str, output: str | None) -> None:
+    """Write every decision: one row per principal, host, operation and resource.
+
+    \b
+    Example:
+      aclkit export explain --format parquet --output explain.parquet
+      aclkit export explain --format csv | gzip > explain.csv.gz
+
+    The rows stream from the published tables, in no particular order. CSV is RFC 4180: values
+    are unchanged, null is empty and the empty text is "".
+    """  # noqa: D301 -- click's own mark for text that keeps its lines
+    published = open_warehouse(settings.warehouse)
+    cluster_id = resolve_cluster(published, settings.cluster)
+    run = deciding_run(published, cluster_id)
+    if form == "parquet" and output is None and sys.stdout.isatty():
+        raise UsageError("Parquet is nothing for a terminal: expected --output FILE, or a pipe")
+    tell_state(published, run)
+    with connect(published) as connection, _opened(output) as file:
+        batches = explain_batches(connection, cluster_id)
+        if form == "csv":
+            write_lines(render_csv(batches, csv_field), file)
+        else:
+            write_parquet(batches, file.buffer)
+
+
+@contextmanager
+def _opened(output: str | None) -> Iterator[TextIO]:
+    """Open what is written to; a file is there as a whole or not at all, and replaces another."""
+    if output is None:
+        yield sys.stdout
+        return
+    path = Path(output)
+    part = path.with_name(f"{path.name}.{os.getpid()}.part")
+    try:
+        with part.open("w", encoding="utf-8", newline="") as file:
+            yield file
+        part.replace(path)
+    finally:
+        part.unlink(missing_ok=True)

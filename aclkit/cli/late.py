@@ -1,0 +1,43 @@
+"""Groups whose commands are imported when they are asked for: help never waits for Spark."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from importlib import import_module
+from typing import Any
+
+import click
+
+Places = Mapping[str, tuple[str, str]]
+"""Command → module under ``aclkit.cli`` and name in it, in the order of the help."""
+
+
+class LateGroup(click.Group):
+    """A group that imports the module of a command when the command is asked for."""
+
+    def __init__(self, *args: Any, places: Places, **settings: Any) -> None:  # noqa: ANN401 -- click
+        """Make a group of the commands at ``places``; the rest is click's own."""
+        super().__init__(*args, **settings)
+        self._places = places
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the commands in the order in which a user meets them."""
+        return list(self._places)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import the module of a command and return the command."""
+        if cmd_name not in self._places:
+            return None
+        module, name = self._places[cmd_name]
+        command: click.Command = getattr(import_module(f"aclkit.cli.{module}"), name)
+        return command
+
+
+def walk(group: click.Group, ctx: click.Context) -> Iterator[tuple[str, click.Command]]:
+    """Yield all commands of a group, groups in it too, each with its words: ``acls list``."""
+    for name in group.list_commands(ctx):
+        command = group.get_command(ctx, name)
+        if command is not None:
+            yield name, command
+        if isinstance(command, click.Group):
+            yield from ((f"{name} {words}", found) for words, found in walk(command, ctx))
