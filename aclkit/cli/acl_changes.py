@@ -54,7 +54,7 @@ def add_acls(
     kafka-acls command that would do it on the cluster. The first ACL of a new folder or of a new
     --cluster (before the command) makes it one that follows nothing. With --principal-builder a
     principal is written as a name or as properties, CN=alice,OU=ops, and built of them.
-    """  # noqa: D301 -- click's own mark for text that keeps its lines
+    """
     options = _with_built(options, builder_of(principal_builder, principal_builder_properties))
     wanted = new_acls(options)
     before = _read(settings)
@@ -90,7 +90,7 @@ def remove_acls(
       aclkit acls remove --topic payments --resource-pattern-type any --force
 
     Without principals all ACLs of the resources go. It asks first; --force does not.
-    """  # noqa: D301 -- click's own mark for text that keeps its lines
+    """
     options = _with_built(options, builder_of(principal_builder, principal_builder_properties))
     filters = acl_filters(options)
     before = read_alive(settings)

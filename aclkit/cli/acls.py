@@ -49,7 +49,7 @@ def acls() -> None:
 
     Which cluster is meant stands before the command, for behind it --cluster is kafka-acls'
     flag for the Kafka cluster as a resource: aclkit --cluster prod acls list --cluster
-    """  # noqa: D301 -- click's own mark for text that keeps its lines
+    """
 
 
 @click.command("list")
@@ -80,7 +80,7 @@ def list_acls(
 
     Without a pattern type only ACLs are listed that have this very name and are LITERAL; match
     lists all that reach it, * and prefixes and globs too.
-    """  # noqa: D301 -- click's own mark for text that keeps its lines
+    """
     principals = check_principals(principal)
     filters = resource_filters(options)
     alive = read_alive(settings)
@@ -112,7 +112,7 @@ def show_acls(settings: Settings, acl_ids: tuple[str, ...]) -> None:
       aclkit acls show eLv9uS0WQB-2oX75QlEi6Q
 
     Without ids: what tree /image/acls prints there; with ids: what cat prints of each.
-    """  # noqa: D301 -- click's own mark for text that keeps its lines
+    """
     found = read_alive(settings).acls
     if not acl_ids:
         print_lines(render_tree(found))

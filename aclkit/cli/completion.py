@@ -16,7 +16,7 @@ def completion(ctx: click.Context, shell: str) -> None:
     Example:
       eval "$(aclkit completion bash)"
       aclkit completion fish > ~/.config/fish/completions/aclkit.fish
-    """  # noqa: D301 -- click's own mark for text that keeps its lines
+    """
     script = get_completion_class(shell)
     if script is None:
         raise click.UsageError(f"no completion for {shell}")

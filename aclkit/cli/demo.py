@@ -43,7 +43,7 @@ def demo(settings: Settings, /) -> None:
     Example:
       aclkit demo
       aclkit --warehouse /tmp/demo demo
-    """  # noqa: D301 -- click's own mark for text that keeps its lines
+    """
     warehouse = Settings(warehouse=settings.warehouse or DEFAULT_WAREHOUSE).require_warehouse()
     with as_file(files("aclkit.data") / "sample") as sample:
         intake = look_at([Source("metadata-log", str(sample))])

@@ -49,7 +49,7 @@ def export() -> None:
     Example:
       aclkit export acls --format strimzi
       aclkit export explain --format parquet --output explain.parquet
-    """  # noqa: D301 -- click's own mark for text that keeps its lines
+    """
 
 
 def _output_option(command: _Command) -> _Command:
@@ -85,7 +85,7 @@ def export_acls(settings: Settings, form: str, output: str | None) -> None:
     kafka-acls is a shell script that adds them; records is what replay --source records: reads;
     strimzi are KafkaUser resources; terraform are kafka_acl resources of the provider
     Mongey/kafka. What a form cannot say stands in it as a comment, and stderr says how many.
-    """  # noqa: D301 -- click's own mark for text that keeps its lines
+    """
     alive = read_alive(settings)
     unsaid: list[Acl] = []
     with _opened(output) as file:
@@ -122,7 +122,7 @@ def export_explain(settings: Settings, form: str, output: str | None) -> None:
 
     The rows stream from the published tables, in no particular order. CSV is RFC 4180: values
     are unchanged, null is empty and the empty text is "".
-    """  # noqa: D301 -- click's own mark for text that keeps its lines
+    """
     published = open_warehouse(settings.warehouse)
     cluster_id = resolve_cluster(published, settings.cluster)
     run = deciding_run(published, cluster_id)

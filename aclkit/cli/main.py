@@ -175,7 +175,7 @@ def cli(ctx: click.Context, warehouse: str | None, cluster: str | None, *, verbo
     command line wins over the environment, that over the file. Data goes to stdout, progress to
     stderr. Exit codes: 0 fine, 1 findings or failed checks, 2 the request makes no sense, 3 data
     unusable or incomplete, 4 surroundings (Java, disk, permissions, lock).
-    """  # noqa: D301 -- click's own mark for text that keeps its lines
+    """
     for name, value in os.environ.items():
         if name.startswith("ACLKIT_") and not _is_utf8(value):
             raise UsageError(f"expected UTF-8 in {name}, found other bytes")

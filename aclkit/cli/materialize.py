@@ -73,7 +73,7 @@ def materialize(
 
     Without files the log's own inventory is asked about: topics and SCRAM users that live,
     principals and hosts that ACLs name, and one "any other" of each.
-    """  # noqa: D301 -- click's own mark for text that keeps its lines
+    """
     warehouse = settings.require_warehouse()
     broker = broker_settings(chosen)
     builder = builder_of(chosen["principal_builder"], chosen["principal_builder_properties"])

@@ -57,7 +57,7 @@ def run(
 
     Prints a Markdown page. Nothing of a run is visible before it has ended; with nothing new in
     the log it writes one row and ends quickly.
-    """  # noqa: D301 -- click's own mark for text that keeps its lines
+    """
     warehouse = settings.require_warehouse()
     intake = log.intake_of(chosen)
     broker = decide.broker_settings(chosen)

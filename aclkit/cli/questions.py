@@ -67,7 +67,7 @@ def who_can(
     RESOURCE is topic:NAME, group:NAME, transactional-id:NAME, delegation-token:NAME, user:NAME
     or cluster. Hosts with the same answer share a line; * is all hosts. A table shows the first
     few of them, the other formats all.
-    """  # noqa: D301  (click's own mark for text that keeps its lines)
+    """
     published = open_warehouse(settings.warehouse)
     cluster_id = resolve_cluster(published, settings.cluster)
     asked = parse_resource(resource)
@@ -111,7 +111,7 @@ def what_can(
 
     Hosts with the same answer share a line; * is all hosts. A table shows the first few of them,
     the other formats all.
-    """  # noqa: D301  (click's own mark for text that keeps its lines)
+    """
     published = open_warehouse(settings.warehouse)
     cluster_id = resolve_cluster(published, settings.cluster)
     resource_type, resource_name = _type_and_name(resource)
@@ -144,7 +144,7 @@ def sql(settings: _Settings, statement: str, output_format: Format) -> None:
 
     The SQL is DuckDB's. Nothing can be written, and nothing outside the warehouse read. Times
     are UTC.
-    """  # noqa: D301  (click's own mark for text that keeps its lines)
+    """
     with connect(open_warehouse(settings.warehouse)) as connection:
         answer = run_sql(connection, statement)
         write_rows(answer.columns, answer.rows, output_format, sys.stdout)

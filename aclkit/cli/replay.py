@@ -42,7 +42,7 @@ def replay(
 
     Reading the same offsets again, in other files or in another order, changes nothing. What
     cannot be used is kept in the table acl_reject with its reason.
-    """  # noqa: D301 -- click's own mark for text that keeps its lines
+    """
     warehouse = settings.require_warehouse()
     intake = intake_of(chosen)
     with (

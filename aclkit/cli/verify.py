@@ -96,7 +96,7 @@ def verify(
     itself throws or hangs are left out, and listed with the reason.
 
     Kafka runs in a Java of its own. Its jars are fetched when they are first needed.
-    """  # noqa: D301 -- click's own mark for text that keeps its lines
+    """
     settings: Settings = ctx.obj
     if is_all and sample is not None:
         raise UsageError("expected --all or --sample, found both")

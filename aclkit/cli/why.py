@@ -89,7 +89,7 @@ def why(
     reach the resource for the principal, but from another host or with another operation. What
     is denied for want of an ACL comes with the least one that would allow it. Principals, hosts
     and resources need be in no inventory. RESOURCE is written as for who-can.
-    """  # noqa: D301  (click's own mark for text that keeps its lines)
+    """
     moment = _moment(at_offset, at)
     published = open_warehouse(settings.warehouse)
     cluster_id = resolve_cluster(published, settings.cluster)
@@ -140,7 +140,7 @@ def history(
     A line for each time in which the same rule and ACL decided, the newest first: from which log
     offset and time, and through what. as_of is the first offset for which `why --at-offset` says
     the same. Times are UTC. What only a snapshot tells began at an unknown time before it.
-    """  # noqa: D301  (click's own mark for text that keeps its lines)
+    """
     published = open_warehouse(settings.warehouse)
     cluster_id = resolve_cluster(published, settings.cluster)
     with connect(published, _WITHOUT_PAIRS) as connection:
