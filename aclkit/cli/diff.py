@@ -1,0 +1,64 @@
+"""The command diff: two offsets or times → whose access differs."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+import click
+
+from aclkit.cli.effect_output import (
+    EffectFormat,
+    effect_format_option,
+    fail_on_option,
+    print_effect,
+)
+from aclkit.cli.options import parse_time
+from aclkit.errors import UsageError
+from aclkit.preview.read import read_past
+from aclkit.settings import Settings
+
+
+@click.command("diff")
+@click.argument("start", metavar="FROM")
+@click.argument("end", metavar="TO")
+@effect_format_option
+@fail_on_option
+@click.pass_obj
+def diff(
+    settings: Settings, start: str, end: str, output_format: EffectFormat, fail_on: str | None
+) -> None:
+    """Say whose access differs between two states of the past, FROM and TO.
+
+    \b
+    Example:
+      aclkit diff 900 1020
+      aclkit diff 2026-11-20T00:00:00Z 2026-11-21T00:00:00Z --format markdown
+
+    Each is an offset of the log, where what lies below it has happened, or an ISO 8601 time (UTC
+    without a zone). Both are decided under the settings of then, for the published inventory.
+    """
+    past = read_past(settings.warehouse, settings.cluster, parse_moment(start), parse_moment(end))
+    for note in past.notes:
+        click.echo(note, err=True)
+    before, after = past.offsets
+    title = f"Offset {before} to {after}, cluster {past.base.run.cluster_id}"
+    if past.change.changes_settings:
+        click.echo("the brokers' settings differ too", err=True)
+    print_effect(past.change, past.base.inventory, title, output_format, fail_on)
+
+
+def parse_moment(text: str) -> int | datetime:
+    """Read an offset or a time.
+
+    Raises:
+        UsageError: it is neither.
+    """
+    if text.isascii() and text.isdigit() and len(text) <= _DIGITS:
+        return int(text)
+    try:
+        return parse_time(text)
+    except UsageError as error:
+        raise UsageError(f"{error}, or an offset of the log") from None
+
+
+_DIGITS = 19

@@ -1,0 +1,191 @@
+"""A preview → stdout, as table, JSON, JSON lines, CSV or Markdown; and its exit code."""
+
+from __future__ import annotations
+
+import gc
+import json
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import chain, islice
+from typing import Any, Final, Literal, TypeVar, cast
+
+import click
+
+from aclkit.cli.options import option
+from aclkit.cli.output import FORMATS, Format, write_lines, write_rows
+from aclkit.preview.effect import Cell, Count
+from aclkit.preview.markdown import render_preview
+from aclkit.preview.preview import Preview, ToCome
+from aclkit.preview.preview import preview as preview_change
+from aclkit.preview.shift import GAINED, KINDS, LOST
+from aclkit.preview.state import Asked, Change
+from aclkit.preview.words import (
+    example_sentence,
+    few_hosts,
+    scope_sentences,
+    to_come_sentences,
+    verdict_sentence,
+    verdict_words,
+)
+
+EffectFormat = Literal["table", "json", "jsonl", "csv", "markdown"]
+EFFECT_FORMATS: Final = (*FORMATS, "markdown")
+ANY: Final = "any"
+COLUMNS: Final = ("change", *Cell._fields)
+_LINE_COLUMNS: Final = (
+    "change", "principal", "host", "operation", "resource", "decided_before_by", "and_after_by",
+)  # fmt: skip
+
+MOST_LINES: Final = 40
+_MOST_COUNTS: Final = 10
+"""So many lines and counts a table shows; the other formats hold every cell."""
+
+_Command = TypeVar("_Command", bound=Callable[..., Any])
+
+
+def effect_format_option(command: _Command) -> _Command:
+    """Give a command ``--format`` with Markdown too, as its argument ``output_format``."""
+    return option(
+        "--format",
+        "output_format",
+        type=click.Choice(EFFECT_FORMATS),
+        default="table",
+        show_default=True,
+        help="How it is printed: for people, unchanged for programs, or for a merge request.",
+    )(command)
+
+
+def fail_on_option(command: _Command) -> _Command:
+    """Give a command ``--fail-on``."""
+    return option(
+        "--fail-on",
+        type=click.Choice([GAINED, LOST, ANY]),
+        help="Exit code 1 where access is gained, lost, or either; of names to come too.",
+    )(command)
+
+
+def print_effect(
+    change: Change, inventory: Asked, title: str, output_format: EffectFormat, fail_on: str | None
+) -> None:
+    """Preview a change and print it; end with exit code 1 where ``fail_on`` asks for it."""
+    # Millions of tuples, none in a cycle: to look for cycles among them takes half of the time.
+    gc.disable()
+    try:
+        preview = preview_change(change, inventory)
+        _print(preview, title, output_format)
+    finally:
+        gc.enable()
+    kinds = (GAINED, LOST) if fail_on == ANY else (fail_on,) if fail_on else ()
+    if any(preview.has(kind) for kind in kinds):
+        click.get_current_context().exit(1)
+
+
+def _print(preview: Preview, title: str, output_format: EffectFormat) -> None:
+    if output_format == "json":
+        write_lines(_json(preview), sys.stdout)
+    elif output_format == "markdown":
+        write_lines([render_preview(preview, title)], sys.stdout)
+    elif output_format == "table":
+        _print_table(preview)
+    else:
+        for line in _statements(preview):
+            click.echo(": ".join(line), err=True)
+        write_rows(COLUMNS, _rows(preview), cast(Format, output_format), sys.stdout)
+
+
+def _statements(preview: Preview) -> Iterator[tuple[str, str]]:
+    """Yield what there is to say, each under a word."""
+    yield "verdict", verdict_sentence(preview)
+    yield from (
+        ("looked at" if not n else "proven", s) for n, s in enumerate(scope_sentences(preview))
+    )
+    if example := example_sentence(preview):
+        yield "example", example
+    yield from (("to come", sentence) for sentence in to_come_sentences(preview))
+
+
+def _rows(preview: Preview) -> Iterator[tuple[str | None, ...]]:
+    for kind in KINDS:
+        yield from ((kind, *cell) for cell in preview.effect.cells(kind))
+
+
+def _print_table(preview: Preview) -> None:
+    """Print the statements, the counts, and the first lines of what differs."""
+    effect, hosts = preview.effect, preview.asked.hosts
+    write_rows(("what", "says"), _statements(preview), "table", sys.stdout)
+    for name, counts in (("principal", effect.by_principal), ("resource", effect.by_resource)):
+        if counts:
+            print_part((name, *KINDS), counts, len(counts), _MOST_COUNTS)
+    for kind in KINDS:
+        if effect.count(kind):
+            lines = (
+                (
+                    kind,
+                    line.principal,
+                    few_hosts(line.hosts, hosts),
+                    line.operation,
+                    str(line.resource),
+                    verdict_words(effect, line.before),
+                    verdict_words(effect, line.after),
+                )
+                for line in effect.lines(kind)
+            )
+            print_part(_LINE_COLUMNS, lines, effect.count_lines(kind), MOST_LINES)
+
+
+def print_part(
+    columns: Sequence[str], rows: Iterable[Sequence[object]], number: int, most: int
+) -> None:
+    """Print the first of a number of rows below an empty line, and how many more there are."""
+    write_lines(["\n"], sys.stdout)
+    write_rows(columns, list(islice(rows, most)), "table", sys.stdout)
+    if number > most:
+        write_lines([f"… and {number - most:,} more; --format csv prints every cell\n"], sys.stdout)
+
+
+def _json(preview: Preview) -> Iterator[str]:
+    """Write one object; its lists are written as they are made."""
+    example = preview.example
+    yield f'{{\n"verdict": {json.dumps(preview.verdict)},\n'
+    yield f'"example": {_text(example._asdict() if example else None)}'
+    for kind in KINDS:
+        yield from json_list(kind, (cell._asdict() for cell in preview.effect.cells(kind)))
+    yield f',\n"looked_at": {_text(next(scope_sentences(preview)))}'
+    yield f',\n"proven_for_every_name": {_text(preview.proof)}'
+    yield from json_list("to_come", map(_to_come, preview.to_come))
+    for name, counts in (
+        ("by_principal", preview.effect.by_principal),
+        ("by_resource", preview.effect.by_resource),
+    ):
+        yield from json_list(name, (_count(name, count) for count in counts))
+    yield "\n}\n"
+
+
+def json_list(name: str, items: Iterable[object], *, is_first: bool = False) -> Iterator[str]:
+    """Write a member of an object that is a list, item by item."""
+    yield f"{'' if is_first else ','}\n{json.dumps(name)}: ["
+    before = "\n"
+    for item in items:
+        yield before + _text(item)
+        before = ",\n"
+    yield "]" if before == "\n" else "\n]"
+
+
+def _to_come(coming: ToCome) -> dict[str, object]:
+    counts = {kind: coming.effect.count(kind) for kind in KINDS}
+    cells = chain.from_iterable(coming.effect.cells(kind) for kind in KINDS)
+    return {
+        "names": coming.witness.stands_for,
+        "tried_with": coming.witness.name,
+        "is_overlap": coming.witness.is_overlap,
+        **counts,
+        "example": next(cells)._asdict(),
+    }
+
+
+def _count(name: str, count: Count) -> dict[str, object]:
+    return {name.removeprefix("by_"): count.name, **dict(zip(KINDS, count[1:], strict=True))}
+
+
+def _text(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False)

@@ -1,0 +1,149 @@
+"""The group preview: ACLs and topics to come → whose access changes."""
+
+from __future__ import annotations
+
+import sys
+from itertools import count
+
+import click
+
+from aclkit.acls.changes import add_to, remove_from
+from aclkit.acls.new import acl_filters, new_acls
+from aclkit.acls.options import AclOptions
+from aclkit.cli.acl_options import acl_options
+from aclkit.cli.effect_output import (
+    EffectFormat,
+    effect_format_option,
+    fail_on_option,
+    print_effect,
+)
+from aclkit.cli.state import tell_state
+from aclkit.cli.topic_output import print_topics
+from aclkit.preview.change_set import read_change_set
+from aclkit.preview.read import Base, read_base
+from aclkit.preview.state import Change, State
+from aclkit.preview.topics import preview_topics
+from aclkit.settings import Settings
+
+
+@click.group()
+def preview() -> None:
+    """Say whose access ACLs or topics would change, before they exist.
+
+    \b
+    Example:
+      aclkit preview add-acl --allow-principal User:alice --operation Read --topic payments
+      aclkit preview add-topic payments.eu.refunds
+      aclkit preview apply acls.jsonl --format markdown --fail-on gained
+
+    It is decided again what the changed patterns touch, against the published decisions: what
+    is gained, what is lost, and what another ACL decides. The first ACL of a resource takes access
+    from everybody else where allow.everyone.if.no.acl.found is on. Nothing is written.
+    """
+
+
+@preview.command("add-acl")
+@acl_options
+@effect_format_option
+@fail_on_option
+@click.pass_obj
+def add_acl(
+    settings: Settings, options: AclOptions, output_format: EffectFormat, fail_on: str | None
+) -> None:
+    """Say what adding ACLs would change; the options are those of kafka-acls --add.
+
+    \b
+    Example:
+      aclkit preview add-acl --allow-principal User:alice --operation Read --topic payments
+      aclkit preview add-acl --deny-principal 'User:*' --topic pay --resource-pattern-type prefixed
+
+    Which cluster is meant stands before the command, for --cluster behind it is kafka-acls' flag.
+    """
+    numbers = count(1)
+    wanted = new_acls(options, lambda: f"to-come-{next(numbers):04}")
+    base = _read(settings)
+    change = add_to(base.state.acls.values(), wanted)
+    for acl in change.existing:
+        click.echo(f"it is there already and changes nothing: {acl}", err=True)
+    _print(base, base.state.with_acls(change.added), "ACLs to add", output_format, fail_on)
+
+
+@preview.command("remove-acl")
+@acl_options
+@effect_format_option
+@fail_on_option
+@click.pass_obj
+def remove_acl(
+    settings: Settings, options: AclOptions, output_format: EffectFormat, fail_on: str | None
+) -> None:
+    """Say what removing ACLs would change; the options are those of kafka-acls --remove.
+
+    \b
+    Example:
+      aclkit preview remove-acl --allow-principal User:alice --operation Read --topic payments
+      aclkit preview remove-acl --topic payments --resource-pattern-type match
+
+    Without a principal all ACLs of the resource patterns are meant.
+    """
+    filters = acl_filters(options)
+    base = _read(settings)
+    removed = remove_from(base.state.acls.values(), filters, base.semantics).removed
+    click.echo(f"ACLs selected: {len(removed):,}", err=True)
+    after = base.state.without(acl.acl_id for acl in removed)
+    _print(base, after, "ACLs to remove", output_format, fail_on)
+
+
+@preview.command("add-topic")
+@click.argument("names", nargs=-1, required=True, metavar="NAME…")
+@effect_format_option
+@click.pass_obj
+def add_topic(settings: Settings, names: tuple[str, ...], output_format: EffectFormat) -> None:
+    """Say which ACLs will govern topics to come, and who gets what.
+
+    \b
+    Example:
+      aclkit preview add-topic payments.eu.refunds
+      aclkit preview add-topic orders-in orders-out --format csv
+
+    A table and Markdown show what is allowed, the other formats every decision.
+    """
+    base = _read(settings)
+    topics = preview_topics(names, base.state, base.inventory, base.semantics)
+    print_topics(topics, base.inventory.hosts, output_format, sys.stdout)
+
+
+@preview.command("apply")
+@click.argument("file", metavar="FILE")
+@effect_format_option
+@fail_on_option
+@click.pass_obj
+def apply(settings: Settings, file: str, output_format: EffectFormat, fail_on: str | None) -> None:
+    """Say what a whole change set would change.
+
+    \b
+    Example:
+      aclkit preview apply change.jsonl
+      aclkit preview apply wanted-acls.txt --format markdown --fail-on any
+
+    FILE holds records of the metadata log as JSON lines, which add and remove, or what
+    kafka-acls --list prints: then it is the whole new state, and what it lacks goes.
+    """
+    base = _read(settings)
+    change_set = read_change_set(file, base.state)
+    for note in change_set.notes:
+        click.echo(note, err=True)
+    _print(base, change_set.after, "Change set", output_format, fail_on)
+
+
+def _read(settings: Settings) -> Base:
+    base = read_base(settings.warehouse, settings.cluster)
+    tell_state(base.published, base.run)
+    return base
+
+
+def _print(
+    base: Base, after: State, title: str, output_format: EffectFormat, fail_on: str | None
+) -> None:
+    change = Change(before=base.state, after=after, semantics=base.semantics)
+    where = f"{title}, cluster {base.run.cluster_id}"
+    print_effect(change, base.inventory, where, output_format, fail_on)

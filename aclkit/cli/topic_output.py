@@ -1,0 +1,98 @@
+"""Topics to come → stdout, as table, JSON, JSON lines, CSV or Markdown."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+from typing import Final, TextIO, cast
+
+from aclkit.cli.effect_output import MOST_LINES, EffectFormat, json_list, print_part
+from aclkit.cli.output import Format, write_lines, write_rows
+from aclkit.decide.rules import ALLOWED, DENIED
+from aclkit.preview.markdown import render_topics
+from aclkit.preview.topics import TopicToCome
+from aclkit.preview.words import few_hosts
+from aclkit.query.outside import Verdict
+from aclkit.query.words import acl_words
+
+COLUMNS: Final = (
+    "principal", "host", "operation", "resource_type", "resource_name", "decision", "rule",
+    "deciding_acl", "acl_id",
+)  # fmt: skip
+
+
+def print_topics(
+    topics: Sequence[TopicToCome], hosts: Sequence[str], output_format: EffectFormat, stream: TextIO
+) -> None:
+    """Print which ACLs govern topics to come, and how they are decided."""
+    if output_format == "json":
+        write_lines(_json(topics), stream)
+    elif output_format == "markdown":
+        write_lines([render_topics(topics, hosts)], stream)
+    elif output_format == "table":
+        _print_table(topics, hosts, stream)
+    else:
+        rows = (row for topic in topics for row in _rows(topic))
+        write_rows(COLUMNS, rows, cast(Format, output_format), stream)
+
+
+def _rows(topic: TopicToCome) -> Iterator[tuple[str | None, ...]]:
+    """Yield every decision."""
+    acls = {acl.acl_id: acl for acl in topic.governed_by}
+    resource = topic.topic.resource_type, topic.topic.resource_name
+    for access in topic.accesses:
+        decision, rule, acl_id = access.verdict
+        text = str(acls[acl_id]) if acl_id is not None else None
+        for host in access.hosts:
+            yield access.principal, host, access.operation, *resource, decision, rule, text, acl_id
+
+
+def _print_table(topics: Sequence[TopicToCome], hosts: Sequence[str], stream: TextIO) -> None:
+    """Print the governing ACLs, then what is allowed, hosts that fare alike together."""
+    counts = [
+        (t.topic.resource_name, t.is_known, len(t.governed_by), t.count(ALLOWED), t.count(DENIED))
+        for t in topics
+    ]
+    write_rows(("topic", "is_there", "acls", "allowed", "denied"), counts, "table", stream)
+    governing = [(t.topic.resource_name, acl_words(a)) for t in topics for a in t.governed_by]
+    if governing:
+        print_part(("topic", "governed_by"), governing, len(governing), MOST_LINES)
+    allowed = [
+        (
+            topic.topic.resource_name,
+            access.principal,
+            few_hosts(access.hosts, hosts),
+            access.operation,
+            _decider(topic, access.verdict),
+        )
+        for topic in topics
+        for access in topic.accesses
+        if access.verdict.decision == ALLOWED
+    ]
+    if allowed:
+        columns = ("topic", "principal", "host", "operation", "allowed_by")
+        print_part(columns, allowed, len(allowed), MOST_LINES)
+
+
+def _decider(topic: TopicToCome, verdict: Verdict) -> str:
+    acls = (acl_words(acl) for acl in topic.governed_by if acl.acl_id == verdict.acl_id)
+    return next(acls, verdict.rule)
+
+
+def _json(topics: Sequence[TopicToCome]) -> Iterator[str]:
+    """Write one object: the topics with what governs them, and every decision."""
+    yield "{"
+    yield from json_list("topics", map(_topic, topics), is_first=True)
+    rows = (dict(zip(COLUMNS, row, strict=True)) for topic in topics for row in _rows(topic))
+    yield from json_list("decisions", rows)
+    yield "\n}\n"
+
+
+def _topic(topic: TopicToCome) -> dict[str, object]:
+    return {
+        "topic": topic.topic.resource_name,
+        "is_there": topic.is_known,
+        "governed_by": [{**asdict(acl), "text": str(acl)} for acl in topic.governed_by],
+        "allowed": topic.count(ALLOWED),
+        "denied": topic.count(DENIED),
+    }

@@ -1,0 +1,122 @@
+"""A file of records or a listing of ACLs, and a state → the state that the file leads to."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from aclkit.errors import DataError, UsageError
+from aclkit.model.acl import Acl
+from aclkit.preview.state import State
+from aclkit.replay.transactions import COMMITTED, Marker, find_spans
+from aclkit.sources.acls_list import read_acls_list
+from aclkit.sources.files import is_file, read_bytes, shown
+from aclkit.sources.records import read_records
+from aclkit.sources.rows import ADD_ACL, FACT, REJECT, REMOVE_ACL, SourceRow
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChangeSet:
+    """What a file comes to.
+
+    Attributes:
+        after: the state that it leads to.
+        notes: what of it has no effect, and how it was read.
+    """
+
+    after: State
+    notes: tuple[str, ...]
+
+
+def read_change_set(path: str, before: State) -> ChangeSet:
+    """Read JSON lines, or the text of ``kafka-acls --list``, as what is to come.
+
+    Records add and remove, in their order, on top of the state. A listing is the whole new state:
+    what it lacks goes. Which one it is, the file's first character says. Nothing is left out in
+    silence: a line that cannot be used is an error.
+
+    Raises:
+        UsageError: there is no such file.
+        DataError: it is neither, or holds a line that cannot be used.
+    """
+    if not is_file(path):
+        raise UsageError(f"{shown(path)}: there is no such file")
+    data = read_bytes(path)
+    # Not by way of sources.readers: what reads Kafka's own files takes a second to import.
+    lines = io.TextIOWrapper(io.BytesIO(data), encoding="utf-8", errors="replace", newline="\n")
+    if data.lstrip().startswith(b"{"):
+        return apply_records(_usable(read_records(lines, shown(path))), before)
+    rows = _usable(read_acls_list(lines, shown(path)))
+    change = apply_listing(rows, before)
+    if rows:
+        return change
+    note = f"{shown(path)} holds no ACL: read as a listing of a cluster without ACLs"
+    return ChangeSet(after=change.after, notes=(note,))
+
+
+def apply_records(rows: Sequence[SourceRow], before: State) -> ChangeSet:
+    """Add and remove what records say; those of a transaction at its end, if it has one."""
+    acls = dict(before.acls)
+    notes = []
+    for row in _in_effect(rows):
+        acl_id = row.acl_id or ""
+        is_add = row.record_type == ADD_ACL
+        if is_add == (acl_id in acls):
+            said = "adds an ACL that is there" if is_add else "removes an ACL that is not there"
+            notes.append(f"offset {row.log_offset} {said}: {acl_id}")
+        elif is_add:
+            acls[acl_id] = _acl(row, acl_id)
+        else:
+            del acls[acl_id]
+    return ChangeSet(after=State(acls=acls, settings=before.settings), notes=tuple(notes))
+
+
+def apply_listing(rows: Sequence[SourceRow], before: State) -> ChangeSet:
+    """Take a listing for the whole state; ACLs that stay keep their ids."""
+    listed = {acl.binding: acl for n, row in enumerate(rows) for acl in [_acl(row, f"listed-{n}")]}
+    acls = {name: acl for name, acl in before.acls.items() if acl.binding in listed}
+    known = {acl.binding for acl in acls.values()}
+    new = {acl.acl_id: acl for binding, acl in listed.items() if binding not in known}
+    return ChangeSet(after=State(acls={**acls, **new}, settings=before.settings), notes=())
+
+
+def _usable(rows: Iterable[SourceRow]) -> list[SourceRow]:
+    """Return the facts of a file; a row that cannot be used ends it."""
+    # All of it is read first: of a file that is something else, the reader says so at its end.
+    read = list(rows)
+    bad = next((row for row in read if row.kind == REJECT), None)
+    if bad is not None:
+        raise DataError(f"{bad.source}, line {bad.position}: {bad.reason}")
+    return [row for row in read if row.kind == FACT]
+
+
+def _in_effect(rows: Sequence[SourceRow]) -> Iterator[SourceRow]:
+    """Yield the ACL records that take effect, in the order in which they do."""
+    offsets = [row.log_offset or 0 for row in rows]
+    changes = (ADD_ACL, REMOVE_ACL)
+    markers = [
+        Marker(offset, row.record_type or "")
+        for offset, row in zip(offsets, rows, strict=True)
+        if row.record_type not in changes
+    ]
+    spans, _ = find_spans(markers, max(offsets, default=0) + 1)
+    effects = []
+    for offset, row in zip(offsets, rows, strict=True):
+        span = next((s for s in spans if s.begin < offset < s.end), None)
+        if row.record_type in changes and (span is None or span.outcome == COMMITTED):
+            effects.append((span.end if span else offset, offset, row))
+    yield from (row for *_, row in sorted(effects, key=lambda effect: effect[:2]))
+
+
+def _acl(row: SourceRow, acl_id: str) -> Acl:
+    return Acl(
+        acl_id=acl_id,
+        resource_type=row.resource_type or "",
+        resource_name=row.resource_name or "",
+        pattern_type=row.pattern_type or "",
+        principal=row.principal or "",
+        host=row.host or "",
+        operation=row.operation or "",
+        permission_type=row.permission_type or "",
+    )

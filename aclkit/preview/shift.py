@@ -1,0 +1,75 @@
+"""What can become of a decision: gained, lost, redecided; and who fares so where."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence, Set
+from typing import Final, NamedTuple
+
+from aclkit.decide.rules import ALLOWED
+from aclkit.model.resource import Resource
+from aclkit.query.outside import Verdict
+
+GAINED: Final = "gained"
+LOST: Final = "lost"
+REDECIDED: Final = "redecided"
+KINDS: Final = (GAINED, LOST, REDECIDED)
+"""``redecided`` is the same decision by another ACL or rule."""
+
+
+class Shift(NamedTuple):
+    """An operation that is decided otherwise, from hosts that fare alike."""
+
+    operation: str
+    hosts: tuple[str, ...]
+    before: Verdict
+    after: Verdict
+
+    @property
+    def kind(self) -> str:
+        """What becomes of the decision: one of ``KINDS``."""
+        if self.before.decision == self.after.decision:
+            return REDECIDED
+        return GAINED if self.after.decision == ALLOWED else LOST
+
+
+class Outcome(NamedTuple):
+    """All that is decided otherwise for a principal on a resource.
+
+    ``weights`` says how many (operation, host) of each of ``KINDS`` there are: one outcome stands
+    for many principals and resources and is counted once.
+    """
+
+    shifts: tuple[Shift, ...]
+    weights: tuple[int, int, int]
+
+    @classmethod
+    def of(cls, shifts: Iterable[Shift]) -> Outcome:
+        """Count what is decided otherwise."""
+        kept = tuple(shifts)
+        gained, lost, redecided = (
+            sum(len(shift.hosts) for shift in kept if shift.kind == kind) for kind in KINDS
+        )
+        return cls(kept, (gained, lost, redecided))
+
+    def without_hosts(self, hosts: Set[str]) -> Outcome:
+        """Leave hosts out."""
+        return self._only(lambda names: tuple(name for name in names if name not in hosts))
+
+    def at_host(self, host: str) -> Outcome:
+        """Keep one host only."""
+        return self._only(lambda names: (host,) if host in names else ())
+
+    def _only(self, keep: Callable[[tuple[str, ...]], tuple[str, ...]]) -> Outcome:
+        shifts = (shift._replace(hosts=keep(shift.hosts)) for shift in self.shifts)
+        return Outcome.of(shift for shift in shifts if shift.hosts)
+
+
+Fates = Sequence[tuple[tuple[str, ...], Outcome]]
+"""Principals that fare alike on a resource, and what is decided otherwise for them."""
+
+
+class Part(NamedTuple):
+    """What is decided otherwise on a resource."""
+
+    resource: Resource
+    fates: Fates

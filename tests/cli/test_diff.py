@@ -1,0 +1,158 @@
+"""The command diff: two offsets or times of the log, each under the settings of then."""
+
+from __future__ import annotations
+
+import json
+from datetime import timedelta
+
+import pytest
+from click.testing import CliRunner
+
+from aclkit.cli import cli
+from aclkit.model.resource import Resource
+from aclkit.model.semantics import KIP_1042, BrokerSettings
+from aclkit.preview.state import Asked, Change, State
+from tests.preview.world import differences
+from tests.query import small_warehouse as small
+from tests.query.small_warehouse import WHEN, acl
+
+ADDED = acl(20, principal="User:carol", resource_name="orders")
+REMOVED = acl(21, principal="User:x'y", resource_name="pay", pattern_type="PREFIXED")
+LIFETIMES = {ADDED: (50, None), REMOVED: (2, 60)}
+
+
+def lifetime(one, effective, removed):
+    return {**small._history(one), "added_offset": effective, "effective_offset": effective,
+            "removed_offset": removed}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def root(tmp_path_factory):
+    """ACLs that come and go, log times one minute apart, and settings that change at 80."""
+    path = tmp_path_factory.mktemp("diff") / "warehouse"
+    versions = small.build(path)
+    rows = [lifetime(a, 2, None) for a in small.ACLS]
+    rows += [lifetime(one, *offsets) for one, offsets in LIFETIMES.items()]
+    facts = [
+        {"cluster_id": small.CLUSTER, "fact": "record", "log_offset": offset,
+         "record_type": "ACCESS_CONTROL_ENTRY_RECORD", "log_time": WHEN + timedelta(minutes=offset)}
+        for offset in (2, 50, 60, 90)
+    ]  # fmt: skip
+    settings = [
+        {"cluster_id": small.CLUSTER, "since_time": WHEN - timedelta(days=1),
+         "super_users": [small.SUPER_USER], "allow_everyone": True},
+        {"cluster_id": small.CLUSTER, "since_time": WHEN + timedelta(minutes=80),
+         "super_users": [], "allow_everyone": True},
+    ]  # fmt: skip
+    ranges = [{"cluster_id": small.CLUSTER, "from_offset": 0, "to_offset": 100, "epoch": 1,
+               "fact": "record"}]  # fmt: skip
+    versions |= {
+        "acl_history": small.write_table(path, "acl_history", rows),
+        "acl_log": small.write_table(path, "acl_log", facts),
+        "setting": small.write_table(path, "setting", settings),
+        "log_range": small.write_table(path, "log_range", ranges),
+    }
+    said = {"semantics": {}, "super_users": [], "allow_everyone": True}
+    small.publish(path, versions, run_number=2, settings=json.dumps(said))
+    return path
+
+
+@pytest.fixture
+def diff(root):
+    def run(*arguments, code=0):
+        result = CliRunner().invoke(cli, ["--warehouse", str(root), "diff", *arguments])
+        assert result.exit_code == code, result.output
+        assert "Traceback" not in result.output
+        return result
+
+    return run
+
+
+def cells(found):
+    kinds = ("gained", "lost", "redecided")
+    return {
+        (row["principal"], row["host"], row["operation"], row["resource_name"], row["before"],
+         row["after"])
+        for kind in kinds for row in found[kind]
+    }  # fmt: skip
+
+
+def expected(before, after):
+    """Decide the published inventory twice."""
+    asked = Asked(
+        principals=small.PRINCIPALS,
+        hosts=small.HOSTS,
+        resources=tuple(Resource(*row) for row in small.RESOURCES),
+    )
+    states = [
+        State(acls={a.acl_id: a for a in acls},
+              settings=BrokerSettings(super_users=frozenset(supers), allow_everyone=True))
+        for acls, supers in (before, after)
+    ]  # fmt: skip
+    of = Change(before=states[0], after=states[1], semantics=KIP_1042)
+    return {
+        (*cell[:3], cell[3].resource_name, then[0], now[0])
+        for cell, (then, now) in differences(of, asked).items()
+    }
+
+
+SUPER = [small.SUPER_USER]
+
+
+@pytest.mark.parametrize(
+    ("start", "end", "before", "after"),
+    [
+        ("50", "51", ([REMOVED], SUPER), ([REMOVED, ADDED], SUPER)),
+        ("51", "50", ([REMOVED, ADDED], SUPER), ([REMOVED], SUPER)),
+        ("60", "61", ([REMOVED, ADDED], SUPER), ([ADDED], SUPER)),
+        ("2", "3", None, ([REMOVED], SUPER)),
+        ("61", "100", ([ADDED], SUPER), ([ADDED], [])),
+    ],
+)
+def test_diff_is_the_difference_of_deciding_both_states(diff, start, end, before, after):
+    found = json.loads(diff(start, end, "--format", "json").stdout)
+    states = [
+        ([], SUPER) if side is None else ([*small.ACLS, *side[0]], side[1])
+        for side in (before, after)
+    ]
+    assert cells(found) == expected(*states)
+    assert cells(found)
+
+
+def test_a_time_is_the_first_offset_with_a_later_timestamp(diff):
+    at = [(WHEN + timedelta(minutes=minute)).isoformat() for minute in (49, 50)]
+    by_time = diff(*at, "--format", "json")
+    assert json.loads(by_time.stdout) == json.loads(diff("50", "60", "--format", "json").stdout)
+
+
+def test_an_empty_diff_is_equivalent(diff):
+    found = json.loads(diff("70", "75", "--format", "json").stdout)
+    assert (found["verdict"], found["example"], found["gained"]) == ("equivalent", None, [])
+
+
+def test_other_settings_are_said_and_decided(diff):
+    result = diff("61", "100")
+    assert "the brokers' settings differ too" in result.stderr
+    assert result.stdout.splitlines()[1].startswith("verdict    less")
+
+
+def test_fail_on_ends_with_exit_code_1(diff):
+    diff("50", "51", "--fail-on", "gained", code=1)
+    diff("50", "51", "--fail-on", "lost", code=0)
+
+
+def test_markdown_names_both_offsets(diff):
+    assert diff("50", "51", "--format", "markdown").stdout.startswith("## Offset 50 to 51, ")
+
+
+@pytest.mark.parametrize(
+    ("start", "end", "message"),
+    [
+        ("50", "101", "offset 101 is beyond the log"),
+        ("101", "50", "offset 101 is beyond the log"),
+        ("50", "yesterday", "bad time 'yesterday'"),
+        ("9" * 30, "50", "bad time"),
+    ],
+)
+def test_an_offset_or_time_that_makes_no_sense_ends_with_exit_code_2(diff, start, end, message):
+    assert message in diff(start, end, code=2).stderr

@@ -1,0 +1,220 @@
+"""The commands of preview: what would change, in every format, and exit codes."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import subprocess
+import sys
+
+import pytest
+from click.testing import CliRunner
+
+from aclkit.cli import cli
+from tests.query import small_warehouse as small
+
+ROW = ["principal", "host", "operation", "resource_type", "resource_name", "before", "after",
+       "acl_before", "acl_after"]  # fmt: skip
+CAROL_READS = ("add-acl", "--allow-principal", "User:carol", "--operation", "Read")
+
+
+@pytest.fixture(scope="module")
+def root(tmp_path_factory):
+    path = tmp_path_factory.mktemp("preview") / "warehouse"
+    # Without the ACLs that reach every name: otherwise nothing is left to the default.
+    small.build(path, [acl for acl in small.ACLS if acl.resource_name != "*"])
+    return path
+
+
+@pytest.fixture
+def preview(root):
+    def run(*arguments, code=0):
+        words = ["--warehouse", str(root), "preview", *arguments]
+        result = CliRunner().invoke(cli, words)
+        assert result.exit_code == code, result.output
+        assert "Traceback" not in result.output
+        return result
+
+    return run
+
+
+def test_json_has_verdict_example_and_the_three_lists(preview):
+    result = preview(*CAROL_READS, "--topic", "orders", "--format", "json")
+    found = json.loads(result.stdout)
+    assert list(found)[:5] == ["verdict", "example", "gained", "lost", "redecided"]
+    assert found["verdict"] == "more"
+    assert found["lost"] == []
+    assert list(found["gained"][0]) == ROW
+    assert {row["operation"] for row in found["gained"]} == {"READ", "DESCRIBE"}
+    assert {row["host"] for row in found["gained"]} == set(small.HOSTS)
+    assert found["example"] in found["gained"]
+    first = found["gained"][0]
+    assert (first["before"], first["after"], first["acl_before"]) == ("DENIED", "ALLOWED", None)
+    assert first["acl_after"].startswith("(pattern=ResourcePattern(resourceType=TOPIC, name=orders")
+    assert found["by_principal"] == [
+        {"principal": "User:carol", "gained": 8, "lost": 0, "redecided": 0}
+    ]
+    assert found["by_resource"][0]["resource"] == "topic:orders"
+    assert "the inventory: 6 principals, 4 hosts and 8 resources" in found["looked_at"]
+
+
+def test_jsonl_and_csv_hold_the_same_rows_as_json(preview):
+    arguments = (*CAROL_READS, "--topic", "free", "--format")
+    found = json.loads(preview(*arguments, "json").stdout)
+    wanted = [{"change": kind} | row for kind in ("gained", "lost", "redecided")
+              for row in found[kind]]  # fmt: skip
+    lines = preview(*arguments, "jsonl").stdout.splitlines()
+    assert [json.loads(line) for line in lines] == wanted
+    text = preview(*arguments, "csv").stdout_bytes.decode()
+    rows = list(csv.DictReader(io.StringIO(text, newline="")))
+    assert rows == [{k: v or "" for k, v in row.items()} for row in wanted]
+    assert found["verdict"] == "less"
+
+
+def test_a_first_acl_is_said_to_take_the_default_away(preview):
+    result = preview(*CAROL_READS, "--topic", "free")
+    assert "verdict    less: 0 gained, 152 lost, 8 redecided; 5 principals" in result.stdout
+    assert "DefaultAllow" in result.stdout
+
+
+def test_an_acl_that_is_there_changes_nothing_and_that_is_said(preview):
+    arguments = ("--allow-principal", "User:alice", "--operation", "Read", "--topic", "payments")
+    result = preview("add-acl", *arguments)
+    assert "it is there already" in result.stderr
+    assert "equivalent: 0 gained, 0 lost, 0 redecided" in result.stdout
+
+
+def test_removal_selects_by_kafkas_filters(preview):
+    result = preview("remove-acl", "--topic", "orders", "--format", "json")
+    assert "ACLs selected: 2" in result.stderr
+    found = json.loads(result.stdout)
+    assert found["verdict"] == "more"
+    match = ("--topic", "payments", "--resource-pattern-type", "match")
+    assert "ACLs selected: 5" in preview("remove-acl", *match).stderr
+
+
+def test_a_prefix_opens_names_to_come(preview):
+    arguments = ("--topic", "new.", "--resource-pattern-type", "prefixed")
+    result = preview(*CAROL_READS, *arguments, "--format", "csv")
+    assert "closes also any topic to come that starts with `new.`" in result.stderr
+    found = json.loads(preview(*CAROL_READS, *arguments, "--format", "json").stdout)
+    assert found["gained"] == found["lost"] == []
+    assert found["to_come"][0]["names"] == "any topic to come that starts with `new.`"
+    assert found["to_come"][0]["tried_with"] == "new.any-other"
+
+
+@pytest.mark.parametrize(
+    ("fail_on", "topic", "code"),
+    [
+        ("gained", "orders", 1), ("lost", "orders", 0), ("any", "orders", 1),
+        ("gained", "free", 0), ("lost", "free", 1), ("any", "free", 1),
+    ],
+)  # fmt: skip
+def test_fail_on_ends_with_exit_code_1(preview, fail_on, topic, code):
+    preview(*CAROL_READS, "--topic", topic, "--fail-on", fail_on, code=code)
+
+
+@pytest.mark.parametrize("output_format", ["table", "json", "jsonl", "csv", "markdown"])
+def test_fail_on_holds_for_every_format(preview, output_format):
+    arguments = ("--topic", "orders", "--fail-on", "any", "--format", output_format)
+    assert preview(*CAROL_READS, *arguments, code=1).stdout
+
+
+def test_fail_on_counts_names_to_come(preview):
+    arguments = ("--topic", "new.", "--resource-pattern-type", "prefixed", "--fail-on", "any")
+    preview(*CAROL_READS, *arguments, code=1)
+
+
+def test_markdown_keeps_names_text(preview):
+    result = preview(
+        "add-acl", "--allow-principal", "User:<b>|_x_", "--topic", "orders", "--format", "markdown"
+    )
+    assert result.stdout.startswith("## ACLs to add, cluster c1\n\n**more: ")
+    assert "<b>" not in result.stdout
+    assert "User:&lt;b&gt;\\|\\_x\\_" in result.stdout
+    assert "| resource | gained | lost | redecided |" in result.stdout
+
+
+def test_add_topic_shows_what_governs_it_and_who_gets_what(preview):
+    result = preview("add-topic", "pay-new", "--format", "json")
+    found = json.loads(result.stdout)
+    (topic,) = found["topics"]
+    assert (topic["topic"], topic["is_there"]) == ("pay-new", False)
+    assert {one["acl_id"] for one in topic["governed_by"]} == {"acl-02"}
+    cells = 6 * 4 * 8
+    assert len(found["decisions"]) == topic["allowed"] + topic["denied"] == cells
+    table = preview("add-topic", "pay-new", "payments").stdout
+    assert "ALLOW ALL for User:bob from host * on PREFIXED topic 'pay'" in table
+    markdown = preview("add-topic", "pay-new", "--format", "markdown").stdout
+    assert "### topic:pay-new: 64 allowed, 128 denied" in markdown
+    lines = preview("add-topic", "pay-new", "--format", "csv").stdout.splitlines()
+    assert len(lines) == cells + 1
+
+
+def test_apply_reads_records_and_listings(preview, tmp_path):
+    records = tmp_path / "records.jsonl"
+    data = {"id": "Tm1nLPTKSaCPIAJlEST_Kw", "resourceType": 2, "resourceName": "orders",
+            "patternType": 3, "principal": "User:carol", "host": "*", "operation": 3,
+            "permissionType": 3}  # fmt: skip
+    records.write_text(json.dumps({"type": "ACCESS_CONTROL_ENTRY_RECORD", "data": data}) + "\n")
+    found = json.loads(preview("apply", str(records), "--format", "json").stdout)
+    assert {row["principal"] for row in found["gained"]} == {"User:carol"}
+    listing = tmp_path / "listing.txt"
+    listing.write_text("")
+    result = preview("apply", str(listing), "--format", "json")
+    assert "read as a listing of a cluster without ACLs" in result.stderr
+    assert {row["acl_after"] for row in json.loads(result.stdout)["gained"]} == {None}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("add-acl", "--allow-principal", "alice", "--topic", "t"), "no colon"),
+        (("add-acl", "--allow-principal", "User:a", "--operation", "Reed", "--topic", "t"), "Reed"),
+        (("add-acl", "--allow-principal", "User:a", "--topic", "t*"), "letter by letter"),
+        (("add-acl", "--allow-principal", "User:a", "--allow-host", "me", "--topic", "t"), "host"),
+        (("add-acl", "--topic", "t"), "--allow-principal"),
+        (("remove-acl",), "at least one resource"),
+        (("add-topic", "no spaces"), "bad topic name"),
+        (("add-topic",), "NAME"),
+        (("apply", "nowhere.txt"), "no such file"),
+    ],
+)
+def test_what_makes_no_sense_ends_with_exit_code_2(preview, arguments, message):
+    assert message in preview(*arguments, code=2).stderr
+
+
+def test_a_change_set_that_cannot_be_read_ends_with_exit_code_3(preview, tmp_path):
+    path = tmp_path / "bad.txt"
+    path.write_text("not a listing\n")
+    assert "expected the text of kafka-acls --list" in preview("apply", str(path), code=3).stderr
+
+
+def test_nothing_is_written(root, preview):
+    before = sorted((p, p.stat().st_mtime_ns) for p in root.rglob("*"))
+    preview("remove-acl", "--topic", "orders")
+    assert sorted((p, p.stat().st_mtime_ns) for p in root.rglob("*")) == before
+
+
+def test_a_long_table_is_cut_and_says_so(preview, tmp_path):
+    path = tmp_path / "nothing.txt"
+    path.write_text("")
+    result = preview("apply", str(path))
+    assert "more; --format csv prints every cell" in result.stdout
+    assert (
+        "more lines; `--format csv`" in preview("apply", str(path), "--format", "markdown").stdout
+    )
+
+
+def test_a_preview_imports_no_spark(root):
+    program = (
+        "import sys; from click.testing import CliRunner; from aclkit.cli import cli; "
+        f"CliRunner().invoke(cli, ['--warehouse', {str(root)!r}, 'preview', 'add-acl', "
+        "'--allow-principal', 'User:a', '--topic', 't'], catch_exceptions=False); "
+        "print([name for name in ('pyspark', 'py4j', 'delta') if name in sys.modules])"
+    )
+    run = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    assert run.stdout.strip() == "[]"
