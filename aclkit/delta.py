@@ -90,20 +90,24 @@ class Store:
         return table in self.versions
 
     def append(self, table: str, rows: DataFrame) -> None:
-        """Append rows; a retry of this very write adds nothing."""
-        self._write(table, rows, "append", {})
+        """Append rows; a retry of this very write adds nothing.
+
+        A table of an older aclkit gets the columns that it lacks.
+        """
+        self._write(table, rows, "append", {"mergeSchema": "true"})
 
     def replace_cluster(
-        self, table: str, rows: DataFrame, cluster_id: str, rows_per_file: int | None = None
+        self, table: str, rows: DataFrame, cluster_id: str | None, rows_per_file: int | None = None
     ) -> None:
-        """Put rows in the place of all rows of one cluster, in one commit.
+        """Put rows in the place of all rows of one cluster, or of all for None, in one commit.
 
         Where the warehouse knows no other cluster the whole table is written anew: to look for
         the cluster's rows Delta reads all of them. ``cluster_id`` has been checked by
         ``parse_cluster_id`` and holds no quote.
         """
-        self._clusters.add(cluster_id)
-        is_alone = self._clusters == {cluster_id}
+        if cluster_id is not None:
+            self._clusters.add(cluster_id)
+        is_alone = cluster_id is None or self._clusters == {cluster_id}
         options = {} if is_alone else {"replaceWhere": f"cluster_id = '{cluster_id}'"}
         if rows_per_file is not None:
             options["maxRecordsPerFile"] = str(rows_per_file)

@@ -48,12 +48,18 @@ class Readback(Protocol):
         """Make a small table known under a name."""
 
     def rewrite(self, table: str, sql: str) -> None:
-        """Put the result of a SELECT in the place of the cluster's rows of a table."""
+        """Put the result of a SELECT in the place of the rows of a table that were opened.
+
+        The table is one of those that were opened.
+        """
 
 
 @contextmanager
-def read_back(store: Store, cluster_id: str, tables: Versions) -> Iterator[Readback]:
-    """Open tables for questions; ``cluster_id`` has been checked by ``parse_cluster_id``."""
+def read_back(store: Store, cluster_id: str | None, tables: Versions) -> Iterator[Readback]:
+    """Open tables for questions about one cluster, or about all for None.
+
+    ``cluster_id`` has been checked by ``parse_cluster_id``.
+    """
     if "://" in store.warehouse:
         yield _Spark(store, cluster_id, tables)
         return
@@ -68,7 +74,7 @@ class _Duck:
         self,
         connection: duckdb.DuckDBPyConnection,
         store: Store,
-        cluster_id: str,
+        cluster_id: str | None,
         tables: Versions,
     ) -> None:
         self._connection, self._store, self._cluster_id = connection, store, cluster_id
@@ -79,7 +85,7 @@ class _Duck:
             of_all = quoted(f"all {name}")
             connection.execute(
                 f"CREATE VIEW {quoted(name)} AS SELECT * FROM {of_all} "  # noqa: S608 -- names of the contract
-                f"WHERE cluster_id = '{cluster_id}'"
+                f"WHERE {self._own()}"
             )
 
     def rows(self, sql: str) -> list[tuple[Any, ...]]:
@@ -93,20 +99,25 @@ class _Duck:
 
     def rewrite(self, table: str, sql: str) -> None:
         columns = ", ".join(TABLES[table].column_names)
-        others = f"FROM {quoted(f'all {table}')} WHERE cluster_id <> '{self._cluster_id}'"
         rows = self._connection.sql(
-            f"SELECT {columns} {others} UNION ALL SELECT {columns} FROM ({sql}) AS own"  # noqa: S608 -- names of the contract
+            f"SELECT {columns} FROM {quoted(f'all {table}')} WHERE NOT {self._own()} "  # noqa: S608 -- names of the contract
+            f"UNION ALL SELECT {columns} FROM ({sql}) AS own"
         )
         self._store.rewrite(table, rows.to_arrow_reader(_ROWS_OF_A_BATCH))
+
+    def _own(self) -> str:
+        """Return the condition on rows of the cluster, true where it is all clusters."""
+        return "true" if self._cluster_id is None else f"cluster_id = '{self._cluster_id}'"
 
 
 class _Spark:
     engine: Engine = "spark"
 
-    def __init__(self, store: Store, cluster_id: str, tables: Versions) -> None:
+    def __init__(self, store: Store, cluster_id: str | None, tables: Versions) -> None:
         self._spark, self._store, self._cluster_id = store.spark, store, cluster_id
+        own = F.lit(True) if cluster_id is None else F.col("cluster_id") == cluster_id
         for name, (table, version) in tables.items():
-            rows = store.read_version(table, version).where(F.col("cluster_id") == cluster_id)
+            rows = store.read_version(table, version).where(own)
             rows.createOrReplaceTempView(name)
 
     def rows(self, sql: str) -> list[tuple[Any, ...]]:

@@ -24,10 +24,14 @@ from aclkit.schemas import TABLES
 
 @dataclass(frozen=True, slots=True)
 class TableFiles:
-    """A Delta table at one version: its Parquet files and its columns as (name, DuckDB type)."""
+    """A Delta table at one version: its Parquet files and its columns as (name, DuckDB type).
+
+    ``has_grown`` where files of an older aclkit may lack columns: there they are null.
+    """
 
     files: tuple[Path, ...]
     columns: tuple[tuple[str, str], ...]
+    has_grown: bool = False
 
 
 def read_files(
@@ -54,10 +58,16 @@ def read_files(
             for column, value in (holding or {}).items()
         )
     ]
+    columns = {field.name: type_of_delta(field.type) for field in table.schema().fields}
+    if has_grown := path.name in _GROWN:
+        columns = dict(unwritten(path.name).columns) | columns
     return TableFiles(
-        tuple(path / unquote(str(name)) for name in names),
-        tuple((field.name, type_of_delta(field.type)) for field in table.schema().fields),
+        tuple(path / unquote(str(name)) for name in names), tuple(columns.items()), has_grown
     )
+
+
+_GROWN: Final = ("finding",)
+"""Tables that got columns after the first warehouses were written."""
 
 
 def write_files(
@@ -69,28 +79,32 @@ def write_files(
     found by the bounds of its files stays so.
 
     Args:
-        path: folder of the table; it exists.
+        path: folder of the table; a new one gets the columns of the rows.
         rows: names are those of the table's columns.
         run_id: noted as ``userMetadata``.
         transaction: application and version, as Spark's ``txnAppId`` and ``txnVersion``.
     """
-    table = DeltaTable(path)
-    schema = pa.schema(table.schema().to_arrow())
-    sizes = pa.table(table.get_add_actions(flatten=True))["size_bytes"].to_pylist()
+    sizes, schema = [_LEAST_FILE], rows.schema
+    if DeltaTable.is_deltatable(path):
+        table = DeltaTable(path)
+        schema = pa.schema(table.schema().to_arrow())
+        sizes += pa.table(table.get_add_actions(flatten=True))["size_bytes"].to_pylist()
     batches = (batch.select(schema.names).cast(schema) for batch in rows)
     write_deltalake(
-        table,
+        path,
         pa.RecordBatchReader.from_batches(schema, batches),
         mode="overwrite",
-        target_file_size=max([*sizes, _LEAST_FILE]),
-        writer_properties=WriterProperties(max_row_group_size=_ROWS_OF_A_GROUP),
+        target_file_size=max(sizes),
+        writer_properties=WriterProperties(
+            max_row_group_size=_ROWS_OF_A_GROUP, compression="SNAPPY"
+        ),
         commit_properties=CommitProperties(
             custom_metadata={"userMetadata": run_id}, app_transactions=[Transaction(*transaction)]
         ),
     )
 
 
-_LEAST_FILE: Final = 100_000
+_LEAST_FILE: Final = 1_000_000
 _ROWS_OF_A_GROUP: Final = 50_000
 
 
@@ -103,12 +117,15 @@ def unwritten(name: str) -> TableFiles:
 
 def create_view(connection: duckdb.DuckDBPyConnection, name: str, table: TableFiles) -> None:
     """Make a table's files readable under its name, with the types of the Delta schema."""
+    files = [str(file) for file in table.files]
+    known = [column for column, _ in table.columns] if files else []
+    relation = connection.read_parquet(files, union_by_name=table.has_grown) if files else None
+    there = relation.columns if relation is not None and table.has_grown else known
     columns = ", ".join(
-        f"CAST({'NULL' if not table.files else quoted(column)} AS {kind}) AS {quoted(column)}"
+        f"CAST({quoted(column) if column in there else 'NULL'} AS {kind}) AS {quoted(column)}"
         for column, kind in table.columns
     )
-    if table.files:
-        relation = connection.read_parquet([str(file) for file in table.files])
+    if relation is not None:
         relation.project(columns).create_view(name)
     else:
         connection.sql(f"SELECT {columns} WHERE false").create_view(name)

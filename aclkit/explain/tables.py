@@ -22,6 +22,7 @@ from aclkit.model.acl import ANY_OTHER
 from aclkit.model.operation import OPERATIONS_OF_TYPE
 from aclkit.model.principal import parse_principal
 from aclkit.model.semantics import BrokerSettings
+from aclkit.readback import read_back
 
 
 def write_inventory(scope: Scope, settings: BrokerSettings, digest_before: str | None) -> str:
@@ -137,8 +138,16 @@ def _rule_on(scope: Scope, pairing: Pairing) -> DataFrame:
 
 
 def write_dense(scope: Scope) -> None:
-    """Write the table ``explain``: the view of that name, multiplied out."""
-    scope.store.replace_cluster("explain", explain_view(scope, {}), scope.cluster_id)
+    """Write the table ``explain``: the view of that name, multiplied out.
+
+    Where the table was not there its rows are those of all clusters, for it takes the place of a
+    view that holds them all.
+    """
+    versions = scope.store.versions
+    whose = scope.cluster_id if "explain" in versions else None
+    tables = {name: (name, versions.get(name)) for name in (*EXPLAIN_TABLES, "explain")}
+    with read_back(scope.store, whose, tables) as read:
+        read.rewrite("explain", explain_sql())
 
 
 def explain_view(scope: Scope, instead: Mapping[str, DataFrame]) -> DataFrame:

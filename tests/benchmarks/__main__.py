@@ -21,12 +21,13 @@ from aclkit.spark import build_session
 from tests.benchmarks import authorizer_benchmark, measure, replay, shapes
 from tests.benchmarks.authorizer_benchmark import B3, B3_WIDE
 from tests.benchmarks.shapes import B1, B2, B2G, Cluster, Shape
+from tests.benchmarks.warehouse import options_for, write_acls
 
 Row = dict[str, Any]
 SHAPES = {shape.name: shape for shape in (B1, B2, B2G, B3, B3_WIDE)}
 SKEWS = ("glob-all", "touch-all", "one-principal", "everybody")
 QUICK = ("B1",)
-FULL = ("B1", "dense", "B2", "B2g", "B3", "R1", "growth", "skew")
+FULL = ("B1", "dense", "again", "B2", "B2g", "B3", "R1", "growth", "skew")
 
 
 @click.command()
@@ -45,7 +46,7 @@ FULL = ("B1", "dense", "B2", "B2g", "B3", "R1", "growth", "skew")
 @click.option("--full", is_flag=True, help="What `make bench-full` runs.")
 @click.option("--json", "as_json", is_flag=True, help="JSON lines instead of a table.")
 def main(names: tuple[str, ...], *, quick: bool, full: bool, as_json: bool, **given: Any) -> None:
-    """Run benchmarks: B1 B2 B2g B3 B3-wide dense R1 growth skew."""
+    """Run benchmarks: B1 B2 B2g B3 B3-wide dense again R1 growth skew."""
     chosen = names or (FULL if full else QUICK if quick else ())
     if not chosen:
         raise click.UsageError(f"name some of {', '.join(FULL)}, or say --quick or --full")
@@ -128,6 +129,33 @@ def _dense(spark: SparkSession, folder: Path, _: str, given: Row) -> Iterator[Ro
     }
 
 
+def _again(spark: SparkSession, folder: Path, _: str, given: Row) -> Iterator[Row]:
+    """Decide B1 and B2 again after 20 new ACLs, and anew."""
+    for name in ("B1", "B2"):
+        cluster = build(_shape(name, given))
+        warehouse = folder / f"again-{name}"
+        measure.factored_seconds(spark, warehouse, cluster)
+        again = []
+        for number in range(_NIGHTS):
+            more = build(replace(cluster.shape, seed=100 + number, acls=40)).acls[20:]
+            cluster.acls += [replace(a, acl_id=f"night{number}-{a.acl_id}") for a in more]
+            write_acls(spark, str(warehouse), cluster.acls)
+            options = options_for(cluster)
+            again.append(measure.decide_again(spark, warehouse, options)[0])
+        anew, _counts = measure.decide_again(spark, warehouse, replace(options, full=True))
+        shutil.rmtree(warehouse)
+        yield {
+            "benchmark": f"{name} after 20 new ACLs",
+            "seconds_of_the_nights": " ".join(f"{seconds:.1f}" for seconds in again),
+            "seconds": round(again[-1], 1),
+            "seconds_anew": round(anew, 1),
+            "part_of_anew": round(again[-1] / anew, 2),
+        }
+
+
+_NIGHTS = 3
+
+
 def _growth(spark: SparkSession, folder: Path, _: str, given: Row) -> Iterator[Row]:
     """Make one size ten times as large, and say how many times the seconds that takes."""
     base = _shape("B1", given)
@@ -160,6 +188,7 @@ def _replay(spark: SparkSession, folder: Path, _: str, given: Row) -> Iterator[R
 
 _BENCHMARKS: dict[str, Callable[[SparkSession, Path, str, Row], Iterator[Row]]] = {
     "dense": _dense,
+    "again": _again,
     "growth": _growth,
     "skew": _skew,
     "R1": _replay,
