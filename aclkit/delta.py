@@ -7,7 +7,7 @@ row, nothing that it wrote can be seen, and the next run takes it back.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import PurePosixPath
 from typing import Any, Final, cast
 
@@ -18,9 +18,9 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
 
-from aclkit.frame import local_frame
+from aclkit.frame import arrow_table, local_frame
 from aclkit.schemas import TABLES
-from aclkit.table_files import write_files
+from aclkit.table_files import Commit, append_files, newest_rows, replace_files
 
 JOB_RUN: Final = "job_run"
 
@@ -36,6 +36,7 @@ class Store:
 
     Attributes:
         warehouse: folder or URI that holds a folder per table.
+        runs: the published ``job_run`` rows, the oldest first.
         versions: table → Delta version that the run began with, its own writes included.
     """
 
@@ -49,33 +50,15 @@ class Store:
         self._writes: Counter[str] = Counter()
         self._frames: dict[tuple[str, int], DataFrame] = {}
         self._clusters: set[str] = set()
-        newest = self.newest_run()
-        if newest is not None:
-            self.published = dict(newest["table_versions"])
-            self._clusters = set(newest["clusters"])
+        self.runs: list[dict[str, Any]] = self._read_runs()
+        if self.runs:
+            self.published = dict(self.runs[-1]["table_versions"])
+            self._clusters = {run["cluster_id"] for run in self.runs}
 
     @property
     def versions(self) -> dict[str, int]:
         """Table → version that a reader of this run's result opens."""
         return {**self.published, **self._written}
-
-    def newest_run(self) -> Mapping[str, Any] | None:
-        """Return the newest published ``job_run`` row, or None in a new warehouse.
-
-        Beside the columns it holds ``clusters``: all that some run was about.
-        """
-        runs = self.runs()
-        row = runs.agg(
-            F.max_by(F.struct(*runs.columns), "run_number").alias("newest"),
-            F.collect_set("cluster_id").alias("clusters"),
-        ).collect()[0]
-        if row["newest"] is None:
-            return None
-        return {**row["newest"].asDict(recursive=True), "clusters": row["clusters"]}
-
-    def runs(self) -> DataFrame:
-        """Read all ``job_run`` rows."""
-        return self.read_version(JOB_RUN, self._current_version(JOB_RUN))
 
     def read(self, table: str) -> DataFrame:
         """Read a table at this run's version; a table that was never written is empty."""
@@ -95,6 +78,24 @@ class Store:
         A table of an older aclkit gets the columns that it lacks.
         """
         self._write(table, rows, "append", {"mergeSchema": "true"})
+
+    def append_rows(self, table: str, rows: Sequence[Sequence[Any]]) -> None:
+        """Append rows that the driver holds, with the columns of the contract."""
+        contract = schema_of(table)
+        if self._is_remote:
+            self.append(table, local_frame(self.spark, rows, contract))
+            return
+        append_files(self._path(table), arrow_table(rows, contract), self._commit(table))
+        self.note_write(table)
+
+    def replace_rows(self, table: str, rows: Sequence[Sequence[Any]], cluster_id: str) -> None:
+        """Put rows that the driver holds in the place of all rows of one cluster."""
+        contract = schema_of(table)
+        if self._is_remote or self._clusters - {cluster_id}:
+            self.replace_cluster(table, local_frame(self.spark, rows, contract), cluster_id)
+            return
+        self._clusters.add(cluster_id)
+        self.rewrite(table, arrow_table(rows, contract).to_reader())
 
     def replace_cluster(
         self, table: str, rows: DataFrame, cluster_id: str | None, rows_per_file: int | None = None
@@ -118,13 +119,7 @@ class Store:
 
         Without Spark: a stream of rows that another engine made, in its order.
         """
-        self._writes[table] += 1
-        write_files(
-            self._path(table),
-            rows,
-            self.run_id,
-            (f"aclkit/{self.run_id}/{table}", self._writes[table]),
-        )
+        replace_files(self._path(table), rows, self._commit(table))
         self.note_write(table)
 
     def drop(self, table: str) -> None:
@@ -167,20 +162,38 @@ class Store:
         return self._frames[table, version]
 
     def _write(self, table: str, rows: DataFrame, mode: str, options: Mapping[str, str]) -> None:
-        contract = schema_of(table)
-        self._writes[table] += 1
+        contract, commit = schema_of(table), self._commit(table)
         writer = (
             rows.select(*[F.col(f.name).cast(f.dataType).alias(f.name) for f in contract])
             .write.format("delta")
             .mode(mode)
             .options(**options)
             .options(**_PROPERTIES)
-            .option("userMetadata", self.run_id)
-            .option("txnAppId", f"aclkit/{self.run_id}/{table}")
-            .option("txnVersion", self._writes[table])
+            .option("userMetadata", commit.run_id)
+            .option("txnAppId", commit.application)
+            .option("txnVersion", commit.version)
         )
         writer.save(self._path(table))
         self.note_write(table)
+
+    def _commit(self, table: str) -> Commit:
+        """Say what the next write of a table is."""
+        self._writes[table] += 1
+        return Commit(self.run_id, f"aclkit/{self.run_id}/{table}", self._writes[table])
+
+    def _read_runs(self) -> list[dict[str, Any]]:
+        """Read all ``job_run`` rows."""
+        if not self._is_remote:
+            rows = newest_rows(self._path(JOB_RUN))
+        else:
+            found = self.read_version(JOB_RUN, self._current_version(JOB_RUN)).collect()
+            rows = [row.asDict(recursive=True) for row in found]
+        return sorted(rows, key=lambda row: int(row["run_number"]))
+
+    @property
+    def _is_remote(self) -> bool:
+        """Say whether the warehouse is a URI: only Spark reads and writes there."""
+        return "://" in self.warehouse
 
     def _path(self, table: str) -> str:
         return f"{self.warehouse}/{table}"
@@ -209,8 +222,15 @@ def newest_version(path: str) -> int | None:
 
 
 def filesystem_of(path: str) -> tuple[pafs.FileSystem, str]:
-    """Return the file system and the path within it for a folder, file or URI."""
+    """Return the file system and the path within it for a folder, file or URI.
+
+    Hadoop says ``s3a`` where pyarrow says ``s3``.
+    """
     if "://" in path:
-        filesystem, root = pafs.FileSystem.from_uri(path)
+        scheme, _, rest = path.partition("://")
+        filesystem, root = pafs.FileSystem.from_uri(f"{_SCHEMES.get(scheme, scheme)}://{rest}")
         return filesystem, root
     return pafs.LocalFileSystem(), path
+
+
+_SCHEMES: Final = {"s3a": "s3", "s3n": "s3"}

@@ -22,10 +22,15 @@ def local_frame(
     struct = schema
     if isinstance(struct, str):
         struct = cast(StructType, StructType.fromDDL(struct))
-    arrow = to_arrow_schema(struct, timezone="UTC")
+    return spark.createDataFrame(arrow_table(rows, struct), schema=struct)
+
+
+def arrow_table(rows: Sequence[Sequence[Any]], schema: StructType) -> pa.Table:
+    """Make columns of driver-side rows; times are UTC."""
+    arrow = to_arrow_schema(schema, timezone="UTC")
     columns = list(zip(*rows, strict=True)) or [()] * len(arrow)
     arrays = [pa.array(list(c), type=f.type) for c, f in zip(columns, arrow, strict=True)]
-    return spark.createDataFrame(pa.Table.from_arrays(arrays, schema=arrow), schema=struct)
+    return pa.Table.from_arrays(arrays, schema=arrow)
 
 
 def settle(frame: DataFrame) -> DataFrame:

@@ -14,13 +14,11 @@ from datetime import UTC, datetime
 from typing import Any, Final
 
 from pyspark.sql import SparkSession
-from pyspark.sql import functions as F
 
 import aclkit
-from aclkit.delta import JOB_RUN, Store, schema_of
+from aclkit.delta import JOB_RUN, Store
 from aclkit.errors import UsageError
 from aclkit.findings import Finding, sort_findings
-from aclkit.frame import local_frame
 from aclkit.lease import warehouse_lease
 from aclkit.lock import warehouse_lock
 
@@ -53,11 +51,8 @@ class Run:
 
     def previous(self, jobs: tuple[str, ...] = ()) -> Mapping[str, Any] | None:
         """Return this cluster's newest earlier ``job_run`` row, of given jobs only if any."""
-        rows = self.store.runs().where(F.col("cluster_id") == self.cluster_id)
-        if jobs:
-            rows = rows.where(F.col("job").isin(*jobs))
-        newest = rows.orderBy(F.col("run_number").desc()).limit(1).collect()
-        return newest[0].asDict(recursive=True) if newest else None
+        mine = (row for row in reversed(self.store.runs) if row["cluster_id"] == self.cluster_id)
+        return next((dict(row) for row in mine if not jobs or row["job"] in jobs), None)
 
 
 @contextmanager
@@ -75,11 +70,10 @@ def begin_run(
     )
     with held as require_held:
         store = Store(spark, warehouse)
-        newest = store.newest_run()
         run = Run(
             store=store,
             run_id=uuid.uuid4().hex,
-            run_number=int(newest["run_number"]) + 1 if newest else 0,
+            run_number=int(store.runs[-1]["run_number"]) + 1 if store.runs else 0,
             job=job,
             started_at=datetime.now(UTC),
             require_held=require_held,
@@ -117,8 +111,7 @@ def publish(run: Run) -> None:
         run.store.versions,
         aclkit.__version__,
     )
-    rows = local_frame(run.store.spark, [row], schema_of(JOB_RUN))
-    run.store.append(JOB_RUN, rows)
+    run.store.append_rows(JOB_RUN, [row])
 
 
 def fail_point(name: str) -> None:
@@ -157,7 +150,9 @@ def _write_findings(run: Run) -> None:
             finding.fix,
             list(finding.acl_ids),
             finding.fingerprint,
+            finding.holds_for,
+            list(finding.evidence),
         )
         for finding in sort_findings(run.findings)
     ]
-    run.store.append("finding", local_frame(run.store.spark, rows, schema_of("finding")))
+    run.store.append_rows("finding", rows)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 from urllib.parse import unquote
 
 import duckdb
@@ -70,9 +70,36 @@ _GROWN: Final = ("finding",)
 """Tables that got columns after the first warehouses were written."""
 
 
-def write_files(
-    path: str, rows: pa.RecordBatchReader, run_id: str, transaction: tuple[str, int]
-) -> None:
+@dataclass(frozen=True, slots=True)
+class Commit:
+    """What a commit says of itself.
+
+    Attributes:
+        run_id: noted as ``userMetadata``.
+        application: with ``version`` it marks a write that must not happen twice (``txnAppId``).
+        version: which write of the application it is (``txnVersion``).
+    """
+
+    run_id: str
+    application: str
+    version: int
+
+    def properties(self) -> CommitProperties:
+        """Return it as ``deltalake`` takes it."""
+        return CommitProperties(
+            custom_metadata={"userMetadata": self.run_id},
+            app_transactions=[Transaction(self.application, self.version)],
+        )
+
+
+def append_files(path: str, rows: pa.Table, commit: Commit) -> None:
+    """Append rows to a table; a new one, or a new column, gets the type of the rows."""
+    write_deltalake(
+        path, rows, mode="append", schema_mode="merge", commit_properties=commit.properties()
+    )
+
+
+def replace_files(path: str, rows: pa.RecordBatchReader, commit: Commit) -> None:
     """Put rows in the place of all rows of a table, in their order, in one commit.
 
     Files stay about as large as they are, and a row group is at most 50,000 rows: what is
@@ -81,8 +108,7 @@ def write_files(
     Args:
         path: folder of the table; a new one gets the columns of the rows.
         rows: names are those of the table's columns.
-        run_id: noted as ``userMetadata``.
-        transaction: application and version, as Spark's ``txnAppId`` and ``txnVersion``.
+        commit: what the commit says of itself.
     """
     sizes, schema = [_LEAST_FILE], rows.schema
     if DeltaTable.is_deltatable(path):
@@ -98,10 +124,19 @@ def write_files(
         writer_properties=WriterProperties(
             max_row_group_size=_ROWS_OF_A_GROUP, compression="SNAPPY"
         ),
-        commit_properties=CommitProperties(
-            custom_metadata={"userMetadata": run_id}, app_transactions=[Transaction(*transaction)]
-        ),
+        commit_properties=commit.properties(),
     )
+
+
+def newest_rows(path: str) -> list[dict[str, Any]]:
+    """Return all rows of a table at its newest version; one that is not there has none."""
+    if not DeltaTable.is_deltatable(path):
+        return []
+    with duckdb.connect() as connection:
+        create_view(connection, "newest", read_files(Path(path), None))
+        found = connection.execute("SELECT * FROM newest")
+        names = [column[0] for column in found.description or ()]
+        return [dict(zip(names, row, strict=True)) for row in found.fetchall()]
 
 
 _LEAST_FILE: Final = 1_000_000

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Any, Final
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from aclkit.delta import Store
+from aclkit.delta import Store, schema_of
+from aclkit.frame import local_frame
 from aclkit.inventory.survey import Inventory, Texts
 from aclkit.model.semantics import Semantics
 from aclkit.publish import Run
@@ -84,6 +85,13 @@ class Scope:
             self.store.replace_cluster(
                 table, frame, self.cluster_id, rows_per_file=_ROWS_OF_A_FILE.get(table)
             )
+
+    def write_rows(self, table: str, rows: Sequence[Sequence[Any]]) -> None:
+        """Put rows that the driver holds in the place of the cluster's rows of a table."""
+        if self.is_trial:
+            self.write(table, local_frame(self.spark, rows, schema_of(table)))
+        else:
+            self.store.replace_rows(table, rows, self.cluster_id)
 
     def write_all(self, frames: Mapping[str, DataFrame]) -> None:
         """Write several tables at once: most of a small write is waiting for the driver."""

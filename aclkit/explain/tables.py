@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import partial
 from typing import Any, Final
 
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql import functions as F
 
-from aclkit.delta import schema_of
 from aclkit.explain import frames, rulesets, rulings
 from aclkit.explain.pairing import Pairing, classify_principals
 from aclkit.explain.scope import Scope
@@ -55,22 +53,25 @@ def write_inventory(scope: Scope, settings: BrokerSettings, digest_before: str |
         "host_match": [(cluster, *match) for match in matches],
     }
     digest = hashlib.sha256(repr(rows).encode("utf-8", "surrogatepass")).hexdigest()
-    if digest != digest_before or scope.is_trial:
-        scope.write_all({table: _frame(scope, rows[table], table) for table in rows})
+    for table in rows if scope.is_trial or digest != digest_before else ():
+        scope.write_rows(table, rows[table])
     return digest
 
 
 def write_setting(scope: Scope, settings: BrokerSettings) -> None:
     """Note the broker settings with the time since which they hold, when they are new."""
-    newest = scope.read("setting").orderBy(F.col("since_time").desc()).limit(1).collect()
     users = sorted(settings.super_users)
-    if newest and (newest[0]["super_users"], newest[0]["allow_everyone"]) == (
-        users,
-        settings.allow_everyone,
-    ):
-        return
-    row = (scope.cluster_id, scope.run.started_at, users, settings.allow_everyone)
-    scope.store.append("setting", _frame(scope, [row], "setting"))
+    version = scope.store.versions.get("setting")
+    with read_back(scope.store, scope.cluster_id, {"setting": ("setting", version)}) as read:
+        newest = read.rows(_NEWEST_SETTING)
+    if newest != [(users, settings.allow_everyone)]:
+        row = (scope.cluster_id, scope.run.started_at, users, settings.allow_everyone)
+        scope.store.append_rows("setting", [row])
+
+
+_NEWEST_SETTING: Final = (
+    "SELECT super_users, allow_everyone FROM setting ORDER BY since_time DESC LIMIT 1"
+)
 
 
 def write_pairing(scope: Scope, pairing: Pairing) -> None:
@@ -162,10 +163,6 @@ def explain_view(scope: Scope, instead: Mapping[str, DataFrame]) -> DataFrame:
 
 def _common(entry: Entry) -> tuple[bool, str, str | None, dict[str, str]]:
     return entry.is_any_other, entry.origin, entry.witness, dict(entry.attributes)
-
-
-def _frame(scope: Scope, rows: Sequence[tuple[Any, ...]], table: str) -> DataFrame:
-    return local_frame(scope.spark, rows, schema_of(table))
 
 
 def _fixed_rulesets(spark: SparkSession) -> DataFrame:

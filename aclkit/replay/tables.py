@@ -54,8 +54,7 @@ def collect_ranges(rows: DataFrame) -> list[Range]:
 def write_ranges(run: Run, ranges: Iterable[Range]) -> None:
     """Replace what is known to have been read of the run's cluster."""
     rows = [(run.cluster_id, *item) for item in ranges]
-    frame = local_frame(run.store.spark, rows, schema_of("log_range"))
-    run.store.replace_cluster("log_range", frame, run.cluster_id)
+    run.store.replace_rows("log_range", rows, run.cluster_id)
 
 
 def collect_markers(facts: DataFrame) -> list[Marker]:
