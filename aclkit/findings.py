@@ -3,11 +3,21 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from aclkit.model.acl import Acl
+
 SEVERITIES: Final = ("high", "medium", "low", "info")
+
+EVERY_NAME: Final = "every-name"
+INVENTORY: Final = "inventory"
+SCOPES: Final = (EVERY_NAME, INVENTORY)
+"""What a finding holds for: whatever names there are, or what the run asked about."""
+
+MOST_EVIDENCE: Final = 10
+"""So many lines of evidence are kept; one more says how many there are."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,6 +31,8 @@ class Finding:
         message: one plain sentence.
         fix: what to do about it.
         acl_ids: the ACLs behind it.
+        holds_for: one of ``SCOPES``.
+        evidence: what shows it, a line each: the ACLs as kafka-acls prints them, names, offsets.
     """
 
     finding: str
@@ -29,12 +41,82 @@ class Finding:
     message: str
     fix: str
     acl_ids: tuple[str, ...] = ()
+    holds_for: str = EVERY_NAME
+    evidence: tuple[str, ...] = ()
 
     @property
     def fingerprint(self) -> str:
         """A name that the same finding has in every run: kind and subject, never an order."""
         text = f"{self.finding}\x00{self.subject}".encode("utf-8", "surrogatepass")
         return hashlib.sha256(text).hexdigest()[:16]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kind:
+    """One kind of finding, in the words that documents and ``aclkit audit --explain`` print.
+
+    Attributes:
+        id: its name, in kebab case.
+        severity: how bad it is, and where that depends on the ACL, on what.
+        meaning: what such a finding says, and why it matters.
+        fix: what to do, for all of the kind.
+        holds_for: one of ``SCOPES``.
+    """
+
+    id: str
+    severity: str
+    meaning: str
+    fix: str
+    holds_for: str = EVERY_NAME
+
+    def about(
+        self,
+        subject: str,
+        message: str,
+        *,
+        severity: str | None = None,
+        fix: str | None = None,
+        acls: Sequence[Acl] = (),
+        evidence: Iterable[str] = (),
+        holds_for: str | None = None,
+    ) -> Finding:
+        """Make a finding of this kind.
+
+        Args:
+            subject: what it is about.
+            message: one plain sentence.
+            severity: where it is not the kind's only one.
+            fix: where it is not the kind's own.
+            acls: the ACLs behind it; they are its first evidence.
+            evidence: further lines.
+            holds_for: where it is not the kind's own.
+        """
+        return Finding(
+            finding=self.id,
+            severity=severity or self.severity,
+            subject=subject,
+            message=message,
+            fix=fix or self.fix,
+            acl_ids=tuple(acl.acl_id for acl in acls),
+            holds_for=holds_for or self.holds_for,
+            evidence=(*bounded([evidence_of(acl) for acl in acls]), *bounded(evidence)),
+        )
+
+
+def evidence_of(acl: Acl) -> str:
+    """Write an ACL as evidence: its id, and its line as kafka-acls prints it."""
+    return f"ACL {acl.acl_id}: {acl}"
+
+
+def bounded(lines: Iterable[str]) -> list[str]:
+    """Keep the first lines, and say how many more there are.
+
+    >>> bounded(map(str, range(12)))[-2:]
+    ['9', '… and 2 more']
+    """
+    rows = list(lines)
+    more = len(rows) - MOST_EVIDENCE
+    return [*rows[:MOST_EVIDENCE], f"… and {more:,} more"] if more > 0 else rows
 
 
 def sort_findings(findings: Iterable[Finding]) -> list[Finding]:

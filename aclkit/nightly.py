@@ -11,7 +11,9 @@ from typing import Any, Final
 from pyspark.sql import functions as F
 
 from aclkit.audit.collect import find_all
-from aclkit.audit.differences import collect_acls, note_readings
+from aclkit.audit.differences import note_readings
+from aclkit.audit.facts import BROAD_SHARE
+from aclkit.audit.read import audit_of
 from aclkit.explain.materialize import (
     MaterializeOptions,
     is_decided,
@@ -19,18 +21,16 @@ from aclkit.explain.materialize import (
     take_inventory,
 )
 from aclkit.explain.scope import Scope
-from aclkit.findings import SEVERITIES, Finding, sort_findings
+from aclkit.findings import EVERY_NAME, Finding, sort_findings
 from aclkit.model.resource import Resource
+from aclkit.policies import Policies, conclude
 from aclkit.progress import step
 from aclkit.publish import MATERIALIZING, Run, publish
+from aclkit.query.warehouse import open_warehouse
 from aclkit.replay.command import Intake, replay
 from aclkit.replay.replay import ReplayOptions, ReplayResult
-from aclkit.reports.markdown import AccessChange, NightlySummary, render_summary
-
-NEVER: Final = "never"
-"""``--fail-on never``: findings do not change the exit code."""
-
-FINDINGS_EXIT: Final = 1
+from aclkit.reports.data import AccessChange, NightlySummary
+from aclkit.reports.markdown import render_summary
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,21 +41,32 @@ class NightlyOptions:
         cluster: the cluster, where one was named.
         replay: how to replay.
         materialize: how to decide.
-        fail_on: the least severity of a finding that makes the exit code 1, or ``never``.
+        policies: what the team says about findings and decisions.
+        broad_share: the share of the topics that an ALLOW may reach without being ``over-broad``.
     """
 
     cluster: str | None
     replay: ReplayOptions
     materialize: MaterializeOptions
-    fail_on: str = "high"
+    policies: Policies
+    broad_share: float = BROAD_SHARE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NightlyResult:
-    """What a nightly run found; ``page`` is its Markdown."""
+    """What a nightly run found.
+
+    Attributes:
+        replay: what was replayed.
+        findings: all that are in force, muted ones too.
+        summary: what the page shows, verdicts and exit code included.
+        page: its Markdown.
+        exit_code: the highest of all.
+    """
 
     replay: ReplayResult
     findings: tuple[Finding, ...]
+    summary: NightlySummary
     page: str
     exit_code: int
 
@@ -68,19 +79,44 @@ def run_nightly(run: Run, intake: Intake, options: NightlyOptions) -> NightlyRes
     """
     replayed = replay(run, intake, options.cluster, options.replay)
     scope = take_inventory(run, options.materialize)
-    if is_decided(scope, options.materialize):
+    if is_decided(scope, options.materialize) and _is_audited(run, options):
         _keep_decisions(run)
     else:
         result = materialize(scope, options.materialize)
         note_readings(run, result, options.materialize)
         with step("looking for findings"):
-            run.findings.extend(find_all(collect_acls(run), options.materialize.semantics))
+            chosen = options.materialize
+            audit = audit_of(
+                run.store,
+                run.cluster_id,
+                chosen.settings,
+                chosen.semantics,
+                broad_share=options.broad_share,
+            )
+            run.findings.extend(find_all(audit))
+        run.settings = {**(run.settings or {}), "broad_share": options.broad_share}
     findings = _findings_in_force(run)
-    code = max(replayed.exit_code, _exit_code(findings, options.fail_on))
-    page = render_summary(_summarize(run, scope, findings, code))
+    summary = _summarize(run, scope, findings)
     publish(run)
     scope.forget()
-    return NightlyResult(replay=replayed, findings=tuple(findings), page=page, exit_code=code)
+    warehouse = run.store.warehouse
+    published = None if "://" in warehouse else open_warehouse(warehouse)
+    summary = conclude(summary, replayed.exit_code, options.policies, published)
+    return NightlyResult(
+        replay=replayed,
+        findings=tuple(findings),
+        summary=summary,
+        page=render_summary(summary),
+        exit_code=summary.exit_code or 0,
+    )
+
+
+def _is_audited(run: Run, options: NightlyOptions) -> bool:
+    """Say whether the run whose decisions hold looked for findings, as this one would."""
+    before = run.previous(MATERIALIZING)
+    if before is None or before["job"] != run.job:
+        return False
+    return bool(json.loads(before["settings"]).get("broad_share") == options.broad_share)
 
 
 def _keep_decisions(run: Run) -> None:
@@ -97,8 +133,8 @@ def _findings_in_force(run: Run) -> list[Finding]:
     found = list(run.findings)
     decided_in = run.counts["decided_in_run"]
     if decided_in != run.run_number:
-        deciding = run.store.runs().where(F.col("run_number") == decided_in).select("run_id")
-        rows = run.store.cluster_rows("finding", run.cluster_id).join(deciding, on="run_id")
+        (deciding,) = (r["run_id"] for r in run.store.runs if r["run_number"] == decided_in)
+        rows = run.store.cluster_rows("finding", run.cluster_id).where(F.col("run_id") == deciding)
         found.extend(_finding(row.asDict()) for row in rows.collect())
     return sort_findings(found)
 
@@ -111,19 +147,12 @@ def _finding(row: Mapping[str, Any]) -> Finding:
         message=row["message"],
         fix=row["fix"],
         acl_ids=tuple(row["acl_ids"]),
+        holds_for=row.get("holds_for") or EVERY_NAME,
+        evidence=tuple(row.get("evidence") or ()),
     )
 
 
-def _exit_code(findings: Iterable[Finding], fail_on: str) -> int:
-    if fail_on == NEVER:
-        return 0
-    worst = SEVERITIES[: SEVERITIES.index(fail_on) + 1]
-    return FINDINGS_EXIT if any(finding.severity in worst for finding in findings) else 0
-
-
-def _summarize(
-    run: Run, scope: Scope, findings: Iterable[Finding], exit_code: int
-) -> NightlySummary:
+def _summarize(run: Run, scope: Scope, findings: Iterable[Finding]) -> NightlySummary:
     now = datetime.now(UTC)
     return NightlySummary(
         cluster_id=run.cluster_id,
@@ -142,7 +171,7 @@ def _summarize(
         findings=tuple(findings),
         changes=tuple(_changes(run)),
         access_changes=run.counts.get("access_changes", 0),
-        exit_code=exit_code,
+        exit_code=None,
     )
 
 

@@ -110,17 +110,17 @@ def replace_files(path: str, rows: pa.RecordBatchReader, commit: Commit) -> None
         rows: names are those of the table's columns.
         commit: what the commit says of itself.
     """
-    sizes, schema = [_LEAST_FILE], rows.schema
+    sizes, schema = [], rows.schema
     if DeltaTable.is_deltatable(path):
         table = DeltaTable(path)
         schema = pa.schema(table.schema().to_arrow())
-        sizes += pa.table(table.get_add_actions(flatten=True))["size_bytes"].to_pylist()
+        sizes = pa.table(table.get_add_actions(flatten=True))["size_bytes"].to_pylist()
     batches = (batch.select(schema.names).cast(schema) for batch in rows)
     write_deltalake(
         path,
         pa.RecordBatchReader.from_batches(schema, batches),
         mode="overwrite",
-        target_file_size=max(sizes),
+        target_file_size=max([_LEAST_FILE, *sizes]) if sizes else _NEW_FILE,
         writer_properties=WriterProperties(
             max_row_group_size=_ROWS_OF_A_GROUP, compression="SNAPPY"
         ),
@@ -139,7 +139,8 @@ def newest_rows(path: str) -> list[dict[str, Any]]:
         return [dict(zip(names, row, strict=True)) for row in found.fetchall()]
 
 
-_LEAST_FILE: Final = 1_000_000
+_LEAST_FILE: Final = 300_000
+_NEW_FILE: Final = 16_000_000
 _ROWS_OF_A_GROUP: Final = 50_000
 
 
@@ -152,6 +153,11 @@ def unwritten(name: str) -> TableFiles:
 
 def create_view(connection: duckdb.DuckDBPyConnection, name: str, table: TableFiles) -> None:
     """Make a table's files readable under its name, with the types of the Delta schema."""
+    open_files(connection, table).create_view(name)
+
+
+def open_files(connection: duckdb.DuckDBPyConnection, table: TableFiles) -> duckdb.DuckDBPyRelation:
+    """Return the rows of a table's files, with the types of the Delta schema."""
     files = [str(file) for file in table.files]
     known = [column for column, _ in table.columns] if files else []
     relation = connection.read_parquet(files, union_by_name=table.has_grown) if files else None
@@ -161,9 +167,8 @@ def create_view(connection: duckdb.DuckDBPyConnection, name: str, table: TableFi
         for column, kind in table.columns
     )
     if relation is not None:
-        relation.project(columns).create_view(name)
-    else:
-        connection.sql(f"SELECT {columns} WHERE false").create_view(name)
+        return relation.project(columns)
+    return connection.sql(f"SELECT {columns} WHERE false")
 
 
 def _may_hold(value: str, least: str | None, most: str | None) -> bool:

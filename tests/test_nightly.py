@@ -118,7 +118,7 @@ def test_the_first_night_finds_what_is_wrong(nights: Nights):
     found = nights.sql("SELECT finding, acl_ids[1] AS acl_id FROM finding")
     assert {(row["finding"], row["acl_id"]) for row in found} >= {
         ("public-access", acl_id(5)),
-        ("redundant-acl", acl_id(4)),
+        ("allow-shadowed", acl_id(4)),
         ("never-matches", acl_id(6)),
     }
     assert result.stdout.startswith("# Kafka access on cluster default")

@@ -1,11 +1,24 @@
-"""ACLs → all findings on them, the worst first: for the nightly run and for materialize."""
+"""What is known of a cluster → all findings on its ACLs, the worst first."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
+from typing import Final
 
+from aclkit.audit.any_host import find_any_host
+from aclkit.audit.deny_leaves_describe import find_deny_leaves_describe
+from aclkit.audit.escalation import find_escalations
+from aclkit.audit.facts import AuditInput
+from aclkit.audit.glob_lookalike import find_glob_lookalikes
+from aclkit.audit.inherited_access import find_inherited_access
 from aclkit.audit.never_matches import find_never_matches
+from aclkit.audit.open_to_everyone import find_open_to_everyone
+from aclkit.audit.orphan_principal import find_orphan_principals
+from aclkit.audit.orphan_resource import find_orphan_resources
+from aclkit.audit.over_broad import find_over_broad
+from aclkit.audit.overridden import find_overridden
 from aclkit.audit.public_access import find_public_access
+from aclkit.audit.read_without_group import find_read_without_group
 from aclkit.audit.readings import (
     find_duplicates,
     find_hosts_never_matching,
@@ -13,20 +26,37 @@ from aclkit.audit.readings import (
     find_unknown_codes,
 )
 from aclkit.audit.redundant import find_redundant
+from aclkit.audit.shadowed import find_shadowed
+from aclkit.audit.transactional_without_write import find_transactional_without_write
 from aclkit.findings import Finding, sort_findings
 from aclkit.model.acl import Acl
 from aclkit.model.semantics import KIP_1042, Semantics
 
+Finder = Callable[[AuditInput], Iterable[Finding]]
 
-def find_all(acls: Sequence[Acl], semantics: Semantics) -> list[Finding]:
-    """Return the findings of an audit: public, redundant and dead ACLs."""
-    return sort_findings(
-        [
-            *find_public_access(acls, semantics),
-            *find_redundant(acls, semantics),
-            *find_never_matches(acls, semantics),
-        ]
-    )
+FINDERS: Final[tuple[Finder, ...]] = (
+    lambda audit: find_public_access(audit.allows, audit.semantics),
+    lambda audit: find_never_matches(audit.acls, audit.semantics),
+    find_redundant,
+    find_shadowed,
+    find_overridden,
+    find_glob_lookalikes,
+    find_any_host,
+    find_escalations,
+    find_over_broad,
+    find_open_to_everyone,
+    find_inherited_access,
+    find_orphan_resources,
+    find_orphan_principals,
+    find_read_without_group,
+    find_transactional_without_write,
+    find_deny_leaves_describe,
+)
+
+
+def find_all(audit: AuditInput) -> list[Finding]:
+    """Return the findings of an audit: what is too much, what is of no use, what is left over."""
+    return sort_findings(finding for find in FINDERS for finding in find(audit))
 
 
 def find_readings(acls: Sequence[Acl], semantics: Semantics = KIP_1042) -> list[Finding]:

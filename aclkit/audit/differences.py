@@ -16,7 +16,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from aclkit.audit.collect import find_readings
-from aclkit.audit.readings import reads_differently
+from aclkit.audit.readings import READS_DIFFERENTLY, reads_differently
 from aclkit.explain.materialize import MaterializeOptions, MaterializeResult, alive_acls
 from aclkit.explain.pairing import pair_up
 from aclkit.explain.scope import Scope
@@ -187,14 +187,11 @@ def _count(ours: Scope, theirs: Scope, suspects: Suspects) -> Counter[str]:
 
 
 def _finding(acl: Acl, reason: str, decisions: int) -> Finding:
-    return Finding(
-        finding="reads-differently",
+    return READS_DIFFERENTLY.about(
+        str(acl),
+        f"KIP-1042 and today's brokers read this ACL differently: {reason}. "
+        f"{decisions:,} decisions of the inventory differ",
         severity="medium" if decisions else "info",
-        subject=str(acl),
-        message=(
-            f"KIP-1042 and today's brokers read this ACL differently: {reason}. "
-            f"{decisions:,} decisions of the inventory differ"
-        ),
-        fix="write it so that both readings agree, or choose one with --semantics",
-        acl_ids=(acl.acl_id,),
+        acls=(acl,),
+        evidence=(reason, f"{decisions:,} decisions of the inventory differ"),
     )

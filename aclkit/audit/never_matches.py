@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from aclkit.findings import Finding
+from aclkit.findings import Finding, Kind
 from aclkit.model.acl import Acl
 from aclkit.model.host import canonical_host
 from aclkit.model.operation import OPERATIONS_OF_TYPE, coverage
@@ -25,7 +25,19 @@ from aclkit.patterns.match import (
     pattern_matches,
 )
 
-NEVER_MATCHES: Final = "never-matches"
+NEVER_MATCHES: Final = Kind(
+    id="never-matches",
+    severity="medium for a DENY, low for an ALLOW",
+    meaning=(
+        "No request can ever meet the ACL: a topic's name cannot hold its letters (PREFIXED *, a "
+        "LITERAL that looks like a glob) or be that long, its host is no address as a broker "
+        "writes it (a host name, ::1 instead of 0:0:0:0:0:0:0:1), no request on that type has its "
+        "operation, its principal has no colon, or the cluster has another name. kafka-acls and "
+        "the controller take such ACLs without a word. An ALLOW of the kind gives nothing; a DENY "
+        "is a protection that does not exist."
+    ),
+    fix="Add what was meant in a form that can match, then remove this ACL.",
+)
 LONGEST_TOPIC_NAME: Final = 249
 
 _ILLEGAL: Final = re.compile(r"[^a-zA-Z0-9._-]")
@@ -40,13 +52,12 @@ def find_never_matches(acls: Iterable[Acl], semantics: Semantics) -> Iterator[Fi
     for acl in acls:
         reasons = list(_reasons(acl, semantics))
         if reasons:
-            yield Finding(
-                finding=NEVER_MATCHES,
+            yield NEVER_MATCHES.about(
+                str(acl),
+                f"{effect_of_dead(acl)}: {'; and '.join(reasons)}.",
                 severity=severity_of_dead(acl),
-                subject=str(acl),
-                message=f"{effect_of_dead(acl)}: {'; and '.join(reasons)}.",
-                fix="Add what was meant in a form that can match, then remove this ACL.",
-                acl_ids=(acl.acl_id,),
+                acls=(acl,),
+                evidence=reasons,
             )
 
 

@@ -5,12 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from aclkit.findings import Finding
+from aclkit.findings import Finding, Kind
 from aclkit.model.acl import ANY_OTHER_PRINCIPAL, Acl
 from aclkit.model.semantics import Semantics
 from aclkit.patterns.match import is_any_host, principal_matches
 
-PUBLIC_ACCESS: Final = "public-access"
+PUBLIC_ACCESS: Final = Kind(
+    id="public-access",
+    severity="high; medium where bound to a host, low where it shows descriptions only",
+    meaning=(
+        "An ALLOW is for everybody, for all principals that stand in no ACL, or for clients that "
+        "come without authentication (User:ANONYMOUS): whoever reaches a listener has the access."
+    ),
+    fix="Allow it to the principals that need it, by name, then remove this ACL.",
+)
 ANONYMOUS: Final = "User:ANONYMOUS"
 """Who comes over a listener without authentication (KafkaPrincipal.ANONYMOUS)."""
 
@@ -25,14 +33,12 @@ def find_public_access(acls: Iterable[Acl], semantics: Semantics) -> Iterator[Fi
     for acl in acls:
         whom = _whom(acl, semantics) if acl.is_allow else None
         if whom:
-            yield Finding(
-                finding=PUBLIC_ACCESS,
-                severity=_severity(acl, semantics),
-                subject=str(acl),
-                message=f"{whom} {_place(acl, semantics)} has {acl.operation} on "
+            yield PUBLIC_ACCESS.about(
+                str(acl),
+                f"{whom} {_place(acl, semantics)} has {acl.operation} on "
                 f"{acl.resource_type} {acl.resource_name!r} ({acl.pattern_type}) by this ALLOW.",
-                fix="Allow it to the principals that need it, by name, then remove this ACL.",
-                acl_ids=(acl.acl_id,),
+                severity=_severity(acl, semantics),
+                acls=(acl,),
             )
 
 

@@ -15,7 +15,7 @@ from aclkit.audit.never_matches import (
     principal_reason,
     severity_of_dead,
 )
-from aclkit.findings import Finding
+from aclkit.findings import INVENTORY, Finding, Kind
 from aclkit.model.acl import Acl
 from aclkit.model.enums import AclOperation
 from aclkit.model.operation import OPERATIONS_OF_TYPE
@@ -23,16 +23,67 @@ from aclkit.model.principal import WILDCARD_PRINCIPAL, split_principal
 from aclkit.model.semantics import Semantics
 from aclkit.patterns.match import GLOB, LITERAL, PREFIXED, has_wildcard
 
-MALFORMED_PRINCIPAL: Final = "malformed-principal"
-DUPLICATE_ACL: Final = "duplicate-acl"
-UNKNOWN_CODE: Final = "unknown-code"
-HOST_NEVER_MATCHES: Final = "host-never-matches"
-
 DUPLICATE_FIX: Final = (
     "Remove the ACL and add it once: kafka-acls selects by fields, so it cannot remove only one "
     "of them; try it on a test cluster first, because a controller may refuse the second removal."
 )
 """AclControlManager.replay fails on the second of two: acl not found in existingAcls."""
+
+_DEAD_FIX: Final = "Add it in a form that can match, then remove this ACL."
+_DEAD_SEVERITY: Final = "medium for a DENY, low for an ALLOW"
+
+MALFORMED_PRINCIPAL: Final = Kind(
+    id="malformed-principal",
+    severity=_DEAD_SEVERITY,
+    meaning=(
+        "The principal has no colon between type and name, so it matches nobody; it still counts "
+        "as an ACL of its resource. Kafka refuses such ACLs since 4.0 and keeps those it has; one "
+        "of them makes authorizeByResourceType fail for its resource type."
+    ),
+    fix=_DEAD_FIX,
+)
+DUPLICATE_ACL: Final = Kind(
+    id="duplicate-acl",
+    severity="low",
+    meaning=(
+        "The log holds the same ACL under several ids. To remove it once leaves the others, and "
+        "brokers and controllers disagree on what they do with such ACLs."
+    ),
+    fix=DUPLICATE_FIX,
+)
+UNKNOWN_CODE: Final = Kind(
+    id="unknown-code",
+    severity="medium",
+    meaning=(
+        "The ACL holds a code that no release gives an ACL. The broker reads it all the same: an "
+        "unknown pattern type is a prefix, an unknown permission denies, an unknown operation or "
+        "resource type meets no request."
+    ),
+    fix="Find out which program wrote it, add what was meant, and remove this ACL.",
+)
+HOST_NEVER_MATCHES: Final = Kind(
+    id="host-never-matches",
+    severity=_DEAD_SEVERITY,
+    meaning=(
+        "The ACL's host is not written as a broker writes any: brokers compare the text of the "
+        "client's address, so host names, networks such as 10.0.0.0/8 and short IPv6 addresses "
+        "never match."
+    ),
+    fix=_DEAD_FIX,
+)
+
+READS_DIFFERENTLY: Final = Kind(
+    id="reads-differently",
+    severity="medium where decisions differ, info where none does",
+    meaning=(
+        "KIP-1042 and today's brokers read the ACL differently: a GLOB pattern is a prefix to "
+        "Kafka; a principal or host with * or ? is a glob to KIP-1042 and plain text to Kafka; "
+        "LITERAL * misses, to Kafka, longer names that begin with a star. That they read it "
+        "differently holds for every name; how many decisions differ, for the inventory."
+    ),
+    fix="write it so that both readings agree, or choose one with --semantics",
+    holds_for=INVENTORY,
+)
 
 _PATTERN_TYPES: Final = (LITERAL, PREFIXED, GLOB)
 _PERMISSIONS: Final = ("ALLOW", "DENY")
@@ -55,20 +106,15 @@ def find_hosts_never_matching(acls: Iterable[Acl], semantics: Semantics) -> Iter
 
 def find_duplicates(acls: Iterable[Acl]) -> Iterator[Finding]:
     """Yield each binding that stands under several ids; one removal by id leaves the others."""
-    ids: defaultdict[tuple[str, ...], list[str]] = defaultdict(list)
-    subjects: dict[tuple[str, ...], str] = {}
+    by_binding: defaultdict[tuple[str, ...], list[Acl]] = defaultdict(list)
     for acl in acls:
-        ids[acl.binding].append(acl.acl_id)
-        subjects.setdefault(acl.binding, str(acl))
-    for binding, same in ids.items():
+        by_binding[acl.binding].append(acl)
+    for same in by_binding.values():
         if len(same) > 1:
-            yield Finding(
-                finding=DUPLICATE_ACL,
-                severity="low",
-                subject=subjects[binding],
-                message=f"The log holds this ACL {len(same)} times, under different ids.",
-                fix=DUPLICATE_FIX,
-                acl_ids=tuple(sorted(same)),
+            yield DUPLICATE_ACL.about(
+                str(same[0]),
+                f"The log holds this ACL {len(same)} times, under different ids.",
+                acls=sorted(same, key=lambda acl: acl.acl_id),
             )
 
 
@@ -77,13 +123,11 @@ def find_unknown_codes(acls: Iterable[Acl]) -> Iterator[Finding]:
     for acl in acls:
         treated = [text for text in _treatments(acl) if text]
         if treated:
-            yield Finding(
-                finding=UNKNOWN_CODE,
-                severity="medium",
-                subject=str(acl),
-                message=f"The broker does not know a code of this ACL: {'; and '.join(treated)}.",
-                fix="Find out which program wrote it, add what was meant, and remove this ACL.",
-                acl_ids=(acl.acl_id,),
+            yield UNKNOWN_CODE.about(
+                str(acl),
+                f"The broker does not know a code of this ACL: {'; and '.join(treated)}.",
+                acls=(acl,),
+                evidence=treated,
             )
 
 
@@ -96,16 +140,15 @@ def reads_differently(acls: Iterable[Acl]) -> dict[str, str]:
     return {acl_id: "; and ".join(reasons) for acl_id, reasons in found if reasons}
 
 
-def _dead(kind: str, judged: Iterable[tuple[Acl, str | None]]) -> Iterator[Finding]:
+def _dead(kind: Kind, judged: Iterable[tuple[Acl, str | None]]) -> Iterator[Finding]:
     for acl, reason in judged:
         if reason:
-            yield Finding(
-                finding=kind,
+            yield kind.about(
+                str(acl),
+                f"{effect_of_dead(acl)}: {reason}.",
                 severity=severity_of_dead(acl),
-                subject=str(acl),
-                message=f"{effect_of_dead(acl)}: {reason}.",
-                fix="Add it in a form that can match, then remove this ACL.",
-                acl_ids=(acl.acl_id,),
+                acls=(acl,),
+                evidence=(reason,),
             )
 
 

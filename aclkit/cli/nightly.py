@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import click
 
+from aclkit.audit.facts import BROAD_SHARE
 from aclkit.cli import materialize as decide
 from aclkit.cli import replay as log
+from aclkit.cli.assertions import read_assertions
+from aclkit.cli.baseline_options import baseline_options, read_baseline, read_mutes
 from aclkit.cli.options import (
     inventory_options,
     lock_timeout_option,
@@ -18,10 +23,19 @@ from aclkit.cli.options import (
     settings_options,
 )
 from aclkit.cli.principal_options import builder_of, principal_options
+from aclkit.cli.report import alert_options, webhook_of
 from aclkit.cli.session import command_session
+from aclkit.errors import AclkitError, UsageError
 from aclkit.findings import SEVERITIES
-from aclkit.nightly import NEVER, NightlyOptions, run_nightly
+from aclkit.nightly import NightlyOptions, NightlyResult, run_nightly
+from aclkit.policies import NEVER, Policies
 from aclkit.publish import begin_run
+from aclkit.query.warehouse import open_warehouse
+from aclkit.reports.alerts import NEVER as ALERT_NEVER
+from aclkit.reports.alerts import alert_of, alert_of_failure, is_alarming
+from aclkit.reports.render import FORMATS
+from aclkit.reports.webhook import send_alert
+from aclkit.reports.write import write_reports, write_whole
 from aclkit.settings import Settings
 
 
@@ -37,14 +51,36 @@ from aclkit.settings import Settings
     show_default=True,
     help="The least severity of a finding that ends the run with exit code 1.",
 )
+@option(
+    "--broad-share",
+    type=click.FloatRange(0, 1),
+    default=BROAD_SHARE,
+    show_default=True,
+    metavar="SHARE",
+    help="An ALLOW that reaches more than this share of the topics is over-broad.",
+)
+@baseline_options
+@option(
+    "--assertions",
+    metavar="FILE.toml",
+    help="Policies to hold the decisions against, see aclkit assert; a failed one is exit code 1.",
+)
 @option("--report", metavar="FILE.md", help="Write the page there too.")
+@option("--report-dir", metavar="DIR", help="Write the reports of --report-formats there.")
+@option(
+    "--report-formats",
+    metavar="A,B",
+    default="html",
+    show_default=True,
+    help=f"Which reports: some of {', '.join(FORMATS)}, or all.",
+)
+@alert_options
 @lock_timeout_option
 @click.pass_obj
 def run(
     settings: Settings,
     /,
-    fail_on: str,
-    report: str | None,
+    broad_share: float,
     lock_timeout: float,
     **chosen: Any,  # noqa: ANN401 -- the option groups name them
 ) -> None:
@@ -52,27 +88,94 @@ def run(
 
     \b
     Example:
-      aclkit --config conf/demo.toml run
+      aclkit --config conf/nightly.toml run
       aclkit --warehouse W run --source metadata-log:DIR --fail-on medium --report night.md
+      aclkit --warehouse W run --source metadata-log:DIR --assertions conf/assertions.toml
+      aclkit --warehouse W run --source metadata-log:DIR --report-dir R --report-formats html,junit
 
     Prints a Markdown page. Nothing of a run is visible before it has ended; with nothing new in
-    the log it writes one row and ends quickly.
+    the log it writes one row and ends quickly. The exit code is 1 where a finding of the severity
+    of --fail-on is new, a mute has run out or an assertion fails, and higher where the data or
+    the surroundings are at fault. At the end every file that was written is listed on stderr.
     """
     warehouse = settings.require_warehouse()
+    forms = report_formats(chosen["report_formats"])
+    if "://" in warehouse and (chosen["report_dir"] or chosen["assertions"]):
+        raise UsageError("--report-dir and --assertions need a warehouse on a local disk")
+    policies = policies_of(chosen)
+    webhook = webhook_of(chosen)
     intake = log.intake_of(chosen)
     broker = decide.broker_settings(chosen)
     builder = builder_of(chosen["principal_builder"], chosen["principal_builder_properties"])
-    with command_session(settings, "run") as spark:
-        options = NightlyOptions(
-            cluster=settings.cluster,
-            replay=log.options_of(chosen),
-            materialize=decide.options_of(spark, chosen, broker, builder),
-            fail_on=fail_on,
-        )
-        with begin_run(spark, warehouse, "run", lock_timeout=lock_timeout) as nightly:
-            result = run_nightly(nightly, intake, options)
+    try:
+        with command_session(settings, "run") as spark:
+            options = NightlyOptions(
+                cluster=settings.cluster,
+                replay=log.options_of(chosen),
+                materialize=decide.options_of(spark, chosen, broker, builder),
+                policies=policies,
+                broad_share=broad_share,
+            )
+            with begin_run(spark, warehouse, "run", lock_timeout=lock_timeout) as nightly:
+                result = run_nightly(nightly, intake, options)
+    except AclkitError as error:
+        if webhook is not None and chosen["alert_on"] != ALERT_NEVER:
+            send_alert(alert_of_failure(settings.cluster, error), webhook)
+        raise
     click.echo(result.page, nl=False)
-    if report:
-        Path(report).write_text(result.page, encoding="utf-8")
-        click.echo(f"wrote {report}", err=True)
+    for path in _write(warehouse, result, forms, chosen):
+        click.echo(f"wrote {path}", err=True)
+    if webhook is not None and is_alarming(result.summary, chosen["alert_on"]):
+        send_alert(alert_of(result.summary), webhook)
     sys.exit(result.exit_code)
+
+
+def policies_of(chosen: dict[str, Any]) -> Policies:
+    """Read the files that the options name, before Spark is started."""
+    return Policies(
+        today=datetime.now(UTC).date(),
+        fail_on=chosen["fail_on"],
+        baseline=read_baseline(chosen["baseline"]),
+        mutes=read_mutes(chosen["mutes"]),
+        assertions=read_assertions(chosen["assertions"]) if chosen["assertions"] else (),
+    )
+
+
+def report_formats(text: str) -> tuple[str, ...]:
+    """Read the list of ``--report-formats``.
+
+    Raises:
+        UsageError: an unknown one, or none.
+    """
+    names = tuple(dict.fromkeys(name.strip() for name in text.split(",") if name.strip()))
+    unknown = [name for name in names if name not in (*FORMATS, _EVERY)]
+    if unknown or not names:
+        raise UsageError(
+            f"bad --report-formats {text!r}: expected some of {', '.join(FORMATS)}, or {_EVERY}"
+        )
+    return FORMATS if _EVERY in names else names
+
+
+def _write(
+    warehouse: str, result: NightlyResult, forms: tuple[str, ...], chosen: dict[str, Any]
+) -> Iterator[str]:
+    """Write the page and the reports, and yield the path of each file."""
+    if chosen["report"]:
+        write_whole(Path(chosen["report"]), result.page)
+        yield chosen["report"]
+    if chosen["report_dir"]:
+        yield from map(
+            str,
+            write_reports(
+                open_warehouse(warehouse),
+                result.summary.cluster_id,
+                Path(chosen["report_dir"]),
+                forms,
+                fail_on=chosen["fail_on"],
+                exit_code=result.exit_code,
+                assertions=result.summary.assertions,
+            ),
+        )
+
+
+_EVERY: Final = "all"

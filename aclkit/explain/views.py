@@ -30,6 +30,14 @@ EXPLAIN_TABLES: Final = (
 )
 """The tables that the view ``explain`` is made of."""
 
+PAST_TABLES: Final = (
+    "principal", "host", "explain_pair", "explain_class_pair", "explain_ruling",
+)  # fmt: skip
+"""Tables that ``access_change_cell`` reads as they were before the run that decided last."""
+
+PAST: Final = "before"
+"""The schema in which those stand: ``before.explain_ruling``."""
+
 SAME_NAMES: Final[Mapping[str, str]] = {}
 """No table goes by another name."""
 
@@ -113,6 +121,24 @@ def finding_current_sql(tables: Mapping[str, str] = SAME_NAMES) -> str:
     return _fill(_FINDING_CURRENT, tables, columns=columns)
 
 
+def access_change_cell_sql(tables: Mapping[str, str] = SAME_NAMES) -> str:
+    """Return the SQL of ``access_change_cell``: what the run that decided last gained or lost.
+
+    A row of ``access_change`` stands for its principal, or for the principals asked about that
+    were and are of its class and that no own ACL concerned or concerns. The past is read from the
+    tables of ``PAST``; of a cluster whose past is not kept there are no rows.
+    """
+    past = {f"was_{name}": tables.get(f"{PAST}.{name}", f"{PAST}.{name}") for name in PAST_TABLES}
+    return _fill(
+        _ACCESS_CHANGE_CELL,
+        tables,
+        **past,
+        operations=operations_sql(),
+        super_ruleset=_text(SUPER_RULESET),
+        any_other=_text(ANY_OTHER),
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class _View:
     """A view: the tables or views below it, and its SQL."""
@@ -128,6 +154,9 @@ _VIEWS: Final[dict[str, _View]] = {
         (*EXPLAIN_TABLES, "ruleset", "ruleset_group", "acl_current", "host_match"), explain_acl_sql
     ),
     "finding_current": _View(("finding", "job_run"), lambda _, tables: finding_current_sql(tables)),
+    "access_change_cell": _View(
+        ("access_change", "job_run", *PAST_TABLES), lambda _, tables: access_change_cell_sql(tables)
+    ),
 }
 
 _ACL_CURRENT: Final = Template("SELECT $columns FROM $acl_history WHERE removed_offset IS NULL")
@@ -217,6 +246,84 @@ SELECT $columns
 FROM $finding f
 JOIN said ON said.cluster_id = f.cluster_id AND said.run_id = f.run_id
  AND said.fingerprint = f.fingerprint AND said.is_last""")
+
+_ACCESS_CHANGE_CELL: Final = Template("""\
+WITH known_operation AS (
+$operations
+),
+standing AS (
+SELECT r.cluster_id, r.run_id
+FROM $job_run r
+JOIN (SELECT cluster_id, max(counts['decided_in_run']) AS decided
+      FROM $job_run GROUP BY cluster_id) d
+  ON d.cluster_id = r.cluster_id AND d.decided = r.run_number
+WHERE r.cluster_id IN (SELECT cluster_id FROM $was_explain_ruling)
+),
+change AS (
+SELECT a.*
+FROM $access_change a
+JOIN standing s ON s.cluster_id = a.cluster_id AND s.run_id = a.run_id
+),
+own AS (
+SELECT cluster_id, principal, resource_type, resource_name FROM $explain_pair
+UNION
+SELECT cluster_id, principal, resource_type, resource_name FROM $was_explain_pair
+),
+member AS (
+SELECT c.*, p.principal AS who
+FROM change c
+JOIN $principal p ON p.cluster_id = c.cluster_id
+ AND CASE WHEN p.is_super_user THEN $super_ruleset ELSE p.principal_class END = c.principal_class
+LEFT JOIN $was_principal w ON w.cluster_id = p.cluster_id AND w.principal = p.principal
+LEFT JOIN $was_explain_class_pair s
+  ON s.cluster_id = w.cluster_id AND s.principal_class = w.principal_class
+ AND s.resource_type = c.resource_type AND s.resource_name = c.resource_name
+LEFT JOIN own
+  ON own.cluster_id = p.cluster_id AND own.principal = p.principal
+ AND own.resource_type = c.resource_type AND own.resource_name = c.resource_name
+WHERE c.principal IS NULL AND own.principal IS NULL
+  AND c.ruleset_before IS NOT DISTINCT FROM
+      CASE WHEN s.ruleset_id IS NOT NULL AND w.is_super_user THEN $super_ruleset
+           ELSE s.ruleset_id END
+),
+pair AS (
+SELECT DISTINCT cluster_id, run_id, who, resource_type, resource_name,
+       ruleset_before, ruleset_after, cause, cause_offsets
+FROM (SELECT change.*, change.principal AS who FROM change WHERE change.principal IS NOT NULL
+      UNION ALL SELECT * FROM member) AS every
+),
+asked AS (
+SELECT cluster_id, host FROM $host UNION SELECT cluster_id, host FROM $was_host
+),
+cell AS (
+SELECT pair.cluster_id, pair.run_id, pair.who AS principal, h.host, o.operation,
+       pair.resource_type, pair.resource_name, pair.cause, pair.cause_offsets,
+       coalesce(wn.decision, wo.decision, 'DENIED') AS decision_before,
+       CASE WHEN wn.decision IS NULL THEN wo.deciding_acl_id ELSE wn.deciding_acl_id END
+       AS acl_id_before,
+       coalesce(nn.decision, other.decision, 'DENIED') AS decision_after,
+       CASE WHEN nn.decision IS NULL THEN other.deciding_acl_id ELSE nn.deciding_acl_id END
+       AS acl_id_after
+FROM pair
+JOIN known_operation o ON o.resource_type = pair.resource_type
+JOIN asked h ON h.cluster_id = pair.cluster_id
+LEFT JOIN $was_explain_ruling wn
+  ON wn.cluster_id = pair.cluster_id AND wn.ruleset_id = pair.ruleset_before
+ AND wn.operation = o.operation AND wn.host = h.host
+LEFT JOIN $was_explain_ruling wo
+  ON wo.cluster_id = pair.cluster_id AND wo.ruleset_id = pair.ruleset_before
+ AND wo.operation = o.operation AND wo.host = $any_other
+LEFT JOIN $explain_ruling nn
+  ON nn.cluster_id = pair.cluster_id AND nn.ruleset_id = pair.ruleset_after
+ AND nn.operation = o.operation AND nn.host = h.host
+LEFT JOIN $explain_ruling other
+  ON other.cluster_id = pair.cluster_id AND other.ruleset_id = pair.ruleset_after
+ AND other.operation = o.operation AND other.host = $any_other
+)
+SELECT cluster_id, run_id, principal, host, operation, resource_type, resource_name,
+       CASE WHEN decision_after = 'ALLOWED' THEN 'gained' ELSE 'lost' END AS change,
+       decision_before, acl_id_before, decision_after, acl_id_after, cause, cause_offsets
+FROM cell WHERE decision_before <> decision_after""")
 
 
 def _fill(template: Template, tables: Mapping[str, str], **parts: str) -> str:

@@ -44,6 +44,7 @@ def decide_outside(
     unreached: frozenset[Resource],
     settings: BrokerSettings,
     semantics: Semantics,
+    operations: frozenset[str] | None = None,
 ) -> Iterator[Decided]:
     """Decide every principal × host × operation × resource.
 
@@ -59,6 +60,7 @@ def decide_outside(
         unreached: resources known to be reached by no ACL of anybody.
         settings: the broker's.
         semantics: how ACLs are read.
+        operations: only these; all that a resource's type knows if not given.
     """
     is_narrow = len(principals) == 1 and len(resources) > 1
     search = SecondSearch.of((a.resource_type, a.pattern_type, a.resource_name) for a in acls)
@@ -76,7 +78,7 @@ def decide_outside(
             asked = replace(settings, allow_everyone=is_open and not reaching)
             rule = partial(decide, settings=asked, semantics=semantics, wildcard_is_last=is_last)
             groups = _Groups.of(reaching, principals, hosts, settings.super_users, semantics)
-            decided[key] = list(groups.decide(resource, rule))
+            decided[key] = list(groups.decide(resource, rule, operations))
         for found in decided[key]:
             yield replace(found, resource=resource)
 
@@ -130,10 +132,16 @@ class _Groups:
             hosts=list(_alike(hosts, index_hosts({a.host for a in acls}, semantics)).values()),
         )
 
-    def decide(self, resource: Resource, rule: Callable[..., Ruling]) -> Iterator[Decided]:
+    def decide(
+        self,
+        resource: Resource,
+        rule: Callable[..., Ruling],
+        operations: frozenset[str] | None,
+    ) -> Iterator[Decided]:
         """Decide one resource for each group of principals, from each group of hosts."""
+        known = OPERATIONS_OF_TYPE[resource.resource_type]
         for names, acls in self.principals:
-            for operation in OPERATIONS_OF_TYPE[resource.resource_type]:
+            for operation in [o for o in known if operations is None or o in operations]:
                 by_host: dict[str, Verdict] = {}
                 for group in self.hosts:
                     request = Request(

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from aclkit.audit.collect import find_all, find_readings
-from aclkit.model.semantics import KIP_1042
+from tests.audit.auditing import audit_of
 from tests.factories import acl
 
+GROUP = acl("g", resource_type="GROUP")
 
-def test_the_audit_holds_the_three_families_the_worst_first():
-    rows = [acl(), acl(), acl(principal="User:*", operation="WRITE"), acl("a b")]
-    found = [(finding.severity, finding.finding) for finding in find_all(rows, KIP_1042)]
+
+def test_the_audit_holds_the_families_the_worst_first():
+    rows = [acl(), acl(), acl(principal="User:*", operation="WRITE"), acl("a b"), GROUP]
+    found = [(finding.severity, finding.finding) for finding in find_all(audit_of(*rows))]
     assert found == [
         ("high", "public-access"),
         ("low", "never-matches"),
@@ -28,6 +30,13 @@ def test_the_readings_hold_what_is_odd_in_the_records():
 
 
 def test_ordinary_acls_give_no_finding():
-    rows = [acl(), acl("b", pattern_type="PREFIXED", permission_type="DENY")]
-    assert find_all(rows, KIP_1042) == []
+    rows = [acl(), acl("b", pattern_type="PREFIXED", permission_type="DENY"), GROUP]
+    assert find_all(audit_of(*rows)) == []
     assert find_readings(rows) == []
+
+
+def test_an_access_that_a_deny_takes_back_is_overridden_and_nothing_else():
+    allow = acl(principal="User:*", operation="ALL")
+    deny = acl(principal="User:*", operation="ALL", permission_type="DENY")
+    found = [finding.finding for finding in find_all(audit_of(allow, deny))]
+    assert found == ["allow-overridden"]

@@ -40,7 +40,7 @@ FULL = ("B1", "dense", "again", "B2", "B2g", "B3", "R1", "growth", "skew")
 @click.option("--seconds", type=float, default=10.0, show_default=True, help="For Kafka's loop.")
 @click.option("--records", type=int, default=5_000_000, show_default=True, help="Of R1.")
 @click.option(
-    "--warm", type=int, default=2, show_default=True, help="Runs before the measured one."
+    "--warm", type=int, default=4, show_default=True, help="Runs before the measured one."
 )
 @click.option("--quick", is_flag=True, help="What `make bench` runs.")
 @click.option("--full", is_flag=True, help="What `make bench-full` runs.")

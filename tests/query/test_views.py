@@ -164,7 +164,9 @@ def test_spark_shows_the_same_findings_in_force(spark, root):
     runs = [{"decided_in_run": 0}, {"decided_in_run": 1}, {}]
     there = in_force(root, rows, [{"counts": counts} for counts in runs])
     tables = {
-        "finding": [tuple(row[name] for name in TABLES["finding"].column_names) for row in rows],
+        "finding": [
+            tuple(row.get(name) for name in TABLES["finding"].column_names) for row in rows
+        ],
         "job_run": [
             (n, f"r{n}", small.CLUSTER, *[None] * 8, counts, None, None, None)
             for n, counts in enumerate(runs)

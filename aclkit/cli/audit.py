@@ -1,0 +1,225 @@
+"""The command audit: the findings in force, or what one kind of finding means."""
+
+from __future__ import annotations
+
+import sys
+import textwrap
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Final
+
+import click
+import duckdb
+
+from aclkit.audit.baseline import STATES, Judged, classify, fails, render_baseline
+from aclkit.audit.kinds import KINDS, scope_words
+from aclkit.cli.baseline_options import (
+    baseline_options,
+    judged_row,
+    read_baseline,
+    read_mutes,
+    tell_mutes,
+)
+from aclkit.cli.options import option
+from aclkit.cli.output import Format, format_option, write_rows
+from aclkit.cli.state import tell_state
+from aclkit.errors import UsageError
+from aclkit.findings import EVERY_NAME, SEVERITIES, Finding
+from aclkit.query.duck import connect
+from aclkit.query.first_seen import first_seen
+from aclkit.query.sql import fetch
+from aclkit.query.warehouse import deciding_run, open_warehouse, resolve_cluster
+from aclkit.settings import Settings
+
+NEVER: Final = "never"
+FINDINGS_EXIT: Final = 1
+
+
+@click.command("audit")
+@option(
+    "--fail-on",
+    type=click.Choice([*SEVERITIES, NEVER]),
+    default="high",
+    show_default=True,
+    help="The least severity of a finding that makes the exit code 1.",
+)
+@click.option(
+    "--finding",
+    "kinds",
+    multiple=True,
+    metavar="ID",
+    help="Only findings of this kind, for --fail-on too; may be given again.",
+)
+@click.option(
+    "--explain", "explained", metavar="ID", help="Say what a kind of finding means; needs nothing."
+)
+@baseline_options
+@click.option(
+    "--write-baseline",
+    "baseline_file",
+    metavar="FILE.json",
+    help="Write the findings in force as a baseline, and end with exit code 0.",
+)
+@format_option
+@click.pass_obj
+def audit(
+    settings: Settings,
+    /,
+    kinds: tuple[str, ...],
+    explained: str | None,
+    output_format: Format,
+    baseline_file: str | None,
+    **chosen: Any,  # noqa: ANN401 -- the option groups name them
+) -> None:
+    """Print the findings in force: what is wrong with the ACLs, the worst first.
+
+    \b
+    Example:
+      aclkit audit
+      aclkit audit --fail-on medium --finding public-access --finding escalation
+      aclkit audit --write-baseline baseline.json
+      aclkit audit --baseline baseline.json --mutes conf/mutes.toml
+      aclkit audit --explain never-matches
+
+    They are those of the last night (aclkit run). A table shows the message; the other formats
+    have fix, evidence and ids of the ACLs too. first_seen is the log time of the youngest ACL
+    behind a finding, or the start of the first run that showed it. The exit code is 1 where one
+    that is printed is of the severity of --fail-on or worse; with --baseline or --mutes only
+    where it is new, or its mute has run out.
+    """
+    _check_kinds([*kinds, *([explained] if explained is not None else [])])
+    if explained is not None:
+        click.echo("\n".join(_explanation(explained)))
+        return
+    baseline, mutes = read_baseline(chosen["baseline"]), read_mutes(chosen["mutes"])
+    published = open_warehouse(settings.warehouse)
+    cluster_id = resolve_cluster(published, settings.cluster)
+    run = deciding_run(published, cluster_id)
+    with connect(published) as connection:
+        findings = _read(connection, cluster_id, kinds)
+        seen = first_seen(connection, cluster_id, findings)
+    tell_state(published, run)
+    if run.job != _NIGHTLY:
+        click.echo(_HALF, err=True)
+    if baseline_file is not None:
+        text = render_baseline(findings, cluster_id, seen)
+        Path(baseline_file).write_text(text, encoding="utf-8")
+        click.echo(f"wrote {baseline_file}", err=True)
+    known = {name: item for name, item in baseline.items() if not kinds or item.finding in kinds}
+    today = datetime.now(UTC).date()
+    judged = classify(findings, known, mutes, today)
+    _print(judged, seen, output_format, has_states=bool(chosen["baseline"] or mutes))
+    tell_mutes(judged, [] if kinds else mutes, today)
+    worst = () if chosen["fail_on"] == NEVER else up_to(chosen["fail_on"])
+    if baseline_file is None and fails(judged, worst):
+        sys.exit(FINDINGS_EXIT)
+
+
+def up_to(severity: str) -> tuple[str, ...]:
+    """Return a severity and those that are worse."""
+    return SEVERITIES[: SEVERITIES.index(severity) + 1]
+
+
+_FIELDS: Final = (
+    "severity", "finding", "subject", "message", "fix", "holds_for", "evidence", "acl_ids",
+    "fingerprint",
+)  # fmt: skip
+_COLUMNS: Final = (*_FIELDS, "first_seen", "state", "muted_until", "owner", "reason")
+_FEW: Final = ("severity", "finding", "holds_for", "first_seen", "subject", "message")
+
+
+def _print(
+    judged: Sequence[Judged],
+    seen: Mapping[str, datetime | None],
+    output_format: Format,
+    *,
+    has_states: bool,
+) -> None:
+    """Print findings with their states, in a table only where these can differ."""
+    rows = [_row(item, seen) for item in judged]
+    few = ("state", *_FEW) if has_states else _FEW
+    columns = few if output_format == "table" else _COLUMNS
+    write_rows(columns, ([row.get(c) for c in columns] for row in rows), output_format, sys.stdout)
+    if output_format == "table":
+        click.echo(_verdict(judged, has_states=has_states), err=True)
+
+
+def _row(item: Judged, seen: Mapping[str, datetime | None]) -> dict[str, Any]:
+    """Return all columns of a finding; of a fixed one the baseline's."""
+    names = ("fingerprint", "finding", "severity", "subject")
+    row: dict[str, Any] = {name: getattr(item.finding or item.known, name) for name in names}
+    if item.finding is not None:
+        row |= {name: getattr(item.finding, name) for name in _FIELDS}
+    return row | judged_row(item) | {"first_seen": seen.get(item.fingerprint)}
+
+
+_NIGHTLY: Final = "run"
+_HALF: Final = (
+    "decided by materialize, which looks only at how ACLs are read; for all findings: aclkit run"
+)
+_WIDTH: Final = 88
+
+
+def _check_kinds(kinds: Sequence[str]) -> None:
+    """Refuse what is no kind of finding.
+
+    Raises:
+        UsageError: a word is none.
+    """
+    for kind in kinds:
+        if kind not in KINDS:
+            raise UsageError(f"no finding is called {kind!r}: expected one of {', '.join(KINDS)}")
+
+
+def _read(
+    connection: duckdb.DuckDBPyConnection, cluster_id: str, kinds: Sequence[str]
+) -> list[Finding]:
+    """Read the findings in force, of some kinds only if any are given."""
+    found = fetch(connection, _FINDINGS, [cluster_id, len(kinds), list(kinds)])
+    return [
+        Finding(
+            severity=severity,
+            finding=kind,
+            subject=subject,
+            message=message,
+            fix=fix,
+            holds_for=holds_for or EVERY_NAME,
+            evidence=tuple(evidence or ()),
+            acl_ids=tuple(acl_ids or ()),
+        )
+        for severity, kind, subject, message, fix, holds_for, evidence, acl_ids, _ in found
+    ]
+
+
+_FINDINGS: Final = (
+    f"SELECT {', '.join(_FIELDS)} FROM finding_current "  # noqa: S608 -- names of the contract
+    "WHERE cluster_id = ? AND (? = 0 OR finding IN (SELECT unnest(CAST(? AS VARCHAR[]))))"
+)
+
+
+def _verdict(judged: Sequence[Judged], *, has_states: bool) -> str:
+    """Count the findings by severity, and by state."""
+    counts = Counter(item.severity for item in judged if item.finding is not None)
+    told = ", ".join(f"{counts[name]:,} {name}" for name in SEVERITIES if counts[name])
+    if has_states:
+        states = Counter(item.state for item in judged)
+        told += "; " + ", ".join(f"{states[name]:,} {name}" for name in STATES if states[name])
+    return f"{told}; what one means: aclkit audit --explain ID" if told else "no findings"
+
+
+def _explanation(kind_id: str) -> Iterator[str]:
+    kind = KINDS[kind_id]
+    yield kind.id
+    for title, text in (
+        ("severity", kind.severity),
+        ("holds for", scope_words(kind)),
+        ("meaning", kind.meaning),
+        ("how to fix", kind.fix),
+    ):
+        yield ""
+        yield f"{title}:"
+        yield textwrap.fill(
+            text, _WIDTH, initial_indent="  ", subsequent_indent="  ", break_on_hyphens=False
+        )
