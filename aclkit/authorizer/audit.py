@@ -17,7 +17,7 @@ from kio.schema.index import api_key_map
 from aclkit.acls.command import pascal_case
 from aclkit.acls.text import render_standard_acl
 from aclkit.authorizer.requests import Action, RequestContext
-from aclkit.decide.rules import ALLOWED, MATCHING_ACL, Ruling
+from aclkit.decide.rules import ALLOWED, DENIED, MATCHING_ACL, Ruling
 from aclkit.model.acl import Acl
 from aclkit.model.enums import (
     AclOperation,
@@ -31,6 +31,16 @@ LOGGER: Final = "kafka.authorizer.logger"
 TRACE: Final = 5
 BROKER_FORMAT: Final = "[%(asctime)s] %(levelname)s %(message)s (%(name)s)"
 """A format for ``logging`` that makes the lines of a broker's kafka-authorizer.log."""
+
+PRINCIPAL_IS: Final = "Principal = "
+VERBS: Final = {ALLOWED: "Allowed", DENIED: "Denied"}
+OPERATION_IS: Final = " operation = "
+FROM_HOST: Final = " from host = "
+ON_RESOURCE: Final = " on resource = "
+FOR_REQUEST: Final = " for request = "
+WITH_COUNT: Final = " with resourceRefCount = "
+BASED_ON: Final = " based on rule "
+"""The fixed words of a line, in their order; ``usage.line`` reads by them."""
 
 logging.addLevelName(TRACE, "TRACE")
 log = logging.getLogger(LOGGER)
@@ -66,14 +76,13 @@ def audit_message(
     knows_globs: bool = True,
 ) -> str:
     """Write the line; values are not escaped, as in Kafka."""
-    verb = "Allowed" if ruling.decision == ALLOWED else "Denied"
     return (
-        f"Principal = {context.principal} is {verb} operation = {action.operation} "
-        f"from host = {context.client_address} on resource = {pascal_case(action.resource_type)}:"
-        f"{action.pattern_type}:{action.resource_name} "
-        f"for request = {request_name(context.request_type)} "
-        f"with resourceRefCount = {action.resource_reference_count} "
-        f"based on rule {_rule(ruling, wording, knows_globs=knows_globs)}"
+        f"{PRINCIPAL_IS}{context.principal} is {VERBS[ruling.decision]}{OPERATION_IS}"
+        f"{action.operation}{FROM_HOST}{context.client_address}{ON_RESOURCE}"
+        f"{pascal_case(action.resource_type)}:{action.pattern_type}:{action.resource_name}"
+        f"{FOR_REQUEST}{request_name(context.request_type)}"
+        f"{WITH_COUNT}{action.resource_reference_count}"
+        f"{BASED_ON}{rule_text(ruling, wording, knows_globs=knows_globs)}"
     )
 
 
@@ -105,7 +114,8 @@ def standard_acl(acl: Acl, wording: Wording, *, knows_globs: bool = True) -> str
     return f"{name}{opening}{fields.removesuffix(']')}{closing}"
 
 
-def _rule(ruling: Ruling, wording: Wording, *, knows_globs: bool) -> str:
+def rule_text(ruling: Ruling, wording: Wording, *, knows_globs: bool = True) -> str:
+    """Write the rule that a decision is based on, with the ACL if one decided."""
     if ruling.acl is None:
         return ruling.rule
     return f"{MATCHING_ACL}(acl={standard_acl(ruling.acl, wording, knows_globs=knows_globs)})"

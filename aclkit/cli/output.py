@@ -131,18 +131,18 @@ def _distinct(columns: Sequence[str]) -> list[str]:
 
 def _object(columns: Sequence[str], row: Sequence[object]) -> str:
     """Write a row as a JSON object."""
-    return json.dumps(dict(zip(columns, map(_json_value, row), strict=True)), ensure_ascii=False)
+    return json.dumps(dict(zip(columns, map(json_value, row), strict=True)), ensure_ascii=False)
 
 
 def _plain_text(value: object) -> str | None:
     """Write a value as text; lists and maps as JSON."""
-    value = _json_value(value)
+    value = json_value(value)
     if value is None or isinstance(value, str):
         return value
     return json.dumps(value, ensure_ascii=False)
 
 
-def _json_value(value: object) -> object:
+def json_value(value: object) -> object:
     """Return a value in what JSON has: times as ISO 8601 in UTC, other things as text."""
     if value is None or isinstance(value, (str, bool, int)):
         return value
@@ -160,9 +160,9 @@ def _json_value(value: object) -> object:
 
 def _json_container(value: object) -> object:
     if isinstance(value, dict):
-        return {str(key): _json_value(item) for key, item in value.items()}
+        return {str(key): json_value(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
-        return [_json_value(item) for item in value]
+        return [json_value(item) for item in value]
     if isinstance(value, bytes):
         return value.hex()
     return str(value)

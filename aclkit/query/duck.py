@@ -6,7 +6,7 @@ may leave out, the view of that name.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Final
 
 import duckdb
@@ -14,6 +14,7 @@ from deltalake.exceptions import DeltaError
 
 from aclkit.errors import SurroundingsError
 from aclkit.explain.views import view_sql
+from aclkit.query.before import create_past, tables_before
 from aclkit.query.warehouse import JOB_RUN, Published
 from aclkit.schemas import TABLES
 from aclkit.table_files import TableFiles, create_view, quoted, read_files, unwritten
@@ -29,7 +30,7 @@ def connect(
     Args:
         published: the warehouse.
         holding: table → columns and values: of this table only files that may hold such rows are
-            opened, for a question about no others.
+            opened, for a question about no others, and none of the past.
 
     Raises:
         SurroundingsError: a published table cannot be read.
@@ -38,6 +39,7 @@ def connect(
     for name, version in published.run.table_versions.items():
         tables[name] = _open_table(published, name, version, holding.get(name))
     tables[JOB_RUN] = published.job_run
+    past = {} if holding else tables_before(published)
     connection = duckdb.connect(
         config={
             "autoinstall_known_extensions": False,
@@ -52,12 +54,13 @@ def connect(
     try:
         for name, table in tables.items():
             create_view(connection, name, table)
+        create_past(connection, past)
         for name, text in view_sql(tables, "duckdb").items():
             connection.execute(f"CREATE VIEW {quoted(name)} AS {text}")
     except duckdb.Error as error:
         connection.close()
         raise SurroundingsError(f"cannot read {name} of {published.path}: {error}") from error
-    _lock(connection, tables)
+    _lock(connection, [*tables.values(), *(table for parts in past.values() for _, table in parts)])
     return connection
 
 
@@ -75,9 +78,9 @@ def _open_table(
         raise SurroundingsError(f"cannot read version {version} of {path}: {error}") from error
 
 
-def _lock(connection: duckdb.DuckDBPyConnection, tables: Mapping[str, TableFiles]) -> None:
+def _lock(connection: duckdb.DuckDBPyConnection, tables: Iterable[TableFiles]) -> None:
     """Leave the tables' own files as all that the connection can read, for good."""
-    files = [str(file) for table in tables.values() for file in table.files]
+    files = [str(file) for table in tables for file in table.files]
     connection.execute("SET allowed_paths = ?", [files])
     connection.execute("SET enable_external_access = false")
     connection.execute("SET lock_configuration = true")

@@ -5,77 +5,29 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import Final
 
-from aclkit.findings import SEVERITIES, Finding, sort_findings
+from aclkit.findings import Finding, sort_findings
+from aclkit.reports.data import AccessChange, AssertionOutcome, NightlySummary
+from aclkit.reports.words import (
+    COMPLETE,
+    broken_assertions,
+    cause_words,
+    missing_answers,
+    thousands,
+    utc,
+    verdict,
+    visible,
+)
 
 MOST_ROWS: Final = 50
 """So many things to do, findings of one kind, and changes are printed; the rest is counted."""
-
-_COMPLETE: Final = "complete"
-"""The status of a run that misses nothing, as in ``job_run``."""
 
 _SPECIAL: Final = re.compile(r"[\\`*_\[\]|~$@!#]")
 _LIST_MARK: Final = re.compile(r"^(\d*)([-+=.)])")
 """What would open a list or underline a heading at the start of a line."""
 _OUTER_SPACE: Final = re.compile(r"^ | $")
 _ENTITIES: Final = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AccessChange:
-    """Accesses of one principal, or of a class of them, to one resource that a run changed.
-
-    Attributes:
-        who: the principal, or words for the class.
-        resource: as people write it.
-        gained: how many hosts × operations became ALLOWED.
-        lost: how many became DENIED.
-        cause: acl, settings or inventory.
-        cause_offsets: log offsets of the ACL records behind it.
-    """
-
-    who: str
-    resource: str
-    gained: int
-    lost: int
-    cause: str
-    cause_offsets: tuple[int, ...] = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NightlySummary:
-    """What one nightly run read, decided and found.
-
-    Attributes:
-        status: ``complete`` or ``incomplete``, as in ``job_run``.
-        head_offset: the state is as of this offset (exclusive).
-        rows_expected: principals × hosts × operations × resources.
-        rows_decided: how many of them the tables answer.
-        changes: the largest access changes.
-        access_changes: how many there are in all.
-        exit_code: what the run ends with.
-    """
-
-    cluster_id: str
-    run_id: str
-    started_at: datetime
-    seconds: float
-    status: str
-    head_offset: int
-    acls: int
-    principals: int
-    hosts: int
-    resources: int
-    rows_expected: int
-    rows_decided: int
-    notes: tuple[str, ...]
-    findings: tuple[Finding, ...]
-    changes: tuple[AccessChange, ...]
-    access_changes: int
-    exit_code: int
 
 
 def render_summary(summary: NightlySummary) -> str:
@@ -86,10 +38,11 @@ def render_summary(summary: NightlySummary) -> str:
     tasks = list(_tasks(summary))
     blocks = (
         [f"# Kafka access on cluster {escape_markdown(summary.cluster_id)}"],
-        [f"**{_verdict(summary, has_tasks=bool(tasks))}**"],
+        [f"**{escape_markdown(verdict(summary))}**"],
         *_to_do(tasks),
         _counts(summary),
         *_findings(summary.findings),
+        *_assertions(summary.assertions),
         *_changes(summary.changes, summary.access_changes),
         *_notes(summary.notes),
     )
@@ -105,30 +58,12 @@ def escape_markdown(text: str) -> str:
     >>> print(escape_markdown("a|b\n<i>`"))
     a\|b\\u{a}&lt;i&gt;\`
     """
-    visible = "".join(c if c.isprintable() else f"\\u{{{ord(c):x}}}" for c in text)
-    escaped = _SPECIAL.sub(r"\\\g<0>", visible)
+    escaped = _SPECIAL.sub(r"\\\g<0>", visible(text))
     for character, entity in _ENTITIES.items():
         escaped = escaped.replace(character, entity)
     escaped = escaped.replace("](", "]\\(").replace("://", "\\://")
     escaped = _LIST_MARK.sub(r"\1\\\2", escaped)
     return _OUTER_SPACE.sub("&#32;", escaped)
-
-
-def _verdict(summary: NightlySummary, *, has_tasks: bool) -> str:
-    """Say in one sentence whether a person has to do something, and what came out."""
-    changes = summary.access_changes
-    results = [
-        _severities(summary.findings),
-        f"{_number(changes)} access changes" if changes else "no access changed",
-    ]
-    undecided = _undecided(summary)
-    if undecided:
-        results.insert(0, f"{_number(undecided)} of the expected answers are missing")
-    if summary.status != _COMPLETE:
-        results.insert(0, f"the run is {escape_markdown(summary.status)}")
-    call = "Please look" if has_tasks else "Nothing to do"
-    why = ", which --fail-on decides" if summary.findings and summary.exit_code == 0 else ""
-    return f"{call}: {', '.join(results)} (exit code {summary.exit_code}{why})."
 
 
 def _to_do(tasks: Sequence[str]) -> Iterator[list[str]]:
@@ -139,46 +74,35 @@ def _to_do(tasks: Sequence[str]) -> Iterator[list[str]]:
 
 def _tasks(summary: NightlySummary) -> Iterator[str]:
     """Yield what there is to do, the worst first, whatever the exit code says about it."""
-    undecided = _undecided(summary)
+    undecided = missing_answers(summary)
     if undecided:
-        yield f"- Find out why {_number(undecided)} of the expected answers are missing."
-    if summary.status != _COMPLETE:
+        yield f"- Find out why {thousands(undecided)} of the expected answers are missing."
+    if summary.status != COMPLETE:
         yield "- Replay what the run lacks, see the notes: it stands on an incomplete log."
-    elif summary.exit_code > 1:
+    elif (summary.exit_code or 0) > 1:
         yield r"- Look into the table acl\_reject: rows of the sources could not be used."
+    for name in broken_assertions(summary):
+        yield f"- Mend what breaks the assertion {escape_markdown(name)}."
     remedies = Counter((f.severity, f.finding, f.fix) for f in sort_findings(summary.findings))
     for (severity, kind, fix), number in remedies.items():
-        yield f"- {_number(number)} × {severity} {escape_markdown(kind)}: {escape_markdown(fix)}"
-
-
-def _undecided(summary: NightlySummary) -> int:
-    return summary.rows_expected - summary.rows_decided
-
-
-def _severities(findings: Iterable[Finding]) -> str:
-    counts = [0] * len(SEVERITIES)
-    for finding in findings:
-        counts[SEVERITIES.index(finding.severity)] += 1
-    named = [f"{_number(n)} {name}" for n, name in zip(counts, SEVERITIES, strict=True) if n]
-    return f"findings: {' + '.join(named)}" if named else "no findings"
+        yield f"- {thousands(number)} × {severity} {escape_markdown(kind)}: {escape_markdown(fix)}"
 
 
 def _counts(summary: NightlySummary) -> list[str]:
-    started = summary.started_at.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
     rows = (
         ("run", escape_markdown(summary.run_id)),
-        ("started", started),
+        ("started", utc(summary.started_at)),
         ("took", f"{summary.seconds:,.1f} s"),
         ("status", escape_markdown(summary.status)),
-        ("as of log offset (exclusive)", _number(summary.head_offset)),
-        ("ACLs", _number(summary.acls)),
-        ("principals", _number(summary.principals)),
-        ("hosts", _number(summary.hosts)),
-        ("resources", _number(summary.resources)),
-        ("answers expected", _number(summary.rows_expected)),
-        ("answers decided", _number(summary.rows_decided)),
-        ("findings", _number(len(summary.findings))),
-        ("access changes", _number(summary.access_changes)),
+        ("as of log offset (exclusive)", thousands(summary.head_offset)),
+        ("ACLs", thousands(summary.acls)),
+        ("principals", thousands(summary.principals)),
+        ("hosts", thousands(summary.hosts)),
+        ("resources", thousands(summary.resources)),
+        ("answers expected", thousands(summary.rows_expected)),
+        ("answers decided", thousands(summary.rows_decided)),
+        ("findings", thousands(len(summary.findings))),
+        ("access changes", thousands(summary.access_changes)),
     )
     return ["| what | count |", "|---|---:|", *(f"| {what} | {count} |" for what, count in rows)]
 
@@ -194,13 +118,29 @@ def _findings(findings: Iterable[Finding]) -> Iterator[list[str]]:
     for (severity, kind), rows in kinds.items():
         shown = rows[: left[kind]]
         left[kind] -= len(shown)
-        yield [f"### {severity}: {escape_markdown(kind)} ({_number(len(rows))})"]
+        yield [f"### {severity}: {escape_markdown(kind)} ({thousands(len(rows))})"]
         yield [*map(_finding, shown), *_more(len(rows), shown)]
 
 
 def _finding(finding: Finding) -> str:
     subject, message, fix = map(escape_markdown, (finding.subject, finding.message, finding.fix))
-    return f"- {subject}\n  - {message}\n  - *Fix:* {fix}"
+    seen = "".join(f"\n  - *Seen:* {escape_markdown(text)}" for text in finding.evidence)
+    return f"- {subject}\n  - {message}{seen}\n  - *Fix:* {fix}"
+
+
+def _assertions(assertions: Sequence[AssertionOutcome] | None) -> Iterator[list[str]]:
+    """Yield the team's policies, the broken ones first; nothing where none were tested."""
+    if assertions is None:
+        return
+    yield ["## Assertions"]
+    rows = sorted(assertions, key=lambda tested: (tested.passed, tested.name))
+    yield [*map(_assertion, rows[:MOST_ROWS]), *_more(len(rows), rows[:MOST_ROWS])] or ["None."]
+
+
+def _assertion(tested: AssertionOutcome) -> str:
+    said = f"{'holds' if tested.passed else 'BROKEN'}: {escape_markdown(tested.message)}"
+    example = f"\n  - *Example:* {escape_markdown(tested.example)}" if tested.example else ""
+    return f"- {escape_markdown(tested.name)} {said}{example}"
 
 
 def _changes(changes: Sequence[AccessChange], number: int) -> Iterator[list[str]]:
@@ -220,9 +160,8 @@ def _changes(changes: Sequence[AccessChange], number: int) -> Iterator[list[str]
 
 
 def _change(change: AccessChange) -> str:
-    offsets = ", ".join(map(str, change.cause_offsets[:MOST_ROWS]))
-    cause = f"{change.cause} at offset {offsets}" if offsets else change.cause
-    cells = (change.who, change.resource, _number(change.gained), _number(change.lost), cause)
+    cause = cause_words(change, MOST_ROWS)
+    cells = (change.who, change.resource, thousands(change.gained), thousands(change.lost), cause)
     return f"| {' | '.join(map(escape_markdown, cells))} |"
 
 
@@ -235,8 +174,4 @@ def _notes(notes: Iterable[str]) -> Iterator[list[str]]:
 
 def _more(number: int, shown: Sequence[object]) -> Iterator[str]:
     if number > len(shown):
-        yield f"- … and {_number(number - len(shown))} more"
-
-
-def _number(number: int) -> str:
-    return f"{number:,}"
+        yield f"- … and {thousands(number - len(shown))} more"

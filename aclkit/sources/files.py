@@ -7,8 +7,10 @@ kept in tables and said in messages: there only what ``shown`` returns may stand
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Final
+from typing import BinaryIO, Final, cast
 
 import pyarrow as pa
 from pyarrow import fs
@@ -60,6 +62,39 @@ def read_bytes(path: str, size: int | None = None) -> bytes:
     except OSError as error:
         reason = _without_secrets(str(error), path)
         raise SurroundingsError(f"{shown(path)}: cannot be read: {reason}") from None
+
+
+@contextmanager
+def open_stream(path: str) -> Iterator[BinaryIO]:
+    """Open a file to be read from its beginning on, as its bytes are.
+
+    Raises:
+        UsageError: no filesystem is known for the URI.
+        SurroundingsError: it cannot be read.
+    """
+    filesystem, inner = _open(path)
+    try:
+        with filesystem.open_input_stream(inner, compression=None) as stream:
+            yield cast(BinaryIO, stream)
+    except OSError as error:
+        reason = _without_secrets(str(error), path)
+        raise SurroundingsError(f"{shown(path)}: cannot be read: {reason}") from None
+
+
+def list_files(path: str) -> list[str]:
+    """Return the paths of all files in a directory and those below it, sorted.
+
+    Raises:
+        SurroundingsError: it cannot be listed.
+    """
+    filesystem, inner = _open(path)
+    try:
+        infos = filesystem.get_file_info(fs.FileSelector(inner, recursive=True))
+    except OSError as error:
+        reason = _without_secrets(str(error), path)
+        raise SurroundingsError(f"{shown(path)}: cannot be listed: {reason}") from None
+    below = (info.path.removeprefix(inner).lstrip("/") for info in infos if info.is_file)
+    return sorted(child(path, name) for name in below)
 
 
 def list_names(path: str) -> set[str]:

@@ -11,14 +11,10 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from aclkit.findings import SEVERITIES, Finding
-from aclkit.reports.markdown import (
-    MOST_ROWS,
-    AccessChange,
-    NightlySummary,
-    escape_markdown,
-    render_summary,
-)
+from aclkit.reports.data import AccessChange, NightlySummary
+from aclkit.reports.markdown import MOST_ROWS, escape_markdown, render_summary
 from tests.factories import acl
+from tests.reports.made import BROKEN, CHANGE, KEPT
 
 QUIET = NightlySummary(
     cluster_id="kraft-4.1",
@@ -139,6 +135,33 @@ def test_missing_answers_are_to_do():
 def test_rejected_rows_under_strict_are_to_do():
     page = render_summary(replace(QUIET, exit_code=3))
     assert "acl\\_reject" in to_do(page)[0]
+
+
+def test_an_exit_code_that_is_not_known_is_not_told():
+    lines = render_summary(replace(QUIET, exit_code=None)).splitlines()
+    assert lines[2] == "**Nothing to do: no findings, no access changed.**"
+
+
+def test_a_broken_assertion_is_to_do_and_stands_with_its_example():
+    page = render_summary(replace(QUIET, assertions=(KEPT, BROKEN), exit_code=1))
+    assert page.splitlines()[2].startswith("**Please look: 1 broken assertions")
+    assert to_do(page)[0].startswith("- Mend what breaks the assertion")
+    section = page.partition("## Assertions\n\n")[2].partition("\n\n")[0].splitlines()
+    assert "BROKEN" in section[0]
+    assert section[1].startswith("  - *Example:* ")
+    assert section[2] == "- no guests holds: It holds."
+    assert "<img" not in page
+
+
+def test_evidence_stands_with_its_finding():
+    page = render_summary(replace(QUIET, findings=(replace(finding(), evidence=("a|b",)),)))
+    assert "  - *Seen:* a\\|b\n" in page
+
+
+def test_a_change_says_through_which_acl_at_which_offset_and_time():
+    page = render_summary(replace(QUIET, changes=(CHANGE,), access_changes=1))
+    assert "added ALLOW READ for" in page
+    assert "offset 901 at 2026-11-21 02:00:03 UTC" in page
 
 
 def test_no_more_than_fifty_things_to_do_are_printed():

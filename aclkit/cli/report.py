@@ -1,0 +1,175 @@
+"""The commands report and alert: the newest run → a page, a file for other tools, a message."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Final, TypeVar
+
+import click
+
+from aclkit.cli.options import option, together
+from aclkit.cli.output import write_lines
+from aclkit.cli.state import tell_state
+from aclkit.errors import UsageError
+from aclkit.findings import SEVERITIES
+from aclkit.query.duck import connect
+from aclkit.query.warehouse import deciding_run, open_warehouse, resolve_cluster
+from aclkit.reports.alerts import ALWAYS, NEVER, STYLES, alert_of, is_alarming, render_alert
+from aclkit.reports.gather import gather
+from aclkit.reports.render import FORMATS, HTML, render
+from aclkit.reports.webhook import ADDRESS_VARIABLE, Webhook, find_webhook, send_alert
+from aclkit.reports.write import write_reports, write_whole
+from aclkit.settings import Settings
+
+_Command = TypeVar("_Command", bound=Callable[..., Any])
+
+alert_options: Callable[[_Command], _Command] = together(
+    option(
+        "--alert-webhook-file",
+        metavar="FILE",
+        help=f"File with the address of the webhook; without it {ADDRESS_VARIABLE} holds it.",
+    ),
+    option(
+        "--alert-style",
+        type=click.Choice(STYLES),
+        default="json",
+        show_default=True,
+        help="What the webhook takes: aclkit's own JSON, or what Slack takes.",
+    ),
+    option(
+        "--alert-on",
+        type=click.Choice([*SEVERITIES, ALWAYS, NEVER]),
+        default="high",
+        show_default=True,
+        help="The least severity of a finding that is worth an alert.",
+    ),
+    option(
+        "--alert-timeout",
+        type=click.FloatRange(min=0, min_open=True),
+        default=10.0,
+        show_default=True,
+        metavar="SECONDS",
+        help="How long one attempt may take.",
+    ),
+    option(
+        "--alert-retries",
+        type=click.IntRange(min=0, max=10),
+        default=3,
+        show_default=True,
+        metavar="N",
+        help="How many attempts may follow the first.",
+    ),
+)
+"""Options of whatever sends an alert; ``webhook_of`` reads them."""
+
+_EVERY: Final = "all"
+
+
+def webhook_of(chosen: dict[str, Any]) -> Webhook | None:
+    """Return where the options of ``alert_options`` send an alert; None is nowhere."""
+    return find_webhook(
+        chosen["alert_webhook_file"],
+        style=chosen["alert_style"],
+        timeout=chosen["alert_timeout"],
+        retries=chosen["alert_retries"],
+    )
+
+
+@click.command("report")
+@click.option(
+    "--format",
+    "forms",
+    type=click.Choice([*FORMATS, _EVERY]),
+    multiple=True,
+    help="What to write; may be given again with --output-dir. html if not given.",
+)
+@click.option("--output", "-o", metavar="FILE", help="Where to write; stdout if not given.")
+@click.option("--output-dir", metavar="DIR", help="Write each format there, under its own name.")
+@option(
+    "--fail-on",
+    type=click.Choice([*SEVERITIES, NEVER]),
+    default="high",
+    show_default=True,
+    help="The least severity of a finding that makes its JUnit test case fail.",
+)
+@click.pass_obj
+def report(
+    settings: Settings,
+    forms: tuple[str, ...],
+    output: str | None,
+    output_dir: str | None,
+    fail_on: str,
+) -> None:
+    """Show the newest run: findings, changes, who may do what, and the trend over the runs.
+
+    \b
+    Example:
+      aclkit report --output report.html
+      aclkit report --format markdown
+      aclkit report --format sarif --format junit --output-dir reports
+      aclkit report --format prometheus --output /var/lib/node_exporter/aclkit.prom
+
+    html is one file that needs no network. sarif is for code scanners, junit for build servers,
+    prometheus for node_exporter's textfile collector, json for programs. spreadsheet is the
+    findings as CSV in which no cell is a formula. A file is there as a whole or not at all.
+    """
+    wanted = FORMATS if _EVERY in forms else forms or (HTML,)
+    if output is not None and output_dir is not None:
+        raise UsageError("expected one of --output and --output-dir, found both")
+    if len(set(wanted)) > 1 and output_dir is None:
+        raise UsageError("several formats are several files: expected --output-dir DIR")
+    published = open_warehouse(settings.warehouse)
+    cluster_id = resolve_cluster(published, settings.cluster)
+    tell_state(published, deciding_run(published, cluster_id))
+    if output_dir is not None:
+        for path in write_reports(published, cluster_id, Path(output_dir), wanted, fail_on=fail_on):
+            click.echo(f"wrote {path}", err=True)
+        return
+    (form,) = set(wanted)
+    with connect(published) as connection:
+        made = gather(connection, published, cluster_id, has_access=form == HTML)
+    text = render(made, form, fail_on)
+    if output is None:
+        write_lines([text], sys.stdout)
+    else:
+        write_whole(Path(output), text)
+        click.echo(f"wrote {output}", err=True)
+
+
+@click.command("alert")
+@alert_options
+@click.option("--dry-run", is_flag=True, help="Print the message, send nothing.")
+@click.pass_obj
+def alert(settings: Settings, /, *, dry_run: bool, **chosen: Any) -> None:  # noqa: ANN401 -- alert_options names them
+    """Tell a webhook what the newest run found, if that is worth it.
+
+    \b
+    Example:
+      aclkit alert --dry-run --alert-style slack
+      aclkit alert --alert-webhook-file webhook.url --alert-on medium
+
+    The address is a secret: it is read from the file, or from ACLKIT_ALERT_WEBHOOK, and printed
+    nowhere; ACLKIT_ALERT_TOKEN is sent as a bearer token. Broken assertions, missing answers and
+    an incomplete run are always worth an alert, unless --alert-on is never. A server that is
+    busy is asked again, later each time; if all fails the exit code is 4.
+    """
+    published = open_warehouse(settings.warehouse)
+    cluster_id = resolve_cluster(published, settings.cluster)
+    with connect(published) as connection:
+        summary = gather(connection, published, cluster_id, has_access=False).summary
+    told = alert_of(summary)
+    if dry_run:
+        click.echo(json.dumps(render_alert(told, chosen["alert_style"]), indent=2))
+        return
+    webhook = webhook_of(chosen)
+    if webhook is None:
+        raise UsageError(
+            f"no webhook was named: expected --alert-webhook-file FILE or {ADDRESS_VARIABLE}"
+        )
+    if not is_alarming(summary, chosen["alert_on"]):
+        click.echo("nothing is worth an alert: none was sent", err=True)
+        return
+    send_alert(told, webhook)

@@ -1,0 +1,94 @@
+"""A report → JUnit XML, the form in which build servers take tests."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+from xml.sax.saxutils import escape, quoteattr
+
+from aclkit.findings import SEVERITIES, Finding, sort_findings
+from aclkit.reports.data import AssertionOutcome, Report
+from aclkit.reports.words import iso, visible
+
+NEVER: Final = "never"
+MOST_LINES: Final = 100
+"""So many findings of a kind are listed in its test case; the rest is counted."""
+
+
+def render_junit(report: Report, fail_on: str = "high") -> str:
+    """Write a test case per kind of finding, and one per assertion.
+
+    A kind fails if a finding of it is at least as severe as ``fail_on`` (``never``: none does);
+    its other findings are its output. A kind that the run looked for and did not find is a case
+    that passes.
+    """
+    summary = report.summary
+    severe = () if fail_on == NEVER else SEVERITIES[: SEVERITIES.index(fail_on) + 1]
+    by_kind: dict[str, list[Finding]] = {kind: [] for kind in report.kinds}
+    for finding in sort_findings(summary.findings):
+        by_kind.setdefault(finding.finding, []).append(finding)
+    found = [_kind(kind, by_kind[kind], severe) for kind in sorted(by_kind)]
+    tested = [_assertion(outcome) for outcome in summary.assertions or ()]
+    suites = [("findings", found), *([("assertions", tested)] if tested else ())]
+    failed = sum("<failure " in case for _, cases in suites for case in cases)
+    total = sum(len(cases) for _, cases in suites)
+    lines = [
+        '<?xml version="1.0" encoding="UTF-8"?>',
+        f'<testsuites name="aclkit" tests="{total}" failures="{failed}" errors="0" '
+        f'time="{summary.seconds:.3f}">',
+        *(line for name, cases in suites for line in _suite(report, name, cases)),
+        "</testsuites>",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _suite(report: Report, name: str, cases: list[str]) -> Iterable[str]:
+    failed = sum("<failure " in case for case in cases)
+    started = iso(report.summary.started_at).removesuffix("Z")
+    label = _attribute(f"{report.summary.cluster_id} {name}")
+    yield (
+        f'  <testsuite name={label} tests="{len(cases)}" failures="{failed}" errors="0" '
+        f'skipped="0" time="0" timestamp="{started}">'
+    )
+    yield from cases
+    yield "  </testsuite>"
+
+
+def _kind(kind: str, findings: list[Finding], severe: tuple[str, ...]) -> str:
+    worst = [finding for finding in findings if finding.severity in severe]
+    if not findings:
+        return _case("finding", kind, "")
+    body = "\n".join(
+        [
+            *(f"{f.severity}: {f.message} Fix: {f.fix}" for f in findings[:MOST_LINES]),
+            *([f"… and {len(findings) - MOST_LINES:,} more"] if findings[MOST_LINES:] else ()),
+        ]
+    )
+    if not worst:
+        return _case("finding", kind, f"<system-out>{_text(body)}</system-out>")
+    message = _attribute(f"{len(worst):,} findings, the worst is {worst[0].severity}")
+    failure = f"<failure message={message} type={_attribute(kind)}>{_text(body)}</failure>"
+    return _case("finding", kind, failure)
+
+
+def _assertion(outcome: AssertionOutcome) -> str:
+    if outcome.passed:
+        return _case("assertion", outcome.name, "")
+    body = f"{outcome.message}\n{outcome.example}".rstrip()
+    message = _attribute(outcome.message)
+    failure = f'<failure message={message} type="assertion">{_text(body)}</failure>'
+    return _case("assertion", outcome.name, failure)
+
+
+def _case(kind: str, name: str, body: str) -> str:
+    start = f'    <testcase classname="aclkit.{kind}" name={_attribute(name)} time="0"'
+    return f"{start}>{body}</testcase>" if body else f"{start}/>"
+
+
+def _attribute(text: str) -> str:
+    """Quote a text; XML has no form for most control characters, so they are shown."""
+    return quoteattr(visible(text))
+
+
+def _text(text: str) -> str:
+    return escape("\n".join(map(visible, text.split("\n"))))

@@ -1,0 +1,94 @@
+"""A published run → its reports as files, each whole or not there at all.
+
+For the nightly run::
+
+    paths = write_reports(open_warehouse(warehouse), cluster_id, directory, ("html", "sarif"))
+
+The run knows two things that no table holds, and hands them over: ``exit_code=``, and
+``assertions=``, an ``AssertionOutcome`` for each policy that was tested.
+
+It reads what is published, without Spark, so it is called after the run has been published. The
+names of the files are ``FILE_NAMES``; the paths come back in the order of the formats.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Final
+
+from aclkit.query.duck import connect
+from aclkit.query.warehouse import Published
+from aclkit.reports.data import AssertionOutcome
+from aclkit.reports.gather import gather
+from aclkit.reports.render import HTML, render
+
+FILE_NAMES: Final = {
+    "html": "report.html",
+    "markdown": "report.md",
+    "json": "report.json",
+    "sarif": "report.sarif",
+    "junit": "report.junit.xml",
+    "prometheus": "aclkit.prom",
+    "spreadsheet": "findings.csv",
+}
+
+
+def write_reports(
+    published: Published,
+    cluster_id: str,
+    directory: Path,
+    formats: Iterable[str],
+    *,
+    fail_on: str = "high",
+    exit_code: int | None = None,
+    assertions: Sequence[AssertionOutcome] | None = None,
+) -> list[Path]:
+    """Write reports of the newest run that decided; the folder is made where it is missing.
+
+    Args:
+        published: the warehouse.
+        cluster_id: the cluster.
+        directory: where to write.
+        formats: some of ``FILE_NAMES``.
+        fail_on: the least severity of a finding that makes a JUnit test case fail, or ``never``.
+        exit_code: what the run ends with, where that is known.
+        assertions: what came out of the team's policies, where some were tested.
+
+    Raises:
+        UsageError: nothing was decided yet.
+        OSError: a file cannot be written.
+    """
+    wanted = list(dict.fromkeys(formats))
+    with connect(published) as connection:
+        report = gather(
+            connection,
+            published,
+            cluster_id,
+            has_access=HTML in wanted,
+            exit_code=exit_code,
+            assertions=assertions,
+        )
+    directory.mkdir(parents=True, exist_ok=True)
+    paths = [directory / FILE_NAMES[form] for form in wanted]
+    for form, path in zip(wanted, paths, strict=True):
+        write_whole(path, render(report, form, fail_on))
+    return paths
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Write a file so that a reader sees the old text or the new one, never a part.
+
+    Prometheus reads whatever it finds at the moment it looks.
+    """
+    # It does not end like the file, so that a collector of *.prom does not read it.
+    part = path.with_name(f"{path.name}.{os.getpid()}.part")
+    try:
+        with part.open("w", encoding="utf-8", newline="") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        part.replace(path)
+    finally:
+        part.unlink(missing_ok=True)

@@ -1,0 +1,153 @@
+"""report and alert: the newest run as files and as messages."""
+
+from __future__ import annotations
+
+import json
+from xml.etree import ElementTree
+
+import pytest
+
+from aclkit.reports.render import FORMATS
+from aclkit.reports.write import FILE_NAMES, write_reports
+from tests.cli.running import Warehouse
+from tests.query import small_warehouse as small
+from tests.reports.hook import serving
+from tests.reports.made import BROKEN, KEPT
+
+FINDING = {
+    "cluster_id": small.CLUSTER, "run_id": "r", "finding": "public-access", "severity": "high",
+    "subject": "=topic", "message": "m", "fix": "f", "acl_ids": ["acl-03"], "fingerprint": "1",
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def warehouse(tmp_path_factory) -> Warehouse:
+    path = tmp_path_factory.mktemp("report") / "warehouse"
+    versions = small.build(path)
+    versions["finding"] = small.write_table(path, "finding", [FINDING])
+    small.publish(
+        path, versions, run_number=2, run_id="r2", counts={"acls": 10, "decided_in_run": 1}
+    )
+    return Warehouse(path)
+
+
+def test_every_format_is_a_file_of_its_own_name(warehouse, tmp_path):
+    folder = tmp_path / "new" / "reports"
+    told = warehouse.run("report", "--format", "all", "--output-dir", folder).stderr
+    assert {path.name for path in folder.iterdir()} == set(FILE_NAMES.values())
+    assert all(f"wrote {folder / name}" in told for name in FILE_NAMES.values())
+    assert set(FILE_NAMES) == set(FORMATS)
+    json.loads((folder / "report.json").read_text())
+    json.loads((folder / "report.sarif").read_text())
+    ElementTree.parse(folder / "report.junit.xml")
+
+
+@pytest.mark.parametrize(
+    ("form", "start"),
+    [
+        ("html", "<!doctype html>"),
+        ("markdown", "# Kafka access on cluster c1"),
+        ("json", '{\n  "cluster_id": "c1"'),
+        ("sarif", '{\n  "$schema"'),
+        ("junit", "<?xml"),
+        ("prometheus", "# HELP aclkit_acl_count"),
+        ("spreadsheet", '"severity","finding"'),
+    ],
+)
+def test_a_format_goes_to_stdout(warehouse, form, start):
+    assert warehouse.run("report", "--format", form).stdout.startswith(start)
+
+
+def test_without_a_format_it_is_the_page(warehouse, tmp_path):
+    path = tmp_path / "report.html"
+    assert warehouse.run("report", "--output", path).stdout == ""
+    assert path.read_text().startswith("<!doctype html>")
+
+
+def test_a_file_is_replaced_as_a_whole(warehouse, tmp_path):
+    path = tmp_path / "aclkit.prom"
+    path.write_text("before")
+    warehouse.run("report", "--format", "prometheus", "--output", path)
+    assert path.read_text().startswith("# HELP")
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_folder_that_is_a_file_ends_with_exit_code_4(warehouse, tmp_path):
+    path = tmp_path / "file"
+    path.write_text("")
+    told = warehouse.run("report", "--format", "json", "--output-dir", path, code=4).stderr
+    assert told.startswith("Error: ")
+
+
+def test_several_formats_need_a_folder(warehouse):
+    told = warehouse.run("report", "--format", "json", "--format", "sarif", code=2).stderr
+    assert "expected --output-dir DIR" in told
+
+
+def test_a_file_and_a_folder_are_too_much(warehouse, tmp_path):
+    warehouse.run("report", "--output", "x", "--output-dir", tmp_path, code=2)
+
+
+def test_fail_on_is_about_junit(warehouse):
+    assert "<failure" in warehouse.run("report", "--format", "junit").stdout
+    said = warehouse.run("report", "--format", "junit", "--fail-on", "never").stdout
+    assert "<failure" not in said
+
+
+def test_the_markdown_of_report_is_the_page_of_run_without_an_exit_code(warehouse):
+    page = warehouse.run("report", "--format", "markdown").stdout
+    assert "**Please look: findings: 1 high, no access changed.**" in page
+    assert "exit code" not in page
+
+
+def test_a_run_hands_over_its_exit_code_and_its_assertions(warehouse, tmp_path):
+    paths = write_reports(
+        warehouse.published(), small.CLUSTER, tmp_path, ["markdown", "junit", "html"],
+        exit_code=1, assertions=(BROKEN, KEPT),
+    )  # fmt: skip
+    page, junit, html = (path.read_text() for path in paths)
+    assert "(exit code 1)" in page
+    assert "## Assertions" in page
+    assert 'classname="aclkit.assertion" name="no guests"' in junit
+    assert 'id="assertions"' in html
+
+
+def test_an_alert_is_sent_where_it_is_worth_one(warehouse, tmp_path):
+    path = tmp_path / "webhook.url"
+    with serving(500, 200) as hook:
+        path.write_text(hook.address)
+        result = warehouse.run("alert", "--alert-webhook-file", path, "--alert-style", "json")
+    assert json.loads(hook.got[-1][2])["worst"][0]["subject"] == "=topic"
+    assert len(hook.got) == 2
+    assert "it answered 500; again in 1 s" in result.stderr
+    assert "very-secret" not in result.output
+
+
+def test_an_alert_that_is_not_delivered_ends_with_exit_code_4_and_a_line(warehouse, monkeypatch):
+    with serving(404) as hook:
+        monkeypatch.setenv("ACLKIT_ALERT_WEBHOOK", hook.address)
+        result = warehouse.run("alert", code=4)
+    (line,) = result.stderr.splitlines()
+    assert line.startswith("Error: the alert was not delivered (webhook of ACLKIT_ALERT_WEBHOOK)")
+    assert "very-secret" not in result.output
+
+
+def test_nothing_worth_an_alert_sends_none(warehouse, monkeypatch):
+    with serving(200) as hook:
+        monkeypatch.setenv("ACLKIT_ALERT_WEBHOOK", hook.address)
+        told = warehouse.run("alert", "--alert-on", "never").stderr
+    assert told == "nothing is worth an alert: none was sent\n"
+    assert hook.got == []
+
+
+def test_a_dry_run_prints_the_message_and_sends_nothing(warehouse, monkeypatch):
+    with serving(200) as hook:
+        monkeypatch.setenv("ACLKIT_ALERT_WEBHOOK", hook.address)
+        out = warehouse.run("alert", "--dry-run", "--alert-style", "slack").stdout
+    assert json.loads(out)["blocks"]
+    assert hook.got == []
+
+
+def test_without_a_webhook_it_is_a_bad_request(warehouse):
+    told = warehouse.run("alert", code=2).stderr
+    assert "expected --alert-webhook-file FILE or ACLKIT_ALERT_WEBHOOK" in told
