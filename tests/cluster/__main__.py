@@ -94,13 +94,14 @@ def _submit(
 
 
 def _run(command: Sequence[str], log: Path | None) -> None:
-    stderr = log.open("wb") if log else subprocess.PIPE
+    # spark-submit sends what its Python child says on stderr to stdout.
+    output = log.open("wb") if log else subprocess.PIPE
     done = subprocess.run(
         command, cwd=ROOT, env=_environment(), stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE, stderr=stderr, timeout=SECONDS, check=False,
+        stdout=output, stderr=subprocess.STDOUT, timeout=SECONDS, check=False,
     )  # fmt: skip
     if done.returncode:
-        said = log.read_bytes() if log else done.stderr
+        said = log.read_bytes() if log else done.stdout
         sys.exit(f"exit {done.returncode} from {' '.join(command)}\n{said.decode()[-4000:]}")
 
 
