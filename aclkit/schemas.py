@@ -344,7 +344,11 @@ TABLES: Final[dict[str, Table]] = {
                 ("run_number", "BIGINT", "counts up by one per warehouse"),
                 _RUN,
                 _CLUSTER,
-                ("job", "STRING", "replay, materialize, run, usage, acls add or acls remove"),
+                (
+                    "job",
+                    "STRING",
+                    "replay, materialize, run, usage, maintain, acls add, acls remove",
+                ),
                 ("status", "STRING", "complete, or incomplete where a hole was accepted or found"),
                 ("started_at", "TIMESTAMP", "start"),
                 ("finished_at", "TIMESTAMP", "end"),

@@ -1,0 +1,188 @@
+"""The command usage: Kafka's authorizer log, checked and joined with the grants."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator, Sequence
+from datetime import timedelta
+from typing import Any, Final
+
+import click
+
+from aclkit.cli.materialize import choose_cluster
+from aclkit.cli.options import lock_timeout_option, option
+from aclkit.cli.output import Format, format_option, json_value, write_lines, write_rows
+from aclkit.cli.session import command_session
+from aclkit.explain.materialize import continue_from_replay
+from aclkit.findings import sort_findings
+from aclkit.publish import Run, begin_run, publish
+from aclkit.settings import Settings
+from aclkit.usage.clock import parse_zone
+from aclkit.usage.command import UsageOptions, UsageResult, check_usage
+from aclkit.usage.coverage import shown_gaps
+from aclkit.usage.grants import Grant
+from aclkit.usage.log_file import find_log_files
+
+COLUMNS: Final = (
+    "usage", "principal", "operation", "resource_type", "resource_name", "pattern_type", "host",
+    "last_used_at", "last_matched_at", "used_lines", "added_at", "acl_id",
+)  # fmt: skip
+_MOST_FINDINGS: Final = 20
+
+
+@click.command()
+@option(
+    "--authorizer-log",
+    multiple=True,
+    metavar="PATH",
+    help="File, plain or gzipped, directory or glob; may be given again.",
+)
+@click.argument("more_paths", nargs=-1, metavar="[PATH]...")
+@option(
+    "--log-timezone",
+    default="UTC",
+    show_default=True,
+    metavar="ZONE",
+    help="Time zone of the brokers' logs: Europe/Berlin, +01:00.",
+)
+@option(
+    "--skew",
+    type=click.FloatRange(min=0, max=86_400),
+    default=1.0,
+    show_default=True,
+    metavar="SECONDS",
+    help="A line so close to a change that would alter it is undetermined.",
+)
+@option(
+    "--unused-days",
+    type=click.FloatRange(min=0, max=36_500),
+    default=90.0,
+    show_default=True,
+    metavar="DAYS",
+    help="A grant that was not used for so long is unused; younger ones are not judged.",
+)
+@lock_timeout_option
+@format_option
+@click.pass_obj
+def usage(
+    settings: Settings,
+    /,
+    authorizer_log: tuple[str, ...],
+    more_paths: tuple[str, ...],
+    log_timezone: str,
+    skew: float,
+    unused_days: float,
+    lock_timeout: float,
+    output_format: Format,
+) -> None:
+    """Check Kafka's authorizer log against the ACLs, and show which grants are not used.
+
+    \b
+    Example:
+      aclkit --warehouse W usage --authorizer-log /var/log/kafka/kafka-authorizer.log
+      aclkit --warehouse W usage --authorizer-log logs/*.gz --log-timezone Europe/Berlin
+      aclkit --warehouse W usage --authorizer-log logs --unused-days 30 --format json
+
+    Each line must follow from the ACLs and settings of its time, in decision, rule and deciding
+    ACL, as Kafka itself decides; a mismatch is a finding. Lines are kept in the table access_log,
+    so that a log may be read night by night. Brokers write ALLOWED lines only while
+    kafka.authorizer.logger is at DEBUG: without any it is unknown what is used.
+    """
+    warehouse = settings.require_warehouse()
+    if not (authorizer_log or more_paths):
+        raise click.UsageError("expected --authorizer-log PATH")
+    parse_zone(log_timezone)
+    paths, others = find_log_files([*authorizer_log, *more_paths])
+    options = UsageOptions(
+        paths=paths,
+        others=others,
+        zone=log_timezone,
+        skew=timedelta(seconds=skew),
+        days=unused_days,
+    )
+    with (
+        command_session(settings, "usage") as spark,
+        begin_run(spark, warehouse, "usage", lock_timeout=lock_timeout) as run,
+    ):
+        run.cluster_id = choose_cluster(run, settings.cluster)
+        continue_from_replay(run)
+        result = check_usage(run, options)
+        publish(run)
+    if output_format == "json":
+        write_lines(_as_json(run, result), sys.stdout)
+    else:
+        click.echo(_counts(result), err=output_format != "table")
+        write_rows(COLUMNS, map(_row, result.grants), output_format, sys.stdout)
+    _tell(run)
+
+
+def _tell(run: Run) -> None:
+    """Say on stderr what a reader must know, and the worst findings; the table holds all."""
+    for note in run.notes:
+        click.echo(f"note: {note}", err=True)
+    findings = sort_findings(run.findings)
+    for found in findings[:_MOST_FINDINGS]:
+        click.echo(f"finding ({found.severity}) {found.finding}: {found.message}", err=True)
+    if len(findings) > _MOST_FINDINGS:
+        more = len(findings) - _MOST_FINDINGS
+        click.echo(f"and {more:,} more findings, in the table finding", err=True)
+
+
+def _counts(result: UsageResult) -> str:
+    told = ", ".join(f"{count:,} {verdict}" for verdict, count in result.counts.items())
+    return f"{result.lines:,} lines: {told}"
+
+
+def _row(grant: Grant) -> Sequence[object]:
+    acl = grant.acl
+    return (
+        grant.usage,
+        acl.principal,
+        acl.operation,
+        acl.resource_type,
+        acl.resource_name,
+        acl.pattern_type,
+        acl.host,
+        grant.last_used_at,
+        grant.last_matched_at,
+        grant.used_lines,
+        grant.added_at,
+        acl.acl_id,
+    )
+
+
+def _as_json(run: Run, result: UsageResult) -> Iterator[str]:
+    """Yield one object: the counts, what is covered, lines to look at, and the grants as rows."""
+    coverage = result.coverage
+    window = result.grants[0] if result.grants else None
+    answer: dict[str, Any] = {
+        "cluster": run.cluster_id,
+        "lines": result.lines,
+        **result.counts,
+        "coverage": {
+            "from": coverage.first,
+            "to": coverage.last,
+            "lines": coverage.lines,
+            "allowed_lines": coverage.allowed_lines,
+            "allowed_from": coverage.allowed_from,
+            "gaps": shown_gaps(coverage.gaps),
+            "files": [
+                {
+                    "source": file.source,
+                    "lines": file.lines,
+                    "allowed_lines": file.allowed_lines,
+                    "from": file.first,
+                    "to": file.last,
+                }
+                for file in coverage.files
+            ],
+            "window_from": window and window.window_from,
+            "window_to": window and window.window_to,
+            "covered": window and window.covered,
+        },
+        **{f"{verdict}_lines": lines for verdict, lines in result.examples.items()},
+        "notes": run.notes,
+        "rows": [dict(zip(COLUMNS, _row(grant), strict=True)) for grant in result.grants],
+    }
+    yield json.dumps(json_value(answer), ensure_ascii=False, indent=1) + "\n"

@@ -1,0 +1,133 @@
+"""The lines of a log file, as bytes → its entries, each read or with the reason why not."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import Final
+
+from aclkit.authorizer.audit import LOGGER, PRINCIPAL_IS
+from aclkit.usage.clock import Clock, Span
+from aclkit.usage.line import Statement, read_statement
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """What a logger wrote at once.
+
+    Attributes:
+        position: 1-based number of its first line.
+        line_id: hash of the text, and of which it is of the equal ones that follow each other;
+            the same entry has the same one under another file name and compressed.
+        text: as written; without its end, at most ``LONGEST`` letters.
+        span: when, in UTC; None where it does not say.
+        statement: what it says; None where it cannot be read, or not in one way only.
+        problem: why not.
+        is_ambiguous: it can be read in more than one way.
+    """
+
+    position: int
+    line_id: str
+    text: str
+    span: Span | None = None
+    statement: Statement | None = None
+    problem: str | None = None
+    is_ambiguous: bool = False
+
+
+def read_entries(lines: Iterable[bytes], clock: Clock) -> Iterator[Entry]:
+    """Read all entries of a file.
+
+    An entry is a line; only where names hold line breaks it is several: a line that begins with
+    a time but is cut short goes on in those behind it that have no time, if that makes it whole.
+    Empty lines are none.
+    """
+    naming = _Naming()
+    pending: list[Entry] = []
+    for position, line in enumerate(lines, start=1):
+        line = line.rstrip(b"\r\n")
+        if not line:
+            continue
+        entry = read_entry(line, position, clock)
+        if pending and entry.span is None and len(pending) < MOST_LINES:
+            whole = _join([*pending, entry], clock)
+            if whole.problem == CUT_SHORT:
+                pending.append(entry)
+            else:
+                yield naming.name(whole)
+                pending = []
+            continue
+        yield from map(naming.name, pending)
+        pending = [entry] if entry.problem == CUT_SHORT else []
+        if not pending:
+            yield naming.name(entry)
+    yield from map(naming.name, pending)
+
+
+def read_entry(line: bytes, position: int, clock: Clock) -> Entry:
+    """Read the bytes of one entry; its ``line_id`` is that of the text alone."""
+    digest = hashlib.sha256(line).hexdigest()[:_ID]
+    try:
+        text = line.decode()
+    except UnicodeDecodeError:
+        shown = line[:LONGEST].decode(errors="replace")
+        problem = "expected UTF-8, found other bytes"
+        return Entry(position=position, line_id=digest, text=shown, problem=problem)
+    entry = Entry(position=position, line_id=digest, text=text[:LONGEST])
+    if len(text) > LONGEST:
+        return replace(entry, problem=f"longer than {LONGEST:,} letters")
+    span = clock.read(text.removeprefix("\ufeff"))
+    if span is None:
+        return replace(entry, problem=_no_time(text))
+    at = text.find(PRINCIPAL_IS)
+    if at < 0:
+        problem = f"expected a line of {LOGGER}, found no {PRINCIPAL_IS.strip()!r}"
+        return replace(entry, span=span, problem=problem)
+    readings = read_statement(text[at:])
+    if not readings:
+        return replace(entry, span=span, problem=CUT_SHORT)
+    if len(readings) > 1:
+        problem = "names in it hold Kafka's own words, so that it can be read in several ways"
+        return replace(entry, span=span, problem=problem, is_ambiguous=True)
+    return replace(entry, span=span, statement=readings[0])
+
+
+def _join(parts: list[Entry], clock: Clock) -> Entry:
+    text = "\n".join(part.text for part in parts)
+    return read_entry(text.encode(errors="replace"), parts[0].position, clock)
+
+
+class _Naming:
+    """Tells equal entries of one time apart, so that each of them counts."""
+
+    def __init__(self) -> None:
+        self._span: Span | None = None
+        self._seen: dict[str, int] = {}
+
+    def name(self, entry: Entry) -> Entry:
+        if entry.span != self._span or len(self._seen) > _MOST_SEEN:
+            self._span, self._seen = entry.span, {}
+        number = self._seen.get(entry.line_id, 0)
+        self._seen[entry.line_id] = number + 1
+        return replace(entry, line_id=f"{entry.line_id}-{number}") if number else entry
+
+
+def _no_time(text: str) -> str:
+    if text.lstrip().startswith("{"):
+        return "expected the text of a pattern layout, found JSON"
+    return "expected a date and time at its beginning, found none"
+
+
+LONGEST: Final = 100_000
+"""Letters of an entry that are read; Kafka's names are up to 32,767 bytes each."""
+
+MOST_LINES: Final = 16
+"""Lines that one entry may have."""
+
+CUT_SHORT: Final = (
+    "expected 'Principal = … is Allowed|Denied operation = … from host = … on resource = … for "
+    "request = … with resourceRefCount = … based on rule …', found something else"
+)
+_ID: Final = 32
+_MOST_SEEN: Final = 1_000_000

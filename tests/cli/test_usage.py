@@ -1,0 +1,136 @@
+"""The command usage on a real broker's logs: lines in, verdicts, findings and unused grants out."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections import Counter
+
+import pytest
+
+from tests.cli.running import Warehouse, run
+from tests.usage.pasts import LOG, SECURE
+
+WRONG = (
+    "[2026-11-21 10:28:05,000] INFO Principal = User:ANONYMOUS is Denied operation = READ from "
+    "host = 127.0.0.1 on resource = Topic:LITERAL:x for request = Fetch with resourceRefCount = 1 "
+    "based on rule DefaultDeny (kafka.authorizer.logger)"
+)
+LATE = (
+    "[2026-11-21 10:27:54,{}] INFO Principal = User:bob is Denied operation = READ from host = "
+    "127.0.0.1 on resource = Topic:LITERAL:late.topic for request = Fetch with resourceRefCount = "
+    "1 based on rule DefaultDeny"
+)
+"""bob gets ALL on late.topic at 10:27:54.357."""
+
+HOSTILE = WRONG.replace(
+    "User:ANONYMOUS",
+    "User:x is Denied operation = READ from host = 10.0.0.1 on resource = Topic:LITERAL:y",
+)
+
+
+@pytest.fixture(scope="module")
+def decided(_session, tmp_path_factory) -> Warehouse:
+    """The real log, replayed and decided once; copy it to change it."""
+    warehouse = Warehouse(tmp_path_factory.mktemp("secure") / "warehouse")
+    warehouse.replay(f"metadata-log:{SECURE / '__cluster_metadata-0'}")
+    warehouse.run("materialize", "--super-users", "User:ANONYMOUS;User:admin", "--dense", "never")
+    return warehouse
+
+
+@pytest.fixture
+def warehouse(decided, tmp_path) -> Warehouse:
+    return decided.copy(tmp_path / "warehouse")
+
+
+def usage(warehouse: Warehouse, *arguments: object):
+    result = warehouse.run("usage", *arguments, "--format", "json")
+    return json.loads(result.stdout), result
+
+
+def counts(answer):
+    names = ("lines", "unreadable", "agree", "mismatch", "undetermined")
+    return tuple(answer[name] for name in names)
+
+
+@pytest.mark.slow
+def test_every_line_of_a_real_broker_is_explained_plain_gzipped_and_again(
+    spark, warehouse, tmp_path
+):
+    answer, _ = usage(warehouse, "--authorizer-log", SECURE, "--unused-days", "0.0002")
+    assert counts(answer) == (369, 0, 369, 0, 0)
+    assert (answer["coverage"]["allowed_lines"], answer["coverage"]["gaps"]) == (107, [])
+    usages = Counter(row["usage"] for row in answer["rows"])
+    assert usages == {"used": 6, "matched": 1, "unused": 6, "too-new": 1}
+    by_id = {row["acl_id"]: row for row in answer["rows"]}
+    assert by_id["5cwu6NiOQdKOP7XeQO2vZA"]["usage"] == "too-new"
+    assert len(warehouse.table("access_log")) == 369
+    lines = warehouse.table("access_log")
+
+    packed = tmp_path / "kafka-authorizer.log.2026-11-21.gz"
+    packed.write_bytes(gzip.compress(LOG.read_bytes()))
+    again, _ = usage(warehouse, packed, "--unused-days", "0.0002")
+    assert counts(again) == counts(answer)
+    assert again["rows"] == answer["rows"]
+    assert warehouse.table("access_log") == lines
+
+    newest = warehouse.published().run
+    assert (newest.job, newest.counts["lines_agree"]) == ("usage", 369)
+    assert newest.head_offset == 236
+    (row,) = warehouse.sql("SELECT count(*) AS n FROM explain")
+    assert int(row["n"]) > 0
+    assert "User:carol" in warehouse.run("who-can", "READ", "topic:payments.events").stdout
+
+
+@pytest.mark.slow
+def test_planted_lines_are_found_and_told(spark, warehouse, tmp_path):
+    log = tmp_path / "planted.log"
+    lines = [WRONG, WRONG, LATE.format("100"), LATE.format("900"), HOSTILE, '{"message": "x"}',
+             "2026-11-21 10:28:05,000 INFO storedKey=abcdef started"]  # fmt: skip
+    log.write_text("\n".join(lines))
+    answer, result = usage(warehouse, "--authorizer-log", log)
+    assert counts(answer) == (7, 2, 0, 2, 3)
+    (first, second) = answer["mismatch_lines"]
+    assert (first["position"], second["position"]) == (1, 2)
+    assert (first["decision"], first["rule"]) == ("DENIED", "DefaultDeny")
+    assert (first["expected_decision"], first["expected_rule"]) == ("ALLOWED", "SuperUser")
+    reasons = [line["reason"] for line in answer["undetermined_lines"]]
+    assert ["too close" in reason for reason in reasons] == [True, True, False]
+    assert "abcdef" not in result.output
+    assert {row["usage"] for row in answer["rows"]} == {"unknown"}
+    assert "finding (high) authorizer-log-mismatch: 2 lines" in result.stderr
+    (finding,) = warehouse.sql(
+        "SELECT * FROM finding_current WHERE finding = 'authorizer-log-mismatch'"
+    )
+    assert finding["severity"] == "high"
+
+
+@pytest.mark.slow
+def test_a_log_in_another_zone_and_at_info_is_explained_and_leaves_use_unknown(
+    spark, warehouse, tmp_path
+):
+    denied = [line for line in LOG.read_text().splitlines() if " INFO " in line]
+    log = tmp_path / "b1" / "denied.log"
+    log.parent.mkdir()
+    log.write_text("\n".join(line.replace(" 10:", " 12:", 1) for line in denied))
+    result = warehouse.run("usage", log.parent, "--log-timezone", "+02:00")
+    assert f"{len(denied)} lines: {len(denied)} agree, 0 mismatch" in result.stdout
+    rows = [line.split()[0] for line in result.stdout.splitlines()[2:]]
+    assert set(rows) == {"unknown"}
+    assert "set kafka.authorizer.logger to DEBUG" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ((), "expected --authorizer-log PATH"),
+        (("--authorizer-log", "/nowhere/x.log"), "no such file"),
+        ((str(LOG), "--log-timezone", "Mars"), "bad time zone"),
+        ((str(SECURE / "__cluster_metadata-0"),), "no authorizer log there"),
+        ((str(LOG), "--skew", "-1"), "--skew"),
+    ],
+)
+def test_a_bad_request_ends_with_2_before_anything_is_written(tmp_path, arguments, said):
+    result = run("--warehouse", tmp_path / "w", "usage", *arguments, code=2)
+    assert said in result.stderr
+    assert not (tmp_path / "w").exists()

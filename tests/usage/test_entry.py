@@ -1,0 +1,111 @@
+"""Files of lines, as brokers and people leave them."""
+
+from __future__ import annotations
+
+import gzip
+
+import pytest
+
+from aclkit.errors import UsageError
+from aclkit.usage.clock import Clock, parse_zone
+from aclkit.usage.entry import CUT_SHORT, read_entries
+from aclkit.usage.log_file import DamagedLogError, find_log_files, read_lines
+from tests.usage.pasts import LOG
+
+AT = b"[2026-11-21 10:00:00,000] INFO "
+GOOD = (
+    AT + b"Principal = User:a is Denied operation = READ from host = 10.0.0.1 on resource = "
+    b"Topic:LITERAL:x for request = Fetch with resourceRefCount = 1 based on rule DefaultDeny"
+)
+
+
+def entries(*lines):
+    return list(read_entries(lines, Clock(parse_zone("UTC"))))
+
+
+def test_every_line_of_a_real_log_is_read():
+    found = list(read_entries(LOG.read_bytes().splitlines(), Clock(parse_zone("UTC"))))
+    assert len(found) == 369
+    assert {each.problem for each in found} == {None}
+    assert {each.statement.rule for each in found} == {"SuperUser", "MatchingAcl", "DefaultDeny"}
+
+
+@pytest.mark.parametrize(
+    ("line", "problem"),
+    [
+        (b'{"@timestamp":"2026-11-21","message":"Principal = User:a"}', "found JSON"),
+        (b"Principal = User:a is Denied", "expected a date and time"),
+        (AT + b"set super.users=User:admin", "found no 'Principal ='"),
+        (AT + b"Principal = User:a is Denied Operation = Read", "found something else"),
+        (AT + b"Principal = User:\xff", "expected UTF-8"),
+        (GOOD + b"x" * 100_000, "longer than 100,000"),
+    ],
+)
+def test_what_cannot_be_read_says_why(line, problem):
+    (entry,) = entries(line)
+    assert entry.statement is None
+    assert problem in entry.problem
+
+
+def test_ends_of_lines_and_empty_lines_do_not_matter():
+    found = entries(GOOD + b"\r\n", b"\n", GOOD + b"\n", GOOD)
+    assert [each.position for each in found] == [1, 3, 4]
+    assert len({each.statement for each in found}) == 1
+
+
+def test_a_name_with_a_line_break_is_put_together():
+    first, last = GOOD.split(b":x ")
+    (entry,) = entries(first + b":a\n", b"b\n", b"c " + last)
+    assert entry.statement.request.resource_name == "a\nb\nc"
+
+
+def test_a_line_that_is_cut_short_does_not_swallow_those_behind_it():
+    cut = AT + b"Principal = User:a is"
+    found = entries(cut, b"no time", GOOD, cut, b"tail")
+    assert [each.position for each in found] == [1, 2, 3, 4, 5]
+    assert [each.problem is None for each in found] == [False, False, True, False, False]
+    assert found[0].problem == CUT_SHORT
+
+
+def test_equal_lines_of_one_time_count_each_and_are_known_again():
+    again = [each.line_id for each in entries(GOOD, GOOD, GOOD)]
+    assert len(set(again)) == 3
+    assert again == [each.line_id for each in entries(b"other", GOOD, GOOD, GOOD)][1:]
+
+
+def test_gzipped_lines_are_the_same_also_in_several_members(tmp_path):
+    data = LOG.read_bytes()
+    packed = tmp_path / "log"
+    packed.write_bytes(gzip.compress(data[:5_000]) + gzip.compress(data[5_000:]))
+    assert list(read_lines(str(packed))) == list(read_lines(str(LOG)))
+
+
+def test_of_a_damaged_gzip_the_lines_before_the_damage_are_read(tmp_path):
+    packed = tmp_path / "log.gz"
+    packed.write_bytes(gzip.compress(LOG.read_bytes())[:2_000])
+    lines = read_lines(str(packed))
+    assert next(lines) == LOG.read_bytes().splitlines(keepends=True)[0]
+    with pytest.raises(DamagedLogError):
+        list(lines)
+
+
+def test_of_a_directory_only_authorizer_logs_are_read(tmp_path):
+    for name, data in {
+        "b1/kafka-authorizer.log": GOOD,
+        "b2/x.log.gz": gzip.compress(GOOD),
+        "server.log": b"[2026] INFO started\n",
+        ".hidden": GOOD,
+    }.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_bytes(data)
+    logs, others = find_log_files([str(tmp_path)])
+    assert logs == [f"{tmp_path}/b1/kafka-authorizer.log", f"{tmp_path}/b2/x.log.gz"]
+    assert others == [f"{tmp_path}/server.log"]
+    assert find_log_files([f"{tmp_path}/*/*", f"{tmp_path}/b1"]) == (logs, [])
+    assert find_log_files([f"{tmp_path}/server.log"])[0] == others
+
+
+@pytest.mark.parametrize("path", ["nothing", "*.none", "."])
+def test_where_no_log_is_that_is_said(tmp_path, path):
+    with pytest.raises(UsageError, match=r"no such file|no authorizer log"):
+        find_log_files([str(tmp_path / path)])
