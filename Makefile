@@ -13,7 +13,7 @@ PYTHON ?= $(shell for python in python3.11 python3.12 python3.13 python3; do \
 	$$python -c 'import ensurepip, sys, venv; sys.exit(sys.version_info < (3, 11))' 2>/dev/null \
 	&& echo $$python && break; done)
 
-.PHONY: help setup demo test test-all test-fast bench bench-full cluster-test lint types imports check fmt build clean
+.PHONY: help setup demo test test-all test-fast bench bench-full cluster-test soak lint types imports check fmt build clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -42,6 +42,9 @@ bench-full: $(READY) ## Measure everything, and compare a million random decisio
 
 cluster-test: build ## Submit the jobs to a Spark cluster of two workers, and kill one of them
 	@$(BIN)/python -m tests.cluster
+
+soak: $(READY) ## Kill the nightly run at 20 random moments, and start it again (half an hour)
+	@$(BIN)/python -m tests.soak --rounds 20
 
 lint: $(READY) ## Check style and format
 	@$(BIN)/ruff check .

@@ -20,6 +20,7 @@ from pyspark.sql.types import StructType
 
 from aclkit.frame import arrow_table, local_frame
 from aclkit.schemas import TABLES
+from aclkit.surroundings import require_room
 from aclkit.table_files import Commit, append_files, newest_rows, replace_files
 
 JOB_RUN: Final = "job_run"
@@ -177,7 +178,13 @@ class Store:
         self.note_write(table)
 
     def _commit(self, table: str) -> Commit:
-        """Say what the next write of a table is."""
+        """Say what the next write of a table is; its disk must have room for one.
+
+        Raises:
+            SurroundingsError: it is full.
+        """
+        if not self._is_remote:
+            require_room(self._path(table))
         self._writes[table] += 1
         return Commit(self.run_id, f"aclkit/{self.run_id}/{table}", self._writes[table])
 

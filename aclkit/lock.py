@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import IO
 
 from aclkit.errors import SurroundingsError
+from aclkit.surroundings import write_error
 
 LOCK_NAME = ".aclkit.lock"
 
@@ -26,21 +27,29 @@ def warehouse_lock(warehouse: str, timeout_seconds: float) -> Iterator[Callable[
         SurroundingsError: the folder cannot be made or written, or another run still holds the
             lock after ``timeout_seconds``.
     """
-    try:
-        folder = Path(warehouse)
+    folder = Path(warehouse)
+    with _plain_errors(warehouse):
         folder.mkdir(parents=True, exist_ok=True)
         handle = (folder / LOCK_NAME).open("a+")
-    except OSError as error:
-        raise SurroundingsError(
-            f"cannot write the warehouse {warehouse}: {error.strerror or error}"
-        ) from error
     with handle:
         _wait(handle, warehouse, timeout_seconds)
-        handle.seek(0)
-        handle.truncate()
-        handle.write(f"{os.getpid()}\n")
-        handle.flush()
+        with _plain_errors(warehouse):
+            handle.truncate(0)
+            # Past the buffer, which would fail once more when the file is closed.
+            os.write(handle.fileno(), f"{os.getpid()}\n".encode())
         yield lambda: _require_same_file(handle, folder / LOCK_NAME)
+
+
+@contextmanager
+def _plain_errors(warehouse: str) -> Iterator[None]:
+    """Say plainly why a warehouse cannot be written."""
+    try:
+        yield
+    except OSError as error:
+        where, reason = f"the warehouse {warehouse}", error.strerror or str(error)
+        raise (
+            write_error(where, reason) or SurroundingsError(f"cannot write {where}: {reason}")
+        ) from error
 
 
 def _require_same_file(handle: IO[str], path: Path) -> None:

@@ -7,7 +7,7 @@ import logging
 import os
 import signal
 import uuid
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -26,6 +26,10 @@ COMPLETE: Final = "complete"
 INCOMPLETE: Final = "incomplete"
 MATERIALIZING: Final = ("materialize", "run")
 """Jobs whose ``job_run`` row carries the settings of the explain tables."""
+
+MAINTAIN: Final = "maintain"
+REWRITTEN: Final = "rewritten"
+"""Where the settings of such a run say table → the version that it found, and the one it made."""
 
 log = logging.getLogger(__name__)
 
@@ -52,7 +56,10 @@ class Run:
     def previous(self, jobs: tuple[str, ...] = ()) -> Mapping[str, Any] | None:
         """Return this cluster's newest earlier ``job_run`` row, of given jobs only if any."""
         mine = (row for row in reversed(self.store.runs) if row["cluster_id"] == self.cluster_id)
-        return next((dict(row) for row in mine if not jobs or row["job"] in jobs), None)
+        found = next((dict(row) for row in mine if not jobs or row["job"] in jobs), None)
+        if found is not None:
+            found["table_versions"] = versions_now(self.store.runs, found)
+        return found
 
 
 @contextmanager
@@ -112,6 +119,21 @@ def publish(run: Run) -> None:
         aclkit.__version__,
     )
     run.store.append_rows(JOB_RUN, [row])
+
+
+def versions_now(runs: Iterable[Mapping[str, Any]], row: Mapping[str, Any]) -> dict[str, int]:
+    """Return the versions in which the tables of a run stand now, after maintenance.
+
+    Maintenance writes the same rows into other files, so a version that it made stands for the
+    one that it found, and nothing is decided again for its sake.
+    """
+    versions = dict(row["table_versions"] or {})
+    for later in runs:
+        if later["job"] == MAINTAIN and later["run_number"] > row["run_number"]:
+            for table, (found, made) in json.loads(later["settings"])[REWRITTEN].items():
+                if versions.get(table) == found:
+                    versions[table] = made
+    return versions
 
 
 def fail_point(name: str) -> None:

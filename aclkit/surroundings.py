@@ -1,4 +1,4 @@
-"""Environment → what Spark needs around it: a Java that is new enough, the Delta jars.
+"""Environment → what aclkit needs around it: a Java that is new enough, the jars, a disk.
 
 Nothing here imports Spark, so that what is missing is said in a moment.
 """
@@ -56,6 +56,59 @@ def jar_folder(env: Mapping[str, str] | None = None) -> Path:
 def delta_jars(env: Mapping[str, str] | None = None) -> tuple[Path, ...]:
     """List Delta's jars, sorted; empty where they were never fetched."""
     return tuple(sorted(path.resolve() for path in jar_folder(env).glob("*.jar")))
+
+
+def require_room(path: str) -> None:
+    """Insist that there is room for a folder, one that is there or one to be made.
+
+    Asked before a write: half of a write fails less plainly, and leaves a file behind.
+
+    Raises:
+        SurroundingsError: less than ``LEAST_ROOM`` bytes are free.
+    """
+    if full_disk(path):
+        raise _not_written(path, _FULL)
+
+
+def full_disk(path: str) -> bool:
+    """Say whether the disk that a folder lies on, or would lie on, is as good as full.
+
+    One that does not say how large it is, as some in the network, is not.
+    """
+    folder = Path(path).absolute()
+    while not folder.exists() and folder != folder.parent:
+        folder = folder.parent
+    disk = os.statvfs(folder)
+    return disk.f_blocks > 0 and disk.f_bavail * disk.f_frsize < LEAST_ROOM
+
+
+def write_error(path: str, told: str) -> SurroundingsError | None:
+    """Return the error for a write that failed, or None where the disk was not the reason.
+
+    Args:
+        path: what was written.
+        told: what Spark or deltalake say; often many lines, with the system's word in one.
+    """
+    return next((_not_written(path, reason) for reason in _NEXT if reason in told), None)
+
+
+def _not_written(path: str, reason: str) -> SurroundingsError:
+    return SurroundingsError(
+        f"cannot write {path}: {reason}; {_NEXT[reason]}. What was published before is unchanged"
+    )
+
+
+LEAST_ROOM: Final = 1_000_000
+"""Bytes that must be free before a table is written."""
+
+_FULL: Final = "No space left on device"
+_NEXT: Final = {
+    _FULL: "free some space, then start again",
+    "Disk quota exceeded": "free some space, then start again",
+    "Read-only file system": "mount it for writing, or name another --warehouse",
+    "Permission denied": "start as a user who may write there, or name another --warehouse",
+}
+"""What the system says → what to do."""
 
 
 def _find_java(env: Mapping[str, str]) -> Path:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -17,9 +18,11 @@ from deltalake import (
     WriterProperties,
     write_deltalake,
 )
+from deltalake.exceptions import DeltaError
 
 from aclkit.column_types import type_of_contract, type_of_delta
 from aclkit.schemas import TABLES
+from aclkit.surroundings import write_error
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,10 +96,15 @@ class Commit:
 
 
 def append_files(path: str, rows: pa.Table, commit: Commit) -> None:
-    """Append rows to a table; a new one, or a new column, gets the type of the rows."""
-    write_deltalake(
-        path, rows, mode="append", schema_mode="merge", commit_properties=commit.properties()
-    )
+    """Append rows to a table; a new one, or a new column, gets the type of the rows.
+
+    Raises:
+        SurroundingsError: the disk is full, or may not be written.
+    """
+    with _writing(path):
+        write_deltalake(
+            path, rows, mode="append", schema_mode="merge", commit_properties=commit.properties()
+        )
 
 
 def replace_files(path: str, rows: pa.RecordBatchReader, commit: Commit) -> None:
@@ -109,6 +117,9 @@ def replace_files(path: str, rows: pa.RecordBatchReader, commit: Commit) -> None
         path: folder of the table; a new one gets the columns of the rows.
         rows: names are those of the table's columns.
         commit: what the commit says of itself.
+
+    Raises:
+        SurroundingsError: the disk is full, or may not be written.
     """
     sizes, schema = [], rows.schema
     if DeltaTable.is_deltatable(path):
@@ -116,16 +127,29 @@ def replace_files(path: str, rows: pa.RecordBatchReader, commit: Commit) -> None
         schema = pa.schema(table.schema().to_arrow())
         sizes = pa.table(table.get_add_actions(flatten=True))["size_bytes"].to_pylist()
     batches = (batch.select(schema.names).cast(schema) for batch in rows)
-    write_deltalake(
-        path,
-        pa.RecordBatchReader.from_batches(schema, batches),
-        mode="overwrite",
-        target_file_size=max([_LEAST_FILE, *sizes]) if sizes else _NEW_FILE,
-        writer_properties=WriterProperties(
-            max_row_group_size=_ROWS_OF_A_GROUP, compression="SNAPPY"
-        ),
-        commit_properties=commit.properties(),
-    )
+    with _writing(path):
+        write_deltalake(
+            path,
+            pa.RecordBatchReader.from_batches(schema, batches),
+            mode="overwrite",
+            target_file_size=max([_LEAST_FILE, *sizes]) if sizes else _NEW_FILE,
+            writer_properties=WriterProperties(
+                max_row_group_size=_ROWS_OF_A_GROUP, compression="SNAPPY"
+            ),
+            commit_properties=commit.properties(),
+        )
+
+
+@contextmanager
+def _writing(path: str) -> Iterator[None]:
+    """Say plainly why a table cannot be written, where the disk is the reason."""
+    try:
+        yield
+    except (DeltaError, OSError) as error:
+        plain = write_error(path, str(error))
+        if plain is None:
+            raise
+        raise plain from error
 
 
 def newest_rows(path: str) -> list[dict[str, Any]]:

@@ -23,6 +23,10 @@ VIEWS = {
         "ACL's own fields are `acl_resource_name`, `acl_pattern_type`, `acl_principal`, "
         "`acl_host`, `acl_operation` and `acl_permission_type`."
     ),
+    "access_change_cell": (
+        "(principal, host, operation, resource) that the run which decided last gained or lost: "
+        "`access_change` in single decisions, as long as the tables of the run before are kept."
+    ),
     "finding_current": (
         "Finding in force: of the run that made the decisions that hold, and of the cluster's "
         "newest run."

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 import sys
 from collections import Counter
+from datetime import UTC, datetime
 from importlib.resources import as_file, files
 from pathlib import Path
 from typing import Final
@@ -18,7 +19,8 @@ from aclkit.inventory.survey import Given
 from aclkit.model.principal import parse_super_users
 from aclkit.model.resource import Resource
 from aclkit.model.semantics import KIP_1042, BrokerSettings
-from aclkit.nightly import NEVER, NightlyOptions, NightlyResult, run_nightly
+from aclkit.nightly import NightlyOptions, NightlyResult, run_nightly
+from aclkit.policies import NEVER, Policies
 from aclkit.publish import Run, begin_run
 from aclkit.query import access
 from aclkit.query.duck import connect
@@ -68,7 +70,7 @@ def _options() -> NightlyOptions:
             semantics=KIP_1042,
             given=Given(),
         ),
-        fail_on=NEVER,
+        policies=Policies(today=datetime.now(UTC).date(), fail_on=NEVER),
     )
 
 

@@ -12,6 +12,7 @@ from aclkit.cli.effect_output import (
     fail_on_option,
     print_effect,
 )
+from aclkit.cli.engine import Engine, engine_option, session_for
 from aclkit.cli.options import parse_time
 from aclkit.errors import UsageError
 from aclkit.preview.read import read_past
@@ -23,9 +24,15 @@ from aclkit.settings import Settings
 @click.argument("end", metavar="TO")
 @effect_format_option
 @fail_on_option
+@engine_option
 @click.pass_obj
 def diff(
-    settings: Settings, start: str, end: str, output_format: EffectFormat, fail_on: str | None
+    settings: Settings,
+    start: str,
+    end: str,
+    output_format: EffectFormat,
+    fail_on: str | None,
+    engine: Engine,
 ) -> None:
     """Say whose access differs between two states of the past, FROM and TO.
 
@@ -37,7 +44,9 @@ def diff(
     Each is an offset of the log, where what lies below it has happened, or an ISO 8601 time (UTC
     without a zone). Both are decided under the settings of then, for the published inventory.
     """
-    past = read_past(settings.warehouse, settings.cluster, parse_moment(start), parse_moment(end))
+    moments = parse_moment(start), parse_moment(end)
+    with session_for(engine, settings, "diff") as spark:
+        past = read_past(settings.warehouse, settings.cluster, *moments, spark)
     for note in past.notes:
         click.echo(note, err=True)
     before, after = past.offsets

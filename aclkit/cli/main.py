@@ -38,6 +38,7 @@ _COMMANDS: Final[Places] = {
     "usage": ("usage", "usage"),
     "report": ("report", "report"),
     "alert": ("report", "alert"),
+    "maintain": ("maintain", "maintain_"),
     "verify": ("verify", "verify"),
     "demo": ("demo", "demo"),
     "completion": ("completion", "completion"),

@@ -17,6 +17,7 @@ from aclkit.cli.effect_output import (
     fail_on_option,
     print_effect,
 )
+from aclkit.cli.engine import Engine, engine_option, session_for
 from aclkit.cli.state import tell_state
 from aclkit.cli.topic_output import print_topics
 from aclkit.preview.change_set import read_change_set
@@ -46,9 +47,14 @@ def preview() -> None:
 @acl_options
 @effect_format_option
 @fail_on_option
+@engine_option
 @click.pass_obj
 def add_acl(
-    settings: Settings, options: AclOptions, output_format: EffectFormat, fail_on: str | None
+    settings: Settings,
+    options: AclOptions,
+    output_format: EffectFormat,
+    fail_on: str | None,
+    engine: Engine,
 ) -> None:
     """Say what adding ACLs would change; the options are those of kafka-acls --add.
 
@@ -61,7 +67,7 @@ def add_acl(
     """
     numbers = count(1)
     wanted = new_acls(options, lambda: f"to-come-{next(numbers):04}")
-    base = _read(settings)
+    base = _read(settings, engine)
     change = add_to(base.state.acls.values(), wanted)
     for acl in change.existing:
         click.echo(f"it is there already and changes nothing: {acl}", err=True)
@@ -72,9 +78,14 @@ def add_acl(
 @acl_options
 @effect_format_option
 @fail_on_option
+@engine_option
 @click.pass_obj
 def remove_acl(
-    settings: Settings, options: AclOptions, output_format: EffectFormat, fail_on: str | None
+    settings: Settings,
+    options: AclOptions,
+    output_format: EffectFormat,
+    fail_on: str | None,
+    engine: Engine,
 ) -> None:
     """Say what removing ACLs would change; the options are those of kafka-acls --remove.
 
@@ -86,7 +97,7 @@ def remove_acl(
     Without a principal all ACLs of the resource patterns are meant.
     """
     filters = acl_filters(options)
-    base = _read(settings)
+    base = _read(settings, engine)
     removed = remove_from(base.state.acls.values(), filters, base.semantics).removed
     click.echo(f"ACLs selected: {len(removed):,}", err=True)
     after = base.state.without(acl.acl_id for acl in removed)
@@ -96,8 +107,11 @@ def remove_acl(
 @preview.command("add-topic")
 @click.argument("names", nargs=-1, required=True, metavar="NAME…")
 @effect_format_option
+@engine_option
 @click.pass_obj
-def add_topic(settings: Settings, names: tuple[str, ...], output_format: EffectFormat) -> None:
+def add_topic(
+    settings: Settings, names: tuple[str, ...], output_format: EffectFormat, engine: Engine
+) -> None:
     """Say which ACLs will govern topics to come, and who gets what.
 
     \b
@@ -107,7 +121,7 @@ def add_topic(settings: Settings, names: tuple[str, ...], output_format: EffectF
 
     A table and Markdown show what is allowed, the other formats every decision.
     """
-    base = _read(settings)
+    base = _read(settings, engine)
     topics = preview_topics(names, base.state, base.inventory, base.semantics)
     print_topics(topics, base.inventory.hosts, output_format, sys.stdout)
 
@@ -116,8 +130,15 @@ def add_topic(settings: Settings, names: tuple[str, ...], output_format: EffectF
 @click.argument("file", metavar="FILE")
 @effect_format_option
 @fail_on_option
+@engine_option
 @click.pass_obj
-def apply(settings: Settings, file: str, output_format: EffectFormat, fail_on: str | None) -> None:
+def apply(
+    settings: Settings,
+    file: str,
+    output_format: EffectFormat,
+    fail_on: str | None,
+    engine: Engine,
+) -> None:
     """Say what a whole change set would change.
 
     \b
@@ -128,15 +149,16 @@ def apply(settings: Settings, file: str, output_format: EffectFormat, fail_on: s
     FILE holds records of the metadata log as JSON lines, which add and remove, or what
     kafka-acls --list prints: then it is the whole new state, and what it lacks goes.
     """
-    base = _read(settings)
+    base = _read(settings, engine)
     change_set = read_change_set(file, base.state)
     for note in change_set.notes:
         click.echo(note, err=True)
     _print(base, change_set.after, "Change set", output_format, fail_on)
 
 
-def _read(settings: Settings) -> Base:
-    base = read_base(settings.warehouse, settings.cluster)
+def _read(settings: Settings, engine: Engine) -> Base:
+    with session_for(engine, settings, "preview") as spark:
+        base = read_base(settings.warehouse, settings.cluster, spark)
     tell_state(base.published, base.run)
     return base
 

@@ -4,31 +4,20 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Sequence
-from typing import Final, Protocol
+from typing import Final
 
 import click
 
+from aclkit.cli.engine import Engine, engine_option, session_for
 from aclkit.cli.output import Format, format_option, write_rows
 from aclkit.cli.state import tell_state
 from aclkit.errors import UsageError
 from aclkit.model.resource import TYPE_OF_WORD, Resource, parse_resource
 from aclkit.query import access
-from aclkit.query.duck import connect
+from aclkit.query.opening import open_tables
 from aclkit.query.sql import run_sql
-from aclkit.query.warehouse import Published, open_warehouse, resolve_cluster
-
-
-class _Settings(Protocol):
-    """What these commands read of ``aclkit.settings.Settings``."""
-
-    @property
-    def warehouse(self) -> str | None:
-        """The warehouse's directory."""
-
-    @property
-    def cluster(self) -> str | None:
-        """The cluster, where one was named."""
-
+from aclkit.query.warehouse import Published, resolve_cluster
+from aclkit.settings import Settings
 
 _host_option = click.option(
     "--host", envvar="ACLKIT_HOST", metavar="IP", help="Only from this host."
@@ -47,14 +36,16 @@ _all_option = click.option(
 @_host_option
 @_denied_option
 @_all_option
+@engine_option
 @format_option
 @click.pass_obj
 def who_can(
-    settings: _Settings,
+    settings: Settings,
     operation: str,
     resource: str,
     host: str | None,
     decision: str | None,
+    engine: Engine,
     output_format: Format,
 ) -> None:
     """Say who may do OPERATION (or ANY) to RESOURCE, and because of which ACL.
@@ -68,15 +59,16 @@ def who_can(
     or cluster. Hosts with the same answer share a line; * is all hosts. A table shows the first
     few of them, the other formats all.
     """
-    published = open_warehouse(settings.warehouse)
-    cluster_id = resolve_cluster(published, settings.cluster)
     asked = parse_resource(resource)
     near = {"resource_type": asked.resource_type, "resource_name": asked.resource_name}
-    with connect(published, {"explain_pair": near}) as connection:
+    with (
+        session_for(engine, settings, "who-can") as spark,
+        open_tables(settings.warehouse, {"explain_pair": near}, spark) as (published, connection),
+    ):
         answer = access.who_can(
             connection,
             published,
-            cluster_id,
+            resolve_cluster(published, settings.cluster),
             operation,
             asked,
             host=host,
@@ -91,14 +83,16 @@ def who_can(
 @_host_option
 @_denied_option
 @_all_option
+@engine_option
 @format_option
 @click.pass_obj
 def what_can(
-    settings: _Settings,
+    settings: Settings,
     principal: str,
     resource: str | None,
     host: str | None,
     decision: str | None,
+    engine: Engine,
     output_format: Format,
 ) -> None:
     """Say what PRINCIPAL may do, and because of which ACL.
@@ -112,14 +106,16 @@ def what_can(
     Hosts with the same answer share a line; * is all hosts. A table shows the first few of them,
     the other formats all.
     """
-    published = open_warehouse(settings.warehouse)
-    cluster_id = resolve_cluster(published, settings.cluster)
     resource_type, resource_name = _type_and_name(resource)
-    with connect(published, {"explain_pair": {"principal": principal}}) as connection:
+    near = {"explain_pair": {"principal": principal}}
+    with (
+        session_for(engine, settings, "what-can") as spark,
+        open_tables(settings.warehouse, near, spark) as (published, connection),
+    ):
         answer = access.what_can(
             connection,
             published,
-            cluster_id,
+            resolve_cluster(published, settings.cluster),
             principal,
             resource_type=resource_type,
             resource_name=resource_name,
@@ -131,9 +127,10 @@ def what_can(
 
 @click.command("sql")
 @click.argument("statement")
+@engine_option
 @format_option
 @click.pass_obj
-def sql(settings: _Settings, statement: str, output_format: Format) -> None:
+def sql(settings: Settings, statement: str, engine: Engine, output_format: Format) -> None:
     """Run one SELECT over the published tables and views.
 
     \b
@@ -141,11 +138,15 @@ def sql(settings: _Settings, statement: str, output_format: Format) -> None:
       aclkit sql "SELECT principal, count(*) FROM acl_current GROUP BY ALL"
       aclkit sql "SHOW TABLES"
       aclkit sql "DESCRIBE explain"
+      aclkit --warehouse s3a://bucket/acls sql --engine spark "SELECT count(*) FROM explain"
 
-    The SQL is DuckDB's. Nothing can be written, and nothing outside the warehouse read. Times
-    are UTC.
+    The SQL is DuckDB's, or Spark's with --engine spark, which takes queries only: no SHOW, no
+    DESCRIBE. Nothing can be written, and nothing outside the warehouse read. Times are UTC.
     """
-    with connect(open_warehouse(settings.warehouse)) as connection:
+    with (
+        session_for(engine, settings, "sql") as spark,
+        open_tables(settings.warehouse, spark=spark) as (_, connection),
+    ):
         answer = run_sql(connection, statement)
         write_rows(answer.columns, answer.rows, output_format, sys.stdout)
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
@@ -14,6 +16,7 @@ from aclkit.errors import SurroundingsError
 from aclkit.progress import step
 from aclkit.settings import Settings
 from aclkit.spark import build_session, spark_log
+from aclkit.surroundings import full_disk, write_error
 
 
 @contextmanager
@@ -31,9 +34,28 @@ def command_session(
     try:
         yield spark
     except (PySparkException, Py4JError) as error:
+        plain = _disk_error(str(error), settings.warehouse or ".")
+        if plain is not None:
+            raise plain from error
         log = spark_log()
         where = f"; Spark's own log is {log}" if log else ""
         raise SurroundingsError(f"Spark failed: {first_line(error)}{where}") from error
+
+
+def _disk_error(told: str, warehouse: str) -> SurroundingsError | None:
+    """Return the error of a disk that could not be written, if that is what Spark tells of.
+
+    Full may be the warehouse's disk or that of Spark's own files. What was denied may be any
+    file or program: only of the warehouse's is it said here.
+    """
+    place = warehouse if "://" in warehouse else str(Path(warehouse).absolute())
+    scratch = tempfile.gettempdir()
+    is_scratch = full_disk(scratch) and ("://" in place or not full_disk(place))
+    lines = (line for line in told.splitlines() if _DENIED not in line or place in line)
+    return write_error(scratch if is_scratch else place, "\n".join(lines))
+
+
+_DENIED = "Permission denied"
 
 
 def first_line(error: Exception) -> str:

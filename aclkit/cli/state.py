@@ -11,7 +11,7 @@ def tell_state(published: Published, run: Run) -> None:
     """Say that the log has gone on since the run, or that the run is incomplete."""
     head = published.last_run(run.cluster_id).head_offset
     if head is not None and run.head_offset is not None and head > run.head_offset:
-        step = MATERIALIZE_STEP.format(path=published.path)
+        step = MATERIALIZE_STEP.format(path=published.place)
         click.echo(
             f"the log is at offset {head}, this answer at {run.head_offset}; next: {step}", err=True
         )

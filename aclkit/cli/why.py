@@ -11,6 +11,7 @@ from typing import Final
 
 import click
 
+from aclkit.cli.engine import Engine, engine_option, session_for
 from aclkit.cli.options import option, parse_time, together
 from aclkit.cli.output import Format, format_option, write_lines, write_rows
 from aclkit.cli.state import tell_state
@@ -18,9 +19,9 @@ from aclkit.decide.rules import Ruling
 from aclkit.errors import UsageError
 from aclkit.model.acl import Acl
 from aclkit.model.resource import parse_resource
-from aclkit.query.duck import connect
 from aclkit.query.history import History, Interval, read_history
-from aclkit.query.warehouse import open_warehouse, resolve_cluster
+from aclkit.query.opening import open_tables
+from aclkit.query.warehouse import resolve_cluster
 from aclkit.query.why import Part, Why, explain_why
 from aclkit.query.words import (
     history_notes,
@@ -64,6 +65,7 @@ _asked: Final = together(
 @_asked
 @option("--at-offset", type=click.IntRange(min=0), metavar="N", help="As of this log offset.")
 @option("--at", metavar="TIME", help="As of this time, ISO 8601.")
+@engine_option
 @format_option
 @click.pass_obj
 def why(
@@ -74,6 +76,7 @@ def why(
     host: str | None,
     at_offset: int | None,
     at: str | None,
+    engine: Engine,
     output_format: Format,
 ) -> None:
     """Say why PRINCIPAL may, or may not, do OPERATION to RESOURCE.
@@ -91,13 +94,14 @@ def why(
     and resources need be in no inventory. RESOURCE is written as for who-can.
     """
     moment = _moment(at_offset, at)
-    published = open_warehouse(settings.warehouse)
-    cluster_id = resolve_cluster(published, settings.cluster)
-    with connect(published, _WITHOUT_PAIRS) as connection:
+    with (
+        session_for(engine, settings, "why") as spark,
+        open_tables(settings.warehouse, _WITHOUT_PAIRS, spark) as (published, connection),
+    ):
         answer = explain_why(
             connection,
             published,
-            cluster_id,
+            resolve_cluster(published, settings.cluster),
             principal,
             operation,
             parse_resource(resource),
@@ -120,6 +124,7 @@ def why(
 
 @click.command("history")
 @_asked
+@engine_option
 @format_option
 @click.pass_obj
 def history(
@@ -128,6 +133,7 @@ def history(
     operation: str,
     resource: str,
     host: str | None,
+    engine: Engine,
     output_format: Format,
 ) -> None:
     """Say since when PRINCIPAL may, or may not, do OPERATION to RESOURCE, and what was before.
@@ -141,13 +147,14 @@ def history(
     offset and time, and through what. as_of is the first offset for which `why --at-offset` says
     the same. Times are UTC. What only a snapshot tells began at an unknown time before it.
     """
-    published = open_warehouse(settings.warehouse)
-    cluster_id = resolve_cluster(published, settings.cluster)
-    with connect(published, _WITHOUT_PAIRS) as connection:
+    with (
+        session_for(engine, settings, "history") as spark,
+        open_tables(settings.warehouse, _WITHOUT_PAIRS, spark) as (published, connection),
+    ):
         answer = read_history(
             connection,
             published,
-            cluster_id,
+            resolve_cluster(published, settings.cluster),
             principal,
             operation,
             parse_resource(resource),

@@ -6,9 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Final
-
-import duckdb
+from typing import TYPE_CHECKING, Final
 
 from aclkit.model.acl import Acl
 from aclkit.model.resource import Resource
@@ -16,16 +14,19 @@ from aclkit.model.semantics import Semantics
 from aclkit.preview.state import Asked, Change, State
 from aclkit.query.alive import acls_alive
 from aclkit.query.as_of import find_moment, read_timeline
-from aclkit.query.duck import connect
+from aclkit.query.opening import open_tables
 from aclkit.query.sql import fetch
+from aclkit.query.tables import Tables
 from aclkit.query.warehouse import (
     Published,
     Run,
     deciding_run,
-    open_warehouse,
     resolve_cluster,
     run_settings,
 )
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,22 +48,16 @@ class Base:
     inventory: Asked
 
 
-def read_base(warehouse: str | None, cluster: str | None) -> Base:
-    """Read the published state of a cluster.
+def read_base(
+    warehouse: str | None, cluster: str | None, spark: SparkSession | None = None
+) -> Base:
+    """Read the published state of a cluster, with DuckDB unless a Spark session is given.
 
     Raises:
         UsageError: no warehouse, no such cluster, or nothing was decided yet.
     """
-    with _opened(warehouse, cluster) as (connection, published, run):
-        settings, semantics = run_settings(run)
-        acls = {acl.acl_id: acl for acl in acls_alive(connection, run).values()}
-        return Base(
-            published=published,
-            run=run,
-            state=State(acls=acls, settings=settings),
-            semantics=semantics,
-            inventory=_read_inventory(connection, run.cluster_id),
-        )
+    with _opened(warehouse, cluster, spark) as (connection, published, run):
+        return _read(connection, published, run)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,15 +79,19 @@ class Past:
 
 
 def read_past(
-    warehouse: str | None, cluster: str | None, start: int | datetime, end: int | datetime
+    warehouse: str | None,
+    cluster: str | None,
+    start: int | datetime,
+    end: int | datetime,
+    spark: SparkSession | None = None,
 ) -> Past:
     """Read what held at two offsets or times, each under the settings of then.
 
     Raises:
         UsageError: what held then is not known, or as in ``read_base``.
     """
-    base = read_base(warehouse, cluster)
-    with connect(base.published, _WITHOUT_PAIRS) as connection:
+    with _opened(warehouse, cluster, spark) as (connection, published, run):
+        base = _read(connection, published, run)
         timeline = read_timeline(connection, base.published, base.run)
         moments = [find_moment(connection, timeline, base.run, at) for at in (start, end)]
         before, after = (
@@ -120,16 +119,27 @@ def _same(one: Acl | None, other: Acl) -> Acl:
 
 @contextmanager
 def _opened(
-    warehouse: str | None, cluster: str | None
-) -> Iterator[tuple[duckdb.DuckDBPyConnection, Published, Run]]:
+    warehouse: str | None, cluster: str | None, spark: SparkSession | None
+) -> Iterator[tuple[Tables, Published, Run]]:
     """Open a warehouse at the run whose decisions on a cluster are published."""
-    published = open_warehouse(warehouse)
-    run = deciding_run(published, resolve_cluster(published, cluster))
-    with connect(published, _WITHOUT_PAIRS) as connection:
+    with open_tables(warehouse, _WITHOUT_PAIRS, spark) as (published, connection):
+        run = deciding_run(published, resolve_cluster(published, cluster))
         yield connection, published, run
 
 
-def _read_inventory(connection: duckdb.DuckDBPyConnection, cluster_id: str) -> Asked:
+def _read(connection: Tables, published: Published, run: Run) -> Base:
+    settings, semantics = run_settings(run)
+    acls = {acl.acl_id: acl for acl in acls_alive(connection, run).values()}
+    return Base(
+        published=published,
+        run=run,
+        state=State(acls=acls, settings=settings),
+        semantics=semantics,
+        inventory=_read_inventory(connection, run.cluster_id),
+    )
+
+
+def _read_inventory(connection: Tables, cluster_id: str) -> Asked:
     principals, hosts, resources = (
         fetch(connection, text, [cluster_id]) for text in (_PRINCIPALS, _HOSTS, _RESOURCES)
     )

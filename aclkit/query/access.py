@@ -6,8 +6,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import astuple, dataclass
 from typing import Final
 
-import duckdb
-
 from aclkit.errors import DataError, UsageError
 from aclkit.explain.views import pair_ruleset_sql
 from aclkit.model.acl import ANY_OTHER
@@ -18,6 +16,7 @@ from aclkit.model.resource import WORD_OF_TYPE, Resource
 from aclkit.query.alive import acls_alive
 from aclkit.query.outside import Verdict, decide_outside
 from aclkit.query.sql import fetch
+from aclkit.query.tables import Tables
 from aclkit.query.warehouse import Published, Run, deciding_run, run_settings
 
 ANY_OPERATION: Final = "ANY"
@@ -49,7 +48,7 @@ class Access:
 
 
 def who_can(
-    connection: duckdb.DuckDBPyConnection,
+    connection: Tables,
     published: Published,
     cluster_id: str,
     operation: str,
@@ -61,7 +60,7 @@ def who_can(
     """Say which principals may do an operation, or ANY, to a resource.
 
     Args:
-        connection: see ``duck.connect``.
+        connection: see ``opening.open_tables``.
         published: the warehouse.
         cluster_id: the cluster.
         operation: Kafka's name of it, in any case, or ANY for all of the resource's type.
@@ -88,7 +87,7 @@ def who_can(
 
 
 def what_can(
-    connection: duckdb.DuckDBPyConnection,
+    connection: Tables,
     published: Published,
     cluster_id: str,
     principal: str,
@@ -158,7 +157,7 @@ class _Line:
 class _Asked:
     """What every question needs: where, about which state, operations and hosts."""
 
-    connection: duckdb.DuckDBPyConnection
+    connection: Tables
     run: Run
     operations: tuple[str, ...] | None
     hosts: Set[str]
@@ -168,7 +167,7 @@ class _Asked:
     @classmethod
     def of(
         cls,
-        connection: duckdb.DuckDBPyConnection,
+        connection: Tables,
         published: Published,
         cluster_id: str,
         operations: tuple[str, ...] | None,

@@ -6,15 +6,14 @@ from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
-import duckdb
-
 from aclkit.model.acl import Acl
 from aclkit.query.sql import fetch
+from aclkit.query.tables import Tables
 from aclkit.query.warehouse import Run
 
 
 def acls_alive(
-    connection: duckdb.DuckDBPyConnection, run: Run, ids: Sequence[str | None] | None = None
+    connection: Tables, run: Run, ids: Sequence[str | None] | None = None
 ) -> dict[str | None, Acl]:
     """Read the ACLs by which a run decided, by id; only some of them where ids are given."""
     offset = _END if run.head_offset is None else run.head_offset
@@ -23,9 +22,7 @@ def acls_alive(
     return {row[0]: Acl(**dict(zip(Acl.__slots__, row, strict=True))) for row in rows}
 
 
-def times_added(
-    connection: duckdb.DuckDBPyConnection, cluster_id: str
-) -> dict[str, datetime | None]:
+def times_added(connection: Tables, cluster_id: str) -> dict[str, datetime | None]:
     """Return when each ACL alive at the head was added, by id; None where no time is known."""
     rows = fetch(connection, _TIMES, [cluster_id])
     return {

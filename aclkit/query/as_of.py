@@ -7,11 +7,10 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final
 
-import duckdb
-
 from aclkit.errors import UsageError
 from aclkit.model.semantics import BrokerSettings
 from aclkit.query.sql import fetch
+from aclkit.query.tables import Tables
 from aclkit.query.warehouse import Published, Run, run_settings
 from aclkit.replay.ranges import Range, plan
 from aclkit.sources.rows import SNAPSHOT
@@ -84,13 +83,11 @@ class Moment:
     note: str | None = None
 
 
-def read_timeline(
-    connection: duckdb.DuckDBPyConnection, published: Published, run: Run
-) -> Timeline:
+def read_timeline(connection: Tables, published: Published, run: Run) -> Timeline:
     """Read what is known of the past of a run's cluster.
 
     Args:
-        connection: see ``duck.connect``.
+        connection: see ``opening.open_tables``.
         published: the warehouse.
         run: the run whose decisions are asked about.
     """
@@ -110,7 +107,7 @@ def read_timeline(
 
 
 def find_moment(
-    connection: duckdb.DuckDBPyConnection,
+    connection: Tables,
     timeline: Timeline,
     run: Run,
     asked: int | datetime | None,
@@ -121,7 +118,7 @@ def find_moment(
     a later timestamp (DESIGN.md, replay). Settings are those that a run had seen by then.
 
     Args:
-        connection: see ``duck.connect``.
+        connection: see ``opening.open_tables``.
         timeline: the cluster's past.
         run: the run whose decisions are asked about.
         asked: an offset, a time, or neither.
@@ -147,9 +144,7 @@ def find_moment(
     return _moment(offset, then, timeline, is_sure=is_sure)
 
 
-def times_of(
-    connection: duckdb.DuckDBPyConnection, cluster_id: str, offsets: Sequence[int]
-) -> dict[int, datetime]:
+def times_of(connection: Tables, cluster_id: str, offsets: Sequence[int]) -> dict[int, datetime]:
     """Read the times of records, by offset, where the log says them."""
     rows = fetch(connection, _TIMES, [cluster_id, list(offsets)])
     return {offset: time for offset, time in rows if time is not None}
@@ -187,7 +182,7 @@ def _check(timeline: Timeline, offset: int) -> None:
 
 
 def _first_after(
-    connection: duckdb.DuckDBPyConnection,
+    connection: Tables,
     run: Run,
     jumps: Sequence[tuple[int, int]],
     newest: int,
@@ -205,7 +200,7 @@ def _first_after(
 
 
 def _read_settings(
-    connection: duckdb.DuckDBPyConnection,
+    connection: Tables,
     run: Run,
     newest: int,
     jumps: Sequence[tuple[int, int]],
@@ -235,7 +230,7 @@ _SETTINGS: Final = (
     "WHERE cluster_id = ? ORDER BY since_time"
 )
 _AFTER: Final = (
-    "SELECT min(at_offset) FILTER (at_time > ?), count(at_time) FROM ("
+    "SELECT min(at_offset) FILTER (WHERE at_time > ?), count(at_time) FROM ("
     "SELECT CAST(log_time AS TIMESTAMP) AS at_time, cluster_id, "
     "CASE WHEN fact <> 'snapshot' THEN log_offset "
     "WHEN log_offset IN (SELECT unnest(CAST(? AS BIGINT[]))) THEN log_offset - 1 END AS at_offset "

@@ -7,8 +7,6 @@ from dataclasses import astuple, dataclass, field, replace
 from datetime import datetime
 from typing import Final
 
-import duckdb
-
 from aclkit.decide.rules import Ruling, answers, decide
 from aclkit.model.acl import Acl, Request
 from aclkit.model.resource import Resource
@@ -21,6 +19,7 @@ from aclkit.query.lifetimes import (
     lifetimes_reaching,
     second_search,
 )
+from aclkit.query.tables import Tables
 from aclkit.query.warehouse import Published, Run, deciding_run, run_settings
 from aclkit.query.why import parse_request
 from aclkit.sources.rows import SNAPSHOT
@@ -89,7 +88,7 @@ class History:
 
 
 def read_history(
-    connection: duckdb.DuckDBPyConnection,
+    connection: Tables,
     published: Published,
     cluster_id: str,
     principal: str,

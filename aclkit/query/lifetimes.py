@@ -7,14 +7,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
-import duckdb
-
 from aclkit.decide.second_search import SecondSearch
 from aclkit.model.acl import Acl
 from aclkit.model.resource import Resource
 from aclkit.model.semantics import BROKER, Semantics
 from aclkit.patterns.match import reaches
 from aclkit.query.sql import fetch
+from aclkit.query.tables import Tables
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,7 +36,7 @@ class Lifetime:
 
 
 def lifetimes_reaching(
-    connection: duckdb.DuckDBPyConnection,
+    connection: Tables,
     cluster_id: str,
     resource: Resource,
     semantics: Semantics,
@@ -45,10 +44,10 @@ def lifetimes_reaching(
 ) -> list[Lifetime]:
     """Read the lifetimes of all ACLs that reach a resource, the oldest first.
 
-    DuckDB leaves out what can reach it under no semantics; the rule says what does.
+    The engine leaves out what can reach it under no semantics; the rule says what does.
 
     Args:
-        connection: see ``duck.connect``.
+        connection: see ``opening.open_tables``.
         cluster_id: the cluster.
         resource: what is reached.
         semantics: how ACLs are read.
@@ -60,7 +59,7 @@ def lifetimes_reaching(
 
 
 def lifetimes_below_star(
-    connection: duckdb.DuckDBPyConnection,
+    connection: Tables,
     cluster_id: str,
     resource: Resource,
     semantics: Semantics,
@@ -80,9 +79,7 @@ def second_search(below: Sequence[Lifetime], offset: int) -> SecondSearch:
     return SecondSearch.of((a.resource_type, a.pattern_type, a.resource_name) for a in alive)
 
 
-def _read(
-    connection: duckdb.DuckDBPyConnection, which: str, values: list[str], offset: int | None
-) -> list[Lifetime]:
+def _read(connection: Tables, which: str, values: list[str], offset: int | None) -> list[Lifetime]:
     rows = fetch(connection, _LIFETIMES + which + _ALIVE + _ORDER, [*values, *[offset] * 3])
     size = len(Acl.__slots__)
     return [
@@ -107,7 +104,7 @@ _REACHING: Final = (
     "AND (resource_name IN (?, '*') OR pattern_type = 'GLOB' "
     "OR (pattern_type <> 'LITERAL' AND starts_with(?, resource_name))) "
 )
-_BELOW: Final = "AND (resource_name < '*' OR (pattern_type, resource_name) = ('PREFIXED', '*')) "
+_BELOW: Final = "AND (resource_name < '*' OR pattern_type = 'PREFIXED' AND resource_name = '*') "
 _ALIVE: Final = (
     "AND (? IS NULL OR (effective_offset < ? AND (removed_offset IS NULL OR removed_offset >= ?))) "
 )

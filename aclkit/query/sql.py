@@ -3,34 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any, Final
 
 import duckdb
 
 from aclkit.errors import SurroundingsError, UsageError
+from aclkit.query.tables import AskedFreely, Rows, Tables
 
 BATCH: Final = 10_000
 """Rows that are held at a time."""
 
 
-@dataclass(frozen=True, slots=True)
-class Rows:
-    """The columns of an answer and its rows, which can be read once."""
-
-    columns: tuple[str, ...]
-    rows: Iterator[tuple[object, ...]]
-
-
-def run_sql(connection: duckdb.DuckDBPyConnection, text: str) -> Rows:
-    """Run one SELECT, VALUES, DESCRIBE, SHOW, or EXPLAIN of a SELECT.
+def run_sql(connection: duckdb.DuckDBPyConnection | AskedFreely, text: str) -> Rows:
+    """Run one SELECT, VALUES, DESCRIBE, SHOW, or EXPLAIN of a SELECT, in the engine's own SQL.
 
     DuckDB's own parser says what the text is. That files and settings are out of reach is
-    the connection's doing (``duck.connect``), not this check's.
+    the connection's doing (``duck.connect``), not this check's. Spark's tables check it all
+    themselves (``spark_guard``), and take no DESCRIBE, SHOW or EXPLAIN.
 
     Raises:
-        UsageError: the text is anything else, or DuckDB refuses it.
+        UsageError: the text is anything else, or the engine refuses it.
     """
+    if not isinstance(connection, duckdb.DuckDBPyConnection):
+        return connection.ask(text)
     try:
         statement = _only_statement(connection, text)
         _check_reads_only(connection, statement)
@@ -45,9 +40,7 @@ def run_sql(connection: duckdb.DuckDBPyConnection, text: str) -> Rows:
         raise _as_aclkit_error(error) from error
 
 
-def fetch(
-    connection: duckdb.DuckDBPyConnection, text: str, values: Sequence[object]
-) -> list[tuple[Any, ...]]:
+def fetch(connection: Tables, text: str, values: Sequence[object]) -> list[tuple[Any, ...]]:
     """Run one of this package's own statements.
 
     Raises:

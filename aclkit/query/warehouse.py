@@ -48,14 +48,21 @@ class Published:
     """What readers of a warehouse see.
 
     Attributes:
-        path: the warehouse's directory.
+        path: the warehouse's directory, where it is on a local disk.
         runs: all published runs, the oldest first; there is at least one.
         job_run: the files of the table that these runs were read from.
+        uri: where it is, if not on a local disk: then only Spark reads it.
     """
 
-    path: Path
+    path: Path = Path()
     runs: tuple[Run, ...]
     job_run: TableFiles
+    uri: str | None = None
+
+    @property
+    def place(self) -> str:
+        """Where the warehouse is, as a command takes it."""
+        return self.uri or str(self.path)
 
     @property
     def run(self) -> Run:
@@ -95,11 +102,11 @@ def open_warehouse(path: str | None) -> Published:
         table = read_files(root / JOB_RUN, None)
         runs = _read_runs(table)
     except TableNotFoundError:
-        raise _nothing_published(path) from None
+        raise nothing_published(path) from None
     except (DeltaError, OSError, duckdb.Error) as error:
         raise SurroundingsError(f"cannot read {root / JOB_RUN}: {error}") from error
     if not runs:
-        raise _nothing_published(path)
+        raise nothing_published(path)
     return Published(path=root, runs=runs, job_run=table)
 
 
@@ -113,11 +120,11 @@ def resolve_cluster(published: Published, given: str | None) -> str:
     if given is None:
         if len(published.clusters) > 1:
             raise UsageError(
-                f"{published.path} holds several clusters, name one: --cluster {known}"
+                f"{published.place} holds several clusters, name one: --cluster {known}"
             )
         return published.clusters[0]
     if given not in published.clusters:
-        raise UsageError(f"cluster {given!r} is not in {published.path}, which holds: {known}")
+        raise UsageError(f"cluster {given!r} is not in {published.place}, which holds: {known}")
     return given
 
 
@@ -129,7 +136,7 @@ def deciding_run(published: Published, cluster_id: str) -> Run:
     """
     run = published.last_materialize(cluster_id)
     if run is None or "explain_ruling" not in published.run.table_versions:
-        step = MATERIALIZE_STEP.format(path=published.path)
+        step = MATERIALIZE_STEP.format(path=published.place)
         raise UsageError(f"no access of cluster {cluster_id} is decided yet; next: {step}")
     return run
 
@@ -192,11 +199,12 @@ def _local(path: str) -> Path:
     """Return a warehouse's directory; other places are Spark's to read."""
     if "://" in path and not path.startswith("file://"):
         raise UsageError(
-            f"{path} is not on a local disk: questions are answered from local files. Copy the "
-            "warehouse, or ask it with Spark or another engine that reads Delta"
+            f"{path} is not on a local disk, and DuckDB answers from local files only: copy the "
+            "warehouse, or let Spark answer where the command has it: --engine spark"
         )
     return Path(unquote(path.removeprefix("file://")) if "://" in path else path).absolute()
 
 
-def _nothing_published(path: str) -> UsageError:
+def nothing_published(path: str) -> UsageError:
+    """Return the error of a warehouse to which no run has published yet."""
     return UsageError(f"nothing is published in {path}; next: {REPLAY_STEP.format(path=path)}")

@@ -13,8 +13,6 @@ from datetime import datetime
 from itertools import pairwise
 from typing import Final
 
-import duckdb
-
 from aclkit.decide.counterfactual import Case, least_allowing_acl
 from aclkit.decide.ranking import Fit, fit, rank_acls, why_beaten
 from aclkit.decide.rules import DEFAULT_DENY, SUPER_USER, Ruling, answers
@@ -37,6 +35,7 @@ from aclkit.query.lifetimes import (
     second_search,
 )
 from aclkit.query.sql import fetch
+from aclkit.query.tables import Tables
 from aclkit.query.warehouse import Published, Run, deciding_run, run_settings
 
 MOST_NEAR: Final = 10
@@ -126,7 +125,7 @@ class Why:
 
 
 def explain_why(
-    connection: duckdb.DuckDBPyConnection,
+    connection: Tables,
     published: Published,
     cluster_id: str,
     principal: str,
@@ -139,7 +138,7 @@ def explain_why(
     """Say whether a principal may do an operation to a resource, and what that rests on.
 
     Args:
-        connection: see ``duck.connect``.
+        connection: see ``opening.open_tables``.
         published: the warehouse.
         cluster_id: the cluster.
         principal: who asks.
@@ -336,9 +335,7 @@ def _elsewhere(
     return tuple((tuple(sorted(names)), there) for there, names in groups.items())
 
 
-def _unknown(
-    connection: duckdb.DuckDBPyConnection, cluster_id: str, request: Request
-) -> tuple[str, ...]:
+def _unknown(connection: Tables, cluster_id: str, request: Request) -> tuple[str, ...]:
     """Return what of a request is in no inventory."""
     resource = Resource(request.resource_type, request.resource_name)
     asked: Sequence[tuple[str, str, tuple[str, ...]]] = (

@@ -1,0 +1,1 @@
+"""Assertions: what must never, always, or only be, held against the published decisions."""

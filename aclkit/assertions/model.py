@@ -1,0 +1,140 @@
+"""Assertions as values: whom they are about, what must hold, and what came out. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final, Literal
+
+from aclkit.model.resource import Resource
+
+Kind = Literal["never", "always", "only", "at_most", "separate"]
+KINDS: Final[tuple[Kind, ...]] = ("never", "always", "only", "at_most", "separate")
+
+
+@dataclass(frozen=True, slots=True)
+class Pattern:
+    """A name, the beginning of names, or a glob: LITERAL, PREFIXED or GLOB with its text."""
+
+    pattern_type: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ResourcePattern:
+    """A pattern for the names of one resource type."""
+
+    resource_type: str
+    name: Pattern
+
+
+Attributes = Mapping[str, tuple[Pattern, ...]]
+"""Attribute → patterns, one of which its value must match; a missing attribute matches none."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Who:
+    """Which principals an assertion is about.
+
+    Attributes:
+        names: patterns of names; None is everybody.
+        but: patterns of those who are left out.
+        attributes: what the inventory must say of them.
+        is_inverted: everybody but those is meant: what ``only`` forbids.
+        super_users: super users count too.
+    """
+
+    names: tuple[Pattern, ...] | None = None
+    but: tuple[Pattern, ...] = ()
+    attributes: Attributes = field(default_factory=dict)
+    is_inverted: bool = False
+    super_users: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class What:
+    """Which operations on which resources an assertion is about, and from which hosts.
+
+    Attributes:
+        operations: Kafka's names of them; None is all that a resource's type knows.
+        names: patterns of resources; None is everything.
+        but: patterns of those that are left out.
+        attributes: what the inventory must say of them.
+        hosts: patterns of hosts; None is everywhere.
+    """
+
+    operations: frozenset[str] | None = None
+    names: tuple[ResourcePattern, ...] | None = None
+    but: tuple[ResourcePattern, ...] = ()
+    attributes: Attributes = field(default_factory=dict)
+    hosts: tuple[Pattern, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Assertion:
+    """One policy of a team.
+
+    Attributes:
+        kind: what must hold.
+        name: what people call it; no two of a file have the same.
+        why: why it is asked for.
+        who: the principals.
+        duties: what they do: one, but of ``separate`` two or more.
+        limit: of ``at_most``.
+        inventory_only: names to come, and names that only an ACL says, are left out.
+    """
+
+    kind: Kind
+    name: str
+    who: Who
+    duties: tuple[What, ...]
+    why: str | None = None
+    limit: int = 0
+    inventory_only: bool = False
+
+    @property
+    def bad_decision(self) -> str:
+        """The decision that speaks against it."""
+        return "DENIED" if self.kind == "always" else "ALLOWED"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Example:
+    """One decision that speaks against an assertion.
+
+    Attributes:
+        in_inventory: principal, host and resource are in the published inventory.
+    """
+
+    principal: str
+    host: str
+    operation: str
+    resource: Resource
+    decision: str
+    rule: str
+    acl_id: str | None
+    in_inventory: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """What came out of one assertion.
+
+    Attributes:
+        checked: how many (principal, operation, resource) were looked at.
+        violations: how many of them speak against it; of ``at_most`` how many resources have too
+            many principals, of ``separate`` how many principals hold several duties.
+        examples: one, of ``separate`` one for each of two duties; none where it holds.
+        detail: what the examples do not say, in words.
+    """
+
+    assertion: Assertion
+    checked: int
+    violations: int
+    examples: tuple[Example, ...] = ()
+    detail: str | None = None
+
+    @property
+    def has_passed(self) -> bool:
+        """Say whether nothing speaks against it."""
+        return not self.violations

@@ -1,0 +1,88 @@
+"""The command assert: a file of assertions → which hold, and an example of each that does not."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+
+import click
+
+from aclkit.assertions.check import acl_texts, check
+from aclkit.assertions.model import Assertion, Outcome
+from aclkit.assertions.parse import parse_assertions
+from aclkit.cli.baseline_options import read_text
+from aclkit.cli.output import Format, format_option, write_rows
+from aclkit.cli.state import tell_state
+from aclkit.query.duck import connect
+from aclkit.query.warehouse import Published, deciding_run, open_warehouse, resolve_cluster
+from aclkit.settings import Settings
+
+FAILED_EXIT = 1
+COLUMNS = (
+    "state", "kind", "assertion", "checked", "violations", "principal", "host", "operation",
+    "resource", "decision", "rule", "deciding_acl", "acl_id", "in_inventory", "detail",
+)  # fmt: skip
+
+
+@click.command("assert")
+@click.argument("file", metavar="FILE.toml")
+@format_option
+@click.pass_obj
+def assert_(settings: Settings, file: str, output_format: Format) -> None:
+    """Hold the published decisions against a team's own policies, FILE.toml.
+
+    \b
+    Example:
+      aclkit assert conf/assertions.toml
+      aclkit assert conf/assertions.toml --format json
+
+    Tables [[never]], [[always]], [[only]], [[at_most]] and [[separate]] say who may do what; see
+    conf/assertions.toml. Names that no inventory holds are meant too. A line per assertion; one
+    that fails shows a decision that speaks against it, [[separate]] two. Ends with exit code 1
+    where one fails.
+    """
+    assertions = read_assertions(file)
+    published = open_warehouse(settings.warehouse)
+    cluster_id = resolve_cluster(published, settings.cluster)
+    outcomes, rows = check_published(published, cluster_id, assertions)
+    tell_state(published, deciding_run(published, cluster_id))
+    for outcome in outcomes:
+        if not outcome.checked:
+            name = outcome.assertion.name
+            click.echo(f"note: {name!r} is about nothing that is known", err=True)
+    write_rows(COLUMNS, rows, output_format, sys.stdout)
+    if any(not outcome.has_passed for outcome in outcomes):
+        click.get_current_context().exit(FAILED_EXIT)
+
+
+def read_assertions(path: str) -> list[Assertion]:
+    """Read a file of assertions.
+
+    Raises:
+        UsageError: no such file, or it makes no sense.
+    """
+    return parse_assertions(read_text(path), path)
+
+
+def check_published(
+    published: Published, cluster_id: str, assertions: list[Assertion]
+) -> tuple[list[Outcome], list[tuple[object, ...]]]:
+    """Hold assertions against what is published; return what came out, and as rows."""
+    run = deciding_run(published, cluster_id)
+    with connect(published) as connection:
+        outcomes = check(connection, run, assertions)
+        acls = acl_texts(connection, run, outcomes)
+    return outcomes, [row for outcome in outcomes for row in _rows(outcome, acls)]
+
+
+def _rows(outcome: Outcome, acls: dict[str | None, str]) -> Iterator[tuple[object, ...]]:
+    assertion = outcome.assertion
+    state = "passed" if outcome.has_passed else "failed"
+    head = (state, assertion.kind, assertion.name, outcome.checked, outcome.violations)
+    for e in outcome.examples:
+        yield (
+            *head, e.principal, e.host, e.operation, str(e.resource), e.decision, e.rule,
+            acls.get(e.acl_id), e.acl_id, e.in_inventory, outcome.detail,
+        )  # fmt: skip
+    if not outcome.examples:
+        yield (*head, *[None] * (len(COLUMNS) - len(head)))

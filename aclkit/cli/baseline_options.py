@@ -1,0 +1,78 @@
+"""Options ``--baseline`` and ``--mutes``, and the files that they name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import click
+
+from aclkit.audit.baseline import Judged, Known, Mute, parse_baseline, parse_mutes
+from aclkit.cli.options import option, together
+from aclkit.errors import UsageError
+
+baseline_options = together(
+    option(
+        "--baseline",
+        metavar="FILE.json",
+        help="Findings of this file are known; only others can fail. See audit --write-baseline.",
+    ),
+    option(
+        "--mutes",
+        metavar="FILE.toml",
+        help="Findings that somebody answers for until a day; one that has run out fails.",
+    ),
+)
+
+
+def read_baseline(path: str | None) -> dict[str, Known]:
+    """Read the file of ``--baseline``; without one nothing is known."""
+    return {} if path is None else parse_baseline(read_text(path), path)
+
+
+def read_mutes(path: str | None) -> list[Mute]:
+    """Read the file of ``--mutes``; without one nothing is muted."""
+    return [] if path is None else parse_mutes(read_text(path), path)
+
+
+def read_text(path: str) -> str:
+    """Read a file that the user named.
+
+    Raises:
+        UsageError: it cannot be read, or is no UTF-8.
+    """
+    try:
+        return Path(path).read_text(encoding="utf-8")
+    except OSError as error:
+        raise UsageError(f"{path}: {error.strerror or error}") from None
+    except UnicodeDecodeError as error:
+        raise UsageError(f"{path}: expected UTF-8, found other bytes: {error.reason}") from None
+
+
+def tell_mutes(judged: Iterable[Judged], mutes: Sequence[Mute], today: date) -> None:
+    """Say on stderr which mutes have run out, and which are about nothing."""
+    items = list(judged)
+    for item in items:
+        if item.is_expired and item.mute is not None and item.finding is not None:
+            click.echo(
+                f"the mute of {item.mute.owner} on {item.finding.finding} {item.fingerprint} ran "
+                f"out on {item.mute.until}: fix the finding, or answer for it anew",
+                err=True,
+            )
+    for mute in mutes:
+        if not any(item.finding is not None and mute.covers(item.finding) for item in items):
+            name = mute.fingerprint or mute.finding
+            late = ", and has run out" if today > mute.until else ""
+            click.echo(f"the mute of {mute.owner} on {name} is about nothing now{late}", err=True)
+
+
+def judged_row(item: Judged) -> dict[str, Any]:
+    """Return what ``--format`` prints of a finding's state."""
+    return {
+        "state": item.state,
+        "muted_until": item.mute.until if item.mute else None,
+        "owner": item.mute.owner if item.mute else None,
+        "reason": item.mute.reason if item.mute else None,
+    }

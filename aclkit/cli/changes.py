@@ -1,0 +1,150 @@
+"""The command changes: whose access the last nights gave or took, and through which ACL."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
+
+import click
+import duckdb
+
+from aclkit.cli.diff import parse_moment
+from aclkit.cli.options import option
+from aclkit.cli.output import Format, format_option, write_rows
+from aclkit.cli.state import tell_state
+from aclkit.errors import UsageError
+from aclkit.model.acl import Acl
+from aclkit.model.resource import Resource
+from aclkit.query.duck import connect
+from aclkit.query.sql import fetch
+from aclkit.query.warehouse import (
+    MATERIALIZING,
+    Published,
+    Run,
+    deciding_run,
+    open_warehouse,
+    resolve_cluster,
+)
+from aclkit.reports.gather_past import read_changes
+from aclkit.settings import Settings
+
+COLUMNS = (
+    "run", "decided_at", "who", "resource", "gained", "lost", "cause", "offset", "at",
+    "acl_change", "acl", "acl_id",
+)  # fmt: skip
+CELL_COLUMNS = (
+    "change", "principal", "host", "operation", "resource", "acl_before", "acl_after", "cause",
+    "cause_offsets",
+)  # fmt: skip
+
+
+@click.command("changes")
+@option("--since", metavar="RUN|TIME", help="All behind that run, or that ISO 8601 time.")
+@click.option("--cells", is_flag=True, help="Each access that the newest of them changed.")
+@format_option
+@click.pass_obj
+def changes(settings: Settings, since: str | None, output_format: Format, *, cells: bool) -> None:
+    """Say what access the last run gave and took: from whom, through which ACL, and when.
+
+    \b
+    Example:
+      aclkit changes
+      aclkit changes --since 2026-11-20T00:00:00Z --format jsonl
+      aclkit changes --cells --format csv
+
+    A line per principal, or class of principals, resource and ACL that came or went; gained and
+    lost count hosts × operations. Without --since it is about the run that decided last; runs
+    that changed nothing have no line. --since takes the number of a run or a time.
+    """
+    published = open_warehouse(settings.warehouse)
+    cluster_id = resolve_cluster(published, settings.cluster)
+    newest = deciding_run(published, cluster_id)
+    runs = _runs(published, cluster_id, since)
+    if cells and since is not None:
+        raise UsageError("--cells is about the run that decided last: leave --since out")
+    tell_state(published, newest)
+    with connect(published) as connection:
+        if cells:
+            rows = _cells(connection, newest)
+            write_rows(CELL_COLUMNS, rows, output_format, sys.stdout)
+        else:
+            found = [row for run in runs for row in _changes(connection, run)]
+            write_rows(COLUMNS, found, output_format, sys.stdout)
+    if not runs:
+        click.echo("no run decided since then", err=True)
+
+
+def _runs(published: Published, cluster_id: str, since: str | None) -> list[Run]:
+    """Return the runs that are asked about: those that made decisions, the newest first.
+
+    Raises:
+        UsageError: ``since`` is neither the number of a run nor a time.
+    """
+    decided = [
+        run
+        for run in reversed(published.runs)
+        if run.cluster_id == cluster_id
+        and run.job in MATERIALIZING
+        and run.counts.get("decided_in_run", run.run_number) == run.run_number
+    ]
+    if since is None:
+        return decided[:1]
+    try:
+        moment = parse_moment(since)
+    except UsageError:
+        raise UsageError(
+            f"bad --since {since!r}: expected the number of a run, or a time such as "
+            "2026-11-21T10:00:00Z"
+        ) from None
+    if isinstance(moment, datetime):
+        time = moment.astimezone(UTC).replace(tzinfo=None)
+        return [run for run in decided if run.finished_at is not None and run.finished_at > time]
+    if moment > published.run.run_number:
+        raise UsageError(f"there is no run {moment}: the newest is {published.run.run_number}")
+    return [run for run in decided if run.run_number > moment]
+
+
+def _changes(connection: duckdb.DuckDBPyConnection, run: Run) -> Iterator[Sequence[object]]:
+    """Yield the changes of a run, the largest first, a row for each ACL behind one."""
+    found, number = read_changes(connection, run)
+    if number > len(found):
+        click.echo(
+            f"run {run.run_number}: the {len(found):,} largest of {number:,} changes; all are in "
+            "the table access_change",
+            err=True,
+        )
+    for change in found:
+        head = (
+            run.run_number, run.finished_at, change.who, change.resource, change.gained,
+            change.lost, change.cause,
+        )  # fmt: skip
+        for cause in change.causes:
+            yield (*head, cause.offset, cause.at, cause.what, str(cause.acl), cause.acl.acl_id)
+        if not change.causes:
+            yield (*head, None, None, None, None, None)
+
+
+def _cells(connection: duckdb.DuckDBPyConnection, run: Run) -> list[Sequence[object]]:
+    """Read each access that the run which decided last gained or lost."""
+    rows = fetch(connection, _CELLS, [run.cluster_id])
+    ids = sorted({acl_id for row in rows for acl_id in row[6:8] if acl_id is not None})
+    history = fetch(connection, _ACLS, [run.cluster_id, ids])
+    acls = {
+        fields[0]: str(Acl(**dict(zip(Acl.__slots__, fields, strict=True)))) for fields in history
+    }
+    return [
+        (*row[:4], str(Resource(*row[4:6])), acls.get(row[6]), acls.get(row[7]), *row[8:])
+        for row in rows
+    ]
+
+
+_CELLS = (
+    "SELECT change, principal, host, operation, resource_type, resource_name, acl_id_before, "
+    "acl_id_after, cause, cause_offsets FROM access_change_cell WHERE cluster_id = ? ORDER BY ALL"
+)
+_ACLS = (
+    "SELECT DISTINCT acl_id, resource_type, resource_name, pattern_type, principal, host, "
+    "operation, permission_type FROM acl_history WHERE cluster_id = ? "
+    "AND acl_id IN (SELECT unnest(CAST(? AS VARCHAR[])))"
+)

@@ -1,0 +1,196 @@
+# ---
+# jupyter:
+#   jupytext:
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+#   kernelspec:
+#     display_name: Python 3
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # The rehearsal of a rollout
+#
+# `User:alice` reads every topic through one ACL on `*`. She needs those of payments. The ACL shall
+# go and a narrow one come: this plays it through before anybody touches the cluster, in both
+# orders, and draws what would happen. It is computed from the warehouse that `make demo` makes,
+# without Spark or Java; `ACLKIT_WAREHOUSE` names another one. Nothing is written but the pictures,
+# into `ACLKIT_PICTURES`.
+
+# %%
+import os
+import sys
+from collections import Counter
+from itertools import islice, pairwise
+from pathlib import Path
+from xml.sax.saxutils import escape
+
+from aclkit.cli.output import write_rows
+from aclkit.model.acl import ANY_OTHER, Acl
+from aclkit.preview.preview import preview
+from aclkit.preview.read import read_base
+from aclkit.preview.state import Change, State
+from aclkit.preview.topics import preview_topics
+from aclkit.query.outside import decide_outside
+
+WHO = "User:alice"
+base = read_base(os.environ.get("ACLKIT_WAREHOUSE", "warehouse/demo"), None)
+pictures = Path(os.environ.get("ACLKIT_PICTURES", "warehouse/pictures"))
+print(f"Cluster {base.run.cluster_id} as of offset {base.run.head_offset}")
+
+# %% [markdown]
+# ## What there is, and what is wanted
+
+# %%
+broad = [
+    acl
+    for acl in base.state.acls.values()
+    if (acl.principal, acl.resource_type, acl.resource_name) == (WHO, "TOPIC", "*")
+    and acl.permission_type == "ALLOW"
+]
+narrow = Acl(
+    acl_id="to-come-1", resource_type="TOPIC", resource_name="payments", pattern_type="PREFIXED",
+    principal=WHO, host="*", operation="READ", permission_type="ALLOW",
+)  # fmt: skip
+print("to go:   ", *broad, sep="\n  ")
+print("to come: ", narrow, sep="\n  ")
+
+# %% [markdown]
+# ## Step by step
+#
+# Each step is compared with the state after the step before it. *Gained* and *lost* count single
+# accesses; *redecided* are those that stay as they are while another ACL decides them.
+
+# %%
+today = base.state
+gone = [acl.acl_id for acl in broad]
+with_narrow, without_broad = today.with_acls([narrow]), today.without(gone)
+end = with_narrow.without(gone)
+add_first = [("today", today), ("add", with_narrow), ("then remove", end)]
+remove_first = [("today", today), ("remove", without_broad), ("then add", end)]
+
+
+def effect_of(before: State, after: State):
+    """Decide again what differs between two states, for the published inventory."""
+    change = Change(before=before, after=after, semantics=base.semantics)
+    return preview(change, base.inventory)
+
+
+def rehearse(steps):
+    """Return a row for each step: its name, what it does, and how many accesses that is."""
+    rows = []
+    for (_, before), (name, after) in pairwise(steps):
+        found = effect_of(before, after)
+        counts = [found.effect.count(kind) for kind in ("gained", "lost", "redecided")]
+        rows.append((name, found.verdict, *counts, found.proof or "-"))
+    return rows
+
+
+for steps in (add_first, remove_first):
+    columns = ("step", "verdict", "gained", "lost", "redecided", "for every name")
+    write_rows(columns, rehearse(steps), "table", sys.stdout)
+    print()
+
+# %% [markdown]
+# Both orders end in the same state, and the second one passes through an outage: what it loses at
+# first and gets back at the end, she could not read in between.
+
+# %%
+lost_meanwhile = effect_of(without_broad, end).effect
+print(f"{lost_meanwhile.count('gained')} accesses would fail between the two steps, such as:")
+for cell in islice(lost_meanwhile.cells("gained"), 3):
+    print(f"  {cell.principal} {cell.operation} {cell.resource_name} from {cell.host}")
+
+# %% [markdown]
+# ## The picture
+#
+# The topics, grouped by the first part of their name, and how many of each group she may read from
+# any host, in each state of both orders.
+
+# %%
+topics = [
+    resource
+    for resource in base.inventory.resources
+    if resource.resource_type == "TOPIC" and resource.resource_name != ANY_OTHER
+]
+
+
+def group_of(name: str) -> str:
+    """Return the first part of a topic's name."""
+    return name.replace("-", ".").replace("_", ".").strip(".").split(".")[0]
+
+
+def readable(state: State) -> Counter[str]:
+    """Count the topics of each group that she may read from somewhere."""
+    decided = decide_outside(
+        list(state.acls.values()), [WHO], topics, base.inventory.hosts, frozenset(),
+        state.settings, base.semantics,
+    )  # fmt: skip
+    return Counter(
+        group_of(one.resource.resource_name)
+        for one in decided
+        if one.operation == "READ"
+        and any(verdict.decision == "ALLOWED" for verdict in one.by_host.values())
+    )
+
+
+class Picture(str):
+    """An SVG that a notebook shows, and a file where there is no notebook."""
+
+    _repr_svg_ = str.__str__
+
+    def save(self, name: str) -> "Picture":
+        """Write it, and say where."""
+        pictures.mkdir(parents=True, exist_ok=True)
+        path = pictures / name
+        path.write_text(self, encoding="utf-8")
+        print(f"wrote {path}")
+        return self
+
+
+def draw(steps) -> Picture:
+    """Draw a grid: a row for each group of topics, a column for each state."""
+    totals = Counter(group_of(topic.resource_name) for topic in topics)
+    groups = [group for group, _ in totals.most_common(12)]
+    found = [(name, readable(state)) for name, state in steps]
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{220 + 130 * len(found)}" '
+        f'height="{40 + 26 * len(groups)}" font-family="sans-serif" font-size="13">'
+        f"<title>Topics that {escape(WHO)} may read</title>"
+        '<rect width="100%" height="100%" fill="white"/>'
+    ]
+    for column, (name, counts) in enumerate(found):
+        x = 210 + 130 * column
+        parts.append(f'<text x="{x + 60}" y="22" text-anchor="middle">{escape(name)}</text>')
+        for row, group in enumerate(groups):
+            y, share = 32 + 26 * row, counts[group] / totals[group]
+            parts.append(
+                f'<rect x="{x}" y="{y}" width="120" height="22" fill="#ddd"/>'
+                f'<rect x="{x}" y="{y}" width="{120 * share:.0f}" height="22" fill="#7ab"/>'
+                f'<text x="{x + 60}" y="{y + 16}" text-anchor="middle">'
+                f"{counts[group]} of {totals[group]}</text>"
+            )
+    for row, group in enumerate(groups):
+        parts.append(f'<text x="200" y="{48 + 26 * row}" text-anchor="end">{escape(group)}</text>')
+    return Picture("\n".join([*parts, "</svg>"]))
+
+
+draw(add_first).save("add-first.svg")
+
+# %%
+draw(remove_first).save("remove-first.svg")
+
+# %% [markdown]
+# ## Topics to come
+#
+# A prefix reaches names that nobody has thought of yet. Whom will the next topics belong to?
+
+# %%
+for topic in preview_topics(
+    ["payments.v2.events", "paymentsarchive"], end, base.inventory, base.semantics
+):
+    mine = sorted({a.operation for a in topic.accesses if a.principal == WHO
+                   and a.verdict.decision == "ALLOWED"})  # fmt: skip
+    print(f"{topic.topic}: governed by {len(topic.governed_by)} ACLs; {WHO} may {', '.join(mine)}")

@@ -1,0 +1,126 @@
+"""aclkit audit with a baseline and mutes: states, first_seen and exit codes."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from click.testing import CliRunner
+
+from aclkit.cli import cli
+from aclkit.findings import Finding
+from tests.query import small_warehouse as small
+from tests.query.small_warehouse import WHEN
+from tests.query.test_views import found
+
+LATER = WHEN + timedelta(days=1)
+
+
+def fingerprint(subject):
+    return Finding(
+        finding="public-access", severity="low", subject=subject, message="", fix=""
+    ).fingerprint
+
+
+def rows():
+    return [
+        found("r0", "by ACLs", acl_ids=["acl-01", "acl-02"], severity="high",
+              holds_for="every-name"),
+        found("r0", "by inventory", acl_ids=["acl-01"], severity="low", holds_for="inventory"),
+        found("r1", "by inventory", acl_ids=["acl-01"], severity="low", holds_for="inventory"),
+    ]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def root(tmp_path_factory):
+    path = tmp_path_factory.mktemp("audit") / "warehouse"
+    versions = small.build(path)
+    young = small._history(small.ACLS[1]) | {"added_at": LATER}
+    history = [small._history(small.ACLS[0]), young]
+    versions |= {
+        "finding": small.write_table(path, "finding", [
+            {**row, "finding": "public-access", "fingerprint": fingerprint(row["subject"])}
+            for row in rows()
+        ]),
+        "acl_history": small.write_table(path, "acl_history", history),
+    }  # fmt: skip
+    for number in (2, 3):
+        small.publish(
+            path, versions, run_number=number, run_id=f"r{number - 2}",
+            counts={"decided_in_run": 2}, started_at=WHEN + timedelta(hours=number),
+        )  # fmt: skip
+    return path
+
+
+@pytest.fixture
+def audit(root):
+    def call(*arguments, code):
+        result = CliRunner().invoke(cli, ["--warehouse", str(root), "audit", *arguments])
+        assert result.exit_code == code, result.output
+        assert "Traceback" not in result.output
+        return result
+
+    return call
+
+
+def listed(result):
+    return {row["subject"]: row for row in json.loads(result.stdout)}
+
+
+def test_first_seen_is_the_time_of_the_youngest_acl_or_of_the_first_run_that_showed_it(audit):
+    seen = {s: r["first_seen"] for s, r in listed(audit("--format", "json", code=1)).items()}
+    assert seen == {
+        "by ACLs": LATER.strftime("%Y-%m-%dT%H:%M:%SZ"),
+        "by inventory": (WHEN + timedelta(hours=2)).strftime("%Y-%m-%dT%H:%M:%SZ"),
+    }
+
+
+def test_what_a_written_baseline_holds_is_known_and_does_not_fail(audit, tmp_path):
+    file = str(tmp_path / "b.json")
+    assert f"wrote {file}" in audit("--write-baseline", file, code=0).stderr
+    found = listed(audit("--baseline", file, "--fail-on", "info", "--format", "json", code=0))
+    assert {row["state"] for row in found.values()} == {"known"}
+
+
+def test_what_only_the_baseline_holds_is_fixed(audit, tmp_path):
+    file = tmp_path / "b.json"
+    file.write_text(json.dumps({"aclkit_baseline": 1, "findings": [
+        {"fingerprint": "x", "finding": "public-access", "severity": "high", "subject": "gone"}
+    ]}))  # fmt: skip
+    found = listed(audit("--baseline", str(file), "--format", "json", code=1))
+    assert (found["gone"]["state"], found["by ACLs"]["state"]) == ("fixed", "new")
+
+
+@pytest.mark.parametrize(("days", "code", "state"), [(0, 0, "muted"), (-1, 1, "new")])
+def test_a_mute_holds_until_its_day_and_then_fails(audit, tmp_path, days, code, state):
+    file = tmp_path / "m.toml"
+    until = (datetime.now(UTC) + timedelta(days=days)).date()
+    text = '[[mute]]\nfinding="public-access"\nsubject="by *"\nowner="ops"\nreason="r"\nuntil='
+    file.write_text(f"{text}{until}\n")
+    result = audit("--mutes", str(file), "--fail-on", "never", "--format", "json", code=code)
+    assert {row["state"] for row in listed(result).values()} == {state}
+    assert ("ran out on" in result.stderr) == (code == 1)
+
+
+def test_a_mute_about_nothing_is_said(audit, tmp_path):
+    file = tmp_path / "m.toml"
+    file.write_text('[[mute]]\nfingerprint="0"\nowner="ops"\nreason="r"\nuntil=2020-01-01\n')
+    result = audit("--mutes", str(file), "--fail-on", "never", code=0)
+    assert "the mute of ops on 0 is about nothing now, and has run out" in result.stderr
+
+
+def test_a_table_shows_states_only_where_they_can_differ(audit, tmp_path):
+    assert audit(code=1).stdout.split()[0] == "severity"
+    file = tmp_path / "b.json"
+    audit("--write-baseline", str(file), code=0)
+    result = audit("--baseline", str(file), code=0)
+    assert result.stdout.split()[0] == "state"
+    assert "2 known" in result.stderr
+
+
+def test_a_bad_baseline_ends_with_exit_code_2(audit, tmp_path):
+    file = tmp_path / "b.json"
+    file.write_text("{}")
+    assert "expected a baseline as" in audit("--baseline", str(file), code=2).stderr
+    assert "No such file" in audit("--mutes", "nowhere.toml", code=2).stderr

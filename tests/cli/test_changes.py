@@ -1,0 +1,95 @@
+"""The command changes: who gained and lost what, through which ACL, at which offset and time."""
+
+from __future__ import annotations
+
+import json
+from datetime import timedelta
+
+import pytest
+from click.testing import CliRunner
+
+from aclkit.cli import cli
+from aclkit.model.semantics import BrokerSettings
+from tests.query import changed_warehouse
+from tests.query.small_warehouse import ACLS, SUPER_USER, WHEN, acl
+
+SUPER = BrokerSettings(super_users=frozenset({SUPER_USER}))
+NEW = acl(50, principal="User:carol", resource_name="orders", host="10.0.0.1")
+GONE = ACLS[0]
+
+
+@pytest.fixture(scope="module")
+def root(tmp_path_factory):
+    path = tmp_path_factory.mktemp("changes") / "warehouse"
+    changed_warehouse.build(path, [(ACLS, SUPER), ([*ACLS[1:], NEW], SUPER)])
+    return path
+
+
+@pytest.fixture
+def changes(root):
+    def call(*arguments, code=0):
+        result = CliRunner().invoke(cli, ["--warehouse", str(root), "changes", *arguments])
+        assert result.exit_code == code, result.output
+        assert "Traceback" not in result.output
+        return result
+
+    return call
+
+
+def listed(result):
+    return [json.loads(line) for line in result.stdout.splitlines()]
+
+
+def test_each_change_names_the_acl_the_offset_and_the_time(changes):
+    rows = {row["who"]: row for row in listed(changes("--format", "jsonl"))}
+    assert rows.keys() == {"User:carol", "User:alice"}
+    carol, alice = rows["User:carol"], rows["User:alice"]
+    assert (carol["resource"], carol["gained"], carol["lost"]) == ("topic:orders", 2, 0)
+    assert (carol["acl_change"], carol["offset"], carol["acl_id"]) == ("added", 15, NEW.acl_id)
+    assert carol["acl"] == str(NEW)
+    assert (alice["acl_change"], alice["acl_id"]) == ("removed", GONE.acl_id)
+    assert alice["at"] == WHEN.strftime("%Y-%m-%dT%H:%M:%SZ")
+    assert alice["lost"] > 0
+
+
+def test_cells_name_host_and_operation(changes):
+    rows = listed(changes("--cells", "--format", "jsonl"))
+    gained = [(r["principal"], r["host"], r["operation"], r["resource"]) for r in rows
+              if r["change"] == "gained"]  # fmt: skip
+    assert (
+        gained
+        == [
+            ("User:carol", "10.0.0.1", "DESCRIBE", "topic:orders"),
+            ("User:carol", "10.0.0.1", "READ", "topic:orders"),
+        ][-len(gained) :]
+    )
+    assert {row["acl_after"] for row in rows if row["change"] == "gained"} == {str(NEW)}
+    assert {row["acl_before"] for row in rows if row["change"] == "lost"} == {str(GONE)}
+
+
+@pytest.mark.parametrize(
+    ("since", "is_told"),
+    [
+        ("1", True),
+        ("0", True),
+        ("2", False),
+        ((WHEN - timedelta(hours=1)).isoformat(), True),
+        ((WHEN + timedelta(hours=1)).isoformat(), False),
+    ],
+)
+def test_since_takes_the_number_of_a_run_or_a_time(changes, since, is_told):
+    result = changes("--since", since, "--format", "jsonl")
+    assert bool(listed(result)) is is_told
+    assert ("no run decided since then" in result.stderr) is not is_told
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--since", "9"], "there is no run 9: the newest is 2"),
+        (["--since", "yesterday"], "bad --since 'yesterday': expected the number of a run"),
+        (["--since", "1", "--cells"], "leave --since out"),
+    ],
+)
+def test_a_since_that_makes_no_sense_ends_with_exit_code_2(changes, arguments, message):
+    assert message in changes(*arguments, code=2).stderr
