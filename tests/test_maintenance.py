@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import time
 from pathlib import Path
 
 import pytest
@@ -15,6 +17,7 @@ from aclkit.query.warehouse import open_warehouse
 from tests.test_nightly import FIRST_NIGHT, SECOND_NIGHT, Nights, add
 
 pytestmark = [pytest.mark.usefixtures("spark"), pytest.mark.slow, pytest.mark.timeout(1_200)]
+TEN_DAYS = 10 * 24 * 3_600
 ROWS = {
     "explain": "SELECT * FROM explain",
     "acl_log": "SELECT * FROM acl_log",
@@ -33,6 +36,7 @@ def maintained(_session: SparkSession, tmp_path_factory: pytest.TempPathFactory)
         result = nights.run(*lines, options=("--fail-on", "never"))
         assert result.exit_code == 0, result.output
     nights.first = age_what_the_second_night_replaced(nights)
+    _session._jvm.org.apache.spark.sql.delta.DeltaLog.clearCache()
     nights.rows = {name: sorted(map(str, nights.sql(query))) for name, query in ROWS.items()}
     nights.runs = open_warehouse(str(nights.folder / "warehouse")).runs
     options = ("--retain-days", "0", "--keep-runs", "2", "--format", "json")
@@ -44,12 +48,17 @@ def maintained(_session: SparkSession, tmp_path_factory: pytest.TempPathFactory)
 
 
 def age_what_the_second_night_replaced(nights):
-    """Let the rulings of the first night be replaced ten days ago; return their files."""
+    """Let all files be ten days old, and the rulings of the first night be replaced then.
+
+    Delta removes old files only, so that what stays does so because it is needed.
+    """
+    for file in (nights.folder / "warehouse").glob("*/*.parquet"):
+        os.utime(file, (time.time() - TEN_DAYS, time.time() - TEN_DAYS))
     log = nights.folder / "warehouse" / "explain_ruling" / "_delta_log" / f"{1:020}.json"
     actions = [json.loads(line) for line in log.read_text().splitlines()]
     for action in actions:
         if "remove" in action:
-            action["remove"]["deletionTimestamp"] -= 10 * 24 * 3_600_000
+            action["remove"]["deletionTimestamp"] -= TEN_DAYS * 1_000
     log.write_text("".join(json.dumps(action) + "\n" for action in actions))
     files = {Path(file) for file in files_of(nights, "explain_ruling", 0)}
     return files - {Path(file) for file in files_of(nights, "explain_ruling", 1)}
