@@ -64,6 +64,8 @@ class Undisturbed:
 @click.option("--minutes", type=float, default=120, show_default=True, help="Give up after these.")
 def main(rounds: int, seed: int | None, minutes: float) -> None:
     """Kill the nightly run at random moments; exit 1 where it does not recover."""
+    # So that a run that was started is killed also where this is told to end.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     seed = random.SystemRandom().randrange(1_000_000) if seed is None else seed
     _say(f"{rounds} rounds; the same moments again: python -m tests.soak --seed {seed}")
     end = time.monotonic() + minutes * 60
