@@ -63,7 +63,7 @@ def read_back(store: Store, cluster_id: str | None, tables: Versions) -> Iterato
     if "://" in store.warehouse:
         yield _Spark(store, cluster_id, tables)
         return
-    with duckdb.connect(config={"memory_limit": "4GB"}) as connection:
+    with duckdb.connect(config={"memory_limit": "2GB"}) as connection:
         yield _Duck(connection, store, cluster_id, tables)
 
 
