@@ -25,13 +25,14 @@ demo: $(READY) ## Run everything once on the packaged sample of a cluster
 	@$(BIN)/aclkit demo
 
 test: $(READY) ## Run the tests, those marked slow aside
-	@$(BIN)/pytest -m "not slow"
+	@$(BIN)/pytest -n 2 -m "not slow and not spark and not kafka"
+	@$(BIN)/pytest -m "not slow and (spark or kafka)"
 
 test-all: $(READY) ## Run all tests, kills and documentation too (about twice as long)
 	@$(BIN)/pytest
 
 test-fast: $(READY) ## Run the tests that need no Spark
-	@$(BIN)/pytest -m "not spark"
+	@$(BIN)/pytest -n 2 -m "not spark"
 
 bench: $(READY) ## Measure deciding 80 million accesses, against Kafka's own loop (3 minutes)
 	@$(BIN)/python -m tests.benchmarks --quick

@@ -208,6 +208,7 @@ def facts(warehouse: Warehouse) -> list[dict[str, str]]:
     return warehouse.sql("SELECT log_offset, record_type, acl_id FROM acl_log ORDER BY log_offset")
 
 
+@pytest.mark.slow
 def test_what_is_added_and_removed_is_records_at_the_head(own):
     own.run(*ADD, "--topic", "payments", "--topic", "orders")
     own.run("acls", "add", "--deny-principal", "User:bob", "--topic", "payments")
