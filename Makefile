@@ -74,7 +74,7 @@ clean: ## Remove what was built and cached; .venv stays
 	find . -path ./$(VENV) -prune -o -name __pycache__ -type d -exec rm -rf {} +
 
 # Last of all the stamp, so that a set-up that broke off is taken up again.
-$(READY): pyproject.toml aclkit/jars.py aclkit/verify/jars.py aclkit/verify/jars.py
+$(READY): pyproject.toml aclkit/jars.py aclkit/verify/jars.py
 	@if [ -z "$(PYTHON)" ]; then \
 		echo "Error: no Python 3.11 or newer that can make a virtual environment; install one," \
 			"on Debian or Ubuntu with: apt-get install python3 python3-venv" >&2; exit 4; fi

@@ -39,15 +39,15 @@ _CLASS_PAIR: Final = ("principal_class", "resource_type", "resource_name")
 _GROUP: Final = ("resource_type", "pattern_type", "resource_name", "principal")
 
 
-def decide_touched(scope: Scope, touched: Touched, before: Mapping[str, int]) -> None:
-    """Decide again what is touched, and write the rows that differ from those of ``before``."""
-    now = scope.store.versions
-    tables = {name: (name, before.get(name)) for name in _AMENDED}
-    with read_back(
-        scope.store,
-        scope.cluster_id,
-        {**tables, "acl_history": ("acl_history", now["acl_history"])},
-    ) as read:
+def decide_touched(scope: Scope, touched: Touched) -> None:
+    """Decide again what is touched, and write the rows that differ from those that stand.
+
+    The tables are opened as they are now, and not as the cluster's run before left them: the rows
+    of other clusters, which may have been decided since, are written along.
+    """
+    versions = scope.store.versions
+    tables = {name: (name, versions.get(name)) for name in (*_AMENDED, "acl_history")}
+    with read_back(scope.store, scope.cluster_id, tables) as read:
         _amend_tables(scope, touched, read)
 
 

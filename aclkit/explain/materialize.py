@@ -116,12 +116,12 @@ def materialize(scope: Scope, options: MaterializeOptions) -> MaterializeResult:
         touched = find_touched(scope, before, settings_json(options, scope.inventory))
     tables.write_setting(scope, options.settings)
     inventory_rows = tables.write_inventory(scope, options.settings, _rows_before(before))
-    if touched is None or before is None:
+    if touched is None:
         _decide_all(scope, allow_everyone=options.settings.allow_everyone)
     else:
         run.notes.append(f"decided again: the pairs of {len(touched.resources):,} resources")
         with step("deciding what changed"):
-            decide_touched(scope, touched, before["table_versions"])
+            decide_touched(scope, touched)
     rows = rows_expected(scope.inventory)
     is_dense = options.dense == "always" or (options.dense == "auto" and rows <= DENSE_LIMIT)
     if is_dense:

@@ -32,10 +32,10 @@ def options(given, *, full=False):
     )
 
 
-def decide(spark, warehouse, acls, given, *, full=False):
+def decide(spark, warehouse, acls, given, *, full=False, cluster="c"):
     """Publish a run; return all rows of its tables, its notes, and what changed."""
     with begin_run(spark, warehouse, "materialize", lock_timeout=0) as run:
-        run.cluster_id = "c"
+        run.cluster_id = cluster
         write_acls(run, acls)
         asked = options(given, full=full)
         scope = take_inventory(run, asked)
@@ -44,7 +44,7 @@ def decide(spark, warehouse, acls, given, *, full=False):
         scope.forget()
         versions = run.store.versions
         names = {name: (name, versions.get(name)) for name in (*TABLES, "access_change")}
-        with read_back(run.store, "c", names) as read:
+        with read_back(run.store, cluster, names) as read:
             tables = {
                 name: Counter(map(repr, read.rows(f"SELECT * FROM {name}"))) for name in TABLES
             }
@@ -105,3 +105,20 @@ def test_other_settings_decide_everything_anew(spark, tmp_path):
         materialize(scope, other)
         scope.forget()
     assert not any("decided again" in note for note in run.notes)
+
+
+def test_what_another_cluster_decided_meanwhile_stays(spark, tmp_path):
+    acls, few = random_acls(7), {kind: entries[:2] for kind, entries in GIVEN.items()}
+    warehouse = str(tmp_path)
+    decide(spark, warehouse, acls, few)
+    expected, _, _ = decide(spark, warehouse, random_acls(5)[:8], few, cluster="other")
+    _, notes, _ = decide(spark, warehouse, changed(acls, 1), few)
+    assert any("decided again" in note for note in notes)
+    with begin_run(spark, warehouse, "materialize", lock_timeout=0) as run:
+        versions = run.store.versions
+        names = {name: (name, versions.get(name)) for name in TABLES}
+        with read_back(run.store, "other", names) as read:
+            for name in TABLES:
+                assert Counter(map(repr, read.rows(f"SELECT * FROM {name}"))) == expected[name], (
+                    name
+                )
