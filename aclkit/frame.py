@@ -40,6 +40,17 @@ def settle(frame: DataFrame) -> DataFrame:
     a small run goes into planning what was planned before. Elsewhere an executor may be lost,
     and then the way is needed.
     """
-    if str(frame.sparkSession.conf.get("spark.master")).startswith("local"):
-        return frame.localCheckpoint()
-    return frame.persist()
+    return frame.localCheckpoint() if _is_local(frame) else frame.persist()
+
+
+def release(settled: DataFrame) -> None:
+    """Free the memory of a settled frame, which Spark would do some time after it is forgotten."""
+    if _is_local(settled):
+        # unpersist() knows frames of the cache only; a checkpoint is an RDD below the plan.
+        settled._jdf.logicalPlan().rdd().unpersist(False)  # noqa: FBT003 -- Java has no keywords
+    else:
+        settled.unpersist()
+
+
+def _is_local(frame: DataFrame) -> bool:
+    return str(frame.sparkSession.conf.get("spark.master")).startswith("local")

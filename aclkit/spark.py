@@ -45,7 +45,6 @@ _SQL: Final = {
     "spark.databricks.delta.writeChecksumFile.enabled": "false",
 }
 
-_FEW_CORES = 2
 _MOST_PARTITIONS = 16
 _TELLING = re.compile(r"Exception|Error|Could not|Invalid|UNRESOLVED|not found")
 
@@ -104,6 +103,8 @@ def _local_conf(env: Mapping[str, str]) -> dict[str, str]:
         "spark.sql.warehouse.dir": f"{tempfile.gettempdir()}/aclkit-spark-warehouse",
         "spark.driver.extraJavaOptions": _java_options(env),
         "spark.sql.shuffle.partitions": partitions,
+        # 64 MiB by default with this much memory, and each broadcast of a few rows takes a page.
+        "spark.buffer.pageSize": "4m",
         # It plans anew after every stage, half of a small run; parts are sized in the code.
         "spark.sql.adaptive.enabled": "false",
         # 50 tasks by default, to read a log of a few kilobytes.
@@ -114,10 +115,9 @@ def _local_conf(env: Mapping[str, str]) -> dict[str, str]:
 
 
 def _java_options(env: Mapping[str, str]) -> str:
-    # G1, the default, costs a quarter of a short run.
-    collector = "Serial" if (os.cpu_count() or 1) <= _FEW_CORES else "Parallel"
     options = [
-        f"-XX:+Use{collector}GC",
+        # G1, the default, costs a quarter of a short run.
+        "-XX:+UseParallelGC",
         "-XX:ReservedCodeCacheSize=512m",
         "-XX:-UsePerfData",
         "-Dfile.encoding=UTF-8",

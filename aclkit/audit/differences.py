@@ -17,15 +17,10 @@ from pyspark.sql import functions as F
 
 from aclkit.audit.collect import find_readings
 from aclkit.audit.readings import READS_DIFFERENTLY, reads_differently
-from aclkit.explain.materialize import MaterializeOptions, MaterializeResult, alive_acls
-from aclkit.explain.pairing import pair_up
+from aclkit.explain.deciding import alive_acls, decide_all
+from aclkit.explain.materialize import MaterializeOptions, MaterializeResult
 from aclkit.explain.scope import Scope
-from aclkit.explain.tables import (
-    explain_view,
-    write_inventory,
-    write_pairing,
-    write_rulings,
-)
+from aclkit.explain.tables import explain_view, write_inventory
 from aclkit.findings import Finding
 from aclkit.inventory.entry import Entry
 from aclkit.inventory.survey import Inventory
@@ -72,19 +67,16 @@ def find_differences(
         settings: super users and allow.everyone.
     """
     ours = result.scope
-    theirs = replace(ours, semantics=_other(ours.semantics), is_trial=True, kept={})
+    theirs = replace(ours, semantics=_other(ours.semantics), is_trial=True, kept={}, steps=[])
     read = Suspects.of([acl for acl, _ in suspects.values()], ours.semantics, theirs.semantics)
     touched = read.touch(ours.inventory, allow_everyone=settings.allow_everyone)
     counts: Counter[str] = Counter()
     if touched.resources and touched.principals:
         theirs = replace(theirs, inventory=touched)
         write_inventory(theirs, settings, None)
-        pairing = pair_up(theirs, acls)
-        write_pairing(theirs, pairing)
-        write_rulings(theirs, pairing, allow_everyone=settings.allow_everyone)
+        decide_all(theirs, acls, allow_everyone=settings.allow_everyone)
         counts = _count(ours, theirs, read)
         theirs.forget()
-        pairing.forget()
     return [_finding(acl, reason, counts[acl.acl_id]) for acl, reason in suspects.values()]
 
 

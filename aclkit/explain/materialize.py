@@ -7,15 +7,14 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Final
 
-from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from aclkit.errors import UsageError
 from aclkit.explain import tables
 from aclkit.explain.changes import changed_accesses, tables_of_changes
 from aclkit.explain.completeness import check_completeness
+from aclkit.explain.deciding import alive_acls, decide_all
 from aclkit.explain.incremental import decide_touched
-from aclkit.explain.pairing import pair_up
 from aclkit.explain.scope import Scope
 from aclkit.explain.touched import find_touched
 from aclkit.explain.views import EXPLAIN_TABLES
@@ -23,7 +22,7 @@ from aclkit.inventory.survey import Given, Inventory, log_entries, read_texts, s
 from aclkit.model.operation import OPERATIONS_OF_TYPE
 from aclkit.model.semantics import BrokerSettings, Semantics
 from aclkit.progress import step
-from aclkit.publish import MATERIALIZING, Run, fail_point
+from aclkit.publish import MATERIALIZING, Run
 from aclkit.readback import read_back
 
 DENSE_LIMIT: Final = 50_000_000
@@ -117,7 +116,7 @@ def materialize(scope: Scope, options: MaterializeOptions) -> MaterializeResult:
     tables.write_setting(scope, options.settings)
     inventory_rows = tables.write_inventory(scope, options.settings, _rows_before(before))
     if touched is None:
-        _decide_all(scope, allow_everyone=options.settings.allow_everyone)
+        decide_all(scope, alive_acls(run), allow_everyone=options.settings.allow_everyone)
     else:
         run.notes.append(f"decided again: the pairs of {len(touched.resources):,} resources")
         with step("deciding what changed"):
@@ -138,26 +137,10 @@ def materialize(scope: Scope, options: MaterializeOptions) -> MaterializeResult:
     return MaterializeResult(scope=scope, rows=rows, is_dense=is_dense)
 
 
-def _decide_all(scope: Scope, *, allow_everyone: bool) -> None:
-    with step("matching patterns and pairing"):
-        pairing = pair_up(scope, alive_acls(scope.run))
-        tables.write_pairing(scope, pairing)
-    fail_point("between-pairs-and-rulings")
-    with step("deciding"):
-        tables.write_rulings(scope, pairing, allow_everyone=allow_everyone)
-        pairing.forget()
-
-
 def _rows_before(before: Mapping[str, Any] | None) -> str | None:
     """Return the digest of the inventory's rows in the run before."""
     digest = json.loads(before["settings"]).get(_ROWS) if before is not None else None
     return str(digest) if digest is not None else None
-
-
-def alive_acls(run: Run) -> DataFrame:
-    """Return the ACLs alive at the head of the run's cluster."""
-    history = run.store.cluster_rows("acl_history", run.cluster_id)
-    return history.where(F.col("removed_offset").isNull())
 
 
 def continue_from_replay(run: Run) -> None:

@@ -11,13 +11,28 @@ from aclkit.decide.second_search import SecondSearch
 from aclkit.explain import frames, reach, rulesets
 from aclkit.explain.reach import Late, Seed
 from aclkit.explain.scope import Scope
-from aclkit.frame import local_frame, settle
+from aclkit.frame import local_frame
 from aclkit.inventory.entry import Entry
 from aclkit.inventory.identity import PrincipalClasses, classify
 from aclkit.model.semantics import BROKER
 from aclkit.patterns.columns import with_matched_patterns
 from aclkit.patterns.match import names_exactly
 from aclkit.patterns.trie import PatternIndex
+
+
+@dataclass(frozen=True, slots=True)
+class Matching:
+    """The resources asked about, numbered, with the patterns that match each.
+
+    Attributes:
+        resources: (part, resource_no, late, resource_type, resource_name, pattern_ids).
+        late: for which resources the broker meets LITERAL ``*`` last.
+        seed: what the fingerprints of this run are made from.
+    """
+
+    resources: DataFrame
+    late: Late
+    seed: Seed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,7 +44,6 @@ class Pairing:
         pairs: ``explain_pair`` rows, in files by principal.
         class_pairs: ``explain_class_pair`` rows.
         contents: ``ruleset`` rows of rulesets that hold an ACL, with ``rulesets.SET``.
-        numbered: the ACLs with their numbers and ranks.
         own_parts: the groups of principals' rulesets, see ``rulesets.parts_of``.
         class_parts: the groups of classes' rulesets.
         late: for which resources the broker meets LITERAL ``*`` last.
@@ -40,49 +54,50 @@ class Pairing:
     pairs: DataFrame
     class_pairs: DataFrame
     contents: DataFrame
-    numbered: DataFrame
     own_parts: DataFrame
     class_parts: DataFrame
     late: Late
     group_count: int
-    settled: tuple[DataFrame, ...]
-
-    def forget(self) -> None:
-        """Free what was kept."""
-        for frame in self.settled:
-            frame.unpersist()
 
 
-def pair_up(scope: Scope, acls: DataFrame) -> Pairing:
-    """Find the ruleset of every pair."""
+def number_acls(scope: Scope, acls: DataFrame) -> DataFrame:
+    """Return the ACLs with their numbers and ranks, computed."""
     spark, texts, semantics = scope.spark, scope.texts, scope.semantics
-    seed, classes = Seed(), classify_principals(scope)
-    numbered = settle(
-        reach.number_acls(
-            acls,
-            frames.patterns(spark, texts, semantics),
-            frames.principals(spark, texts, semantics),
-        )
-    )
-    groups = settle(reach.group_acls(numbered))
+    patterns = frames.patterns(spark, texts, semantics)
+    principals = frames.principals(spark, texts, semantics)
+    return scope.settle(reach.number_acls(acls, patterns, principals))
+
+
+def pair_up(scope: Scope, numbered: DataFrame, matching: Matching) -> Pairing:
+    """Find the ruleset of every pair.
+
+    Args:
+        scope: what is asked about.
+        numbered: result of ``number_acls``.
+        matching: result of ``match_resources``.
+    """
+    resources, late = matching.resources, matching.late
+    classes = classify_principals(scope)
+    groups = scope.settle(reach.group_acls(numbered))
     group_count = groups.count()
-    resources, late = _matched_resources(scope, seed)
-    granted = reach.grants(groups, _subjects(scope, classes, seed))
+    granted = reach.grants(groups, _subjects(scope, classes, matching.seed))
     reached = reach.reach(resources, scope.small(granted, group_count))
-    sets = settle(reach.touch(reached))
+    sets = scope.settle(reach.touch(reached))
     of_classes = reach.class_pairs(sets)
     pairs = reach.own_pairs(sets, _classes_of(scope, classes), of_classes)
 
-    class_parts = settle(
+    class_parts = scope.settle(
         rulesets.parts_of(
             reached.where("subject < 0"), F.broadcast(rulesets.first_pairs(of_classes))
         )
     )
-    class_contents = settle(rulesets.contents(class_parts, groups, None, late))
-    firsts = settle(rulesets.first_pairs(pairs))
+    class_contents = scope.settle(rulesets.contents(class_parts, groups, None, late))
+    firsts = scope.settle(rulesets.first_pairs(pairs))
     count = firsts.count()
-    own_parts = settle(rulesets.parts_of(reached.where("subject >= 0"), scope.small(firsts, count)))
-    own_contents = settle(rulesets.contents(own_parts, groups, class_contents, late))
+    own_parts = scope.settle(
+        rulesets.parts_of(reached.where("subject >= 0"), scope.small(firsts, count))
+    )
+    own_contents = scope.settle(rulesets.contents(own_parts, groups, class_contents, late))
     names = resources.select("resource_no", "resource_type", "resource_name")
     ids = own_contents.select(*rulesets.SET, "ruleset_id")
     return Pairing(
@@ -93,16 +108,11 @@ def pair_up(scope: Scope, acls: DataFrame) -> Pairing:
         .sortWithinPartitions("subject", "resource_no"),
         class_pairs=_class_pairs(scope, classes, resources, of_classes, class_contents),
         contents=own_contents.unionByName(class_contents),
-        numbered=numbered,
         own_parts=own_parts,
         class_parts=class_parts,
         late=late,
         group_count=group_count,
-        settled=(
-            numbered, groups, resources, sets, class_parts, class_contents,
-            firsts, own_parts, own_contents,
-        ),
-    )  # fmt: skip
+    )
 
 
 def classify_principals(scope: Scope) -> PrincipalClasses:
@@ -110,13 +120,13 @@ def classify_principals(scope: Scope) -> PrincipalClasses:
     return classify(scope.principal_names, scope.texts.principals, scope.semantics)
 
 
-def _matched_resources(scope: Scope, seed: Seed) -> tuple[DataFrame, Late]:
+def match_resources(scope: Scope) -> Matching:
     """Number the resources, and find the patterns that match each.
 
     Those that the broker looks at in another order go first; the rest follow by name, so that a
     part, a range of numbers, is a range of names.
     """
-    search = SecondSearch.of(scope.texts.patterns)
+    seed, search = Seed(), SecondSearch.of(scope.texts.patterns)
     is_broker = scope.semantics.deciding_acl == BROKER
 
     def lateness(entry: Entry) -> int:
@@ -144,9 +154,10 @@ def _matched_resources(scope: Scope, seed: Seed) -> tuple[DataFrame, Late]:
         rows,
         "part INT, resource_no INT, late BIGINT, resource_type STRING, resource_name STRING",
     )
-    matched = settle(with_matched_patterns(names.repartition(parts, "part"), index))
+    matched = scope.settle(with_matched_patterns(names.repartition(parts, "part"), index))
     all_below = sum(late == -2 for late, *_ in entries)
-    return matched, Late(all_below, all_below + sum(late == -1 for late, *_ in entries))
+    deny_below = all_below + sum(late == -1 for late, *_ in entries)
+    return Matching(matched, Late(all_below, deny_below), seed)
 
 
 def _subjects(scope: Scope, classes: PrincipalClasses, seed: Seed) -> DataFrame:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -11,7 +10,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from aclkit.delta import Store, schema_of
-from aclkit.frame import local_frame
+from aclkit.frame import local_frame, release, settle
 from aclkit.inventory.survey import Inventory, Texts
 from aclkit.model.semantics import Semantics
 from aclkit.publish import Run
@@ -33,6 +32,7 @@ class Scope:
     super_users: frozenset[str]
     is_trial: bool = False
     kept: dict[str, DataFrame] = field(default_factory=dict)
+    steps: list[DataFrame] = field(default_factory=list)
 
     @property
     def store(self) -> Store:
@@ -75,6 +75,11 @@ class Scope:
         """Have a frame broadcast, if it has few enough rows for that."""
         return F.broadcast(rows) if count <= _BROADCAST_ROWS else rows
 
+    def settle(self, rows: DataFrame) -> DataFrame:
+        """Compute a frame once for the steps that build on it, until ``forget_steps``."""
+        self.steps.append(settle(rows))
+        return self.steps[-1]
+
     def write(self, table: str, rows: DataFrame) -> None:
         """Put the rows in the place of the cluster's rows of a table."""
         frame = rows.withColumn("cluster_id", F.lit(self.cluster_id))
@@ -93,12 +98,6 @@ class Scope:
         else:
             self.store.replace_rows(table, rows, self.cluster_id)
 
-    def write_all(self, frames: Mapping[str, DataFrame]) -> None:
-        """Write several tables at once: most of a small write is waiting for the driver."""
-        with ThreadPoolExecutor(_WRITERS) as pool:
-            for written in [pool.submit(self.write, *item) for item in frames.items()]:
-                written.result()
-
     def read(self, table: str) -> DataFrame:
         """Return the cluster's rows of a table: those kept, or those written before."""
         return self.kept[table] if table in self.kept else self.written(table)
@@ -107,11 +106,18 @@ class Scope:
         """Read the cluster's rows of a table back from Delta."""
         return self.store.cluster_rows(table, self.cluster_id)
 
+    def forget_steps(self) -> None:
+        """Free what was settled, unless rows that are kept build on it."""
+        if not self.kept:
+            while self.steps:
+                release(self.steps.pop())
+
     def forget(self) -> None:
-        """Free what was kept."""
+        """Free what was settled and kept."""
         for frame in self.kept.values():
             frame.unpersist()
         self.kept.clear()
+        self.forget_steps()
 
 
 _PAIRS_OF_A_PART: Final = 400_000
@@ -119,7 +125,6 @@ _PATTERNS_OF_A_PART: Final = 20_000
 _MOST_PARTS: Final = 16
 _BROADCAST_ROWS: Final = 1_000_000
 _PAIRS_TO_KEEP: Final = 1_000_000
-_WRITERS: Final = 4
 _ROWS_OF_A_FILE: Final = {"explain_pair": 50_000}
 """A part of the pairs is a range of resources, sorted by principal; cut into files it becomes a
 grid, so that questions about one resource or one principal open few of them."""

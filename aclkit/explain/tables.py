@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from functools import partial
 from typing import Any, Final
 
 from pyspark.sql import DataFrame, SparkSession
 
-from aclkit.explain import frames, rulesets, rulings
+from aclkit.explain import rulesets
 from aclkit.explain.pairing import Pairing, classify_principals
 from aclkit.explain.scope import Scope
 from aclkit.explain.views import EXPLAIN_TABLES, explain_sql
-from aclkit.frame import local_frame, settle
+from aclkit.frame import local_frame
 from aclkit.inventory.entry import Entry
 from aclkit.inventory.identity import match_hosts
 from aclkit.model.acl import ANY_OTHER
@@ -74,68 +73,18 @@ _NEWEST_SETTING: Final = (
 )
 
 
-def write_pairing(scope: Scope, pairing: Pairing) -> None:
-    """Write ``ruleset_group``, ``ruleset``, ``explain_pair`` and ``explain_class_pair``."""
-    scope.write_all(
-        {
-            "explain_pair": pairing.pairs,
-            "explain_class_pair": pairing.class_pairs,
-            "ruleset": pairing.contents.select(*RULESET).unionByName(_fixed_rulesets(scope.spark)),
-            "ruleset_group": pairing.groups,
-        }
-    )
+def of_pairing(spark: SparkSession, pairing: Pairing) -> dict[str, DataFrame]:
+    """Return the rows of the tables of pairs and of the sets of ACLs that rule them."""
+    return {
+        "explain_pair": pairing.pairs,
+        "explain_class_pair": pairing.class_pairs,
+        "ruleset": pairing.contents.select(*RULESET).unionByName(_fixed_rulesets(spark)),
+        "ruleset_group": pairing.groups,
+    }
 
 
 RULESET: Final = ("ruleset_id", "resource_type", "group_ids", "wildcard_last")
 """The columns of ``ruleset``, the cluster aside."""
-
-
-def write_rulings(scope: Scope, pairing: Pairing, *, allow_everyone: bool) -> None:
-    """Write ``explain_ruling``: each ruleset decided once."""
-    fixed = rulings.fixed_rulings(frames.operations(scope.spark), allow_everyone=allow_everyone)
-    scope.write("explain_ruling", _rule_on(scope, pairing).unionByName(fixed))
-
-
-def _rule_on(scope: Scope, pairing: Pairing) -> DataFrame:
-    """Return the rulings of the rulesets that hold an ACL."""
-    spark, semantics = scope.spark, scope.semantics
-    operations = frames.operations(spark)
-    host_names = scope.host_names
-    numbers = {host: number for number, host in enumerate(host_names)}
-    matches = match_hosts(scope.texts.hosts, host_names, semantics)
-    placed = settle(
-        rulings.place_acls(
-            pairing.numbered,
-            frames.hosts(spark, scope.texts, matches, numbers, semantics),
-            frames.covers(spark),
-            semantics,
-        )
-    )
-    best = settle(rulings.best_of_groups(placed, semantics))
-    count = pairing.group_count
-    literal = ("LITERAL", "*")
-    found = [(n, p[1:] == literal, not p[2]) for n, p in enumerate(scope.texts.patterns)]
-    wildcards = rulings.Wildcards(
-        of_denies=tuple(n for n, is_literal, _ in found if is_literal),
-        of_allows=tuple(n for n, is_literal, is_empty in found if is_literal or is_empty),
-    )
-    decide = partial(
-        rulings.best_of_rulesets,
-        wildcards=wildcards,
-        late=pairing.late,
-        semantics=semantics,
-        partitions=scope.partitions,
-    )
-    of_classes = settle(decide(pairing.class_parts, best, None))
-    own = settle(decide(pairing.own_parts, scope.small(best, count), of_classes))
-    decided = rulings.decide_rulesets(
-        pairing.contents, own.unionByName(of_classes), operations, semantics
-    )
-    return rulings.name_rulings(
-        decided,
-        scope.small(placed, count),
-        frames.numbered(spark, host_names, "host_no", "host"),
-    )
 
 
 def write_dense(scope: Scope) -> None:

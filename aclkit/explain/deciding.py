@@ -1,0 +1,103 @@
+"""The ACLs alive → every pair and every ruleset of a cluster, decided and written.
+
+Half of a small run is waiting for Spark's planner, which works on one thread for whoever asks:
+so what does not build on each other is asked at the same time.
+"""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+from typing import Final
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from aclkit.explain import frames, rulings, tables
+from aclkit.explain.pairing import Pairing, match_resources, number_acls, pair_up
+from aclkit.explain.scope import Scope
+from aclkit.inventory.identity import match_hosts
+from aclkit.progress import step
+from aclkit.publish import Run, fail_point
+
+_AT_ONCE: Final = 4
+
+
+@dataclass(frozen=True, slots=True)
+class _Ranking:
+    """The ACLs in the order in which they decide.
+
+    Attributes:
+        placed: result of ``rulings.place_acls``.
+        best: result of ``rulings.best_of_groups``.
+    """
+
+    placed: DataFrame
+    best: DataFrame
+
+
+def alive_acls(run: Run) -> DataFrame:
+    """Return the ACLs alive at the head of the run's cluster."""
+    history = run.store.cluster_rows("acl_history", run.cluster_id)
+    return history.where(F.col("removed_offset").isNull())
+
+
+def decide_all(scope: Scope, acls: DataFrame, *, allow_everyone: bool) -> None:
+    """Pair and decide everything anew; write the explain tables, the inventory's aside."""
+    with ThreadPoolExecutor(_AT_ONCE) as pool:
+        with step("matching patterns and pairing"):
+            matching = pool.submit(match_resources, scope)
+            numbered = number_acls(scope, acls)
+            ranking = pool.submit(_rank, scope, numbered)
+            pairing = pair_up(scope, numbered, matching.result())
+        with step("deciding"):
+            of_pairing = tables.of_pairing(scope.spark, pairing)
+            writing = [pool.submit(scope.write, *item) for item in of_pairing.items()]
+            ruled = _rule_on(scope, pairing, ranking.result())
+            for written in writing:
+                written.result()
+            fail_point("between-pairs-and-rulings")
+            operations = frames.operations(scope.spark)
+            fixed = rulings.fixed_rulings(operations, allow_everyone=allow_everyone)
+            scope.write("explain_ruling", ruled.unionByName(fixed))
+    scope.forget_steps()
+
+
+def _rank(scope: Scope, numbered: DataFrame) -> _Ranking:
+    """Rank the ACLs, and find the best of each group."""
+    spark, semantics = scope.spark, scope.semantics
+    numbers = {host: number for number, host in enumerate(scope.host_names)}
+    matches = match_hosts(scope.texts.hosts, scope.host_names, semantics)
+    hosts = frames.hosts(spark, scope.texts, matches, numbers, semantics)
+    placed = scope.settle(rulings.place_acls(numbered, hosts, frames.covers(spark), semantics))
+    return _Ranking(placed, scope.settle(rulings.best_of_groups(placed, semantics)))
+
+
+def _rule_on(scope: Scope, pairing: Pairing, ranking: _Ranking) -> DataFrame:
+    """Return the rulings of the rulesets that hold an ACL."""
+    spark, semantics, count = scope.spark, scope.semantics, pairing.group_count
+    literal = ("LITERAL", "*")
+    found = [(n, p[1:] == literal, not p[2]) for n, p in enumerate(scope.texts.patterns)]
+    wildcards = rulings.Wildcards(
+        of_denies=tuple(n for n, is_literal, _ in found if is_literal),
+        of_allows=tuple(n for n, is_literal, is_empty in found if is_literal or is_empty),
+    )
+    decide = partial(
+        rulings.best_of_rulesets,
+        wildcards=wildcards,
+        late=pairing.late,
+        semantics=semantics,
+        partitions=scope.partitions,
+    )
+    best = scope.small(ranking.best, count)
+    of_classes = scope.settle(decide(pairing.class_parts, ranking.best, None))
+    own = scope.settle(decide(pairing.own_parts, best, of_classes))
+    decided = rulings.decide_rulesets(
+        pairing.contents, own.unionByName(of_classes), frames.operations(spark), semantics
+    )
+    return rulings.name_rulings(
+        decided,
+        scope.small(ranking.placed, count),
+        frames.numbered(spark, scope.host_names, "host_no", "host"),
+    )
