@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Final
-
-from pyspark.sql import functions as F
 
 from aclkit.audit.collect import find_all
 from aclkit.audit.differences import note_readings
@@ -27,6 +26,7 @@ from aclkit.policies import Policies, conclude
 from aclkit.progress import step
 from aclkit.publish import MATERIALIZING, Run, publish
 from aclkit.query.warehouse import open_warehouse
+from aclkit.readback import Readback, read_back
 from aclkit.replay.command import Intake, replay
 from aclkit.replay.replay import ReplayOptions, ReplayResult
 from aclkit.reports.data import AccessChange, NightlySummary
@@ -134,21 +134,35 @@ def _findings_in_force(run: Run) -> list[Finding]:
     decided_in = run.counts["decided_in_run"]
     if decided_in != run.run_number:
         (deciding,) = (r["run_id"] for r in run.store.runs if r["run_number"] == decided_in)
-        rows = run.store.cluster_rows("finding", run.cluster_id).where(F.col("run_id") == deciding)
-        found.extend(_finding(row.asDict()) for row in rows.collect())
+        with _written(run, "finding") as read:
+            found.extend(_finding(row) for row in read.rows(_FINDINGS, deciding))
     return sort_findings(found)
 
 
-def _finding(row: Mapping[str, Any]) -> Finding:
+@contextmanager
+def _written(run: Run, table: str) -> Iterator[Readback]:
+    """Open a table as this run leaves it."""
+    versions = {table: (table, run.store.versions.get(table))}
+    with read_back(run.store, run.cluster_id, versions) as read:
+        yield read
+
+
+_FINDINGS: Final = """\
+SELECT finding, severity, subject, message, fix, acl_ids, holds_for, evidence
+FROM finding WHERE run_id = ?"""
+
+
+def _finding(row: tuple[Any, ...]) -> Finding:
+    finding, severity, subject, message, fix, acl_ids, holds_for, evidence = row
     return Finding(
-        finding=row["finding"],
-        severity=row["severity"],
-        subject=row["subject"],
-        message=row["message"],
-        fix=row["fix"],
-        acl_ids=tuple(row["acl_ids"]),
-        holds_for=row.get("holds_for") or EVERY_NAME,
-        evidence=tuple(row.get("evidence") or ()),
+        finding=finding,
+        severity=severity,
+        subject=subject,
+        message=message,
+        fix=fix,
+        acl_ids=tuple(acl_ids),
+        holds_for=holds_for or EVERY_NAME,
+        evidence=tuple(evidence or ()),
     )
 
 
@@ -179,21 +193,21 @@ def _changes(run: Run) -> Iterator[AccessChange]:
     """Read back what this run wrote into ``access_change``, the largest changes first."""
     if not run.counts.get("access_changes"):
         return
-    rows = (
-        run.store.cluster_rows("access_change", run.cluster_id)
-        .where(F.col("run_id") == run.run_id)
-        .orderBy((F.col("gained") + F.col("lost")).desc(), "principal", "resource_name")
-        .limit(_MOST_CHANGES)
-    )
-    for row in rows.collect():
+    with _written(run, "access_change") as read:
+        rows = read.rows(_CHANGES, run.run_id, _MOST_CHANGES)
+    for principal, peers, resource_type, name, gained, lost, cause, offsets in rows:
         yield AccessChange(
-            who=row["principal"] or f"all principals of class {row['principal_class']}",
-            resource=str(Resource(row["resource_type"], row["resource_name"])),
-            gained=row["gained"],
-            lost=row["lost"],
-            cause=row["cause"],
-            cause_offsets=tuple(row["cause_offsets"]),
+            who=principal or f"all principals of class {peers}",
+            resource=str(Resource(resource_type, name)),
+            gained=gained,
+            lost=lost,
+            cause=cause,
+            cause_offsets=tuple(offsets),
         )
 
 
+_CHANGES: Final = """\
+SELECT principal, principal_class, resource_type, resource_name, gained, lost, cause, cause_offsets
+FROM access_change WHERE run_id = ?
+ORDER BY gained + lost DESC, principal, resource_name LIMIT ?"""
 _MOST_CHANGES: Final = 1_000

@@ -38,8 +38,8 @@ class Readback(Protocol):
     def engine(self) -> Engine:
         """Say whose SQL is spoken."""
 
-    def rows(self, sql: str) -> list[tuple[Any, ...]]:
-        """Return the rows of a SELECT."""
+    def rows(self, sql: str, *values: object) -> list[tuple[Any, ...]]:
+        """Return the rows of a SELECT; each ``?`` in it stands for a value."""
 
     def arrow(self, sql: str) -> pa.Table:
         """Return the result of a SELECT as columns."""
@@ -88,8 +88,8 @@ class _Duck:
                 f"WHERE {self._own()}"
             )
 
-    def rows(self, sql: str) -> list[tuple[Any, ...]]:
-        return self._connection.execute(sql).fetchall()
+    def rows(self, sql: str, *values: object) -> list[tuple[Any, ...]]:
+        return self._connection.execute(sql, list(values)).fetchall()
 
     def arrow(self, sql: str) -> pa.Table:
         return self._connection.sql(sql).to_arrow_table()
@@ -120,8 +120,8 @@ class _Spark:
             rows = store.read_version(table, version).where(own)
             rows.createOrReplaceTempView(name)
 
-    def rows(self, sql: str) -> list[tuple[Any, ...]]:
-        return [tuple(row) for row in self._spark.sql(sql).collect()]
+    def rows(self, sql: str, *values: object) -> list[tuple[Any, ...]]:
+        return [tuple(row) for row in self._spark.sql(sql, args=list(values) or None).collect()]
 
     def arrow(self, sql: str) -> pa.Table:
         return self._spark.sql(sql).toArrow()

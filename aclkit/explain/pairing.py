@@ -154,7 +154,9 @@ def match_resources(scope: Scope) -> Matching:
         rows,
         "part INT, resource_no INT, late BIGINT, resource_type STRING, resource_name STRING",
     )
-    matched = scope.settle(with_matched_patterns(names.repartition(parts, "part"), index))
+    # By its number and not by its hash, which would put three of six parts into one task.
+    spread = names.repartitionById(parts, F.col("part"))
+    matched = scope.settle(with_matched_patterns(spread, index))
     all_below = sum(late == -2 for late, *_ in entries)
     deny_below = all_below + sum(late == -1 for late, *_ in entries)
     return Matching(matched, Late(all_below, deny_below), seed)

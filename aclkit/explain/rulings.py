@@ -189,9 +189,11 @@ def name_rulings(decided: DataFrame, placed: DataFrame, hosts: DataFrame) -> Dat
     """
     denied, allowed = F.col("deny").isNotNull(), F.col("allow").isNotNull()
     place = F.coalesce("deny", "allow").bitwiseAND(_LATE - 1)
+    # A null would send all that no ACL answers, most rows, into one task of the join.
+    nowhere = F.xxhash64("ruleset_id", "operation").bitwiseOR(F.lit(-1 << 63))
     of_place = placed.select("place", F.col("acl_id").alias("deciding_acl_id"))
     return (
-        decided.withColumn("place", place)
+        decided.withColumn("place", F.coalesce(place, nowhere))
         .join(of_place, on="place", how="left")
         .join(F.broadcast(hosts), on="host_no", how="left")
         .withColumns(

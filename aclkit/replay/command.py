@@ -147,8 +147,7 @@ def resolve_cluster(run: Run, intake: Intake, given: str | None) -> str:
     Raises:
         DataError: the source belongs to another cluster than the one given or known.
     """
-    rows = run.store.read("log_range").select("cluster_id").distinct().collect()
-    known = {row[0] for row in rows}
+    known = tables.read_clusters(run.store)
     held = ", ".join(sorted(known))
     own = next(iter(intake.cluster_ids), None)
     if given is not None:

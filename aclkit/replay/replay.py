@@ -89,10 +89,9 @@ def write_history(
     changed: bool,
 ) -> Timeline:
     """Compute a cluster's history from its facts, and write it unless it is as before."""
-    facts = run.store.cluster_rows("acl_log", run.cluster_id).persist()
     timeline = draw_timeline(
         ranges,
-        tables.collect_markers(facts),
+        tables.read_markers(run),
         high_watermark=options.high_watermark,
         accept_holes=options.accept_holes,
     )
@@ -100,9 +99,8 @@ def write_history(
     before = run.previous()
     if changed or before is None or before["head_offset"] != run.head_offset:
         with step("computing history"):
-            _write_lifetimes(run, facts, timeline, rejected)
+            _write_lifetimes(run, timeline, rejected)
         run.counts["history_written"] = 1
-    facts.unpersist()
     return timeline
 
 
@@ -182,8 +180,9 @@ def _note_timeline(run: Run, timeline: Timeline, options: ReplayOptions) -> None
         )
 
 
-def _write_lifetimes(run: Run, facts: DataFrame, timeline: Timeline, rejected: DataFrame) -> None:
+def _write_lifetimes(run: Run, timeline: Timeline, rejected: DataFrame) -> None:
     store, cluster_id = run.store, run.cluster_id
+    facts = store.cluster_rows("acl_log", cluster_id).persist()
     legs = tables.legs_frame(store, cluster_id, timeline)
     spans = tables.spans_frame(store, cluster_id, timeline)
     if timeline.spans:
@@ -201,6 +200,7 @@ def _write_lifetimes(run: Run, facts: DataFrame, timeline: Timeline, rejected: D
     store.replace_cluster("acl_reject", rejects, cluster_id)
     _check_snapshots(run, facts, timeline)
     effects.unpersist()
+    facts.unpersist()
 
 
 def _check_snapshots(run: Run, facts: DataFrame, timeline: Timeline) -> None:

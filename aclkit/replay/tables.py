@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Final
+from typing import Any, Final
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
@@ -12,6 +12,7 @@ from aclkit.delta import Store, schema_of
 from aclkit.errors import DataError, SurroundingsError, UsageError
 from aclkit.frame import local_frame
 from aclkit.publish import Run
+from aclkit.readback import read_back
 from aclkit.replay.fold import LEGS_DDL, SPANS_DDL
 from aclkit.replay.ranges import Range
 from aclkit.replay.timeline import Timeline
@@ -23,14 +24,39 @@ MARKERS: Final = (BEGIN_TXN, END_TXN, ABORT_TXN)
 
 def read_ranges(store: Store, cluster_id: str) -> list[Range]:
     """Collect what has been read of a cluster."""
-    rows = store.cluster_rows("log_range", cluster_id).collect()
-    return [Range(r["from_offset"], r["to_offset"], r["epoch"], r["fact"]) for r in rows]
+    rows = _known(store, cluster_id, "SELECT from_offset, to_offset, epoch, fact FROM log_range")
+    return [Range(*row) for row in rows]
+
+
+def read_clusters(store: Store) -> set[str]:
+    """Collect the clusters that something has been read of."""
+    return {name for (name,) in _known(store, None, "SELECT DISTINCT cluster_id FROM log_range")}
 
 
 def count_written(run: Run) -> int:
     """Count the records of the run's cluster that aclkit itself wrote."""
-    facts = run.store.cluster_rows("acl_log", run.cluster_id)
-    return facts.where(F.col("source") == WRITTEN).count()
+    counted = "SELECT count(*) FROM acl_log WHERE source = ?"
+    ((count,),) = _known(run.store, run.cluster_id, counted, WRITTEN)
+    return int(count)
+
+
+def read_markers(run: Run) -> list[Marker]:
+    """Collect the transaction records among the facts of the run's cluster."""
+    asked = (
+        "SELECT DISTINCT log_offset, record_type FROM acl_log "
+        "WHERE fact = ? AND record_type IN (?, ?, ?)"
+    )
+    return [Marker(*row) for row in _known(run.store, run.cluster_id, asked, RECORD, *MARKERS)]
+
+
+def _known(
+    store: Store, cluster_id: str | None, sql: str, *values: object
+) -> list[tuple[Any, ...]]:
+    """Ask about what was read before; by DuckDB where it can, without waiting for Spark."""
+    versions = store.versions
+    names = {name: (name, versions.get(name)) for name in ("log_range", "acl_log")}
+    with read_back(store, cluster_id, names) as read:
+        return read.rows(sql, *values)
 
 
 def raise_failures(rows: DataFrame) -> None:
@@ -55,12 +81,6 @@ def write_ranges(run: Run, ranges: Iterable[Range]) -> None:
     """Replace what is known to have been read of the run's cluster."""
     rows = [(run.cluster_id, *item) for item in ranges]
     run.store.replace_rows("log_range", rows, run.cluster_id)
-
-
-def collect_markers(facts: DataFrame) -> list[Marker]:
-    """Collect the transaction records among facts."""
-    rows = facts.where((F.col("fact") == RECORD) & F.col("record_type").isin(*MARKERS))
-    return [Marker(*row) for row in rows.select("log_offset", "record_type").distinct().collect()]
 
 
 def legs_frame(store: Store, cluster_id: str, timeline: Timeline) -> DataFrame:
