@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from aclkit.model.acl import Acl
@@ -119,6 +119,28 @@ def bounded(lines: Iterable[str]) -> list[str]:
     return [*rows[:MOST_EVIDENCE], f"… and {more:,} more"] if more > 0 else rows
 
 
+def merge_same(findings: Iterable[Finding]) -> list[Finding]:
+    """Sort findings, and make one of those with one fingerprint.
+
+    They are about ACLs with the same fields under several ids.
+    """
+    merged: dict[tuple[str, str], Finding] = {}
+    for found in sort_findings(findings):
+        same = merged.setdefault((found.finding, found.subject), found)
+        if same is not found:
+            merged[found.finding, found.subject] = replace(
+                same,
+                acl_ids=tuple(dict.fromkeys((*same.acl_ids, *found.acl_ids))),
+                evidence=tuple(dict.fromkeys((*same.evidence, *found.evidence))),
+            )
+    return list(merged.values())
+
+
 def sort_findings(findings: Iterable[Finding]) -> list[Finding]:
     """Sort the worst first, then by kind and subject."""
-    return sorted(set(findings), key=lambda f: (SEVERITIES.index(f.severity), f.finding, f.subject))
+    return sorted(set(findings), key=_order)
+
+
+def _order(finding: Finding) -> tuple[int, str, str, tuple[str, ...]]:
+    severity = SEVERITIES.index(finding.severity)
+    return severity, finding.finding, finding.subject, finding.acl_ids

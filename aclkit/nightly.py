@@ -20,6 +20,7 @@ from aclkit.explain.materialize import (
     take_inventory,
 )
 from aclkit.explain.scope import Scope
+from aclkit.explain.views import USAGE
 from aclkit.findings import EVERY_NAME, Finding, sort_findings
 from aclkit.model.resource import Resource
 from aclkit.policies import Policies, conclude
@@ -129,20 +130,30 @@ def _keep_decisions(run: Run) -> None:
 
 
 def _findings_in_force(run: Run) -> list[Finding]:
-    """Return this run's findings, and those of the run whose decisions hold."""
-    found = list(run.findings)
-    decided_in = run.counts["decided_in_run"]
-    if decided_in != run.run_number:
-        (deciding,) = (r["run_id"] for r in run.store.runs if r["run_number"] == decided_in)
-        with _written(run, "finding") as read:
-            found.extend(_finding(row) for row in read.rows(_FINDINGS, deciding))
-    return sort_findings(found)
+    """Return this run's findings and those that still stand, as ``finding_current`` will.
+
+    Those of the run whose decisions hold stand, and those of the last ``usage`` whose ACLs are
+    all alive.
+    """
+    found = {finding.fingerprint: finding for finding in run.findings}
+    decided_in, usage = run.counts["decided_in_run"], run.previous((USAGE,))
+    with _written(run, "finding", "acl_history") as read:
+        if decided_in != run.run_number:
+            (deciding,) = (r["run_id"] for r in run.store.runs if r["run_number"] == decided_in)
+            for finding in map(_finding, read.rows(_FINDINGS, deciding)):
+                found.setdefault(finding.fingerprint, finding)
+        if usage is not None:
+            alive = {acl_id for (acl_id,) in read.rows(_ALIVE)}
+            for finding in map(_finding, read.rows(_FINDINGS, usage["run_id"])):
+                if alive.issuperset(finding.acl_ids):
+                    found.setdefault(finding.fingerprint, finding)
+    return sort_findings(found.values())
 
 
 @contextmanager
-def _written(run: Run, table: str) -> Iterator[Readback]:
-    """Open a table as this run leaves it."""
-    versions = {table: (table, run.store.versions.get(table))}
+def _written(run: Run, *tables: str) -> Iterator[Readback]:
+    """Open tables as this run leaves them."""
+    versions = {table: (table, run.store.versions.get(table)) for table in tables}
     with read_back(run.store, run.cluster_id, versions) as read:
         yield read
 
@@ -150,6 +161,7 @@ def _written(run: Run, table: str) -> Iterator[Readback]:
 _FINDINGS: Final = """\
 SELECT finding, severity, subject, message, fix, acl_ids, holds_for, evidence
 FROM finding WHERE run_id = ?"""
+_ALIVE: Final = "SELECT acl_id FROM acl_history WHERE removed_offset IS NULL"
 
 
 def _finding(row: tuple[Any, ...]) -> Finding:

@@ -7,7 +7,7 @@ published, without Spark.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
 
@@ -16,11 +16,12 @@ import duckdb
 from aclkit.assertions.check import acl_texts, check
 from aclkit.assertions.model import Assertion, Example, Outcome
 from aclkit.audit.baseline import STATES, Judged, Known, Mute, classify, fails
-from aclkit.findings import SEVERITIES
+from aclkit.findings import SEVERITIES, Finding
 from aclkit.query.duck import connect
 from aclkit.query.warehouse import Published, Run, deciding_run
 from aclkit.reports.data import AssertionOutcome, NightlySummary
 from aclkit.reports.gather_past import read_changes
+from aclkit.reports.states import with_states
 
 NEVER = "never"
 """``--fail-on never``: new findings do not change the exit code."""
@@ -46,13 +47,23 @@ class Policies:
     mutes: Sequence[Mute] = ()
     assertions: Sequence[Assertion] = ()
 
+    def judge(self, findings: Iterable[Finding]) -> list[Judged]:
+        """Say the state of each finding."""
+        return classify(findings, self.baseline, self.mutes, self.today)
+
+    @property
+    def has_states(self) -> bool:
+        """Say whether there is anything by which the states of findings differ."""
+        return bool(self.baseline or self.mutes)
+
 
 def conclude(
     summary: NightlySummary, code: int, policies: Policies, published: Published | None
 ) -> NightlySummary:
     """Judge a night: findings by baseline and mutes, the assertions, and the exit code.
 
-    The highest exit code wins. Muted findings are counted in the notes and not listed.
+    The highest exit code wins. Muted findings are not among the summary's findings any more; it
+    keeps the state of each where there is a baseline or a mute.
 
     Args:
         summary: of the night, its findings those in force.
@@ -61,7 +72,7 @@ def conclude(
         published: what the night has published; None where it is on no local disk, and then no
             assertion can be held against it.
     """
-    judged = classify(summary.findings, policies.baseline, policies.mutes, policies.today)
+    judged = policies.judge(summary.findings)
     tested: list[AssertionOutcome] | None = None
     changes = summary.changes
     if published is not None:
@@ -72,9 +83,10 @@ def conclude(
             if run.run_id == summary.run_id and summary.access_changes:
                 changes, _ = read_changes(connection, run)
     has_failed = fails(judged, _worst(policies.fail_on)) or any(not t.passed for t in tested or ())
+    if policies.has_states:
+        summary = with_states(summary, judged)
     return replace(
         summary,
-        findings=tuple(i.finding for i in judged if i.finding and i.state != "muted"),
         notes=(*summary.notes, *_notes(judged, policies)),
         changes=changes,
         assertions=None if tested is None else tuple(tested),
@@ -124,7 +136,7 @@ def _words(example: Example, acls: Mapping[str | None, str]) -> str:
 
 def _notes(judged: Sequence[Judged], policies: Policies) -> Iterator[str]:
     """Count the states, and name mutes that have run out."""
-    if policies.baseline or policies.mutes:
+    if policies.has_states:
         states = Counter(item.state for item in judged)
         counts = ", ".join(f"{states[name]:,} {name}" for name in STATES if states[name])
         yield f"findings against the baseline: {counts or 'none'}"

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import date
 from pathlib import Path
-from typing import Any
+from typing import Any, Final, Literal
 
 from aclkit.errors import UsageError
 
@@ -38,7 +39,58 @@ class Settings:
         return str(Path(self.warehouse).resolve())
 
 
-def read_config(path: str, commands: Mapping[str, Mapping[str, str]]) -> dict[str, Any]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConfigOption:
+    """What a TOML file may say of an option.
+
+    Attributes:
+        parameter: the name that the command gives it.
+        takes: ``a text``, ``a number`` or ``true or false``.
+        is_list: it may be given several times: a list in TOML.
+    """
+
+    parameter: str
+    takes: Literal["a text", "a number", "true or false"] = "a text"
+    is_list: bool = False
+
+
+Commands = Mapping[str, Mapping[str, ConfigOption]]
+"""Command in words → name of an option → the option."""
+
+
+def parse_toml(text: str, source: str) -> dict[str, Any]:
+    """Read TOML.
+
+    Args:
+        text: what the file holds.
+        source: what it is called in errors.
+
+    Raises:
+        UsageError: it is no TOML, or nested so deeply that nobody wrote it by hand.
+    """
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise UsageError(f"{source}: not valid TOML: {error}") from None
+    except RecursionError:
+        raise UsageError(f"{source}: not valid TOML: nested too deeply") from None
+
+
+def read_text(path: str) -> str:
+    """Read a file that the user named.
+
+    Raises:
+        UsageError: it cannot be read, or is no UTF-8.
+    """
+    try:
+        return Path(path).read_text(encoding="utf-8")
+    except OSError as error:
+        raise UsageError(f"{path}: {error.strerror or error}") from None
+    except UnicodeDecodeError as error:
+        raise UsageError(f"{path}: expected UTF-8, found other bytes: {error.reason}") from None
+
+
+def read_config(path: str, commands: Commands) -> dict[str, Any]:
     """Read a TOML file into click's default map.
 
     A key at the top holds for every command that has the option; a table named for a command
@@ -47,64 +99,81 @@ def read_config(path: str, commands: Mapping[str, Mapping[str, str]]) -> dict[st
 
     Args:
         path: the file.
-        commands: option name → parameter name of each command, under its words, ``acls list``;
-            of the group itself under the empty name.
+        commands: the options of each command, under its words, ``acls list``; of the group
+            itself under the empty name.
 
     Raises:
-        UsageError: no such file, no TOML, or a key that no command knows.
+        UsageError: no such file, no TOML, a key that no command knows, or a value of another
+            type than its option takes.
     """
-    try:
-        with Path(path).open("rb") as file:
-            content = tomllib.load(file)
-    except OSError as error:
-        raise UsageError(f"{path}: {error.strerror or error}") from None
-    except tomllib.TOMLDecodeError as error:
-        raise UsageError(f"{path}: not valid TOML: {error}") from None
-    return _defaults(path, content, commands, {})
+    return _defaults(path, parse_toml(read_text(path), path), commands, {})
 
 
 def _defaults(
-    path: str,
-    table: Mapping[str, Any],
-    commands: Mapping[str, Mapping[str, str]],
-    inherited: Mapping[str, Any],
+    where: str, table: Mapping[str, Any], commands: Commands, inherited: Mapping[str, Any]
 ) -> dict[str, Any]:
     """Return the defaults that a table gives to its own command and to those below it."""
     content = {_plain(key): value for key, value in table.items()}
-    below: dict[str, dict[str, Mapping[str, str]]] = {}
+    below: dict[str, dict[str, Mapping[str, ConfigOption]]] = {}
     for words, options in commands.items():
         first, _, rest = words.partition(" ")
         if first:
             below.setdefault(first, {})[rest] = options
     tables = {_plain(name): name for name in below}
     own = {key: value for key, value in content.items() if key not in tables}
-    _refuse_unknown(path, own, set().union(*commands.values()))
+    _refuse_unknown(where, own, {key for known in commands.values() for key in known}, tables)
+    for known in commands.values():
+        _refuse_other_types(where, own, known)
     values = {**inherited, **own}
     defaults: dict[str, Any] = _of_command(values, commands[""])
     for plain, name in tables.items():
-        defaults[name] = _defaults(path, _table(path, content, plain), below[name], values)
+        inner = content.get(plain, {})
+        if not isinstance(inner, dict):
+            raise UsageError(f"{where}: expected [{name}] to be a table, found {inner!r}")
+        defaults[name] = _defaults(f"{where}: [{name}]", inner, below[name], values)
     return defaults
 
 
-def _of_command(values: Mapping[str, Any], options: Mapping[str, str]) -> dict[str, Any]:
+def _of_command(values: Mapping[str, Any], options: Mapping[str, ConfigOption]) -> dict[str, Any]:
     """Keep what a command has an option for, under its parameter's name."""
-    return {options[key]: value for key, value in values.items() if key in options}
+    return {options[key].parameter: value for key, value in values.items() if key in options}
 
 
 def _plain(key: str) -> str:
     return key.replace("-", "_")
 
 
-def _table(path: str, content: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    table = content.get(name, {})
-    if not isinstance(table, dict):
-        raise UsageError(f"{path}: expected [{name}] to be a table")
-    return table
+def _refuse_unknown(
+    where: str, found: Mapping[str, Any], known: set[str], tables: Mapping[str, str]
+) -> None:
+    for key, value in found.items():
+        if key in known:
+            continue
+        names = tables.values() if isinstance(value, dict) and tables else known
+        raise UsageError(f"{where}: unknown {key}; expected some of {', '.join(sorted(names))}")
 
 
-def _refuse_unknown(path: str, found: Iterable[str], known: set[str]) -> None:
-    unknown = sorted(set(found) - known)
-    if unknown:
-        raise UsageError(
-            f"{path}: unknown {', '.join(unknown)}; expected some of {', '.join(sorted(known))}"
-        )
+def _refuse_other_types(
+    where: str, found: Mapping[str, Any], options: Mapping[str, ConfigOption]
+) -> None:
+    for key, value in found.items():
+        option = options.get(key)
+        if option is None:
+            continue
+        if option.is_list != isinstance(value, list):
+            wanted = f"a list, each of it {option.takes}" if option.is_list else option.takes
+            raise UsageError(f"{where}: {key}: expected {wanted}, found {value!r}")
+        for item in value if option.is_list else [value]:
+            if not isinstance(item, _TYPES[option.takes]) or (
+                isinstance(item, bool) and option.takes == "a number"
+            ):
+                raise UsageError(f"{where}: {key}: expected {option.takes}, found {item!r}")
+
+
+_TYPES: Final = {
+    # TOML knows times, and an option that takes one takes its text.
+    "a text": (str, date),
+    "a number": (int, float, str),
+    "true or false": (bool, str),
+}
+"""A text is taken everywhere, as the environment gives it; click reads it."""

@@ -28,8 +28,8 @@ VIEWS = {
         "`access_change` in single decisions, as long as the tables of the run before are kept."
     ),
     "finding_current": (
-        "Finding in force: of the run that made the decisions that hold, and of the cluster's "
-        "newest run."
+        "Finding in force: of the run that made the decisions that hold, of the cluster's newest "
+        "run, and of its last `usage`, as long as the ACLs that it is about are alive."
     ),
 }
 _FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)

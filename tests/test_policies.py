@@ -65,6 +65,13 @@ def test_muted_findings_are_counted_and_not_listed():
     summary = conclude(night(found("a"), found("b")), 0, policies, None)
     assert [finding.subject for finding in summary.findings] == ["b"]
     assert summary.notes == ("before", "findings against the baseline: 1 new, 1 muted")
+    assert [(item.state, item.finding.subject) for item in summary.judged] == [
+        ("muted", "a"), ("new", "b"),
+    ]  # fmt: skip
+
+
+def test_without_baseline_and_mutes_a_night_has_no_states():
+    assert conclude(night(found("a")), 0, Policies(today=TODAY), None).judged is None
 
 
 def test_a_mute_that_ran_out_is_noted():

@@ -39,6 +39,19 @@ def command_of(action: str, options: AclOptions) -> str:
     return shlex.join(words)
 
 
+def kafka_acls_command(acl: Acl) -> str | None:
+    """Write the ``kafka-acls`` command that adds an ACL; None where kafka-acls cannot say it.
+
+    >>> kafka_acls_command(Acl(acl_id="", resource_type="CLUSTER", resource_name="kafka-cluster",
+    ...     pattern_type="LITERAL", principal="User:a b", host="*", operation="DESCRIBE_CONFIGS",
+    ...     permission_type="ALLOW"))
+    "kafka-acls --bootstrap-server HOST:PORT --add --cluster --allow-principal 'User:a b' \
+--operation DescribeConfigs"
+    """
+    options = _options_of(acl)
+    return command_of("add", _with_operations(options, [acl.operation])) if options else None
+
+
 def words_of(options: AclOptions) -> Iterator[str]:
     """Yield options as kafka-acls' own words."""
     for name in AclOptions.__slots__:
@@ -70,9 +83,7 @@ def render_script(acls: Iterable[Acl]) -> tuple[list[str], list[Acl]]:
             commands.setdefault(options, []).append(acl.operation)
     lines = [*_HEADER, ""]
     for options, operations in commands.items():
-        names = dict.fromkeys(map(pascal_case, operations))
-        said = [word for name in names for word in ("--operation", name)]
-        lines.append(shlex.join(["add", *words_of(options), *said]))
+        lines.append(shlex.join(["add", *words_of(_with_operations(options, operations))]))
     lines += [comment(PROGRAM, acl) for acl in unsaid]
     return lines, unsaid
 
@@ -104,6 +115,10 @@ def _options_of(acl: Acl) -> AclOptions | None:
     }
     options = AclOptions(resource_pattern_type=acl.pattern_type.lower(), **resource, **entry)
     return options if _makes(options, acl) else None
+
+
+def _with_operations(options: AclOptions, operations: Iterable[str]) -> AclOptions:
+    return replace(options, operation=tuple(dict.fromkeys(map(pascal_case, operations))))
 
 
 def _makes(options: AclOptions, acl: Acl) -> bool:

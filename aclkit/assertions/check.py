@@ -12,6 +12,7 @@ from aclkit.assertions.evaluate import Hit, Tallies, judge
 from aclkit.assertions.match import means_host, means_principal, means_resource, operations_on
 from aclkit.assertions.model import Assertion, Example, Outcome, What
 from aclkit.assertions.published import Question, count_hits, find_ruling
+from aclkit.assertions.stand_ins import Ground
 from aclkit.model.acl import ANY_OTHER, ANY_OTHER_PRINCIPAL, Acl
 from aclkit.model.operation import coverage
 from aclkit.model.resource import Resource
@@ -38,7 +39,7 @@ class World:
         principals: of the inventory, each with its attributes.
         hosts: of the inventory.
         resources: of the inventory, each with its attributes.
-        beyond: names that the inventory does not hold.
+        ground: what the ACLs say, from which names of no inventory are made.
     """
 
     connection: duckdb.DuckDBPyConnection
@@ -49,13 +50,11 @@ class World:
     principals: Mapping[str, Mapping[str, str]]
     hosts: tuple[str, ...]
     resources: Mapping[Resource, Mapping[str, str]]
-    beyond: Beyond
+    ground: Ground
 
     @classmethod
-    def of(
-        cls, connection: duckdb.DuckDBPyConnection, run: Run, assertions: Sequence[Assertion]
-    ) -> World:
-        """Read the inventory and the ACLs, and find the names that are in no inventory."""
+    def of(cls, connection: duckdb.DuckDBPyConnection, run: Run) -> World:
+        """Read the inventory and the ACLs."""
         settings, semantics = run_settings(run)
         acls = {acl.acl_id: acl for acl in acls_alive(connection, run).values()}
         principals = {
@@ -77,7 +76,7 @@ class World:
             principals=principals,
             hosts=hosts,
             resources=resources,
-            beyond=find_beyond(assertions, acls, inventory, semantics),
+            ground=Ground.of(acls.values(), inventory, semantics),
         )
 
 
@@ -89,7 +88,7 @@ def check(
     What the inventory holds is counted in the tables; what it does not hold, as far as an
     assertion means it, is decided now by the pure rule over the ACLs of the same offset.
     """
-    world = World.of(connection, run, assertions)
+    world = World.of(connection, run)
     return [_check_one(world, assertion) for assertion in assertions]
 
 
@@ -113,10 +112,11 @@ class _Part:
 def _check_one(world: World, assertion: Assertion) -> Outcome:
     tallies: list[Tallies] = []
     sides: list[tuple[Question, dict[Hit, tuple[str, Verdict]]]] = []
-    endless = (ANY_OTHER_PRINCIPAL, *world.beyond.endless)
+    strange = find_beyond(assertion, world.ground)
+    endless = (ANY_OTHER_PRINCIPAL, *strange.endless)
     checked = 0
     for what in assertion.duties:
-        part = _select(world, assertion, what)
+        part = _select(world, strange, assertion, what)
         checked += _size(part, what)
         question = _question(world, assertion, what, part)
         beyond = dict(_hits_beyond(world, assertion, what, part))
@@ -134,13 +134,9 @@ def _check_one(world: World, assertion: Assertion) -> Outcome:
     )
 
 
-def _select(world: World, assertion: Assertion, what: What) -> _Part:
+def _select(world: World, strange: Beyond, assertion: Assertion, what: What) -> _Part:
     """Pick the names that a duty is about."""
     who, supers = assertion.who, world.settings.super_users
-    written = world.beyond.written
-
-    def is_meant(name: str | Resource) -> bool:
-        return not assertion.inventory_only or name in written
 
     def is_old(name: str) -> bool:
         return not (assertion.inventory_only and name.endswith(ANY_OTHER))
@@ -155,8 +151,8 @@ def _select(world: World, assertion: Assertion, what: What) -> _Part:
             ],
             [
                 name
-                for name in world.beyond.principals
-                if is_meant(name) and means_principal(who, name, is_super_user=name in supers)
+                for name in strange.principals
+                if means_principal(who, name, is_super_user=name in supers)
             ],
         ),
         resources=(
@@ -165,16 +161,18 @@ def _select(world: World, assertion: Assertion, what: What) -> _Part:
                 for resource, attributes in world.resources.items()
                 if is_old(resource.resource_name) and means_resource(what, resource, attributes)
             ],
-            [r for r in world.beyond.resources if is_meant(r) and means_resource(what, r)],
+            [resource for resource in strange.resources if means_resource(what, resource)],
         ),
         hosts=(
             [host for host in world.hosts if means_host(what, host)],
-            [host for host in world.beyond.hosts if is_meant(host) and means_host(what, host)],
+            [host for host in strange.hosts if means_host(what, host)],
         ),
     )
 
 
 def _size(part: _Part, what: What) -> int:
+    if not any(part.hosts):
+        return 0
     principals = sum(map(len, part.principals))
     resources = (resource for side in part.resources for resource in side)
     return principals * sum(len(operations_on(what, r.resource_type)) for r in resources)

@@ -6,7 +6,6 @@ A name with ``*`` or ``?`` in it is a glob, every other one is meant letter by l
 
 from __future__ import annotations
 
-import tomllib
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -28,6 +27,7 @@ from aclkit.model.operation import OPERATIONS_OF_TYPE
 from aclkit.model.principal import parse_principal
 from aclkit.model.resource import parse_resource
 from aclkit.patterns.match import GLOB, LITERAL, PREFIXED
+from aclkit.settings import parse_toml
 
 _WHO: Final = ("principals", "except_principals", "principal_attributes", "super_users")
 _WHAT: Final = ("operations", "resources", "except_resources", "resource_attributes", "hosts")
@@ -59,11 +59,7 @@ def parse_assertions(text: str, source: str) -> list[Assertion]:
     Raises:
         UsageError: no TOML, an unknown key, a value that makes no sense, or no assertion at all.
     """
-    try:
-        content = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise UsageError(f"{source}: not valid TOML: {error}") from None
-    settings, tables = _read(content, source, text)
+    settings, tables = _read(parse_toml(text, source), source, text)
     found = [_assertion(table, settings) for table in tables]
     if not found:
         raise UsageError(f"{source}: expected assertions, such as [[never]], found none")
@@ -253,7 +249,7 @@ def _form(item: object) -> tuple[str, str]:
 
 
 def _principal(pattern_type: str, text: str) -> Pattern:
-    if pattern_type == LITERAL:
+    if text != "*":
         parse_principal(text)
     return Pattern(pattern_type, text)
 

@@ -8,7 +8,6 @@ fingerprint, which it has in every run.
 from __future__ import annotations
 
 import json
-import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
@@ -17,6 +16,7 @@ from typing import Any, Final, Literal
 from aclkit.errors import UsageError
 from aclkit.findings import SEVERITIES, Finding, sort_findings
 from aclkit.model.glob import glob_matches
+from aclkit.settings import parse_toml
 
 State = Literal["new", "known", "muted", "fixed"]
 STATES: Final[tuple[State, ...]] = ("new", "known", "muted", "fixed")
@@ -137,21 +137,32 @@ def parse_baseline(text: str, source: str) -> dict[str, Known]:
     """
     try:
         content = json.loads(text)
-        if content["aclkit_baseline"] != _VERSION:
-            raise UsageError(
-                f"{source}: expected a baseline of version {_VERSION}, found "
-                f"{content['aclkit_baseline']!r}"
-            )
-        entries = [Known(**{name: str(row[name]) for name in _KNOWN_FIELDS})
-                   for row in content["findings"]]  # fmt: skip
     except json.JSONDecodeError as error:
         raise UsageError(f"{source}:{error.lineno}: not valid JSON: {error.msg}") from None
-    except (KeyError, TypeError) as error:
+    except (RecursionError, ValueError) as error:
+        raise UsageError(f"{source}: not valid JSON: {error}") from None
+    version = content.get("aclkit_baseline") if isinstance(content, dict) else None
+    if type(version) is int and version != _VERSION:
+        raise UsageError(f"{source}: expected a baseline of version {_VERSION}, found {version}")
+    rows = content.get("findings") if type(version) is int else None
+    if not isinstance(rows, list):
         raise UsageError(
             f"{source}: expected a baseline as aclkit audit --write-baseline makes it, with "
-            f"aclkit_baseline and findings of {', '.join(_KNOWN_FIELDS)}: {error!r}"
-        ) from None
+            f"aclkit_baseline and findings of {', '.join(_KNOWN_FIELDS)}"
+        )
+    entries = [_known(row, f"{source}: finding {n}") for n, row in enumerate(rows, start=1)]
     return {known.fingerprint: known for known in entries}
+
+
+def _known(row: object, where: str) -> Known:
+    fields = row if isinstance(row, dict) else {}
+    for name in _KNOWN_FIELDS:
+        if not isinstance(fields.get(name), str):
+            raise UsageError(f"{where}: {name}: expected a text, found {fields.get(name)!r}")
+    if fields["severity"] not in SEVERITIES:
+        known = ", ".join(SEVERITIES)
+        raise UsageError(f"{where}: severity: expected {known}, found {fields['severity']!r}")
+    return Known(**{name: fields[name] for name in _KNOWN_FIELDS})
 
 
 def render_baseline(
@@ -182,10 +193,7 @@ def parse_mutes(text: str, source: str) -> list[Mute]:
     Raises:
         UsageError: no TOML, an unknown key, or one that is missing.
     """
-    try:
-        content = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise UsageError(f"{source}: not valid TOML: {error}") from None
+    content = parse_toml(text, source)
     tables = content.pop("mute", [])
     if content:
         raise UsageError(f"{source}: unknown {', '.join(content)}, expected [[mute]]")

@@ -21,21 +21,19 @@ from aclkit.audit.public_access import find_public_access
 from aclkit.audit.read_without_group import find_read_without_group
 from aclkit.audit.readings import (
     find_duplicates,
-    find_hosts_never_matching,
-    find_malformed_principals,
     find_unknown_codes,
 )
 from aclkit.audit.redundant import find_redundant
 from aclkit.audit.shadowed import find_shadowed
 from aclkit.audit.transactional_without_write import find_transactional_without_write
-from aclkit.findings import Finding, sort_findings
+from aclkit.findings import Finding, merge_same
 from aclkit.model.acl import Acl
 from aclkit.model.semantics import KIP_1042, Semantics
 
 Finder = Callable[[AuditInput], Iterable[Finding]]
 
 FINDERS: Final[tuple[Finder, ...]] = (
-    lambda audit: find_public_access(audit.allows, audit.semantics),
+    find_public_access,
     lambda audit: find_never_matches(audit.acls, audit.semantics),
     find_redundant,
     find_shadowed,
@@ -56,16 +54,15 @@ FINDERS: Final[tuple[Finder, ...]] = (
 
 def find_all(audit: AuditInput) -> list[Finding]:
     """Return the findings of an audit: what is too much, what is of no use, what is left over."""
-    return sort_findings(finding for find in FINDERS for finding in find(audit))
+    return merge_same(finding for find in FINDERS for finding in find(audit))
 
 
 def find_readings(acls: Sequence[Acl], semantics: Semantics = KIP_1042) -> list[Finding]:
     """Return the findings on how ACLs are read; ``materialize`` says them with its result."""
-    return sort_findings(
+    return merge_same(
         [
-            *find_malformed_principals(acls),
+            *find_never_matches(acls, semantics),
             *find_duplicates(acls),
             *find_unknown_codes(acls),
-            *find_hosts_never_matching(acls, semantics),
         ]
     )

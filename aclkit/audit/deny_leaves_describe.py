@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from aclkit.audit.facts import AuditInput
-from aclkit.audit.shelf import Pattern, Places, Shelf, Texts, common, pattern_of
+from aclkit.audit.never_matches import can_match
+from aclkit.audit.shelf import Pattern, Shelf, Texts, common, pattern_of
 from aclkit.findings import Finding, Kind
 from aclkit.model.acl import Acl
 from aclkit.model.operation import coverage
@@ -36,126 +37,134 @@ def find_deny_leaves_describe(audit: AuditInput) -> Iterator[Finding]:
     The two meet where their patterns, principals and hosts do, each either way round: of two that
     have no globs one contains the other or they share nothing.
     """
-    waiting: _Waiting = {}
-    for acl in audit.acls:
-        if _denies_read_only(acl) and not _is_out_of_sight(acl, audit.shelf):
-            of_pattern = waiting.setdefault(pattern_of(acl), {})
-            of_pattern.setdefault(acl.principal, {})[acl.acl_id] = acl
-    for deny, allow in sorted(_meetings(audit.shelf, waiting), key=lambda m: m[0].acl_id):
-        yield DENY_LEAVES_DESCRIBE.about(
-            str(deny),
-            f"This DENY of READ leaves DESCRIBE, which the ALLOW {allow} gives.",
-            acls=(deny, allow),
-        )
+    denies = [
+        acl
+        for acl in sorted(audit.acls, key=lambda acl: acl.acl_id)
+        if _denies_read_only(acl, audit) and not _is_out_of_sight(acl, audit.shelf)
+    ]
+    search = _Search.of(audit, {pattern_of(deny) for deny in denies})
+    for deny in denies:
+        allow = search.first_leaving_describe(deny)
+        if allow is not None:
+            yield DENY_LEAVES_DESCRIBE.about(
+                str(deny),
+                f"This DENY of READ leaves DESCRIBE, which the ALLOW {allow} gives.",
+                acls=(deny, allow),
+            )
 
 
-_Denies = dict[str, dict[str, Acl]]
-"""Principal → id → DENY that has met no ALLOW yet."""
-_Waiting = dict[Pattern, _Denies]
-
-
-@dataclass(frozen=True, slots=True)
-class _Kin:
-    """Texts that contain a principal or host, and those that it contains."""
-
-    shelf: Shelf
-    principals: tuple[Mapping[str, Texts], Mapping[str, Texts]]
-    hosts: tuple[Mapping[str, Texts], Mapping[str, Texts]]
-
-    @classmethod
-    def of(cls, shelf: Shelf) -> _Kin:
-        return cls(
-            shelf,
-            (shelf.principals, _narrower(shelf.principals)),
-            (shelf.hosts, _narrower(shelf.hosts)),
-        )
-
-
-def _narrower(wider: Mapping[str, Texts]) -> Mapping[str, Texts]:
-    """Turn "contained in" round; a text is not among its own."""
-    found: defaultdict[str, Texts] = defaultdict(dict)
-    for text, others in wider.items():
-        for other in others:
-            if other != text:
-                found[other][text] = None
-    return found
-
-
-def _denies_read_only(acl: Acl) -> bool:
-    return not acl.is_allow and acl.operation == "READ" and acl.resource_type in _TYPES
+def _denies_read_only(acl: Acl, audit: AuditInput) -> bool:
+    is_deny_of_read = not acl.is_allow and acl.operation == "READ" and acl.resource_type in _TYPES
+    return is_deny_of_read and can_match(acl, audit.semantics)
 
 
 def _is_out_of_sight(acl: Acl, shelf: Shelf) -> bool:
     """Say whether a DENY takes DESCRIBE away wherever an ACL answers."""
-    return any(_covers_describe(other) for other in shelf.containing(acl, allows=False))
-
-
-def _covers_describe(acl: Acl) -> bool:
-    return coverage(acl.operation, acl.permission_type, "DESCRIBE") is not None
-
-
-def _meetings(shelf: Shelf, waiting: _Waiting) -> Iterator[tuple[Acl, Acl]]:
-    """Yield each DENY with the first ALLOW found that meets it; a DENY that has one is done."""
-    kin = _Kin.of(shelf)
-    for pattern, denies in waiting.items():
-        for wider in shelf.patterns[pattern]:
-            yield from _met(denies, shelf.places.get((True, wider), {}), kin)
-    for (allows, pattern), places in shelf.places.items():
-        if allows:
-            for wider in shelf.patterns[pattern]:
-                yield from _met(waiting.get(wider, {}), places, kin)
-
-
-def _met(denies: _Denies, places: Places, kin: _Kin) -> Iterator[tuple[Acl, Acl]]:
-    """Yield the DENYs that an ALLOW of these places meets, and strike them off."""
-    for denied, allowed in list(_pairs(denies, places, kin)):
-        for acl_id, deny in list(denies[denied].items()):
-            allow = _first_meeting(deny, places[allowed], kin)
-            if allow is not None:
-                del denies[denied][acl_id]
-                yield deny, allow
-
-
-def _pairs(denies: _Denies, places: Places, kin: _Kin) -> Iterator[tuple[str, str]]:
-    """Yield the principals of both sides that meet; only the smaller side is gone through."""
-    if len(denies) <= len(places):
-        for denied, rows in denies.items():
-            if rows:
-                yield from ((denied, allowed) for allowed in _meeting(denied, places, kin))
-    else:
-        for allowed in places:
-            yield from ((denied, allowed) for denied in _meeting(allowed, denies, kin))
-
-
-def _meeting(principal: str, present: Mapping[str, object], kin: _Kin) -> Iterator[str]:
-    wider, narrower = kin.principals
-    yield from common(wider[principal], present)
-    yield from common(narrower.get(principal, {}), present)
-
-
-def _first_meeting(deny: Acl, hosts: Mapping[str, Mapping[str, Acl]], kin: _Kin) -> Acl | None:
-    """Return the first ALLOW of DESCRIBE whose host meets that of a DENY."""
-    wider, narrower = kin.hosts
-    for texts in (wider[deny.host], narrower.get(deny.host, {})):
-        for host in common(texts, hosts):
-            for allow in hosts[host].values():
-                if _covers_describe(allow) and not _is_out_of_sight(
-                    _shared(deny, allow, kin.shelf), kin.shelf
-                ):
-                    return allow
-    return None
-
-
-def _shared(deny: Acl, allow: Acl, shelf: Shelf) -> Acl:
-    """Return what two ACLs that meet share: of both patterns, principals and hosts the narrower."""
-    narrow = allow if pattern_of(deny) in shelf.patterns[pattern_of(allow)] else deny
-    return replace(
-        deny,
-        pattern_type=narrow.pattern_type,
-        resource_name=narrow.resource_name,
-        principal=_narrow(deny.principal, allow.principal, shelf.principals),
-        host=_narrow(deny.host, allow.host, shelf.hosts),
+    return any(
+        coverage(other.operation, other.permission_type, "DESCRIBE") is not None
+        for other in shelf.containing(acl, allows=False)
     )
+
+
+_Nested = dict[str, dict[str, list[Acl]]]
+
+
+@dataclass(frozen=True, slots=True)
+class _Pool:
+    """ALLOWs of DESCRIBE by principal and host, and by host and principal."""
+
+    by_principal: _Nested = field(default_factory=dict)
+    by_host: _Nested = field(default_factory=dict)
+
+    def add(self, acl: Acl) -> None:
+        self.by_principal.setdefault(acl.principal, {}).setdefault(acl.host, []).append(acl)
+        self.by_host.setdefault(acl.host, {}).setdefault(acl.principal, []).append(acl)
+
+
+@dataclass(frozen=True, slots=True)
+class _Kin:
+    """The texts that contain a principal or host, itself included, and those that it contains."""
+
+    wider: Mapping[str, Texts]
+    narrower: Mapping[str, Texts]
+
+    @classmethod
+    def of(cls, wider: Mapping[str, Texts]) -> _Kin:
+        narrower: defaultdict[str, Texts] = defaultdict(dict)
+        for text, others in wider.items():
+            for other in others:
+                if other != text:
+                    narrower[other][text] = None
+        return cls(wider, narrower)
+
+    def meeting(self, text: str, present: Mapping[str, object]) -> Iterator[str]:
+        """Yield those present that share something with a text."""
+        yield from common(self.wider[text], present)
+        yield from common(self.narrower.get(text, {}), present)
+
+    def count(self, text: str) -> int:
+        return len(self.wider[text]) + len(self.narrower.get(text, ()))
+
+
+@dataclass(frozen=True, slots=True)
+class _Search:
+    """Where the ALLOWs are that a DENY may meet.
+
+    Attributes:
+        at: resource pattern → the ALLOWs on that very pattern.
+        within: resource pattern of a DENY → the ALLOWs on narrower patterns.
+    """
+
+    shelf: Shelf
+    principals: _Kin
+    hosts: _Kin
+    at: Mapping[Pattern, _Pool]
+    within: Mapping[Pattern, _Pool]
+
+    @classmethod
+    def of(cls, audit: AuditInput, denied: Collection[Pattern]) -> _Search:
+        at: defaultdict[Pattern, _Pool] = defaultdict(_Pool)
+        within: defaultdict[Pattern, _Pool] = defaultdict(_Pool)
+        shelf = audit.shelf
+        for allow in sorted(audit.allows, key=lambda acl: acl.acl_id):
+            if audit.gives(allow, "DESCRIBE"):
+                pattern = pattern_of(allow)
+                at[pattern].add(allow)
+                for wider in shelf.patterns[pattern]:
+                    if wider != pattern and wider in denied:
+                        within[wider].add(allow)
+        return cls(shelf, _Kin.of(shelf.principals), _Kin.of(shelf.hosts), at, within)
+
+    def first_leaving_describe(self, deny: Acl) -> Acl | None:
+        """Return the first ALLOW found that gives DESCRIBE where a DENY answers."""
+        pattern = pattern_of(deny)
+        pools = [self.at.get(wider) for wider in self.shelf.patterns[pattern]]
+        for pool in (*pools, self.within.get(pattern)):
+            for allow in self._meeting(deny, pool) if pool is not None else ():
+                if not _is_out_of_sight(self._shared(deny, allow), self.shelf):
+                    return allow
+        return None
+
+    def _meeting(self, deny: Acl, pool: _Pool) -> Iterator[Acl]:
+        """Yield the ALLOWs whose principal and host meet the DENY's; the rarer goes first."""
+        first, second = (deny.principal, self.principals), (deny.host, self.hosts)
+        nested = pool.by_principal
+        if self.principals.count(deny.principal) > self.hosts.count(deny.host):
+            first, second, nested = second, first, pool.by_host
+        for outer in first[1].meeting(first[0], nested):
+            for inner in second[1].meeting(second[0], nested[outer]):
+                yield from nested[outer][inner]
+
+    def _shared(self, deny: Acl, allow: Acl) -> Acl:
+        """Return what two ACLs that meet share: of each part the narrower."""
+        narrow = allow if pattern_of(deny) in self.shelf.patterns[pattern_of(allow)] else deny
+        return replace(
+            deny,
+            pattern_type=narrow.pattern_type,
+            resource_name=narrow.resource_name,
+            principal=_narrow(deny.principal, allow.principal, self.shelf.principals),
+            host=_narrow(deny.host, allow.host, self.shelf.hosts),
+        )
 
 
 def _narrow(denied: str, allowed: str, wider: Mapping[str, Texts]) -> str:

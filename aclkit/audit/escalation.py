@@ -11,15 +11,15 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from aclkit.audit.facts import AuditInput
-from aclkit.audit.shelf import pattern_of
+from aclkit.audit.shelf import Pattern, pattern_of
 from aclkit.findings import Finding, Kind
 from aclkit.model.acl import Acl
-from aclkit.model.operation import coverage
-from aclkit.model.resource import CLUSTER_NAME
-from aclkit.patterns.match import names_exactly, pattern_matches
+from aclkit.patterns.identity import index_principals
+from aclkit.patterns.match import LITERAL, names_exactly
 
 ESCALATION: Final = Kind(
     id="escalation",
@@ -49,20 +49,14 @@ _BY_CLUSTER: Final[Mapping[str, tuple[str, str]]] = {
 def find_escalations(audit: AuditInput) -> Iterator[Finding]:
     """Yield each ALLOW by which its principal can get more than the ACLs give it."""
     for acl in audit.allows:
-        if acl.principal in audit.settings.super_users:
-            continue
-        if acl.resource_type == "CLUSTER" and _reaches_cluster(acl, audit):
+        if acl.resource_type == "CLUSTER":
             yield from _by_cluster(acl, audit)
     yield from _by_tokens(audit)
 
 
-def _reaches_cluster(acl: Acl, audit: AuditInput) -> bool:
-    return pattern_matches(acl.pattern_type, acl.resource_name, CLUSTER_NAME, audit.semantics)
-
-
 def _by_cluster(acl: Acl, audit: AuditInput) -> Iterator[Finding]:
     """Yield the worst that an ALLOW on the cluster is good for."""
-    powers = [power for power in _BY_CLUSTER if coverage(acl.operation, "ALLOW", power) is not None]
+    powers = [power for power in _BY_CLUSTER if audit.gives(acl, power)]
     if powers:
         severity, good_for = _BY_CLUSTER[powers[0]]
         whole = _whole(audit)
@@ -82,72 +76,86 @@ def _whole(audit: AuditInput) -> str:
 
 def _by_tokens(audit: AuditInput) -> Iterator[Finding]:
     """Yield the ALLOWs of CREATE_TOKENS on other users, with what these may do."""
-    given = [a for a in audit.allows if _creates_tokens(a, audit.settings.super_users)]
+    given = [acl for acl in audit.allows if _creates_tokens(acl, audit)]
     if not given:
         return
     targets = _targets(given, audit)
-    powers = _powers(audit)
     for acl in given:
-        others = [user for user in targets[pattern_of(acl)] if user != acl.principal]
-        is_self = acl.pattern_type == "LITERAL" and acl.resource_name == acl.principal
+        others = targets[pattern_of(acl)]
+        if any(target.user == acl.principal for target in others):
+            others = [target for target in others if target.user != acl.principal]
+        is_self = acl.pattern_type == LITERAL and acl.resource_name == acl.principal
         if not is_self:
-            yield _tokens_of(acl, others, powers, audit)
+            yield _tokens_of(acl, others)
 
 
-def _creates_tokens(acl: Acl, super_users: frozenset[str]) -> bool:
-    covers = coverage(acl.operation, acl.permission_type, "CREATE_TOKENS") is not None
-    return acl.resource_type == "USER" and covers and acl.principal not in super_users
+def _creates_tokens(acl: Acl, audit: AuditInput) -> bool:
+    return acl.resource_type == "USER" and audit.gives(acl, "CREATE_TOKENS")
 
 
-def _targets(given: Iterable[Acl], audit: AuditInput) -> dict[tuple[str, str, str], list[str]]:
-    """Return the known users that each resource pattern reaches, sorted."""
-    found: defaultdict[tuple[str, str, str], list[str]] = defaultdict(list)
+@dataclass(frozen=True, slots=True)
+class _Target:
+    """A user whom a token could be made for.
+
+    Attributes:
+        user: its principal.
+        is_mighty: whether it reaches everything: a super user, or ALTER on the cluster.
+        told: what it may, as evidence.
+    """
+
+    user: str
+    is_mighty: bool
+    told: str
+
+
+def _targets(given: Iterable[Acl], audit: AuditInput) -> Mapping[Pattern, Sequence[_Target]]:
+    """Return the known users that each resource pattern reaches, the mighty first."""
+    found: defaultdict[Pattern, list[_Target]] = defaultdict(list)
     wanted = {pattern_of(acl) for acl in given}
     named = {a.principal for a in audit.acls if names_exactly(a.principal, audit.semantics)}
-    for user in sorted({*audit.asked_principals, *named, *audit.settings.super_users}):
-        for number in audit.index.matches("USER", user):
+    users = {*audit.asked_principals, *named, *audit.settings.super_users}
+    for target in sorted(_known(users, audit), key=lambda t: (not t.is_mighty, t.user)):
+        for number in audit.index.matches("USER", target.user):
             if audit.patterns[number] in wanted:
-                found[audit.patterns[number]].append(user)
+                found[audit.patterns[number]].append(target)
     return found
 
 
-def _powers(audit: AuditInput) -> Mapping[str, Sequence[Acl]]:
-    """Return the ALLOWs that name each principal."""
-    found: defaultdict[str, list[Acl]] = defaultdict(list)
+def _known(users: Iterable[str], audit: AuditInput) -> Iterator[_Target]:
+    by_name: defaultdict[str, list[Acl]] = defaultdict(list)
     for acl in audit.allows:
-        found[acl.principal].append(acl)
-    return found
+        by_name[acl.principal].append(acl)
+    altering = (a for a in audit.allows if a.resource_type == "CLUSTER" and audit.gives(a, "ALTER"))
+    mighty = index_principals((acl.principal for acl in altering), audit.semantics)
+    supers = audit.settings.super_users
+    for user in users:
+        is_mighty = user in supers or bool(mighty.matching(user))
+        told = "a super user" if user in supers else _told(by_name.get(user, ()))
+        yield _Target(user, is_mighty, f"{user}: {told}")
 
 
-def _tokens_of(
-    acl: Acl, others: Sequence[str], powers: Mapping[str, Sequence[Acl]], audit: AuditInput
-) -> Finding:
-    mighty = [user for user in others if _is_mighty(user, powers.get(user, ()), audit)]
-    who = f"{len(others):,} known users" if len(others) != 1 else others[0]
-    more = f"; {mighty[0]} can reach everything" if mighty else ""
-    ordered = [*mighty, *(user for user in others if user not in set(mighty))]
+def _told(acls: Sequence[Acl]) -> str:
+    if not acls:
+        return "no ALLOW names it"
+    return f"{len(acls):,} ALLOWs, the first of them {min(acls, key=lambda a: a.acl_id)}"
+
+
+def _tokens_of(acl: Acl, others: Sequence[_Target]) -> Finding:
+    is_mighty = bool(others) and others[0].is_mighty
+    more = f"; {others[0].user} can reach everything" if is_mighty else ""
     return ESCALATION.about(
         str(acl),
-        f"{acl.principal} can make delegation tokens of {who}, and so act as they may{more}.",
-        severity="high" if mighty else "medium",
+        f"{acl.principal} can make delegation tokens of {_whose(acl, others)}, and so act as they "
+        f"may{more}.",
+        severity="high" if is_mighty else "medium",
         acls=(acl,),
-        evidence=(_told(user, powers.get(user, ()), audit) for user in ordered),
+        evidence=(target.told for target in others),
     )
 
 
-def _is_mighty(user: str, acls: Iterable[Acl], audit: AuditInput) -> bool:
-    """Say whether a user reaches everything: a super user, or ALTER on the cluster."""
-    return user in audit.settings.super_users or any(
-        acl.resource_type == "CLUSTER"
-        and coverage(acl.operation, "ALLOW", "ALTER") is not None
-        and _reaches_cluster(acl, audit)
-        for acl in acls
-    )
-
-
-def _told(user: str, acls: Sequence[Acl], audit: AuditInput) -> str:
-    if user in audit.settings.super_users:
-        return f"{user}: a super user"
-    if not acls:
-        return f"{user}: no ALLOW names it"
-    return f"{user}: {len(acls):,} ALLOWs, the first of them {min(acls, key=lambda a: a.acl_id)}"
+def _whose(acl: Acl, others: Sequence[_Target]) -> str:
+    if acl.pattern_type == LITERAL and acl.resource_name != "*":
+        return acl.resource_name
+    if len(others) == 1:
+        return others[0].user
+    return f"{len(others):,} known users" if others else "users to come, none of them known yet"

@@ -8,10 +8,17 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Final
 
-from aclkit.audit.removable import Covers, find_overridden_acls, find_removable
+from aclkit.audit.never_matches import can_match
+from aclkit.audit.removable import (
+    Covers,
+    find_overridden_acls,
+    find_removable,
+    operations_left,
+)
 from aclkit.audit.shelf import Pattern, Shelf, pattern_of
 from aclkit.model.acl import Acl
 from aclkit.model.semantics import BrokerSettings, Semantics
+from aclkit.patterns.match import names_exactly
 from aclkit.patterns.trie import PatternIndex
 
 BROAD_SHARE: Final = 0.5
@@ -83,9 +90,31 @@ class AuditInput:
         return find_removable(self.acls, self.shelf, self.overridden, self.semantics)
 
     @cached_property
+    def given(self) -> Mapping[str, frozenset[str]]:
+        """Id of an ALLOW → the operations that it gives to somebody, if any.
+
+        Those that a DENY takes wherever the ALLOW answers are not given; one that never matches
+        gives none, nor does one for a super user, who needs no ACL.
+        """
+        return {
+            acl.acl_id: left
+            for acl in self.acls
+            if acl.is_allow and can_match(acl, self.semantics) and not self._is_super(acl)
+            if (left := operations_left(acl, self.shelf))
+        }
+
+    def _is_super(self, acl: Acl) -> bool:
+        is_one = names_exactly(acl.principal, self.semantics)
+        return is_one and acl.principal in self.settings.super_users
+
+    @cached_property
     def allows(self) -> list[Acl]:
-        """The ALLOWs that allow something: no DENY takes all of it away."""
-        return [acl for acl in self.acls if acl.is_allow and acl.acl_id not in self.overridden]
+        """The ALLOWs that give something to somebody."""
+        return [acl for acl in self.acls if acl.acl_id in self.given]
+
+    def gives(self, acl: Acl, operation: str) -> bool:
+        """Say whether an ACL is an ALLOW that gives an operation to somebody."""
+        return operation in self.given.get(acl.acl_id, ())
 
     @cached_property
     def topics_alive(self) -> list[str]:

@@ -20,8 +20,6 @@ from aclkit.audit.public_access import PUBLIC_ACCESS
 from aclkit.audit.read_without_group import READ_WITHOUT_GROUP
 from aclkit.audit.readings import (
     DUPLICATE_ACL,
-    HOST_NEVER_MATCHES,
-    MALFORMED_PRINCIPAL,
     READS_DIFFERENTLY,
     UNKNOWN_CODE,
 )
@@ -94,8 +92,6 @@ KINDS: Final[dict[str, Kind]] = {
         TRANSACTIONAL_WITHOUT_WRITE,
         READS_DIFFERENTLY,
         DUPLICATE_ACL,
-        MALFORMED_PRINCIPAL,
-        HOST_NEVER_MATCHES,
         UNKNOWN_CODE,
         UNUSED_GRANT,
         AUTHORIZER_LOG_MISMATCH,

@@ -32,9 +32,11 @@ NEVER_MATCHES: Final = Kind(
         "No request can ever meet the ACL: a topic's name cannot hold its letters (PREFIXED *, a "
         "LITERAL that looks like a glob) or be that long, its host is no address as a broker "
         "writes it (a host name, ::1 instead of 0:0:0:0:0:0:0:1), no request on that type has its "
-        "operation, its principal has no colon, or the cluster has another name. kafka-acls and "
-        "the controller take such ACLs without a word. An ALLOW of the kind gives nothing; a DENY "
-        "is a protection that does not exist."
+        "operation, its principal or the USER that it is on has no colon between type and name, or "
+        "the cluster has another name. kafka-acls and the controller take such ACLs without a word "
+        "(a principal without colon until 4.0). An ALLOW of the kind gives nothing; a DENY is a "
+        "protection that does not exist. It still counts as an ACL of its resource, and one whose "
+        "principal has no colon makes authorizeByResourceType fail for its resource type."
     ),
     fix="Add what was meant in a form that can match, then remove this ACL.",
 )
@@ -54,34 +56,31 @@ def find_never_matches(acls: Iterable[Acl], semantics: Semantics) -> Iterator[Fi
         if reasons:
             yield NEVER_MATCHES.about(
                 str(acl),
-                f"{effect_of_dead(acl)}: {'; and '.join(reasons)}.",
-                severity=severity_of_dead(acl),
+                f"{_effect(acl)}: {'; and '.join(reasons)}.",
+                severity="low" if acl.is_allow else "medium",
                 acls=(acl,),
                 evidence=reasons,
             )
 
 
-def severity_of_dead(acl: Acl) -> str:
-    """Return how bad it is that an ACL never matches: a missing protection is worse."""
-    return "low" if acl.is_allow else "medium"
+def can_match(acl: Acl, semantics: Semantics) -> bool:
+    """Say whether some request could meet an ACL."""
+    return next(_reasons(acl, semantics), None) is None
 
 
-def effect_of_dead(acl: Acl) -> str:
-    """Say what it means that an ACL never matches."""
+def _effect(acl: Acl) -> str:
     if acl.is_allow:
         return "This ALLOW can never match and gives nothing to anybody"
     return "This DENY can never match, so the protection that it seems to give does not exist"
 
 
-def principal_reason(acl: Acl) -> str | None:
-    """Say why the ACL's principal matches nobody, or None."""
+def _principal_reason(acl: Acl) -> str | None:
     if split_principal(acl.principal) is not None:
         return None
     return f"principal {acl.principal!r} has no colon between type and name, and matches nobody"
 
 
-def host_reason(acl: Acl, semantics: Semantics) -> str | None:
-    """Say why no broker sees the ACL's host, or None."""
+def _host_reason(acl: Acl, semantics: Semantics) -> str | None:
     if host_can_match(acl.host, semantics):
         return None
     canonical = canonical_host(acl.host)
@@ -95,8 +94,8 @@ def _reasons(acl: Acl, semantics: Semantics) -> Iterator[str]:
         _resource_type_reason(acl),
         _name_reason(acl, semantics),
         _operation_reason(acl),
-        principal_reason(acl),
-        host_reason(acl, semantics),
+        _principal_reason(acl),
+        _host_reason(acl, semantics),
     )
     return (reason for reason in reasons if reason)
 
@@ -124,7 +123,13 @@ def _name_reason(acl: Acl, semantics: Semantics) -> str | None:
         acl.pattern_type, acl.resource_name, CLUSTER_NAME, semantics
     ):
         return f"the pattern does not reach {CLUSTER_NAME}, the only CLUSTER there is"
+    if acl.resource_type == "USER" and acl.pattern_type == LITERAL and _is_no_user(acl):
+        return f"USER {acl.resource_name!r} has no colon: requests name users as User:NAME"
     return None
+
+
+def _is_no_user(acl: Acl) -> bool:
+    return acl.resource_name != "*" and split_principal(acl.resource_name) is None
 
 
 def _topic_reason(acl: Acl, semantics: Semantics) -> str | None:

@@ -37,15 +37,16 @@ def find_over_broad(audit: AuditInput) -> Iterator[Finding]:
     for acl in audit.allows:
         reached = audit.reach.get(pattern_of(acl), 0)
         if acl.resource_type == "TOPIC" and reached > audit.broad_share * total:
-            yield _finding(acl, reached, total)
+            is_mild = audit.given[acl.acl_id].issubset(_MILD)
+            yield _finding(acl, "low" if is_mild else "medium", reached, total)
 
 
-def _finding(acl: Acl, reached: int, total: int) -> Finding:
+def _finding(acl: Acl, severity: str, reached: int, total: int) -> Finding:
     share = f"{reached:,} of {total:,} topics ({reached / total:.0%})"
     return OVER_BROAD.about(
         str(acl),
         f"{acl.principal} has {acl.operation} on {share} by this one ALLOW.",
-        severity="low" if acl.operation in _MILD else "medium",
+        severity=severity,
         acls=(acl,),
         evidence=(f"{acl.pattern_type} {acl.resource_name!r} reaches {share}",),
     )

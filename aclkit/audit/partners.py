@@ -6,8 +6,8 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
 from aclkit.audit.facts import AuditInput
-from aclkit.model.acl import Acl
-from aclkit.model.operation import coverage
+from aclkit.model.acl import ANY_OTHER, Acl
+from aclkit.model.principal import WILDCARD_PRINCIPAL
 from aclkit.patterns.identity import index_principals
 
 
@@ -17,23 +17,24 @@ def lacking(
     """Yield each principal with an ALLOW of one kind and none of the other, with those ACLs.
 
     A principal that is a glob has the other kind where some ALLOW of it may be for all that the
-    glob stands for; ``User:*`` and super users are left out, the one because nobody in
-    particular lacks anything, the others because they need no ACL.
+    glob stands for. ``User:*`` is left out, because nobody in particular lacks anything; and so
+    is everybody where allow.everyone gives the other kind on what no ACL reaches.
 
     Args:
         audit: what is audited.
         has: resource type and operation of the ALLOWs that are there.
         needs: those of the ALLOW without which they are of little use.
     """
+    if audit.settings.allow_everyone and not audit.index.matches(needs[0], ANY_OTHER):
+        return
     given: defaultdict[str, list[Acl]] = defaultdict(list)
     for acl in audit.allows:
-        if _gives(acl, has):
+        if _gives(audit, acl, has):
             given[acl.principal].append(acl)
-    partners = {acl.principal for acl in audit.allows if _gives(acl, needs)}
+    partners = {acl.principal for acl in audit.allows if _gives(audit, acl, needs)}
     index = index_principals(partners, audit.semantics)
     for principal, acls in given.items():
-        is_somebody = principal != "User:*" and principal not in audit.settings.super_users
-        if is_somebody and principal not in partners and not index.matching(principal):
+        if principal != WILDCARD_PRINCIPAL and not index.matching(principal):
             yield principal, acls
 
 
@@ -42,9 +43,6 @@ def counted(acls: Sequence[Acl]) -> str:
     return "one ACL" if len(acls) == 1 else f"{len(acls):,} ACLs"
 
 
-def _gives(acl: Acl, what: tuple[str, str]) -> bool:
+def _gives(audit: AuditInput, acl: Acl, what: tuple[str, str]) -> bool:
     resource_type, operation = what
-    return (
-        acl.resource_type == resource_type
-        and coverage(acl.operation, acl.permission_type, operation) is not None
-    )
+    return acl.resource_type == resource_type and audit.gives(acl, operation)

@@ -1,10 +1,11 @@
-"""ACLs → ``public-access``: who allows something to everybody, or to clients without a name."""
+"""ACLs and super users → ``public-access``: what everybody may do, or clients without a name."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Final
 
+from aclkit.audit.facts import AuditInput
 from aclkit.findings import Finding, Kind
 from aclkit.model.acl import ANY_OTHER_PRINCIPAL, Acl
 from aclkit.model.semantics import Semantics
@@ -15,7 +16,8 @@ PUBLIC_ACCESS: Final = Kind(
     severity="high; medium where bound to a host, low where it shows descriptions only",
     meaning=(
         "An ALLOW is for everybody, for all principals that stand in no ACL, or for clients that "
-        "come without authentication (User:ANONYMOUS): whoever reaches a listener has the access."
+        "come without authentication (User:ANONYMOUS): whoever reaches a listener has the access. "
+        "Or User:ANONYMOUS is a super user, and such clients may do everything."
     ),
     fix="Allow it to the principals that need it, by name, then remove this ACL.",
 )
@@ -25,24 +27,36 @@ ANONYMOUS: Final = "User:ANONYMOUS"
 _READ_ONLY: Final = ("DESCRIBE", "DESCRIBE_CONFIGS")
 
 
-def find_public_access(acls: Iterable[Acl], semantics: Semantics) -> Iterator[Finding]:
-    """Yield each ALLOW that everybody or ``User:ANONYMOUS`` has.
+def find_public_access(audit: AuditInput) -> Iterator[Finding]:
+    """Yield each ALLOW that everybody or ``User:ANONYMOUS`` has, and a nameless super user.
 
     High, but medium where it is bound to a host, and low where it shows descriptions only.
     """
-    for acl in acls:
-        whom = _whom(acl, semantics) if acl.is_allow else None
+    if ANONYMOUS in audit.settings.super_users:
+        yield PUBLIC_ACCESS.about(
+            ANONYMOUS,
+            f"{ANONYMOUS} is a super user: every client without authentication may do everything.",
+            severity="high",
+            fix=(
+                "Take it out of super.users once brokers and controllers authenticate; until then "
+                "let nobody else reach a listener without authentication."
+            ),
+            evidence=(f"super.users holds {ANONYMOUS}",),
+        )
+    for acl in audit.allows:
+        whom = public_of(acl, audit.semantics)
         if whom:
             yield PUBLIC_ACCESS.about(
                 str(acl),
-                f"{whom} {_place(acl, semantics)} has {acl.operation} on "
+                f"{whom} {_place(acl, audit.semantics)} has {acl.operation} on "
                 f"{acl.resource_type} {acl.resource_name!r} ({acl.pattern_type}) by this ALLOW.",
-                severity=_severity(acl, semantics),
+                severity=_severity(acl, audit),
                 acls=(acl,),
             )
 
 
-def _whom(acl: Acl, semantics: Semantics) -> str | None:
+def public_of(acl: Acl, semantics: Semantics) -> str | None:
+    """Say for whom an ALLOW is public; None where it is for some principals only."""
     if principal_matches(acl.principal, ANY_OTHER_PRINCIPAL, semantics):
         return f"Every principal that {acl.principal} stands for"
     if principal_matches(acl.principal, ANONYMOUS, semantics):
@@ -54,7 +68,7 @@ def _place(acl: Acl, semantics: Semantics) -> str:
     return "from any host" if is_any_host(acl.host, semantics) else f"from host {acl.host!r}"
 
 
-def _severity(acl: Acl, semantics: Semantics) -> str:
-    if acl.operation in _READ_ONLY:
+def _severity(acl: Acl, audit: AuditInput) -> str:
+    if audit.given[acl.acl_id].issubset(_READ_ONLY):
         return "low"
-    return "high" if is_any_host(acl.host, semantics) else "medium"
+    return "high" if is_any_host(acl.host, audit.semantics) else "medium"

@@ -9,18 +9,11 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from aclkit.audit.never_matches import (
-    effect_of_dead,
-    host_reason,
-    principal_reason,
-    severity_of_dead,
-)
 from aclkit.findings import INVENTORY, Finding, Kind
 from aclkit.model.acl import Acl
 from aclkit.model.enums import AclOperation
 from aclkit.model.operation import OPERATIONS_OF_TYPE
 from aclkit.model.principal import WILDCARD_PRINCIPAL, split_principal
-from aclkit.model.semantics import Semantics
 from aclkit.patterns.match import GLOB, LITERAL, PREFIXED, has_wildcard
 
 DUPLICATE_FIX: Final = (
@@ -29,19 +22,6 @@ DUPLICATE_FIX: Final = (
 )
 """AclControlManager.replay fails on the second of two: acl not found in existingAcls."""
 
-_DEAD_FIX: Final = "Add it in a form that can match, then remove this ACL."
-_DEAD_SEVERITY: Final = "medium for a DENY, low for an ALLOW"
-
-MALFORMED_PRINCIPAL: Final = Kind(
-    id="malformed-principal",
-    severity=_DEAD_SEVERITY,
-    meaning=(
-        "The principal has no colon between type and name, so it matches nobody; it still counts "
-        "as an ACL of its resource. Kafka refuses such ACLs since 4.0 and keeps those it has; one "
-        "of them makes authorizeByResourceType fail for its resource type."
-    ),
-    fix=_DEAD_FIX,
-)
 DUPLICATE_ACL: Final = Kind(
     id="duplicate-acl",
     severity="low",
@@ -61,17 +41,6 @@ UNKNOWN_CODE: Final = Kind(
     ),
     fix="Find out which program wrote it, add what was meant, and remove this ACL.",
 )
-HOST_NEVER_MATCHES: Final = Kind(
-    id="host-never-matches",
-    severity=_DEAD_SEVERITY,
-    meaning=(
-        "The ACL's host is not written as a broker writes any: brokers compare the text of the "
-        "client's address, so host names, networks such as 10.0.0.0/8 and short IPv6 addresses "
-        "never match."
-    ),
-    fix=_DEAD_FIX,
-)
-
 READS_DIFFERENTLY: Final = Kind(
     id="reads-differently",
     severity="medium where decisions differ, info where none does",
@@ -89,19 +58,6 @@ _PATTERN_TYPES: Final = (LITERAL, PREFIXED, GLOB)
 _PERMISSIONS: Final = ("ALLOW", "DENY")
 _NO_STAR_IN_NAMES: Final = ("TOPIC", "CLUSTER")
 """Types whose resources never have a name that begins with ``*``."""
-
-
-def find_malformed_principals(acls: Iterable[Acl]) -> Iterator[Finding]:
-    """Yield each ACL whose principal has no colon: it matches nobody, and is an ACL all the same.
-
-    Kafka refuses them since 4.0, and keeps those that are there (AclControlManager).
-    """
-    return _dead(MALFORMED_PRINCIPAL, ((acl, principal_reason(acl)) for acl in acls))
-
-
-def find_hosts_never_matching(acls: Iterable[Acl], semantics: Semantics) -> Iterator[Finding]:
-    """Yield each ACL whose host is not written as a broker writes any host."""
-    return _dead(HOST_NEVER_MATCHES, ((acl, host_reason(acl, semantics)) for acl in acls))
 
 
 def find_duplicates(acls: Iterable[Acl]) -> Iterator[Finding]:
@@ -138,18 +94,6 @@ def reads_differently(acls: Iterable[Acl]) -> dict[str, str]:
     """
     found = ((acl.acl_id, [text for text in _differences(acl) if text]) for acl in acls)
     return {acl_id: "; and ".join(reasons) for acl_id, reasons in found if reasons}
-
-
-def _dead(kind: Kind, judged: Iterable[tuple[Acl, str | None]]) -> Iterator[Finding]:
-    for acl, reason in judged:
-        if reason:
-            yield kind.about(
-                str(acl),
-                f"{effect_of_dead(acl)}: {reason}.",
-                severity=severity_of_dead(acl),
-                acls=(acl,),
-                evidence=(reason,),
-            )
 
 
 def _treatments(acl: Acl) -> tuple[str | None, ...]:

@@ -32,6 +32,14 @@ def find_overridden_acls(rows: Iterable[Acl], shelf: Shelf) -> Covers:
     return found
 
 
+def operations_left(acl: Acl, shelf: Shelf) -> frozenset[str]:
+    """Return the operations that an ALLOW answers and that no DENY takes all of."""
+    left = set(_operations(acl))
+    for deny in shelf.containing(acl, allows=False):
+        left = {operation for operation in left if not _covers(deny, operation)}
+    return frozenset(left)
+
+
 def find_removable(
     rows: Sequence[Acl], shelf: Shelf, overridden: Covers, semantics: Semantics
 ) -> Covers:

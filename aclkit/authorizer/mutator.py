@@ -8,8 +8,9 @@ from contextlib import AbstractContextManager
 from functools import partial
 from typing import Protocol, TypeVar
 
-from aclkit.acls.command import PROGRAM, render_script
+from aclkit.acls.command import command_of, kafka_acls_command
 from aclkit.acls.new import random_acl_id
+from aclkit.acls.options import AclOptions
 from aclkit.authorizer.cache import AclCache
 from aclkit.authorizer.changes import plan_creation, plan_deletion
 from aclkit.authorizer.errors import AuthorizerClosedError, ReadOnlyError
@@ -48,13 +49,15 @@ class Mutator:
     def create(self, acls: Sequence[Acl]) -> list[Future[AclCreateResult]]:
         """Create ACLs: see ``Authorizer.create_acls``."""
         if self._store is None:
-            return [_failed(_read_only(_add_command(acl))) for acl in acls]
+            # kafka-acls cannot say every ACL: then the command has no more than its first words.
+            short = command_of("add", AclOptions())
+            return [_failed(_read_only(kafka_acls_command(acl) or short)) for acl in acls]
         return self._submit(partial(self._create, self._store), acls, AclCreateResult)
 
     def delete(self, filters: Sequence[AclBindingFilter]) -> list[Future[AclDeleteResult]]:
         """Delete ACLs: see ``Authorizer.delete_acls``."""
         if self._store is None:
-            command = f"{PROGRAM} --bootstrap-server HOST:PORT --remove"
+            command = command_of("remove", AclOptions())
             return [_failed(_read_only(command)) for _ in filters]
         return self._submit(
             partial(self._delete, self._store),
@@ -135,10 +138,3 @@ def _read_only(command: str) -> ReadOnlyError:
         "these ACLs are a cluster's, and aclkit never writes to one; change them there, then "
         f"replay: {command}"
     )
-
-
-def _add_command(acl: Acl) -> str:
-    """Return the kafka-acls command that adds an ACL, as far as kafka-acls can say it."""
-    command = f"{PROGRAM} --bootstrap-server HOST:PORT --add"
-    lines, unsaid = render_script([acl])
-    return command if unsaid else command + lines[-1].removeprefix("add")

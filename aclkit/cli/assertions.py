@@ -10,12 +10,11 @@ import click
 from aclkit.assertions.check import acl_texts, check
 from aclkit.assertions.model import Assertion, Outcome
 from aclkit.assertions.parse import parse_assertions
-from aclkit.cli.baseline_options import read_text
 from aclkit.cli.output import Format, format_option, write_rows
 from aclkit.cli.state import tell_state
 from aclkit.query.duck import connect
 from aclkit.query.warehouse import Published, deciding_run, open_warehouse, resolve_cluster
-from aclkit.settings import Settings
+from aclkit.settings import Settings, read_text
 
 FAILED_EXIT = 1
 COLUMNS = (

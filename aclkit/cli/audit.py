@@ -31,6 +31,7 @@ from aclkit.query.duck import connect
 from aclkit.query.first_seen import first_seen
 from aclkit.query.sql import fetch
 from aclkit.query.warehouse import deciding_run, open_warehouse, resolve_cluster
+from aclkit.reports.write import write_whole
 from aclkit.settings import Settings
 
 NEVER: Final = "never"
@@ -105,7 +106,7 @@ def audit(
         click.echo(_HALF, err=True)
     if baseline_file is not None:
         text = render_baseline(findings, cluster_id, seen)
-        Path(baseline_file).write_text(text, encoding="utf-8")
+        write_whole(Path(baseline_file), text)
         click.echo(f"wrote {baseline_file}", err=True)
     known = {name: item for name, item in baseline.items() if not kinds or item.finding in kinds}
     today = datetime.now(UTC).date()

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from datetime import date
-from pathlib import Path
 from typing import Any
 
 import click
 
 from aclkit.audit.baseline import Judged, Known, Mute, parse_baseline, parse_mutes
 from aclkit.cli.options import option, together
-from aclkit.errors import UsageError
+from aclkit.settings import read_text
 
 baseline_options = together(
     option(
@@ -35,20 +34,6 @@ def read_baseline(path: str | None) -> dict[str, Known]:
 def read_mutes(path: str | None) -> list[Mute]:
     """Read the file of ``--mutes``; without one nothing is muted."""
     return [] if path is None else parse_mutes(read_text(path), path)
-
-
-def read_text(path: str) -> str:
-    """Read a file that the user named.
-
-    Raises:
-        UsageError: it cannot be read, or is no UTF-8.
-    """
-    try:
-        return Path(path).read_text(encoding="utf-8")
-    except OSError as error:
-        raise UsageError(f"{path}: {error.strerror or error}") from None
-    except UnicodeDecodeError as error:
-        raise UsageError(f"{path}: expected UTF-8, found other bytes: {error.reason}") from None
 
 
 def tell_mutes(judged: Iterable[Judged], mutes: Sequence[Mute], today: date) -> None:

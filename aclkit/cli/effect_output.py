@@ -21,11 +21,10 @@ from aclkit.preview.shift import GAINED, KINDS, LOST
 from aclkit.preview.state import Asked, Change
 from aclkit.preview.words import (
     example_sentence,
-    few_hosts,
+    line_rows,
     scope_sentences,
     to_come_sentences,
     verdict_sentence,
-    verdict_words,
 )
 
 EffectFormat = Literal["table", "json", "jsonl", "csv", "markdown"]
@@ -111,26 +110,15 @@ def _rows(preview: Preview) -> Iterator[tuple[str | None, ...]]:
 
 def _print_table(preview: Preview) -> None:
     """Print the statements, the counts, and the first lines of what differs."""
-    effect, hosts = preview.effect, preview.asked.hosts
+    effect = preview.effect
     write_rows(("what", "says"), _statements(preview), "table", sys.stdout)
     for name, counts in (("principal", effect.by_principal), ("resource", effect.by_resource)):
         if counts:
             print_part((name, *KINDS), counts, len(counts), _MOST_COUNTS)
     for kind in KINDS:
-        if effect.count(kind):
-            lines = (
-                (
-                    kind,
-                    line.principal,
-                    few_hosts(line.hosts, hosts),
-                    line.operation,
-                    str(line.resource),
-                    verdict_words(effect, line.before),
-                    verdict_words(effect, line.after),
-                )
-                for line in effect.lines(kind)
-            )
-            print_part(_LINE_COLUMNS, lines, effect.count_lines(kind), MOST_LINES)
+        if number := effect.count_lines(kind):
+            lines = ((kind, *row) for row in line_rows(preview, kind))
+            print_part(_LINE_COLUMNS, lines, number, MOST_LINES)
 
 
 def print_part(

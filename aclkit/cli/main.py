@@ -17,7 +17,7 @@ import click
 import aclkit
 from aclkit.cli.late import LateGroup, Places, walk
 from aclkit.errors import AclkitError, SurroundingsError, UsageError
-from aclkit.settings import Settings, read_config
+from aclkit.settings import ConfigOption, Settings, read_config
 
 _COMMANDS: Final[Places] = {
     "replay": ("replay", "replay"),
@@ -136,18 +136,26 @@ def _load_config(ctx: click.Context, _: click.Parameter, path: str | None) -> st
     return path
 
 
-def _names(command: click.Command) -> dict[str, str]:
-    """Return the option names that a TOML file may use, each with its parameter's name.
+def _names(command: click.Command) -> dict[str, ConfigOption]:
+    """Return the options that a TOML file may give, under their long names.
 
     They are those of the environment: an option that it cannot give is one of the command line.
     """
     return {
-        option.opts[0].lstrip("-").replace("-", "_"): option.name
+        max(option.opts, key=len).lstrip("-").replace("-", "_"): _config_option(option)
         for option in command.params
-        if isinstance(option, click.Option)
-        and option.envvar
-        and option.name not in (None, "config")
+        if isinstance(option, click.Option) and option.envvar and option.name != "config"
     }
+
+
+def _config_option(option: click.Option) -> ConfigOption:
+    """Say what an option takes."""
+    is_number = isinstance(option.type, click.types.IntParamType | click.types.FloatParamType)
+    return ConfigOption(
+        parameter=option.name or "",
+        takes="true or false" if option.is_flag else "a number" if is_number else "a text",
+        is_list=option.multiple,
+    )
 
 
 @click.group(

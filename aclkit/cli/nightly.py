@@ -23,16 +23,15 @@ from aclkit.cli.options import (
     settings_options,
 )
 from aclkit.cli.principal_options import builder_of, principal_options
-from aclkit.cli.report import alert_options, webhook_of
+from aclkit.cli.report import alert_options, telling_failures, webhook_of
 from aclkit.cli.session import command_session
-from aclkit.errors import AclkitError, UsageError
+from aclkit.errors import UsageError
 from aclkit.findings import SEVERITIES
 from aclkit.nightly import NightlyOptions, NightlyResult, run_nightly
 from aclkit.policies import NEVER, Policies
 from aclkit.publish import begin_run
 from aclkit.query.warehouse import open_warehouse
-from aclkit.reports.alerts import NEVER as ALERT_NEVER
-from aclkit.reports.alerts import alert_of, alert_of_failure, is_alarming
+from aclkit.reports.alerts import alert_of, is_alarming
 from aclkit.reports.render import FORMATS
 from aclkit.reports.webhook import send_alert
 from aclkit.reports.write import write_reports, write_whole
@@ -104,10 +103,10 @@ def run(
         raise UsageError("--report-dir and --assertions need a warehouse on a local disk")
     policies = policies_of(chosen)
     webhook = webhook_of(chosen)
-    intake = log.intake_of(chosen)
-    broker = decide.broker_settings(chosen)
-    builder = builder_of(chosen["principal_builder"], chosen["principal_builder_properties"])
-    try:
+    with telling_failures(settings.cluster, webhook, chosen["alert_on"]):
+        intake = log.intake_of(chosen)
+        broker = decide.broker_settings(chosen)
+        builder = builder_of(chosen["principal_builder"], chosen["principal_builder_properties"])
         with command_session(settings, "run") as spark:
             options = NightlyOptions(
                 cluster=settings.cluster,
@@ -118,12 +117,8 @@ def run(
             )
             with begin_run(spark, warehouse, "run", lock_timeout=lock_timeout) as nightly:
                 result = run_nightly(nightly, intake, options)
-    except AclkitError as error:
-        if webhook is not None and chosen["alert_on"] != ALERT_NEVER:
-            send_alert(alert_of_failure(settings.cluster, error), webhook)
-        raise
     click.echo(result.page, nl=False)
-    for path in _write(warehouse, result, forms, chosen):
+    for path in _write(warehouse, result, forms, policies, chosen):
         click.echo(f"wrote {path}", err=True)
     if webhook is not None and is_alarming(result.summary, chosen["alert_on"]):
         send_alert(alert_of(result.summary), webhook)
@@ -157,7 +152,11 @@ def report_formats(text: str) -> tuple[str, ...]:
 
 
 def _write(
-    warehouse: str, result: NightlyResult, forms: tuple[str, ...], chosen: dict[str, Any]
+    warehouse: str,
+    result: NightlyResult,
+    forms: tuple[str, ...],
+    policies: Policies,
+    chosen: dict[str, Any],
 ) -> Iterator[str]:
     """Write the page and the reports, and yield the path of each file."""
     if chosen["report"]:
@@ -174,6 +173,7 @@ def _write(
                 fail_on=chosen["fail_on"],
                 exit_code=result.exit_code,
                 assertions=result.summary.assertions,
+                judge=policies.judge if policies.has_states else None,
             ),
         )
 

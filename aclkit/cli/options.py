@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any, TypeVar
@@ -31,6 +32,19 @@ def together(*decorators: Callable[[F], F]) -> Callable[[F], F]:
     return apply
 
 
+class FiniteRange(click.FloatRange):
+    """A range of numbers; NaN is none, though it is neither below nor above any limit."""
+
+    def convert(
+        self, value: float, param: click.Parameter | None, ctx: click.Context | None
+    ) -> float:
+        """Read a number of the range."""
+        number = float(super().convert(value, param, ctx))
+        if math.isnan(number):
+            self.fail(f"{value} is not a number.", param, ctx)
+        return number
+
+
 def parse_time(text: str) -> datetime:
     """Read an ISO 8601 time; without a zone it is UTC.
 
@@ -39,16 +53,17 @@ def parse_time(text: str) -> datetime:
     """
     try:
         time = datetime.fromisoformat(text)
-    except ValueError:
+        return time.replace(tzinfo=UTC) if time.tzinfo is None else time.astimezone(UTC)
+    # In UTC it may lie beyond the years that Python knows.
+    except (ValueError, OverflowError):
         raise UsageError(
             f"bad time {text!r}: expected ISO 8601 such as 2026-11-21T10:00:00Z"
         ) from None
-    return time.replace(tzinfo=UTC) if time.tzinfo is None else time.astimezone(UTC)
 
 
 lock_timeout_option = option(
     "--lock-timeout",
-    type=click.FloatRange(min=0),
+    type=FiniteRange(min=0),
     default=600.0,
     show_default=True,
     metavar="SECONDS",

@@ -24,6 +24,7 @@ from aclkit.preview.change_set import read_change_set
 from aclkit.preview.read import Base, read_base
 from aclkit.preview.state import Change, State
 from aclkit.preview.topics import preview_topics
+from aclkit.query.words import plain
 from aclkit.settings import Settings
 
 
@@ -70,7 +71,7 @@ def add_acl(
     base = _read(settings, engine)
     change = add_to(base.state.acls.values(), wanted)
     for acl in change.existing:
-        click.echo(f"it is there already and changes nothing: {acl}", err=True)
+        click.echo(f"it is there already and changes nothing: {plain(str(acl))}", err=True)
     _print(base, base.state.with_acls(change.added), "ACLs to add", output_format, fail_on)
 
 

@@ -4,23 +4,37 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
 import click
 
-from aclkit.cli.options import option, together
+from aclkit.audit.baseline import classify
+from aclkit.cli.baseline_options import baseline_options, read_baseline, read_mutes
+from aclkit.cli.options import FiniteRange, option, together
 from aclkit.cli.output import write_lines
 from aclkit.cli.state import tell_state
-from aclkit.errors import UsageError
+from aclkit.errors import AclkitError, SurroundingsError, UsageError
 from aclkit.findings import SEVERITIES
 from aclkit.query.duck import connect
 from aclkit.query.warehouse import deciding_run, open_warehouse, resolve_cluster
-from aclkit.reports.alerts import ALWAYS, NEVER, STYLES, alert_of, is_alarming, render_alert
-from aclkit.reports.gather import gather
+from aclkit.reports.alerts import (
+    ALWAYS,
+    NEVER,
+    STYLES,
+    alert_of,
+    alert_of_failure,
+    is_alarming,
+    render_alert,
+)
+from aclkit.reports.gather import Judge, gather
 from aclkit.reports.render import FORMATS, HTML, render
 from aclkit.reports.webhook import ADDRESS_VARIABLE, Webhook, find_webhook, send_alert
+from aclkit.reports.words import visible
 from aclkit.reports.write import write_reports, write_whole
 from aclkit.settings import Settings
 
@@ -48,7 +62,7 @@ alert_options: Callable[[_Command], _Command] = together(
     ),
     option(
         "--alert-timeout",
-        type=click.FloatRange(min=0, min_open=True),
+        type=FiniteRange(min=0, min_open=True, max=3_600),
         default=10.0,
         show_default=True,
         metavar="SECONDS",
@@ -78,6 +92,33 @@ def webhook_of(chosen: dict[str, Any]) -> Webhook | None:
     )
 
 
+@contextmanager
+def telling_failures(
+    cluster_id: str | None, webhook: Webhook | None, alert_on: str
+) -> Iterator[None]:
+    """Tell a webhook of an error that ends a run; if that fails too, both are said."""
+    try:
+        yield
+    except (AclkitError, OSError) as error:
+        if webhook is None or alert_on == NEVER:
+            raise
+        told = error if isinstance(error, AclkitError) else SurroundingsError(str(error))
+        try:
+            send_alert(alert_of_failure(cluster_id, told), webhook)
+        except SurroundingsError:
+            click.echo(f"Error: {visible(str(told))}", err=True)
+            raise
+        raise
+
+
+def judge_of(baseline: str | None, mutes: str | None) -> Judge | None:
+    """Return what says the states of findings, by the files of ``baseline_options``."""
+    if baseline is None and mutes is None:
+        return None
+    today = datetime.now(UTC).date()
+    return partial(classify, baseline=read_baseline(baseline), mutes=read_mutes(mutes), today=today)
+
+
 @click.command("report")
 @click.option(
     "--format",
@@ -95,13 +136,17 @@ def webhook_of(chosen: dict[str, Any]) -> Webhook | None:
     show_default=True,
     help="The least severity of a finding that makes its JUnit test case fail.",
 )
+@baseline_options
 @click.pass_obj
 def report(
     settings: Settings,
+    /,
     forms: tuple[str, ...],
     output: str | None,
     output_dir: str | None,
     fail_on: str,
+    baseline: str | None,
+    mutes: str | None,
 ) -> None:
     """Show the newest run: findings, changes, who may do what, and the trend over the runs.
 
@@ -111,26 +156,32 @@ def report(
       aclkit report --format markdown
       aclkit report --format sarif --format junit --output-dir reports
       aclkit report --format prometheus --output /var/lib/node_exporter/aclkit.prom
+      aclkit report --baseline conf/baseline.json --mutes conf/mutes.toml --output report.html
 
     html is one file that needs no network. sarif is for code scanners, junit for build servers,
     prometheus for node_exporter's textfile collector, json for programs. spreadsheet is the
-    findings as CSV in which no cell is a formula. A file is there as a whole or not at all.
+    findings as CSV in which no cell is a formula. A file is there as a whole or not at all. With
+    --baseline or --mutes each finding has its state: new, known, muted or fixed.
     """
     wanted = FORMATS if _EVERY in forms else forms or (HTML,)
     if output is not None and output_dir is not None:
         raise UsageError("expected one of --output and --output-dir, found both")
     if len(set(wanted)) > 1 and output_dir is None:
         raise UsageError("several formats are several files: expected --output-dir DIR")
+    judge = judge_of(baseline, mutes)
     published = open_warehouse(settings.warehouse)
     cluster_id = resolve_cluster(published, settings.cluster)
     tell_state(published, deciding_run(published, cluster_id))
     if output_dir is not None:
-        for path in write_reports(published, cluster_id, Path(output_dir), wanted, fail_on=fail_on):
+        folder = Path(output_dir)
+        for path in write_reports(
+            published, cluster_id, folder, wanted, fail_on=fail_on, judge=judge
+        ):
             click.echo(f"wrote {path}", err=True)
         return
     (form,) = set(wanted)
     with connect(published) as connection:
-        made = gather(connection, published, cluster_id, has_access=form == HTML)
+        made = gather(connection, published, cluster_id, has_access=form == HTML, judge=judge)
     text = render(made, form, fail_on)
     if output is None:
         write_lines([text], sys.stdout)
@@ -141,6 +192,7 @@ def report(
 
 @click.command("alert")
 @alert_options
+@baseline_options
 @click.option("--dry-run", is_flag=True, help="Print the message, send nothing.")
 @click.pass_obj
 def alert(settings: Settings, /, *, dry_run: bool, **chosen: Any) -> None:  # noqa: ANN401 -- alert_options names them
@@ -153,13 +205,16 @@ def alert(settings: Settings, /, *, dry_run: bool, **chosen: Any) -> None:  # no
 
     The address is a secret: it is read from the file, or from ACLKIT_ALERT_WEBHOOK, and printed
     nowhere; ACLKIT_ALERT_TOKEN is sent as a bearer token. Broken assertions, missing answers and
-    an incomplete run are always worth an alert, unless --alert-on is never. A server that is
-    busy is asked again, later each time; if all fails the exit code is 4.
+    an incomplete run are always worth an alert, unless --alert-on is never; with --baseline or
+    --mutes a known or muted finding is not, and a mute that ran out is. A server that is busy is
+    asked again, later each time; if all fails the exit code is 4.
     """
+    judge = judge_of(chosen["baseline"], chosen["mutes"])
     published = open_warehouse(settings.warehouse)
     cluster_id = resolve_cluster(published, settings.cluster)
     with connect(published) as connection:
-        summary = gather(connection, published, cluster_id, has_access=False).summary
+        made = gather(connection, published, cluster_id, has_access=False, judge=judge)
+    summary = made.summary
     told = alert_of(summary)
     if dry_run:
         click.echo(json.dumps(render_alert(told, chosen["alert_style"]), indent=2))

@@ -11,12 +11,14 @@ from typing import Any, Final
 import click
 
 from aclkit.cli.materialize import choose_cluster
-from aclkit.cli.options import lock_timeout_option, option
+from aclkit.cli.options import FiniteRange, lock_timeout_option, option
 from aclkit.cli.output import Format, format_option, json_value, write_lines, write_rows
 from aclkit.cli.session import command_session
 from aclkit.explain.materialize import continue_from_replay
+from aclkit.explain.views import USAGE
 from aclkit.findings import sort_findings
 from aclkit.publish import Run, begin_run, publish
+from aclkit.reports.words import visible
 from aclkit.settings import Settings
 from aclkit.usage.clock import parse_zone
 from aclkit.usage.command import UsageOptions, UsageResult, check_usage
@@ -48,7 +50,7 @@ _MOST_FINDINGS: Final = 20
 )
 @option(
     "--skew",
-    type=click.FloatRange(min=0, max=86_400),
+    type=FiniteRange(min=0, max=86_400),
     default=1.0,
     show_default=True,
     metavar="SECONDS",
@@ -56,7 +58,7 @@ _MOST_FINDINGS: Final = 20
 )
 @option(
     "--unused-days",
-    type=click.FloatRange(min=0, max=36_500),
+    type=FiniteRange(min=0, max=36_500),
     default=90.0,
     show_default=True,
     metavar="DAYS",
@@ -102,8 +104,8 @@ def usage(
         days=unused_days,
     )
     with (
-        command_session(settings, "usage") as spark,
-        begin_run(spark, warehouse, "usage", lock_timeout=lock_timeout) as run,
+        command_session(settings, USAGE) as spark,
+        begin_run(spark, warehouse, USAGE, lock_timeout=lock_timeout) as run,
     ):
         run.cluster_id = choose_cluster(run, settings.cluster)
         continue_from_replay(run)
@@ -120,10 +122,11 @@ def usage(
 def _tell(run: Run) -> None:
     """Say on stderr what a reader must know, and the worst findings; the table holds all."""
     for note in run.notes:
-        click.echo(f"note: {note}", err=True)
+        click.echo(f"note: {visible(note)}", err=True)
     findings = sort_findings(run.findings)
     for found in findings[:_MOST_FINDINGS]:
-        click.echo(f"finding ({found.severity}) {found.finding}: {found.message}", err=True)
+        said = f"finding ({found.severity}) {found.finding}: {found.message}"
+        click.echo(visible(said), err=True)
     if len(findings) > _MOST_FINDINGS:
         more = len(findings) - _MOST_FINDINGS
         click.echo(f"and {more:,} more findings, in the table finding", err=True)

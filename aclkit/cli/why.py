@@ -11,6 +11,7 @@ from typing import Final
 
 import click
 
+from aclkit.acls.command import kafka_acls_command
 from aclkit.cli.engine import Engine, engine_option, session_for
 from aclkit.cli.options import option, parse_time, together
 from aclkit.cli.output import Format, format_option, write_lines, write_rows
@@ -27,7 +28,6 @@ from aclkit.query.words import (
     history_notes,
     history_sentence,
     hosts_words,
-    kafka_acls_command,
     plain,
     ruling_words,
     why_notes,

@@ -20,6 +20,9 @@ Engine = Literal["duckdb", "spark"]
 SUPER_RULESET: Final = "super"
 """The ruleset of every super user."""
 
+USAGE: Final = "usage"
+"""The job that reads authorizer logs: what it found stays in force until it runs again."""
+
 EXPLAIN_TABLES: Final = (
     "principal",
     "host",
@@ -111,14 +114,23 @@ def explain_acl_sql(engine: Engine, tables: Mapping[str, str] = SAME_NAMES) -> s
         tables,
         pair_ruleset=pair_ruleset_sql(tables),
         covers=_values(_covers()),
-        unfold="unnest" if engine == "duckdb" else "explode",
+        unfold=_unfold(engine),
     )
 
 
-def finding_current_sql(tables: Mapping[str, str] = SAME_NAMES) -> str:
-    """Return the SQL of ``finding_current``: of the run that decided last, and of the newest."""
+def finding_current_sql(engine: Engine, tables: Mapping[str, str] = SAME_NAMES) -> str:
+    """Return the SQL of ``finding_current``.
+
+    That is what was found by the run that decided last, by the newest, and by the last one that
+    read authorizer logs: the latter as long as the ACLs that it is about are alive.
+    """
     columns = ", ".join(f"f.{name}" for name in TABLES["finding"].column_names)
-    return _fill(_FINDING_CURRENT, tables, columns=columns)
+    unfold = _unfold(engine)
+    return _fill(_FINDING_CURRENT, tables, columns=columns, unfold=unfold, usage=_text(USAGE))
+
+
+def _unfold(engine: Engine) -> str:
+    return "unnest" if engine == "duckdb" else "explode"
 
 
 def access_change_cell_sql(tables: Mapping[str, str] = SAME_NAMES) -> str:
@@ -153,7 +165,7 @@ _VIEWS: Final[dict[str, _View]] = {
     "explain_acl": _View(
         (*EXPLAIN_TABLES, "ruleset", "ruleset_group", "acl_current", "host_match"), explain_acl_sql
     ),
-    "finding_current": _View(("finding", "job_run"), lambda _, tables: finding_current_sql(tables)),
+    "finding_current": _View(("finding", "job_run", "acl_history"), finding_current_sql),
     "access_change_cell": _View(
         ("access_change", "job_run", *PAST_TABLES), lambda _, tables: access_change_cell_sql(tables)
     ),
@@ -232,7 +244,8 @@ JOIN covers v
 
 _FINDING_CURRENT: Final = Template("""\
 WITH standing AS (
-SELECT cluster_id, max(run_number) AS newest, max(counts['decided_in_run']) AS decided
+SELECT cluster_id, max(run_number) AS newest, max(counts['decided_in_run']) AS decided,
+       max(CASE WHEN job = $usage THEN run_number END) AS usage
 FROM $job_run GROUP BY cluster_id
 ),
 said AS (
@@ -240,12 +253,28 @@ SELECT f.cluster_id, f.run_id, f.fingerprint,
        max(r.run_number) OVER (PARTITION BY f.cluster_id, f.fingerprint) = r.run_number AS is_last
 FROM (SELECT DISTINCT cluster_id, run_id, fingerprint FROM $finding) f
 JOIN $job_run r ON r.cluster_id = f.cluster_id AND r.run_id = f.run_id
-JOIN standing s ON s.cluster_id = r.cluster_id AND r.run_number IN (s.newest, s.decided)
+JOIN standing s ON s.cluster_id = r.cluster_id
+ AND r.run_number IN (s.newest, s.decided, s.usage)
+),
+about AS (
+SELECT f.cluster_id, f.run_id, f.fingerprint, $unfold(f.acl_ids) AS acl_id
+FROM $finding f
+JOIN $job_run r ON r.cluster_id = f.cluster_id AND r.run_id = f.run_id AND r.job = $usage
+),
+past AS (
+SELECT DISTINCT a.cluster_id, a.run_id, a.fingerprint
+FROM about a
+LEFT JOIN $acl_history h
+  ON h.cluster_id = a.cluster_id AND h.acl_id = a.acl_id AND h.removed_offset IS NULL
+WHERE h.acl_id IS NULL
 )
 SELECT $columns
 FROM $finding f
 JOIN said ON said.cluster_id = f.cluster_id AND said.run_id = f.run_id
- AND said.fingerprint = f.fingerprint AND said.is_last""")
+ AND said.fingerprint = f.fingerprint AND said.is_last
+LEFT JOIN past ON past.cluster_id = f.cluster_id AND past.run_id = f.run_id
+ AND past.fingerprint = f.fingerprint
+WHERE past.run_id IS NULL""")
 
 _ACCESS_CHANGE_CELL: Final = Template("""\
 WITH known_operation AS (

@@ -67,7 +67,7 @@ def principal_matches(acl_principal: str, principal: str, semantics: Semantics) 
     if wanted is None or asked is None:
         return False
     if not semantics.identity_globs:
-        return wanted == asked
+        return wanted == asked and asked[1] != ANY_OTHER
     return _part_matches(wanted[0], asked[0]) and _part_matches(wanted[1], asked[1])
 
 

@@ -21,11 +21,9 @@ class Group:
     after: tuple[Acl, ...]
 
     @property
-    def changed(self) -> tuple[Acl, ...]:
-        """The ACLs that are in one of the states only."""
-        if self.before == self.after:
-            return ()
-        return tuple(set(self.before) ^ set(self.after))
+    def resource_type(self) -> str:
+        """The type that its pattern is of."""
+        return (self.before or self.after)[0].resource_type
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,12 +61,12 @@ class People:
     Attributes:
         who: ACL principal → the principals that it matches.
         class_of: principal → its class.
-        touched: what was asked before: ACL principals → classes and their principals.
+        touched: what was asked before: ACL principals → classes and their principals, and these.
     """
 
     who: Mapping[str, Sequence[str]]
     class_of: Mapping[str, PeopleClass]
-    touched: dict[frozenset[str] | None, dict[PeopleClass, list[str]]] = field(default_factory=dict)
+    touched: dict[frozenset[str] | None, _Touched] = field(default_factory=dict)
 
     @classmethod
     def of(cls, change: Change, names: Iterable[str], acls: Iterable[Acl]) -> People:
@@ -95,8 +93,7 @@ class People:
         Yields principals, the numbers of the groups that apply to them, and whether they are
         super users.
         """
-        classes = self._classes(texts)
-        wanted = {name for names in classes.values() for name in names}
+        classes, wanted = self._touched(texts)
         own: dict[str, list[int]] = {}
         for pattern in patterns:
             for name in pattern.exact.keys() & wanted:
@@ -113,17 +110,20 @@ class People:
             for numbers, alike in found.items():
                 yield tuple(alike), numbers, people.is_super
 
-    def _classes(self, texts: frozenset[str] | None) -> dict[PeopleClass, list[str]]:
+    def _touched(self, texts: frozenset[str] | None) -> _Touched:
         """Put the principals of some ACL principals, or all, together by their classes."""
         if texts not in self.touched:
-            names: Iterable[str] = self.class_of
+            names = frozenset(self.class_of)
             if texts is not None:
-                names = {name for text in texts for name in self.who.get(text, ())}
+                names = frozenset(name for text in texts for name in self.who.get(text, ()))
             classes: dict[PeopleClass, list[str]] = {}
             for name in sorted(names):
                 classes.setdefault(self.class_of[name], []).append(name)
-            self.touched[texts] = classes
+            self.touched[texts] = classes, names
         return self.touched[texts]
+
+
+_Touched = tuple[dict[PeopleClass, list[str]], frozenset[str]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

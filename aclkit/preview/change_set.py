@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterable, Iterator, Sequence
+from bisect import bisect_left
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from aclkit.errors import DataError, UsageError
 from aclkit.model.acl import Acl
@@ -13,7 +15,16 @@ from aclkit.replay.transactions import COMMITTED, Marker, find_spans
 from aclkit.sources.acls_list import read_acls_list
 from aclkit.sources.files import is_file, read_bytes, shown
 from aclkit.sources.records import read_records
-from aclkit.sources.rows import ADD_ACL, FACT, REJECT, REMOVE_ACL, SourceRow
+from aclkit.sources.rows import (
+    ABORT_TXN,
+    ADD_ACL,
+    BEGIN_TXN,
+    END_TXN,
+    FACT,
+    REJECT,
+    REMOVE_ACL,
+    SourceRow,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,8 +69,8 @@ def read_change_set(path: str, before: State) -> ChangeSet:
 def apply_records(rows: Sequence[SourceRow], before: State) -> ChangeSet:
     """Add and remove what records say; those of a transaction at its end, if it has one."""
     acls = dict(before.acls)
-    notes = []
-    for row in _in_effect(rows):
+    effects, notes = _in_effect(rows)
+    for row in effects:
         acl_id = row.acl_id or ""
         is_add = row.record_type == ADD_ACL
         if is_add == (acl_id in acls):
@@ -91,22 +102,33 @@ def _usable(rows: Iterable[SourceRow]) -> list[SourceRow]:
     return [row for row in read if row.kind == FACT]
 
 
-def _in_effect(rows: Sequence[SourceRow]) -> Iterator[SourceRow]:
-    """Yield the ACL records that take effect, in the order in which they do."""
-    offsets = [row.log_offset or 0 for row in rows]
-    changes = (ADD_ACL, REMOVE_ACL)
+def _in_effect(rows: Sequence[SourceRow]) -> tuple[list[SourceRow], list[str]]:
+    """Return the ACL records that take effect, in the order in which they do, and what does not.
+
+    A file may hold records of other things too, within transactions as well.
+    """
+    placed = [(row.log_offset or 0, row) for row in rows]
     markers = [
-        Marker(offset, row.record_type or "")
-        for offset, row in zip(offsets, rows, strict=True)
-        if row.record_type not in changes
+        Marker(offset, row.record_type) for offset, row in placed if row.record_type in _MARKERS
     ]
-    spans, _ = find_spans(markers, max(offsets, default=0) + 1)
+    spans, faults = find_spans(markers, max((offset for offset, _ in placed), default=0) + 1)
+    begins = [span.begin for span in spans]
+    notes = [f"offset {fault.log_offset}: {fault.reason}" for fault in faults]
     effects = []
-    for offset, row in zip(offsets, rows, strict=True):
-        span = next((s for s in spans if s.begin < offset < s.end), None)
-        if row.record_type in changes and (span is None or span.outcome == COMMITTED):
+    for offset, row in placed:
+        if row.record_type not in _CHANGES:
+            continue
+        at = bisect_left(begins, offset) - 1
+        span = spans[at] if at >= 0 and offset < spans[at].end else None
+        if span is None or span.outcome == COMMITTED:
             effects.append((span.end if span else offset, offset, row))
-    yield from (row for *_, row in sorted(effects, key=lambda effect: effect[:2]))
+        else:
+            notes.append(f"offset {offset} has no effect: its transaction is {span.outcome}")
+    return [row for *_, row in sorted(effects, key=lambda effect: effect[:2])], notes
+
+
+_CHANGES: Final = (ADD_ACL, REMOVE_ACL)
+_MARKERS: Final = (BEGIN_TXN, END_TXN, ABORT_TXN)
 
 
 def _acl(row: SourceRow, acl_id: str) -> Acl:

@@ -8,7 +8,7 @@ the specification).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -63,6 +63,8 @@ class _Place(NamedTuple):
 _Sides = tuple[list[Acl], list[Acl]]
 _Rules = dict[tuple[tuple[int, ...], tuple[bool, bool]], Outcome]
 """Groups of ACLs, and who is a super user → what they decide otherwise at a place."""
+_OneRule = tuple[_Place, str, tuple[int, ...], tuple[bool, bool]]
+"""A place, an operation, the groups with an ACL that covers it, and who is a super user."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,7 +79,8 @@ class _Comparison:
     hosts: Hosts
     known: dict[tuple[_Place, tuple[int, ...]], Fates] = field(default_factory=dict)
     rules: dict[_Place, _Rules] = field(default_factory=dict)
-    sides: dict[tuple[int, str], _Sides] = field(default_factory=dict)
+    shifts: dict[_OneRule, tuple[Shift, ...]] = field(default_factory=dict)
+    covering: dict[int, Mapping[str, _Sides]] = field(default_factory=dict)
     keys: dict[tuple[str, str], tuple[Any, ...]] = field(default_factory=dict)
 
     @classmethod
@@ -156,37 +159,55 @@ class _Comparison:
     def _decide(
         self, place: _Place, groups: Sequence[Group], is_super: tuple[bool, bool]
     ) -> Iterator[Shift]:
-        """Decide the operations that a change may touch, from each class of hosts, twice."""
+        """Decide the operations that a change may touch; each once for the ACLs that cover it."""
         is_wide = self._is_wide(place)
+        mine = [(group.number, self._by_operation(group)) for group in groups]
         for operation in OPERATIONS_OF_TYPE[place.resource_type]:
-            covering = [self._covering(group, operation) for group in groups]
-            if not (is_wide or any(before is not after for before, after in covering)):
+            covering = [(number, by[operation]) for number, by in mine if operation in by]
+            if not (is_wide or any(before is not after for _, (before, after) in covering)):
                 continue
-            sides = [[acl for side in covering for acl in side[at]] for at in (0, 1)]
-            found: dict[tuple[Verdict, Verdict], list[str]] = {}
-            for hosts, texts in self.hosts.alike({acl.host for side in sides for acl in side}):
-                hits = [[acl for acl in side if acl.host in texts] for side in sides]
-                if not is_wide and hits[0] == hits[1]:
-                    continue
-                then, now = (
-                    self._verdict(hits[at], operation, place, at, is_super=is_super[at])
-                    for at in (0, 1)
-                )
-                if then != now:
-                    found.setdefault((then, now), []).extend(hosts)
-            for (then, now), names in found.items():
-                yield Shift(operation, tuple(sorted(names)), then, now)
+            key = place, operation, tuple(number for number, _ in covering), is_super
+            if key not in self.shifts:
+                sides = [[acl for _, side in covering for acl in side[at]] for at in (0, 1)]
+                self.shifts[key] = tuple(self._shifts(place, operation, sides, is_super))
+            yield from self.shifts[key]
 
-    def _covering(self, group: Group, operation: str) -> _Sides:
-        """Return a group's ACLs that cover an operation, before and after; one where they agree."""
-        key = group.number, operation
-        if key not in self.sides:
-            before, after = (
-                [a for a in acls if coverage(a.operation, a.permission_type, operation) is not None]
-                for acls in (group.before, group.after)
+    def _shifts(
+        self,
+        place: _Place,
+        operation: str,
+        sides: Sequence[Sequence[Acl]],
+        is_super: tuple[bool, bool],
+    ) -> Iterator[Shift]:
+        """Decide an operation by the ACLs that cover it, from each class of hosts, twice."""
+        is_wide = self._is_wide(place)
+        found: dict[tuple[Verdict, Verdict], list[str]] = {}
+        for hosts, texts in self.hosts.alike({acl.host for side in sides for acl in side}):
+            hits = [[acl for acl in side if acl.host in texts] for side in sides]
+            if not is_wide and hits[0] == hits[1]:
+                continue
+            then, now = (
+                self._verdict(hits[at], operation, place, at, is_super=is_super[at])
+                for at in (0, 1)
             )
-            self.sides[key] = before, before if before == after else after
-        return self.sides[key]
+            if then != now:
+                found.setdefault((then, now), []).extend(hosts)
+        for (then, now), names in found.items():
+            yield Shift(operation, tuple(sorted(names)), then, now)
+
+    def _by_operation(self, group: Group) -> Mapping[str, _Sides]:
+        """Return a group's ACLs by the operations that they cover, before and after.
+
+        Both sides are one list where they agree.
+        """
+        if group.number not in self.covering:
+            found: dict[str, _Sides] = {}
+            for operation in OPERATIONS_OF_TYPE[group.resource_type]:
+                before, after = (_covering(acls, operation) for acls in (group.before, group.after))
+                if before or after:
+                    found[operation] = before, before if before == after else after
+            self.covering[group.number] = found
+        return self.covering[group.number]
 
     def _verdict(
         self, hits: Sequence[Acl], operation: str, place: _Place, at: int, *, is_super: bool
@@ -227,6 +248,10 @@ class _Comparison:
 
 _LOW, _HIGH = "!", "a"
 """Names below and above the wildcard: the broker's order asks no more of a name."""
+
+
+def _covering(acls: Iterable[Acl], operation: str) -> list[Acl]:
+    return [a for a in acls if coverage(a.operation, a.permission_type, operation) is not None]
 
 
 def _search(state: State) -> SecondSearch:

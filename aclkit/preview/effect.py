@@ -72,11 +72,11 @@ class Effect:
 
     def count_lines(self, kind: str) -> int:
         """Return how many lines there are, without making them."""
+        at = KINDS.index(kind)
         return sum(
-            len(principals) * sum(shift.kind == kind for shift in outcome.shifts)
+            len(principals) * outcome.lines[at]
             for part in self.parts
             for principals, outcome in part.fates
-            if outcome.weights[KINDS.index(kind)]
         )
 
     def lines(self, kind: str) -> Iterator[Line]:

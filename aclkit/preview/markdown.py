@@ -14,10 +14,10 @@ from aclkit.preview.topics import TopicToCome
 from aclkit.preview.words import (
     example_sentence,
     few_hosts,
+    line_rows,
     scope_sentences,
     to_come_sentences,
     verdict_sentence,
-    verdict_words,
 )
 from aclkit.query.words import acl_words
 from aclkit.reports.markdown import escape_markdown
@@ -72,24 +72,10 @@ def _statements(preview: Preview) -> Iterator[str]:
 
 
 def _differences(preview: Preview) -> Iterator[list[str]]:
-    effect, hosts = preview.effect, preview.asked.hosts
     for kind in KINDS:
-        number = effect.count(kind)
-        if not number:
-            continue
-        yield [f"### {kind} ({number:,})"]
-        rows = (
-            (
-                line.principal,
-                few_hosts(line.hosts, hosts),
-                line.operation,
-                str(line.resource),
-                verdict_words(effect, line.before),
-                verdict_words(effect, line.after),
-            )
-            for line in effect.lines(kind)
-        )
-        yield from _table(_COLUMNS, rows, effect.count_lines(kind))
+        if number := preview.effect.count(kind):
+            yield [f"### {kind} ({number:,})"]
+            yield from _table(_COLUMNS, line_rows(preview, kind), preview.effect.count_lines(kind))
 
 
 def _counts(name: str, counts: Sequence[Count]) -> Iterator[list[str]]:

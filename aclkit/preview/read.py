@@ -13,7 +13,7 @@ from aclkit.model.resource import Resource
 from aclkit.model.semantics import Semantics
 from aclkit.preview.state import Asked, Change, State
 from aclkit.query.alive import acls_alive
-from aclkit.query.as_of import find_moment, read_timeline
+from aclkit.query.as_of import find_moment, note_on_hole, read_timeline
 from aclkit.query.opening import open_tables
 from aclkit.query.sql import fetch
 from aclkit.query.tables import Tables
@@ -105,11 +105,11 @@ def read_past(
         after=State(acls=now, settings=moments[1].settings),
         semantics=base.semantics,
     )
+    offsets = moments[0].offset, moments[1].offset
+    holes = (note_on_hole(*hole) for hole in timeline.holes if hole[1] <= max(offsets))
+    notes = (moment.note for moment in moments if moment.note)
     return Past(
-        base=base,
-        change=change,
-        offsets=(moments[0].offset, moments[1].offset),
-        notes=tuple(dict.fromkeys(moment.note for moment in moments if moment.note)),
+        base=base, change=change, offsets=offsets, notes=tuple(dict.fromkeys((*notes, *holes)))
     )
 
 

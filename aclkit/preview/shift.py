@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence, Set
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from typing import Final, NamedTuple
 
 from aclkit.decide.rules import ALLOWED
@@ -35,21 +35,24 @@ class Shift(NamedTuple):
 class Outcome(NamedTuple):
     """All that is decided otherwise for a principal on a resource.
 
-    ``weights`` says how many (operation, host) of each of ``KINDS`` there are: one outcome stands
-    for many principals and resources and is counted once.
+    One outcome stands for many principals and resources and is counted once, by ``KINDS``:
+    ``weights`` says how many (operation, host) there are, ``lines`` how many shifts.
     """
 
     shifts: tuple[Shift, ...]
     weights: tuple[int, int, int]
+    lines: tuple[int, int, int]
 
     @classmethod
     def of(cls, shifts: Iterable[Shift]) -> Outcome:
         """Count what is decided otherwise."""
         kept = tuple(shifts)
-        gained, lost, redecided = (
-            sum(len(shift.hosts) for shift in kept if shift.kind == kind) for kind in KINDS
-        )
-        return cls(kept, (gained, lost, redecided))
+        weights, lines = dict.fromkeys(KINDS, 0), dict.fromkeys(KINDS, 0)
+        for shift in kept:
+            kind = shift.kind
+            weights[kind] += len(shift.hosts)
+            lines[kind] += 1
+        return cls(kept, _by_kind(weights), _by_kind(lines))
 
     def without_hosts(self, hosts: Set[str]) -> Outcome:
         """Leave hosts out."""
@@ -62,6 +65,10 @@ class Outcome(NamedTuple):
     def _only(self, keep: Callable[[tuple[str, ...]], tuple[str, ...]]) -> Outcome:
         shifts = (shift._replace(hosts=keep(shift.hosts)) for shift in self.shifts)
         return Outcome.of(shift for shift in shifts if shift.hosts)
+
+
+def _by_kind(counts: Mapping[str, int]) -> tuple[int, int, int]:
+    return counts[GAINED], counts[LOST], counts[REDECIDED]
 
 
 Fates = Sequence[tuple[tuple[str, ...], Outcome]]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from aclkit.model.acl import Acl
 from aclkit.model.host import canonical_host
@@ -45,6 +45,20 @@ class Change:
     before: State
     after: State
     semantics: Semantics
+
+    def __post_init__(self) -> None:
+        """Give an ACL that takes the id of another one an id of its own: an id means one ACL.
+
+        No controller gives an id twice, but a change set written by hand may.
+        """
+        then = self.before.acls
+        if any(then.get(name, acl) != acl for name, acl in self.after.acls.items()):
+            acls = (
+                replace(acl, acl_id=f"{name} (another ACL)") if then.get(name, acl) != acl else acl
+                for name, acl in self.after.acls.items()
+            )
+            after = State(acls={acl.acl_id: acl for acl in acls}, settings=self.after.settings)
+            object.__setattr__(self, "after", after)
 
     @property
     def added(self) -> list[Acl]:

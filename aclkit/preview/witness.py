@@ -7,8 +7,10 @@ a name for what two patterns share. What wider sets of patterns share, nothing s
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from bisect import bisect_left
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Final
 
 from aclkit.inventory.any_other import find_witness
@@ -19,7 +21,7 @@ from aclkit.model.principal import WILDCARD_PRINCIPAL, split_principal
 from aclkit.model.resource import WORD_OF_TYPE, Resource
 from aclkit.model.semantics import Semantics
 from aclkit.patterns.contain import glob_symbols, pattern_symbols, principal_contains
-from aclkit.patterns.cover import ANY_ONE, ANY_RUN, covers
+from aclkit.patterns.cover import covers
 from aclkit.patterns.match import (
     GLOB,
     PREFIXED,
@@ -29,8 +31,16 @@ from aclkit.patterns.match import (
     names_exactly,
 )
 from aclkit.patterns.trie import PatternIndex
-from aclkit.preview.overlap import Symbols, fill, may_overlap, overlap
+from aclkit.preview.overlap import (
+    Symbols,
+    fill,
+    is_name,
+    literal_start,
+    may_overlap,
+    overlap,
+)
 from aclkit.preview.state import Asked, Change
+from aclkit.query.words import plain
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,18 +106,30 @@ def describe_pattern(pattern: _Pattern, semantics: Semantics) -> str:
     if matches_every_name(pattern_type, name, semantics):
         return f"any {word} to come"
     if kind == PREFIXED:
-        return f"any {word} to come that starts with `{name}`"
+        return f"any {word} to come that starts with {_quoted(name)}"
     if kind == GLOB:
-        return f"any {word} to come that matches `{name}`"
-    return f"the {word} `{name}`, should it come"
+        return f"any {word} to come that matches {_quoted(name)}"
+    return f"the {word} {_quoted(name)}, should it come"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Names:
-    """All patterns of both states, and the names of the inventory."""
+    """All patterns of both states, and the names of the inventory.
 
-    patterns: list[_Pattern]
-    symbols: list[Symbols]
+    Attributes:
+        patterns: in one order.
+        symbols: of each of them.
+        starts: the letters before a pattern's first wildcard → numbers of such patterns, by type.
+        sorted_starts: the same starts in order: what begins alike stands together.
+        index: of the patterns by their numbers.
+        taken: resources that are no names to come.
+        semantics: how patterns are read.
+    """
+
+    patterns: Sequence[_Pattern]
+    symbols: Sequence[Symbols]
+    starts: Mapping[tuple[str, str], Sequence[int]]
+    sorted_starts: Sequence[tuple[str, str]]
     index: PatternIndex
     taken: Collection[Resource]
     semantics: Semantics
@@ -116,10 +138,16 @@ class _Names:
     def of(cls, change: Change, asked: Asked) -> _Names:
         acls: Mapping[str, Acl] = {**change.before.acls, **change.after.acls}
         patterns = list(dict.fromkeys(_pattern(acl) for _, acl in sorted(acls.items())))
+        symbols = [pattern_symbols(kind, name, change.semantics) for _, kind, name in patterns]
+        starts: dict[tuple[str, str], list[int]] = {}
+        for number, (resource_type, *_) in enumerate(patterns):
+            starts.setdefault((resource_type, literal_start(symbols[number])), []).append(number)
         rows = ((number, *pattern) for number, pattern in enumerate(patterns))
         return cls(
             patterns=patterns,
-            symbols=[pattern_symbols(kind, name, change.semantics) for _, kind, name in patterns],
+            symbols=symbols,
+            starts=starts,
+            sorted_starts=sorted(starts),
             index=PatternIndex.build(rows, change.semantics),
             taken=frozenset(asked.resources),
             semantics=change.semantics,
@@ -137,14 +165,16 @@ class _Names:
                 yield Witness(stands_for=words, resource=Resource(resource_type, ANY_OTHER))
             elif witness := self._name(resource_type, mine):
                 yield Witness(stands_for=words, resource=witness)
-            yield from self._overlaps(pattern, mine, words)
+            if not is_name(mine):
+                yield from self._overlaps(pattern, mine, words)
 
     def _overlaps(self, pattern: _Pattern, mine: Symbols, words: str) -> Iterator[Witness]:
-        for other, symbols in zip(self.patterns, self.symbols, strict=True):
-            if other[0] != pattern[0] or other == pattern or not may_overlap(mine, symbols):
+        for number in self._near(pattern[0], mine):
+            other, symbols = self.patterns[number], self.symbols[number]
+            if other == pattern or not may_overlap(mine, symbols):
                 continue
-            if ANY_RUN not in symbols and ANY_ONE not in symbols:
-                # A name; of those in the inventory all is known already.
+            if is_name(symbols):
+                # Of the names in the inventory all is known already.
                 is_new = Resource(other[0], "".join(symbols)) not in self.taken
                 shared: Symbols | None = overlap(mine, symbols) if is_new else None
             elif covers(symbols, mine):
@@ -153,11 +183,33 @@ class _Names:
                 shared = symbols if covers(mine, symbols) else overlap(mine, symbols)
             witness = self._name(pattern[0], shared) if shared is not None else None
             if witness:
-                also = f"{words}, and that {other[1]} `{other[2]}` reaches too"
+                also = f"{words}, and that {other[1]} {_quoted(other[2])} reaches too"
                 yield Witness(stands_for=also, is_overlap=True, resource=witness)
+
+    def _near(self, resource_type: str, mine: Symbols) -> list[int]:
+        """Return the patterns that begin as a pattern does: no other shares a name with it.
+
+        One start has to be the beginning of the other. To look at all patterns instead takes
+        time that grows with the square of a change set.
+        """
+        start = literal_start(mine)
+        near = [
+            number
+            for end in range(len(start))
+            for number in self.starts.get((resource_type, start[:end]), ())
+        ]
+        at = bisect_left(self.sorted_starts, (resource_type, start))
+        for key in islice(self.sorted_starts, at, None):
+            if key[0] != resource_type or not key[1].startswith(start):
+                break
+            near += self.starts[key]
+        return sorted(near)
 
     def _name(self, resource_type: str, shared: Symbols) -> Resource | None:
         """Find a name that as few patterns reach as can be, of those that do not contain it."""
+        if is_name(shared):
+            only = Resource(resource_type, "".join(shared))
+            return None if only in self.taken else only
         best: tuple[int, str] | None = None
         tries = 0
 
@@ -189,7 +241,8 @@ def _principals(
             names = (fill(symbols, run=run, one=run[0]) for run in _FILLERS)
             free = next((name for name in names if name not in taken), None)
             if free:
-                yield Witness(stands_for=f"any principal to come like `{text}`", principal=free)
+                words = f"any principal to come like {_quoted(text)}"
+                yield Witness(stands_for=words, principal=free)
 
 
 def _hosts(
@@ -204,14 +257,20 @@ def _hosts(
             names = (fill(glob_symbols(text), run=run, one=run[-1]) for run in _ADDRESSES)
             free = next((n for n in names if canonical_host(n) == n and n not in taken), None)
             if free:
-                yield Witness(stands_for=f"any host to come like `{text}`", host=free)
+                yield Witness(stands_for=f"any host to come like {_quoted(text)}", host=free)
 
 
 _FILLERS: Final = ("any-other", *(f"{letter}-any-other" for letter in "zqxjkvw"))
-_ADDRESSES: Final = tuple(
-    ".".join([str(number)] * count) for count in (1, 2, 3) for number in (254, 253, 199, 77, 9, 5)
+_ADDRESSES: Final = (
+    *(".".join([str(n)] * parts) for parts in (1, 2, 3) for n in (254, 253, 199, 77, 9, 5)),
+    *(":".join([f"{n:x}"] * groups) for groups in range(1, 8) for n in (254, 253, 199, 77, 9, 5)),
 )
-"""Parts of addresses; four parts are the any-other host's."""
+"""Parts of addresses, IPv4 and IPv6; whole ones are the any-other host's."""
+
+
+def _quoted(text: str) -> str:
+    """Write a stranger's text within a sentence, so that it can act on no terminal."""
+    return f"`{plain(text)}`"
 
 
 def _pattern(acl: Acl) -> _Pattern:

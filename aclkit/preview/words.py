@@ -9,7 +9,7 @@ from aclkit.preview.effect import Effect
 from aclkit.preview.preview import Preview, ToCome
 from aclkit.preview.shift import GAINED, KINDS, LOST
 from aclkit.query.outside import Verdict
-from aclkit.query.words import acl_words
+from aclkit.query.words import acl_words, plain
 
 
 def verdict_sentence(preview: Preview) -> str:
@@ -58,8 +58,9 @@ def example_sentence(preview: Preview) -> str | None:
         return None
     line, effect = found
     before, after = (verdict_words(effect, verdict) for verdict in (line.before, line.after))
+    resource, principal, host = map(plain, (str(line.resource), line.principal, line.hosts[0]))
     return (
-        f"{line.operation} on {line.resource} by {line.principal} from {line.hosts[0]}: "
+        f"{line.operation} on {resource} by {principal} from {host}: "
         f"{line.before.decision} before ({before}), {line.after.decision} after ({after})"
     )
 
@@ -86,6 +87,23 @@ def to_come_sentences(preview: Preview) -> Iterator[str]:
         )
 
 
+def line_rows(preview: Preview, kind: str) -> Iterator[tuple[str, ...]]:
+    """Yield what became so, for people: principal, hosts, operation, resource, and what decides.
+
+    What decides is said before and after.
+    """
+    effect = preview.effect
+    for line in effect.lines(kind):
+        yield (
+            line.principal,
+            few_hosts(line.hosts, preview.asked.hosts),
+            line.operation,
+            str(line.resource),
+            verdict_words(effect, line.before),
+            verdict_words(effect, line.after),
+        )
+
+
 def few_hosts(hosts: Sequence[str], asked: Sequence[str]) -> str:
     """Write hosts that fare alike: ``*`` where they are all, otherwise the first few."""
     if len(hosts) == len(asked):
@@ -100,12 +118,12 @@ def _to_come_sentence(coming: ToCome, kind: str) -> str:
     verb = "opens" if kind == GAINED else "closes"
     return (
         f"{verb} also {coming.witness.stands_for}: {', '.join(operations)} for {who} "
-        f"(tried with {coming.witness.name})"
+        f"(tried with {plain(coming.witness.name)})"
     )
 
 
 def _few(names: Sequence[str]) -> str:
-    shown = ", ".join(names[:_FEW])
+    shown = ", ".join(map(plain, names[:_FEW]))
     return shown if len(names) <= _FEW else f"{shown} and {len(names) - _FEW:,} more"
 
 

@@ -161,6 +161,11 @@ def note_on_settings(timeline: Timeline) -> str | None:
     )
 
 
+def note_on_hole(start: int, end: int) -> str:
+    """Say what a hole of the log means for the states behind it."""
+    return f"offsets {start} to {end - 1} could not be read: what changed there is missing"
+
+
 def _moment(offset: int, then: Settings, timeline: Timeline, *, is_sure: bool) -> Moment:
     note = None if is_sure else note_on_settings(timeline)
     return Moment(offset=offset, settings=then.broker, is_past=True, note=note)

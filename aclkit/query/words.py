@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import Final
 
-from aclkit.acls.command import PROGRAM, render_script
 from aclkit.decide.rules import (
     ALLOWED,
     DEFAULT_ALLOW,
@@ -18,7 +17,7 @@ from aclkit.decide.rules import (
 )
 from aclkit.model.acl import ANY_OTHER, Acl, Request
 from aclkit.model.resource import Resource
-from aclkit.query.as_of import note_on_settings
+from aclkit.query.as_of import note_on_hole, note_on_settings
 from aclkit.query.history import ADDED, LOG_START, REMOVED, SEARCH, SETTINGS, History, Interval
 from aclkit.query.why import MOST_OTHERS, Why
 
@@ -97,7 +96,7 @@ def history_notes(history: History) -> Iterator[str]:
             )
     for start, end in timeline.holes:
         if 0 < start < timeline.head:
-            yield f"offsets {start} to {end - 1} could not be read: what changed there is missing"
+            yield note_on_hole(start, end)
     if note := note_on_settings(timeline):
         yield note
     if history.has_hosts and history.request.host == ANY_OTHER:
@@ -107,21 +106,6 @@ def history_notes(history: History) -> Iterator[str]:
 def plain(text: str) -> str:
     """Return a stranger's text so that it can act on no terminal."""
     return text if text.isprintable() else json.dumps(text)
-
-
-def kafka_acls_command(acl: Acl) -> str | None:
-    """Write the ``kafka-acls`` command that adds an ACL; None where kafka-acls cannot say it.
-
-    >>> kafka_acls_command(Acl(acl_id="", resource_type="CLUSTER", resource_name="kafka-cluster",
-    ...     pattern_type="LITERAL", principal="User:a b", host="*", operation="DESCRIBE_CONFIGS",
-    ...     permission_type="ALLOW"))
-    "kafka-acls --bootstrap-server HOST:PORT --add --cluster --allow-principal 'User:a b' \
---operation DescribeConfigs"
-    """
-    lines, unsaid = render_script([acl])
-    if unsaid:
-        return None
-    return f"{PROGRAM} --bootstrap-server HOST:PORT --add{lines[-1].removeprefix('add')}"
 
 
 def _decision(request: Request, ruling: Ruling, *, is_any_host: bool) -> str:

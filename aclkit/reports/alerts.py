@@ -17,9 +17,11 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, Final
 
+from aclkit.audit.baseline import Judged
 from aclkit.errors import AclkitError
 from aclkit.findings import SEVERITIES, Finding, sort_findings
 from aclkit.reports.data import NightlySummary
+from aclkit.reports.states import count_states, is_alarming_finding, state_by_fingerprint
 from aclkit.reports.words import (
     COMPLETE,
     broken_assertions,
@@ -64,15 +66,16 @@ def is_alarming(summary: NightlySummary, least: str) -> bool:
 
     Args:
         summary: the run.
-        least: the least severity of a finding that is; ``always``, or ``never``. Whatever the
-            severity, a broken assertion, missing answers, an incomplete run and an exit code
-            above 1 are.
+        least: the least severity of a finding that is, if it is new; ``always``, or ``never``.
+            Whatever the severity, a mute that ran out, a broken assertion, missing answers, an
+            incomplete run and an exit code above 1 are.
     """
     if least in (ALWAYS, NEVER):
         return least == ALWAYS
     severe = SEVERITIES[: SEVERITIES.index(least) + 1]
+    states = state_by_fingerprint(summary)
     return bool(
-        any(finding.severity in severe for finding in summary.findings)
+        any(is_alarming_finding(f, states.get(f.fingerprint), severe) for f in summary.findings)
         or broken_assertions(summary)
         or missing_answers(summary)
         or summary.status != COMPLETE
@@ -81,8 +84,11 @@ def is_alarming(summary: NightlySummary, least: str) -> bool:
 
 
 def alert_of(summary: NightlySummary) -> Alert:
-    """Tell what a run found, the worst first."""
-    worst = sort_findings(summary.findings)[:MOST_FINDINGS]
+    """Tell what a run found, what is known from a baseline last, the worst first."""
+    states = state_by_fingerprint(summary)
+    found = sort_findings(summary.findings)
+    found.sort(key=lambda f: not is_alarming_finding(f, states.get(f.fingerprint), SEVERITIES))
+    worst = found[:MOST_FINDINGS]
     more = len(summary.findings) - len(worst)
     broken = broken_assertions(summary)
     return Alert(
@@ -90,10 +96,7 @@ def alert_of(summary: NightlySummary) -> Alert:
         text=verdict(summary),
         lines=(
             *(f"broken assertion: {name}" for name in broken[:MOST_FINDINGS]),
-            *(
-                _cut(f"{finding.severity} {finding.finding}: {finding.message}", _LONGEST_LINE)
-                for finding in worst
-            ),
+            *(_line(finding, states.get(finding.fingerprint)) for finding in worst),
             *([f"… and {more:,} more findings"] if more else ()),
         ),
         facts={
@@ -103,7 +106,8 @@ def alert_of(summary: NightlySummary) -> Alert:
             "status": summary.status,
             "exit_code": summary.exit_code,
             "findings": count_severities(summary.findings),
-            "worst": [_finding(finding) for finding in worst],
+            "states": None if summary.judged is None else count_states(summary.judged),
+            "worst": [_finding(finding, states.get(finding.fingerprint)) for finding in worst],
             "broken_assertions": broken,
             "access_changes": summary.access_changes,
             "answers_missing": missing_answers(summary),
@@ -134,8 +138,14 @@ def _title(cluster_id: str) -> str:
     return f"aclkit: Kafka access on cluster {cluster_id}"
 
 
-def _finding(finding: Finding) -> dict[str, Any]:
-    return {**asdict(finding), "fingerprint": finding.fingerprint}
+def _line(finding: Finding, state: Judged | None) -> str:
+    said = "" if state is None else f" ({'mute ran out' if state.is_expired else state.state})"
+    return _cut(f"{finding.severity} {finding.finding}{said}: {finding.message}", _LONGEST_LINE)
+
+
+def _finding(finding: Finding, state: Judged | None) -> dict[str, Any]:
+    said = {"fingerprint": finding.fingerprint, "state": state and state.state}
+    return {**asdict(finding), **said}
 
 
 def _slack(alert: Alert) -> dict[str, Any]:

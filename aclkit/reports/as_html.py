@@ -11,7 +11,7 @@ import base64
 import hashlib
 import json
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from importlib.resources import files
 from typing import Final
@@ -19,10 +19,12 @@ from typing import Final
 from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup
 
+from aclkit.audit.baseline import Judged
 from aclkit.findings import EVERY_NAME, SEVERITIES, Finding, sort_findings
 from aclkit.query.words import acl_words
 from aclkit.reports.data import AliveAcl, Report
 from aclkit.reports.embed import embed
+from aclkit.reports.states import fixed, muted, state_by_fingerprint, state_words
 from aclkit.reports.trend_chart import bars
 from aclkit.reports.words import (
     cause_words,
@@ -38,6 +40,9 @@ from aclkit.reports.words import (
 MOST_FINDINGS: Final = 250
 """So many findings of a kind and severity are shown; the rest is counted."""
 
+STATES_SHOWN: Final = ("new", "known", "muted")
+"""The states that findings of the page may have; what is fixed is a list of its own."""
+
 MOST_CHANGES: Final = 250
 MOST_CAUSES: Final = 5
 
@@ -50,7 +55,7 @@ def render_html(report: Report) -> str:
     """Write the page."""
     style, script = _part("report.css"), _part("report.js")
     template = _environment().from_string(_part("report.html.j2"))
-    data = None if report.explorer is None else embed(report.explorer)
+    data = None if report.explorer is None else embed(report.explorer, report.heat)
     summary = report.summary
     return template.render(
         policy=_policy(style, script),
@@ -64,6 +69,11 @@ def render_html(report: Report) -> str:
         missing=missing_answers(summary),
         found=count_severities(summary.findings),
         severities=list(_severities(report)),
+        muted=list(_muted(report)),
+        more_muted=max(0, len(muted(summary)) - MOST_FINDINGS),
+        fixed=fixed(summary)[:MOST_FINDINGS],
+        more_fixed=max(0, len(fixed(summary)) - MOST_FINDINGS),
+        states=[] if summary.judged is None else STATES_SHOWN,
         charts=bars(report.trend),
         heat=list(_heat_rows(report)),
         changes=[
@@ -85,9 +95,10 @@ def script_json(data: object) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Shown:
-    """A finding, its ACLs, and its evidence beyond them."""
+    """A finding, its state, its ACLs, and its evidence beyond them."""
 
     finding: Finding
+    state: Judged | None
     acls: tuple[AliveAcl, ...]
     evidence: tuple[str, ...]
 
@@ -111,21 +122,29 @@ def _severities(report: Report) -> Iterator[tuple[str, int, list[_Kind]]]:
     )
     for finding in sort_findings(report.summary.findings):
         kinds[finding.severity][finding.finding].append(finding)
+    states = state_by_fingerprint(report.summary)
     for severity in SEVERITIES:
         found = [
-            _Kind(name, len(rows), tuple(_show(row, report) for row in rows[:MOST_FINDINGS]))
+            _Kind(name, len(rows), tuple(_show(r, states, report) for r in rows[:MOST_FINDINGS]))
             for name, rows in kinds[severity].items()
         ]
         if found:
             yield severity, sum(kind.number for kind in found), found
 
 
-def _show(finding: Finding, report: Report) -> _Shown:
+def _muted(report: Report) -> Iterator[_Shown]:
+    """Yield the findings that somebody answers for."""
+    items = muted(report.summary)[:MOST_FINDINGS]
+    states = {item.fingerprint: item for item in items}
+    return (_show(item.finding, states, report) for item in items if item.finding is not None)
+
+
+def _show(finding: Finding, states: Mapping[str, Judged], report: Report) -> _Shown:
     """Take the ACLs out of the evidence where the report knows them: it says more of them."""
     known = [report.acls[acl_id] for acl_id in finding.acl_ids if acl_id in report.acls]
     said = tuple(f"ACL {alive.acl.acl_id}:" for alive in known)
     evidence = tuple(line for line in finding.evidence if not said or not line.startswith(said))
-    return _Shown(finding, tuple(known), evidence)
+    return _Shown(finding, states.get(finding.fingerprint), tuple(known), evidence)
 
 
 def _heat_rows(report: Report) -> Iterator[tuple[str, list[tuple[int, int, int, str]]]]:
@@ -170,7 +189,9 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         finalize=_finalize,
     )
-    environment.filters.update(thousands=thousands, utc=utc, acl=acl_words, scope=_scope)
+    environment.filters.update(
+        thousands=thousands, utc=utc, acl=acl_words, scope=_scope, state=state_words
+    )
     return environment
 
 

@@ -6,13 +6,18 @@ import json
 from dataclasses import asdict
 from typing import Any
 
+from aclkit.audit.baseline import Judged
 from aclkit.findings import Finding
 from aclkit.reports.data import AccessChange, AliveAcl, Report
+from aclkit.reports.states import count_states, fixed, listed
 from aclkit.reports.words import count_severities, iso, missing_answers, verdict
 
 
 def render_json(report: Report) -> str:
-    """Write the run, its findings, changes, assertions and the trend as one JSON object."""
+    """Write the run, its findings, changes, assertions and the trend as one JSON object.
+
+    Muted findings stand among the findings, with who answers for them; the counts leave them out.
+    """
     summary = report.summary
     assertions = summary.assertions
     content = {
@@ -22,7 +27,8 @@ def render_json(report: Report) -> str:
         "made_at": iso(report.made_at),
         "run": _run(report),
         "counts": _counts(report),
-        "findings": [_finding(finding, report) for finding in summary.findings],
+        "findings": [_finding(finding, state, report) for finding, state in listed(summary)],
+        "fixed": [asdict(item.known) for item in fixed(summary) if item.known is not None],
         "access_changes": [_change(change) for change in summary.changes],
         "assertions": None if assertions is None else [asdict(tested) for tested in assertions],
         "trend": [asdict(point) | {"started_at": iso(point.started_at)} for point in report.trend],
@@ -55,16 +61,31 @@ def _counts(report: Report) -> dict[str, Any]:
         "answers_expected": summary.rows_expected,
         "answers_missing": missing_answers(summary),
         "findings": count_severities(summary.findings),
+        "states": None if summary.judged is None else count_states(summary.judged),
         "access_changes": summary.access_changes,
     }
 
 
-def _finding(finding: Finding, report: Report) -> dict[str, Any]:
+def _finding(finding: Finding, state: Judged | None, report: Report) -> dict[str, Any]:
     known = [report.acls[acl_id] for acl_id in finding.acl_ids if acl_id in report.acls]
     return {
         **asdict(finding),
         "fingerprint": finding.fingerprint,
+        "state": state and state.state,
+        "mute": _mute(state),
         "acls": [_acl(alive) for alive in known],
+    }
+
+
+def _mute(state: Judged | None) -> dict[str, Any] | None:
+    if state is None or state.mute is None:
+        return None
+    mute = state.mute
+    return {
+        "until": mute.until.isoformat(),
+        "owner": mute.owner,
+        "reason": mute.reason,
+        "has_run_out": state.is_expired,
     }
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from aclkit.reports.data import Report
+from aclkit.reports.states import count_states
 from aclkit.reports.words import COMPLETE, count_severities
 
 
@@ -32,7 +33,11 @@ def metrics(report: Report) -> Iterator[Metric]:
     for name, said, value in _singles(report):
         yield Metric(name, said, (({}, float(value)),))
     found = count_severities(summary.findings)
-    yield Metric("findings", "Findings in force.", tuple(_labelled("severity", found)))
+    said = "Findings in force, but those that are muted."
+    yield Metric("findings", said, tuple(_labelled("severity", found)))
+    if summary.judged is not None:
+        states = count_states(summary.judged)
+        yield Metric("finding_states", "Findings by state.", tuple(_labelled("state", states)))
     newest = report.trend[-1] if report.trend else None
     moved = {"gained": newest.gained if newest else 0, "lost": newest.lost if newest else 0}
     yield Metric(

@@ -5,15 +5,18 @@ from __future__ import annotations
 import json
 from typing import Any, Final
 
+from aclkit.audit.baseline import Judged, Known
 from aclkit.audit.kinds import KINDS
-from aclkit.findings import Finding, sort_findings
+from aclkit.findings import SEVERITIES, Finding
 from aclkit.reports.data import AssertionOutcome, Report
+from aclkit.reports.states import fixed, listed
 from aclkit.reports.words import COMPLETE, iso
 
 SCHEMA: Final = "https://json.schemastore.org/sarif-2.1.0.json"
 ASSERTION: Final = "assertion"
 """The rule of a broken assertion."""
 
+_BASELINE_STATES: Final = {True: "unchanged", False: "new"}
 _LEVELS: Final = {"high": "error", "medium": "warning", "low": "note", "info": "note"}
 
 
@@ -22,19 +25,26 @@ def render_sarif(report: Report) -> str:
 
     An ACL has no file, so a result names it as a logical location (SARIF 2.1.0, 3.33). The
     fingerprint is the finding's own and the same in every run.
+
+    Where there is a baseline or a mute, a result says by ``baselineState`` (3.27.24) whether it is
+    new, and by ``suppressions`` (3.27.23, 3.35) who answers for it until when. What is fixed is a
+    result ``absent`` that passes. A mute that has run out suppresses nothing: it is a property.
     """
-    findings = sort_findings(report.summary.findings)
+    findings = listed(report.summary)
+    gone = [item.known for item in fixed(report.summary) if item.known is not None]
     broken = [tested for tested in report.summary.assertions or () if not tested.passed]
-    kinds = list(dict.fromkeys(finding.finding for finding in findings))
+    names = [*(finding.finding for finding, _ in findings), *(known.finding for known in gone)]
+    kinds = list(dict.fromkeys(names))
     rules = [*kinds, *([ASSERTION] if broken else ())]
     place = {kind: number for number, kind in enumerate(rules)}
     run = {
-        "tool": {"driver": _driver(report, rules, findings)},
+        "tool": {"driver": _driver(report, rules, [finding for finding, _ in findings])},
         "automationDetails": {"id": f"aclkit/{report.summary.cluster_id}/{report.summary.run_id}"},
         "columnKind": "unicodeCodePoints",
         "invocations": [_invocation(report)],
         "results": [
-            *(_result(finding, place[finding.finding]) for finding in findings),
+            *(_result(finding, state, place[finding.finding]) for finding, state in findings),
+            *(_fixed(known, place[known.finding]) for known in gone),
             *(_broken(tested, place[ASSERTION]) for tested in broken),
         ],
     }
@@ -64,12 +74,15 @@ def _driver(report: Report, rules: list[str], findings: list[Finding]) -> dict[s
 
 
 def _rule(rule: str, worst: Finding | None) -> dict[str, Any]:
-    if worst is None:
-        meaning, fix, level = "A policy of the team does not hold.", "Mend what breaks it.", "error"
+    kind = KINDS.get(rule)
+    if rule == ASSERTION:
+        meaning, fix = "A policy of the team does not hold.", "Mend what breaks it."
+    elif kind is not None:
+        meaning, fix = kind.meaning, kind.fix
     else:
-        kind = KINDS.get(rule)
-        meaning, fix = (kind.meaning, kind.fix) if kind else (worst.message, worst.fix)
-        level = _LEVELS[worst.severity]
+        meaning, fix = (worst.message, worst.fix) if worst else (rule, rule)
+    severity = worst.severity if worst else kind.severity if kind else SEVERITIES[0]
+    level = _LEVELS.get(severity, _LEVELS[SEVERITIES[0]])
     return {
         "id": rule,
         "shortDescription": {"text": rule.replace("-", " ")},
@@ -79,7 +92,7 @@ def _rule(rule: str, worst: Finding | None) -> dict[str, Any]:
     }
 
 
-def _result(finding: Finding, rule: int) -> dict[str, Any]:
+def _result(finding: Finding, state: Judged | None, rule: int) -> dict[str, Any]:
     return {
         "ruleId": finding.finding,
         "ruleIndex": rule,
@@ -93,7 +106,37 @@ def _result(finding: Finding, rule: int) -> dict[str, Any]:
             "holdsFor": finding.holds_for,
             "evidence": list(finding.evidence),
             "aclIds": list(finding.acl_ids),
+            **({"muteRanOut": _mute(state)} if state and state.is_expired else {}),
         },
+        **({} if state is None else _state(state)),
+    }
+
+
+def _state(state: Judged) -> dict[str, Any]:
+    """Say a state; every result has suppressions then, those without one an empty list."""
+    suppression = {"kind": "external", "status": "accepted", "justification": _mute(state)}
+    return {
+        "baselineState": _BASELINE_STATES[state.known is not None],
+        "suppressions": [suppression] if state.state == "muted" else [],
+    }
+
+
+def _mute(state: Judged) -> str:
+    mute = state.mute
+    return f"{mute.owner}, until {mute.until}: {mute.reason}" if mute is not None else ""
+
+
+def _fixed(known: Known, rule: int) -> dict[str, Any]:
+    return {
+        "ruleId": known.finding,
+        "ruleIndex": rule,
+        "level": "none",
+        "kind": "pass",
+        "message": {"text": f"Fixed: {known.finding} of {known.subject}"},
+        "locations": [_place(known.subject)],
+        "partialFingerprints": {"aclkit/v1": known.fingerprint},
+        "baselineState": "absent",
+        "suppressions": [],
     }
 
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from aclkit.audit.baseline import Judged
 from aclkit.findings import Finding
 from aclkit.model.acl import Acl
 
@@ -80,8 +81,11 @@ class NightlySummary:
         rows_decided: how many of them the tables answer.
         changes: the largest access changes.
         access_changes: how many there are in all.
+        findings: those in force, but those that are muted.
         exit_code: what the run ended with; None where that is not known any more.
         assertions: the team's policies; None where none were tested.
+        judged: every finding with its state, muted and fixed ones too; None where there is
+            neither a baseline nor a mute.
     """
 
     cluster_id: str
@@ -102,6 +106,7 @@ class NightlySummary:
     access_changes: int
     exit_code: int | None
     assertions: tuple[AssertionOutcome, ...] | None = None
+    judged: tuple[Judged, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,17 +6,18 @@ from collections.abc import Iterable, Mapping
 from typing import Any, TypeVar
 
 from aclkit.model.resource import WORD_OF_TYPE
-from aclkit.reports.data import AliveAcl, Explorer, Ruling
+from aclkit.reports.data import AliveAcl, Explorer, HeatMap, Ruling
 from aclkit.reports.words import utc
 
 _Name = TypeVar("_Name")
 
 
-def embed(explorer: Explorer) -> dict[str, Any]:
+def embed(explorer: Explorer, heat: HeatMap | None = None) -> dict[str, Any]:
     """Write lists of numbers wherever a row is meant many times.
 
     A ruling is four numbers: operation, host (0 is any other), ACL (0 is none), and twice the
-    rule, plus one where it is ALLOWED. A pair is three: principal, resource, ruleset.
+    rule, plus one where it is ALLOWED. A pair is three: principal, resource, ruleset. The names of
+    the heat map's rows and columns are there too, as they are: on the page two may look alike.
     """
     types = sorted({kind for kind, _ in explorer.resources})
     type_of = _number(types)
@@ -36,6 +37,8 @@ def embed(explorer: Explorer) -> dict[str, Any]:
         "super": explorer.super_ruleset,
         "classes": [list(row) for row in explorer.classes],
         "pairs": [number for pair in explorer.pairs for number in pair],
+        "heatPrincipals": list(heat.principals) if heat else [],
+        "heatPrefixes": [prefix for prefix, _ in heat.prefixes] if heat else [],
     }
 
 

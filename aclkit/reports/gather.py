@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import fields, replace
 from datetime import UTC, datetime
 from typing import Any, Final
@@ -10,6 +10,7 @@ from typing import Any, Final
 import duckdb
 
 import aclkit
+from aclkit.audit.baseline import Judged
 from aclkit.audit.kinds import AUTHORIZER_LOG_MISMATCH, KINDS, UNUSED_GRANT
 from aclkit.findings import Finding, sort_findings
 from aclkit.model.acl import Acl
@@ -18,6 +19,10 @@ from aclkit.query.warehouse import Published, Run, deciding_run
 from aclkit.reports.data import AliveAcl, AssertionOutcome, NightlySummary, Report
 from aclkit.reports.gather_access import gather_explorer, gather_heat
 from aclkit.reports.gather_past import read_changes, read_trend
+from aclkit.reports.states import listed, with_states
+
+Judge = Callable[[Iterable[Finding]], Iterable[Judged]]
+"""What says the states of findings: ``audit.baseline.classify``, given all but the findings."""
 
 _AUDITING: Final = "run"
 """The job that looks for findings of every kind, those of ``usage`` aside."""
@@ -33,6 +38,7 @@ def gather(
     has_access: bool = True,
     exit_code: int | None = None,
     assertions: Sequence[AssertionOutcome] | None = None,
+    judge: Judge | None = None,
 ) -> Report:
     """Read all that reports show about the newest run that decided a cluster's accesses.
 
@@ -44,16 +50,19 @@ def gather(
         has_access: read the heat map and the explorer too, which only HTML shows.
         exit_code: what the run ends with, where that is known.
         assertions: what came out of the team's policies, where some were tested.
+        judge: what says the states of the findings, where there is a baseline or a mute.
 
     Raises:
         UsageError: nothing was decided yet.
     """
     run = deciding_run(published, cluster_id)
     acls = read_acls(connection, run)
-    report = _without_access(connection, published, run, acls, now or datetime.now(UTC))
     tested = None if assertions is None else tuple(assertions)
-    summary = replace(report.summary, exit_code=exit_code, assertions=tested)
-    report = replace(report, summary=summary)
+    summary = replace(_summary(connection, run), exit_code=exit_code, assertions=tested)
+    if judge is not None:
+        summary = with_states(summary, judge(summary.findings))
+    made_at = now or datetime.now(UTC)
+    report = _without_access(connection, published, run, acls, summary, made_at)
     if not has_access:
         return report
     explorer, note = gather_explorer(connection, cluster_id, acls)
@@ -66,11 +75,11 @@ def _without_access(
     published: Published,
     run: Run,
     acls: Iterable[AliveAcl],
+    summary: NightlySummary,
     now: datetime,
 ) -> Report:
-    summary = _summary(connection, run)
     head = published.last_run(run.cluster_id).head_offset
-    behind = {acl_id for finding in summary.findings for acl_id in finding.acl_ids}
+    behind = {acl_id for finding, _ in listed(summary) for acl_id in finding.acl_ids}
     return Report(
         summary=summary,
         version=aclkit.__version__,

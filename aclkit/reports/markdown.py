@@ -7,8 +7,10 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
+from aclkit.audit.baseline import Judged
 from aclkit.findings import Finding, sort_findings
 from aclkit.reports.data import AccessChange, AssertionOutcome, NightlySummary
+from aclkit.reports.states import fixed, muted, state_by_fingerprint, state_words
 from aclkit.reports.words import (
     COMPLETE,
     broken_assertions,
@@ -33,6 +35,8 @@ _ENTITIES: Final = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
 def render_summary(summary: NightlySummary) -> str:
     """Write the page: the verdict, what to do, counts, findings, access changes, notes.
 
+    Muted findings stand apart, with who answers for them, and so does what is fixed.
+
     Names come from strangers; ``escape_markdown`` keeps them text.
     """
     tasks = list(_tasks(summary))
@@ -41,7 +45,9 @@ def render_summary(summary: NightlySummary) -> str:
         [f"**{escape_markdown(verdict(summary))}**"],
         *_to_do(tasks),
         _counts(summary),
-        *_findings(summary.findings),
+        *_findings(summary),
+        *_muted(muted(summary)),
+        *_fixed(fixed(summary)),
         *_assertions(summary.assertions),
         *_changes(summary.changes, summary.access_changes),
         *_notes(summary.notes),
@@ -61,7 +67,7 @@ def escape_markdown(text: str) -> str:
     escaped = _SPECIAL.sub(r"\\\g<0>", visible(text))
     for character, entity in _ENTITIES.items():
         escaped = escaped.replace(character, entity)
-    escaped = escaped.replace("](", "]\\(").replace("://", "\\://")
+    escaped = escaped.replace("](", "]\\(").replace("://", "\\://").replace("www.", "www\\.")
     escaped = _LIST_MARK.sub(r"\1\\\2", escaped)
     return _OUTER_SPACE.sub("&#32;", escaped)
 
@@ -83,6 +89,9 @@ def _tasks(summary: NightlySummary) -> Iterator[str]:
         yield r"- Look into the table acl\_reject: rows of the sources could not be used."
     for name in broken_assertions(summary):
         yield f"- Mend what breaks the assertion {escape_markdown(name)}."
+    late = sum(item.is_expired for item in summary.judged or ())
+    if late:
+        yield f"- Fix, or answer anew for, {thousands(late)} findings whose mutes have run out."
     remedies = Counter((f.severity, f.finding, f.fix) for f in sort_findings(summary.findings))
     for (severity, kind, fix), number in remedies.items():
         yield f"- {thousands(number)} × {severity} {escape_markdown(kind)}: {escape_markdown(fix)}"
@@ -107,10 +116,11 @@ def _counts(summary: NightlySummary) -> list[str]:
     return ["| what | count |", "|---|---:|", *(f"| {what} | {count} |" for what, count in rows)]
 
 
-def _findings(findings: Iterable[Finding]) -> Iterator[list[str]]:
+def _findings(summary: NightlySummary) -> Iterator[list[str]]:
     yield ["## Findings"]
+    states = state_by_fingerprint(summary)
     kinds: defaultdict[tuple[str, str], list[Finding]] = defaultdict(list)
-    for finding in sort_findings(findings):
+    for finding in sort_findings(summary.findings):
         kinds[finding.severity, finding.finding].append(finding)
     if not kinds:
         yield ["None."]
@@ -119,13 +129,39 @@ def _findings(findings: Iterable[Finding]) -> Iterator[list[str]]:
         shown = rows[: left[kind]]
         left[kind] -= len(shown)
         yield [f"### {severity}: {escape_markdown(kind)} ({thousands(len(rows))})"]
-        yield [*map(_finding, shown), *_more(len(rows), shown)]
+        lines = [_finding(finding, states.get(finding.fingerprint)) for finding in shown]
+        yield [*lines, *_more(len(rows), shown)]
 
 
-def _finding(finding: Finding) -> str:
+def _finding(finding: Finding, state: Judged | None) -> str:
     subject, message, fix = map(escape_markdown, (finding.subject, finding.message, finding.fix))
     seen = "".join(f"\n  - *Seen:* {escape_markdown(text)}" for text in finding.evidence)
-    return f"- {subject}\n  - {message}{seen}\n  - *Fix:* {fix}"
+    said = f"\n  - *State:* {escape_markdown(state_words(state))}" if state else ""
+    return f"- {subject}\n  - {message}{said}{seen}\n  - *Fix:* {fix}"
+
+
+def _muted(judged: Sequence[Judged]) -> Iterator[list[str]]:
+    """Yield what somebody answers for: who, until when, and why."""
+    if judged:
+        yield ["## Muted"]
+        lines = [
+            f"{item.severity} {item.finding.finding} {item.finding.subject}: {state_words(item)}"
+            for item in judged[:MOST_ROWS]
+            if item.finding is not None
+        ]
+        yield [*(f"- {escape_markdown(line)}" for line in lines), *_more(len(judged), lines)]
+
+
+def _fixed(judged: Sequence[Judged]) -> Iterator[list[str]]:
+    """Yield what the baseline holds and the run does not."""
+    if judged:
+        yield ["## Fixed"]
+        lines = [
+            f"{item.known.severity} {item.known.finding} {item.known.subject}"
+            for item in judged[:MOST_ROWS]
+            if item.known is not None
+        ]
+        yield [*(f"- {escape_markdown(line)}" for line in lines), *_more(len(judged), lines)]
 
 
 def _assertions(assertions: Sequence[AssertionOutcome] | None) -> Iterator[list[str]]:

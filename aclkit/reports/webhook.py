@@ -202,7 +202,8 @@ def _parse(address: str, where: str) -> SplitResult:
     """
     try:
         parts = urlsplit(address)
-        is_good = bool(parts.hostname) and parts.port != 0
+        # What the name system cannot hold (UnicodeError) would fail later, as no OSError.
+        is_good = bool((parts.hostname or "").encode("idna")) and parts.port != 0
     except ValueError:
         is_good = False
     clean = address.isascii() and address.isprintable() and " " not in address

@@ -10,6 +10,7 @@ from typing import Final
 from aclkit.findings import SEVERITIES, Finding
 from aclkit.query.words import acl_words
 from aclkit.reports.data import AccessChange, Cause, NightlySummary
+from aclkit.reports.states import state_counts_words
 
 COMPLETE: Final = "complete"
 """The status of a run that misses nothing, as in ``job_run``."""
@@ -32,8 +33,9 @@ def thousands(value: int) -> str:
 def verdict(summary: NightlySummary) -> str:
     """Say in one sentence whether a person has to do something, and what came out."""
     changes = summary.access_changes
+    states = state_counts_words(summary)
     results = [
-        severities(summary.findings),
+        f"{severities(summary.findings)}{f' ({states})' if states else ''}",
         f"{thousands(changes)} access changes" if changes else "no access changed",
     ]
     broken = len(broken_assertions(summary))

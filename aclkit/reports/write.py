@@ -4,8 +4,8 @@ For the nightly run::
 
     paths = write_reports(open_warehouse(warehouse), cluster_id, directory, ("html", "sarif"))
 
-The run knows two things that no table holds, and hands them over: ``exit_code=``, and
-``assertions=``, an ``AssertionOutcome`` for each policy that was tested.
+The run knows what no table holds, and hands it over: ``exit_code=``, ``assertions=``, an
+``AssertionOutcome`` for each policy that was tested, and ``judge=``, the baseline and the mutes.
 
 It reads what is published, without Spark, so it is called after the run has been published. The
 names of the files are ``FILE_NAMES``; the paths come back in the order of the formats.
@@ -21,7 +21,7 @@ from typing import Final
 from aclkit.query.duck import connect
 from aclkit.query.warehouse import Published
 from aclkit.reports.data import AssertionOutcome
-from aclkit.reports.gather import gather
+from aclkit.reports.gather import Judge, gather
 from aclkit.reports.render import HTML, render
 
 FILE_NAMES: Final = {
@@ -44,6 +44,7 @@ def write_reports(
     fail_on: str = "high",
     exit_code: int | None = None,
     assertions: Sequence[AssertionOutcome] | None = None,
+    judge: Judge | None = None,
 ) -> list[Path]:
     """Write reports of the newest run that decided; the folder is made where it is missing.
 
@@ -55,6 +56,7 @@ def write_reports(
         fail_on: the least severity of a finding that makes a JUnit test case fail, or ``never``.
         exit_code: what the run ends with, where that is known.
         assertions: what came out of the team's policies, where some were tested.
+        judge: what says the states of the findings, where there is a baseline or a mute.
 
     Raises:
         UsageError: nothing was decided yet.
@@ -69,6 +71,7 @@ def write_reports(
             has_access=HTML in wanted,
             exit_code=exit_code,
             assertions=assertions,
+            judge=judge,
         )
     directory.mkdir(parents=True, exist_ok=True)
     paths = [directory / FILE_NAMES[form] for form in wanted]
@@ -80,8 +83,13 @@ def write_reports(
 def write_whole(path: Path, text: str) -> None:
     """Write a file so that a reader sees the old text or the new one, never a part.
 
-    Prometheus reads whatever it finds at the moment it looks.
+    Prometheus reads whatever it finds at the moment it looks. A link stays one. What is no file,
+    a pipe or a device, is written to: root could replace ``/dev/null``.
     """
+    if path.exists() and not path.is_file():
+        path.write_text(text, encoding="utf-8", newline="")
+        return
+    path = path.resolve()
     # It does not end like the file, so that a collector of *.prom does not read it.
     part = path.with_name(f"{path.name}.{os.getpid()}.part")
     try:

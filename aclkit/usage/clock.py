@@ -121,7 +121,7 @@ _MONTHS: Final = (
 _OFFSET: Final = re.compile(r"([+-])([01]\d|2[0-3]):?([0-5]\d)?")
 _TIME: Final = (
     r"[ T](?P<hour>\d\d):(?P<minute>\d\d):(?P<second>\d\d)(?:[.,](?P<fraction>\d{1,9}))?"
-    r"(?:[ ]?(?P<zone>Z|UTC|GMT|[+-](?:[01]\d|2[0-3]):?(?:[0-5]\d)?))?(?![\d:])"
+    r"(?:[ ]?(?P<zone>(?:Z|UTC|GMT)(?!\w)|[+-](?:[01]\d|2[0-3]):?(?:[0-5]\d)?))?(?![\d:])"
 )
 _ISO: Final = re.compile(rf"[\[(]?\s?(?P<year>\d{{4}})-(?P<month>\d\d)-(?P<day>\d\d){_TIME}", re.A)
 _DATE: Final = re.compile(

@@ -80,6 +80,21 @@ class Coverage:
         )
         return max(0.0, ((self.last - known_from).total_seconds() - missing) / whole)
 
+    def silent_share(self, start: datetime) -> float:
+        """Return for which share of that time files speak that have no ALLOWED line.
+
+        Of several brokers each is counted, so it may be more than 1.
+        """
+        if self.last is None or self.allowed_from is None or self.last <= start:
+            return 0.0
+        known_from = max(start, self.allowed_from)
+        silent = sum(
+            max(0.0, (file.last - max(file.first, known_from)).total_seconds())
+            for file in self.files
+            if not file.allowed_lines
+        )
+        return silent / (self.last - start).total_seconds()
+
 
 def find_gaps(stretches: Iterable[Gap]) -> tuple[Gap, ...]:
     """Return where between stretches, (first line, last line) each, nothing was written.

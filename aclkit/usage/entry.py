@@ -40,29 +40,50 @@ def read_entries(lines: Iterable[bytes], clock: Clock) -> Iterator[Entry]:
     """Read all entries of a file.
 
     An entry is a line; only where names hold line breaks it is several: a line that begins with
-    a time but is cut short goes on in those behind it that have no time, if that makes it whole.
-    Empty lines are none.
+    a time and is cut short goes on in those behind it that have no time, if that makes it whole.
+    Where fewer lines can be read as well as more, a name holds Kafka's own words in front of a
+    line break, and it is not known who was meant. Empty lines are none, but in a name.
     """
     naming = _Naming()
-    pending: list[Entry] = []
-    for position, line in enumerate(lines, start=1):
-        line = line.rstrip(b"\r\n")
-        if not line:
-            continue
-        entry = read_entry(line, position, clock)
-        if pending and entry.span is None and len(pending) < MOST_LINES:
-            whole = _join([*pending, entry], clock)
-            if whole.problem == CUT_SHORT:
-                pending.append(entry)
-            else:
-                yield naming.name(whole)
-                pending = []
-            continue
-        yield from map(naming.name, pending)
-        pending = [entry] if entry.problem == CUT_SHORT else []
-        if not pending:
-            yield naming.name(entry)
-    yield from map(naming.name, pending)
+    group: list[_Line] = []
+    for position, raw in enumerate(lines, start=1):
+        entry = read_entry(raw.rstrip(_BREAKS), position, clock)
+        if group and (entry.span is not None or len(group) == MOST_LINES):
+            yield from naming.names(_put_together(group, clock))
+            group = []
+        group.append(_Line(entry, raw if raw.endswith(b"\n") else raw + b"\n"))
+    yield from naming.names(_put_together(group, clock))
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """A line read by itself, and its bytes with their end."""
+
+    entry: Entry
+    raw: bytes
+
+
+def _put_together(group: list[_Line], clock: Clock) -> list[Entry]:
+    """Return the entries of lines of which only the first may have a time."""
+    alone = [line.entry for line in group]
+    if len(group) < 2 or not (alone[0].statement or alone[0].problem == CUT_SHORT):
+        return alone
+    whole, size, raw = alone[0], 1, group[0].raw
+    for number, line in enumerate(group[1:], start=2):
+        raw += line.raw
+        longer = read_entry(raw.rstrip(_BREAKS), whole.position, clock)
+        is_read = longer.statement is not None or longer.is_ambiguous
+        if is_read and (longer.is_ambiguous or longer.statement != whole.statement):
+            is_first = whole.problem == CUT_SHORT
+            whole, size = longer if is_first else _ambiguous(longer), number
+    if len(group) == MOST_LINES and whole.statement:
+        whole = _ambiguous(whole)
+    return [whole, *alone[size:]]
+
+
+def _ambiguous(entry: Entry) -> Entry:
+    problem = "names in it hold Kafka's own words, so that it can be read in several ways"
+    return replace(entry, statement=None, problem=problem, is_ambiguous=True)
 
 
 def read_entry(line: bytes, position: int, clock: Clock) -> Entry:
@@ -73,11 +94,12 @@ def read_entry(line: bytes, position: int, clock: Clock) -> Entry:
     except UnicodeDecodeError:
         shown = line[:LONGEST].decode(errors="replace")
         problem = "expected UTF-8, found other bytes"
-        return Entry(position=position, line_id=digest, text=shown, problem=problem)
+        span = clock.read(shown)
+        return Entry(position=position, line_id=digest, text=shown, span=span, problem=problem)
     entry = Entry(position=position, line_id=digest, text=text[:LONGEST])
-    if len(text) > LONGEST:
-        return replace(entry, problem=f"longer than {LONGEST:,} letters")
     span = clock.read(text.removeprefix("\ufeff"))
+    if len(text) > LONGEST:
+        return replace(entry, span=span, problem=f"longer than {LONGEST:,} letters")
     if span is None:
         return replace(entry, problem=_no_time(text))
     at = text.find(PRINCIPAL_IS)
@@ -88,14 +110,8 @@ def read_entry(line: bytes, position: int, clock: Clock) -> Entry:
     if not readings:
         return replace(entry, span=span, problem=CUT_SHORT)
     if len(readings) > 1:
-        problem = "names in it hold Kafka's own words, so that it can be read in several ways"
-        return replace(entry, span=span, problem=problem, is_ambiguous=True)
+        return _ambiguous(replace(entry, span=span))
     return replace(entry, span=span, statement=readings[0])
-
-
-def _join(parts: list[Entry], clock: Clock) -> Entry:
-    text = "\n".join(part.text for part in parts)
-    return read_entry(text.encode(errors="replace"), parts[0].position, clock)
 
 
 class _Naming:
@@ -105,7 +121,12 @@ class _Naming:
         self._span: Span | None = None
         self._seen: dict[str, int] = {}
 
+    def names(self, entries: Iterable[Entry]) -> Iterator[Entry]:
+        """Name all but empty lines."""
+        return (self.name(entry) for entry in entries if entry.text)
+
     def name(self, entry: Entry) -> Entry:
+        """Give an entry the number that it has among the equal ones of its time."""
         if entry.span != self._span or len(self._seen) > _MOST_SEEN:
             self._span, self._seen = entry.span, {}
         number = self._seen.get(entry.line_id, 0)
@@ -129,5 +150,6 @@ CUT_SHORT: Final = (
     "expected 'Principal = … is Allowed|Denied operation = … from host = … on resource = … for "
     "request = … with resourceRefCount = … based on rule …', found something else"
 )
+_BREAKS: Final = b"\r\n"
 _ID: Final = 32
 _MOST_SEEN: Final = 1_000_000

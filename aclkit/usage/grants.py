@@ -54,9 +54,10 @@ def judge_grants(
 ) -> list[Grant]:
     """Say of each grant whether it was used in the ``days`` up to the newest line.
 
-    Without any ALLOWED line the answer is ``unknown``. A grant that is younger than the window is
-    ``too-new`` to be judged. ``covered`` says how much of the window the log speaks of: what is
-    ``unused`` was not used in that part.
+    Without any ALLOWED line the answer is ``unknown``. So it is for what no line speaks of where a
+    file of the window has none: its broker may have logged at INFO, and allowed it. A grant that is
+    younger than the window is ``too-new`` to be judged. ``covered`` says how much of the window the
+    log speaks of: what is ``unused`` was not used in that part.
 
     Args:
         lives: the grants alive, and since when.
@@ -69,6 +70,8 @@ def judge_grants(
     by_binding = _by_binding(lives, uses)
     window = None if coverage.last is None else coverage.last - timedelta(days=days)
     covered = 0.0 if window is None else coverage.share(window)
+    is_silent = window is not None and coverage.silent_share(window) > 1 - _WHOLE
+    otherwise = UNKNOWN if is_silent else UNUSED
     grants = []
     for life in lives:
         use = by_binding.get(life.acl.binding)
@@ -76,7 +79,8 @@ def judge_grants(
         grants.append(
             Grant(
                 acl=life.acl,
-                usage=_usage(life, use, matched, window if coverage.allowed_lines else None),
+                usage=_usage(life, use, matched, window if coverage.allowed_lines else None)
+                or otherwise,
                 last_used_at=use.last if use else None,
                 last_matched_at=matched,
                 used_lines=use.lines if use else 0,
@@ -107,14 +111,15 @@ def find_unused(grants: Iterable[Grant]) -> Iterator[Finding]:
 
 def _usage(
     life: Lifetime, use: Use | None, matched: datetime | None, window: datetime | None
-) -> str:
+) -> str | None:
+    """Say what lines say of a grant; None where none speaks of it."""
     if window is None:
         return UNKNOWN
     if life.added_at is None or life.added_at > window:
         return TOO_NEW
     if use is not None and use.last >= window:
         return USED
-    return MATCHED if matched is not None and matched >= window else UNUSED
+    return MATCHED if matched is not None and matched >= window else None
 
 
 def _by_binding(lives: Iterable[Lifetime], uses: Mapping[str, Use]) -> dict[tuple[str, ...], Use]:

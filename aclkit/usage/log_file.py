@@ -70,7 +70,7 @@ class DamagedLogError(Exception):
 def read_lines(path: str) -> Iterator[bytes]:
     """Yield the lines of a file, plain or gzipped: its first bytes say which.
 
-    A line that is much too long comes in pieces.
+    Of a line that is much too long only the beginning comes.
 
     Raises:
         DamagedLogError: the rest of a gzipped file cannot be read.
@@ -84,6 +84,8 @@ def read_lines(path: str) -> Iterator[bytes]:
         try:
             while line := stream.readline(_LONGEST_LINE):
                 yield line
+                while len(line) == _LONGEST_LINE and not line.endswith(b"\n"):
+                    line = stream.readline(_LONGEST_LINE)
         except (EOFError, zlib.error, gzip.BadGzipFile) as error:
             raise DamagedLogError(str(error)) from None
 

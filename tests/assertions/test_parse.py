@@ -77,6 +77,9 @@ def test_the_shipped_example_shows_every_kind():
     ("text", "message"),
     [
         ("[[never]\n", "a.toml: not valid TOML: "),
+        ("a=" + "[" * 5_000, "a.toml: not valid TOML: nested too deeply"),
+        ('[[never]]\nname="n"\nprincipals="svc-*"', "principals: bad principal 'svc-*'"),
+        ('[[never]]\nname="n"\nprincipals={prefixed="svc-"}', "principals: bad principal 'svc-'"),
         ("", "expected assertions, such as [[never]], found none"),
         ('\n[[nevr]]\nname="n"', "a.toml:2: nevr: unknown key, expected some of never, always"),
         ('[never]\nname="n"\n', "a.toml:1: never: expected a list of tables, as two brackets"),

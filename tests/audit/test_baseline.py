@@ -129,6 +129,12 @@ def test_a_baseline_is_read_as_it_was_written_whatever_the_subject():
     }
 
 
+ENTRY = (
+    '{"aclkit_baseline": 1, "findings": [{"fingerprint": "f", "finding": "k", "severity": "low", '
+    '"subject": "s"}]}'
+)
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -137,6 +143,12 @@ def test_a_baseline_is_read_as_it_was_written_whatever_the_subject():
         ('{"findings": []}', "expected a baseline as"),
         ('{"aclkit_baseline": 2, "findings": []}', "expected a baseline of version 1, found 2"),
         ('{"aclkit_baseline": 1, "findings": [{}]}', "fingerprint"),
+        ("null", "expected a baseline as aclkit audit --write-baseline makes it"),
+        ('{"aclkit_baseline": true, "findings": []}', "expected a baseline as"),
+        ("[" * 100_000, "b.json: not valid JSON: "),
+        (f'{{"aclkit_baseline": {"9" * 5_000}}}', "b.json: not valid JSON: "),
+        (ENTRY.replace('"f"', "null"), "b.json: finding 1: fingerprint: expected a text, found N"),
+        (ENTRY.replace("low", "bad"), "b.json: finding 1: severity: expected high, medium, low, i"),
     ],
 )
 def test_a_file_that_is_no_baseline_is_refused(text, message):
@@ -154,6 +166,7 @@ def test_mutes_name_who_answers_until_when_and_why():
     ("text", "message"),
     [
         ("[[mute]", "m.toml: not valid TOML"),
+        ("a=" + "[" * 5_000, "m.toml: not valid TOML: nested too deeply"),
         ("x=1", "m.toml: unknown x, expected [[mute]]"),
         ("[mute]\nx=1", "expected tables [[mute]]"),
         (MUTE + '"2026-12-31"', "[[mute]] 1: until: expected a day such as 2026-12-31"),

@@ -23,10 +23,27 @@ def test_the_readings_hold_what_is_odd_in_the_records():
     rows = [acl(), acl(), acl(principal="x"), acl(host="h"), acl(permission_type="UNKNOWN(0)")]
     assert {finding.finding for finding in find_readings(rows)} == {
         "duplicate-acl",
-        "host-never-matches",
-        "malformed-principal",
+        "never-matches",
         "unknown-code",
     }
+
+
+def test_an_acl_that_never_matches_is_one_finding_of_audit_and_readings_together():
+    rows = [acl(principal="x"), acl(host="h"), acl("a b"), acl("c", host="::1", acl_id="2")]
+    rows += [acl("c", host="::1", acl_id="1")]
+    audited = [found for found in find_all(audit_of(*rows)) if found.finding == "never-matches"]
+    read = [found for found in find_readings(rows) if found.finding == "never-matches"]
+    assert set(audited) == set(read)
+    assert len(audited) == 4
+
+
+def test_acls_with_the_same_fields_are_one_finding_of_a_kind():
+    rows = [acl(acl_id=acl_id, principal="User:*") for acl_id in "cab"]
+    for found in (find_all(audit_of(*rows)), find_readings(rows)):
+        assert len({finding.fingerprint for finding in found}) == len(found)
+    by_kind = {finding.finding: finding for finding in find_all(audit_of(*rows))}
+    assert by_kind["public-access"].acl_ids == ("a", "b", "c")
+    assert by_kind["redundant-acl"].acl_ids == ("b", "a", "c")
 
 
 def test_ordinary_acls_give_no_finding():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from aclkit.audit.escalation import find_escalations
@@ -9,6 +11,7 @@ from aclkit.model.semantics import BrokerSettings
 from tests.audit.auditing import audit_of, subjects
 from tests.factories import acl
 
+AB = {"asked_principals": ["User:ab"]}
 ADMIN = BrokerSettings(super_users=frozenset({"User:admin"}))
 
 
@@ -61,6 +64,17 @@ def test_what_does_not_reach_the_cluster_or_is_denied_gives_nothing():
     assert not list(find_escalations(audit_of(*rows)))
 
 
+def test_a_power_that_a_deny_takes_is_none():
+    deny = cluster("ALTER", permission_type="DENY", principal="User:*")
+    (found,) = find_escalations(audit_of(cluster("ALL"), deny))
+    assert [line.split(":")[0] for line in found.evidence[1:]] == [
+        "CLUSTER_ACTION", "ALTER_CONFIGS",
+    ]  # fmt: skip
+    assert not list(find_escalations(audit_of(cluster("ALTER"), deny)))
+    denied = tokens("*", operation="CREATE_TOKENS", permission_type="DENY", principal="User:*")
+    assert not list(find_escalations(audit_of(tokens("User:a", operation="ALL"), denied)))
+
+
 def test_super_users_gain_nothing():
     rows = [cluster("ALTER", principal="User:admin"), tokens("*", principal="User:admin")]
     assert not list(find_escalations(audit_of(*rows, settings=ADMIN)))
@@ -79,6 +93,44 @@ def test_a_token_of_somebody_who_reaches_everything_is_high(mighty):
     found = [f for f in find_escalations(audit_of(*rows, settings=ADMIN)) if "token" in f.message]
     assert [finding.severity for finding in found] == ["high"]
     assert f"{mighty} can reach everything" in found[0].message
+
+
+@pytest.mark.parametrize("principal", ["User:a*", "User:*"])
+def test_somebody_may_be_mighty_by_a_glob(principal):
+    rows = [tokens("User:ab"), cluster("ALTER", principal=principal)]
+    found = {finding.subject: finding for finding in find_escalations(audit_of(*rows, **AB))}
+    assert found[str(rows[0])].severity == "high"
+
+
+def test_a_token_of_somebody_whose_alter_is_denied_is_not_high():
+    rows = [tokens("User:ab"), cluster("ALL", principal="User:ab")]
+    rows.append(cluster("ALTER", principal="User:*", permission_type="DENY"))
+    found = {finding.subject: finding for finding in find_escalations(audit_of(*rows, **AB))}
+    assert found[str(rows[0])].severity == "medium"
+
+
+@pytest.mark.parametrize(
+    ("row", "whose"),
+    [
+        (tokens("User:ghost"), "tokens of User:ghost,"),
+        (tokens("*"), "tokens of users to come, none of them known yet,"),
+    ],
+)
+def test_tokens_of_users_that_nobody_knows_yet_are_said_to_be_so(row, whose):
+    (found,) = find_escalations(audit_of(row))
+    assert whose in found.message
+    assert (found.severity, len(found.evidence)) == ("medium", 1)
+
+
+def test_many_acls_on_many_users_take_no_product_of_time():
+    rows = [
+        tokens("*", principal=f"User:{n % 500}", host=f"10.0.{n // 250}.{n % 250}")
+        for n in range(2_000)
+    ]
+    rows += [acl(f"t-{n}", principal=f"User:{n % 500}") for n in range(20_000)]
+    started = time.perf_counter()
+    assert len(list(find_escalations(audit_of(*rows)))) == 2_000
+    assert time.perf_counter() - started < 10
 
 
 def test_tokens_by_pattern_reach_all_that_match_but_oneself():

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from aclkit.audit.public_access import find_public_access
-from aclkit.model.semantics import KAFKA, KIP_1042
+from aclkit.model.semantics import KAFKA, BrokerSettings
+from tests.audit.auditing import audit_of, subjects
 from tests.factories import acl
 
 
@@ -26,7 +27,7 @@ from tests.factories import acl
 )
 def test_an_allow_for_everybody_or_anonymous_is_public(fields, severity):
     planted = acl(**fields)
-    (found,) = find_public_access([acl(), planted], KIP_1042)
+    (found,) = find_public_access(audit_of(acl(), planted))
     assert (found.finding, found.severity, found.subject, found.acl_ids) == (
         "public-access",
         severity,
@@ -47,9 +48,34 @@ def test_an_allow_for_everybody_or_anonymous_is_public(fields, severity):
     ],
 )
 def test_an_acl_for_some_or_a_deny_is_not_public(fields):
-    assert not list(find_public_access([acl(**fields)], KIP_1042))
+    assert not list(find_public_access(audit_of(acl(**fields))))
 
 
 def test_to_kafka_only_the_exact_wildcard_is_everybody():
     rows = [acl(principal=text) for text in ("*:*", "User:", "User:**", "User:*", "User:A*")]
-    assert [found.acl_ids for found in find_public_access(rows, KAFKA)] == [(rows[3].acl_id,)]
+    found = find_public_access(audit_of(*rows, semantics=KAFKA))
+    assert subjects(found) == [str(rows[3])]
+
+
+def test_what_can_never_match_is_not_public():
+    rows = [
+        acl("*", pattern_type="PREFIXED", principal="User:*"),
+        acl(operation="CLUSTER_ACTION", principal="User:*"),
+        acl(host="::1", principal="User:*"),
+    ]
+    assert not list(find_public_access(audit_of(*rows)))
+
+
+def test_what_denies_leave_of_a_public_allow_says_how_bad_it_is():
+    allow = acl(principal="User:*")
+    deny = acl("ord", pattern_type="PREFIXED", principal="User:*", permission_type="DENY")
+    (found,) = find_public_access(audit_of(allow, deny))
+    assert (found.subject, found.severity) == (str(allow), "low")
+
+
+def test_a_nameless_super_user_is_public_access_to_everything():
+    anonymous = BrokerSettings(super_users=frozenset({"User:ANONYMOUS", "User:admin"}))
+    row = acl(principal="User:ANONYMOUS")
+    (found,) = find_public_access(audit_of(row, settings=anonymous))
+    assert (found.severity, found.subject, found.acl_ids) == ("high", "User:ANONYMOUS", ())
+    assert "super user" in found.message

@@ -7,8 +7,6 @@ from hypothesis import given
 
 from aclkit.audit.readings import (
     find_duplicates,
-    find_hosts_never_matching,
-    find_malformed_principals,
     find_unknown_codes,
     reads_differently,
 )
@@ -17,13 +15,6 @@ from aclkit.model.semantics import KAFKA, KIP_1042
 from aclkit.patterns.match import reaches
 from tests.factories import acl
 from tests.strategies import acls, requests
-
-
-def test_a_principal_without_a_colon_is_found():
-    rows = [acl(), acl(principal="alice"), acl(principal=":")]
-    (found,) = find_malformed_principals(rows)
-    assert (found.finding, found.acl_ids) == ("malformed-principal", (rows[1].acl_id,))
-    assert "matches nobody" in found.message
 
 
 def test_one_binding_under_several_ids_is_one_finding():
@@ -51,14 +42,6 @@ def test_an_unknown_code_is_found_with_what_the_broker_makes_of_it(field, value,
     assert (found.finding, found.acl_ids) == ("unknown-code", (planted.acl_id,))
     assert value in found.message
     assert treated in found.message
-
-
-def test_a_host_that_no_broker_writes_is_found():
-    rows = [acl(), acl(host="localhost", permission_type="DENY"), acl(host="10.*")]
-    (found,) = find_hosts_never_matching(rows, KIP_1042)
-    assert (found.finding, found.severity) == ("host-never-matches", "medium")
-    assert found.acl_ids == (rows[1].acl_id,)
-    assert len(list(find_hosts_never_matching(rows, KAFKA))) == 2
 
 
 @pytest.mark.parametrize(

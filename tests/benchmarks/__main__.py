@@ -166,12 +166,12 @@ _NIGHTS = 3
 def _growth(spark: SparkSession, folder: Path, _: str, given: Row) -> Iterator[Row]:
     """Make one size ten times as large, and say how many times the seconds that takes."""
     base = _shape("B1", given)
-    small = _warm(spark, folder, build(base), 4)[-1]
+    small = _warm(spark, folder, build(base), 3)[-1]
     for size in ("principals", "resources", "acls"):
         large = build(replace(base, **{size: 10 * getattr(base, size)}))
         if size == "principals":  # ten times the principals, and no ACL more for any of them
             large.acls = build(base).acls
-        seconds = _warm(spark, folder, large, 1)[-1]
+        seconds = _warm(spark, folder, large, 3)[-1]
         yield {
             "benchmark": f"10 x {size}",
             "seconds": round(seconds, 1),

@@ -154,7 +154,11 @@ def floor_seconds(spark: SparkSession, folder: Path, times: int) -> float:
 
 
 class PeakMemory:
-    """The most memory that this process and all below it had, looked at twice a second."""
+    """The most memory that this process and all below it had, looked at twice a second.
+
+    A JVM that starts a program is seen twice for a moment, with the same memory both times: it
+    counts once.
+    """
 
     def __init__(self) -> None:
         self.bytes = 0
@@ -188,12 +192,17 @@ def _family(pid: int) -> Sequence[int]:
 
 
 def _resident(pids: Sequence[int]) -> Sequence[int]:
-    sizes = []
+    sizes, machines = [], set()
     for pid in pids:
         try:
+            command = Path(f"/proc/{pid}/cmdline").read_bytes()
             pages = int(Path(f"/proc/{pid}/statm").read_text().split()[1])
         except OSError:
             continue
+        if command.partition(b"\0")[0].endswith(b"java"):
+            if command in machines:
+                continue
+            machines.add(command)
         sizes.append(pages * os.sysconf("SC_PAGE_SIZE"))
     return sizes
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
@@ -81,6 +84,20 @@ def test_what_a_written_baseline_holds_is_known_and_does_not_fail(audit, tmp_pat
     assert f"wrote {file}" in audit("--write-baseline", file, code=0).stderr
     found = listed(audit("--baseline", file, "--fail-on", "info", "--format", "json", code=0))
     assert {row["state"] for row in found.values()} == {"known"}
+
+
+def test_a_baseline_that_cannot_be_written_whole_leaves_the_old_one(audit, tmp_path, monkeypatch):
+    file = tmp_path / "b.json"
+    file.write_text("old")
+    monkeypatch.setattr(Path, "write_text", disk_is_full)
+    monkeypatch.setattr(Path, "replace", disk_is_full)
+    audit("--write-baseline", str(file), code=4)
+    assert file.read_bytes() == b"old"
+
+
+def disk_is_full(path, *_, **__):
+    path.open("wb").close()
+    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
 def test_what_only_the_baseline_holds_is_fixed(audit, tmp_path):

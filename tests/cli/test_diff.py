@@ -28,8 +28,11 @@ def lifetime(one, effective, removed):
 
 @pytest.fixture(scope="module")
 def root(tmp_path_factory):
+    return build(tmp_path_factory.mktemp("diff") / "warehouse", (0, 100))
+
+
+def build(path, *read):
     """ACLs that come and go, log times one minute apart, and settings that change at 80."""
-    path = tmp_path_factory.mktemp("diff") / "warehouse"
     versions = small.build(path)
     rows = [lifetime(a, 2, None) for a in small.ACLS]
     rows += [lifetime(one, *offsets) for one, offsets in LIFETIMES.items()]
@@ -44,8 +47,8 @@ def root(tmp_path_factory):
         {"cluster_id": small.CLUSTER, "since_time": WHEN + timedelta(minutes=80),
          "super_users": [], "allow_everyone": True},
     ]  # fmt: skip
-    ranges = [{"cluster_id": small.CLUSTER, "from_offset": 0, "to_offset": 100, "epoch": 1,
-               "fact": "record"}]  # fmt: skip
+    ranges = [{"cluster_id": small.CLUSTER, "from_offset": start, "to_offset": end, "epoch": 1,
+               "fact": "record"} for start, end in read]  # fmt: skip
     versions |= {
         "acl_history": small.write_table(path, "acl_history", rows),
         "acl_log": small.write_table(path, "acl_log", facts),
@@ -60,12 +63,16 @@ def root(tmp_path_factory):
 @pytest.fixture
 def diff(root):
     def run(*arguments, code=0):
-        result = CliRunner().invoke(cli, ["--warehouse", str(root), "diff", *arguments])
-        assert result.exit_code == code, result.output
-        assert "Traceback" not in result.output
-        return result
+        return ask(root, *arguments, code=code)
 
     return run
+
+
+def ask(root, *arguments, code=0):
+    result = CliRunner().invoke(cli, ["--warehouse", str(root), "diff", *arguments])
+    assert result.exit_code == code, result.output
+    assert "Traceback" not in result.output
+    return result
 
 
 def cells(found):
@@ -136,6 +143,14 @@ def test_other_settings_are_said_and_decided(diff):
     assert result.stdout.splitlines()[1].startswith("verdict    less")
 
 
+def test_a_hole_that_history_passes_over_is_said(tmp_path):
+    root = build(tmp_path / "warehouse", (0, 53), (57, 100))
+    said = "offsets 53 to 56 could not be read: what changed there is missing"
+    assert said in ask(root, "50", "61").stderr
+    assert said in ask(root, "61", "50").stderr
+    assert said not in ask(root, "50", "53").stderr
+
+
 def test_fail_on_ends_with_exit_code_1(diff):
     diff("50", "51", "--fail-on", "gained", code=1)
     diff("50", "51", "--fail-on", "lost", code=0)
@@ -152,6 +167,7 @@ def test_markdown_names_both_offsets(diff):
         ("101", "50", "offset 101 is beyond the log"),
         ("50", "yesterday", "bad time 'yesterday'"),
         ("9" * 30, "50", "bad time"),
+        ("9999-12-31T23:59:59-14:00", "50", "bad time"),
     ],
 )
 def test_an_offset_or_time_that_makes_no_sense_ends_with_exit_code_2(diff, start, end, message):

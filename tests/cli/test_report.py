@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+import os
 from xml.etree import ElementTree
 
 import pytest
 
+from aclkit.errors import DataError
 from aclkit.reports.render import FORMATS
 from aclkit.reports.write import FILE_NAMES, write_reports
-from tests.cli.running import Warehouse
+from tests.cli.running import KRAFT, Warehouse
 from tests.query import small_warehouse as small
 from tests.reports.hook import serving
 from tests.reports.made import BROKEN, KEPT
@@ -70,6 +72,27 @@ def test_a_file_is_replaced_as_a_whole(warehouse, tmp_path):
     warehouse.run("report", "--format", "prometheus", "--output", path)
     assert path.read_text().startswith("# HELP")
     assert list(tmp_path.iterdir()) == [path]
+
+
+def test_what_is_no_file_is_written_to_and_not_replaced(warehouse, tmp_path):
+    """As root, the device /dev/null would be gone else, and with it much of the system."""
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    warehouse.run("report", "--format", "spreadsheet", "--output", pipe)
+    assert os.read(reader, 100).startswith(b'"severity"')
+    os.close(reader)
+    assert pipe.is_fifo()
+    assert list(tmp_path.iterdir()) == [pipe]
+
+
+def test_a_link_stays_one_and_its_file_is_replaced(warehouse, tmp_path):
+    there, link = tmp_path / "there", tmp_path / "link"
+    there.write_text("before")
+    link.symlink_to(there)
+    warehouse.run("report", "--format", "prometheus", "--output", link)
+    assert link.is_symlink()
+    assert there.read_text().startswith("# HELP")
 
 
 def test_a_folder_that_is_a_file_ends_with_exit_code_4(warehouse, tmp_path):
@@ -148,6 +171,64 @@ def test_a_dry_run_prints_the_message_and_sends_nothing(warehouse, monkeypatch):
     assert hook.got == []
 
 
+def failing(error):
+    def fail(*_):
+        raise error
+
+    return fail
+
+
+def test_a_night_that_failed_says_why_though_the_alert_fails_too(warehouse, monkeypatch, tmp_path):
+    monkeypatch.setattr("aclkit.cli.nightly.command_session", failing(DataError("a hole at 7")))
+    with serving(404) as hook:
+        monkeypatch.setenv("ACLKIT_ALERT_WEBHOOK", hook.address)
+        result = warehouse.run("run", "--source", f"metadata-log:{KRAFT}", code=4)
+    first, second = result.stderr.splitlines()
+    assert first == "Error: a hole at 7"
+    assert second.startswith("Error: the alert was not delivered")
+    assert json.loads(hook.got[0][2])["error"] == "a hole at 7"
+
+
+def test_whatever_ends_a_night_is_told(warehouse, monkeypatch, tmp_path):
+    with serving(200) as hook:
+        monkeypatch.setenv("ACLKIT_ALERT_WEBHOOK", hook.address)
+        warehouse.run("run", "--source", f"metadata-log:{tmp_path}/none", code=2)
+        fail = failing(PermissionError(13, "Permission denied", "/w"))
+        monkeypatch.setattr("aclkit.cli.nightly.command_session", fail)
+        warehouse.run("run", "--source", f"metadata-log:{KRAFT}", code=4)
+    told = [json.loads(body) for _, _, body in hook.got]
+    assert [each["exit_code"] for each in told] == [2, 4]
+    assert "none: there is no such file" in told[0]["text"]
+    assert "Permission denied" in told[1]["text"]
+
+
+@pytest.mark.parametrize("seconds", ["nan", "inf", "1e300", "0", "-1"])
+def test_a_time_that_is_none_is_a_bad_request(warehouse, seconds):
+    told = warehouse.run("alert", "--alert-timeout", seconds, code=2).stderr
+    assert "--alert-timeout" in told
+
+
 def test_without_a_webhook_it_is_a_bad_request(warehouse):
     told = warehouse.run("alert", code=2).stderr
     assert "expected --alert-webhook-file FILE or ACLKIT_ALERT_WEBHOOK" in told
+
+
+def test_mutes_and_a_baseline_give_every_finding_its_state(warehouse, tmp_path, monkeypatch):
+    mutes = tmp_path / "mutes.toml"
+    mutes.write_text(
+        '[[mute]]\nfinding = "public-access"\nuntil = 9999-12-31\nowner = "ops"\nreason = "why"\n'
+    )
+    states = ("--mutes", mutes)
+    read = json.loads(warehouse.run("report", "--format", "json", *states).stdout)
+    (only,) = read["findings"]
+    assert (only["state"], only["mute"]["owner"]) == ("muted", "ops")
+    assert "<skipped" in warehouse.run("report", "--format", "junit", *states).stdout
+    with serving(200) as hook:
+        monkeypatch.setenv("ACLKIT_ALERT_WEBHOOK", hook.address)
+        warehouse.run("alert", *states)
+    assert hook.got == []
+    baseline = tmp_path / "baseline.json"
+    warehouse.run("audit", "--write-baseline", baseline)
+    known = warehouse.run("report", "--format", "json", "--baseline", baseline).stdout
+    assert json.loads(known)["findings"][0]["state"] == "known"
+    warehouse.run("report", "--baseline", tmp_path / "none.json", code=2)

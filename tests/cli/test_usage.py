@@ -5,9 +5,13 @@ from __future__ import annotations
 import gzip
 import json
 from collections import Counter
+from datetime import UTC, datetime
 
 import pytest
 
+from aclkit.cli.usage import _tell
+from aclkit.findings import Finding
+from aclkit.publish import Run
 from tests.cli.running import Warehouse, run
 from tests.usage.pasts import LOG, SECURE
 
@@ -120,6 +124,19 @@ def test_a_log_in_another_zone_and_at_info_is_explained_and_leaves_use_unknown(
     assert "set kafka.authorizer.logger to DEBUG" in result.stderr
 
 
+def test_names_in_notes_and_findings_do_not_act_on_the_terminal(capsys):
+    """They come from logs and file names, which strangers write."""
+    evil = "a\x1b[2J\u202eb\nc"
+    found = Finding(finding="k", severity="high", subject=evil, message=evil, fix="f")
+    told = Run(
+        store=None, run_id="r", run_number=0, job="usage", started_at=datetime.now(UTC),
+        notes=[evil], findings=[found],
+    )  # fmt: skip
+    _tell(told)
+    shown = "a\\u{1b}[2J\\u{202e}b\\u{a}c"
+    assert capsys.readouterr().err == f"note: {shown}\nfinding (high) k: {shown}\n"
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
@@ -128,6 +145,8 @@ def test_a_log_in_another_zone_and_at_info_is_explained_and_leaves_use_unknown(
         ((str(LOG), "--log-timezone", "Mars"), "bad time zone"),
         ((str(SECURE / "__cluster_metadata-0"),), "no authorizer log there"),
         ((str(LOG), "--skew", "-1"), "--skew"),
+        ((str(LOG), "--skew", "nan"), "--skew"),
+        ((str(LOG), "--unused-days", "nan"), "--unused-days"),
     ],
 )
 def test_a_bad_request_ends_with_2_before_anything_is_written(tmp_path, arguments, said):

@@ -185,6 +185,7 @@ def test_only_what_matches_every_name_reaches_any_other():
     assert all(pattern_matches(*pattern, ANY_OTHER, KIP_1042) for pattern in every)
     assert not any(pattern_matches(*pattern, ANY_OTHER, KIP_1042) for pattern in others)
     assert not principal_matches(ANY_OTHER_PRINCIPAL, ANY_OTHER_PRINCIPAL, KIP_1042)
+    assert not principal_matches(ANY_OTHER_PRINCIPAL, ANY_OTHER_PRINCIPAL, KAFKA)
     assert principal_matches("User:**", ANY_OTHER_PRINCIPAL, KIP_1042)
     assert not host_matches(ANY_OTHER, ANY_OTHER, KAFKA)
     assert host_matches("*", ANY_OTHER, KAFKA)

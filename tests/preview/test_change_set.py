@@ -64,6 +64,27 @@ def test_records_that_change_nothing_are_said(change_of):
 def test_records_of_an_aborted_or_open_transaction_have_no_effect(change_of):
     change = change_of([mark("BEGIN"), add(), mark("ABORT"), mark("BEGIN"), add(OTHER)])
     assert not change.after.acls
+    assert change.notes == (
+        "offset 1 has no effect: its transaction is aborted",
+        "offset 4 has no effect: its transaction is open",
+    )
+
+
+def test_a_transaction_record_out_of_place_is_said(change_of):
+    change = change_of([add(), mark("END")])
+    assert set(change.after.acls) == {ID}
+    assert change.notes == ("offset 1: END_TRANSACTION_RECORD without a transaction",)
+
+
+@pytest.mark.parametrize("has_transaction", [False, True])
+def test_records_of_other_things_change_nothing(change_of, has_transaction):
+    data = {"name": "t", "topicId": ID}
+    records = [{"type": "TOPIC_RECORD", "version": 0, "data": data}, add()]
+    if has_transaction:
+        records = [mark("BEGIN"), *records, mark("END")]
+    change = change_of(records)
+    assert set(change.after.acls) == {ID}
+    assert change.notes == ()
 
 
 def test_records_of_a_transaction_take_effect_at_its_end(change_of):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import product
 
 from hypothesis import given, settings
@@ -15,7 +16,7 @@ from aclkit.preview.compare import compare
 from aclkit.preview.state import Change
 from tests import strategies as small
 from tests.factories import acl
-from tests.preview.world import ASKED, change, differences, state, topics
+from tests.preview.world import ASKED, change, decisions, differences, state, topics
 
 GONE = st.sets(st.integers(0, 7))
 
@@ -54,6 +55,34 @@ def test_other_settings_differ_where_deciding_everything_twice_differs(
         semantics=semantics,
     )
     assert found(of) == differences(of)
+
+
+@settings(max_examples=40)
+@given(small.acl_sets(5), small.acl_sets(5), st.booleans(), small.semantics)
+def test_an_id_that_another_acl_takes_stands_for_two_acls(acls, others, allow_everyone, semantics):
+    again = [replace(new, acl_id=old.acl_id) for old, new in zip(acls, others, strict=False)]
+    of = change(acls, again, semantics, allow_everyone=allow_everyone)
+    then, now = (
+        named(decisions(state(side, allow_everyone=allow_everyone), semantics), side)
+        for side in (acls, again)
+    )
+    shown = found(of)
+    before, after = (
+        named({cell: sides[at] for cell, sides in shown.items()}, side.acls.values())
+        for at, side in enumerate((of.before, of.after))
+    )
+    assert {cell: (before[cell], after[cell]) for cell in shown if before[cell] != after[cell]} == {
+        cell: (then[cell], now[cell]) for cell in then if then[cell] != now[cell]
+    }
+
+
+def named(decided, acls):
+    """Name deciding ACLs by what they say, not by their ids."""
+    bindings = {None: None} | {a.acl_id: a.binding for a in acls}
+    return {
+        cell: (decision, rule, bindings[acl_id])
+        for cell, (decision, rule, acl_id) in decided.items()
+    }
 
 
 def test_a_pattern_that_does_not_reach_a_name_moves_its_deciding_acl_under_kafka():

@@ -9,9 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from aclkit.model.acl import ANY_OTHER, ANY_OTHER_PRINCIPAL
+from aclkit.model.host import canonical_host
 from aclkit.model.resource import Resource
 from aclkit.model.semantics import KAFKA, KIP_1042
 from aclkit.patterns.match import pattern_matches
+from aclkit.preview import witness as module
 from aclkit.preview.preview import preview
 from aclkit.preview.shift import GAINED, KINDS, LOST, REDECIDED
 from aclkit.preview.state import Change
@@ -221,6 +223,49 @@ def test_principals_and_hosts_to_come_have_witnesses():
     example = result.example
     assert example.principal == "User:svc-any-other"
     assert example.host.startswith("10.7.")
+
+
+@pytest.mark.parametrize("host", ["2001:db8:*", "*:1", "fe80:?:0:0:0:0:0:1"])
+def test_ipv6_hosts_to_come_have_witnesses(host):
+    result = preview(change([], [acl("t", host=host)]), topics("t"))
+    (coming,) = result.to_come
+    assert coming.witness.stands_for == f"any host to come like `{host}`"
+    assert canonical_host(coming.witness.host) == coming.witness.host
+    assert result.verdict == "more"
+
+
+def test_an_acl_replaced_under_its_id_is_shown_as_both():
+    old, new = acl("t", acl_id="1"), acl("t", acl_id="1", principal="User:b")
+    result = preview(change([old], [new]), topics("t"))
+    assert result.verdict == "incomparable"
+    assert {cell.acl_before for cell in result.effect.cells(LOST)} == {str(old)}
+    assert {cell.acl_after for cell in result.effect.cells(GAINED)} == {str(new)}
+
+
+def test_names_in_sentences_act_on_no_terminal():
+    evil = "\x1b]0;x\x07\u202e"
+    new = [
+        acl(evil, principal=f"User:{evil}"),
+        acl(evil, pattern_type="PREFIXED", principal=f"User:{evil}*", host="10.7.*"),
+        acl(f"{evil}a", pattern_type="PREFIXED", principal=f"User:{evil}"),
+    ]
+    result = preview(change([], new), topics("t"))
+    assert len(result.to_come) == 4
+    for text in (
+        verdict_sentence(result),
+        example_sentence(result),
+        *to_come_sentences(result),
+        *(witness.stands_for for witness in result.witnesses),
+    ):
+        assert text.isprintable()
+
+
+def test_only_patterns_that_begin_alike_are_laid_over_each_other(monkeypatch):
+    looked_at = []
+    monkeypatch.setattr(module, "may_overlap", lambda *pair: looked_at.append(pair))
+    acls = [acl(f"team{n}.", pattern_type="PREFIXED") for n in range(300)]
+    preview(change([], acls), topics("t"))
+    assert len(looked_at) <= len(acls)
 
 
 def test_kip_1042s_example_affects_its_six_topics():

@@ -112,7 +112,9 @@ def found(run_id, subject, **fields):
 
 def in_force(root, rows, runs):
     """Publish findings and runs; return the subjects and runs that finding_current shows."""
-    versions = {"finding": small.write_table(root, "finding", rows)}
+    history = small.tables(small.ACLS, SETTINGS, KIP_1042)["acl_history"]
+    wanted = {"finding": rows, "acl_history": history}
+    versions = {name: small.write_table(root, name, given) for name, given in wanted.items()}
     for number, fields in enumerate(runs):
         small.publish(root, versions, run_number=number, run_id=f"r{number}", **fields)
     with connect(open_warehouse(str(root))) as connection:
@@ -145,6 +147,21 @@ def test_findings_of_one_fingerprint_in_one_run_stay_apart(root):
     assert len(in_force(root, rows, [{"counts": {"decided_in_run": 0}}])) == 2
 
 
+def test_what_usage_found_stays_in_force_until_usage_is_asked_again(root):
+    rows = [found("r0", "dead"), found("r1", "asked before"), found("r2", "unused")]
+    decided = {"counts": {"decided_in_run": 3}}
+    usage = {"job": "usage", "counts": {}}
+    runs = [{"counts": {"decided_in_run": 0}}, usage, usage, decided]
+    assert in_force(root, rows, runs) == [("unused", "r2")]
+
+
+def test_what_usage_found_ends_with_the_acl_that_it_is_about(root):
+    alive, gone = small.ACLS[0].acl_id, "removed-since"
+    rows = [found("r0", "stands", acl_ids=[alive]), found("r0", "ended", acl_ids=[alive, gone])]
+    runs = [{"job": "usage", "counts": {}}, {"counts": {"decided_in_run": 1}}]
+    assert in_force(root, rows, runs) == [("stands", "r0")]
+
+
 def test_findings_in_force_are_each_clusters_own(root):
     rows = [found("r0", "mine"), found("r1", "theirs", cluster_id="c2")]
     runs = [
@@ -172,8 +189,9 @@ def test_spark_shows_the_same_findings_in_force(spark, root):
             for n, counts in enumerate(runs)
         ],
     }
+    tables["acl_history"] = []
     for name, values in tables.items():
         spark.createDataFrame(values, TABLES[name].ddl).createOrReplaceTempView(f"t_{name}")
-    here = spark.sql(finding_current_sql({name: f"t_{name}" for name in tables}))
+    here = spark.sql(finding_current_sql("spark", {name: f"t_{name}" for name in tables}))
     assert sorted((row["subject"], row["run_id"]) for row in here.collect()) == there
     assert there == [("dead", "r1"), ("log", "r2")]

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from aclkit.acls.command import kafka_acls_command
 from aclkit.decide.rules import answers, decide
 from aclkit.decide.second_search import SecondSearch
 from aclkit.errors import UsageError
@@ -24,7 +25,6 @@ from aclkit.query.why import MOST_NEAR, MOST_OTHERS, explain_why
 from aclkit.query.words import (
     acl_words,
     hosts_words,
-    kafka_acls_command,
     why_sentence,
 )
 from tests import strategies as drawn

@@ -38,6 +38,10 @@ RULE = closed(  # 3.49
 PLACE = closed(
     {"logicalLocations": array(closed({"fullyQualifiedName": {"type": "string"}, "kind": TEXT}), 1)}
 )  # 3.28, 3.33
+SUPPRESSION = closed(  # 3.35
+    {"kind": {"enum": ["inSource", "external"]}},
+    {"status": {"enum": ["accepted", "underReview", "rejected"]}, "justification": TEXT},
+)
 RESULT = closed(  # 3.27
     {"message": MESSAGE},
     {
@@ -48,6 +52,8 @@ RESULT = closed(  # 3.27
         "locations": array(PLACE),
         "partialFingerprints": {"type": "object", "additionalProperties": {"type": "string"}},
         "properties": {"type": "object"},
+        "baselineState": {"enum": ["new", "unchanged", "updated", "absent"]},  # 3.27.24
+        "suppressions": array(SUPPRESSION),  # 3.27.23
     },
 )
 INVOCATION = closed(  # 3.20

@@ -71,6 +71,13 @@ def test_an_escaped_text_has_no_line_break_and_no_mark_that_acts(text):
     assert not re.match(r"\s|[-+=#]|\d+[.)]", escaped)
 
 
+def test_a_bare_address_is_no_link():
+    """GitHub makes links of http:// and of www. without any mark."""
+    assert escape_markdown("www.h.example http://h.example") == (
+        "www\\.h.example http\\://h.example"
+    )
+
+
 def test_a_plain_name_is_left_readable():
     assert escape_markdown("(principal=User:a, host=10.0.0.1)") == (
         "(principal=User:a, host=10.0.0.1)"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import closing
+from dataclasses import replace
 
 import pytest
 
@@ -11,7 +12,8 @@ from aclkit.query.warehouse import open_warehouse
 from aclkit.reports.as_html import render_html
 from aclkit.reports.write import write_reports
 from tests.query import small_warehouse as small
-from tests.reports.made import IMAGE, explorer, finding, hostile, report
+from tests.reports.made import HEAT, IMAGE, explorer, finding, hostile, report
+from tests.reports.test_states import all_states
 
 COUNT = "document.getElementById('who-count').textContent"
 ROWS = (
@@ -124,6 +126,19 @@ def test_findings_are_searched_and_filtered_by_severity(made):
     assert made.js("document.getElementById('finding-count').textContent") == "0 findings"
 
 
+def test_findings_are_filtered_by_state_and_muted_ones_stand_apart(browser, pages):
+    browser.open(pages("states", all_states()))
+    assert browser.js("document.querySelectorAll('ul.findings > li').length") == 4
+    browser.js("document.querySelectorAll('.kind').forEach(kind => kind.open = true)")
+    assert shown_findings(browser)[-1] == "topic:t3"
+    browser.js("document.querySelector('input[value=known]').click()")
+    browser.js("document.querySelector('input[value=muted]').click()")
+    assert sorted(shown_findings(browser)) == ["topic:t1", "topic:t4"]
+    assert not browser.js("document.getElementById('muted').checkVisibility()")
+    assert browser.js("document.getElementById('finding-count').textContent") == "2 findings"
+    assert browser.console == []
+
+
 def test_a_finding_opens_what_its_acl_decides(made):
     made.js("document.querySelector('button.decided').click()")
     assert {row[5] for row in made.js(ROWS)} == {
@@ -138,6 +153,29 @@ def test_a_cell_of_the_heat_map_opens_its_decisions(made):
     rows = made.js(ROWS)
     assert {row[0] for row in rows} == {"User:0000"}
     assert {row[1] for row in rows} == {f"topic:a.{number:04}" for number in range(9)}
+
+
+def test_a_cell_opens_its_own_topics_and_principal_though_others_look_alike(browser, pages):
+    """A prefix without a separator is a whole name; ``User:`` and a line break is shown as text."""
+    people, topics = ("User:\n", "User:\\u{a}"), ("__", "a", "a.b", "ab")
+    decided = explorer(2, 4)
+    decided = replace(
+        decided,
+        principals=tuple((name, 0, False) for name in people),
+        resources=tuple(("TOPIC", name) for name in topics),
+    )
+    prefixes = (("", 1), ("a", 1), ("a.", 1), ("ab", 1))
+    shown = replace(HEAT, prefixes=prefixes, principals=people, allowed=((8,) * 4,) * 2,
+                    possible=(8,) * 4)  # fmt: skip
+    browser.open(pages("alike", replace(report(explorer=decided), heat=shown)))
+    opened = []
+    for place in range(8):
+        browser.js(f"document.querySelectorAll('table.heat button')[{place}].click()")
+        opened.append([row[1] for row in browser.js(ROWS)])
+        (who,) = {row[5].split()[3] for row in browser.js(ROWS)}
+        opened[-1].append(who)
+    assert [row[:-1] for row in opened] == [[f"topic:{name}"] for name in topics] * 2
+    assert [row[-1] for row in opened[:4]] != [row[-1] for row in opened[4:]]
 
 
 def test_arrows_move_through_the_heat_map_and_enter_opens(made):

@@ -18,7 +18,21 @@ def test_what_a_spreadsheet_would_run_gets_an_apostrophe(text):
     assert neutral(text) == f"'{text}"
 
 
-@pytest.mark.parametrize("text", ["", "User:a", "a=1", "'=1", "1-2"])
+@pytest.mark.parametrize(
+    ("text", "safe"),
+    [
+        ("a;=1+1", "a;'=1+1"),
+        ('a";@x', "a\";'@x"),
+        ("a; -1;+2", "a;' -1;'+2"),
+        ("a;\t=1", "a;'\t=1"),
+    ],
+)
+def test_where_semicolons_part_the_cells_no_part_is_a_formula_either(text, safe):
+    """As they do where a comma stands before the decimals: what follows one begins a cell."""
+    assert neutral(text) == safe
+
+
+@pytest.mark.parametrize("text", ["", "User:a", "a=1", "'=1", "1-2", "a; b", "a,=1"])
 def test_other_text_is_left_as_it_is(text):
     assert neutral(text) == text
 

@@ -151,6 +151,7 @@ def test_the_address_comes_from_the_file_before_the_environment(tmp_path):
         "secret", "ftp://h.example/secret", "https://", "https:///secret", "http://h:x/secret",
         "https://h.example/secret\nHost: other", "https://h.example/se cret", "http://[::1/secret",
         "https://user:secret@h.example/", "https://h.example/secr\u00e9t", "http://h:0/secret",
+        "https://a..b/secret", f"https://{'a' * 64}.example/secret",
     ],
 )  # fmt: skip
 def test_what_is_no_address_is_refused_and_not_shown(address):

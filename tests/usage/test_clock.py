@@ -45,6 +45,11 @@ def test_a_time_without_zone_is_of_the_log_s_zone(zone):
     assert Clock(parse_zone(zone)).read("2026-11-21 13:00:00,250") == (NOON, NOON)
 
 
+@pytest.mark.parametrize("behind", [" Zed-1 INFO", " UTCthread", " GMT0", "Zed"])
+def test_a_word_that_only_begins_like_a_zone_is_none(behind):
+    assert Clock(parse_zone("+01:00")).read(f"2026-11-21 13:00:00,250{behind}") == (NOON, NOON)
+
+
 def test_of_the_hour_that_comes_twice_both_times_may_be_meant():
     first, last = Clock(parse_zone("Europe/Berlin")).read("2026-10-25 02:30:00,000")
     assert [to_datetime(each).hour for each in (first, last)] == [0, 1]

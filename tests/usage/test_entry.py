@@ -59,6 +59,65 @@ def test_a_name_with_a_line_break_is_put_together():
     assert entry.statement.request.resource_name == "a\nb\nc"
 
 
+@pytest.mark.parametrize("end", [b"\n", b"\r\n"])
+@pytest.mark.parametrize("name", [b"a\r\nb", b"a\n\nb", b"a\n\n\r\n\nb"])
+def test_line_breaks_in_a_name_are_kept_as_they_are(name, end):
+    first, last = GOOD.split(b":x ")
+    lines = (first + b":" + name + b" " + last + end).splitlines(keepends=True)
+    found = entries(*lines, GOOD)
+    assert [each.statement.request.resource_name for each in found] == [name.decode(), "x"]
+    assert [each.position for each in found] == [1, len(lines) + 1]
+
+
+@pytest.mark.parametrize("bad", [GOOD.replace(b":x", b":\xff"), GOOD + b"x" * 100_000])
+def test_a_line_with_a_time_that_cannot_be_read_never_ends_the_one_before(bad):
+    found = entries(AT + b"Principal = User:z is\n", bad + b"\n", GOOD)
+    assert [each.position for each in found] == [1, 2, 3]
+    assert [each.statement is None for each in found] == [True, True, False]
+
+
+def test_a_name_that_goes_on_with_other_bytes_than_utf_8_is_not_read():
+    first, last = GOOD.split(b":x ")
+    found = entries(first + b":a\n", b"\xff " + last)
+    assert [each.statement for each in found] == [None, None]
+
+
+HIDDEN = b":a for request = Fetch with resourceRefCount = 1 based on rule DefaultDeny\n"
+
+
+@pytest.mark.parametrize("more", [b"", b"\n\n", b"b\nc"])
+def test_a_whole_tail_before_a_line_break_in_a_name_makes_the_entry_ambiguous(more):
+    first, last = GOOD.split(b":x ")
+    lines = (first + HIDDEN + more + b" " + last + b"\n").splitlines(keepends=True)
+    found = entries(*lines, GOOD)
+    assert [each.is_ambiguous for each in found] == [True, False]
+    assert found[0].statement is None
+
+
+def test_an_ambiguous_name_with_line_breaks_is_one_entry():
+    first, last = GOOD.split(b":x ")
+    head = GOOD[GOOD.index(b" is Denied") : GOOD.index(b"x for request")]
+    lines = b"".join([first.replace(b"User:a", b"User:a\n" + head + b"\n"), b":x ", last])
+    found = entries(*lines.splitlines(keepends=True), GOOD)
+    assert [each.is_ambiguous for each in found] == [True, False]
+
+
+def test_a_whole_tail_before_more_line_breaks_than_are_read_makes_the_entry_ambiguous():
+    first, last = GOOD.split(b":x ")
+    lines = (first + HIDDEN + b"\n" * 40 + b" " + last + b"\n").splitlines(keepends=True)
+    assert {each.statement for each in entries(*lines)} == {None}
+
+
+def test_a_whole_line_before_lines_of_something_else_stays_what_it_is():
+    found = entries(GOOD, b"at java.lang.Thread.run", b"x = y", GOOD)
+    assert [each.statement is None for each in found] == [False, True, True, False]
+
+
+def test_empty_lines_behind_a_line_that_is_cut_short_are_no_entries():
+    found = entries(AT + b"Principal = User:a is\n", b"\n", b"\n", GOOD)
+    assert [each.position for each in found] == [1, 4]
+
+
 def test_a_line_that_is_cut_short_does_not_swallow_those_behind_it():
     cut = AT + b"Principal = User:a is"
     found = entries(cut, b"no time", GOOD, cut, b"tail")
@@ -87,6 +146,14 @@ def test_of_a_damaged_gzip_the_lines_before_the_damage_are_read(tmp_path):
     assert next(lines) == LOG.read_bytes().splitlines(keepends=True)[0]
     with pytest.raises(DamagedLogError):
         list(lines)
+
+
+def test_a_line_without_an_end_is_one_line_and_takes_no_memory(tmp_path):
+    packed = tmp_path / "bomb.gz"
+    packed.write_bytes(gzip.compress(b"a" * 20_000_000 + b"\n" + GOOD))
+    first, last = read_lines(str(packed))
+    assert len(first) < 1_000_000
+    assert last == GOOD
 
 
 def test_of_a_directory_only_authorizer_logs_are_read(tmp_path):

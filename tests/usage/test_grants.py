@@ -72,6 +72,34 @@ def test_without_allowed_lines_the_answer_is_unknown(log):
     }  # fmt: skip
 
 
+def log_of(*files, allowed_from):
+    return Coverage(files=files, allowed_from=allowed_from, gaps=())
+
+
+def file_of(name, first, last, allowed):
+    """A file from so many days ago to so many days ago."""
+    return FileCoverage(
+        source=name, lines=9, allowed_lines=allowed, first=END - first * DAY, last=END - last * DAY
+    )
+
+
+def test_where_a_file_of_the_window_has_no_allowed_line_the_use_of_its_broker_is_unknown():
+    loud, silent = file_of("b1.log", 90, 0, 5), file_of("b2.log", 90, 1, 0)
+    log = log_of(loud, silent, allowed_from=loud.first)
+    assert usage([life()], log=log) == {"old": UNKNOWN}
+    assert usage([life()], {"old": used(1)}, log=log) == {"old": USED}
+    assert usage([life()], matches={"old": END}, log=log) == {"old": MATCHED}
+    assert list(find_unused(judge_grants([life()], {}, {}, log, 90))) == []
+
+
+def test_a_silent_file_of_no_time_or_of_one_that_is_not_covered_anyhow_does_not_matter():
+    loud = file_of("b1.log", 50, 0, 5)
+    old = file_of("b2.log", 200, 91, 0), file_of("b2.log.1", 89, 50, 0)
+    few_lines_behind_a_rotation = file_of("b1.log.1", 40, 39.999, 0)
+    log = log_of(loud, *old, few_lines_behind_a_rotation, allowed_from=loud.first)
+    assert usage([life()], log=log) == {"old": UNUSED}
+
+
 def test_a_grant_that_others_were_named_for_is_matched():
     assert usage([life()], matches={"old": END}) == {"old": MATCHED}
     assert usage([life()], {"old": used(1)}, {"old": END}) == {"old": USED}

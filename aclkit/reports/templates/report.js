@@ -54,17 +54,20 @@
     const rows = [...document.querySelectorAll("ul.findings > li")].map((item) => ({
       item,
       kind: item.closest("details"),
-      group: item.closest(".severity"),
       text: `${item.closest("details").querySelector("summary").textContent} ${item.textContent}`.toLowerCase(),
     }));
     const groups = [...document.querySelectorAll(".severity")];
     const filter = () => {
       const words = wordsOf(input.value);
-      const chosen = new Set(boxes.filter((box) => box.checked).map((box) => box.value));
+      const left = (name) => new Set(
+        boxes.filter((box) => box.name === name && !box.checked).map((box) => box.value));
+      const severities = left("severity");
+      const states = left("state");
       const kinds = new Map();
       let found = 0;
-      for (const { item, kind, group, text } of rows) {
-        const isShown = chosen.has(group.dataset.severity) && words.every((word) => text.includes(word));
+      for (const { item, kind, text } of rows) {
+        const isShown = !severities.has(item.dataset.severity) && !states.has(item.dataset.state)
+          && words.every((word) => text.includes(word));
         item.hidden = !isShown;
         found += isShown;
         kinds.set(kind, kinds.get(kind) || isShown);
@@ -100,6 +103,9 @@
     const p = D.pairs[at];
     if (!D.principals[p][2]) rulesetOf[p * R + D.pairs[at + 1]] = D.pairs[at + 2];
   }
+  // As the heat map groups topics: up to the first separator behind a letter; "" where there is none.
+  const prefixes = D.resources.map(([type, name]) =>
+    D.types[type] === "topic" ? name.match(/^[._-]*[^._-]+[._-]?/u)?.[0] ?? "" : null);
   const aclPlace = new Map(D.acls.map((acl, place) => [acl[0], place]));
 
   const STEP = 200;
@@ -187,8 +193,7 @@
     const full = 2 ** wanted.length - 1;
     const principalMask = masks(principalLow, wanted);
     const resourceMask = masks(resourceLow, wanted);
-    const isIn = D.resources.map(([type, name]) =>
-      only.prefix === null || (D.types[type] === "topic" && name.startsWith(only.prefix)));
+    const isIn = prefixes.map((prefix) => only.prefix === null || prefix === only.prefix);
     const [from, to] = only.principal === null ? [0, P] : [only.principal, only.principal + 1];
     const shown = [];
     let total = 0;
@@ -252,7 +257,7 @@
   const drawOnly = () => {
     const said = {
       principal: only.principal === null ? null : `principal ${D.principals[only.principal][0]}`,
-      prefix: only.prefix === null ? null : `topics that begin with ${only.prefix}`,
+      prefix: only.prefix === null ? null : `topics of the prefix ${only.prefix}`,
       acl: only.acl === null ? null : `decided by ${aclWords(D.acls[only.acl])}`,
     };
     const chips = Object.entries(said).filter(([, text]) => text !== null).map(([key, text]) => {
@@ -290,18 +295,13 @@
   const heat = document.querySelector("table.heat");
   if (heat) {
     const cells = [...heat.tBodies[0].rows].map((row) => [...row.querySelectorAll("button")]);
-    const prefixes = [...heat.tHead.querySelectorAll(".prefix .name")].map((name) => name.textContent);
-    const places = new Map(D.principals.map(([name], place) => [show(name), place]));
-    const names = [...heat.tBodies[0].rows].map((row) => row.querySelector("th").textContent);
-    const prefixOf = new Map(D.resources.filter(([type]) => D.types[type] === "topic")
-      .map(([, name]) => name.match(/^[._-]*[^._-]+[._-]?/u)?.[0] ?? "")
-      .map((prefix) => [show(prefix), prefix]));
+    const places = new Map(D.principals.map(([name], place) => [name, place]));
     const moves = {
       ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1],
     };
     cells.forEach((row, y) => row.forEach((button, x) => {
       button.addEventListener("click", () => ask({
-        principal: places.get(names[y]) ?? null, prefix: prefixOf.get(prefixes[x]) ?? null,
+        principal: places.get(D.heatPrincipals[y]), prefix: D.heatPrefixes[x],
       }));
       button.addEventListener("keydown", (event) => {
         const move = moves[event.key];

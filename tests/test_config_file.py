@@ -1,0 +1,68 @@
+"""The TOML file of options: what it may say, and what is said of one that makes no sense."""
+
+from __future__ import annotations
+
+import pytest
+from click.testing import CliRunner
+
+from aclkit.cli import cli
+from aclkit.errors import UsageError
+from aclkit.settings import ConfigOption, read_config
+
+COMMANDS = {
+    "": {"warehouse": ConfigOption(parameter="warehouse"),
+         "verbose": ConfigOption(parameter="verbose", takes="true or false")},
+    "run": {"source": ConfigOption(parameter="source", is_list=True),
+            "at": ConfigOption(parameter="at"),
+            "lock_timeout": ConfigOption(parameter="lock_timeout", takes="a number")},
+}  # fmt: skip
+
+
+@pytest.fixture
+def read(tmp_path):
+    def call(text):
+        path = tmp_path / "c.toml"
+        path.write_bytes(text)
+        return read_config(str(path), COMMANDS)
+
+    return call
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (b'warehouse="\xff"', "c.toml: expected UTF-8, found other bytes"),
+        (b"a=" + b"[" * 5_000, "c.toml: not valid TOML: nested too deeply"),
+        (b"nope=1", "c.toml: unknown nope; expected some of at, lock_timeout, source, verbose"),
+        (b"[run]\nnope=1", "c.toml: [run]: unknown nope; expected some of at, lock_timeout, sour"),
+        (b"[rnu]\nat=''", "c.toml: unknown rnu; expected some of run"),
+        (b"run=1", "c.toml: expected [run] to be a table, found 1"),
+        (b"warehouse=['a', 'b']", "c.toml: warehouse: expected a text, found ['a', 'b']"),
+        (b"warehouse=5", "c.toml: warehouse: expected a text, found 5"),
+        (b"[run]\nsource='a:b'", "[run]: source: expected a list, each of it a text, found 'a:b'"),
+        (b"[run]\nsource=[1]", "c.toml: [run]: source: expected a text, found 1"),
+        (b"[run]\nlock_timeout=2026-01-01", "lock_timeout: expected a number, found datetime"),
+        (b"[run]\nlock_timeout=true", "lock_timeout: expected a number, found True"),
+        (b"verbose=1", "c.toml: verbose: expected true or false, found 1"),
+    ],
+)
+def test_a_key_or_type_that_no_option_takes_is_refused_by_its_table(read, text, message):
+    with pytest.raises(UsageError) as error:
+        read(text)
+    assert message in str(error.value)
+
+
+def test_values_go_to_the_commands_that_have_the_option(read):
+    said = read(b"warehouse='w'\nlock-timeout=5\n[run]\nsource=['a:b']\nat=2026-01-01\n")
+    assert said["warehouse"] == "w"
+    assert {key: str(value) for key, value in said["run"].items()} == {
+        "lock_timeout": "5", "source": "['a:b']", "at": "2026-01-01",
+    }  # fmt: skip
+
+
+def test_a_key_is_the_long_name_of_its_option(tmp_path):
+    path = tmp_path / "c.toml"
+    path.write_text("verbose = true\nsource = ['records:x']\n[audit]\nfail_on = 3\n")
+    result = CliRunner().invoke(cli, ["--config", str(path), "audit"])
+    assert result.exit_code == 2
+    assert "[audit]: fail_on: expected a text, found 3" in result.stderr
