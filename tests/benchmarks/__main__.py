@@ -39,7 +39,7 @@ FULL = ("B1", "dense", "again", "B2", "B2g", "B3", "R1", "growth", "skew")
 @click.option("--seed", type=int, default=1, show_default=True)
 @click.option("--seconds", type=float, default=10.0, show_default=True, help="For Kafka's loop.")
 @click.option("--records", type=int, default=5_000_000, show_default=True, help="Of R1.")
-@click.option("--warm", type=int, help="Runs before the measured one; 4 for B1, 1 for others.")
+@click.option("--warm", type=int, help="Runs before the measured one; 7 for B1, 1 for others.")
 @click.option("--quick", is_flag=True, help="What `make bench` runs.")
 @click.option("--full", is_flag=True, help="What `make bench-full` runs.")
 @click.option("--json", "as_json", is_flag=True, help="JSON lines instead of a table.")
@@ -78,7 +78,7 @@ def _decide(spark: SparkSession, folder: Path, name: str, given: Row) -> Iterato
     """Decide a shape, warm, and ask Kafka's loop and plain SQL for a part of the same."""
     shape = _shape(name, given)
     with measure.PeakMemory() as peak:
-        seconds = _warm(spark, folder, build(shape), given["warm"] or (4 if name == "B1" else 1))
+        seconds = _warm(spark, folder, build(shape), given["warm"] or (7 if name == "B1" else 1))
     decisions, cluster = shape.decisions, build(shape)
     loop = measure.loop_rate(cluster, given["seconds"])
     row = {
