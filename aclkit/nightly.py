@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Final
@@ -27,7 +26,7 @@ from aclkit.policies import Policies, conclude
 from aclkit.progress import step
 from aclkit.publish import MATERIALIZING, Run, publish
 from aclkit.query.warehouse import open_warehouse
-from aclkit.readback import Readback, read_back
+from aclkit.readback import read_written
 from aclkit.replay.command import Intake, replay
 from aclkit.replay.replay import ReplayOptions, ReplayResult
 from aclkit.reports.data import AccessChange, NightlySummary
@@ -137,7 +136,7 @@ def _findings_in_force(run: Run) -> list[Finding]:
     """
     found = {finding.fingerprint: finding for finding in run.findings}
     decided_in, usage = run.counts["decided_in_run"], run.previous((USAGE,))
-    with _written(run, "finding", "acl_history") as read:
+    with read_written(run.store, run.cluster_id, "finding", "acl_history") as read:
         if decided_in != run.run_number:
             (deciding,) = (r["run_id"] for r in run.store.runs if r["run_number"] == decided_in)
             for finding in map(_finding, read.rows(_FINDINGS, deciding)):
@@ -148,14 +147,6 @@ def _findings_in_force(run: Run) -> list[Finding]:
                 if alive.issuperset(finding.acl_ids):
                     found.setdefault(finding.fingerprint, finding)
     return sort_findings(found.values())
-
-
-@contextmanager
-def _written(run: Run, *tables: str) -> Iterator[Readback]:
-    """Open tables as this run leaves them."""
-    versions = {table: (table, run.store.versions.get(table)) for table in tables}
-    with read_back(run.store, run.cluster_id, versions) as read:
-        yield read
 
 
 _FINDINGS: Final = """\
@@ -205,7 +196,7 @@ def _changes(run: Run) -> Iterator[AccessChange]:
     """Read back what this run wrote into ``access_change``, the largest changes first."""
     if not run.counts.get("access_changes"):
         return
-    with _written(run, "access_change") as read:
+    with read_written(run.store, run.cluster_id, "access_change") as read:
         rows = read.rows(_CHANGES, run.run_id, _MOST_CHANGES)
     for principal, peers, resource_type, name, gained, lost, cause, offsets in rows:
         yield AccessChange(

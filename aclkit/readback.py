@@ -9,7 +9,7 @@ job for every question. Elsewhere Spark does, which knows object storage.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any, Final, Literal, Protocol
 
@@ -65,6 +65,14 @@ def read_back(store: Store, cluster_id: str | None, tables: Versions) -> Iterato
         return
     with duckdb.connect(config={"memory_limit": "2GB"}) as connection:
         yield _Duck(connection, store, cluster_id, tables)
+
+
+def read_written(
+    store: Store, cluster_id: str | None, *tables: str
+) -> AbstractContextManager[Readback]:
+    """Open tables under their own names as this run leaves them; see ``read_back``."""
+    versions = store.versions
+    return read_back(store, cluster_id, {name: (name, versions.get(name)) for name in tables})
 
 
 class _Duck:

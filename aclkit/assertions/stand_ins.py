@@ -112,9 +112,8 @@ class Ground:
 
 def _principals(texts: Iterable[str], inventory: Asked, semantics: Semantics) -> Dimension:
     named = sorted(text for text in texts if split_principal(text))
-    patterns = {text: principal_pattern(text, semantics) for text in named}
     return Dimension(
-        texts={text: pattern_symbols(*pattern, KIP_1042) for text, pattern in patterns.items()},
+        texts=_symbols({text: principal_pattern(text, semantics) for text in named}),
         matching=index_principals(named, semantics).matching,
         taken=frozenset(inventory.principals),
         symbol=ANY_OTHER_PRINCIPAL,
@@ -125,15 +124,18 @@ def _principals(texts: Iterable[str], inventory: Asked, semantics: Semantics) ->
 
 def _hosts(texts: Iterable[str], inventory: Asked, semantics: Semantics) -> Dimension:
     named = sorted(texts)
-    patterns = {text: host_pattern(text, semantics) for text in named}
     return Dimension(
-        texts={text: pattern_symbols(*pattern, KIP_1042) for text, pattern in patterns.items()},
+        texts=_symbols({text: host_pattern(text, semantics) for text in named}),
         matching=index_hosts(named, semantics).matching,
         taken=frozenset(inventory.hosts),
         symbol=ANY_OTHER,
         is_legal=lambda name: canonical_host(name) == name,
         fillers=_ADDRESSES,
     )
+
+
+def _symbols(patterns: Mapping[str, tuple[str, str]]) -> dict[Text, Symbols]:
+    return {text: pattern_symbols(*pattern, KIP_1042) for text, pattern in patterns.items()}
 
 
 def _resources(acls: Iterable[Acl], inventory: Asked, semantics: Semantics) -> dict[str, Dimension]:

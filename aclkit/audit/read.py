@@ -9,7 +9,7 @@ from aclkit.audit.facts import BROAD_SHARE, AuditInput, Life
 from aclkit.delta import Store
 from aclkit.model.acl import Acl
 from aclkit.model.semantics import BrokerSettings, Semantics
-from aclkit.readback import Readback, read_back
+from aclkit.readback import Readback, read_written
 
 AUDITED: Final = (
     "acl_history", "resource_lifetime", "principal_lifetime", "principal", "resource",
@@ -26,8 +26,7 @@ def audit_of(
     broad_share: float = BROAD_SHARE,
 ) -> AuditInput:
     """Read what an audit looks at, as this run has written it: see ``read_audit``."""
-    tables = {name: (name, store.versions.get(name)) for name in AUDITED}
-    with read_back(store, cluster_id, tables) as read:
+    with read_written(store, cluster_id, *AUDITED) as read:
         return read_audit(read, settings, semantics, broad_share=broad_share)
 
 
@@ -41,7 +40,7 @@ def read_audit(
     """Read the ACLs alive, lifetimes and inventory of one cluster.
 
     Args:
-        tables: ``AUDITED``, opened by ``read_back``.
+        tables: ``AUDITED``, opened by ``read_written``.
         settings: super users and allow.everyone.
         semantics: how ACLs are read.
         broad_share: the share of the topics that more than is broad.

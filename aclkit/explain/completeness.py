@@ -20,7 +20,7 @@ from aclkit.explain.views import EXPLAIN_TABLES, explain_sql, operations_sql
 from aclkit.model.acl import ANY_OTHER, Acl, Request
 from aclkit.model.semantics import BrokerSettings
 from aclkit.patterns.match import pattern_matches, principal_matches
-from aclkit.readback import Readback, read_back
+from aclkit.readback import Readback, read_written
 
 SAMPLE: Final = 1_000
 """How many cells of the view are decided again by the pure rule."""
@@ -47,10 +47,9 @@ def check_completeness(scope: Scope, settings: BrokerSettings, expected: int) ->
         DataError: a key twice, a ruleset without its rulings, a pair without its ruleset, or a
             cell that the pure rule decides otherwise.
     """
-    versions = scope.store.versions
-    names = [*_KEYS, "acl_history", *(["explain"] if scope.store.has("explain") else [])]
-    tables = {name: (name, versions.get(name)) for name in names}
-    with read_back(scope.store, scope.cluster_id, tables) as written:
+    dense = ["explain"] if scope.store.has("explain") else []
+    tables = (*_KEYS, "acl_history", *dense)
+    with read_written(scope.store, scope.cluster_id, *tables) as written:
         counts = _count_keys(written)
         decided = rows_decided(written, counts["host"])
         ((acls,),) = written.rows("SELECT count(*) FROM acl_history WHERE removed_offset IS NULL")
@@ -58,10 +57,10 @@ def check_completeness(scope: Scope, settings: BrokerSettings, expected: int) ->
         scope.run.counts |= counts
         if decided != expected:
             raise DataError(f"expected {expected:,} decisions, the written tables hold {decided:,}")
-        if "explain" in tables:
-            ((dense,),) = written.rows("SELECT count(decision) FROM explain")
-            if dense != expected:
-                raise DataError(f"expected {expected:,} rows in explain, it holds {dense:,}")
+        if dense:
+            ((rows,),) = written.rows("SELECT count(decision) FROM explain")
+            if rows != expected:
+                raise DataError(f"expected {expected:,} rows in explain, it holds {rows:,}")
         scope.run.counts["cells_checked"] = _check_sample(scope, written, settings)
 
 

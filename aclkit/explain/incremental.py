@@ -31,7 +31,7 @@ from aclkit.inventory.identity import match_hosts
 from aclkit.model.acl import ANY_OTHER, Acl
 from aclkit.patterns.match import names_exactly
 from aclkit.patterns.trie import PatternIndex
-from aclkit.readback import Readback, read_back
+from aclkit.readback import Readback, read_written
 from aclkit.schemas import TABLES
 
 _PAIR: Final = ("principal", "resource_type", "resource_name")
@@ -45,9 +45,7 @@ def decide_touched(scope: Scope, touched: Touched) -> None:
     The tables are opened as they are now, and not as the cluster's run before left them: the rows
     of other clusters, which may have been decided since, are written along.
     """
-    versions = scope.store.versions
-    tables = {name: (name, versions.get(name)) for name in (*_AMENDED, "acl_history")}
-    with read_back(scope.store, scope.cluster_id, tables) as read:
+    with read_written(scope.store, scope.cluster_id, *_AMENDED, "acl_history") as read:
         _amend_tables(scope, touched, read)
 
 

@@ -23,7 +23,7 @@ from aclkit.model.operation import OPERATIONS_OF_TYPE
 from aclkit.model.semantics import BrokerSettings, Semantics
 from aclkit.progress import step
 from aclkit.publish import MATERIALIZING, Run
-from aclkit.readback import read_back
+from aclkit.readback import read_back, read_written
 
 DENSE_LIMIT: Final = 50_000_000
 """``--dense auto`` writes the dense table up to this many rows."""
@@ -75,9 +75,7 @@ def take_inventory(run: Run, options: MaterializeOptions) -> Scope:
         UsageError: the cluster has never been replayed.
     """
     with step("taking the inventory"):
-        versions = run.store.versions
-        tables_read = {name: (name, versions.get(name)) for name in _INPUTS}
-        with read_back(run.store, run.cluster_id, tables_read) as read:
+        with read_written(run.store, run.cluster_id, *_INPUTS) as read:
             texts, log = read_texts(read), log_entries(read)
         inventory = survey(texts, log, options.given, options.settings, options.semantics)
     return Scope(

@@ -19,7 +19,7 @@ from aclkit.model.acl import ANY_OTHER
 from aclkit.model.operation import OPERATIONS_OF_TYPE
 from aclkit.model.principal import parse_principal
 from aclkit.model.semantics import BrokerSettings
-from aclkit.readback import read_back
+from aclkit.readback import read_written
 
 
 def write_inventory(scope: Scope, settings: BrokerSettings, digest_before: str | None) -> str:
@@ -60,8 +60,7 @@ def write_inventory(scope: Scope, settings: BrokerSettings, digest_before: str |
 def write_setting(scope: Scope, settings: BrokerSettings) -> None:
     """Note the broker settings with the time since which they hold, when they are new."""
     users = sorted(settings.super_users)
-    version = scope.store.versions.get("setting")
-    with read_back(scope.store, scope.cluster_id, {"setting": ("setting", version)}) as read:
+    with read_written(scope.store, scope.cluster_id, "setting") as read:
         newest = read.rows(_NEWEST_SETTING)
     if newest != [(users, settings.allow_everyone)]:
         row = (scope.cluster_id, scope.run.started_at, users, settings.allow_everyone)
@@ -93,10 +92,8 @@ def write_dense(scope: Scope) -> None:
     Where the table was not there its rows are those of all clusters, for it takes the place of a
     view that holds them all.
     """
-    versions = scope.store.versions
-    whose = scope.cluster_id if "explain" in versions else None
-    tables = {name: (name, versions.get(name)) for name in (*EXPLAIN_TABLES, "explain")}
-    with read_back(scope.store, whose, tables) as read:
+    whose = scope.cluster_id if scope.store.has("explain") else None
+    with read_written(scope.store, whose, *EXPLAIN_TABLES, "explain") as read:
         read.rewrite("explain", explain_sql())
 
 

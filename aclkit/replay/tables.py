@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, Final
+from typing import Final
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
@@ -12,7 +12,7 @@ from aclkit.delta import Store, schema_of
 from aclkit.errors import DataError, SurroundingsError, UsageError
 from aclkit.frame import local_frame
 from aclkit.publish import Run
-from aclkit.readback import read_back
+from aclkit.readback import read_written
 from aclkit.replay.fold import LEGS_DDL, SPANS_DDL
 from aclkit.replay.ranges import Range
 from aclkit.replay.timeline import Timeline
@@ -24,19 +24,21 @@ MARKERS: Final = (BEGIN_TXN, END_TXN, ABORT_TXN)
 
 def read_ranges(store: Store, cluster_id: str) -> list[Range]:
     """Collect what has been read of a cluster."""
-    rows = _known(store, cluster_id, "SELECT from_offset, to_offset, epoch, fact FROM log_range")
+    with read_written(store, cluster_id, "log_range") as read:
+        rows = read.rows("SELECT from_offset, to_offset, epoch, fact FROM log_range")
     return [Range(*row) for row in rows]
 
 
 def read_clusters(store: Store) -> set[str]:
     """Collect the clusters that something has been read of."""
-    return {name for (name,) in _known(store, None, "SELECT DISTINCT cluster_id FROM log_range")}
+    with read_written(store, None, "log_range") as read:
+        return {name for (name,) in read.rows("SELECT DISTINCT cluster_id FROM log_range")}
 
 
 def count_written(run: Run) -> int:
     """Count the records of the run's cluster that aclkit itself wrote."""
-    counted = "SELECT count(*) FROM acl_log WHERE source = ?"
-    ((count,),) = _known(run.store, run.cluster_id, counted, WRITTEN)
+    with read_written(run.store, run.cluster_id, "acl_log") as read:
+        ((count,),) = read.rows("SELECT count(*) FROM acl_log WHERE source = ?", WRITTEN)
     return int(count)
 
 
@@ -46,17 +48,8 @@ def read_markers(run: Run) -> list[Marker]:
         "SELECT DISTINCT log_offset, record_type FROM acl_log "
         "WHERE fact = ? AND record_type IN (?, ?, ?)"
     )
-    return [Marker(*row) for row in _known(run.store, run.cluster_id, asked, RECORD, *MARKERS)]
-
-
-def _known(
-    store: Store, cluster_id: str | None, sql: str, *values: object
-) -> list[tuple[Any, ...]]:
-    """Ask about what was read before; by DuckDB where it can, without waiting for Spark."""
-    versions = store.versions
-    names = {name: (name, versions.get(name)) for name in ("log_range", "acl_log")}
-    with read_back(store, cluster_id, names) as read:
-        return read.rows(sql, *values)
+    with read_written(run.store, run.cluster_id, "acl_log") as read:
+        return [Marker(*row) for row in read.rows(asked, RECORD, *MARKERS)]
 
 
 def raise_failures(rows: DataFrame) -> None:

@@ -141,27 +141,30 @@ def _finding(finding: Finding, state: Judged | None) -> str:
 
 
 def _muted(judged: Sequence[Judged]) -> Iterator[list[str]]:
-    """Yield what somebody answers for: who, until when, and why."""
-    if judged:
-        yield ["## Muted"]
-        lines = [
-            f"{item.severity} {item.finding.finding} {item.finding.subject}: {state_words(item)}"
-            for item in judged[:MOST_ROWS]
-            if item.finding is not None
-        ]
-        yield [*(f"- {escape_markdown(line)}" for line in lines), *_more(len(judged), lines)]
+    """List what somebody answers for: who, until when, and why."""
+    lines = [
+        f"{item.severity} {item.finding.finding} {item.finding.subject}: {state_words(item)}"
+        for item in judged[:MOST_ROWS]
+        if item.finding is not None
+    ]
+    return _list("Muted", len(judged), lines)
 
 
 def _fixed(judged: Sequence[Judged]) -> Iterator[list[str]]:
-    """Yield what the baseline holds and the run does not."""
-    if judged:
-        yield ["## Fixed"]
-        lines = [
-            f"{item.known.severity} {item.known.finding} {item.known.subject}"
-            for item in judged[:MOST_ROWS]
-            if item.known is not None
-        ]
-        yield [*(f"- {escape_markdown(line)}" for line in lines), *_more(len(judged), lines)]
+    """List what the baseline holds and the run does not."""
+    lines = [
+        f"{item.known.severity} {item.known.finding} {item.known.subject}"
+        for item in judged[:MOST_ROWS]
+        if item.known is not None
+    ]
+    return _list("Fixed", len(judged), lines)
+
+
+def _list(title: str, total: int, lines: Sequence[str]) -> Iterator[list[str]]:
+    """Yield the first lines of a list under its title; nothing of an empty one."""
+    if total:
+        yield [f"## {title}"]
+        yield [*(f"- {escape_markdown(line)}" for line in lines), *_more(total, lines)]
 
 
 def _assertions(assertions: Sequence[AssertionOutcome] | None) -> Iterator[list[str]]:

@@ -27,7 +27,7 @@ Row = dict[str, Any]
 SHAPES = {shape.name: shape for shape in (B1, B2, B2G, B3, B3_WIDE)}
 SKEWS = ("glob-all", "touch-all", "one-principal", "everybody")
 QUICK = ("B1",)
-FULL = ("B1", "dense", "again", "B2", "B2g", "B3", "R1", "growth", "skew")
+FULL = ("B1", "dense", "again", "B2", "B2g", "B3", "B3-wide", "R1", "growth", "skew")
 
 
 @click.command()
@@ -78,7 +78,7 @@ def _decide(spark: SparkSession, folder: Path, name: str, given: Row) -> Iterato
     """Decide a shape, warm, and ask Kafka's loop and plain SQL for a part of the same."""
     shape = _shape(name, given)
     with measure.PeakMemory() as peak:
-        seconds = _warm(spark, folder, build(shape), given["warm"] or (7 if name == "B1" else 1))
+        seconds = _warm(spark, folder, build(shape), _warm_runs(name, given))
     decisions, cluster = shape.decisions, build(shape)
     loop = measure.loop_rate(cluster, given["seconds"])
     row = {
@@ -97,6 +97,12 @@ def _decide(spark: SparkSession, folder: Path, name: str, given: Row) -> Iterato
         row["plain_sql_per_second"] = round(plain)
         row["times_plain_sql"] = round(decisions / seconds[-1] / plain)
     yield row
+
+
+def _warm_runs(name: str, given: Row) -> int:
+    if given["warm"] is not None:
+        return int(given["warm"])
+    return 7 if name == "B1" else 1
 
 
 def _warm(spark: SparkSession, folder: Path, cluster: Cluster, warm: int) -> list[float]:

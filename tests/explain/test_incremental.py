@@ -13,7 +13,7 @@ from aclkit.inventory.entry import FILE, HOSTS, PRINCIPALS, RESOURCES, Entry
 from aclkit.inventory.survey import Given
 from aclkit.model.semantics import KIP_1042, BrokerSettings
 from aclkit.publish import begin_run, publish
-from aclkit.readback import read_back
+from aclkit.readback import read_written
 from tests.explain.test_against_rules import GIVEN, SUPER_USER, random_acl, random_acls, write_acls
 
 TABLES = (
@@ -42,9 +42,7 @@ def decide(spark, warehouse, acls, given, *, full=False, cluster="c"):
         materialize(scope, asked)
         publish(run)
         scope.forget()
-        versions = run.store.versions
-        names = {name: (name, versions.get(name)) for name in (*TABLES, "access_change")}
-        with read_back(run.store, cluster, names) as read:
+        with read_written(run.store, cluster, *TABLES, "access_change") as read:
             tables = {
                 name: Counter(map(repr, read.rows(f"SELECT * FROM {name}"))) for name in TABLES
             }
@@ -114,11 +112,9 @@ def test_what_another_cluster_decided_meanwhile_stays(spark, tmp_path):
     expected, _, _ = decide(spark, warehouse, random_acls(5)[:8], few, cluster="other")
     _, notes, _ = decide(spark, warehouse, changed(acls, 1), few)
     assert any("decided again" in note for note in notes)
-    with begin_run(spark, warehouse, "materialize", lock_timeout=0) as run:
-        versions = run.store.versions
-        names = {name: (name, versions.get(name)) for name in TABLES}
-        with read_back(run.store, "other", names) as read:
-            for name in TABLES:
-                assert Counter(map(repr, read.rows(f"SELECT * FROM {name}"))) == expected[name], (
-                    name
-                )
+    with (
+        begin_run(spark, warehouse, "materialize", lock_timeout=0) as run,
+        read_written(run.store, "other", *TABLES) as read,
+    ):
+        for name in TABLES:
+            assert Counter(map(repr, read.rows(f"SELECT * FROM {name}"))) == expected[name], name
