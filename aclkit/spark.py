@@ -118,6 +118,8 @@ def _java_options(env: Mapping[str, str]) -> str:
     options = [
         # G1, the default, costs a quarter of a short run.
         "-XX:+UseParallelGC",
+        # A twelfth less CPU time on B1; where the system has none the JVM only says so in its log.
+        "-XX:+UseTransparentHugePages",
         "-XX:ReservedCodeCacheSize=512m",
         "-XX:-UsePerfData",
         "-Dfile.encoding=UTF-8",
