@@ -86,7 +86,7 @@ def _decide(spark: SparkSession, folder: Path, name: str, given: Row) -> Iterato
         "benchmark": name,
         "decisions": decisions,
         "acls": len(cluster.acls),
-        "seconds_cold": round(seconds[0], 1),
+        "seconds_first": round(seconds[0], 1),
         "seconds": round(seconds[-1], 1),
         "decisions_per_second": round(decisions / seconds[-1]),
         "kafka_loop_per_second": round(loop),
