@@ -247,6 +247,7 @@ def test_what_was_written_here_and_what_is_followed_never_mix(own, tmp_path):
     assert len(own.acls("mine")) == 2
 
 
+@pytest.mark.slow
 def test_exported_records_are_read_back_to_the_same_acls(own, real, tmp_path):
     records = tmp_path / "acls.jsonl"
     real.run("export", "acls", "--format", "records", "--output", records)

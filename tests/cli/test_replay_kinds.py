@@ -31,6 +31,7 @@ def test_metadata_log_directory_gives_the_acls_that_kafka_lists(replayed, live):
     assert replayed.acls() == live
 
 
+@pytest.mark.slow
 def test_single_segment_gives_the_acls_that_kafka_lists(warehouse, segment_path, live):
     warehouse.replay(f"metadata-log:{segment_path}", cluster="segment")
     assert warehouse.acls("segment") == live
@@ -41,11 +42,13 @@ def test_dump_log_text_gives_the_acls_that_kafka_lists(warehouse, live):
     assert warehouse.acls("dump") == live
 
 
+@pytest.mark.slow
 def test_acls_list_text_gives_the_acls_that_kafka_lists(warehouse, live):
     warehouse.replay(f"acls-list:{KRAFT_TEXT / 'kafka-acls-list.txt'}", cluster="listing")
     assert warehouse.acls("listing") == live
 
 
+@pytest.mark.slow
 def test_json_records_give_the_acls_that_kafka_lists(warehouse, tmp_path, live):
     file = tmp_path / "records.jsonl"
     records = read_dump(KRAFT_TEXT / "kafka-dump-log.txt")

@@ -108,6 +108,7 @@ def test_a_past_that_was_vacuumed_leaves_the_view_empty_and_all_else_readable(tm
     assert (before > 0, after) == (True, 0)
 
 
+@pytest.mark.slow
 def test_spark_reads_the_same_cells(spark, tmp_path):
     nights = nights_of(1)
     changed_warehouse.build(tmp_path, nights)
