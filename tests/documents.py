@@ -207,4 +207,5 @@ def _shown(block: str) -> Iterator[Shown]:
         command = lines[:1]
         while len(lines) > len(command) and lines[len(command)].startswith("> "):
             command.append(lines[len(command)][2:])
-        yield Shown("\n".join(command), "\n".join(lines[len(command) :]))
+        output = "".join(f"{line}\n" for line in lines[len(command) :])
+        yield Shown("\n".join(command), output)
