@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any, Final
 
 from aclkit.acls.options import AclOptions, entries_by_resource
-from aclkit.acls.quoting import comment
+from aclkit.acls.quoting import shell_words
 from aclkit.errors import UsageError
 from aclkit.model.acl import Acl
 
@@ -20,23 +19,14 @@ _OPTION_OF_TYPE: Final = {
     "DELEGATION_TOKEN": "delegation_token",
     "USER": "user_principal",
 }
-_HEADER: Final = (
-    "#!/bin/sh",
-    "# Set BOOTSTRAP_SERVER to HOST:PORT, and COMMAND_CONFIG to a client's .properties file where",
-    "# the cluster asks for a login.",
-    "set -eu",
-    ': "${BOOTSTRAP_SERVER:?}"',
-    "add() {",
-    f'  {PROGRAM} --bootstrap-server "$BOOTSTRAP_SERVER" '
-    '${COMMAND_CONFIG:+--command-config "$COMMAND_CONFIG"} --add "$@"',
-    "}",
-)
 
 
 def command_of(action: str, options: AclOptions) -> str:
     """Write the command that does on a cluster what options ask for; ``action`` is add, remove."""
     words = [PROGRAM, "--bootstrap-server", "HOST:PORT", f"--{action}", *words_of(options)]
-    return shlex.join(words)
+    # A JVM reads its arguments by the locale, and replaces what that has no letter for.
+    locale = "" if all(map(str.isascii, words)) else "LC_ALL=C.UTF-8 "
+    return locale + shell_words(words)
 
 
 def kafka_acls_command(acl: Acl) -> str | None:
@@ -48,8 +38,8 @@ def kafka_acls_command(acl: Acl) -> str | None:
     "kafka-acls --bootstrap-server HOST:PORT --add --cluster --allow-principal 'User:a b' \
 --operation DescribeConfigs"
     """
-    options = _options_of(acl)
-    return command_of("add", _with_operations(options, [acl.operation])) if options else None
+    options = options_of(acl)
+    return command_of("add", with_operations(options, [acl.operation])) if options else None
 
 
 def words_of(options: AclOptions) -> Iterator[str]:
@@ -66,28 +56,6 @@ def words_of(options: AclOptions) -> Iterator[str]:
                 yield from (option, text)
 
 
-def render_script(acls: Iterable[Acl]) -> tuple[list[str], list[Acl]]:
-    """Write a shell script that adds ACLs with kafka-acls; and return those it cannot say.
-
-    One command for all operations of a principal from a host on a resource pattern. kafka-acls
-    trims names and knows no globs, no unknown codes, no principal without a colon, and of CLUSTER
-    only the one name: ACLs that would come out otherwise stand in the script as comments.
-    """
-    commands: dict[AclOptions, list[str]] = {}
-    unsaid: list[Acl] = []
-    for acl in sorted(acls, key=lambda acl: acl.binding):
-        options = _options_of(acl)
-        if options is None:
-            unsaid.append(acl)
-        else:
-            commands.setdefault(options, []).append(acl.operation)
-    lines = [*_HEADER, ""]
-    for options, operations in commands.items():
-        lines.append(shlex.join(["add", *words_of(_with_operations(options, operations))]))
-    lines += [comment(PROGRAM, acl) for acl in unsaid]
-    return lines, unsaid
-
-
 def pascal_case(name: str) -> str:
     """Write an enum's name as Kafka's tools do.
 
@@ -97,7 +65,7 @@ def pascal_case(name: str) -> str:
     return "".join(part.capitalize() for part in name.split("_"))
 
 
-def _options_of(acl: Acl) -> AclOptions | None:
+def options_of(acl: Acl) -> AclOptions | None:
     """Return the options that make this very ACL, operation aside; None where none do."""
     side = {"ALLOW": "allow", "DENY": "deny"}.get(acl.permission_type)
     if side is None or acl.pattern_type not in ("LITERAL", "PREFIXED") or not acl.resource_name:
@@ -117,7 +85,8 @@ def _options_of(acl: Acl) -> AclOptions | None:
     return options if _makes(options, acl) else None
 
 
-def _with_operations(options: AclOptions, operations: Iterable[str]) -> AclOptions:
+def with_operations(options: AclOptions, operations: Iterable[str]) -> AclOptions:
+    """Return options that ask for these operations, under the tools' names for them."""
     return replace(options, operation=tuple(dict.fromkeys(map(pascal_case, operations))))
 
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import base64
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Final
 
-from aclkit.acls.options import AclOptions, entries_by_resource
+from aclkit.acls.options import AclOptions, Entries, entries_by_resource
 from aclkit.errors import UsageError
-from aclkit.model.acl import Acl
+from aclkit.model.acl import LONGEST_TEXT, Acl, is_storable
 from aclkit.model.filter import AclBindingFilter, ResourcePatternFilter
 from aclkit.model.host import canonical_host
 from aclkit.model.semantics import KIP_1042
@@ -54,6 +54,7 @@ def new_acls(options: AclOptions, new_id: Callable[[], str] = random_acl_id) -> 
         )
     for resource in asked:
         _check_name(resource)
+    _check_lengths(asked)
     for host in (entry.host or "" for entries in asked.values() for entry in entries):
         _check_host(host)
     return tuple(
@@ -95,6 +96,16 @@ def acl_filters(options: AclOptions) -> tuple[AclBindingFilter, ...]:
         for resource, entries in asked.items()
         for entry in entries
     )
+
+
+def _check_lengths(asked: Mapping[ResourcePatternFilter, Entries]) -> None:
+    texts = {resource.resource_name or "" for resource in asked}
+    texts.update(e.principal or "" for entries in asked.values() for e in entries)
+    if not all(map(is_storable, texts)):
+        raise UsageError(
+            f"expected names and principals of at most {LONGEST_TEXT} bytes of UTF-8, as many as "
+            "Kafka can store"
+        )
 
 
 def _check_name(resource: ResourcePatternFilter) -> None:

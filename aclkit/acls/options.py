@@ -66,18 +66,13 @@ class AclOptions:
 def resource_filters(options: AclOptions) -> tuple[ResourcePatternFilter, ...]:
     """Return the resource patterns that the options name; none named is none returned.
 
-    Names are trimmed as kafka-acls trims them. It drops ``--cluster`` beside another pattern type
-    than literal; here the cluster is found by ``any`` and ``match`` too, and the rest is refused.
+    Names are trimmed as kafka-acls trims them, and as there ``--cluster`` names nothing beside
+    another pattern type than literal (``drops_cluster``).
 
     Raises:
-        UsageError: the pattern type is none of Kafka's, or does not go with ``--cluster``.
+        UsageError: the pattern type is none of Kafka's.
     """
     pattern_type = _pattern_type(options.resource_pattern_type)
-    if options.cluster_resource and pattern_type not in ("LITERAL", "ANY", "MATCH"):
-        raise UsageError(
-            f"--cluster has one name, {CLUSTER_NAME}: expected --resource-pattern-type literal, "
-            f"found {options.resource_pattern_type}"
-        )
     return _distinct(
         ResourcePatternFilter(
             resource_type=resource_type,
@@ -88,6 +83,11 @@ def resource_filters(options: AclOptions) -> tuple[ResourcePatternFilter, ...]:
         for resource_type, names in _names(options)
         for name in names
     )
+
+
+def drops_cluster(options: AclOptions) -> bool:
+    """Say whether kafka-acls passes over ``--cluster``, in silence, for the pattern type's sake."""
+    return options.cluster_resource and options.resource_pattern_type.lower() != "literal"
 
 
 def entries_by_resource(options: AclOptions) -> dict[ResourcePatternFilter, Entries]:
@@ -131,7 +131,8 @@ def check_principals(texts: Iterable[str]) -> tuple[str, ...]:
 
 def _names(options: AclOptions) -> Iterator[tuple[str, Sequence[str]]]:
     yield "TOPIC", options.topic
-    yield "CLUSTER", (CLUSTER_NAME,) if options.cluster_resource else ()
+    is_cluster = options.cluster_resource and not drops_cluster(options)
+    yield "CLUSTER", (CLUSTER_NAME,) if is_cluster else ()
     yield "GROUP", options.group
     yield "TRANSACTIONAL_ID", options.transactional_id
     yield "DELEGATION_TOKEN", options.delegation_token
@@ -203,7 +204,7 @@ def _check(options: AclOptions) -> None:
             "With --consumer you must specify a --topic and a --group and no --cluster or "
             "--transactional-id option should be specified."
         )
-    _check_sides(options)
+    _check_left_out(options)
 
 
 def _is_consumer(options: AclOptions) -> bool:
@@ -211,8 +212,13 @@ def _is_consumer(options: AclOptions) -> bool:
     return bool(options.topic and options.group) and (options.producer or not other)
 
 
-def _check_sides(options: AclOptions) -> None:
+def _check_left_out(options: AclOptions) -> None:
     """Refuse what kafka-acls would leave out in silence."""
+    if drops_cluster(options):
+        raise UsageError(
+            f"--cluster has one name, {CLUSTER_NAME}: expected --resource-pattern-type literal, "
+            f"found {options.resource_pattern_type}"
+        )
     if options.allow_host and not options.allow_principal:
         raise UsageError("--allow-host needs an --allow-principal that it is said of")
     if options.deny_host and not options.deny_principal:

@@ -3,8 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 
 from aclkit.model.acl import Acl
+from aclkit.model.visible import visible
+
+
+def visible_acl(acl: Acl) -> Acl:
+    """Return an ACL whose names act on no terminal and forge no line; two stay two."""
+    names = {name: visible(getattr(acl, name)) for name in ("resource_name", "principal", "host")}
+    return replace(acl, **names)
 
 
 def render_list(acls: Iterable[Acl], principals: Sequence[str] = ()) -> Iterator[str]:

@@ -13,11 +13,12 @@ from aclkit.acls.changes import Change, add_to, remove_from
 from aclkit.acls.command import command_of
 from aclkit.acls.new import acl_filters, new_acls
 from aclkit.acls.options import AclOptions
-from aclkit.acls.text import render_added, render_list, render_removed
+from aclkit.acls.text import render_added, render_list, render_removed, visible_acl
 from aclkit.cli.acl_options import acl_options, force_option
 from aclkit.cli.acls import print_lines
 from aclkit.cli.alive import Alive, read_alive
 from aclkit.cli.options import lock_timeout_option
+from aclkit.cli.output import tell, write_lines
 from aclkit.cli.principal_options import builder_of, principal_options
 from aclkit.cli.session import command_session
 from aclkit.errors import UsageError
@@ -63,8 +64,8 @@ def add_acls(
         change = add_to(before.acls, wanted)
     else:
         change = _write(settings, "acls add", lambda alive: add_to(alive, wanted), lock_timeout)
-    print_lines(f"Acl {acl} already exists." for acl in change.existing)
-    print_lines(render_added(change.added))
+    print_lines(f"Acl {visible_acl(acl)} already exists." for acl in change.existing)
+    print_lines(render_added(map(visible_acl, change.added)))
 
 
 @click.command("remove")
@@ -98,7 +99,7 @@ def remove_acls(
     _refuse_if_following(settings, before, f"{command} --force" if force else command)
     seen = remove_from(before.acls, filters, before.semantics)
     if not seen.removed:
-        click.echo("no ACL is selected: there is nothing to remove", err=True)
+        tell("no ACL is selected: there is nothing to remove")
         return
     if not force:
         _confirm(seen)
@@ -109,7 +110,7 @@ def remove_acls(
         lambda alive: remove_from(alive, filters, before.semantics, only),
         lock_timeout,
     )
-    print_lines(render_removed(change.removed))
+    print_lines(render_removed(map(visible_acl, change.removed)))
 
 
 def _with_built(options: AclOptions, builder: CheckedBuilder | None) -> AclOptions:
@@ -157,8 +158,9 @@ def _confirm(change: Change) -> None:
     Raises:
         UsageError: nobody is there to ask.
     """
-    listed = render_list(change.removed)
-    click.echo("\n".join(["These ACLs would be removed:", *listed]), err=True)
+    tell("These ACLs would be removed:")
+    listed = render_list(map(visible_acl, change.removed))
+    write_lines((f"{line}\n" for line in listed), sys.stderr)
     if not sys.stdin.isatty():
         raise UsageError("nothing is removed: there is no terminal to ask; to remove say --force")
     if not click.confirm("Are you sure?", err=True):
@@ -181,7 +183,5 @@ def _write(
         if change.added or change.removed:
             publish(run)
             step = MATERIALIZE_STEP.format(path=warehouse)
-            click.echo(
-                f"cluster {run.cluster_id} is at offset {run.head_offset}; next: {step}", err=True
-            )
+            tell(f"cluster {run.cluster_id} is at offset {run.head_offset}; next: {step}")
     return change

@@ -86,6 +86,22 @@ principal_option = option(
     help="Only ACLs of exactly this principal; may be given again.",
 )
 force_option = option("--force", is_flag=True, help="Ask nothing, do it.")
+_IGNORED: Final = "Taken and without effect, as by kafka-acls --list."
+_ELSEWHERE: Final = "Taken and without effect: a warehouse is asked, and no broker."
+
+
+def _ignored(name: str, text: str, **settings: Any) -> Callable[[Command], Command]:  # noqa: ANN401 -- click's own keywords
+    """Make an option that a kafka-acls command may hold; the environment means others by it."""
+    return click.option(name, expose_value=False, help=text, **settings)
+
+
+ignored_options: Final = together(
+    _ignored("--operation", _IGNORED, multiple=True, metavar="NAME"),
+    _ignored("--force", _IGNORED, is_flag=True),
+    _ignored("--bootstrap-server", _ELSEWHERE, metavar="HOST:PORT"),
+    _ignored("--bootstrap-controller", _ELSEWHERE, metavar="HOST:PORT"),
+    _ignored("--command-config", _ELSEWHERE, metavar="FILE"),
+)
 
 
 def acl_options(command: Command) -> Command:

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Final, Literal
 
 import click
 
-from aclkit.acls.options import AclOptions, check_principals, resource_filters
-from aclkit.acls.text import render_list, render_standard_acl, render_tree
-from aclkit.cli.acl_options import principal_option, resource_options
+from aclkit.acls.options import AclOptions, check_principals, drops_cluster, resource_filters
+from aclkit.acls.text import render_list, render_standard_acl, render_tree, visible_acl
+from aclkit.cli.acl_options import ignored_options, principal_option, resource_options
 from aclkit.cli.alive import read_alive
 from aclkit.cli.late import LateGroup
-from aclkit.cli.output import FORMATS, Format, write_lines, write_rows
+from aclkit.cli.options import option
+from aclkit.cli.output import FORMATS, Format, tell, write_lines, write_rows
 from aclkit.errors import UsageError
+from aclkit.model.acl import Acl
+from aclkit.model.visible import visible
 from aclkit.settings import Settings
 
 KAFKA_ACLS: Final = "kafka-acls"
@@ -52,9 +55,18 @@ def acls() -> None:
     """
 
 
+raw_option = option(
+    "--raw",
+    is_flag=True,
+    help="Write names as they are, also what acts on a terminal: as Kafka's own tools do.",
+)
+
+
 @click.command("list")
 @resource_options
 @principal_option
+@raw_option
+@ignored_options
 @click.option(
     "--format",
     "output_format",
@@ -70,6 +82,8 @@ def list_acls(
     options: AclOptions,
     principal: tuple[str, ...],
     output_format: Literal["kafka-acls"] | Format,
+    *,
+    raw: bool,
 ) -> None:
     """Print the ACLs as kafka-acls --list does, all or those of some resources and principals.
 
@@ -77,33 +91,40 @@ def list_acls(
     Example:
       aclkit acls list
       aclkit acls list --topic payments --resource-pattern-type match --principal User:alice
+      aclkit acls list --raw > listing.txt
 
     Without a pattern type only ACLs are listed that have this very name and are LITERAL; match
-    lists all that reach it, * and prefixes and globs too.
+    lists all that reach it, * and prefixes and globs too. Options of kafka-acls that change
+    nothing there change nothing here. Control characters in names, and whatever else would act on
+    a terminal, are written as code points; what replay --source acls-list: is to read needs --raw.
     """
+    if drops_cluster(options):
+        tell(
+            "as kafka-acls does, this passes over --cluster beside --resource-pattern-type "
+            f"{options.resource_pattern_type}"
+        )
     principals = check_principals(principal)
     filters = resource_filters(options)
     alive = read_alive(settings)
     chosen = [
         acl
         for acl in alive.acls
-        if not filters or any(pattern.matches(acl, alive.semantics) for pattern in filters)
+        if (not principals or acl.principal in principals)
+        and (not filters or any(pattern.matches(acl, alive.semantics) for pattern in filters))
     ]
     if output_format == KAFKA_ACLS:
-        print_lines(render_list(chosen, principals))
+        shown = principals if raw else tuple(map(visible, principals))
+        print_lines(render_list(_shown(chosen, raw=raw), shown))
         return
-    rows = sorted(
-        (*acl.binding, acl.acl_id)
-        for acl in chosen
-        if not principals or acl.principal in principals
-    )
+    rows = sorted((*acl.binding, acl.acl_id) for acl in chosen)
     write_rows(COLUMNS, rows, output_format, sys.stdout)
 
 
 @click.command("show")
 @click.argument("acl_ids", nargs=-1, metavar="[ACL_ID]...")
+@raw_option
 @click.pass_obj
-def show_acls(settings: Settings, acl_ids: tuple[str, ...]) -> None:
+def show_acls(settings: Settings, acl_ids: tuple[str, ...], *, raw: bool) -> None:
     """Print ACLs with their ids as Kafka's metadata shell does.
 
     \b
@@ -111,17 +132,29 @@ def show_acls(settings: Settings, acl_ids: tuple[str, ...]) -> None:
       aclkit acls show
       aclkit acls show eLv9uS0WQB-2oX75QlEi6Q
 
-    Without ids: what tree /image/acls prints there; with ids: what cat prints of each.
+    Without ids: what tree /image/acls prints there; with ids: what cat prints of each. What would
+    act on a terminal is written as code points; --raw writes it as it is.
     """
     found = read_alive(settings).acls
     if not acl_ids:
-        print_lines(render_tree(found))
+        print_lines(render_tree(_shown(found, raw=raw)))
         return
     by_id = {acl.acl_id: acl for acl in found}
     missing = [acl_id for acl_id in acl_ids if acl_id not in by_id]
     if missing:
         raise UsageError(f"no ACL alive has the id {missing[0]}; aclkit acls show prints all")
-    print_lines(render_standard_acl(by_id[acl_id]) for acl_id in acl_ids)
+    chosen = [by_id[acl_id] for acl_id in acl_ids]
+    print_lines(map(render_standard_acl, _shown(chosen, raw=raw)))
+
+
+def _shown(acls: Sequence[Acl], *, raw: bool) -> Sequence[Acl]:
+    """Make names visible where they are not wanted as they are, and say of how many ACLs."""
+    if raw:
+        return acls
+    shown = [visible_acl(acl) for acl in acls]
+    if changed := sum(before != after for before, after in zip(acls, shown, strict=True)):
+        tell(f"ACLs with names written as code points: {changed:,}; --raw writes them exactly")
+    return shown
 
 
 def print_lines(lines: Iterable[str]) -> None:

@@ -10,7 +10,7 @@ import click
 from aclkit.assertions.check import acl_texts, check
 from aclkit.assertions.model import Assertion, Outcome
 from aclkit.assertions.parse import parse_assertions
-from aclkit.cli.output import Format, format_option, write_rows
+from aclkit.cli.output import Format, format_option, tell, write_rows
 from aclkit.cli.state import tell_state
 from aclkit.query.duck import connect
 from aclkit.query.warehouse import Published, deciding_run, open_warehouse, resolve_cluster
@@ -48,7 +48,7 @@ def assert_(settings: Settings, file: str, output_format: Format) -> None:
     for outcome in outcomes:
         if not outcome.checked:
             name = outcome.assertion.name
-            click.echo(f"note: {name!r} is about nothing that is known", err=True)
+            tell(f"note: {name!r} is about nothing that is known")
     write_rows(COLUMNS, rows, output_format, sys.stdout)
     if any(not outcome.has_passed for outcome in outcomes):
         click.get_current_context().exit(FAILED_EXIT)

@@ -23,7 +23,7 @@ from aclkit.cli.baseline_options import (
     tell_mutes,
 )
 from aclkit.cli.options import option
-from aclkit.cli.output import Format, format_option, write_rows
+from aclkit.cli.output import Format, format_option, tell, write_rows
 from aclkit.cli.state import tell_state
 from aclkit.errors import UsageError
 from aclkit.findings import EVERY_NAME, SEVERITIES, Finding
@@ -103,11 +103,11 @@ def audit(
         seen = first_seen(connection, cluster_id, findings)
     tell_state(published, run)
     if run.job != _NIGHTLY:
-        click.echo(_HALF, err=True)
+        tell(_HALF)
     if baseline_file is not None:
         text = render_baseline(findings, cluster_id, seen)
         write_whole(Path(baseline_file), text)
-        click.echo(f"wrote {baseline_file}", err=True)
+        tell(f"wrote {baseline_file}")
     known = {name: item for name, item in baseline.items() if not kinds or item.finding in kinds}
     today = datetime.now(UTC).date()
     judged = classify(findings, known, mutes, today)
@@ -144,7 +144,7 @@ def _print(
     columns = few if output_format == "table" else _COLUMNS
     write_rows(columns, ([row.get(c) for c in columns] for row in rows), output_format, sys.stdout)
     if output_format == "table":
-        click.echo(_verdict(judged, has_states=has_states), err=True)
+        tell(_verdict(judged, has_states=has_states))
 
 
 def _row(item: Judged, seen: Mapping[str, datetime | None]) -> dict[str, Any]:

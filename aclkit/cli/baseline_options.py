@@ -6,10 +6,9 @@ from collections.abc import Iterable, Sequence
 from datetime import date
 from typing import Any
 
-import click
-
 from aclkit.audit.baseline import Judged, Known, Mute, parse_baseline, parse_mutes
 from aclkit.cli.options import option, together
+from aclkit.cli.output import tell
 from aclkit.settings import read_text
 
 baseline_options = together(
@@ -41,16 +40,15 @@ def tell_mutes(judged: Iterable[Judged], mutes: Sequence[Mute], today: date) -> 
     items = list(judged)
     for item in items:
         if item.is_expired and item.mute is not None and item.finding is not None:
-            click.echo(
+            tell(
                 f"the mute of {item.mute.owner} on {item.finding.finding} {item.fingerprint} ran "
-                f"out on {item.mute.until}: fix the finding, or answer for it anew",
-                err=True,
+                f"out on {item.mute.until}: fix the finding, or answer for it anew"
             )
     for mute in mutes:
         if not any(item.finding is not None and mute.covers(item.finding) for item in items):
             name = mute.fingerprint or mute.finding
             late = ", and has run out" if today > mute.until else ""
-            click.echo(f"the mute of {mute.owner} on {name} is about nothing now{late}", err=True)
+            tell(f"the mute of {mute.owner} on {name} is about nothing now{late}")
 
 
 def judged_row(item: Judged) -> dict[str, Any]:

@@ -11,7 +11,7 @@ import duckdb
 
 from aclkit.cli.diff import parse_moment
 from aclkit.cli.options import option
-from aclkit.cli.output import Format, format_option, write_rows
+from aclkit.cli.output import Format, format_option, tell, write_rows
 from aclkit.cli.state import tell_state
 from aclkit.errors import UsageError
 from aclkit.model.acl import Acl
@@ -72,7 +72,7 @@ def changes(settings: Settings, since: str | None, output_format: Format, *, cel
             found = [row for run in runs for row in _changes(connection, run)]
             write_rows(COLUMNS, found, output_format, sys.stdout)
     if not runs:
-        click.echo("no run decided since then", err=True)
+        tell("no run decided since then")
 
 
 def _runs(published: Published, cluster_id: str, since: str | None) -> list[Run]:
@@ -109,10 +109,9 @@ def _changes(connection: duckdb.DuckDBPyConnection, run: Run) -> Iterator[Sequen
     """Yield the changes of a run, the largest first, a row for each ACL behind one."""
     found, number = read_changes(connection, run)
     if number > len(found):
-        click.echo(
+        tell(
             f"run {run.run_number}: the {len(found):,} largest of {number:,} changes; all are in "
-            "the table access_change",
-            err=True,
+            "the table access_change"
         )
     for change in found:
         head = (

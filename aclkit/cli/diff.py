@@ -14,6 +14,7 @@ from aclkit.cli.effect_output import (
 )
 from aclkit.cli.engine import Engine, engine_option, session_for
 from aclkit.cli.options import parse_time
+from aclkit.cli.output import tell
 from aclkit.errors import UsageError
 from aclkit.preview.read import read_past
 from aclkit.settings import Settings
@@ -48,11 +49,11 @@ def diff(
     with session_for(engine, settings, "diff") as spark:
         past = read_past(settings.warehouse, settings.cluster, *moments, spark)
     for note in past.notes:
-        click.echo(note, err=True)
+        tell(note)
     before, after = past.offsets
     title = f"Offset {before} to {after}, cluster {past.base.run.cluster_id}"
     if past.change.changes_settings:
-        click.echo("the brokers' settings differ too", err=True)
+        tell("the brokers' settings differ too")
     print_effect(past.change, past.base.inventory, title, output_format, fail_on)
 
 

@@ -12,7 +12,7 @@ from typing import Any, Final, Literal, TypeVar, cast
 import click
 
 from aclkit.cli.options import option
-from aclkit.cli.output import FORMATS, Format, write_lines, write_rows
+from aclkit.cli.output import FORMATS, Format, tell, write_lines, write_rows
 from aclkit.preview.effect import Cell, Count
 from aclkit.preview.markdown import render_preview
 from aclkit.preview.preview import Preview, ToCome
@@ -88,7 +88,7 @@ def _print(preview: Preview, title: str, output_format: EffectFormat) -> None:
         _print_table(preview)
     else:
         for line in _statements(preview):
-            click.echo(": ".join(line), err=True)
+            tell(": ".join(line))
         write_rows(COLUMNS, _rows(preview), cast(Format, output_format), sys.stdout)
 
 

@@ -4,21 +4,22 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final, TextIO, TypeVar
 
 import click
 
-from aclkit.acls.command import render_script
 from aclkit.acls.records import render_records
+from aclkit.acls.script import render_bulk, render_script
 from aclkit.acls.strimzi import render_kafka_users
 from aclkit.acls.terraform import render_terraform
 from aclkit.cli.acls import COLUMNS
 from aclkit.cli.alive import read_alive
 from aclkit.cli.late import LateGroup
-from aclkit.cli.output import csv_field, write_lines, write_rows
+from aclkit.cli.options import option
+from aclkit.cli.output import csv_field, tell, write_lines, write_rows
 from aclkit.cli.state import tell_state
 from aclkit.errors import UsageError
 from aclkit.model.acl import Acl
@@ -32,10 +33,13 @@ _Command = TypeVar("_Command", bound=Callable[..., Any])
 _Rendered = tuple[list[str], list[Acl]]
 _RENDERERS: Final[dict[str, Callable[[Iterable[Acl]], _Rendered]]] = {
     "kafka-acls": render_script,
+    "kafka-bulk": render_bulk,
     "strimzi": render_kafka_users,
     "terraform": render_terraform,
 }
 """Forms that cannot say every ACL: their lines, and the ACLs that stand in them as comments."""
+
+_MOST_UNSAID: Final = 20
 
 
 @click.group(
@@ -70,21 +74,30 @@ def _form_option(*forms: str) -> Callable[[_Command], _Command]:
 
 
 @click.command("acls")
-@_form_option("kafka-acls", "records", "strimzi", "terraform", "csv")
+@_form_option("kafka-acls", "kafka-bulk", "records", "strimzi", "terraform", "csv")
 @_output_option
+@option(
+    "--skip-unsupported",
+    is_flag=True,
+    help="End with 0 although ACLs are left out that the form cannot say.",
+)
 @click.pass_obj
-def export_acls(settings: Settings, form: str, output: str | None) -> None:
+def export_acls(
+    settings: Settings, form: str, output: str | None, *, skip_unsupported: bool
+) -> None:
     """Write the ACLs alive as a script, records, Kubernetes resources, Terraform or CSV.
 
     \b
     Example:
       aclkit export acls --format kafka-acls --output acls.sh
       aclkit export acls --format records --output acls.jsonl
-      aclkit export acls --format csv
+      aclkit export acls --format kafka-bulk | BOOTSTRAP_SERVER=broker:9092 sh
 
-    kafka-acls is a shell script that adds them; records is what replay --source records: reads;
-    strimzi are KafkaUser resources; terraform are kafka_acl resources of the provider
-    Mongey/kafka. What a form cannot say stands in it as a comment, and stderr says how many.
+    kafka-acls is a shell script that adds them, with a JVM for each; kafka-bulk adds thousands in
+    one JVM, and needs a JDK; records is what replay --source records: reads; strimzi are
+    KafkaUser resources; terraform are kafka_acl resources of the provider Mongey/kafka. What a
+    form cannot say is left out, stands in it as a comment and on stderr, and the command ends
+    with 1; with --skip-unsupported it ends with 0.
     """
     alive = read_alive(settings)
     unsaid: list[Acl] = []
@@ -101,11 +114,17 @@ def export_acls(settings: Settings, form: str, output: str | None) -> None:
                 lines, unsaid = _RENDERERS[form](alive.acls)
             write_lines((f"{line}\n" for line in lines), file)
     if unsaid:
-        click.echo(
-            f"{len(unsaid)} of {len(alive.acls)} ACLs cannot be said in this form; they stand in "
-            "it as comments",
-            err=True,
-        )
+        _tell_unsaid(unsaid, len(alive.acls))
+        click.get_current_context().exit(0 if skip_unsupported else 1)
+
+
+def _tell_unsaid(unsaid: Sequence[Acl], number: int) -> None:
+    for acl in unsaid[:_MOST_UNSAID]:
+        tell(f"left out: {acl}")
+    tell(
+        f"{len(unsaid):,} of {number:,} ACLs cannot be said in this form and are left out; they "
+        "stand in it as comments"
+    )
 
 
 @click.command("explain")

@@ -16,7 +16,9 @@ import click
 
 import aclkit
 from aclkit.cli.late import LateGroup, Places, walk
+from aclkit.cli.output import tell, tell_error
 from aclkit.errors import AclkitError, SurroundingsError, UsageError
+from aclkit.model.visible import visible
 from aclkit.settings import ConfigOption, Settings, read_config
 
 _COMMANDS: Final[Places] = {
@@ -64,7 +66,7 @@ class AclkitGroup(LateGroup):
         except AclkitError as error:
             return _end(ctx, error)
         except KeyboardInterrupt:
-            click.echo("interrupted; what was published before is unchanged", err=True)
+            tell("interrupted; what was published before is unchanged")
             ctx.exit(130)
         except OSError as error:
             where = f": {error.filename}" if error.filename else ""
@@ -106,21 +108,8 @@ def _is_utf8(text: str) -> bool:
 
 
 def _end(ctx: click.Context, error: AclkitError) -> NoReturn:
-    click.echo(f"Error: {_for_terminals(str(error))}", err=True)
+    tell_error(error)
     ctx.exit(error.exit_code)
-
-
-_LONGEST_MESSAGE: Final = 2_000
-
-
-def _for_terminals(message: str) -> str:
-    """Cut a long message, and write what would act on a terminal as its code point."""
-    if len(message) > _LONGEST_MESSAGE:
-        message = f"{message[:_LONGEST_MESSAGE]} … ({len(message):,} characters)"
-    return "".join(
-        letter if letter == "\n" or letter.isprintable() else f"\\u{ord(letter):04x}"
-        for letter in message
-    )
 
 
 def _load_config(ctx: click.Context, _: click.Parameter, path: str | None) -> str | None:
@@ -198,10 +187,17 @@ def cli(ctx: click.Context, warehouse: str | None, cluster: str | None, *, verbo
     _tell_progress()
 
 
+class _Visible(logging.Formatter):
+    """Formats a message as one line that acts on no terminal; a traceback keeps its lines."""
+
+    def formatMessage(self, record: logging.LogRecord) -> str:
+        return visible(super().formatMessage(record))
+
+
 def _tell_progress() -> None:
     """Send aclkit's own log lines to stderr, as plain text."""
     logger = logging.getLogger("aclkit")
     logger.handlers = [handler := logging.StreamHandler(sys.stderr)]
-    handler.setFormatter(logging.Formatter("%(message)s"))
+    handler.setFormatter(_Visible("%(message)s"))
     logger.setLevel(logging.INFO)
     logger.propagate = False

@@ -22,6 +22,7 @@ from aclkit.cli.options import (
     replay_options,
     settings_options,
 )
+from aclkit.cli.output import tell
 from aclkit.cli.principal_options import builder_of, principal_options
 from aclkit.cli.report import alert_options, telling_failures, webhook_of
 from aclkit.cli.session import command_session
@@ -119,7 +120,7 @@ def run(
                 result = run_nightly(nightly, intake, options)
     click.echo(result.page, nl=False)
     for path in _write(warehouse, result, forms, policies, chosen):
-        click.echo(f"wrote {path}", err=True)
+        tell(f"wrote {path}")
     if webhook is not None and is_alarming(result.summary, chosen["alert_on"]):
         send_alert(alert_of(result.summary), webhook)
     sys.exit(result.exit_code)

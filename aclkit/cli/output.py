@@ -13,11 +13,18 @@ from typing import Any, Final, Literal, TextIO, TypeVar
 
 import click
 
+from aclkit.model.visible import visible
+
 Format = Literal["table", "json", "jsonl", "csv"]
 FORMATS: Final[tuple[Format, ...]] = ("table", "json", "jsonl", "csv")
 
 NULL: Final = "-"
 """A null in a table; the text ``-`` is shown quoted."""
+
+_WIDEST: Final = 120
+"""No column of a table is padded to more: rows do not pay for one long name among them."""
+
+_LONGEST_MESSAGE: Final = 2_000
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
@@ -35,13 +42,28 @@ def format_option(command: _Command) -> _Command:
     )(command)
 
 
+def tell(message: str) -> None:
+    """Say something to a person, on stderr and as one line, whatever names stand in it."""
+    click.echo(visible(message), err=True)
+
+
+def tell_error(error: Exception) -> None:
+    """Say why a command ends; further lines stand indented, so that none looks like another's."""
+    message = str(error)
+    if len(message) > _LONGEST_MESSAGE:
+        message = f"{message[:_LONGEST_MESSAGE]} … ({len(message):,} characters)"
+    click.echo("Error: " + "\n  ".join(map(visible, message.split("\n"))), err=True)
+
+
 def write_rows(
     columns: Sequence[str], rows: Iterable[Sequence[object]], output_format: Format, stream: TextIO
 ) -> None:
     """Write rows in one of the formats.
 
-    In a table, a text that could be mistaken or could act on a terminal is shown as JSON text.
-    CSV is RFC 4180: lines end with CR LF, null is empty and the empty text is ``""``.
+    A table is for people: what could act on a terminal is made visible, what could be mistaken
+    stands in quotes, and a cell that is longer than the rest widens its own row only. The other
+    formats hold values as they are. CSV is RFC 4180: lines end with CR LF, null is empty and the
+    empty text is ``""``.
     """
     write_lines(_RENDERERS[output_format](columns, rows), stream)
 
@@ -59,7 +81,10 @@ def write_lines(lines: Iterable[str], stream: TextIO) -> None:
 
 def _render_table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> Iterator[str]:
     cells = [[_cell(value) for value in row] for row in chain([columns], rows)]
-    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    widths = [
+        max((len(cell) for cell in column if len(cell) <= _WIDEST), default=0)
+        for column in zip(*cells, strict=True)
+    ]
     for row in cells:
         line = "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True))
         yield line.rstrip() + "\n"
@@ -98,11 +123,11 @@ def _cell(value: object) -> str:
     text = _plain_text(value)
     if text is None:
         return NULL
-    is_text = isinstance(value, str)
+    shown = visible(text)
     is_misleading = text in ("", NULL) or text != text.strip() or text.startswith('"')
-    if not text.isprintable() or (is_text and is_misleading):
-        return json.dumps(text)
-    return text
+    if isinstance(value, str) and is_misleading:
+        return json.dumps(shown, ensure_ascii=False)
+    return shown
 
 
 def csv_field(value: object) -> str:

@@ -18,13 +18,13 @@ from aclkit.cli.effect_output import (
     print_effect,
 )
 from aclkit.cli.engine import Engine, engine_option, session_for
+from aclkit.cli.output import tell
 from aclkit.cli.state import tell_state
 from aclkit.cli.topic_output import print_topics
 from aclkit.preview.change_set import read_change_set
 from aclkit.preview.read import Base, read_base
 from aclkit.preview.state import Change, State
 from aclkit.preview.topics import preview_topics
-from aclkit.query.words import plain
 from aclkit.settings import Settings
 
 
@@ -71,7 +71,7 @@ def add_acl(
     base = _read(settings, engine)
     change = add_to(base.state.acls.values(), wanted)
     for acl in change.existing:
-        click.echo(f"it is there already and changes nothing: {plain(str(acl))}", err=True)
+        tell(f"it is there already and changes nothing: {acl}")
     _print(base, base.state.with_acls(change.added), "ACLs to add", output_format, fail_on)
 
 
@@ -100,7 +100,7 @@ def remove_acl(
     filters = acl_filters(options)
     base = _read(settings, engine)
     removed = remove_from(base.state.acls.values(), filters, base.semantics).removed
-    click.echo(f"ACLs selected: {len(removed):,}", err=True)
+    tell(f"ACLs selected: {len(removed):,}")
     after = base.state.without(acl.acl_id for acl in removed)
     _print(base, after, "ACLs to remove", output_format, fail_on)
 
@@ -153,7 +153,7 @@ def apply(
     base = _read(settings, engine)
     change_set = read_change_set(file, base.state)
     for note in change_set.notes:
-        click.echo(note, err=True)
+        tell(note)
     _print(base, change_set.after, "Change set", output_format, fail_on)
 
 

@@ -9,7 +9,7 @@ from typing import Final
 import click
 
 from aclkit.cli.engine import Engine, engine_option, session_for
-from aclkit.cli.output import Format, format_option, write_rows
+from aclkit.cli.output import Format, format_option, tell, write_rows
 from aclkit.cli.state import tell_state
 from aclkit.errors import UsageError
 from aclkit.model.resource import TYPE_OF_WORD, Resource, parse_resource
@@ -171,7 +171,7 @@ def _type_and_name(text: str | None) -> tuple[str | None, str | None]:
 def _print(answer: access.Access, published: Published, output_format: Format) -> None:
     """Print an answer, and on stderr what a reader of it must know."""
     if not answer.is_in_inventory:
-        click.echo("not all of it is in the inventory: decided now, by the same ACLs", err=True)
+        tell("not all of it is in the inventory: decided now, by the same ACLs")
     tell_state(published, answer.decided_by)
     rows = _with_few_hosts(answer) if output_format == "table" else answer.rows
     write_rows(answer.columns, rows, output_format, sys.stdout)

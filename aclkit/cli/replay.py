@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from aclkit.cli.options import lock_timeout_option, parse_time, replay_options
-from aclkit.cli.output import Format, format_option, write_rows
+from aclkit.cli.output import Format, format_option, tell, write_rows
 from aclkit.cli.session import command_session
 from aclkit.publish import Run, begin_run, publish
 from aclkit.replay.command import Intake, look_at, parse_source
@@ -54,11 +54,10 @@ def replay(
     write_rows(SUMMARY, [summary(run, result)], output_format, sys.stdout)
     tell_notes(run)
     if result.holes and result.exit_code:
-        click.echo(
+        tell(
             f"offsets {describe_spans(result.holes)} could not be read: the state is as of offset "
             f"{result.head_offset}. Give the missing segments or a later snapshot, or go on with "
-            "--accept-holes",
-            err=True,
+            "--accept-holes"
         )
     sys.exit(result.exit_code)
 
@@ -97,6 +96,6 @@ def summary(run: Run, result: ReplayResult) -> tuple[object, ...]:
 def tell_notes(run: Run) -> None:
     """Say on stderr what a reader of the result must know."""
     for note in run.notes:
-        click.echo(f"note: {note}", err=True)
+        tell(f"note: {note}")
     for finding in run.findings:
-        click.echo(f"finding ({finding.severity}) {finding.finding}: {finding.message}", err=True)
+        tell(f"finding ({finding.severity}) {finding.finding}: {finding.message}")

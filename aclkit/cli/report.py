@@ -16,7 +16,7 @@ import click
 from aclkit.audit.baseline import classify
 from aclkit.cli.baseline_options import baseline_options, read_baseline, read_mutes
 from aclkit.cli.options import FiniteRange, option, together
-from aclkit.cli.output import write_lines
+from aclkit.cli.output import tell, tell_error, write_lines
 from aclkit.cli.state import tell_state
 from aclkit.errors import AclkitError, SurroundingsError, UsageError
 from aclkit.findings import SEVERITIES
@@ -34,7 +34,6 @@ from aclkit.reports.alerts import (
 from aclkit.reports.gather import Judge, gather
 from aclkit.reports.render import FORMATS, HTML, render
 from aclkit.reports.webhook import ADDRESS_VARIABLE, Webhook, find_webhook, send_alert
-from aclkit.reports.words import visible
 from aclkit.reports.write import write_reports, write_whole
 from aclkit.settings import Settings
 
@@ -106,7 +105,7 @@ def telling_failures(
         try:
             send_alert(alert_of_failure(cluster_id, told), webhook)
         except SurroundingsError:
-            click.echo(f"Error: {visible(str(told))}", err=True)
+            tell_error(told)
             raise
         raise
 
@@ -177,7 +176,7 @@ def report(
         for path in write_reports(
             published, cluster_id, folder, wanted, fail_on=fail_on, judge=judge
         ):
-            click.echo(f"wrote {path}", err=True)
+            tell(f"wrote {path}")
         return
     (form,) = set(wanted)
     with connect(published) as connection:
@@ -187,7 +186,7 @@ def report(
         write_lines([text], sys.stdout)
     else:
         write_whole(Path(output), text)
-        click.echo(f"wrote {output}", err=True)
+        tell(f"wrote {output}")
 
 
 @click.command("alert")
@@ -225,6 +224,6 @@ def alert(settings: Settings, /, *, dry_run: bool, **chosen: Any) -> None:  # no
             f"no webhook was named: expected --alert-webhook-file FILE or {ADDRESS_VARIABLE}"
         )
     if not is_alarming(summary, chosen["alert_on"]):
-        click.echo("nothing is worth an alert: none was sent", err=True)
+        tell("nothing is worth an alert: none was sent")
         return
     send_alert(told, webhook)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import click
-
+from aclkit.cli.output import tell
 from aclkit.query.warehouse import MATERIALIZE_STEP, Published, Run
 
 
@@ -12,8 +11,6 @@ def tell_state(published: Published, run: Run) -> None:
     head = published.last_run(run.cluster_id).head_offset
     if head is not None and run.head_offset is not None and head > run.head_offset:
         step = MATERIALIZE_STEP.format(path=published.place)
-        click.echo(
-            f"the log is at offset {head}, this answer at {run.head_offset}; next: {step}", err=True
-        )
+        tell(f"the log is at offset {head}, this answer at {run.head_offset}; next: {step}")
     if run.status != "complete":
-        click.echo(f"run {run.run_number} is {run.status}: {'; '.join(run.notes)}", err=True)
+        tell(f"run {run.run_number} is {run.status}: {'; '.join(run.notes)}")

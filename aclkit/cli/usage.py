@@ -12,13 +12,12 @@ import click
 
 from aclkit.cli.materialize import choose_cluster
 from aclkit.cli.options import FiniteRange, lock_timeout_option, option
-from aclkit.cli.output import Format, format_option, json_value, write_lines, write_rows
+from aclkit.cli.output import Format, format_option, json_value, tell, write_lines, write_rows
 from aclkit.cli.session import command_session
 from aclkit.explain.materialize import continue_from_replay
 from aclkit.explain.views import USAGE
 from aclkit.findings import sort_findings
 from aclkit.publish import Run, begin_run, publish
-from aclkit.reports.words import visible
 from aclkit.settings import Settings
 from aclkit.usage.clock import parse_zone
 from aclkit.usage.command import UsageOptions, UsageResult, check_usage
@@ -122,14 +121,14 @@ def usage(
 def _tell(run: Run) -> None:
     """Say on stderr what a reader must know, and the worst findings; the table holds all."""
     for note in run.notes:
-        click.echo(f"note: {visible(note)}", err=True)
+        tell(f"note: {note}")
     findings = sort_findings(run.findings)
     for found in findings[:_MOST_FINDINGS]:
         said = f"finding ({found.severity}) {found.finding}: {found.message}"
-        click.echo(visible(said), err=True)
+        tell(said)
     if len(findings) > _MOST_FINDINGS:
         more = len(findings) - _MOST_FINDINGS
-        click.echo(f"and {more:,} more findings, in the table finding", err=True)
+        tell(f"and {more:,} more findings, in the table finding")
 
 
 def _counts(result: UsageResult) -> str:

@@ -13,7 +13,7 @@ from typing import Final, TextIO
 import click
 
 from aclkit.cli.options import option
-from aclkit.cli.output import Format, format_option, write_lines, write_rows
+from aclkit.cli.output import Format, format_option, tell, write_lines, write_rows
 from aclkit.cli.state import tell_state
 from aclkit.errors import DataError, UsageError
 from aclkit.model.acl import Request
@@ -117,7 +117,7 @@ def _sample(size: int | None, seed: int | None) -> Sample:
     size = size or _SAMPLE
     if seed is None:
         seed = random.SystemRandom().randrange(10**6)
-        click.echo(f"a sample of {size}; the same one again: --seed {seed}", err=True)
+        tell(f"a sample of {size}; the same one again: --seed {seed}")
     return Sample(size, seed)
 
 
@@ -125,10 +125,7 @@ def _verify(published: Published, run: Run, sample: Sample | None, timeout: floa
     """Read, ask and compare."""
     broker, semantics = run_settings(run)
     if semantics != KAFKA:
-        click.echo(
-            "the published decisions were not made with --semantics kafka: each is made again",
-            err=True,
-        )
+        tell("the published decisions were not made with --semantics kafka: each is made again")
     with connect(published) as connection, Kafka(class_path(log.info), timeout) as kafka:
         acls = acls_alive(connection, run)
         with step(f"starting Kafka {VERSION} with {len(acls)} ACLs"):

@@ -14,12 +14,13 @@ import click
 from aclkit.acls.command import kafka_acls_command
 from aclkit.cli.engine import Engine, engine_option, session_for
 from aclkit.cli.options import option, parse_time, together
-from aclkit.cli.output import Format, format_option, write_lines, write_rows
+from aclkit.cli.output import Format, format_option, tell, write_lines, write_rows
 from aclkit.cli.state import tell_state
 from aclkit.decide.rules import Ruling
 from aclkit.errors import UsageError
 from aclkit.model.acl import Acl
 from aclkit.model.resource import parse_resource
+from aclkit.model.visible import visible
 from aclkit.query.history import History, Interval, read_history
 from aclkit.query.opening import open_tables
 from aclkit.query.warehouse import resolve_cluster
@@ -28,7 +29,6 @@ from aclkit.query.words import (
     history_notes,
     history_sentence,
     hosts_words,
-    plain,
     ruling_words,
     why_notes,
     why_sentence,
@@ -109,7 +109,7 @@ def why(
             moment=moment,
         )
     for note in why_notes(answer):
-        click.echo(note, err=True)
+        tell(note)
     if not answer.moment.is_past:
         tell_state(published, answer.run)
     if output_format == "json":
@@ -161,14 +161,14 @@ def history(
             host=host,
         )
     for note in history_notes(answer):
-        click.echo(note, err=True)
+        tell(note)
     tell_state(published, answer.run)
     rows = list(_history_rows(answer))
     if output_format == "json":
         _write_object(_history_object(answer, rows))
         return
     if output_format == "table":
-        write_lines([f"{history_sentence(answer)}\n\n"], sys.stdout)
+        write_lines([f"{visible(history_sentence(answer))}\n\n"], sys.stdout)
     write_rows(HISTORY_COLUMNS, rows, output_format, sys.stdout)
 
 
@@ -182,7 +182,7 @@ def _moment(at_offset: int | None, at: str | None) -> int | datetime | None:
 def _write_why(answer: Why) -> None:
     """Write an answer for people: sentence, ACLs, and what could be done."""
     head = [why_sentence(answer), *(hosts_words(*there) for there in answer.elsewhere)]
-    write_lines([f"{line}\n" for line in head], sys.stdout)
+    write_lines([f"{visible(line)}\n" for line in head], sys.stdout)
     if parts := [*answer.acls, *answer.near]:
         write_lines(["\n"], sys.stdout)
         write_rows(_TABLE_COLUMNS, map(_table_row, parts), "table", sys.stdout)
@@ -194,12 +194,12 @@ def _hints(answer: Why) -> Iterator[str]:
     if more := answer.near_count - len(answer.near):
         yield f"{more} more ACLs of the principal reach it and do not match."
     if answer.without_denies is not None:
-        yield f"Without the DENYs: {ruling_words(answer.without_denies)}."
+        yield visible(f"Without the DENYs: {ruling_words(answer.without_denies)}.")
     if answer.not_super is not None:
-        yield f"Without super.users: {ruling_words(answer.not_super)}."
+        yield visible(f"Without super.users: {ruling_words(answer.not_super)}.")
     if answer.least is not None:
-        yield f"The least ACL that would allow it: {plain(str(answer.least))}"
-        yield plain(kafka_acls_command(answer.least) or "(kafka-acls cannot add it)")
+        yield visible(f"The least ACL that would allow it: {answer.least}")
+        yield kafka_acls_command(answer.least) or "(kafka-acls cannot add it)"
 
 
 def _table_row(part: Part) -> Sequence[object]:

@@ -10,6 +10,14 @@ ANY_OTHER: Final = "<any-other>"
 
 ANY_OTHER_PRINCIPAL: Final = f"User:{ANY_OTHER}"
 
+LONGEST_TEXT: Final = 32_767
+"""Bytes of UTF-8 that a string of a record may have: Kafka writes no longer one and reads none."""
+
+
+def is_storable(text: str) -> bool:
+    """Say whether a record of Kafka's can hold a text as a name, principal or host."""
+    return len(text) * 4 <= LONGEST_TEXT or len(text.encode(errors="replace")) <= LONGEST_TEXT
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Acl:

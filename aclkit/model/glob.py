@@ -1,9 +1,17 @@
 """A glob and a text → does the glob match all of it? KIP-1042's two wildcards, nothing else.
 
-No regular expression is ever built from a glob: globs come from strangers.
+No regular expression is ever built from a glob: globs come from strangers. Nor does one take
+longer than another of its length: see ``places``.
 """
 
 from __future__ import annotations
+
+from typing import Final
+
+from aclkit.model.places import first_place, places_of
+
+_FEW: Final = 2_000
+"""Up to so many comparisons, stepping from place to place is the quicker way."""
 
 
 def glob_matches(glob: str, name: str) -> bool:
@@ -24,8 +32,17 @@ def glob_matches(glob: str, name: str) -> bool:
     at, end = len(first), len(name) - len(last)
     if at > end or not (_stands_at(first, name, 0) and _stands_at(last, name, end)):
         return False
+    places: dict[str, int] | None = None
     for segment in middle:
-        at = _find(segment, name, at, end)
+        if "?" not in segment:
+            at = name.find(segment, at, end)
+        elif len(segment) * (end - at) <= _FEW:
+            at = _step(segment, name, at, end)
+        else:
+            if places is None:
+                places = places_of(name, set(glob) - {"*", "?"})
+            row = ((n, letter) for n, letter in enumerate(segment) if letter != "?")
+            at = first_place(row, places, at, end - len(segment) + 1)
         if at < 0:
             return False
         at += len(segment)
@@ -37,10 +54,8 @@ def is_universal(glob: str) -> bool:
     return glob.count("*") == len(glob)
 
 
-def _find(segment: str, name: str, start: int, end: int) -> int:
+def _step(segment: str, name: str, start: int, end: int) -> int:
     """Return where a segment stands first in a part of a name, or -1."""
-    if "?" not in segment:
-        return name.find(segment, start, end)
     places = range(start, end - len(segment) + 1)
     return next((place for place in places if _stands_at(segment, name, place)), -1)
 

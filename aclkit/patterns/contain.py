@@ -20,6 +20,7 @@ from aclkit.patterns.cover import ANY_ONE, ANY_RUN, covers
 from aclkit.patterns.match import GLOB, LITERAL, PREFIXED, effective_pattern_type, is_any_host
 
 _WILDCARD: Final = re.compile(r"[*?]")
+_STARS: Final = re.compile(r"\*+")
 _WILDCARDS: Final = {"*": ANY_RUN, "?": ANY_ONE}
 
 
@@ -137,8 +138,8 @@ def pattern_symbols(pattern_type: str, name: str, semantics: Semantics) -> tuple
 
 
 def glob_symbols(glob: str) -> tuple[str, ...]:
-    """Split a glob into symbols; the empty one is ``*``."""
-    return tuple(_WILDCARDS.get(character, character) for character in glob or "*")
+    """Split a glob into symbols; the empty one is ``*``, and a run of stars is one star."""
+    return tuple(_WILDCARDS.get(character, character) for character in _STARS.sub("*", glob or "*"))
 
 
 def _reaches_long_star_names(narrow: Sequence[str]) -> bool:

@@ -9,8 +9,11 @@ XPath without branches easy: Miklau and Suciu, Containment and Equivalence for a
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from itertools import accumulate
 from typing import Final
+
+from aclkit.model.places import first_place, places_of
 
 ANY_RUN: Final = "any run"
 ANY_ONE: Final = "any one"
@@ -42,13 +45,16 @@ def covers(wide: _Symbols, narrow: _Symbols) -> bool:
     if not (_stands_at(head, blocks[0], 0) and _ends_with(blocks[-1], tail)):
         return False
     flat = [symbol for block in blocks for symbol in block]
+    places = places_of(flat, {*wide} - {ANY_ONE, ANY_RUN})
+    # Here: where a letter stands right behind the one before it, with no run between.
+    places[ANY_RUN] = ~sum(1 << start for start in accumulate(map(len, blocks[:-1])))
     at = len(pieces[0])
     for piece in pieces[1:-1]:
         before, letters, after = _trim(piece)
-        end = _find(letters, flat, _places(blocks), at + before)
-        if end is None:
+        found = first_place(_row(letters), places, at + before, len(flat) + 1)
+        if found < 0:
             return False
-        at = end + after
+        at = found + len(letters) + after
     return at + rows + len(tail) <= len(flat)
 
 
@@ -81,25 +87,13 @@ def _trim(piece: _Symbols, *, is_last: bool = False) -> tuple[int, _Symbols, int
     return before, letters[before:], len(piece) - len(letters)
 
 
-def _places(blocks: Iterable[_Symbols]) -> Iterator[tuple[int, int]]:
-    """Yield where each block starts and ends among the symbols of all of them."""
-    at = 0
-    for block in blocks:
-        yield at, at + len(block)
-        at += len(block)
-
-
-def _find(
-    piece: _Symbols, flat: _Symbols, blocks: Iterable[tuple[int, int]], start: int
-) -> int | None:
-    """Return where the first place of a piece ends, from ``start`` on and within one block."""
-    if not piece:
-        return start
-    for first, end in blocks:
-        for at in range(max(first, start), end - len(piece) + 1):
-            if _stands_at(piece, flat, at):
-                return at + len(piece)
-    return None
+def _row(piece: _Symbols) -> Iterator[tuple[int, str]]:
+    """Yield what has to stand at which distance for a piece to stand within one block."""
+    for distance, symbol in enumerate(piece):
+        if symbol != ANY_ONE:
+            yield distance, symbol
+        if distance:
+            yield distance, ANY_RUN
 
 
 def _stands_at(piece: _Symbols, symbols: _Symbols, at: int) -> bool:

@@ -33,6 +33,8 @@ _FEW: Final = 8
 """So many globs of one node are verified without a filter in front of them."""
 _SAMPLE: Final = 4_000
 """So many pattern texts say how rare a gram is: they are the best guess at the names to come."""
+_SAMPLED: Final = 1_000
+"""Of each so many letters: few names are longer, and those that are shall not cost minutes."""
 _MASK_BITS: Final = 64
 
 
@@ -234,7 +236,7 @@ class _Rarity:
     """Which gram of a glob is the rarest among the texts of the patterns."""
 
     def __init__(self, texts: Sequence[str]) -> None:
-        self._texts = texts[:: max(1, len(texts) // _SAMPLE)]
+        self._texts = [text[:_SAMPLED] for text in texts[:: max(1, len(texts) // _SAMPLE)]]
         self._counts: dict[int, Counter[str]] = {}
 
     def rarest(self, fragments: Iterable[str], size: int) -> str:

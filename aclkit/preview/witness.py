@@ -40,7 +40,6 @@ from aclkit.preview.overlap import (
     overlap,
 )
 from aclkit.preview.state import Asked, Change
-from aclkit.query.words import plain
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,10 +105,10 @@ def describe_pattern(pattern: _Pattern, semantics: Semantics) -> str:
     if matches_every_name(pattern_type, name, semantics):
         return f"any {word} to come"
     if kind == PREFIXED:
-        return f"any {word} to come that starts with {_quoted(name)}"
+        return f"any {word} to come that starts with `{name}`"
     if kind == GLOB:
-        return f"any {word} to come that matches {_quoted(name)}"
-    return f"the {word} {_quoted(name)}, should it come"
+        return f"any {word} to come that matches `{name}`"
+    return f"the {word} `{name}`, should it come"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -183,7 +182,7 @@ class _Names:
                 shared = symbols if covers(mine, symbols) else overlap(mine, symbols)
             witness = self._name(pattern[0], shared) if shared is not None else None
             if witness:
-                also = f"{words}, and that {other[1]} {_quoted(other[2])} reaches too"
+                also = f"{words}, and that {other[1]} `{other[2]}` reaches too"
                 yield Witness(stands_for=also, is_overlap=True, resource=witness)
 
     def _near(self, resource_type: str, mine: Symbols) -> list[int]:
@@ -241,7 +240,7 @@ def _principals(
             names = (fill(symbols, run=run, one=run[0]) for run in _FILLERS)
             free = next((name for name in names if name not in taken), None)
             if free:
-                words = f"any principal to come like {_quoted(text)}"
+                words = f"any principal to come like `{text}`"
                 yield Witness(stands_for=words, principal=free)
 
 
@@ -257,7 +256,7 @@ def _hosts(
             names = (fill(glob_symbols(text), run=run, one=run[-1]) for run in _ADDRESSES)
             free = next((n for n in names if canonical_host(n) == n and n not in taken), None)
             if free:
-                yield Witness(stands_for=f"any host to come like {_quoted(text)}", host=free)
+                yield Witness(stands_for=f"any host to come like `{text}`", host=free)
 
 
 _FILLERS: Final = ("any-other", *(f"{letter}-any-other" for letter in "zqxjkvw"))
@@ -266,11 +265,6 @@ _ADDRESSES: Final = (
     *(":".join([f"{n:x}"] * groups) for groups in range(1, 8) for n in (254, 253, 199, 77, 9, 5)),
 )
 """Parts of addresses, IPv4 and IPv6; whole ones are the any-other host's."""
-
-
-def _quoted(text: str) -> str:
-    """Write a stranger's text within a sentence, so that it can act on no terminal."""
-    return f"`{plain(text)}`"
 
 
 def _pattern(acl: Acl) -> _Pattern:

@@ -9,7 +9,7 @@ from aclkit.preview.effect import Effect
 from aclkit.preview.preview import Preview, ToCome
 from aclkit.preview.shift import GAINED, KINDS, LOST
 from aclkit.query.outside import Verdict
-from aclkit.query.words import acl_words, plain
+from aclkit.query.words import acl_words
 
 
 def verdict_sentence(preview: Preview) -> str:
@@ -58,9 +58,8 @@ def example_sentence(preview: Preview) -> str | None:
         return None
     line, effect = found
     before, after = (verdict_words(effect, verdict) for verdict in (line.before, line.after))
-    resource, principal, host = map(plain, (str(line.resource), line.principal, line.hosts[0]))
     return (
-        f"{line.operation} on {resource} by {principal} from {host}: "
+        f"{line.operation} on {line.resource} by {line.principal} from {line.hosts[0]}: "
         f"{line.before.decision} before ({before}), {line.after.decision} after ({after})"
     )
 
@@ -118,12 +117,12 @@ def _to_come_sentence(coming: ToCome, kind: str) -> str:
     verb = "opens" if kind == GAINED else "closes"
     return (
         f"{verb} also {coming.witness.stands_for}: {', '.join(operations)} for {who} "
-        f"(tried with {plain(coming.witness.name)})"
+        f"(tried with {coming.witness.name})"
     )
 
 
 def _few(names: Sequence[str]) -> str:
-    shown = ", ".join(map(plain, names[:_FEW]))
+    shown = ", ".join(names[:_FEW])
     return shown if len(names) <= _FEW else f"{shown} and {len(names) - _FEW:,} more"
 
 

@@ -1,8 +1,10 @@
-"""Requests, ACLs and answers → plain English, for people and for logs."""
+"""Requests, ACLs and answers → plain English, for people and for logs.
+
+Names stand in it as they are: who prints a sentence makes it visible (``model.visible``).
+"""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import Final
@@ -52,14 +54,14 @@ def acl_words(acl: Acl) -> str:
     """
     word = acl.resource_type.lower().replace("_", " ")
     return (
-        f"{plain(acl.permission_type)} {plain(acl.operation)} for {plain(acl.principal)} from host "
-        f"{plain(acl.host)} on {plain(acl.pattern_type)} {plain(word)} '{plain(acl.resource_name)}'"
+        f"{acl.permission_type} {acl.operation} for {acl.principal} from host {acl.host} on "
+        f"{acl.pattern_type} {word} '{acl.resource_name}'"
     )
 
 
 def hosts_words(hosts: Sequence[str], ruling: Ruling) -> str:
     """Say how some hosts fare that fare otherwise than the one asked about."""
-    shown = ", ".join(map(plain, hosts[:MOST_HOSTS]))
+    shown = ", ".join(hosts[:MOST_HOSTS])
     more = len(hosts) - MOST_HOSTS
     return f"From {shown}{f' and {more} more' if more > 0 else ''}: {ruling_words(ruling)}."
 
@@ -73,7 +75,7 @@ def ruling_words(ruling: Ruling) -> str:
 def why_notes(why: Why) -> Iterator[str]:
     """Yield what a reader of an answer must know besides."""
     if why.unknown:
-        names = ", ".join(map(plain, why.unknown))
+        names = ", ".join(why.unknown)
         yield f"not in the inventory: {names}; decided by the same ACLs as all that is"
     if why.moment.is_past:
         yield f"this is the state as of offset {why.moment.offset}"
@@ -103,19 +105,14 @@ def history_notes(history: History) -> Iterator[str]:
         yield "some ACLs name hosts, which may fare differently: ask with --host"
 
 
-def plain(text: str) -> str:
-    """Return a stranger's text so that it can act on no terminal."""
-    return text if text.isprintable() else json.dumps(text)
-
-
 def _decision(request: Request, ruling: Ruling, *, is_any_host: bool) -> str:
     may = "may" if ruling.decision == ALLOWED else "may not"
     resource = Resource(request.resource_type, request.resource_name)
     if request.host != ANY_OTHER:
-        where = f"from {plain(request.host)}"
+        where = f"from {request.host}"
     else:
         where = "from any host" if is_any_host else "from a host that no ACL names"
-    return f"{plain(request.principal)} {may} {request.operation} {plain(str(resource))} {where}"
+    return f"{request.principal} {may} {request.operation} {resource} {where}"
 
 
 def _reason(why: Why) -> str:
@@ -148,7 +145,7 @@ def _default_deny(why: Why) -> str:
         reason += f"; {why.near_count} of them {fail} in host or operation only"
     if why.other_count:
         more = ", …" if len(why.others) == MOST_OTHERS else ""
-        whose = ", ".join(map(plain, why.others))
+        whose = ", ".join(why.others)
         reason += f"; {_count(why.other_count, 'is', 'are')} for others ({whose}{more})"
     if why.case.settings.allow_everyone:
         reason += "; allow.everyone.if.no.acl.found is for what no ACL reaches"

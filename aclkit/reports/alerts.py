@@ -20,6 +20,7 @@ from typing import Any, Final
 from aclkit.audit.baseline import Judged
 from aclkit.errors import AclkitError
 from aclkit.findings import SEVERITIES, Finding, sort_findings
+from aclkit.model.visible import visible
 from aclkit.reports.data import NightlySummary
 from aclkit.reports.states import count_states, is_alarming_finding, state_by_fingerprint
 from aclkit.reports.words import (
@@ -29,7 +30,6 @@ from aclkit.reports.words import (
     iso,
     missing_answers,
     verdict,
-    visible,
 )
 
 ALWAYS: Final = "always"

@@ -21,6 +21,7 @@ from markupsafe import Markup
 
 from aclkit.audit.baseline import Judged
 from aclkit.findings import EVERY_NAME, SEVERITIES, Finding, sort_findings
+from aclkit.model.visible import visible
 from aclkit.query.words import acl_words
 from aclkit.reports.data import AliveAcl, Report
 from aclkit.reports.embed import embed
@@ -34,7 +35,6 @@ from aclkit.reports.words import (
     thousands,
     utc,
     verdict,
-    visible,
 )
 
 MOST_FINDINGS: Final = 250

@@ -9,6 +9,7 @@ from xml.sax.saxutils import escape, quoteattr
 
 from aclkit.audit.baseline import Judged
 from aclkit.findings import SEVERITIES, Finding
+from aclkit.model.visible import visible
 from aclkit.reports.data import AssertionOutcome, Report
 from aclkit.reports.states import (
     is_alarming_finding,
@@ -16,7 +17,7 @@ from aclkit.reports.states import (
     muted,
     state_words,
 )
-from aclkit.reports.words import iso, visible
+from aclkit.reports.words import iso
 
 _Found = tuple[Finding, Judged | None]
 

@@ -12,9 +12,9 @@ from typing import Final
 
 from aclkit.audit.baseline import Judged
 from aclkit.findings import Finding
+from aclkit.model.visible import visible
 from aclkit.reports.data import Report
 from aclkit.reports.states import fixed, listed
-from aclkit.reports.words import visible
 
 COLUMNS: Final = (
     "severity", "finding", "subject", "message", "fix", "holds_for", "evidence", "fingerprint",

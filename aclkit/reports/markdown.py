@@ -9,6 +9,7 @@ from typing import Final
 
 from aclkit.audit.baseline import Judged
 from aclkit.findings import Finding, sort_findings
+from aclkit.model.visible import visible
 from aclkit.reports.data import AccessChange, AssertionOutcome, NightlySummary
 from aclkit.reports.states import fixed, muted, state_by_fingerprint, state_words
 from aclkit.reports.words import (
@@ -19,7 +20,6 @@ from aclkit.reports.words import (
     thousands,
     utc,
     verdict,
-    visible,
 )
 
 MOST_ROWS: Final = 50

@@ -16,15 +16,6 @@ COMPLETE: Final = "complete"
 """The status of a run that misses nothing, as in ``job_run``."""
 
 
-def visible(text: str) -> str:
-    r"""Write what is not printable, line breaks and marks of direction too, as its code point.
-
-    >>> print(visible("a\nb"))
-    a\u{a}b
-    """
-    return "".join(c if c.isprintable() else f"\\u{{{ord(c):x}}}" for c in text)
-
-
 def thousands(value: int) -> str:
     """Write a number with commas between thousands."""
     return f"{value:,}"

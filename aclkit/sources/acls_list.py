@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from aclkit.errors import DataError
+from aclkit.model.acl import is_storable
 from aclkit.sources.masking import mask_text, numbered, reject_line
 from aclkit.sources.rows import ADD_ACL, FACT, LISTING, SourceRow
 
@@ -61,7 +62,7 @@ def _parse_header(text: str) -> tuple[str, str, str] | None:
     name, mark, pattern_type = rest.rpartition(", patternType=")
     if not (comma and mark and _are_enum_words(resource_type, pattern_type)):
         return None
-    return resource_type, name, pattern_type
+    return (resource_type, name, pattern_type) if is_storable(name) else None
 
 
 def _parse_entry(text: str) -> tuple[str, str, str, str] | None:
@@ -75,6 +76,8 @@ def _parse_entry(text: str) -> tuple[str, str, str, str] | None:
     if not (mark_permission and mark_operation and mark_host):
         return None
     if not _are_enum_words(operation, permission_type):
+        return None
+    if not (is_storable(principal) and is_storable(host)):
         return None
     return principal, host, operation, permission_type
 

@@ -15,6 +15,7 @@ from kio.serial.errors import SerialError
 from kio.serial.readers import read_compact_string_as_bytes, read_int8, read_unsigned_varint
 
 from aclkit.errors import DataError
+from aclkit.model.acl import LONGEST_TEXT
 from aclkit.model.enums import AclOperation, AclPermissionType, PatternType, ResourceType
 from aclkit.sources import rows
 
@@ -171,6 +172,8 @@ def _read_uuid(value: bytes, at: int) -> tuple[str, int]:
 def _read_text(value: bytes, at: int) -> tuple[str, int]:
     """Read a string; bytes that are no UTF-8 become U+FFFD, as in Kafka."""
     raw, size = read_compact_string_as_bytes(value, at)
+    if len(raw) > LONGEST_TEXT:
+        raise ValueError(f"a string has invalid length {len(raw)}")
     return raw.decode(errors="replace"), at + size
 
 

@@ -14,6 +14,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any, Final
 
+from aclkit.model.acl import LONGEST_TEXT, is_storable
 from aclkit.model.enums import (
     AclOperation,
     AclPermissionType,
@@ -148,6 +149,8 @@ def _text(value: object) -> str:
         raise ValueError("expected a string")
     if not value.isascii() and any("\ud800" <= letter <= "\udfff" for letter in value):
         raise ValueError("holds half a surrogate pair")
+    if not is_storable(value):
+        raise ValueError(f"longer than the {LONGEST_TEXT} bytes that Kafka can store")
     return value
 
 

@@ -3,49 +3,23 @@
 from __future__ import annotations
 
 import json
-import os
-import shlex
-import subprocess
-from dataclasses import astuple
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 
-import click
 import pytest
-from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aclkit.acls.command import command_of, render_script
 from aclkit.acls.new import random_acl_id
-from aclkit.acls.options import AclOptions, entries_by_resource
 from aclkit.acls.quoting import quote, quote_hcl
 from aclkit.acls.records import render_records
 from aclkit.acls.strimzi import render_kafka_users
 from aclkit.acls.terraform import render_terraform
-from aclkit.cli.acl_options import acl_options
 from aclkit.model.acl import Acl
 from aclkit.sources.records import read_records
 from aclkit.sources.rows import ADD_ACL
 from tests import strategies
 from tests.factories import acl
-
-NASTY = (
-    "it's",
-    'say "no"',
-    "$HOME`id`",
-    "a\\b",
-    "two words",
-    "line\nend",
-    "-dash",
-    "--force",
-    "${var.x}",
-    "%{if true}",
-    "$${x}",
-    "# no comment",
-    "é\U0001f511",
-)
-"""Names that mean something to a shell, to YAML or to HCL."""
+from tests.names import NASTY
 
 
 def with_uuids(acls):
@@ -77,102 +51,6 @@ def test_a_record_is_what_kafka_dump_log_prints_with_offset_and_time():
         f'{{"offset":0,"timestamp":{int(at.timestamp() * 1000)},"type":"{ADD_ACL}","version":0,'
         '"data":{"id":"Tm1nLPTKSaCPIAJlEST_Kw","resourceType":2,"resourceName":"foo",'
         '"patternType":3,"principal":"User:bob","host":"*","operation":3,"permissionType":3}}'
-    )
-
-
-def run_script(lines: list[str], folder: Path) -> list[list[str]]:
-    """Run a script with a kafka-acls that writes down its words; return those of each call."""
-    fake = folder / "kafka-acls"
-    fake.write_text('#!/bin/sh\nprintf "%s\\0" "$@" END >> calls\n')
-    fake.chmod(0o700)
-    subprocess.run(
-        ["/bin/sh"],
-        input="\n".join(lines).encode(),
-        cwd=folder,
-        env={**os.environ, "PATH": f"{folder}:{os.environ['PATH']}", "BOOTSTRAP_SERVER": "h:1"},
-        check=True,
-    )
-    calls: list[list[str]] = [[]]
-    for word in (folder / "calls").read_text().split("\0")[:-1]:
-        if word == "END":
-            calls.append([])
-        else:
-            calls[-1].append(word)
-    return calls[:-1]
-
-
-def added_by(words: list[str]) -> set[tuple[str, ...]]:
-    """Read the words of a call as the command line does, and return the bindings it adds."""
-    found: list[AclOptions] = []
-    command = click.command()(acl_options(lambda options: found.append(options)))
-    assert words[:3] == ["--bootstrap-server", "h:1", "--add"]
-    result = CliRunner().invoke(command, words[3:], standalone_mode=False)
-    assert result.exception is None
-    return {
-        (*astuple(r), *astuple(e))
-        for r, entries in entries_by_resource(found[0]).items()
-        for e in entries
-    }
-
-
-def test_the_script_adds_the_very_acls_whatever_their_names(tmp_path):
-    acls = [acl(name, principal=f"User:{name}") for name in NASTY]
-    acls += [acl(name, pattern_type="PREFIXED", permission_type="DENY") for name in NASTY]
-    acls += [acl("t", operation="READ"), acl("t", operation="ALTER_CONFIGS", host="10.0.0.1")]
-    acls += [acl("kafka-cluster", resource_type="CLUSTER", operation="CREATE")]
-    acls += [acl("User:u", resource_type="USER", operation="CREATE_TOKENS")]
-    lines, unsaid = render_script(acls)
-    assert not unsaid
-    calls = run_script(lines, tmp_path)
-    assert set().union(*map(added_by, calls)) == {a.binding for a in acls}
-    assert sum(len(added_by(call)) for call in calls) == len(acls)
-
-
-@pytest.mark.parametrize(
-    "fields",
-    [
-        {"pattern_type": "GLOB"},
-        {"pattern_type": "UNKNOWN(9)"},
-        {"permission_type": "UNKNOWN(7)"},
-        {"operation": "UNKNOWN(99)"},
-        {"operation": "CREATE_TOKENS"},
-        {"resource_type": "UNKNOWN(9)"},
-        {"resource_type": "CLUSTER", "resource_name": "other"},
-        {"principal": "nocolon"},
-        {"principal": "User:trimmed "},
-        {"resource_name": " trimmed"},
-        {"resource_name": ""},
-        {"resource_name": "nul\0"},
-    ],
-)
-def test_what_kafka_acls_cannot_say_is_a_comment(fields):
-    one = acl(**{"resource_name": "x\nrm -rf", **fields})
-    lines, unsaid = render_script([one])
-    assert unsaid == [one]
-    assert lines[-1].startswith("# kafka-acls cannot say")
-    assert "\n" not in lines[-1]
-
-
-@given(strategies.acl_sets())
-def test_a_script_says_every_acl_once_or_not_at_all(acls):
-    lines, unsaid = render_script(acls)
-    words = [shlex.split(line) for line in lines if line.startswith("add --")]
-    calls = [["--bootstrap-server", "h:1", "--add", *call[1:]] for call in words]
-    said = set().union(*map(added_by, calls)) if calls else set()
-    assert said == {a.binding for a in acls} - {a.binding for a in unsaid}
-
-
-def test_a_command_repeats_the_options_quoted():
-    options = AclOptions(
-        topic=("it's",),
-        cluster_resource=True,
-        allow_principal=("User:two words",),
-        producer=True,
-        idempotent=True,
-    )
-    assert command_of("add", options) == (
-        "kafka-acls --bootstrap-server HOST:PORT --add --topic 'it'\"'\"'s' --cluster "
-        "--allow-principal 'User:two words' --producer --idempotent"
     )
 
 

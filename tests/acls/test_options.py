@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aclkit.acls.new import acl_filters, new_acls, random_acl_id
-from aclkit.acls.options import AclOptions, resource_filters
+from aclkit.acls.options import AclOptions, entries_by_resource, resource_filters
 from aclkit.errors import UsageError
 from aclkit.model.operation import OPERATIONS_OF_TYPE
 from aclkit.model.semantics import KIP_1042
@@ -225,9 +225,15 @@ def test_a_list_without_resources_selects_by_none():
     assert resource_filters(AclOptions()) == ()
 
 
-def test_the_cluster_is_listed_by_match_too():
-    (only,) = resource_filters(AclOptions(cluster_resource=True, resource_pattern_type="MATCH"))
-    assert (only.resource_type, only.pattern_type) == ("CLUSTER", "MATCH")
+@pytest.mark.parametrize("pattern_type", ["any", "MATCH", "prefixed", "glob"])
+def test_the_cluster_is_named_by_literal_only_as_kafka_acls_names_it(pattern_type):
+    options = AclOptions(
+        topic=("t",), cluster_resource=True, resource_pattern_type=pattern_type, **ALICE
+    )
+    (only,) = resource_filters(options)
+    assert only.resource_type == "TOPIC"
+    with pytest.raises(UsageError, match="--cluster has one name"):
+        entries_by_resource(options)
 
 
 def test_ids_are_random_version_4_uuids_that_no_tool_takes_for_an_option():
@@ -242,3 +248,9 @@ def test_no_acl_is_made_twice(names, both):
     acls = new_acls(AclOptions(topic=tuple(names), deny_principal=deny, **ALICE))
     bindings = [acl.binding for acl in acls]
     assert len(bindings) == len(set(bindings)) == len({n.strip() for n in names}) * (1 + both)
+
+
+def test_names_longer_than_kafka_stores_are_refused():
+    assert made(topic=("x" * 32_767,), **ALICE)
+    assert "at most 32767 bytes" in refusal(topic=("é" * 16_384,), **ALICE)
+    assert "at most 32767 bytes" in refusal(topic=("t",), allow_principal=("User:" + "x" * 32_763,))

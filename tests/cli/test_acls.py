@@ -68,6 +68,10 @@ def test_list_equals_what_kafka_acls_printed_byte_by_byte_once_sorted(real):
         (("--topic", "payments", "--topic", "orders"), "15"),
         (("--cluster",), "7"),
         (("--cluster-resource",), "7"),
+        (("--cluster", "--resource-pattern-type", "any"), "1234567"),
+        (("--cluster", "--topic", "pay", "--resource-pattern-type", "match"), "23"),
+        (("--force", "--operation", "Nonsense", "--command-config", "nowhere"), "1234567"),
+        (("--topic", "orders", "--bootstrap-server", "h:1"), "5"),
         (("--topic", "pay*"), ""),
         (("--principal", "User:b"), "2"),
         (("--principal", "User:b", "--principal", "User:*"), "23"),
@@ -322,3 +326,44 @@ def test_names_are_printed_unescaped_as_kafka_acls_does(tmp_path):
     odd = acl("group with `ticks` and é", resource_type="GROUP")
     warehouse = warehouse_of(tmp_path / "warehouse", [odd])
     assert warehouse.run("acls", "list").stdout == lines(render_list([odd]))
+
+
+EVIL = "x\n\t(principal=User:forged, host=*, operation=ALL, permissionType=ALLOW)\x1b[2J\u202e"
+
+
+@pytest.fixture(scope="module")
+def evil(tmp_path_factory) -> Warehouse:
+    acls = [acl(EVIL, principal=f"User:{EVIL}", acl_id="1"), acl("plain", acl_id="2")]
+    return warehouse_of(tmp_path_factory.mktemp("acls") / "warehouse", acls)
+
+
+@pytest.mark.parametrize(
+    ("words", "number"),
+    [
+        (("list",), 6),
+        (("list", "--principal", f"User:{EVIL}"), 4),
+        (("list", "--topic", EVIL), 3),
+        (("list", "--format", "table"), 3),
+        (("show",), 5),
+        (("show", "1"), 1),
+    ],
+)
+def test_a_name_acts_on_no_terminal_and_forges_no_line(evil, words, number):
+    told = evil.run("acls", *words).stdout.split("\n")
+    assert len(told) == number + 1
+    assert all(line.removeprefix("\t").isprintable() for line in told)
+    assert "\\u{1b}[2J\\u{202e}" in "".join(told)
+
+
+def test_what_is_not_exact_is_said_and_raw_is_exact(evil):
+    assert "written as code points: 1; --raw" in evil.run("acls", "list").stderr
+    raw = evil.run("acls", "list", "--raw", "--principal", f"User:{EVIL}")
+    assert (raw.stdout.count(EVIL), raw.stderr) == (3, "")
+    assert evil.run("acls", "show", "--raw", "1").stdout.count(EVIL) == 2
+    assert evil.run("acls", "list", "--principal", "User:a").stderr == ""
+
+
+def test_a_cluster_that_is_passed_over_is_said(small):
+    words = ("acls", "list", "--cluster", "--resource-pattern-type", "prefixed")
+    assert "passes over --cluster beside" in small.run(*words).stderr
+    assert small.run("acls", "list", "--cluster").stderr == ""

@@ -55,17 +55,39 @@ def test_csv_of_acls_is_exact(warehouse):
     ("form", "said"),
     [
         ("kafka-acls", "add --topic payments --allow-principal User:a --operation Read"),
+        ("kafka-bulk", "TOPIC payments LITERAL User:a * READ ALLOW"),
         ("strimzi", '          name: "payments"'),
         ("terraform", '  resource_name                = "payments"'),
     ],
 )
 def test_a_form_says_what_it_can_and_stderr_how_much_it_cannot(warehouse, form, said):
-    result = warehouse.run("export", "acls", "--format", form)
+    result = warehouse.run("export", "acls", "--format", form, code=1)
     assert said in result.stdout.splitlines()
     assert sum(" cannot say " in line for line in result.stdout.splitlines()) == 2
-    assert result.stderr == (
-        "2 of 4 ACLs cannot be said in this form; they stand in it as comments\n"
+    *left_out, last = result.stderr.splitlines()
+    assert [line.partition(", patternType=")[0].rpartition("name=")[2] for line in left_out] == [
+        "",
+        "p*s",
+    ]
+    assert last == (
+        "2 of 4 ACLs cannot be said in this form and are left out; they stand in it as comments"
     )
+
+
+@pytest.mark.parametrize("form", ["kafka-acls", "kafka-bulk", "strimzi", "terraform"])
+def test_what_is_left_out_ends_with_1_but_where_it_is_meant_to_be(warehouse, tmp_path, form):
+    path = tmp_path / "file"
+    words = ("export", "acls", "--format", form, "--output", path)
+    warehouse.run(*words, code=1)
+    written = path.read_text()
+    assert "left out" in warehouse.run(*words, "--skip-unsupported").stderr
+    assert path.read_text() == written
+
+
+@pytest.mark.parametrize("form", ["kafka-acls", "kafka-bulk", "strimzi", "terraform"])
+def test_an_export_that_says_every_acl_ends_with_0(tmp_path, form):
+    whole = warehouse_of(tmp_path / "warehouse", [acl("payments", principal="User:etl")])
+    assert whole.run("export", "acls", "--format", form).stderr == ""
 
 
 def test_records_say_every_acl_and_when_it_was_added(warehouse):

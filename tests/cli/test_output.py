@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
+import ast
 import csv
 import io
 import json
+import logging
+import re
 import subprocess
 import sys
 from datetime import UTC, date, datetime, timedelta, timezone
 from decimal import Decimal
+from pathlib import Path
 
 import click
 import pytest
 from click.testing import CliRunner
+from hypothesis import given
+from hypothesis import strategies as st
 
-from aclkit.cli.output import FORMATS, format_option, write_rows
+from aclkit.cli.main import _tell_progress
+from aclkit.cli.output import FORMATS, format_option, tell_error, write_rows
+from aclkit.errors import UsageError
 
 COLUMNS = ("name", "number", "more")
 ROWS = [
@@ -34,13 +42,58 @@ def render(output_format, columns=COLUMNS, rows=ROWS):
 
 def test_table_shows_nulls_and_hostile_texts_plainly():
     assert render("table") == (
-        "name                     number  more\n"
-        "plain                    1       -\n"
-        '""                       2       ["a", "b"]\n'
-        'say "hi", you            -       {"k": 1}\n'
-        '"-"                      2.5     2026-11-21T12:00:00Z\n'
-        '"\\u001b[2J\\nline\\u202e"  true    é\n'
+        "name                        number  more\n"
+        "plain                       1       -\n"
+        '""                          2       ["a", "b"]\n'
+        'say "hi", you               -       {"k": 1}\n'
+        '"-"                         2.5     2026-11-21T12:00:00Z\n'
+        "\\u{1b}[2J\\u{a}line\\u{202e}  true    é\n"
     )
+
+
+def read_cell(shown):
+    """Read a cell of a table back, which nothing but people do."""
+    text = json.loads(shown) if shown.startswith('"') else shown
+    return re.sub(r"\\u\{([0-9a-f]+)\}", lambda found: chr(int(found[1], 16)), text)
+
+
+@given(st.text(st.sampled_from('a"\\u{}1b-\x1b\n \u202e')) | st.text())
+def test_a_cell_is_one_line_and_no_two_texts_look_alike_in_it(text):
+    shown = render("table", ("a",), [(text,)]).removeprefix("a\n").removesuffix("\n")
+    assert shown.isprintable()
+    assert read_cell(shown) == text
+
+
+def test_one_long_name_widens_its_own_row_only():
+    long = "x" * 32_767
+    rows = [("short", 1), (long, 2), ("a name of some length", 3)]
+    assert render("table", ("name", "number"), rows).splitlines() == [
+        "name                   number",
+        "short                  1",
+        f"{long}  2",
+        "a name of some length  3",
+    ]
+
+
+def test_what_goes_to_stderr_is_told_and_so_cannot_act_on_a_terminal():
+    for path in (Path(__file__).parents[2] / "aclkit" / "cli").glob("*.py"):
+        if path.name != "output.py":
+            text = ast.unparse(ast.parse(path.read_text()))
+            assert not re.search(r"click\.echo\(.*err=True", text), path.name
+
+
+def test_an_error_is_one_line_or_its_further_lines_are_indented(capsys):
+    tell_error(UsageError("bad \x1b[2J\u202e\nError: forged" + "x" * 3_000))
+    first, second = capsys.readouterr().err.splitlines()
+    assert first == "Error: bad \\u{1b}[2J\\u{202e}"
+    assert second.startswith("  Error: forgedxxx")
+    assert second.endswith("x … (3,023 characters)")
+
+
+def test_progress_is_one_line_that_acts_on_nothing(capsys):
+    _tell_progress()
+    logging.getLogger("aclkit").warning("of %s", "a\nb\x9b")
+    assert capsys.readouterr().err == "of a\\u{a}b\\u{9b}\n"
 
 
 def test_csv_is_rfc_4180_with_null_and_empty_apart():

@@ -28,6 +28,18 @@ def test_the_index_says_what_the_specification_says(patterns, names, read):
         assert trie.matches(name) == specified(numbered, name, read)
 
 
+def test_an_index_of_hostile_patterns_is_made_and_asked_within_bounds():
+    """A name as long as Kafka can store, in globs that differ in their last letters only."""
+    long = 32_767
+    hostile = [(at, "GLOB", "*" + "a?" * (100 * at) + "*b?*") for at in range(1, 160, 3)]
+    hostile += [(1_000 + at, "PREFIXED", "a" * at) for at in range(1, long, 7)]
+    started = time.process_time()
+    trie = PatternTrie.build(hostile, KIP_1042)
+    assert len(trie.matches("a" * long)) == len(range(1, long, 7))
+    assert trie.matches("aab" + "c" * (long - 3)) == [1_001]
+    assert time.process_time() - started < 5
+
+
 def test_the_index_says_so_for_thousands_of_patterns_and_names_under_every_setting():
     """Long enough for every gram length, many enough for the filter to stand in front."""
     random = Random(1042)

@@ -32,6 +32,11 @@ def test_whatever_fills_an_overlap_matches_both_globs(left, right, run, one):
         assert glob_matches(right, name)
 
 
+def test_a_run_of_stars_is_one_star():
+    assert glob_symbols("***") == glob_symbols("*") == glob_symbols("")
+    assert overlap(glob_symbols("*" * 10_000 + "a"), glob_symbols("b" + "*" * 10_000)) is not None
+
+
 @given(GLOBS, GLOBS)
 def test_no_overlap_is_missed_by_the_quick_look(left, right):
     symbols = glob_symbols(left), glob_symbols(right)

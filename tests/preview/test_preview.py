@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from aclkit.cli.effect_output import _print as print_preview
 from aclkit.model.acl import ANY_OTHER, ANY_OTHER_PRINCIPAL
 from aclkit.model.host import canonical_host
 from aclkit.model.resource import Resource
@@ -242,7 +243,7 @@ def test_an_acl_replaced_under_its_id_is_shown_as_both():
     assert {cell.acl_after for cell in result.effect.cells(GAINED)} == {str(new)}
 
 
-def test_names_in_sentences_act_on_no_terminal():
+def test_names_in_sentences_act_on_no_terminal(capsys):
     evil = "\x1b]0;x\x07\u202e"
     new = [
         acl(evil, principal=f"User:{evil}"),
@@ -251,13 +252,11 @@ def test_names_in_sentences_act_on_no_terminal():
     ]
     result = preview(change([], new), topics("t"))
     assert len(result.to_come) == 4
-    for text in (
-        verdict_sentence(result),
-        example_sentence(result),
-        *to_come_sentences(result),
-        *(witness.stands_for for witness in result.witnesses),
-    ):
-        assert text.isprintable()
+    for output_format in ("table", "markdown"):
+        print_preview(result, evil, output_format)
+    shown = capsys.readouterr()
+    assert "\\u{1b}]0;x" in shown.out
+    assert all(line.isprintable() for line in (shown.out + shown.err).splitlines())
 
 
 def test_only_patterns_that_begin_alike_are_laid_over_each_other(monkeypatch):

@@ -148,3 +148,13 @@ def test_any_text_is_read_or_refused(lines):
     except DataError:
         return
     assert set(bindings(rows)) <= {FOO}
+
+
+def test_a_name_longer_than_kafka_stores_is_a_reject():
+    long = "x" * 32_768
+    assert bindings(read(*group("foo", entry(), entry(principal=f"User:{long}")))) == bindings(
+        read(*group("foo", entry()))
+    )
+    rows = read(*group("a", entry()), *group(long, entry()))
+    assert [row.kind for row in rows] == ["fact", "reject", "reject"]
+    assert len(bindings(read(*group(long[:-1], entry())))) == 1

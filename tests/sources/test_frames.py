@@ -178,3 +178,15 @@ def test_records_are_told_by_their_index_and_foreign_ones_passed_over():
 @given(st.binary(max_size=60), st.sampled_from([b"", ACL[:3], ACL[:19], b"\x01\x0b\x00"]))
 def test_no_bytes_whatever_raise_anything_else(tail, head):
     assert len(list(parse_values([head + tail]))) <= 1
+
+
+@pytest.mark.parametrize(("length", "is_read"), [(32_767, True), (32_768, False)])
+def test_a_string_longer_than_kafka_reads_is_undecodable(length, is_read):
+    name, varint = b"x" * length, bytes([(length + 1) & 0x7F | 0x80])
+    varint += bytes([(length + 1) >> 7 & 0x7F | 0x80, (length + 1) >> 14])
+    long = ACL.replace(b"\x05foo_", varint + name)
+    if is_read:
+        assert len(parse_frame(long)["resource_name"]) == length
+    else:
+        assert "invalid length 32768" in str(undecodable(long))
+        assert undecodable(long).loses_acl

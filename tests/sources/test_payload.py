@@ -183,3 +183,12 @@ JSON = st.recursive(
 def test_any_json_in_a_field_is_a_fact_or_a_reason(field, value):
     with suppress(BadPayload):
         assert parse_payload(acl(**{field: value}), BASE) is not None
+
+
+def test_a_string_longer_than_kafka_stores_is_refused():
+    assert parse_payload(acl(principal="x" * 32_767), BASE)
+    assert parse_payload(acl(principal="é" * 16_383), BASE)
+    for long in ("x" * 32_768, "é" * 16_384):
+        error = refused(acl(principal=long))
+        assert "longer than the 32767 bytes that Kafka can store" in str(error)
+        assert error.hides_acl

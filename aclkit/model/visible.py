@@ -1,0 +1,53 @@
+"""Texts that strangers wrote → what a person may be shown of them. Pure.
+
+Whoever writes to a terminal, a page or a script does it at its edge and once: what is visible
+already and is made so again would show its escapes escaped.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+_ESCAPE: Final = "\\u{"
+_PARTS: Final = re.compile(r"\\u\{|[^ -~]")
+_BLANK: Final = frozenset(
+    map(
+        chr,
+        (
+            *(0x034F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x180B, 0x180C, 0x180D, 0x180F, 0x2800),
+            *(0x3164, 0xFFA0, *range(0xFE00, 0xFE10), *range(0xE0100, 0xE01F0)),
+        ),
+    )
+)
+"""Letters and marks that show nothing or alter what stands before them, and that Unicode counts
+as printable: fillers, joiners, selectors of variants (Default_Ignorable_Code_Point), and the empty
+Braille pattern."""
+
+
+def is_visible(letter: str) -> bool:
+    """Say whether a letter shows itself and acts on nothing.
+
+    Control characters, line and paragraph separators, marks that turn the direction of writing,
+    spaces of other widths, what has no width, and half surrogates do not.
+    """
+    return letter.isprintable() and letter not in _BLANK
+
+
+def visible(text: str) -> str:
+    r"""Write a text so that it shows what is in it and acts on nothing; the result is one line.
+
+    What is not visible becomes ``\u{HEX}``. A backslash that stands before ``u{`` is written so
+    too: two texts that differ never come out alike.
+
+    >>> print(visible("a\nb"), visible(r"CORP\bob"), visible(r"\u{a}"))
+    a\u{a}b CORP\bob \u{5c}u{a}
+    """
+    return _PARTS.sub(_escaped, text)
+
+
+def _escaped(found: re.Match[str]) -> str:
+    part = found[0]
+    if part == _ESCAPE:
+        return f"{_ESCAPE}5c}}u{{"
+    return part if is_visible(part) else f"{_ESCAPE}{ord(part):x}}}"
