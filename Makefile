@@ -6,6 +6,7 @@ SHELL := /bin/sh
 
 VENV := .venv
 BIN := $(VENV)/bin
+FUZZ ?= 20
 READY := $(VENV)/.aclkit-ready
 
 # The first Python that is new enough and can make an environment; PYTHON=… overrides.
@@ -13,7 +14,7 @@ PYTHON ?= $(shell for python in python3.11 python3.12 python3.13 python3; do \
 	$$python -c 'import ensurepip, sys, venv; sys.exit(sys.version_info < (3, 11))' 2>/dev/null \
 	&& echo $$python && break; done)
 
-.PHONY: help setup demo test test-all test-fast bench bench-full cluster-test soak lint types imports check fmt build clean
+.PHONY: help setup demo test test-all test-fast fuzz bench bench-full cluster-test soak lint types imports check fmt build clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -33,6 +34,9 @@ test-all: $(READY) ## Run all tests, kills and documentation too (about twice as
 
 test-fast: $(READY) ## Run the tests that need no Spark
 	@$(BIN)/pytest -n 2 -m "not spark"
+
+fuzz: $(READY) ## Try twenty times as many broken files as the tests do (some ten minutes); FUZZ=N for N
+	@ACLKIT_FUZZ=$(FUZZ) $(BIN)/pytest -n 2 --timeout 1200 tests/fuzz
 
 bench: $(READY) ## Measure deciding 80 million accesses, against Kafka's own loop (3 minutes)
 	@$(BIN)/python -m tests.benchmarks --quick

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date
@@ -10,6 +9,8 @@ from pathlib import Path
 from typing import Any, Final, Literal
 
 from aclkit.errors import UsageError
+from aclkit.notation import parse_toml, shown_key
+from aclkit.user_file import read_text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,55 +40,27 @@ class Settings:
         return str(Path(self.warehouse).resolve())
 
 
+Takes = Literal["a text", "a number", "a whole number", "true or false"]
+"""What an option takes."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConfigOption:
     """What a TOML file may say of an option.
 
     Attributes:
         parameter: the name that the command gives it.
-        takes: ``a text``, ``a number`` or ``true or false``.
+        takes: a kind of value.
         is_list: it may be given several times: a list in TOML.
     """
 
     parameter: str
-    takes: Literal["a text", "a number", "true or false"] = "a text"
+    takes: Takes = "a text"
     is_list: bool = False
 
 
 Commands = Mapping[str, Mapping[str, ConfigOption]]
 """Command in words → name of an option → the option."""
-
-
-def parse_toml(text: str, source: str) -> dict[str, Any]:
-    """Read TOML.
-
-    Args:
-        text: what the file holds.
-        source: what it is called in errors.
-
-    Raises:
-        UsageError: it is no TOML, or nested so deeply that nobody wrote it by hand.
-    """
-    try:
-        return tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise UsageError(f"{source}: not valid TOML: {error}") from None
-    except RecursionError:
-        raise UsageError(f"{source}: not valid TOML: nested too deeply") from None
-
-
-def read_text(path: str) -> str:
-    """Read a file that the user named.
-
-    Raises:
-        UsageError: it cannot be read, or is no UTF-8.
-    """
-    try:
-        return Path(path).read_text(encoding="utf-8")
-    except OSError as error:
-        raise UsageError(f"{path}: {error.strerror or error}") from None
-    except UnicodeDecodeError as error:
-        raise UsageError(f"{path}: expected UTF-8, found other bytes: {error.reason}") from None
 
 
 def read_config(path: str, commands: Commands) -> dict[str, Any]:
@@ -150,7 +123,9 @@ def _refuse_unknown(
         if key in known:
             continue
         names = tables.values() if isinstance(value, dict) and tables else known
-        raise UsageError(f"{where}: unknown {key}; expected some of {', '.join(sorted(names))}")
+        raise UsageError(
+            f"{where}: unknown {shown_key(key)}; expected some of {', '.join(sorted(names))}"
+        )
 
 
 def _refuse_other_types(
@@ -165,15 +140,17 @@ def _refuse_other_types(
             raise UsageError(f"{where}: {key}: expected {wanted}, found {value!r}")
         for item in value if option.is_list else [value]:
             if not isinstance(item, _TYPES[option.takes]) or (
-                isinstance(item, bool) and option.takes == "a number"
+                isinstance(item, bool) and option.takes in _NUMBERS
             ):
                 raise UsageError(f"{where}: {key}: expected {option.takes}, found {item!r}")
 
 
+_NUMBERS: Final = ("a number", "a whole number")
 _TYPES: Final = {
     # TOML knows times, and an option that takes one takes its text.
     "a text": (str, date),
     "a number": (int, float, str),
+    "a whole number": (int, str),
     "true or false": (bool, str),
 }
 """A text is taken everywhere, as the environment gives it; click reads it."""

@@ -14,7 +14,8 @@ COMMANDS = {
          "verbose": ConfigOption(parameter="verbose", takes="true or false")},
     "run": {"source": ConfigOption(parameter="source", is_list=True),
             "at": ConfigOption(parameter="at"),
-            "lock_timeout": ConfigOption(parameter="lock_timeout", takes="a number")},
+            "lock_timeout": ConfigOption(parameter="lock_timeout", takes="a number"),
+            "retries": ConfigOption(parameter="retries", takes="a whole number")},
 }  # fmt: skip
 
 
@@ -33,8 +34,11 @@ def read(tmp_path):
     [
         (b'warehouse="\xff"', "c.toml: expected UTF-8, found other bytes"),
         (b"a=" + b"[" * 5_000, "c.toml: not valid TOML: nested too deeply"),
-        (b"nope=1", "c.toml: unknown nope; expected some of at, lock_timeout, source, verbose"),
-        (b"[run]\nnope=1", "c.toml: [run]: unknown nope; expected some of at, lock_timeout, sour"),
+        (
+            b"nope=1",
+            "c.toml: unknown nope; expected some of at, lock_timeout, retries, source, v",
+        ),
+        (b"[run]\nnope=1", "c.toml: [run]: unknown nope; expected some of at, lock_timeout, retr"),
         (b"[rnu]\nat=''", "c.toml: unknown rnu; expected some of run"),
         (b"run=1", "c.toml: expected [run] to be a table, found 1"),
         (b"warehouse=['a', 'b']", "c.toml: warehouse: expected a text, found ['a', 'b']"),
@@ -43,6 +47,10 @@ def read(tmp_path):
         (b"[run]\nsource=[1]", "c.toml: [run]: source: expected a text, found 1"),
         (b"[run]\nlock_timeout=2026-01-01", "lock_timeout: expected a number, found datetime"),
         (b"[run]\nlock_timeout=true", "lock_timeout: expected a number, found True"),
+        (b"[run]\nretries=1.5", "[run]: retries: expected a whole number, found 1.5"),
+        (b"[run]\nretries=inf", "[run]: retries: expected a whole number, found inf"),
+        (b"[run]\nretries=true", "[run]: retries: expected a whole number, found True"),
+        (b'"a\\nError: b"=1', "c.toml: unknown 'a\\nError: b'; expected some of"),
         (b"verbose=1", "c.toml: verbose: expected true or false, found 1"),
     ],
 )
@@ -66,3 +74,18 @@ def test_a_key_is_the_long_name_of_its_option(tmp_path):
     result = CliRunner().invoke(cli, ["--config", str(path), "audit"])
     assert result.exit_code == 2
     assert "[audit]: fail_on: expected a text, found 3" in result.stderr
+
+
+@pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"])
+def test_an_editor_may_leave_its_byte_order_mark_and_line_ends(read, mark):
+    assert read(mark + b"warehouse='w'\r\nverbose=true\r\n")["warehouse"] == "w"
+
+
+@pytest.mark.parametrize(
+    ("command", "option"),
+    [("run", "broad-share"), ("maintain", "retain-days"), ("verify", "timeout")],
+)
+def test_no_option_takes_what_is_no_number(command, option):
+    result = CliRunner().invoke(cli, [command, f"--{option}", "nan"])
+    assert result.exit_code == 2
+    assert "is not a number" in result.stderr

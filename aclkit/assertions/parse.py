@@ -26,8 +26,8 @@ from aclkit.model.host import parse_host
 from aclkit.model.operation import OPERATIONS_OF_TYPE
 from aclkit.model.principal import parse_principal
 from aclkit.model.resource import parse_resource
+from aclkit.notation import parse_toml, shown_key
 from aclkit.patterns.match import GLOB, LITERAL, PREFIXED
-from aclkit.settings import parse_toml
 
 _WHO: Final = ("principals", "except_principals", "principal_attributes", "super_users")
 _WHAT: Final = ("operations", "resources", "except_resources", "resource_attributes", "hosts")
@@ -102,7 +102,7 @@ class _Table:
         name = f" {self.name!r}" if self.name else ""
         raise UsageError(
             f"{self.source}:{line or ''}{':' if line else ''} [[{self.kind}]]{name} "
-            f"{self.part}{key}: {problem}"
+            f"{self.part}{shown_key(key)}: {problem}"
         )
 
 
@@ -127,7 +127,9 @@ def _read(
                     )
         except UsageError as error:
             line = _line_of(text, "", 0, key)
-            raise UsageError(f"{source}:{f'{line}:' if line else ''} {key}: {error}") from None
+            raise UsageError(
+                f"{source}:{f'{line}:' if line else ''} {shown_key(key)}: {error}"
+            ) from None
     return settings, tables
 
 
@@ -278,7 +280,8 @@ def _operations(value: object) -> frozenset[str] | None:
     unknown = [name for name in names if name not in _OPERATIONS and name != "ANY"]
     if unknown or not names:
         known = ", ".join(sorted(_OPERATIONS))
-        raise UsageError(f"expected ANY or some of {known}, found {', '.join(unknown) or names}")
+        found = ", ".join(map(shown_key, unknown)) or "none"
+        raise UsageError(f"expected ANY or some of {known}, found {found}")
     return None if "ANY" in names else frozenset(names)
 
 

@@ -16,7 +16,7 @@ from typing import Any, Final, Literal
 from aclkit.errors import UsageError
 from aclkit.findings import SEVERITIES, Finding, sort_findings
 from aclkit.model.glob import glob_matches
-from aclkit.settings import parse_toml
+from aclkit.notation import parse_json, parse_toml, shown_key
 
 State = Literal["new", "known", "muted", "fixed"]
 STATES: Final[tuple[State, ...]] = ("new", "known", "muted", "fixed")
@@ -135,12 +135,7 @@ def parse_baseline(text: str, source: str) -> dict[str, Known]:
     Raises:
         UsageError: it is none.
     """
-    try:
-        content = json.loads(text)
-    except json.JSONDecodeError as error:
-        raise UsageError(f"{source}:{error.lineno}: not valid JSON: {error.msg}") from None
-    except (RecursionError, ValueError) as error:
-        raise UsageError(f"{source}: not valid JSON: {error}") from None
+    content = parse_json(text, source)
     version = content.get("aclkit_baseline") if isinstance(content, dict) else None
     if type(version) is int and version != _VERSION:
         raise UsageError(f"{source}: expected a baseline of version {_VERSION}, found {version}")
@@ -196,7 +191,9 @@ def parse_mutes(text: str, source: str) -> list[Mute]:
     content = parse_toml(text, source)
     tables = content.pop("mute", [])
     if content:
-        raise UsageError(f"{source}: unknown {', '.join(content)}, expected [[mute]]")
+        raise UsageError(
+            f"{source}: unknown {', '.join(map(shown_key, content))}, expected [[mute]]"
+        )
     if not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
         raise UsageError(f"{source}: mute: expected tables [[mute]]")
     return [_mute(table, f"{source}: [[mute]] {n}") for n, table in enumerate(tables, start=1)]
@@ -205,7 +202,9 @@ def parse_mutes(text: str, source: str) -> list[Mute]:
 def _mute(table: Mapping[str, Any], where: str) -> Mute:
     for key in table:
         if key not in _MUTE_KEYS:
-            raise UsageError(f"{where}: unknown {key}, expected some of {', '.join(_MUTE_KEYS)}")
+            raise UsageError(
+                f"{where}: unknown {shown_key(key)}, expected some of {', '.join(_MUTE_KEYS)}"
+            )
     until = table.get("until")
     if not isinstance(until, date):
         raise UsageError(f"{where}: until: expected a day such as 2026-12-31, found {until!r}")

@@ -14,7 +14,8 @@ from aclkit.cli.output import Format, format_option, tell, write_rows
 from aclkit.cli.state import tell_state
 from aclkit.query.duck import connect
 from aclkit.query.warehouse import Published, deciding_run, open_warehouse, resolve_cluster
-from aclkit.settings import Settings, read_text
+from aclkit.settings import Settings
+from aclkit.user_file import read_text
 
 FAILED_EXIT = 1
 COLUMNS = (

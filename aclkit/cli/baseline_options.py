@@ -9,7 +9,7 @@ from typing import Any
 from aclkit.audit.baseline import Judged, Known, Mute, parse_baseline, parse_mutes
 from aclkit.cli.options import option, together
 from aclkit.cli.output import tell
-from aclkit.settings import read_text
+from aclkit.user_file import LARGEST_DATA, read_text
 
 baseline_options = together(
     option(
@@ -27,7 +27,7 @@ baseline_options = together(
 
 def read_baseline(path: str | None) -> dict[str, Known]:
     """Read the file of ``--baseline``; without one nothing is known."""
-    return {} if path is None else parse_baseline(read_text(path), path)
+    return {} if path is None else parse_baseline(read_text(path, LARGEST_DATA), path)
 
 
 def read_mutes(path: str | None) -> list[Mute]:

@@ -19,7 +19,7 @@ from aclkit.cli.late import LateGroup, Places, walk
 from aclkit.cli.output import tell, tell_error
 from aclkit.errors import AclkitError, SurroundingsError, UsageError
 from aclkit.model.visible import visible
-from aclkit.settings import ConfigOption, Settings, read_config
+from aclkit.settings import ConfigOption, Settings, Takes, read_config
 
 _COMMANDS: Final[Places] = {
     "replay": ("replay", "replay"),
@@ -139,12 +139,15 @@ def _names(command: click.Command) -> dict[str, ConfigOption]:
 
 def _config_option(option: click.Option) -> ConfigOption:
     """Say what an option takes."""
-    is_number = isinstance(option.type, click.types.IntParamType | click.types.FloatParamType)
-    return ConfigOption(
-        parameter=option.name or "",
-        takes="true or false" if option.is_flag else "a number" if is_number else "a text",
-        is_list=option.multiple,
-    )
+    return ConfigOption(parameter=option.name or "", takes=_takes(option), is_list=option.multiple)
+
+
+def _takes(option: click.Option) -> Takes:
+    if option.is_flag:
+        return "true or false"
+    if isinstance(option.type, click.types.IntParamType):
+        return "a whole number"
+    return "a number" if isinstance(option.type, click.types.FloatParamType) else "a text"
 
 
 @click.group(

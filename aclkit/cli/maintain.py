@@ -7,7 +7,7 @@ from dataclasses import astuple, fields
 
 import click
 
-from aclkit.cli.options import lock_timeout_option, option
+from aclkit.cli.options import FiniteRange, lock_timeout_option, option
 from aclkit.cli.output import Format, format_option, write_rows
 from aclkit.cli.session import command_session
 from aclkit.errors import UsageError
@@ -19,7 +19,7 @@ from aclkit.settings import Settings
 @click.command("maintain")
 @option(
     "--retain-days",
-    type=click.FloatRange(min=0),
+    type=FiniteRange(min=0),
     default=30.0,
     show_default=True,
     metavar="DAYS",

@@ -16,6 +16,7 @@ from aclkit.cli import replay as log
 from aclkit.cli.assertions import read_assertions
 from aclkit.cli.baseline_options import baseline_options, read_baseline, read_mutes
 from aclkit.cli.options import (
+    FiniteRange,
     inventory_options,
     lock_timeout_option,
     option,
@@ -53,7 +54,7 @@ from aclkit.settings import Settings
 )
 @option(
     "--broad-share",
-    type=click.FloatRange(0, 1),
+    type=FiniteRange(0, 1),
     default=BROAD_SHARE,
     show_default=True,
     metavar="SHARE",

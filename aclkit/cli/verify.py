@@ -12,7 +12,7 @@ from typing import Final, TextIO
 
 import click
 
-from aclkit.cli.options import option
+from aclkit.cli.options import FiniteRange, option
 from aclkit.cli.output import Format, format_option, tell, write_lines, write_rows
 from aclkit.cli.state import tell_state
 from aclkit.errors import DataError, UsageError
@@ -65,7 +65,7 @@ _TELL_EVERY = 1_000_000
 @option("--seed", type=int, metavar="S", help="Take the same sample again.")
 @option(
     "--timeout",
-    type=click.FloatRange(min=0, min_open=True),
+    type=FiniteRange(min=0, min_open=True),
     default=PATIENCE,
     show_default=True,
     metavar="SECONDS",

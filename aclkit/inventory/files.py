@@ -5,15 +5,18 @@ CSV, JSON lines and Parquet by their ending, Delta by its folder.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 
 from pyspark.sql import SparkSession
+from pyspark.sql import functions as F
 
 from aclkit.delta import newest_version
 from aclkit.errors import UsageError
+from aclkit.inventory.arrow_rows import ROWS_PER_BATCH, batch_rows
+from aclkit.inventory.columns import Columns
 from aclkit.inventory.entry import FILE, HOSTS, PRINCIPALS, RESOURCES, Entry
-from aclkit.inventory.sheet import Row, Sheet, arrow_rows, read_sheet
+from aclkit.inventory.sheet import MOST_ROWS, Row, as_texts, read_sheet, too_much
 from aclkit.model.acl import ANY_OTHER, ANY_OTHER_PRINCIPAL
 from aclkit.model.enums import ResourceType
 from aclkit.model.host import parse_host
@@ -21,6 +24,7 @@ from aclkit.model.operation import OPERATIONS_OF_TYPE
 from aclkit.model.principal import parse_principal
 from aclkit.model.resource import CLUSTER_NAME, TYPE_OF_WORD
 from aclkit.sources.files import is_directory, shown
+from aclkit.user_file import LARGEST_DATA
 
 COLUMNS: Final = {
     PRINCIPALS: ("principal",),
@@ -46,10 +50,9 @@ def read_inventory(
         UsageError: no such file, an unreadable one, a missing column, or a row whose value makes
             no sense; the message names the file and the row.
     """
-    columns, rows = _read_rows(spark, path)
+    columns = Columns(names=COLUMNS[kind], are_needed=build is None)
+    rows = _read_folder(spark, path, columns) if is_directory(path) else read_sheet(path, columns)
     path = shown(path)
-    if build is None:
-        _require_columns(columns, path, kind)
     entries: dict[tuple[str, str], Entry] = {}
     for number, row in enumerate(rows, start=1):
         try:
@@ -58,13 +61,6 @@ def read_inventory(
             raise UsageError(f"{path}, row {number}: {error}") from None
         entries.setdefault(entry.key, entry)
     return list(entries.values())
-
-
-def _require_columns(columns: Collection[str], path: str, kind: str) -> None:
-    wanted = COLUMNS[kind]
-    if not set(wanted) <= set(columns):
-        found = ", ".join(sorted(columns)) or "none"
-        raise UsageError(f"{path}: expected columns {', '.join(wanted)}, found {found}")
 
 
 def principal_entry(name: str, attributes: Mapping[str, str]) -> Entry:
@@ -122,12 +118,15 @@ def _attributes(row: Row, kind: str) -> dict[str, str]:
     return {k: v for k, v in row.items() if k not in COLUMNS[kind] and v is not None}
 
 
-def _read_rows(spark: SparkSession, path: str) -> Sheet:
-    return _read_folder(spark, path) if is_directory(path) else read_sheet(path)
-
-
-def _read_folder(spark: SparkSession, path: str) -> Sheet:
+def _read_folder(spark: SparkSession, path: str, columns: Columns) -> Iterator[Row]:
     if newest_version(path) is None:
         raise UsageError(f"{shown(path)}: expected a Delta folder, found no _delta_log in it")
-    table = spark.read.format("delta").load(path).toArrow()
-    return arrow_rows(table)
+    frame = spark.read.format("delta").load(path)
+    names = columns.rename(frame.columns, shown(path))
+    # Counted before it is collected: a few bytes of Parquet may say the same row a million times.
+    letters = F.sum(F.length(F.to_json(F.struct("*"))))
+    rows, size = frame.agg(F.count("*"), letters).first() or (0, 0)
+    if rows > MOST_ROWS or (size or 0) > LARGEST_DATA:
+        raise too_much(shown(path))
+    batches = frame.toArrow().to_batches(max_chunksize=ROWS_PER_BATCH)
+    return as_texts(batch_rows(names, batches, shown(path)), shown(path), columns)

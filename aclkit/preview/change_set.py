@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from bisect import bisect_left
+from codecs import BOM_UTF8
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -13,7 +14,7 @@ from aclkit.model.acl import Acl
 from aclkit.preview.state import State
 from aclkit.replay.transactions import COMMITTED, Marker, find_spans
 from aclkit.sources.acls_list import read_acls_list
-from aclkit.sources.files import is_file, read_bytes, shown
+from aclkit.sources.files import read_user_file, shown, unpack
 from aclkit.sources.records import read_records
 from aclkit.sources.rows import (
     ABORT_TXN,
@@ -25,6 +26,10 @@ from aclkit.sources.rows import (
     REMOVE_ACL,
     SourceRow,
 )
+from aclkit.user_file import LARGEST_DATA
+
+MOST_LINES: Final = 1_000_000
+"""Lines of a change set; each is read whole before the first takes effect."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,15 +53,15 @@ def read_change_set(path: str, before: State) -> ChangeSet:
     silence: a line that cannot be used is an error.
 
     Raises:
-        UsageError: there is no such file.
+        UsageError: there is no such file, or it is larger than change sets are.
         DataError: it is neither, or holds a line that cannot be used.
     """
-    if not is_file(path):
-        raise UsageError(f"{shown(path)}: there is no such file")
-    data = read_bytes(path)
+    data = unpack(read_user_file(path, LARGEST_DATA), path, LARGEST_DATA)
+    if data.count(b"\n") > MOST_LINES:
+        raise UsageError(f"{shown(path)}: expected at most {MOST_LINES:,} lines, found more")
     # Not by way of sources.readers: what reads Kafka's own files takes a second to import.
     lines = io.TextIOWrapper(io.BytesIO(data), encoding="utf-8", errors="replace", newline="\n")
-    if data.lstrip().startswith(b"{"):
+    if data.removeprefix(BOM_UTF8).lstrip().startswith(b"{"):
         return apply_records(_usable(read_records(lines, shown(path))), before)
     rows = _usable(read_acls_list(lines, shown(path)))
     change = apply_listing(rows, before)

@@ -6,8 +6,11 @@ from collections.abc import Mapping
 from typing import Final
 
 from aclkit.errors import UsageError
+from aclkit.inventory.columns import Columns
 from aclkit.inventory.sheet import read_sheet
+from aclkit.notation import shown_key
 from aclkit.principals.principal import USER_TYPE, ChannelPrincipal, KafkaPrincipal
+from aclkit.sources.files import shown
 
 TABLE_PROPERTY: Final = "table"
 PRINCIPAL: Final = "principal"
@@ -31,16 +34,15 @@ class AttributeTableBuilder:
             UsageError: no property ``table``, another one, no such file, or no such column.
         """
         if set(properties) != {TABLE_PROPERTY}:
-            found = ", ".join(sorted(properties)) or "none"
+            found = ", ".join(map(shown_key, sorted(properties))) or "none"
             raise UsageError(f"expected the property {TABLE_PROPERTY}=FILE, found {found}")
         path = properties[TABLE_PROPERTY]
-        columns, rows = read_sheet(path)
-        if PRINCIPAL not in columns:
-            found = ", ".join(sorted(columns)) or "none"
-            raise UsageError(f"{path}: expected a column {PRINCIPAL}, found {found}")
-        for row in rows:
+        columns = Columns(names=(PRINCIPAL,))
+        for number, row in enumerate(read_sheet(path, columns), start=1):
             fields = {key: value for key, value in row.items() if value is not None}
             name = fields.pop(PRINCIPAL, "")
+            if not name:
+                raise UsageError(f"{shown(path)}, row {number}: expected a principal, found none")
             self._rows.setdefault(_parse(name), fields)
 
     def build_principal(self, properties: Mapping[str, str]) -> KafkaPrincipal:
@@ -55,7 +57,8 @@ class AttributeTableBuilder:
         name = fields.pop(PRINCIPAL, None)
         if name is None:
             raise UsageError(
-                f"expected a property {PRINCIPAL}, found {', '.join(fields) or 'none'}"
+                f"expected a property {PRINCIPAL}, "
+                f"found {', '.join(map(shown_key, fields)) or 'none'}"
             )
         return self._build(name, fields)
 

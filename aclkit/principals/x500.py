@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from aclkit.errors import UsageError
+from aclkit.notation import shown_key
 from aclkit.principals.distinguished_name import (
     KEYWORDS,
     Part,
@@ -39,7 +40,8 @@ class X500Builder:
         """
         unknown = sorted(set(properties) - {RULES_PROPERTY})
         if unknown:
-            raise UsageError(f"expected the property {RULES_PROPERTY}, found {', '.join(unknown)}")
+            found = ", ".join(map(shown_key, unknown))
+            raise UsageError(f"expected the property {RULES_PROPERTY}, found {found}")
         self._rules = parse_rules(properties.get(RULES_PROPERTY, "DEFAULT"))
 
     def build_principal(self, properties: Mapping[str, str]) -> KafkaPrincipal:
@@ -58,7 +60,7 @@ class X500Builder:
         if not parts:
             raise UsageError(
                 f"expected a property {DISTINGUISHED_NAME}, or some of {', '.join(KEYWORDS)}; "
-                f"found {', '.join(fields) or 'none'}"
+                f"found {', '.join(map(shown_key, fields)) or 'none'}"
             )
         others = {key: value for key, value in fields.items() if keyword(key) not in KEYWORDS}
         return self._build(parts, others)

@@ -14,9 +14,10 @@ from aclkit.replay import tables
 from aclkit.replay.listing import replay_listing
 from aclkit.replay.ranges import is_written_here
 from aclkit.replay.replay import ReplayOptions, ReplayResult, replay_log
+from aclkit.sources.files import require_file
 from aclkit.sources.live import read_client_properties, read_live, read_live_cluster_id
 from aclkit.sources.metadata_log import read_cluster_id
-from aclkit.sources.readers import WorkItem, metadata_log_items, read_listing, require_file
+from aclkit.sources.readers import WorkItem, metadata_log_items, read_listing
 from aclkit.sources.rows import LISTING, SourceRow
 from aclkit.sources.spark_source import read_sources
 

@@ -15,7 +15,6 @@ import ssl
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from threading import Timer
 from typing import Final
 from urllib.parse import SplitResult, urlsplit
@@ -23,6 +22,7 @@ from urllib.request import getproxies, proxy_bypass
 
 from aclkit.errors import SurroundingsError, UsageError
 from aclkit.reports.alerts import Alert, render_alert
+from aclkit.user_file import read_text
 
 ADDRESS_VARIABLE: Final = "ACLKIT_ALERT_WEBHOOK"
 TOKEN_VARIABLE: Final = "ACLKIT_ALERT_TOKEN"  # noqa: S105 -- the name of a variable
@@ -189,9 +189,9 @@ def _seconds(text: str) -> float:
 
 def _read(path: str) -> str:
     try:
-        return Path(path).read_text(encoding="utf-8").strip()
-    except (OSError, UnicodeDecodeError):
-        raise UsageError(f"cannot read {path}: expected the address of a webhook in it") from None
+        return read_text(path).strip()
+    except UsageError as error:
+        raise UsageError(f"{error}; expected the address of a webhook in it") from None
 
 
 def _parse(address: str, where: str) -> SplitResult:

@@ -15,9 +15,13 @@ from typing import BinaryIO, Final, cast
 import pyarrow as pa
 from pyarrow import fs
 
+from aclkit import user_file
 from aclkit.errors import SurroundingsError, UsageError
 
 _MASK: Final = "***"
+_PACKINGS: Final = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd", ".lz4": "lz4"}
+"""Endings that pyarrow's own streams know."""
+
 _URI: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
 
 
@@ -33,6 +37,21 @@ def shown(path: str) -> str:
 def is_file(path: str) -> bool:
     """Say whether there is a file; the errors are those of ``is_directory``."""
     return bool(_info(path).is_file)
+
+
+def require_file(path: str) -> None:
+    """Insist that there is a file, which can be read twice and comes to an end.
+
+    Raises:
+        UsageError: there is none, it is something else, or no filesystem is known for the URI.
+        SurroundingsError: it cannot be looked at.
+    """
+    found = _info(path).type
+    if found == fs.FileType.NotFound:
+        raise UsageError(f"{shown(path)}: there is no such file")
+    if found == fs.FileType.Directory:
+        raise UsageError(f"{shown(path)}: expected a file, found a folder")
+    _refuse_endless(path)
 
 
 def is_directory(path: str) -> bool:
@@ -52,9 +71,10 @@ def read_bytes(path: str, size: int | None = None) -> bytes:
     """Read a file, the whole of it or its first bytes.
 
     Raises:
-        UsageError: no filesystem is known for the URI.
+        UsageError: it is a pipe or a device, or no filesystem is known for the URI.
         SurroundingsError: it cannot be read.
     """
+    _refuse_endless(path)
     filesystem, inner = _open(path)
     try:
         with filesystem.open_input_stream(inner) as stream:
@@ -64,14 +84,53 @@ def read_bytes(path: str, size: int | None = None) -> bytes:
         raise SurroundingsError(f"{shown(path)}: cannot be read: {reason}") from None
 
 
+def read_user_file(path: str, most: int) -> bytes:
+    """Read a file that a user named, at a path or URI, as ``user_file.read_file`` does.
+
+    Raises:
+        UsageError: there is none, it is a folder, it is larger than ``most`` bytes, or no
+            filesystem is known for the URI.
+        SurroundingsError: it cannot be read.
+    """
+    filesystem, inner = _open(path)
+    if isinstance(filesystem, fs.LocalFileSystem):
+        return user_file.read_file(inner if _URI.match(path) else path, most)
+    require_file(path)
+    with open_stream(path) as stream:
+        data = stream.read(most + 1)
+    if len(data) > most:
+        raise user_file.too_large(shown(path), most)
+    return data
+
+
+def unpack(data: bytes, path: str, most: int) -> bytes:
+    """Return the content of a file whose ending says that it is compressed, else its bytes.
+
+    Raises:
+        UsageError: it cannot be unpacked, or has more than ``most`` bytes then.
+    """
+    packing = _PACKINGS.get(Path(base_name(path)).suffix)
+    if packing is None:
+        return data
+    try:
+        with pa.CompressedInputStream(pa.BufferReader(data), packing) as stream:
+            unpacked = bytes(stream.read(most + 1))
+    except OSError as error:
+        raise UsageError(f"{shown(path)}: cannot be unpacked: {error}") from None
+    if len(unpacked) > most:
+        raise user_file.too_large(f"{shown(path)}, unpacked", most)
+    return unpacked
+
+
 @contextmanager
 def open_stream(path: str) -> Iterator[BinaryIO]:
     """Open a file to be read from its beginning on, as its bytes are.
 
     Raises:
-        UsageError: no filesystem is known for the URI.
+        UsageError: it is a pipe or a device, or no filesystem is known for the URI.
         SurroundingsError: it cannot be read.
     """
+    _refuse_endless(path)
     filesystem, inner = _open(path)
     try:
         with filesystem.open_input_stream(inner, compression=None) as stream:
@@ -166,6 +225,12 @@ def _info(path: str) -> fs.FileInfo:
     except OSError as error:
         reason = _without_secrets(str(error), path)
         raise SurroundingsError(f"{shown(path)}: cannot be looked at: {reason}") from None
+
+
+def _refuse_endless(path: str) -> None:
+    """Refuse what could be waited for without end; there is none of it but on this machine."""
+    if isinstance(_open(path)[0], fs.LocalFileSystem) and _info(path).type == fs.FileType.Unknown:
+        raise UsageError(f"{shown(path)}: expected a file, found a pipe, a socket or a device")
 
 
 def _without_secrets(text: str, path: str) -> str:

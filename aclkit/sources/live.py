@@ -21,6 +21,7 @@ from kafka.protocol.admin import DescribeAclsRequest, DescribeAclsResponse
 from aclkit.errors import SurroundingsError, UsageError
 from aclkit.model.enums import AclOperation, AclPermissionType, PatternType, ResourceType
 from aclkit.sources.rows import ADD_ACL, FACT, LISTING, SourceRow
+from aclkit.user_file import LARGEST_TEXT, read_file
 
 T = TypeVar("T")
 
@@ -91,15 +92,13 @@ def read_client_properties(path: str | Path) -> dict[str, str]:
     """Read a Kafka client's .properties file, in Latin-1 as ``java.util.Properties`` does.
 
     Raises:
-        UsageError: there is no such file.
+        UsageError: there is no such file, or as in ``user_file.read_file``.
         SurroundingsError: it cannot be read.
     """
     try:
-        return parse_properties(Path(path).read_bytes().decode("latin-1"))
-    except (FileNotFoundError, IsADirectoryError, NotADirectoryError):
-        raise UsageError(f"{path}: expected a .properties file, found none") from None
-    except OSError as error:
-        raise SurroundingsError(f"{path}: cannot be read: {error.strerror}") from None
+        return parse_properties(read_file(str(path), LARGEST_TEXT).decode("latin-1"))
+    except UsageError as error:
+        raise UsageError(f"{error}; expected a .properties file") from None
 
 
 def parse_properties(text: str) -> dict[str, str]:

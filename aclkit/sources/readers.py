@@ -8,10 +8,9 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from aclkit.errors import UsageError
 from aclkit.sources.acls_list import read_acls_list
 from aclkit.sources.dump_log import read_dump_log
-from aclkit.sources.files import is_file, read_bytes, shown
+from aclkit.sources.files import read_bytes, shown
 from aclkit.sources.metadata_log import list_metadata_log, read_newest_snapshot
 from aclkit.sources.records import read_records
 from aclkit.sources.rows import SourceRow
@@ -41,16 +40,6 @@ def metadata_log_items(path: str) -> list[WorkItem]:
 def read_listing(path: str) -> Iterator[SourceRow]:
     """Read the text of ``kafka-acls --list``."""
     return _text_reader(read_acls_list)(path)
-
-
-def require_file(path: str) -> None:
-    """Insist that there is a file, before anything is locked or written for it.
-
-    Raises:
-        UsageError: there is none, or no filesystem is known for the URI.
-    """
-    if not is_file(path):
-        raise UsageError(f"{shown(path)}: there is no such file")
 
 
 def _read_segment(path: str) -> Iterator[SourceRow]:

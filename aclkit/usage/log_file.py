@@ -8,7 +8,7 @@ import gzip
 import io
 import zlib
 from collections.abc import Iterable, Iterator
-from typing import BinaryIO, Final, cast
+from typing import Any, BinaryIO, Final, cast
 
 from aclkit.authorizer.audit import PRINCIPAL_IS
 from aclkit.errors import UsageError
@@ -24,7 +24,7 @@ def find_log_files(paths: Iterable[str]) -> tuple[list[str], list[str]]:
     their other logs beside it. A file that is named, also by a glob, is read whatever it holds.
 
     Raises:
-        UsageError: nothing is there.
+        UsageError: nothing is there, or what is there is no file.
         SurroundingsError: it cannot be read.
     """
     named: dict[str, None] = {}
@@ -32,6 +32,7 @@ def find_log_files(paths: Iterable[str]) -> tuple[list[str], list[str]]:
     for path in paths:
         for found in _expand(path):
             if not files.is_directory(found):
+                files.require_file(found)
                 named[found] = None
                 continue
             below = [name for name in files.list_files(found) if not _is_hidden(found, name)]
@@ -77,17 +78,46 @@ def read_lines(path: str) -> Iterator[bytes]:
         SurroundingsError: the file cannot be read.
     """
     with files.open_stream(path) as raw:
-        buffered = io.BufferedReader(cast(io.RawIOBase, raw), _BUFFER)
-        stream = cast(BinaryIO, buffered)
-        if buffered.peek(len(_GZIP))[: len(_GZIP)] == _GZIP:
-            stream = cast(BinaryIO, gzip.GzipFile(fileobj=buffered))
+        counter = _Counter(raw)
+        buffered = io.BufferedReader(counter, _BUFFER)
+        is_packed = buffered.peek(len(_GZIP))[: len(_GZIP)] == _GZIP
+        stream = cast(BinaryIO, gzip.GzipFile(fileobj=buffered) if is_packed else buffered)
+        is_begin = True
         try:
-            while line := stream.readline(_LONGEST_LINE):
-                yield line
-                while len(line) == _LONGEST_LINE and not line.endswith(b"\n"):
-                    line = stream.readline(_LONGEST_LINE)
+            for part in _parts(stream, counter):
+                if is_begin:
+                    yield part
+                is_begin = len(part) < _LONGEST_LINE or part.endswith(b"\n")
         except (EOFError, zlib.error, gzip.BadGzipFile) as error:
             raise DamagedLogError(str(error)) from None
+
+
+class _Counter(io.RawIOBase):
+    """A stream that counts the bytes that are read from it."""
+
+    def __init__(self, raw: BinaryIO) -> None:
+        self._raw = cast(io.RawIOBase, raw)
+        self.count = 0
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any, /) -> int:  # noqa: ANN401 -- any buffer of bytes
+        size = self._raw.readinto(buffer) or 0
+        self.count += size
+        return size
+
+
+def _parts(stream: BinaryIO, packed: _Counter) -> Iterator[bytes]:
+    """Yield lines, one that is too long in parts, as long as they come from a sound archive."""
+    size, next_look = 0, _LOOK_EVERY
+    while part := stream.readline(_LONGEST_LINE):
+        size += len(part)
+        if size > next_look:
+            next_look = size + _LOOK_EVERY
+            if size > MOST_PACKED * packed.count:
+                raise DamagedLogError(f"it is packed more than {MOST_PACKED} times")
+        yield part
 
 
 def _expand(path: str) -> list[str]:
@@ -107,6 +137,10 @@ def _is_hidden(folder: str, path: str) -> bool:
     return any(part.startswith((".", "_")) for part in below.split("/"))
 
 
+MOST_PACKED: Final = 500
+"""Bytes that one byte of a gzipped log may stand for; of authorizer lines it is some 20."""
+
+_LOOK_EVERY: Final = 1 << 26
 _GZIP: Final = b"\x1f\x8b"
 _BUFFER: Final = 1 << 20
 _LOOKED_AT: Final = 1 << 16

@@ -73,7 +73,7 @@ def test_a_malformed_file_ends_with_2_and_its_line_and_key(run):
 def test_a_missing_file_ends_with_2(root):
     result = CliRunner().invoke(cli, ["--warehouse", str(root), "assert", "nowhere.toml"])
     assert result.exit_code == 2
-    assert "nowhere.toml: No such file" in result.stderr
+    assert "nowhere.toml: there is no such file" in result.stderr
 
 
 @pytest.mark.slow

@@ -114,6 +114,12 @@ def test_the_shipped_example_shows_every_kind():
         ),
         ('[[never]]\nname="n"\n[[always]]\nname="n"', "2 assertions are called 'n', expected one"),
         ('[[never]]\nname="n"\nprincipal_attributes=[]', "expected a table of attributes"),
+        ('[[never]]\nname="n"\noperations=["a\\nError: b"]', "found 'A\\nERROR: B'"),
+        ('[[never]]\nname="n"\noperations=[]', "found none"),
+        ('[[never]]\nname="n"\n"a\\nb"=1', "'a\\nb': unknown key"),
+        ('"a\\nb"=1', "a.toml: 'a\\nb': unknown key"),
+        ('[[never]]\nname' + ".a" * 2_000 + "=1", "a.toml: not valid TOML: a key has more than 16"),
+        ("[[never]]\nname=0x" + "f" * 9_000, "a.toml: not valid TOML: a number does not fit"),
     ],
 )  # fmt: skip
 def test_a_bad_file_is_refused_by_line_and_key(text, message):

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 
 import pytest
 
 from aclkit.acls.text import render_list
 from aclkit.errors import DataError, UsageError
+from aclkit.preview import change_set
 from aclkit.preview.change_set import read_change_set
 from tests.factories import acl
 from tests.preview.world import state
@@ -122,3 +124,27 @@ def test_a_line_that_cannot_be_used_is_an_error(change_of, content, message):
 def test_a_missing_file_makes_no_sense(tmp_path):
     with pytest.raises(UsageError, match="no such file"):
         read_change_set(str(tmp_path / "none"), state([]))
+
+
+def test_records_behind_a_byte_order_mark_are_records(change_of):
+    assert len(change_of("\ufeff" + json.dumps(add()) + "\n").after.acls) == 1
+
+
+def test_a_packed_file_is_unpacked_no_further_than_a_plain_one_is_read(tmp_path, monkeypatch):
+    path = tmp_path / "change.jsonl.gz"
+    content = json.dumps(add()).encode() + b"\n"
+    path.write_bytes(gzip.compress(content))
+    assert len(read_change_set(str(path), state([])).after.acls) == 1
+    monkeypatch.setattr(change_set, "LARGEST_DATA", 1_000)
+    path.write_bytes(gzip.compress(content + b" " * 100_000))
+    with pytest.raises(UsageError, match="unpacked: expected a file of at most 1,000 bytes"):
+        read_change_set(str(path), state([]))
+    path.write_bytes(gzip.compress(content)[:-20])
+    with pytest.raises(UsageError, match=r"gz: cannot be unpacked: "):
+        read_change_set(str(path), state([]))
+
+
+def test_a_file_of_more_lines_than_are_read_is_refused(change_of, monkeypatch):
+    monkeypatch.setattr(change_set, "MOST_LINES", 3)
+    with pytest.raises(UsageError, match="expected at most 3 lines, found more"):
+        change_of("\n" * 4)

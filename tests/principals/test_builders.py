@@ -85,6 +85,14 @@ def test_a_table_may_be_json_lines_or_parquet(tmp_path, ending):
     assert built.attributes == {"age": "7"}
 
 
+@pytest.mark.parametrize("row", ['{"principal": null}', '{"principal": ""}'])
+def test_a_row_of_a_table_names_a_principal(tmp_path, row):
+    path = tmp_path / "staff.jsonl"
+    path.write_text('{"principal": "a"}\n' + row)
+    with pytest.raises(UsageError, match=r"staff\.jsonl, row 2: expected a principal, found none"):
+        load_builder(TABLE, {"table": str(path)})
+
+
 @pytest.mark.parametrize(
     ("name", "properties", "message"),
     [
@@ -101,6 +109,8 @@ def test_a_table_may_be_json_lines_or_parquet(tmp_path, ending):
         (X500, {"ssl.principal.mapping.rules": "RULE:(/x/"}, "Invalid rule"),
         (TABLE, {}, "expected the property table=FILE, found none"),
         (TABLE, {"table": "nowhere.csv"}, "no such file"),
+        (TABLE, {"table": "", "a\nb": ""}, r"found 'a\\nb', table"),
+        (X500, {"a\nb": ""}, r"found 'a\\nb'"),
     ],
 )
 def test_a_builder_that_cannot_be_had_is_the_requests_fault(name, properties, message):

@@ -182,5 +182,5 @@ def test_properties_are_read_as_java_reads_them(tmp_path):
 
 
 def test_a_missing_properties_file_is_a_usage_error(tmp_path):
-    with pytest.raises(UsageError, match="found none"):
+    with pytest.raises(UsageError, match=r"no such file; expected a \.properties file"):
         read_client_properties(tmp_path / "none")

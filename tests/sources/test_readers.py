@@ -8,7 +8,7 @@ import pytest
 
 from aclkit.errors import AclkitError, UsageError
 from aclkit.sources import metadata_log, readers
-from aclkit.sources.files import read_bytes
+from aclkit.sources.files import read_bytes, require_file
 from aclkit.sources.metadata_log import list_metadata_log, read_cluster_id
 from aclkit.sources.readers import (
     DUMP_LOG,
@@ -16,7 +16,6 @@ from aclkit.sources.readers import (
     SEGMENT,
     SNAPSHOTS,
     read_listing,
-    require_file,
 )
 from tests.sources.log_bytes import DATA as SAMPLES
 from tests.sources.log_bytes import KRAFT
@@ -37,10 +36,13 @@ def test_a_listing_is_read_from_a_uri_as_from_a_path():
 
 
 def test_a_listing_that_is_not_there_is_the_requests_fault(tmp_path):
-    for missing in (tmp_path / "none.txt", tmp_path):
-        for place in (str(missing), missing.as_uri()):
-            with pytest.raises(UsageError, match="there is no such file"):
-                require_file(place)
+    missing = tmp_path / "none.txt"
+    for place in (str(missing), missing.as_uri()):
+        with pytest.raises(UsageError, match="there is no such file"):
+            require_file(place)
+    for place in (str(tmp_path), tmp_path.as_uri()):
+        with pytest.raises(UsageError, match="expected a file, found a folder"):
+            require_file(place)
     require_file(LISTING.as_uri())
     require_file(str(LISTING))
 

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import collections
 import gzip
+import itertools
+import os
 
 import pytest
 
 from aclkit.errors import UsageError
+from aclkit.usage import log_file
 from aclkit.usage.clock import Clock, parse_zone
 from aclkit.usage.entry import CUT_SHORT, read_entries
 from aclkit.usage.log_file import DamagedLogError, find_log_files, read_lines
@@ -154,6 +158,37 @@ def test_a_line_without_an_end_is_one_line_and_takes_no_memory(tmp_path):
     first, last = read_lines(str(packed))
     assert len(first) < 1_000_000
     assert last == GOOD
+
+
+def test_an_archive_that_unpacks_far_too_much_is_read_no_further(tmp_path, monkeypatch):
+    monkeypatch.setattr(log_file, "_LOOK_EVERY", 1 << 20)
+    path = tmp_path / "a.log.gz"
+    path.write_bytes(gzip.compress(GOOD + b"\n" * (8 << 20)))
+    lines, read = read_lines(str(path)), itertools.count()
+    with pytest.raises(DamagedLogError, match="packed more than 500 times"):
+        collections.deque(zip(lines, read, strict=False), maxlen=0)
+    assert 1 << 20 <= next(read) <= 500 * path.stat().st_size + (1 << 20)
+    path.write_bytes(gzip.compress(GOOD + b"\n" + b"x" * (8 << 20)))
+    lines = read_lines(str(path))
+    assert next(lines) == GOOD + b"\n"
+    with pytest.raises(DamagedLogError):
+        list(lines)
+
+
+def test_an_archive_of_lines_that_are_much_alike_is_read_whole(tmp_path, monkeypatch):
+    monkeypatch.setattr(log_file, "_LOOK_EVERY", 1 << 16)
+    path = tmp_path / "a.log.gz"
+    path.write_bytes(gzip.compress((GOOD + b"\n") * 10_000, 9))
+    assert sum(1 for _ in read_lines(str(path))) == 10_000
+
+
+def test_a_pipe_is_no_log_as_it_cannot_be_read_twice(tmp_path):
+    os.mkfifo(tmp_path / "a.log")
+    for path in ("a.log", "*.log"):
+        with pytest.raises(UsageError, match=r"a\.log: expected a file, found a pipe, a socket"):
+            find_log_files([str(tmp_path / path)])
+    with pytest.raises(UsageError, match="no authorizer log there"):
+        find_log_files([str(tmp_path)])
 
 
 def test_of_a_directory_only_authorizer_logs_are_read(tmp_path):

@@ -1,0 +1,180 @@
+"""JSON and TOML that a user wrote → its values, or what is wrong with it. Pure.
+
+Read strictly: no key stands twice, each number is one that others can hold, each text one that can
+be written, and nothing is nested more deeply than anybody writes it. How deep it goes is looked at
+before the parsers are asked, whose time grows with the square of it.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import tomllib
+from collections import Counter
+from typing import Any, Final
+
+from aclkit.errors import UsageError
+
+MOST_NESTED: Final = 32
+"""Lists and objects within each other."""
+
+MOST_PARTS: Final = 16
+"""Parts of a dotted key of TOML."""
+
+MOST_VALUES: Final = 10_000_000
+"""Values of a document; each takes some 100 bytes of memory, however short it is written."""
+
+MOST_DIGITS: Final = 1_000
+"""Digits of a number of JSON."""
+
+_TOO_DEEP: Final = "nested too deeply"
+_JSON: Final = re.compile(r'"(?:[^"\\]|\\.)*+"?|[\[{\]}]', re.DOTALL)
+_TOML: Final = re.compile(
+    r'''"""(?:[^"\\]|\\.|"(?!""))*+(?:"{3,5}|\Z)'''
+    r"""|'''(?:[^']|'(?!''))*+(?:'{3,5}|\Z)"""
+    r"""|"(?:[^"\\\n]|\\.)*+"?|'[^'\n]*+'?|\#[^\n]*+|[\[{\]}.=,\n]""",
+    re.DOTALL,
+)
+"""What counts for depth, and what may only look as if it did: texts and comments."""
+
+_LONG: Final = 2**63
+_PLAIN_KEY: Final = re.compile(r"[\w.-]+")
+
+
+def parse_json(text: str, source: str, line: int | None = None) -> Any:  # noqa: ANN401 -- JSON holds anything
+    """Read JSON.
+
+    Args:
+        text: one document.
+        source: what the file is called in errors.
+        line: where the document stands, of a file that has one on each line.
+
+    Raises:
+        UsageError: it is none, or none that is read strictly.
+    """
+    where = source if line is None else f"{source}, line {line}"
+    try:
+        return _load_json(text)
+    except json.JSONDecodeError as error:
+        if line is None:
+            where = f"{source}:{error.lineno}"
+        said = f"{error.msg} at column {error.colno}"
+    except UnicodeEncodeError:
+        said = "a text holds half a surrogate pair"
+    except (ValueError, RecursionError) as error:
+        said = str(error)
+    raise UsageError(f"{where}: not valid JSON: {said}")
+
+
+def parse_toml(text: str, source: str) -> dict[str, Any]:
+    """Read TOML; ``source`` is what it is called in errors.
+
+    Raises:
+        UsageError: it is none, it is nested too deeply, or a number does not fit into 64 bits.
+    """
+    nested, parts = _depth(_TOML, text)
+    if nested > MOST_NESTED:
+        raise UsageError(f"{source}: not valid TOML: {_TOO_DEEP}, over {MOST_NESTED} levels")
+    if parts > MOST_PARTS:
+        raise UsageError(f"{source}: not valid TOML: a key has more than {MOST_PARTS} parts")
+    try:
+        content = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise UsageError(f"{source}: not valid TOML: {error}") from None
+    except RecursionError:
+        raise UsageError(f"{source}: not valid TOML: {_TOO_DEEP}") from None
+    except ValueError:  # Python reads no number of thousands of digits
+        raise _not_a_long(source) from None
+    _refuse_large_numbers(content, source)
+    return content
+
+
+def shown_key(key: str) -> str:
+    """Return a key for a message: a plain one as it is, any other one quoted and in one line.
+
+    >>> shown_key("lock-timeout"), shown_key("a b")
+    ('lock-timeout', "'a b'")
+    """
+    return key if _PLAIN_KEY.fullmatch(key) else repr(key)
+
+
+def _depth(tokens: re.Pattern[str], text: str) -> tuple[int, int]:
+    """Return how deep a text nests, and the most parts that a key has; linear in its length."""
+    nested = parts = most_nested = most_parts = 0
+    for token in tokens.finditer(text):
+        mark = token[0]
+        if mark == ".":
+            parts += 1
+            most_parts = max(most_parts, parts + 1)
+        elif mark in "[{":
+            nested, parts = nested + 1, 0
+            most_nested = max(most_nested, nested)
+        elif mark in "]}=,\n":
+            nested, parts = nested - (mark in "]}"), 0
+    return most_nested, most_parts
+
+
+def _load_json(text: str) -> Any:  # noqa: ANN401 -- JSON holds anything
+    _refuse_too_much(text)
+    value = json.loads(
+        text,
+        object_pairs_hook=_unique,
+        parse_constant=_refuse_constant,
+        parse_float=_finite,
+        parse_int=_whole,
+    )
+    if "\\u" in text:
+        json.dumps(value, ensure_ascii=False).encode()
+    return value
+
+
+def _refuse_too_much(text: str) -> None:
+    """Raise a ValueError where a text of JSON is nested too deeply, or makes too many objects."""
+    opened = text.count("[") + text.count("{")
+    if opened > MOST_NESTED < _depth(_JSON, text)[0]:
+        raise ValueError(_TOO_DEEP)
+    if opened + text.count(",") > MOST_VALUES:
+        raise ValueError(f"it has more than {MOST_VALUES:,} values")
+
+
+def _refuse_large_numbers(content: dict[str, Any], source: str) -> None:
+    """Insist on what TOML asks for: a number that does not fit into 64 bits is an error."""
+    rest: list[object] = [content]
+    while rest:
+        value = rest.pop()
+        if isinstance(value, dict):
+            rest.extend(value.values())
+        elif isinstance(value, list):
+            rest.extend(value)
+        elif isinstance(value, int) and not -_LONG <= value < _LONG:
+            raise _not_a_long(source)
+
+
+def _not_a_long(source: str) -> UsageError:
+    return UsageError(f"{source}: not valid TOML: a number does not fit into 64 bits")
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    result = dict(pairs)
+    if len(result) != len(pairs):
+        twice = next(key for key, times in Counter(key for key, _ in pairs).items() if times > 1)
+        raise ValueError(f"the key {twice!r} stands twice in one object")
+    return result
+
+
+def _refuse_constant(name: str) -> object:
+    raise ValueError(f"{name} is no JSON number")
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if not math.isfinite(number):
+        raise ValueError("a number is larger than any that is kept")
+    return number
+
+
+def _whole(text: str) -> int:
+    if len(text) > MOST_DIGITS:
+        raise ValueError(f"a number has more than {MOST_DIGITS:,} digits")
+    return int(text)

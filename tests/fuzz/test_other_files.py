@@ -1,0 +1,104 @@
+"""Baselines, change sets, authorizer logs, addresses and properties: reading them ends well."""
+
+from __future__ import annotations
+
+import gzip
+import json
+
+import pytest
+
+from aclkit.acls.text import render_list
+from aclkit.audit.baseline import parse_baseline
+from aclkit.preview.change_set import read_change_set
+from aclkit.reports.webhook import find_webhook
+from aclkit.sources.live import read_client_properties
+from aclkit.usage.source import read_file
+from aclkit.user_file import read_text
+from tests.factories import acl
+from tests.fuzz.mutating import ends_well, rounds
+from tests.preview.test_change_set import ID, OTHER, add, mark, remove
+from tests.preview.world import state
+from tests.usage.pasts import LOG
+
+ENTRY = {"fingerprint": "f", "finding": "k", "severity": "low", "subject": 'a"\n é'}
+BASELINE = {
+    "aclkit_baseline": 1,
+    "cluster_id": "c",
+    "findings": [ENTRY, ENTRY | {"first_seen": None}],
+}
+
+
+@pytest.fixture
+def write(tmp_path):
+    def written(content):
+        path = tmp_path / "file"
+        path.write_bytes(content)
+        return str(path)
+
+    return written
+
+
+def test_baselines_end_well(write):
+    codes = set()
+    for mutants in rounds("baseline", 500):
+        if mutants.chance.random() < 0.5:
+            content = mutants.bytes_of(json.dumps(BASELINE, indent=1).encode())
+        else:
+            content = json.dumps(mutants.value_of(BASELINE)).encode()
+        path = write(content)
+
+        def read(path=path):
+            for known in parse_baseline(read_text(path), "b.json").values():
+                f"{known}".encode()
+
+        codes.add(ends_well(read, content))
+    assert codes == {0, 2}
+
+
+def test_change_sets_end_well(write):
+    records = [add(), mark("BEGIN"), remove(OTHER), mark("END"), add(OTHER, "é", "User:x,y")]
+    before = state([acl("t", acl_id=ID), acl("u", acl_id=OTHER)])
+    listing = "\n".join(render_list(before.acls.values())).encode()
+    codes = set()
+    for mutants in rounds("changes", 500):
+        lines = "".join(json.dumps(record) + "\n" for record in records).encode()
+        how = mutants.chance.random()
+        if how < 0.4:
+            content = mutants.bytes_of(lines)
+        elif how < 0.7:
+            content = mutants.bytes_of(listing)
+        else:
+            content = "".join(f"{json.dumps(mutants.value_of(r))}\n" for r in records).encode()
+        path = write(content)
+        codes.add(ends_well(lambda path=path: read_change_set(path, before), content))
+    assert codes == {0, 3}
+
+
+def test_authorizer_logs_are_read_whatever_their_bytes(write):
+    sound = b"".join(LOG.read_bytes().splitlines(keepends=True)[:30])
+    for mutants in rounds("log", 200):
+        content = mutants.bytes_of(sound)
+        if mutants.chance.random() < 0.5:
+            content = gzip.compress(content, 1)
+            content = mutants.bytes_of(content) if mutants.chance.random() < 0.7 else content
+        path = write(content)
+        assert ends_well(lambda path=path: list(read_file(path, "UTC")), content) == 0
+
+
+def test_an_address_is_never_shown(write):
+    secret = "T0PSECRET"
+    for mutants in rounds("webhook", 300):
+        content = mutants.bytes_of(f"https://hooks.example/services/{secret}\n".encode())
+        path = write(content)
+        ends_well(lambda path=path: find_webhook(path, environ={}), content, secret)
+
+
+def test_properties_end_well(write):
+    sound = (
+        b"# c\nsuper.users = User:a;User\\:b\\\n  ;User:c\n"
+        b"allow.everyone.if.no.acl.found:true\n\\u00e9=1\n"
+    )
+    for mutants in rounds("properties", 300):
+        content = mutants.bytes_of(sound)
+        path = write(content)
+        assert ends_well(lambda path=path: read_client_properties(path), content) == 0
