@@ -14,7 +14,8 @@ PYTHON ?= $(shell for python in python3.11 python3.12 python3.13 python3; do \
 	$$python -c 'import ensurepip, sys, venv; sys.exit(sys.version_info < (3, 11))' 2>/dev/null \
 	&& echo $$python && break; done)
 
-.PHONY: help setup demo test test-all test-fast fuzz bench bench-full cluster-test soak lint types imports check fmt build clean
+.PHONY: help setup demo test test-all test-fast fuzz bench bench-full broker-test cluster-test soak lint types \
+	imports check fmt build clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -44,6 +45,9 @@ bench: $(READY) ## Measure deciding 80 million accesses, against Kafka's own loo
 bench-full: $(READY) ## Measure everything, and compare a million random decisions with Kafka's
 	@$(BIN)/python -m tests.benchmarks --full
 	@$(BIN)/python -m tests.benchmarks.differential --decisions 1000000 --seed 1
+
+broker-test: $(READY) ## Compare with a real Kafka broker on loopback, from Maven jars (10 minutes)
+	@$(BIN)/python -m tests.broker
 
 cluster-test: build ## Submit the jobs to a Spark cluster of two workers, and kill one of them
 	@$(BIN)/python -m tests.cluster

@@ -15,7 +15,6 @@ from dataclasses import replace
 from typing import Final, Self
 
 from aclkit.authorizer.audit import Wording, write_audit_line
-from aclkit.authorizer.by_resource_type import may_use_any
 from aclkit.authorizer.cache import AclCache
 from aclkit.authorizer.config import Config, parse_config
 from aclkit.authorizer.errors import AuthorizerClosedError, InvalidRequestError
@@ -32,17 +31,14 @@ from aclkit.authorizer.requests import (
 from aclkit.authorizer.source import AclSource
 from aclkit.authorizer.state import State
 from aclkit.authorizer.store import AclStore, MemoryStore
-from aclkit.decide.by_resource_type import (
-    HARDCODED_NAME,
-    authorize_by_resource_type,
-    check_concrete,
-)
+from aclkit.decide.any_of_type import authorize_any, reads_as_kafka
+from aclkit.decide.by_resource_type import HARDCODED_NAME, check_concrete
 from aclkit.decide.order import standard_acl_key
 from aclkit.decide.rules import ALLOWED, Ruling
 from aclkit.errors import UsageError
 from aclkit.model.acl import Acl, Request
 from aclkit.model.filter import AclBindingFilter
-from aclkit.model.semantics import KAFKA, KIP_1042, BrokerSettings, Semantics
+from aclkit.model.semantics import KIP_1042, BrokerSettings, Semantics
 
 log = logging.getLogger(__name__)
 
@@ -167,7 +163,7 @@ class Authorizer:
         """Say whether some resource of a type is open to who asks.
 
         Under ``kafka`` as Kafka does, with its log line about the resource ``hardcode``; where
-        ACLs are read otherwise, as KIP-1042 wants it (``by_resource_type.may_use_any``).
+        ACLs are read otherwise, as KIP-1042 wants it (``decide.any_of_type``).
 
         Raises:
             AuthorizerNotReadyError: the ACLs are not loaded and this is no super user.
@@ -186,13 +182,11 @@ class Authorizer:
         requester = str(context.principal), context.client_address
         asked = (operation, resource_type)
         acls = state.cache.of_type(resource_type)
-        if _reads_as_kafka(state.cache.semantics):
-            if self._answer(state, context, action).decision == ALLOWED:
-                return AuthorizationResult.ALLOWED
-            found = authorize_by_resource_type(acls, requester, asked, state.settings)
-        else:
+        if not reads_as_kafka(state.cache.semantics):
             state.check_loaded(str(context.principal))
-            found = may_use_any(acls, requester, asked, state.settings, state.cache.semantics)
+        elif self._answer(state, context, action).decision == ALLOWED:
+            return AuthorizationResult.ALLOWED
+        found = authorize_any(acls, requester, asked, state.settings, state.cache.semantics)
         return AuthorizationResult(found)
 
     def create_acls(
@@ -368,11 +362,6 @@ class Authorizer:
 
 _PATIENCE: Final = 5.0
 """Seconds to wait for the loading thread when the authorizer is closed."""
-
-
-def _reads_as_kafka(semantics: Semantics) -> bool:
-    """Say whether ACLs are read as brokers do; which of several is named does not matter."""
-    return replace(semantics, deciding_acl=KAFKA.deciding_acl) == KAFKA
 
 
 def _request(context: RequestContext, action: Action) -> Request:

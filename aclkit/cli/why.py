@@ -16,6 +16,7 @@ from aclkit.cli.engine import Engine, engine_option, session_for
 from aclkit.cli.options import option, parse_time, together
 from aclkit.cli.output import Format, format_option, tell, write_lines, write_rows
 from aclkit.cli.state import tell_state
+from aclkit.decide.requests import Passage
 from aclkit.decide.rules import Ruling
 from aclkit.errors import UsageError
 from aclkit.model.acl import Acl
@@ -23,6 +24,7 @@ from aclkit.model.resource import parse_resource
 from aclkit.model.visible import visible
 from aclkit.query.history import History, Interval, read_history
 from aclkit.query.opening import open_tables
+from aclkit.query.passage_words import passage_lines, way_words
 from aclkit.query.warehouse import resolve_cluster
 from aclkit.query.why import Part, Why, explain_why
 from aclkit.query.words import (
@@ -90,8 +92,9 @@ def why(
     Every ACL that takes part is listed in the order in which they decide: how it matches, what
     beat it, and whether the decision would change without it. Without a rank stand those that
     reach the resource for the principal, but from another host or with another operation. What
-    is denied for want of an ACL comes with the least one that would allow it. Principals, hosts
-    and resources need be in no inventory. RESOURCE is written as for who-can.
+    is denied for want of an ACL comes with the least one that would allow it. Where a request of
+    Kafka's passes all the same, or needs more, a line says so. Principals, hosts and resources
+    need be in no inventory. RESOURCE is written as for who-can.
     """
     moment = _moment(at_offset, at)
     with (
@@ -186,7 +189,7 @@ def _write_why(answer: Why) -> None:
     if parts := [*answer.acls, *answer.near]:
         write_lines(["\n"], sys.stdout)
         write_rows(_TABLE_COLUMNS, map(_table_row, parts), "table", sys.stdout)
-    tail = [f"{line}\n" for line in _hints(answer)]
+    tail = [f"{line}\n" for line in (*map(visible, passage_lines(answer)), *_hints(answer))]
     write_lines(["\n", *tail] if tail else [], sys.stdout)
 
 
@@ -273,6 +276,34 @@ def _why_object(answer: Why) -> dict[str, object]:
         "least_acl": None if least is None else _least_object(least),
         "not_in_inventory": list(answer.unknown),
         "notes": list(why_notes(answer)),
+        "requests": [_passage_object(answer, passage) for passage in answer.passages],
+    }
+
+
+def _passage_object(answer: Why, passage: Passage) -> dict[str, object]:
+    """Return what becomes of a request: by each way what is known of its checks."""
+    return {
+        "request": passage.request.name,
+        "variant": passage.request.variant or None,
+        "result": passage.result,
+        "handler": passage.request.handler,
+        "ways": [
+            {
+                "result": tried.result,
+                "when": tried.way.when or None,
+                "words": way_words(answer, tried),
+                "checks": [
+                    {
+                        "operation": check.operation,
+                        "resource_type": check.resource_type,
+                        "any_resource": check.of_any,
+                        **(_ruling_object(ruling) if ruling else dict.fromkeys(_RULING)),
+                    }
+                    for check, ruling in zip(tried.way.checks, tried.rulings, strict=True)
+                ],
+            }
+            for tried in passage.tried
+        ],
     }
 
 
@@ -315,6 +346,9 @@ def _history_rows(answer: History) -> Iterator[Sequence[object]]:
             acl.acl_id if acl else None,
         )
         following = interval
+
+
+_RULING: Final = ("decision", "rule", "deciding_acl", "acl_id")
 
 
 def _ruling_object(ruling: Ruling) -> dict[str, object]:

@@ -2,7 +2,7 @@
 
 This is Kafka's answer (Authorizer.authorizeByResourceType's default, which StandardAuthorizer
 keeps), so it always reads ACLs under the ``kafka`` preset. KIP-1042 wants its own version, which
-understands globs: ``authorizer.by_resource_type``.
+understands globs: ``decide.any_of_type``, which also says where which of the two is asked.
 """
 
 from __future__ import annotations

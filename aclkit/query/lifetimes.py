@@ -58,6 +58,13 @@ def lifetimes_reaching(
     return [life for life in found if reaches(life.acl, kind, name, semantics)]
 
 
+def lifetimes_of_type(
+    connection: Tables, cluster_id: str, resource_type: str, offset: int
+) -> list[Lifetime]:
+    """Read the lifetimes of all ACLs on a resource type that are alive as of an offset."""
+    return _read(connection, "", [cluster_id, resource_type], offset)
+
+
 def lifetimes_below_star(
     connection: Tables,
     cluster_id: str,

@@ -15,6 +15,7 @@ from typing import Final
 
 from aclkit.decide.counterfactual import Case, least_allowing_acl
 from aclkit.decide.ranking import Fit, fit, rank_acls, why_beaten
+from aclkit.decide.requests import Passage
 from aclkit.decide.rules import DEFAULT_DENY, SUPER_USER, Ruling, answers
 from aclkit.decide.second_search import Ending
 from aclkit.errors import UsageError
@@ -34,6 +35,7 @@ from aclkit.query.lifetimes import (
     lifetimes_reaching,
     second_search,
 )
+from aclkit.query.passages import read_passages
 from aclkit.query.sql import fetch
 from aclkit.query.tables import Tables
 from aclkit.query.warehouse import Published, Run, deciding_run, run_settings
@@ -96,6 +98,7 @@ class Why:
         not_super: what it would be without super.users, for a super user.
         unknown: what of the question is in no inventory.
         fault: what a broker does in place of answering, where its search gets lost.
+        passages: the requests that hang on this access, and what becomes of them.
         case: what was decided by.
         moment: the state that the answer is about.
         run: the run whose decisions are published.
@@ -114,6 +117,7 @@ class Why:
     not_super: Ruling | None
     unknown: tuple[str, ...]
     fault: str | None = None
+    passages: tuple[Passage, ...] = ()
     case: Case
     moment: Moment
     run: Run
@@ -169,8 +173,11 @@ def explain_why(
     hosts = [name for (name,) in fetch(connection, _HOSTS, [cluster_id])]
     unknown = _unknown(connection, cluster_id, request)
     why = _explain(case, lives, hosts, unknown=unknown, moment=found, run=run)
-    fault = _fault(why, search.ending(*astuple(resource)))
-    return replace(why, fault=fault)
+    return replace(
+        why,
+        fault=_fault(why, search.ending(*astuple(resource))),
+        passages=read_passages(connection, cluster_id, case, found.offset),
+    )
 
 
 def parse_request(principal: str, operation: str, resource: Resource, host: str | None) -> Request:

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from aclkit.authorizer import Authorizer
-from aclkit.authorizer.by_resource_type import is_a_name_left, may_use_any
+from aclkit.decide.any_of_type import is_a_name_left, may_use_any
 from aclkit.decide.rules import answers
 from aclkit.errors import UsageError
 from aclkit.model.semantics import BROKER, KAFKA, KIP_1042, BrokerSettings, Semantics

@@ -115,6 +115,21 @@ def test_what_is_in_no_inventory_is_said_on_stderr(root):
     assert invoke(root, "why", *BOB).stderr == ""
 
 
+def test_why_says_which_request_passes_all_the_same(root):
+    question = ("why", "User:new", "CREATE_TOKENS", "user:User:new")
+    lines = invoke(root, *question).stdout.splitlines()
+    told = [line for line in lines if line.startswith("The broker lets CreateDelegationToken pass")]
+    assert len(told) == 1
+    answer = json.loads(invoke(root, *question, "--format", "json").stdout)
+    assert list(answer)[-1] == "requests"
+    (request,) = answer["requests"]
+    assert (request["request"], request["result"]) == ("CreateDelegationToken", "PASSES")
+    checked, for_oneself = request["ways"]
+    assert checked["checks"][0]["operation"] == "CREATE_TOKENS"
+    assert checked["checks"][0]["decision"] == "ALLOWED"  # by the default of this warehouse
+    assert (for_oneself["result"], for_oneself["checks"]) == ("PASSES", [])
+
+
 def test_history_prints_a_sentence_then_the_newest_first(root):
     result = invoke(root, "history", *BOB)
     sentence, _, header, newest, oldest = result.stdout.splitlines()

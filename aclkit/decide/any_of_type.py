@@ -7,12 +7,14 @@ because Kafka's does not understand globs.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from typing import Final
 
+from aclkit.decide.by_resource_type import authorize_by_resource_type
 from aclkit.decide.rules import ALLOWED, DENIED, answers, decide
 from aclkit.model.acl import Acl, Request
 from aclkit.model.resource import CLUSTER_NAME
-from aclkit.model.semantics import BrokerSettings, Semantics
+from aclkit.model.semantics import KAFKA, BrokerSettings, Semantics
 from aclkit.patterns.contain import pattern_contains, pattern_symbols
 from aclkit.patterns.cover import ANY_ONE, ANY_RUN
 from aclkit.patterns.match import LITERAL
@@ -20,6 +22,32 @@ from aclkit.patterns.trie import PatternTrie
 
 _Pattern = tuple[str, str]
 """Pattern type and pattern text."""
+
+
+def authorize_any(
+    acls: Iterable[Acl],
+    requester: tuple[str, str],
+    action: tuple[str, str],
+    settings: BrokerSettings,
+    semantics: Semantics,
+) -> str:
+    """Say whether some resource of a type is open to the requester, as ACLs are read.
+
+    Where they are read as brokers do, as Kafka says it (``decide.by_resource_type``), else as
+    KIP-1042 wants it. Arguments as there.
+
+    Raises:
+        UsageError: operation or resource type is ANY or unknown.
+        BadAclPrincipalError: as Kafka's version says.
+    """
+    if reads_as_kafka(semantics):
+        return authorize_by_resource_type(acls, requester, action, settings)
+    return may_use_any(acls, requester, action, settings, semantics)
+
+
+def reads_as_kafka(semantics: Semantics) -> bool:
+    """Say whether ACLs are read as brokers do; which of several is named does not matter."""
+    return replace(semantics, deciding_acl=KAFKA.deciding_acl) == KAFKA
 
 
 def may_use_any(

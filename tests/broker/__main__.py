@@ -1,0 +1,88 @@
+"""``make broker-test``: aclkit against a real Kafka, part by part; it ends by itself.
+
+Each line says what was compared. The exit code is 1 where something differs. Names of parts run
+only these.
+"""
+
+from __future__ import annotations
+
+import signal
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Final
+
+import click
+
+from tests.broker import export, filters, live, log, requests
+from tests.broker.jars import VERSION, class_path
+from tests.broker.running import Difference
+from tests.broker.server import LISTENERS, BrokerError, start_broker
+from tests.broker.tools import start_tools
+
+Say = Callable[[str], None]
+MOST_SECONDS: Final = 1800
+
+
+def _listings(folder: Path, say: Say) -> None:
+    """Live, filters and export: all of the same 1,500 ACLs."""
+    with (
+        start_tools() as tools,
+        start_broker(folder / "broker", live.PROPERTIES, LISTENERS) as broker,
+    ):
+        warehouse = live.compare_live(broker, tools, folder, say)
+        differences = []
+        for compare in (filters.compare_filters, export.compare_export):
+            try:
+                compare(broker, tools, warehouse, folder, say)
+            except Difference as error:
+                differences.append(str(error))
+    if differences:
+        raise Difference("\n".join(differences))
+
+
+def _log(folder: Path, say: Say) -> None:
+    with start_broker(folder / "broker", log.PROPERTIES) as broker:
+        log.compare_log(broker, folder, say)
+
+
+def _requests(folder: Path, say: Say) -> None:
+    with start_broker(
+        folder / "broker", requests.PROPERTIES, ("PLAINTEXT", "SASL_PLAINTEXT"), requests.USERS
+    ) as broker:
+        requests.compare_requests(broker, folder, say)
+
+
+PARTS: Final = {"listings": _listings, "log": _log, "requests": _requests}
+
+
+def main(names: Sequence[str]) -> int:
+    """Run the parts named, or all."""
+    signal.signal(signal.SIGALRM, _late)
+    signal.alarm(MOST_SECONDS)
+    began, failed = time.monotonic(), False
+
+    def say(text: str) -> None:
+        click.echo(f"{time.monotonic() - began:5.0f} s  {text}")
+
+    class_path()
+    say(f"Kafka {VERSION}, on 127.0.0.1")
+    for name in names or PARTS:
+        with tempfile.TemporaryDirectory(prefix="aclkit-broker-") as folder:
+            try:
+                PARTS[name](Path(folder), say)
+            except (Difference, BrokerError) as error:
+                say(f"{name}: {error}")
+                failed = True
+    say("something differs" if failed else "all is as Kafka has it")
+    return int(failed)
+
+
+def _late(*_: object) -> None:
+    raise TimeoutError(f"not done within {MOST_SECONDS} seconds")
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

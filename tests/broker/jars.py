@@ -1,0 +1,174 @@
+"""Kafka's coordinates → the class path of a broker and of Kafka's own tools.
+
+There is no distribution of Kafka on Maven Central, but all that is in one. Scala and the logging
+come from Spark's folder. ``ACLKIT_BROKER_JARS`` names another folder for what is fetched, and
+``python -m tests.broker.jars`` fetches it.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Final
+
+from aclkit.jars import Jars, fetch_command, fetch_jars, spark_home
+from aclkit.surroundings import jar_folder
+
+VERSION: Final = "4.3.1"
+
+_VARIABLE: Final = "ACLKIT_BROKER_JARS"
+
+
+def broker_jar_folder() -> Path:
+    given = os.environ.get(_VARIABLE, "")
+    return Path(given) if given else jar_folder().parent / "broker-jars"
+
+
+BROKER: Final = Jars(
+    name="the broker's jars",
+    coordinate=f"org.apache.kafka:kafka_2.13:{VERSION},org.apache.kafka:kafka-tools:{VERSION}",
+    foreign=(
+        # Kafka Connect and what it serves REST with; mail, XML and annotations; Spark's own.
+        "org.apache.kafka:connect-*,org.eclipse.*:*,org.glassfish.*:*,org.javassist:*,"
+        "com.fasterxml.jackson.jakarta.rs:*,com.fasterxml.jackson.module:*,"
+        "com.sun.*:*,jakarta.*:*,javax.*:*,commons-beanutils:*,commons-collections:*,"
+        "commons-digester:*,io.*:*,org.apache.maven:*,org.codehaus.*:*,org.yaml:*,"
+        "org.apache.logging.*:*,org.scala-lang:*,org.slf4j:*"
+    ),
+    digests={
+        "at.yawk.lz4_lz4-java-1.10.2.jar": (
+            "252dabd586d22149a31661a8afc1a50747714eb1a298bd4a6e780c8c91a13866"
+        ),
+        "com.dynatrace.hash4j_hash4j-0.22.0.jar": (
+            "23028a3fd006e530bf495f551083208187cafd8f80624d048eba56442f16a50e"
+        ),
+        "com.fasterxml.jackson.core_jackson-annotations-2.21.jar": (
+            "53ca085f4a150f703f49e1aabd935bd03b43e1ea3d55d135438292af22cef56b"
+        ),
+        "com.fasterxml.jackson.core_jackson-core-2.21.2.jar": (
+            "12e8655b100267b44d0f14d01b1f5082a5105e616174dc4307be1a761e92407b"
+        ),
+        "com.fasterxml.jackson.core_jackson-databind-2.21.2.jar": (
+            "8c982f01f148d805f0aaac2339011244757e0df7c6ff8951f2fa3f433b8ed849"
+        ),
+        "com.fasterxml.jackson.dataformat_jackson-dataformat-csv-2.21.2.jar": (
+            "682f8c7977e02a42748426bf54946e32e52e2f80b84b6642801ab12bd541368a"
+        ),
+        "com.fasterxml.jackson.dataformat_jackson-dataformat-yaml-2.21.2.jar": (
+            "d25551812fa0c14f37cabaa9401e63eadcea42ce36311183af5622d5bc8a1bc7"
+        ),
+        "com.fasterxml.jackson.datatype_jackson-datatype-jdk8-2.21.2.jar": (
+            "e581bbf3fc5622d16b57366dd41e10fc56921fb202879de2ef487f87dd9b30e7"
+        ),
+        "com.github.ben-manes.caffeine_caffeine-3.2.0.jar": (
+            "ec411dfdf0c03f25218648ce89861630b71680e5858a9a7278ebac8e55cab3d7"
+        ),
+        "com.github.luben_zstd-jni-1.5.6-10.jar": (
+            "b6c3237e24b8252a5a9c3a0e1ae30ef8f323412e74bd358548b7a9e527d676df"
+        ),
+        "com.google.re2j_re2j-1.8.jar": (
+            "7b52c72156dd7f98b3237a5b35c1d34fba381b21048c89208913ad80a45dfbd7"
+        ),
+        "com.typesafe.scala-logging_scala-logging_2.13-3.9.6.jar": (
+            "0ad0c3f4d89d538b3b6c300158555e266aa69cf1b5f6522aba8b5bad238eb994"
+        ),
+        "com.yammer.metrics_metrics-core-2.2.0.jar": (
+            "6b7a14a6f34c10f8683f7b5e2f39df0f07b58c7dff0e468ebbc713905c46979c"
+        ),
+        "commons-logging_commons-logging-1.3.5.jar": (
+            "6d7a744e4027649fbb50895df9497d109f98c766a637062fe8d2eabbb3140ba4"
+        ),
+        "commons-validator_commons-validator-1.10.1.jar": (
+            "ed74711a78d793ca37f6075e4a1e93d107233dfd20d0bb17e32bad88d38e56aa"
+        ),
+        "net.sf.jopt-simple_jopt-simple-5.0.4.jar": (
+            "df26cc58f235f477db07f753ba5a3ab243ebe5789d9f89ecf68dd62ea9a66c28"
+        ),
+        "net.sourceforge.argparse4j_argparse4j-0.7.0.jar": (
+            "65ceb669d88f63306c680f8088bbf765bbca72d288a61a03703000076c3d3f56"
+        ),
+        "org.apache.kafka_kafka-clients-4.3.1.jar": (
+            "52501b7b47510c66f898871adaf6d2968ab7246561d44ced43643a8a587f0b36"
+        ),
+        "org.apache.kafka_kafka-coordinator-common-4.3.1.jar": (
+            "66a86b8c89718216ffa72fe4e44b9d1bdf3472e4cb9200c36a0742a25febbdba"
+        ),
+        "org.apache.kafka_kafka-group-coordinator-4.3.1.jar": (
+            "4ab56d002e1624185c874199e9e0ffb243dbeb9f68b4d0cadf48ce2f617a1126"
+        ),
+        "org.apache.kafka_kafka-group-coordinator-api-4.3.1.jar": (
+            "d81bc1a3739ff6c9b21815baae00022306342a16d3d94e6a2621201b9980a30d"
+        ),
+        "org.apache.kafka_kafka-metadata-4.3.1.jar": (
+            "4d73a96c6474a4ebdd67a1cee14da1a94cfd6bb9e6e252685ba5667d8ab7f898"
+        ),
+        "org.apache.kafka_kafka-raft-4.3.1.jar": (
+            "46abbf89806dd22d848e997cdfb1431524cab4ec88e38a7d2806e20b24a70609"
+        ),
+        "org.apache.kafka_kafka-server-4.3.1.jar": (
+            "01d736599ec3b0cdbb0480c15219170b28cdae189785e7f0c6f1f26e528eaebc"
+        ),
+        "org.apache.kafka_kafka-server-common-4.3.1.jar": (
+            "d7c719f749579a399011f0df7414de8a78f10f074a6122caa550fdb141351575"
+        ),
+        "org.apache.kafka_kafka-share-coordinator-4.3.1.jar": (
+            "8ceeed7346127e652ea5c650b217890aaff14919f967d27fadce420745bd3066"
+        ),
+        "org.apache.kafka_kafka-storage-4.3.1.jar": (
+            "97e3facddd2914a58f28ec91ef35f8da69963eab3651196e97f487924f6dac98"
+        ),
+        "org.apache.kafka_kafka-storage-api-4.3.1.jar": (
+            "bc2b22639fa554494461d101d599e01bae840d97c4f46e18fdf3d2fe41a47098"
+        ),
+        "org.apache.kafka_kafka-tools-4.3.1.jar": (
+            "62f3c5dd7aa3442d4c5bc6a95f86e2502178ea09de8e27f74d9563bf955e253c"
+        ),
+        "org.apache.kafka_kafka-tools-api-4.3.1.jar": (
+            "dcf6785742e0c8ab11a0fc09c62f1192e11e997dc629669a8db82aa40d933c31"
+        ),
+        "org.apache.kafka_kafka-transaction-coordinator-4.3.1.jar": (
+            "c64aaa2a88d8fd382c4800204872917686e542043c7916c9e8797d939d8eb313"
+        ),
+        "org.apache.kafka_kafka_2.13-4.3.1.jar": (
+            "b098abef5ff878e76f60cd6c559b9baa5663ccb1b55f2837558b22c329d32423"
+        ),
+        "org.bitbucket.b_c_jose4j-0.9.6.jar": (
+            "7314af50cde9c99e8eaf43eee617a23edcc6bb43036221064355094999d837ef"
+        ),
+        "org.hdrhistogram_HdrHistogram-2.2.2.jar": (
+            "22d1d4316c4ec13a68b559e98c8256d69071593731da96136640f864fa14fad8"
+        ),
+        "org.jspecify_jspecify-1.0.0.jar": (
+            "1fad6e6be7557781e4d33729d49ae1cdc8fdda6fe477bb0cc68ce351eafdfbab"
+        ),
+        "org.pcollections_pcollections-4.0.2.jar": (
+            "2bbeef5797a241300c4f7513cd546239629ed7deda4fc0c31df90bb95f5f13ef"
+        ),
+        "org.xerial.snappy_snappy-java-1.1.10.7.jar": (
+            "4c766cb3f855415ee734b2392949a0b6f12a60879334a74518deaf6270d32e36"
+        ),
+    },
+    megabytes=32,
+    folder=broker_jar_folder,
+    variable=_VARIABLE,
+)
+
+_OF_SPARK: Final = (
+    "scala-library", "slf4j-api", "log4j-api", "log4j-core", "log4j-slf4j2-impl", "janino",
+    "commons-compiler",
+)  # fmt: skip
+
+
+def class_path() -> str:
+    """The class path; jars that are missing are fetched."""
+    jars = [*fetch_jars(BROKER), *_jars_of_spark()]
+    return os.pathsep.join(map(str, jars))
+
+
+def _jars_of_spark() -> list[Path]:
+    folder = spark_home() / "jars"
+    return [sorted(folder.glob(f"{name}-[0-9]*.jar"))[-1] for name in _OF_SPARK]
+
+
+if __name__ == "__main__":
+    fetch_command(BROKER)()
