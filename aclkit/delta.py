@@ -1,15 +1,16 @@
 """The Delta tables of one warehouse: read what was published, write what a run makes of it.
 
 Readers open the versions that the newest ``job_run`` row names. Until a run appends its own
-row, nothing that it wrote can be seen, and the next run takes it back.
+row, nothing that it wrote can be seen, and the next run takes it back (``recovery``).
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 from typing import Any, Final, cast
+from urllib.parse import unquote
 
 import pyarrow as pa
 import pyarrow.fs as pafs
@@ -18,18 +19,28 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
 
+from aclkit.fail_points import after_commit
 from aclkit.frame import arrow_table, local_frame
 from aclkit.schemas import TABLES
+from aclkit.standing import standing_sql
 from aclkit.surroundings import require_room
-from aclkit.table_files import Commit, append_files, newest_rows, replace_files
+from aclkit.table_files import (
+    AT_ONCE,
+    KEEPING,
+    PROPERTIES,
+    Commit,
+    append_files,
+    ask_files,
+    properties_of,
+    read_files,
+    remove_rows,
+    replace_files,
+    restore_files,
+    set_properties,
+    write_checkpoint,
+)
 
 JOB_RUN: Final = "job_run"
-
-_PROPERTIES: Final = {
-    # Every Delta reader must be able to open the tables: DESIGN.md §3.
-    "delta.enableDeletionVectors": "false",
-    "delta.columnMapping.mode": "none",
-}
 
 
 class Store:
@@ -37,7 +48,8 @@ class Store:
 
     Attributes:
         warehouse: folder or URI that holds a folder per table.
-        runs: the published ``job_run`` rows, the oldest first.
+        runs: the published ``job_run`` rows that say how it stands, see ``aclkit.standing``, the
+            oldest first.
         versions: table → Delta version that the run began with, its own writes included.
     """
 
@@ -51,7 +63,7 @@ class Store:
         self._writes: Counter[str] = Counter()
         self._frames: dict[tuple[str, int], DataFrame] = {}
         self._clusters: set[str] = set()
-        self.runs: list[dict[str, Any]] = self._read_runs()
+        self.runs = self._read_runs(standing_sql(JOB_RUN))
         if self.runs:
             self.published = dict(self.runs[-1]["table_versions"])
             self._clusters = {run["cluster_id"] for run in self.runs}
@@ -83,19 +95,22 @@ class Store:
     def append_rows(self, table: str, rows: Sequence[Sequence[Any]]) -> None:
         """Append rows that the driver holds, with the columns of the contract."""
         contract = schema_of(table)
-        if self._is_remote:
+        if self.is_remote:
             self.append(table, local_frame(self.spark, rows, contract))
             return
         append_files(self._path(table), arrow_table(rows, contract), self._commit(table))
         self.note_write(table)
 
-    def replace_rows(self, table: str, rows: Sequence[Sequence[Any]], cluster_id: str) -> None:
-        """Put rows that the driver holds in the place of all rows of one cluster."""
+    def replace_rows(
+        self, table: str, rows: Sequence[Sequence[Any]], cluster_id: str | None
+    ) -> None:
+        """Put rows that the driver holds in the place of all rows of one cluster, or of all."""
         contract = schema_of(table)
-        if self._is_remote or self._clusters - {cluster_id}:
+        if self.is_remote or (cluster_id is not None and self._clusters - {cluster_id}):
             self.replace_cluster(table, local_frame(self.spark, rows, contract), cluster_id)
             return
-        self._clusters.add(cluster_id)
+        if cluster_id is not None:
+            self._clusters.add(cluster_id)
         self.rewrite(table, arrow_table(rows, contract).to_reader())
 
     def replace_cluster(
@@ -110,7 +125,9 @@ class Store:
         if cluster_id is not None:
             self._clusters.add(cluster_id)
         is_alone = cluster_id is None or self._clusters == {cluster_id}
-        options = {} if is_alone else {"replaceWhere": f"cluster_id = '{cluster_id}'"}
+        options = {"mergeSchema": "true"}
+        if not is_alone:
+            options["replaceWhere"] = f"cluster_id = '{cluster_id}'"
         if rows_per_file is not None:
             options["maxRecordsPerFile"] = str(rows_per_file)
         self._write(table, rows, "overwrite", options)
@@ -133,34 +150,100 @@ class Store:
         return table_at(self.spark, self._path(table))
 
     def note_write(self, table: str) -> None:
-        """Take the table's newest version into this run's result."""
-        version = self._current_version(table)
+        """Take the version that this run has just written into its result."""
+        self.adopt(table)
+        after_commit()
+
+    def adopt(self, table: str) -> None:
+        """Take a table's newest version into this run's result."""
+        version = self.newest_version(table)
         if version is not None:
             self._written[table] = version
 
-    def take_back_unpublished(self) -> list[str]:
-        """Restore every table that a killed run left ahead of its published version."""
-        restored = []
-        for name in sorted(set(TABLES) - {JOB_RUN}):
-            current = self._current_version(name)
-            if current is None or current == self.published.get(name):
-                continue
-            if name in self.published:
-                self.table(name).restoreToVersion(self.published[name])
-                self.note_write(name)
-            else:
-                self.table(name).delete()
-            restored.append(name)
-        return restored
+    def newest_version(self, table: str) -> int | None:
+        """Return the newest version of a table, published or not; None where there is none."""
+        return newest_version(self._path(table))
+
+    def files(self, table: str, version: int) -> frozenset[str]:
+        """Return the names of the files that a version of a table is read from."""
+        if not self.is_remote:
+            found = read_files(Path(self._path(table)), version).files
+            return frozenset(file.name for file in found)
+        frame = self.spark.read.format("delta").option("versionAsOf", version)
+        uris = frame.load(self._path(table)).inputFiles()
+        return frozenset(unquote(PurePosixPath(uri).name) for uri in uris)
+
+    def restore(self, table: str, version: int) -> None:
+        """Put a table back to an earlier version, its columns and properties too.
+
+        Raises:
+            DeltaError, PySparkException: the version is not there any more.
+        """
+        if self.is_remote:
+            self.table(table).restoreToVersion(version)
+        else:
+            restore_files(self._path(table), version)
+        after_commit()
+
+    def empty(self, table: str) -> None:
+        """Remove all rows of a table that nobody reads."""
+        if self.is_remote:
+            self.table(table).delete()
+        else:
+            remove_rows(self._path(table))
+        after_commit()
+
+    def has_files(self, table: str) -> bool:
+        """Say whether a table has rows at its newest version."""
+        if self.is_remote:
+            return bool(self.table(table).toDF().take(1))
+        return bool(read_files(Path(self._path(table)), None).files)
+
+    def properties(self, table: str) -> Mapping[str, str]:
+        """Return the properties of a table at its newest version."""
+        if not self.is_remote:
+            return properties_of(self._path(table))
+        found: Mapping[str, str] = self.table(table).detail().collect()[0]["properties"]
+        return found
+
+    def set_properties(self, table: str, properties: Mapping[str, str]) -> None:
+        """Set properties of a table, in a commit of its own even where they are those it has."""
+        if self.is_remote:
+            path = self._path(table).replace("`", "``")
+            said = ", ".join(f"'{key}' = '{value}'" for key, value in properties.items())
+            self.spark.sql(f"ALTER TABLE delta.`{path}` SET TBLPROPERTIES ({said})")
+        else:
+            set_properties(self._path(table), properties)
+        after_commit()
 
     def read_version(self, table: str, version: int | None) -> DataFrame:
-        """Read a table as of a Delta version; without one it is empty."""
+        """Read a table as of a Delta version, however old; without one it is empty.
+
+        A column that the aclkit of then did not know is null.
+        """
         if version is None:
             return local_frame(self.spark, [], schema_of(table))
         if (table, version) not in self._frames:
             reader = self.spark.read.format("delta").option("versionAsOf", version)
-            self._frames[table, version] = reader.load(self._path(table))
+            frame = reader.load(self._path(table))
+            known = schema_of(table) if table in TABLES else ()
+            lacking = [field for field in known if field.name not in frame.columns]
+            nulls = {field.name: F.lit(None).cast(field.dataType) for field in lacking}
+            self._frames[table, version] = frame.withColumns(nulls) if nulls else frame
         return self._frames[table, version]
+
+    def forget_removed_files(self, table: str) -> None:
+        """Write a checkpoint without the names of files that were ever removed from a table.
+
+        They would stay as long as the properties say, and everybody who opens it reads them.
+        """
+        self.set_properties(table, {**KEEPING, "delta.deletedFileRetentionDuration": AT_ONCE})
+        if self.is_remote:
+            log = self.spark._jvm.org.apache.spark.sql.delta.DeltaLog  # type: ignore[union-attr]  # the JVM's classes
+            log.forTable(self.spark._jsparkSession, self._path(table)).checkpoint()
+        else:
+            write_checkpoint(self._path(table))
+        self.set_properties(table, KEEPING)
 
     def _write(self, table: str, rows: DataFrame, mode: str, options: Mapping[str, str]) -> None:
         contract, commit = schema_of(table), self._commit(table)
@@ -169,7 +252,7 @@ class Store:
             .write.format("delta")
             .mode(mode)
             .options(**options)
-            .options(**_PROPERTIES)
+            .options(**PROPERTIES)
             .option("userMetadata", commit.run_id)
             .option("txnAppId", commit.application)
             .option("txnVersion", commit.version)
@@ -183,30 +266,31 @@ class Store:
         Raises:
             SurroundingsError: it is full.
         """
-        if not self._is_remote:
+        if not self.is_remote:
             require_room(self._path(table))
         self._writes[table] += 1
         return Commit(self.run_id, f"aclkit/{self.run_id}/{table}", self._writes[table])
 
-    def _read_runs(self) -> list[dict[str, Any]]:
-        """Read all ``job_run`` rows."""
-        if not self._is_remote:
-            rows = newest_rows(self._path(JOB_RUN))
-        else:
-            found = self.read_version(JOB_RUN, self._current_version(JOB_RUN)).collect()
-            rows = [row.asDict(recursive=True) for row in found]
-        return sorted(rows, key=lambda row: int(row["run_number"]))
+    def all_runs(self) -> list[dict[str, Any]]:
+        """Read all published ``job_run`` rows, the oldest first."""
+        return self._read_runs(f"SELECT * FROM {JOB_RUN} ORDER BY run_number")  # noqa: S608 -- the table's name
+
+    def _read_runs(self, query: str) -> list[dict[str, Any]]:
+        newest = self.newest_version(JOB_RUN)
+        if newest is None:
+            return []
+        if not self.is_remote:
+            return ask_files(JOB_RUN, read_files(Path(self._path(JOB_RUN)), newest), query)
+        self.read_version(JOB_RUN, newest).createOrReplaceTempView(JOB_RUN)
+        return [row.asDict(recursive=True) for row in self.spark.sql(query).collect()]
 
     @property
-    def _is_remote(self) -> bool:
+    def is_remote(self) -> bool:
         """Say whether the warehouse is a URI: only Spark reads and writes there."""
         return "://" in self.warehouse
 
     def _path(self, table: str) -> str:
         return f"{self.warehouse}/{table}"
-
-    def _current_version(self, table: str) -> int | None:
-        return newest_version(self._path(table))
 
 
 def table_at(spark: SparkSession, path: str) -> DeltaTable:

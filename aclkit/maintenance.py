@@ -1,45 +1,39 @@
-"""A warehouse → the same rows in fewer and better files, and nothing kept that no run needs."""
+"""A warehouse → the rows that stay in fewer and better files, and nothing else."""
 
 from __future__ import annotations
 
-import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from datetime import timedelta
-from typing import Any, Final
+from datetime import UTC, datetime
+from typing import Final
 
+import pyarrow as pa
 from pyspark.sql import Row
 from pyspark.sql import functions as F
 
 from aclkit.delta import JOB_RUN, Store
-from aclkit.findings import EVERY_NAME, Finding
 from aclkit.progress import step
-from aclkit.publish import REWRITTEN, Run
+from aclkit.publish import REWRITTEN, Run, moved_tables, publish
+from aclkit.readback import Readback, read_back
+from aclkit.removal import remove_unneeded
+from aclkit.retention import Kept, Policy, keep
+from aclkit.schemas import TABLES
+from aclkit.standing import MAINTAIN
 
 SORTED: Final = "explain_pair"
 """Cut into files by resource and, within these, by principal: a question opens few of them."""
 
+PRUNED: Final = ("access_change", "finding")
+"""Tables whose rows are about a run, and go with it; ``job_run`` is written by ``publish``."""
+
 COMPACTED: Final = (
-    "acl_log", "log_range", "acl_reject", "acl_history", "access_change", "access_log", "finding",
-    "setting", JOB_RUN,
+    "acl_log", "log_range", "acl_reject", "acl_history", "access_log", "setting", *PRUNED, JOB_RUN,
 )  # fmt: skip
 """Tables that grow by a small file a night. The others are written as a whole."""
 
 _PAIRS_OF_A_FILE: Final = 50_000
 _PAIRS_OF_A_PART: Final = 400_000
-_MARGIN: Final = timedelta(hours=1)
-"""When a file went is noted a little before its commit is."""
-
-_FOR_EVER: Final = 24 * 365 * 100
-_VACUUM: Final = {
-    # Delta refuses to keep less than a week unless it is told that nobody else is at work: the
-    # lock says so.
-    "spark.databricks.delta.retentionDurationCheck.enabled": "false",
-    # A commit about the vacuum would be a version that no run has published.
-    "spark.databricks.delta.vacuum.logging.enabled": "false",
-    # Delta lists a table's folder, which has no others in it, in so many tasks: else 10,000.
-    "spark.sql.sources.parallelPartitionDiscovery.parallelism": "2",
-}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,116 +42,142 @@ class Maintained:
 
     Attributes:
         table: the table.
+        rows_removed: rows that went with their runs.
         files_before: files of the published version.
         files_after: files of the version that takes its place.
         size_bytes: of these.
         oldest_version: the oldest version that a kept run names.
-        retain_hours: what was needed within so many hours stays.
     """
 
     table: str
+    rows_removed: int
     files_before: int
     files_after: int
     size_bytes: int
     oldest_version: int | None
-    retain_hours: int
 
 
-def maintain(run: Run, *, retain_days: float, keep_runs: int, dry_run: bool) -> list[Maintained]:
-    """Write small files together and sort ``explain_pair`` anew; the caller publishes.
+def maintain(run: Run, policy: Policy, *, dry_run: bool) -> list[Maintained]:
+    """Write small files together, sort ``explain_pair`` anew, and remove what no kept run needs.
 
-    Nothing is removed yet: see ``vacuum``.
+    All of it is published as one run, and only then files are removed.
 
     Args:
         run: the run; ``continue_from_newest`` has been called.
-        retain_days: at least so much of the past is to stay.
-        keep_runs: so many published runs are to stay readable, this one not counted.
+        policy: what is to stay.
         dry_run: nothing is written.
     """
     store = run.store
-    found = dict(store.versions)
-    done = []
-    for table in (*sorted(found), JOB_RUN):
-        named = (row["table_versions"].get(table) for row in store.runs[-keep_runs:])
-        oldest = min((version for version in named if version is not None), default=None)
-        hours = _hours(store, table, oldest, retain_days)
-        before = _detail(store, table)
-        if not dry_run:
+    opened = {JOB_RUN: {store.newest_version(JOB_RUN) or 0}}
+    runs = store.all_runs()
+    kept = keep(runs, policy, datetime.now(UTC))
+    before = {table: _detail(store, table) for table in (*sorted(store.versions), JOB_RUN)}
+    removed: dict[str, int] = {t: _rows_to_go(store, t, kept) for t in PRUNED if t in before}
+    removed[JOB_RUN] = len(runs) - len(kept.rows)
+    if not dry_run:
+        for table, found in before.items():
             with step(f"maintaining {table}"):
-                _rewrite(run, table)
-        after = before if dry_run else _detail(store, table)
-        done.append(
-            Maintained(
-                table=table,
-                files_before=before["numFiles"],
-                files_after=after["numFiles"],
-                size_bytes=after["sizeInBytes"],
-                oldest_version=oldest,
-                retain_hours=hours,
-            )
+                is_prunable = bool(removed.get(table)) or found["numFiles"] > 1
+                _rewrite(run, table, kept, is_prunable=is_prunable)
+        _forget_removed_files(store, before)
+        _publish(run, policy, kept)
+        with step("removing what no kept run needs"):
+            # Whoever opened the warehouse before this run was published still reads job_run.
+            remove_unneeded(store, {**kept.versions, **opened})
+    after = before if dry_run else {table: _detail(store, table) for table in before}
+    return [
+        Maintained(
+            table=table,
+            rows_removed=removed.get(table, 0),
+            files_before=found["numFiles"],
+            files_after=after[table]["numFiles"],
+            size_bytes=after[table]["sizeInBytes"],
+            oldest_version=min(kept.versions.get(table, ()), default=None),
         )
-    now = store.versions
-    moved = {table: [v, now[table]] for table, v in sorted(found.items()) if now[table] != v}
-    run.settings = {REWRITTEN: moved, "retain_days": retain_days, "keep_runs": keep_runs}
-    return done
+        for table, found in before.items()
+    ]
 
 
-def vacuum(run: Run, done: Iterable[Maintained]) -> None:
-    """Remove files that no kept version needs; call it when the run has been published."""
-    conf = run.store.spark.conf
-    before = {key: conf.get(key, None) for key in _VACUUM}
-    for key, value in _VACUUM.items():
-        conf.set(key, value)
-    try:
-        for item in done:
-            with step(f"removing what no kept run needs of {item.table}"):
-                run.store.table(item.table).vacuum(item.retain_hours)
-    finally:
-        for key, old in before.items():
-            conf.unset(key) if old is None else conf.set(key, old)
+def _forget_removed_files(store: Store, tables: Iterable[str]) -> None:
+    """Let checkpoints of the tables that changed since the last maintenance name no removed file.
+
+    It is in the versions that are published, for a kill in between is taken back as any other.
+    """
+    last = next((row for row in reversed(store.runs) if row["job"] == MAINTAIN), None)
+    then = last["table_versions"] if last is not None else {}
+    with step("writing checkpoints"):
+        for table in tables:
+            if table == JOB_RUN:
+                store.forget_removed_files(table)
+            elif store.versions[table] != then.get(table):
+                store.forget_removed_files(table)
+                store.adopt(table)
 
 
-def continue_from_newest(run: Run) -> bool:
-    """Take over what the newest run said, for a run that changes no row; False without one."""
-    if not run.store.runs:
-        return False
-    newest = run.store.runs[-1]
-    run.cluster_id = newest["cluster_id"]
-    run.head_offset = newest["head_offset"]
-    run.high_watermark = newest["high_watermark"]
-    run.status = newest["status"]
-    run.counts = dict(newest["counts"] or {})
-    if run.counts.get("decided_in_run") != newest["run_number"]:
-        # Findings in force are those of the newest run and of the one that decided.
-        run.findings.extend(_findings_of(run, newest["run_id"]))
-    return True
+def _publish(run: Run, policy: Policy, kept: Kept) -> None:
+    run.settings = {
+        REWRITTEN: moved_tables(run.store),
+        "keep_days": policy.keep_days,
+        "keep_runs": policy.keep_runs,
+    }
+    publish(run, kept.rows)
 
 
-def _findings_of(run: Run, run_id: str) -> Iterator[Finding]:
-    for row in run.store.cluster_rows("finding", run.cluster_id).collect():
-        if row["run_id"] == run_id:
-            said: Mapping[str, Any] = row.asDict()
-            yield Finding(
-                finding=said["finding"],
-                severity=said["severity"],
-                subject=said["subject"],
-                message=said["message"],
-                fix=said["fix"],
-                acl_ids=tuple(said["acl_ids"] or ()),
-                holds_for=said.get("holds_for") or EVERY_NAME,
-                evidence=tuple(said.get("evidence") or ()),
-            )
-
-
-def _rewrite(run: Run, table: str) -> None:
+def _rewrite(run: Run, table: str, kept: Kept, *, is_prunable: bool) -> None:
     store = run.store
     if table == SORTED:
         for cluster_id in sorted({row["cluster_id"] for row in store.runs}):
             _sort_pairs(store, cluster_id)
-    elif table in COMPACTED:
+    elif table in PRUNED:
+        if is_prunable:
+            with _opened(store, table) as read:
+                _give_kept(read, kept)
+                read.rewrite(table, _kept_rows(table))
+    elif table in COMPACTED and table != JOB_RUN:
         store.table(table).optimize().executeCompaction()
-        if table != JOB_RUN:
-            store.note_write(table)
+        store.note_write(table)
+
+
+def _rows_to_go(store: Store, table: str, kept: Kept) -> int:
+    with _opened(store, table) as read:
+        _give_kept(read, kept)
+        ((number,),) = read.rows(_GOING.format(table=table))
+    return int(number)
+
+
+def _opened(store: Store, table: str) -> AbstractContextManager[Readback]:
+    runs = (JOB_RUN, store.newest_version(JOB_RUN))
+    return read_back(store, None, {table: (table, store.versions[table]), JOB_RUN: runs})
+
+
+def _give_kept(read: Readback, kept: Kept) -> None:
+    read.give("kept_run", pa.table({"run_id": pa.array(kept.run_ids, pa.string())}))
+
+
+def _kept_rows(table: str) -> str:
+    """Return the SELECT of the rows that stay; of a finding also since when it is there."""
+    columns = ", ".join(f"t.{name}" for name in TABLES[table].column_names if name != "first_seen")
+    if table == "finding":
+        return _KEPT_FINDINGS.format(columns=columns)
+    return _KEPT.format(columns=columns, table=table)
+
+
+_KEPT: Final = "SELECT {columns} FROM {table} t JOIN kept_run k ON k.run_id = t.run_id"
+_KEPT_FINDINGS: Final = """\
+WITH seen AS (
+SELECT f.cluster_id, f.fingerprint, min(coalesce(f.first_seen, r.started_at)) AS first_seen
+FROM finding f
+LEFT JOIN job_run r ON r.cluster_id = f.cluster_id AND r.run_id = f.run_id
+GROUP BY f.cluster_id, f.fingerprint
+)
+SELECT {columns}, s.first_seen
+FROM finding t
+JOIN kept_run k ON k.run_id = t.run_id
+JOIN seen s ON s.cluster_id = t.cluster_id AND s.fingerprint = t.fingerprint"""
+_GOING: Final = (
+    "SELECT count(*) FROM {table} t LEFT JOIN kept_run k ON k.run_id = t.run_id "
+    "WHERE k.run_id IS NULL"
+)
 
 
 def _sort_pairs(store: Store, cluster_id: str) -> None:
@@ -174,19 +194,3 @@ def _sort_pairs(store: Store, cluster_id: str) -> None:
 def _detail(store: Store, table: str) -> Row:
     detail: Row = store.table(table).detail().select("numFiles", "sizeInBytes").collect()[0]
     return detail
-
-
-def _hours(store: Store, table: str, oldest: int | None, retain_days: float) -> int:
-    """Return how far back files are needed: at the least to the oldest version that is kept.
-
-    A file that this version needs went later than it, so Delta removes only older ones. Where
-    the log does not tell any more when the version came, nothing is removed.
-    """
-    needed = timedelta(days=retain_days)
-    if oldest is not None:
-        history = store.table(table).history().where(F.col("version") == oldest)
-        came = history.select(F.unix_timestamp("timestamp").alias("at")).collect()
-        if not came:
-            return _FOR_EVER
-        needed = max(needed, timedelta(seconds=time.time() - came[0]["at"]) + _MARGIN)
-    return -int(-needed.total_seconds() // 3600)

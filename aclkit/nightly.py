@@ -24,13 +24,14 @@ from aclkit.findings import EVERY_NAME, Finding, sort_findings
 from aclkit.model.resource import Resource
 from aclkit.policies import Policies, conclude
 from aclkit.progress import step
-from aclkit.publish import MATERIALIZING, Run, publish
+from aclkit.publish import Run, publish
 from aclkit.query.warehouse import open_warehouse
 from aclkit.readback import read_written
 from aclkit.replay.command import Intake, replay
 from aclkit.replay.replay import ReplayOptions, ReplayResult
 from aclkit.reports.data import AccessChange, NightlySummary
 from aclkit.reports.markdown import render_summary
+from aclkit.standing import MATERIALIZING
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import json
 import logging
-import os
-import signal
 import uuid
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -18,16 +16,16 @@ from pyspark.sql import SparkSession
 import aclkit
 from aclkit.delta import JOB_RUN, Store
 from aclkit.errors import UsageError
-from aclkit.findings import Finding, sort_findings
+from aclkit.fail_points import fail_point
+from aclkit.findings import EVERY_NAME, Finding, sort_findings
 from aclkit.lease import warehouse_lease
 from aclkit.lock import warehouse_lock
+from aclkit.recovery import mend_job_run, mend_properties, take_back_unpublished
+from aclkit.schemas import TABLES
+from aclkit.standing import DECIDED_IN, MAINTAIN
 
 COMPLETE: Final = "complete"
 INCOMPLETE: Final = "incomplete"
-MATERIALIZING: Final = ("materialize", "run")
-"""Jobs whose ``job_run`` row carries the settings of the explain tables."""
-
-MAINTAIN: Final = "maintain"
 REWRITTEN: Final = "rewritten"
 """Where the settings of such a run say table → the version that it found, and the one it made."""
 
@@ -76,23 +74,53 @@ def begin_run(
         else warehouse_lock(warehouse, lock_timeout)
     )
     with held as require_held:
-        store = Store(spark, warehouse)
-        run = Run(
-            store=store,
-            run_id=uuid.uuid4().hex,
-            run_number=int(store.runs[-1]["run_number"]) + 1 if store.runs else 0,
-            job=job,
-            started_at=datetime.now(UTC),
-            require_held=require_held,
-        )
-        store.run_id = run.run_id
-        for table in store.take_back_unpublished():
-            log.info("took back what an unfinished run left in %s", table)
+        run = _new_run(Store(spark, warehouse), job, require_held)
+        take_back_unpublished(run.store)
+        if mend_properties(run.store):
+            _publish_mended(_new_run(run.store, MAINTAIN, require_held))
+            run = _new_run(Store(spark, warehouse), job, require_held)
+        mend_job_run(run.store)
         yield run
 
 
-def publish(run: Run) -> None:
+def _new_run(store: Store, job: str, require_held: Callable[[], None]) -> Run:
+    run = Run(
+        store=store,
+        run_id=uuid.uuid4().hex,
+        run_number=int(store.runs[-1]["run_number"]) + 1 if store.runs else 0,
+        job=job,
+        started_at=datetime.now(UTC),
+        require_held=require_held,
+    )
+    store.run_id = run.run_id
+    return run
+
+
+def _publish_mended(run: Run) -> None:
+    """Publish tables whose rows are those of the newest run, and whose properties are others.
+
+    As a run of maintenance, so that what was decided holds for these versions too. From here on
+    no commit, and no kill, can make the table forget a version that readers open.
+    """
+    continue_from_newest(run)
+    run.settings = {REWRITTEN: moved_tables(run.store)}
+    run.notes.append("the tables of an older aclkit now keep every version until maintain")
+    publish(run)
+
+
+def moved_tables(store: Store) -> dict[str, list[int]]:
+    """Return which published tables this run has written: table → version found, and made."""
+    now = store.versions
+    found = sorted(store.published.items())
+    return {table: [v, now[table]] for table, v in found if now[table] != v}
+
+
+def publish(run: Run, kept: Sequence[Mapping[str, Any]] | None = None) -> None:
     """Write the run's findings, then its ``job_run`` row: from here on readers see the run.
+
+    Args:
+        run: the run.
+        kept: rows of ``job_run`` that stay; None where all do.
 
     Raises:
         SurroundingsError: the run no longer holds the warehouse's lock or lease.
@@ -118,7 +146,54 @@ def publish(run: Run) -> None:
         run.store.versions,
         aclkit.__version__,
     )
-    run.store.append_rows(JOB_RUN, [row])
+    if kept is None and run.run_number % _RUNS_OF_A_FILE:
+        run.store.append_rows(JOB_RUN, [row])
+        return
+    names = TABLES[JOB_RUN].column_names
+    stays = run.store.all_runs() if kept is None else kept
+    before = [tuple(_with_zone(old.get(name)) for name in names) for old in stays]
+    run.store.replace_rows(JOB_RUN, [*before, row], None)
+
+
+_RUNS_OF_A_FILE: Final = 32
+"""Every so many runs ``job_run`` becomes one file again: every question opens all of them."""
+
+
+def _with_zone(value: object) -> object:
+    """Return a time as UTC: Spark gives it in this machine's zone, without saying so."""
+    return value.astimezone(UTC) if isinstance(value, datetime) else value
+
+
+def continue_from_newest(run: Run) -> bool:
+    """Take over what the newest run said, for a run that changes no row; False without one."""
+    if not run.store.runs:
+        return False
+    newest = run.store.runs[-1]
+    run.cluster_id = newest["cluster_id"]
+    run.head_offset = newest["head_offset"]
+    run.high_watermark = newest["high_watermark"]
+    run.status = newest["status"]
+    run.counts = dict(newest["counts"] or {})
+    if run.counts.get(DECIDED_IN) != newest["run_number"]:
+        # Findings in force are those of the newest run and of the one that decided.
+        run.findings.extend(_findings_of(run, newest["run_id"]))
+    return True
+
+
+def _findings_of(run: Run, run_id: str) -> Iterator[Finding]:
+    for row in run.store.cluster_rows("finding", run.cluster_id).collect():
+        if row["run_id"] == run_id:
+            said: Mapping[str, Any] = row.asDict()
+            yield Finding(
+                finding=said["finding"],
+                severity=said["severity"],
+                subject=said["subject"],
+                message=said["message"],
+                fix=said["fix"],
+                acl_ids=tuple(said["acl_ids"] or ()),
+                holds_for=said.get("holds_for") or EVERY_NAME,
+                evidence=tuple(said.get("evidence") or ()),
+            )
 
 
 def versions_now(runs: Iterable[Mapping[str, Any]], row: Mapping[str, Any]) -> dict[str, int]:
@@ -130,16 +205,11 @@ def versions_now(runs: Iterable[Mapping[str, Any]], row: Mapping[str, Any]) -> d
     versions = dict(row["table_versions"] or {})
     for later in runs:
         if later["job"] == MAINTAIN and later["run_number"] > row["run_number"]:
-            for table, (found, made) in json.loads(later["settings"])[REWRITTEN].items():
+            rewritten = json.loads(later["settings"] or "{}").get(REWRITTEN, {})
+            for table, (found, made) in rewritten.items():
                 if versions.get(table) == found:
                     versions[table] = made
     return versions
-
-
-def fail_point(name: str) -> None:
-    """Die here, as by SIGKILL, when a test asks for it through ACLKIT_FAIL_POINT."""
-    if os.environ.get("ACLKIT_FAIL_POINT") == name:
-        os.kill(os.getpid(), signal.SIGKILL)
 
 
 def parse_cluster_id(text: str) -> str:
@@ -174,6 +244,7 @@ def _write_findings(run: Run) -> None:
             finding.fingerprint,
             finding.holds_for,
             list(finding.evidence),
+            None,
         )
         for finding in sort_findings(run.findings)
     ]

@@ -282,6 +282,7 @@ TABLES: Final[dict[str, Table]] = {
                 ("fingerprint", "STRING", "the same finding has the same one in every run"),
                 ("holds_for", "STRING", "every-name, or inventory: what the run asked about"),
                 ("evidence", "ARRAY<STRING>", "the ACLs as kafka-acls prints them, and what else"),
+                ("first_seen", "TIMESTAMP", "since when, where runs that showed it are not kept"),
             ),
         ),
         Table(

@@ -41,6 +41,8 @@ _SQL: Final = {
     # Every Delta reader must open the tables.
     "spark.databricks.delta.properties.defaults.enableDeletionVectors": "false",
     "spark.databricks.delta.properties.defaults.columnMapping.mode": "none",
+    # What a run published is read however old it is: ``aclkit maintain`` decides what stays.
+    "spark.databricks.delta.vacuum.enforceTimeTravelWithinDeletedFileRetentionDuration": "false",
     # A checksum costs a job for every commit and is read by Delta alone.
     "spark.databricks.delta.writeChecksumFile.enabled": "false",
 }

@@ -14,6 +14,7 @@ import pyarrow as pa
 from deltalake import (
     CommitProperties,
     DeltaTable,
+    PostCommitHookProperties,
     Transaction,
     WriterProperties,
     write_deltalake,
@@ -23,6 +24,27 @@ from deltalake.exceptions import DeltaError
 from aclkit.column_types import type_of_contract, type_of_delta
 from aclkit.schemas import TABLES
 from aclkit.surroundings import write_error
+
+CHECKPOINT_EVERY: Final = 10
+_FOR_EVER: Final = "interval 36500 days"
+AT_ONCE: Final = "interval 0 seconds"
+KEEPING: Final = {
+    # So Spark does anyway; deltalake would write a tenth of them, and readers read more commits.
+    "delta.checkpointInterval": str(CHECKPOINT_EVERY),
+    # job_run names versions, of any age: only ``aclkit maintain`` knows which are still needed.
+    "delta.enableExpiredLogCleanup": "false",
+    "delta.logRetentionDuration": _FOR_EVER,
+    "delta.deletedFileRetentionDuration": _FOR_EVER,
+}
+"""The properties by which a table forgets nothing by itself; old tables get them too."""
+
+PROPERTIES: Final = {
+    # Every Delta reader must be able to open the tables.
+    "delta.enableDeletionVectors": "false",
+    "delta.columnMapping.mode": "none",
+    **KEEPING,
+}
+"""The properties of every new table, whichever engine makes it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +125,12 @@ def append_files(path: str, rows: pa.Table, commit: Commit) -> None:
     """
     with _writing(path):
         write_deltalake(
-            path, rows, mode="append", schema_mode="merge", commit_properties=commit.properties()
+            path,
+            rows,
+            mode="append",
+            schema_mode="merge",
+            configuration=PROPERTIES,
+            commit_properties=commit.properties(),
         )
 
 
@@ -125,6 +152,7 @@ def replace_files(path: str, rows: pa.RecordBatchReader, commit: Commit) -> None
     if DeltaTable.is_deltatable(path):
         table = DeltaTable(path)
         schema = pa.schema(table.schema().to_arrow())
+        schema = pa.schema([*schema, *(f for f in rows.schema if f.name not in schema.names)])
         sizes = pa.table(table.get_add_actions(flatten=True))["size_bytes"].to_pylist()
     batches = (batch.select(schema.names).cast(schema) for batch in rows)
     with _writing(path):
@@ -132,6 +160,8 @@ def replace_files(path: str, rows: pa.RecordBatchReader, commit: Commit) -> None
             path,
             pa.RecordBatchReader.from_batches(schema, batches),
             mode="overwrite",
+            schema_mode="merge",
+            configuration=PROPERTIES,
             target_file_size=max([_LEAST_FILE, *sizes]) if sizes else _NEW_FILE,
             writer_properties=WriterProperties(
                 max_row_group_size=_ROWS_OF_A_GROUP, compression="SNAPPY"
@@ -152,13 +182,48 @@ def _writing(path: str) -> Iterator[None]:
         raise plain from error
 
 
-def newest_rows(path: str) -> list[dict[str, Any]]:
-    """Return all rows of a table at its newest version; one that is not there has none."""
-    if not DeltaTable.is_deltatable(path):
-        return []
+def properties_of(path: str) -> dict[str, str]:
+    """Return the properties of a table at its newest version."""
+    said = DeltaTable(path).metadata().configuration
+    return {key: value for key, value in said.items() if value is not None}
+
+
+def set_properties(path: str, properties: Mapping[str, str]) -> None:
+    """Set properties of a table, in a commit of its own even where they are those it has."""
+    with _writing(path):
+        DeltaTable(path).alter.set_table_properties(
+            dict(properties), post_commithook_properties=_KEEPING_THE_LOG
+        )
+
+
+def write_checkpoint(path: str) -> None:
+    """Write a checkpoint of a table's newest version."""
+    with _writing(path):
+        DeltaTable(path).create_checkpoint()
+
+
+def restore_files(path: str, version: int) -> None:
+    """Put a table back to an earlier version, its columns and properties too."""
+    with _writing(path):
+        DeltaTable(path).restore(version, post_commithook_properties=_KEEPING_THE_LOG)
+
+
+def remove_rows(path: str) -> None:
+    """Remove all rows of a table."""
+    with _writing(path):
+        DeltaTable(path).delete(post_commithook_properties=_KEEPING_THE_LOG)
+
+
+_KEEPING_THE_LOG: Final = PostCommitHookProperties(cleanup_expired_logs=False)
+"""Whatever the properties say that the table still has, or has again."""
+
+
+def ask_files(name: str, table: TableFiles, query: str) -> list[dict[str, Any]]:
+    """Return the rows of a query about one table, which it knows by a name."""
     with duckdb.connect() as connection:
-        create_view(connection, "newest", read_files(Path(path), None))
-        found = connection.execute("SELECT * FROM newest")
+        connection.execute("SET TimeZone = 'UTC'")
+        create_view(connection, name, table)
+        found = connection.execute(query)
         names = [column[0] for column in found.description or ()]
         return [dict(zip(names, row, strict=True)) for row in found.fetchall()]
 

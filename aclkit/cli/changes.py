@@ -19,7 +19,6 @@ from aclkit.model.resource import Resource
 from aclkit.query.duck import connect
 from aclkit.query.sql import fetch
 from aclkit.query.warehouse import (
-    MATERIALIZING,
     Published,
     Run,
     deciding_run,
@@ -28,6 +27,7 @@ from aclkit.query.warehouse import (
 )
 from aclkit.reports.gather_past import read_changes
 from aclkit.settings import Settings
+from aclkit.standing import MATERIALIZING
 
 COLUMNS = (
     "run", "decided_at", "who", "resource", "gained", "lost", "cause", "offset", "at",
@@ -73,6 +73,11 @@ def changes(settings: Settings, since: str | None, output_format: Format, *, cel
             write_rows(COLUMNS, found, output_format, sys.stdout)
     if not runs:
         tell("no run decided since then")
+    if since is not None and (gone := _last_gone(published, since)) is not None:
+        tell(
+            f"runs up to {gone} are not all kept any more (aclkit maintain): what they changed "
+            "is missing here"
+        )
 
 
 def _runs(published: Published, cluster_id: str, since: str | None) -> list[Run]:
@@ -83,7 +88,7 @@ def _runs(published: Published, cluster_id: str, since: str | None) -> list[Run]
     """
     decided = [
         run
-        for run in reversed(published.runs)
+        for run in reversed(published.standing if since is None else published.runs)
         if run.cluster_id == cluster_id
         and run.job in MATERIALIZING
         and run.counts.get("decided_in_run", run.run_number) == run.run_number
@@ -103,6 +108,19 @@ def _runs(published: Published, cluster_id: str, since: str | None) -> list[Run]
     if moment > published.run.run_number:
         raise UsageError(f"there is no run {moment}: the newest is {published.run.run_number}")
     return [run for run in decided if run.run_number > moment]
+
+
+def _last_gone(published: Published, since: str) -> int | None:
+    """Return the newest run behind a moment that is not kept, None where all are."""
+    moment = parse_moment(since)
+    runs = published.runs
+    if isinstance(moment, datetime):
+        time = moment.astimezone(UTC).replace(tzinfo=None)
+        before = [run.run_number for run in runs if run.finished_at and run.finished_at <= time]
+        moment = max(before, default=-1)
+    numbers = {run.run_number for run in runs}
+    behind = range(published.run.run_number, moment, -1)
+    return next((number for number in behind if number not in numbers), None)
 
 
 def _changes(connection: duckdb.DuckDBPyConnection, run: Run) -> Iterator[Sequence[object]]:

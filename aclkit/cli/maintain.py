@@ -1,9 +1,10 @@
-"""The command maintain: a warehouse in fewer files, without those that no kept run needs."""
+"""The command maintain: a warehouse in fewer files, without what no kept run needs."""
 
 from __future__ import annotations
 
 import sys
 from dataclasses import astuple, fields
+from typing import Final
 
 import click
 
@@ -11,35 +12,44 @@ from aclkit.cli.options import FiniteRange, lock_timeout_option, option
 from aclkit.cli.output import Format, format_option, write_rows
 from aclkit.cli.session import command_session
 from aclkit.errors import UsageError
-from aclkit.maintenance import Maintained, continue_from_newest, maintain, vacuum
-from aclkit.publish import MAINTAIN, begin_run, publish
+from aclkit.maintenance import Maintained, maintain
+from aclkit.publish import begin_run, continue_from_newest
+from aclkit.retention import Policy
 from aclkit.settings import Settings
+from aclkit.standing import MAINTAIN
+
+DAYS: Final = 30.0
+MOST_DAYS: Final = 36_500
 
 
 @click.command("maintain")
 @option(
-    "--retain-days",
-    type=FiniteRange(min=0),
-    default=30.0,
-    show_default=True,
+    "--keep-days",
+    type=FiniteRange(min=0, max=MOST_DAYS),
+    show_default=f"{DAYS:g}",
     metavar="DAYS",
-    help="What was needed within so many days stays.",
+    help="Keep every run that readers saw within so many days.",
 )
+# What it was called first, in schedules that run.
+@option("--retain-days", type=FiniteRange(min=0, max=MOST_DAYS), hidden=True)
 @option(
     "--keep-runs",
     type=click.IntRange(min=1),
     default=14,
     show_default=True,
     metavar="N",
-    help="The tables of so many published runs stay, however old they are.",
+    help="Keep so many of the newest runs, however old they are.",
 )
-@click.option("--dry-run", is_flag=True, help="Say what there is, change nothing.")
+@click.option(
+    "--dry-run", is_flag=True, help="Say what there is and what would go, change nothing."
+)
 @lock_timeout_option
 @format_option
 @click.pass_obj
 def maintain_(
     settings: Settings,
-    retain_days: float,
+    keep_days: float | None,
+    retain_days: float | None,
     keep_runs: int,
     lock_timeout: float,
     output_format: Format,
@@ -51,13 +61,15 @@ def maintain_(
     \b
     Example:
       aclkit --warehouse W maintain
-      aclkit --warehouse W maintain --retain-days 7 --keep-runs 30
+      aclkit --warehouse W maintain --keep-days 7 --keep-runs 30
       aclkit --warehouse W maintain --dry-run
 
-    It holds the warehouse's lock, and readers see it as one more run, whose rows are those of the
-    run before. Delta removes a file that was replaced longer ago than retain_hours and by a
-    version behind oldest_version, the oldest that a kept run names. diff, history and the state
-    as of an offset need no old version: they read acl_history.
+    A run that is kept keeps its row of job_run, its findings, its access changes, and its tables
+    as they were. Of older runs stays only what is needed, of each cluster: the newest run of each
+    job with its findings and changes, the run that decided, and the one before it with its tables.
+    Since when a finding is there stays known. It holds the warehouse's lock, and readers see it as
+    one more run, whose rows are those of the run before. diff, history and the state as of an
+    offset need no old run: they read acl_history, which keeps everything.
     """
     warehouse = settings.require_warehouse()
     with (
@@ -66,9 +78,8 @@ def maintain_(
     ):
         if not continue_from_newest(run):
             raise UsageError(f"nothing is published in {warehouse}: there is nothing to maintain")
-        done = maintain(run, retain_days=retain_days, keep_runs=keep_runs, dry_run=dry_run)
-        if not dry_run:
-            publish(run)
-            vacuum(run, done)
+        days = next((days for days in (keep_days, retain_days) if days is not None), DAYS)
+        policy = Policy(keep_days=days, keep_runs=keep_runs)
+        done = maintain(run, policy, dry_run=dry_run)
     columns = [field.name for field in fields(Maintained)]
     write_rows(columns, map(astuple, done), output_format, sys.stdout)

@@ -17,9 +17,10 @@ from pyspark.sql import functions as F
 from aclkit.explain import frames, rulings, tables
 from aclkit.explain.pairing import Pairing, match_resources, number_acls, pair_up
 from aclkit.explain.scope import Scope
+from aclkit.fail_points import fail_point
 from aclkit.inventory.identity import match_hosts
 from aclkit.progress import step
-from aclkit.publish import Run, fail_point
+from aclkit.publish import Run
 
 _AT_ONCE: Final = 4
 

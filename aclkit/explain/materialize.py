@@ -22,8 +22,9 @@ from aclkit.inventory.survey import Given, Inventory, log_entries, read_texts, s
 from aclkit.model.operation import OPERATIONS_OF_TYPE
 from aclkit.model.semantics import BrokerSettings, Semantics
 from aclkit.progress import step
-from aclkit.publish import MATERIALIZING, Run
+from aclkit.publish import Run
 from aclkit.readback import read_back, read_written
+from aclkit.standing import MATERIALIZING
 
 DENSE_LIMIT: Final = 50_000_000
 """``--dense auto`` writes the dense table up to this many rows."""

@@ -9,7 +9,8 @@ import duckdb
 from deltalake.exceptions import DeltaError
 
 from aclkit.explain.views import PAST, PAST_TABLES
-from aclkit.query.warehouse import MATERIALIZING, Published
+from aclkit.query.warehouse import Published
+from aclkit.standing import decided_and_before
 from aclkit.table_files import TableFiles, open_files, quoted, read_files, unwritten
 
 Past = Mapping[str, Sequence[tuple[str, TableFiles]]]
@@ -48,13 +49,11 @@ def create_past(connection: duckdb.DuckDBPyConnection, past: Past) -> None:
 
 def versions_before(published: Published, cluster_id: str) -> Mapping[str, int]:
     """Return the table versions that the run which decided last began with."""
-    runs = [run for run in published.runs if run.cluster_id == cluster_id]
-    decided = [run for run in runs if run.job in MATERIALIZING]
-    deciding = [run for run in decided if run.counts.get("decided_in_run") == run.run_number]
-    if len(deciding) < 2 or not deciding[-1].counts.get("access_changes"):
+    runs = {run.run_number: run for run in published.standing if run.cluster_id == cluster_id}
+    found = decided_and_before((r.run_number, r.job, r.counts) for r in runs.values())
+    if found is None or found[1] is None or not runs[found[0]].counts.get("access_changes"):
         return {}
-    before = [run for run in decided if run.run_number < deciding[-1].run_number]
-    return before[-1].table_versions
+    return runs[found[1]].table_versions
 
 
 def _kept(path: Path, version: int | None) -> TableFiles | None:

@@ -44,7 +44,8 @@ _ADDED = (
     "AND acl_id IN (SELECT unnest(CAST(? AS VARCHAR[]))) GROUP BY acl_id"
 )
 _SHOWN = (
-    "SELECT f.fingerprint, CAST(min(r.started_at) AS TIMESTAMP) FROM finding f "
-    "JOIN job_run r ON r.run_id = f.run_id AND r.cluster_id = f.cluster_id WHERE f.cluster_id = ? "
-    "AND f.fingerprint IN (SELECT unnest(CAST(? AS VARCHAR[]))) GROUP BY f.fingerprint"
+    "SELECT f.fingerprint, CAST(min(coalesce(f.first_seen, r.started_at)) AS TIMESTAMP) "
+    "FROM finding f JOIN job_run r ON r.run_id = f.run_id AND r.cluster_id = f.cluster_id "
+    "WHERE f.cluster_id = ? AND f.fingerprint IN (SELECT unnest(CAST(? AS VARCHAR[]))) "
+    "GROUP BY f.fingerprint"
 )

@@ -21,13 +21,13 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.types import TimestampType
 
-from aclkit.delta import JOB_RUN, Store, newest_version, schema_of
+from aclkit.delta import JOB_RUN, Store
 from aclkit.errors import SurroundingsError, UsageError
 from aclkit.explain.views import PAST, PAST_TABLES, view_sql
 from aclkit.query.before import versions_before
 from aclkit.query.spark_guard import check_reads_only
 from aclkit.query.tables import Rows
-from aclkit.query.warehouse import Published, Run, nothing_published, open_warehouse
+from aclkit.query.warehouse import Published, Run, nothing_published, open_warehouse, run_of
 from aclkit.schemas import TABLES
 from aclkit.table_files import TableFiles
 
@@ -120,28 +120,20 @@ class SparkTables:
         if name not in self._known:
             return self._past(name.removeprefix(f"{PAST}_"))
         if name != JOB_RUN:
-            return self._version(name, self._published.run.table_versions.get(name))
-        rows = self._version(JOB_RUN, newest_version(f"{self._store.warehouse}/{JOB_RUN}"))
+            return self._store.read_version(name, self._published.run.table_versions.get(name))
+        rows = self._store.read_version(JOB_RUN, self._store.newest_version(JOB_RUN))
         # Somebody may have published since.
         return rows.where(F.col("run_number") <= self._published.run.run_number)
 
     def _past(self, name: str) -> DataFrame:
         """Return a table as it was before the run that decided last, each cluster's own rows."""
-        frames = [self._version(name, None)]
+        frames = [self._store.read_version(name, None)]
         for cluster_id in self._published.clusters:
             version = versions_before(self._published, cluster_id).get(name)
             if version is not None:
-                rows = self._version(name, version)
+                rows = self._store.read_version(name, version)
                 frames.append(rows.where(F.col("cluster_id") == F.lit(cluster_id)))
         return reduce(DataFrame.unionByName, frames)
-
-    def _version(self, name: str, version: int | None) -> DataFrame:
-        """Return a table at a version; a column that its aclkit did not know yet is null."""
-        frame = self._store.read_version(name, version)
-        if name not in TABLES:
-            return frame
-        lacking = [field for field in schema_of(name) if field.name not in frame.columns]
-        return frame.withColumns({f.name: F.lit(None).cast(f.dataType) for f in lacking})
 
 
 def open_with_spark(spark: SparkSession, warehouse: str | None) -> tuple[Published, SparkTables]:
@@ -164,8 +156,12 @@ def open_with_spark(spark: SparkSession, warehouse: str | None) -> tuple[Publish
         raise _spark_failed(error) from error
     if not store.runs:
         raise nothing_published(warehouse)
-    runs = tuple(_run(row) for row in store.runs)
-    published = Published(runs=runs, uri=store.warehouse, job_run=TableFiles((), ()))
+    published = Published(
+        standing=tuple(map(_run, store.runs)),
+        uri=store.warehouse,
+        job_run=TableFiles((), ()),
+        read_runs=lambda: tuple(map(_run, store.all_runs())),
+    )
     return published, SparkTables(store, published)
 
 
@@ -184,21 +180,10 @@ def _beside(spark: SparkSession) -> SparkSession:
 
 
 def _run(row: Mapping[str, Any]) -> Run:
-    """Make a run of a row of ``job_run``."""
+    """Make a run of a row; PySpark gives times in this machine's zone, without saying so."""
     finished = row["finished_at"]
-    return Run(
-        run_number=row["run_number"],
-        run_id=row["run_id"],
-        cluster_id=row["cluster_id"],
-        job=row["job"],
-        status=row["status"],
-        # PySpark gives times in this machine's zone, without saying so.
-        finished_at=finished and finished.astimezone(UTC).replace(tzinfo=None),
-        head_offset=row["head_offset"],
-        settings=row["settings"] or "{}",
-        counts=row["counts"] or {},
-        notes=tuple(row["notes"] or ()),
-        table_versions=row["table_versions"] or {},
+    return run_of(
+        {**row, "finished_at": finished and finished.astimezone(UTC).replace(tzinfo=None)}
     )
 
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 from urllib.parse import unquote
 
 import duckdb
@@ -15,15 +15,12 @@ from deltalake.exceptions import DeltaError, TableNotFoundError
 
 from aclkit.errors import SurroundingsError, UsageError
 from aclkit.model.semantics import BrokerSettings, Semantics
-from aclkit.table_files import TableFiles, read_files
+from aclkit.standing import MATERIALIZING, standing_sql
+from aclkit.table_files import TableFiles, ask_files, read_files
 
 REPLAY_STEP: Final = "aclkit --warehouse {path} replay --source metadata-log:DIR"
 JOB_RUN: Final = "job_run"
 MATERIALIZE_STEP: Final = "aclkit --warehouse {path} materialize"
-
-
-MATERIALIZING: Final = ("materialize", "run")
-"""Jobs that decide accesses; the settings of their rows are those of the decisions."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,15 +46,18 @@ class Published:
 
     Attributes:
         path: the warehouse's directory, where it is on a local disk.
-        runs: all published runs, the oldest first; there is at least one.
+        standing: the published runs that say how it stands, see ``aclkit.standing``, the oldest
+            first; there is at least one.
         job_run: the files of the table that these runs were read from.
         uri: where it is, if not on a local disk: then only Spark reads it.
+        read_runs: reads all published runs.
     """
 
     path: Path = Path()
-    runs: tuple[Run, ...]
+    standing: tuple[Run, ...]
     job_run: TableFiles
     uri: str | None = None
+    read_runs: Callable[[], tuple[Run, ...]] | None = None
 
     @property
     def place(self) -> str:
@@ -67,20 +67,29 @@ class Published:
     @property
     def run(self) -> Run:
         """The newest run: its table versions are the published ones."""
-        return self.runs[-1]
+        return self.standing[-1]
+
+    @property
+    def runs(self) -> tuple[Run, ...]:
+        """All published runs that are kept, the oldest first: read anew, for there may be many.
+
+        Raises:
+            SurroundingsError: they cannot be read.
+        """
+        return self.standing if self.read_runs is None else self.read_runs()
 
     @property
     def clusters(self) -> tuple[str, ...]:
         """The clusters that some run was about, sorted."""
-        return tuple(sorted({run.cluster_id for run in self.runs}))
+        return tuple(sorted({run.cluster_id for run in self.standing}))
 
     def last_run(self, cluster_id: str) -> Run:
         """Return the newest run about a cluster."""
-        return next(run for run in reversed(self.runs) if run.cluster_id == cluster_id)
+        return next(run for run in reversed(self.standing) if run.cluster_id == cluster_id)
 
     def last_materialize(self, cluster_id: str) -> Run | None:
         """Return the newest run that decided a cluster's accesses, if there is one."""
-        for run in reversed(self.runs):
+        for run in reversed(self.standing):
             if run.cluster_id == cluster_id and run.job in MATERIALIZING:
                 return run
         return None
@@ -100,14 +109,19 @@ def open_warehouse(path: str | None) -> Published:
         raise SurroundingsError(f"cannot read the warehouse {path}: it is not a folder")
     try:
         table = read_files(root / JOB_RUN, None)
-        runs = _read_runs(table)
     except TableNotFoundError:
         raise nothing_published(path) from None
-    except (DeltaError, OSError, duckdb.Error) as error:
+    except (DeltaError, OSError) as error:
         raise SurroundingsError(f"cannot read {root / JOB_RUN}: {error}") from error
-    if not runs:
+    standing = _read_runs(root, table, standing_sql(JOB_RUN))
+    if not standing:
         raise nothing_published(path)
-    return Published(path=root, runs=runs, job_run=table)
+    return Published(
+        path=root,
+        standing=standing,
+        job_run=table,
+        read_runs=lambda: _read_runs(root, table, f"SELECT * FROM {JOB_RUN}"),  # noqa: S608 -- the table's name
+    )
 
 
 def resolve_cluster(published: Published, given: str | None) -> str:
@@ -163,36 +177,40 @@ def run_settings(run: Run) -> tuple[BrokerSettings, Semantics]:
         ) from error
 
 
-def _read_runs(table: TableFiles) -> tuple[Run, ...]:
-    """Read all rows of ``job_run``, the oldest first."""
-    if not table.files:
-        return ()
-    with duckdb.connect() as connection:
-        rows = connection.execute(
-            "SELECT run_number, run_id, cluster_id, job, status, CAST(finished_at AS TIMESTAMP), "
-            "head_offset, settings, counts, notes, table_versions "
-            "FROM read_parquet(?) ORDER BY run_number",
-            [[str(file) for file in table.files]],
-        ).fetchall()
-    return tuple(
-        Run(
-            run_number=number,
-            run_id=run_id,
-            cluster_id=cluster_id,
-            job=job,
-            status=status,
-            finished_at=finished_at,
-            head_offset=head_offset,
-            settings=settings or "{}",
-            counts=counts or {},
-            notes=tuple(notes or ()),
-            table_versions=versions or {},
+def _read_runs(root: Path, table: TableFiles, query: str) -> tuple[Run, ...]:
+    """Read rows of ``job_run``, the oldest first.
+
+    Raises:
+        SurroundingsError: they cannot be read.
+    """
+    try:
+        rows = ask_files(
+            JOB_RUN,
+            table,
+            "SELECT run_number, run_id, cluster_id, job, status, "  # noqa: S608 -- a text of this package
+            "CAST(finished_at AS TIMESTAMP) AS finished_at, head_offset, settings, counts, notes, "
+            f"table_versions FROM ({query}) ORDER BY run_number",
         )
-        for (
-            number, run_id, cluster_id, job, status, finished_at,
-            head_offset, settings, counts, notes, versions,
-        ) in rows
-    )  # fmt: skip
+    except (duckdb.Error, OSError) as error:
+        raise SurroundingsError(f"cannot read {root / JOB_RUN}: {error}") from error
+    return tuple(run_of(row) for row in rows)
+
+
+def run_of(row: Mapping[str, Any]) -> Run:
+    """Make a run of a row of ``job_run`` whose times are UTC without a zone."""
+    return Run(
+        run_number=row["run_number"],
+        run_id=row["run_id"],
+        cluster_id=row["cluster_id"],
+        job=row["job"],
+        status=row["status"],
+        finished_at=row["finished_at"],
+        head_offset=row["head_offset"],
+        settings=row["settings"] or "{}",
+        counts=row["counts"] or {},
+        notes=tuple(row["notes"] or ()),
+        table_versions=row["table_versions"] or {},
+    )
 
 
 def _local(path: str) -> Path:

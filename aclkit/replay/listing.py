@@ -15,9 +15,10 @@ from datetime import datetime
 from pyspark.sql import DataFrame
 
 from aclkit.delta import schema_of
+from aclkit.fail_points import fail_point
 from aclkit.frame import local_frame
 from aclkit.model.acl import Acl
-from aclkit.publish import Run, fail_point
+from aclkit.publish import Run
 from aclkit.replay import tables
 from aclkit.replay.ranges import Range, merge_ranges
 from aclkit.replay.replay import ReplayOptions, ReplayResult, result_of, write_history

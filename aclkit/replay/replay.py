@@ -9,9 +9,10 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from aclkit.errors import DataError
+from aclkit.fail_points import fail_point
 from aclkit.findings import Finding
 from aclkit.progress import step
-from aclkit.publish import INCOMPLETE, Run, fail_point
+from aclkit.publish import INCOMPLETE, Run
 from aclkit.replay import fold, intake, tables
 from aclkit.replay.ranges import MergedRanges, Range, merge_ranges, withdraw
 from aclkit.replay.timeline import Timeline, draw_timeline

@@ -14,8 +14,9 @@ from aclkit.model.resource import Resource
 from aclkit.model.semantics import Semantics
 from aclkit.patterns.match import names_exactly, principal_matches, reaches
 from aclkit.query.sql import fetch
-from aclkit.query.warehouse import MATERIALIZING, Run, run_settings
+from aclkit.query.warehouse import Run, run_settings
 from aclkit.reports.data import AccessChange, Cause, TrendPoint
+from aclkit.standing import MATERIALIZING
 
 MOST_CHANGES: Final = 1_000
 """So many access changes are read, the largest; all are counted."""

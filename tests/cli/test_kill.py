@@ -88,6 +88,15 @@ def test_replay_killed_after_its_facts(started, whole, tmp_path):
     assert warehouse.tables() == whole.tables() != started.tables()
 
 
+def test_replay_killed_at_its_third_commit(started, whole, tmp_path):
+    warehouse = started.copy(tmp_path / "warehouse")
+    kill_at("commit-3", warehouse, REPLAY)
+
+    assert warehouse.tables() == started.tables()
+    warehouse.run(*REPLAY)
+    assert warehouse.tables() == whole.tables()
+
+
 def test_materialize_killed_between_pairs_and_rulings(whole, undisturbed, tmp_path):
     warehouse = whole.copy(tmp_path / "warehouse")
     kill_at("between-pairs-and-rulings", warehouse, MATERIALIZE)

@@ -73,7 +73,7 @@ def open_memory(
         finished_at=START, head_offset=head, settings=settings, counts={}, notes=(),
         table_versions={"explain_ruling": 0},
     )  # fmt: skip
-    return connection, Published(path=Path(), runs=(run,), job_run=TableFiles((), ()))
+    return connection, Published(path=Path(), standing=(run,), job_run=TableFiles((), ()))
 
 
 @cache

@@ -38,6 +38,6 @@ with DAG(
 ):
     BashOperator(
         task_id="maintain",
-        bash_command=f"{ACLKIT} maintain --config {CONFIG} --retain-days 30",
+        bash_command=f"{ACLKIT} maintain --config {CONFIG} --keep-days 30",
         append_env=True,
     )
