@@ -273,7 +273,7 @@ class Store:
 
     def all_runs(self) -> list[dict[str, Any]]:
         """Read all published ``job_run`` rows, the oldest first."""
-        return self._read_runs(f"SELECT * FROM {JOB_RUN} ORDER BY run_number")  # noqa: S608 -- the table's name
+        return self._read_runs("SELECT * FROM job_run ORDER BY run_number")
 
     def _read_runs(self, query: str) -> list[dict[str, Any]]:
         newest = self.newest_version(JOB_RUN)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Final
 
+from aclkit.audit.broker_settings_differ import note_settled
 from aclkit.audit.collect import find_all
 from aclkit.audit.differences import note_readings
 from aclkit.audit.facts import BROAD_SHARE
@@ -21,10 +22,11 @@ from aclkit.explain.materialize import (
 from aclkit.explain.scope import Scope
 from aclkit.explain.views import USAGE
 from aclkit.findings import EVERY_NAME, Finding, sort_findings
+from aclkit.model.broker_settings import SettledSettings
 from aclkit.model.resource import Resource
 from aclkit.policies import Policies, conclude
 from aclkit.progress import step
-from aclkit.publish import Run, publish
+from aclkit.publish import BROKERS, Run, publish
 from aclkit.query.warehouse import open_warehouse
 from aclkit.readback import read_written
 from aclkit.replay.command import Intake, replay
@@ -43,6 +45,7 @@ class NightlyOptions:
         replay: how to replay.
         materialize: how to decide.
         policies: what the team says about findings and decisions.
+        settled: how the settings of ``materialize`` came about.
         broad_share: the share of the topics that an ALLOW may reach without being ``over-broad``.
     """
 
@@ -50,6 +53,7 @@ class NightlyOptions:
     replay: ReplayOptions
     materialize: MaterializeOptions
     policies: Policies
+    settled: SettledSettings | None = None
     broad_share: float = BROAD_SHARE
 
 
@@ -79,9 +83,12 @@ def run_nightly(run: Run, intake: Intake, options: NightlyOptions) -> NightlyRes
     of the run before hold, and only the ``job_run`` row is written.
     """
     replayed = replay(run, intake, options.cluster, options.replay)
+    told = run.settings or {}
+    if options.settled is not None:
+        note_settled(run, options.settled)
     scope = take_inventory(run, options.materialize)
     if is_decided(scope, options.materialize) and _is_audited(run, options):
-        _keep_decisions(run)
+        _keep_decisions(run, told)
     else:
         result = materialize(scope, options.materialize)
         note_readings(run, result, options.materialize)
@@ -113,18 +120,21 @@ def run_nightly(run: Run, intake: Intake, options: NightlyOptions) -> NightlyRes
 
 
 def _is_audited(run: Run, options: NightlyOptions) -> bool:
-    """Say whether the run whose decisions hold looked for findings, as this one would."""
+    """Whether the run whose decisions hold looked for findings, as this one would."""
     before = run.previous(MATERIALIZING)
     if before is None or before["job"] != run.job:
         return False
-    return bool(json.loads(before["settings"]).get("broad_share") == options.broad_share)
+    then, now = json.loads(before["settings"]), run.settings or {}
+    return bool(
+        then.get("broad_share") == options.broad_share and then.get(BROKERS) == now.get(BROKERS)
+    )
 
 
-def _keep_decisions(run: Run) -> None:
+def _keep_decisions(run: Run, told: Mapping[str, Any]) -> None:
     """Let the decisions of the run before stand for this one."""
     before = run.previous(MATERIALIZING)
     if before is not None:
-        run.settings = json.loads(before["settings"])
+        run.settings = {**json.loads(before["settings"]), **told}
         run.counts = {**before["counts"], **run.counts, "access_changes": 0}
     run.notes.append("nothing new since the run before: its decisions and findings hold")
 

@@ -6,7 +6,7 @@ import json
 import logging
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Final
@@ -26,6 +26,10 @@ from aclkit.standing import DECIDED_IN, MAINTAIN
 
 COMPLETE: Final = "complete"
 INCOMPLETE: Final = "incomplete"
+BROKERS: Final = "brokers"
+METADATA_VERSION: Final = "metadata_version"
+"""Where the settings of a run say what a live cluster's brokers told of themselves."""
+
 REWRITTEN: Final = "rewritten"
 """Where the settings of such a run say table → the version that it found, and the one it made."""
 
@@ -60,20 +64,41 @@ class Run:
         return found
 
 
+Held = Callable[[], None]
+"""Insists that a warehouse is still held."""
+
+
+@contextmanager
+def hold(warehouse: str, lock_timeout: float) -> Iterator[Held | None]:
+    """Hold the lock of a local warehouse, for a run that has not begun yet.
+
+    Of a warehouse on a URI there is no lock but a lease, which Spark takes: nothing is held then.
+    """
+    if "://" in warehouse:
+        yield None
+        return
+    with warehouse_lock(warehouse, lock_timeout) as held:
+        yield held
+
+
 @contextmanager
 def begin_run(
-    spark: SparkSession, warehouse: str, job: str, *, lock_timeout: float
+    spark: SparkSession,
+    warehouse: str,
+    job: str,
+    *,
+    lock_timeout: float,
+    held: Held | None = None,
 ) -> Iterator[Run]:
     """Hold the warehouse's lock, take back what a killed run left, and hand out a run.
 
-    The caller publishes; leaving without it leaves readers with what they had.
+    The caller publishes; leaving without it leaves readers with what they had. ``held`` is what
+    ``hold`` has handed out, where the lock was taken before.
     """
-    held = (
-        warehouse_lease(spark, warehouse, lock_timeout)
-        if "://" in warehouse
-        else warehouse_lock(warehouse, lock_timeout)
+    taken: AbstractContextManager[Held] = (
+        nullcontext(held) if held else _take(spark, warehouse, lock_timeout)
     )
-    with held as require_held:
+    with taken as require_held:
         run = _new_run(Store(spark, warehouse), job, require_held)
         take_back_unpublished(run.store)
         if mend_properties(run.store):
@@ -113,6 +138,12 @@ def moved_tables(store: Store) -> dict[str, list[int]]:
     now = store.versions
     found = sorted(store.published.items())
     return {table: [v, now[table]] for table, v in found if now[table] != v}
+
+
+def _take(spark: SparkSession, warehouse: str, lock_timeout: float) -> AbstractContextManager[Held]:
+    if "://" in warehouse:
+        return warehouse_lease(spark, warehouse, lock_timeout)
+    return warehouse_lock(warehouse, lock_timeout)
 
 
 def publish(run: Run, kept: Sequence[Mapping[str, Any]] | None = None) -> None:

@@ -14,6 +14,7 @@ import pytest
 from aclkit import user_file
 from aclkit.cli.assertions import read_assertions
 from aclkit.cli.baseline_options import read_baseline, read_mutes
+from aclkit.client.properties import read_properties
 from aclkit.errors import SurroundingsError, UsageError
 from aclkit.inventory.entry import PRINCIPALS
 from aclkit.inventory.files import read_inventory
@@ -22,7 +23,6 @@ from aclkit.principals.attribute_table import AttributeTableBuilder
 from aclkit.reports.webhook import find_webhook
 from aclkit.settings import read_config
 from aclkit.sources.files import read_bytes, read_user_file
-from aclkit.sources.live import read_client_properties
 from aclkit.user_file import decode, read_file, read_text
 from tests.preview.world import state
 
@@ -35,7 +35,7 @@ READERS = {
     "mutes": read_mutes,
     "change set": lambda path: read_change_set(path, state([])),
     "webhook": lambda path: find_webhook(path, environ={}),
-    "properties": read_client_properties,
+    "properties": read_properties,
     "URI": lambda path: read_user_file(f"file://{path}", 100),
 }
 every_reader = pytest.mark.parametrize("read", READERS.values(), ids=READERS.keys())

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from aclkit.audit.any_host import ANY_HOST
+from aclkit.audit.broker_settings_differ import BROKER_SETTINGS_DIFFER
 from aclkit.audit.deny_leaves_describe import DENY_LEAVES_DESCRIBE
 from aclkit.audit.escalation import ESCALATION
 from aclkit.audit.glob_lookalike import GLOB_LOOKALIKE
@@ -96,6 +97,7 @@ KINDS: Final[dict[str, Kind]] = {
         UNUSED_GRANT,
         AUTHORIZER_LOG_MISMATCH,
         SNAPSHOT_CONTRADICTS_LOG,
+        BROKER_SETTINGS_DIFFER,
         LOG_DIVERGED,
     )
 }

@@ -80,8 +80,9 @@ _TOPICS: Final = (
     "WHERE resource_type = 'TOPIC' ORDER BY resource_name, first_offset"
 )
 _USERS: Final = (
+    # An owner of tokens is a user as long as it has some; that it has none is no deletion.
     "SELECT principal, first_offset, last_offset, NULL FROM principal_lifetime "
-    "ORDER BY principal, first_offset"
+    "WHERE last_offset IS NULL OR mechanism <> 'DELEGATION_TOKEN' ORDER BY principal, first_offset"
 )
 _LISTED_TOPICS: Final = (
     "SELECT resource_name FROM resource WHERE resource_type = 'TOPIC' AND origin = 'file'"

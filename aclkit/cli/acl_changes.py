@@ -20,11 +20,11 @@ from aclkit.cli.alive import Alive, read_alive
 from aclkit.cli.options import lock_timeout_option
 from aclkit.cli.output import tell, write_lines
 from aclkit.cli.principal_options import builder_of, principal_options
-from aclkit.cli.session import command_session
+from aclkit.cli.session import command_run
 from aclkit.errors import UsageError
 from aclkit.model.acl import Acl
 from aclkit.principals.load import CheckedBuilder, principal_of
-from aclkit.publish import begin_run, publish
+from aclkit.publish import publish
 from aclkit.query.duck import connect
 from aclkit.query.follows import follows_a_source
 from aclkit.query.warehouse import JOB_RUN, MATERIALIZE_STEP, open_warehouse
@@ -175,10 +175,7 @@ def _write(
 ) -> Change:
     """Write a change as one run, the lock taken before anything is read."""
     warehouse = settings.require_warehouse()
-    with (
-        command_session(settings, job, is_small=True) as spark,
-        begin_run(spark, warehouse, job, lock_timeout=lock_timeout) as run,
-    ):
+    with command_run(settings, job, lock_timeout, is_small=True) as run:
         change = write_change(run, settings.cluster, decide)
         if change.added or change.removed:
             publish(run)

@@ -10,10 +10,10 @@ import click
 
 from aclkit.cli.options import FiniteRange, lock_timeout_option, option
 from aclkit.cli.output import Format, format_option, write_rows
-from aclkit.cli.session import command_session
+from aclkit.cli.session import command_run
 from aclkit.errors import UsageError
 from aclkit.maintenance import Maintained, maintain
-from aclkit.publish import begin_run, continue_from_newest
+from aclkit.publish import continue_from_newest
 from aclkit.retention import Policy
 from aclkit.settings import Settings
 from aclkit.standing import MAINTAIN
@@ -72,10 +72,7 @@ def maintain_(
     offset need no old run: they read acl_history, which keeps everything.
     """
     warehouse = settings.require_warehouse()
-    with (
-        command_session(settings, MAINTAIN) as spark,
-        begin_run(spark, warehouse, MAINTAIN, lock_timeout=lock_timeout) as run,
-    ):
+    with command_run(settings, MAINTAIN, lock_timeout) as run:
         if not continue_from_newest(run):
             raise UsageError(f"nothing is published in {warehouse}: there is nothing to maintain")
         days = next((days for days in (keep_days, retain_days) if days is not None), DAYS)

@@ -9,18 +9,22 @@ from typing import Any
 import click
 from pyspark.sql import SparkSession
 
+from aclkit.audit.broker_settings_differ import note_settled
 from aclkit.audit.differences import note_readings
 from aclkit.cli.options import inventory_options, lock_timeout_option, settings_options
 from aclkit.cli.output import Format, format_option, write_rows
 from aclkit.cli.principal_options import builder_of, principal_options
 from aclkit.cli.replay import tell_notes
-from aclkit.cli.session import command_session
+from aclkit.cli.session import command_run
+from aclkit.client.properties import read_properties
+from aclkit.client.providers import resolve_variables
 from aclkit.errors import UsageError
 from aclkit.explain.materialize import (
     MaterializeOptions,
     MaterializeResult,
     continue_from_replay,
     take_inventory,
+    told_by_brokers,
 )
 from aclkit.explain.materialize import (
     materialize as materialize_into,
@@ -28,13 +32,13 @@ from aclkit.explain.materialize import (
 from aclkit.inventory.entry import HOSTS, PRINCIPALS, RESOURCES
 from aclkit.inventory.files import read_inventory
 from aclkit.inventory.survey import Given
+from aclkit.model.broker_settings import ALLOW_EVERYONE, SUPER_USERS, GivenSettings, settle
 from aclkit.model.principal import parse_super_users
 from aclkit.model.semantics import PRESETS, BrokerSettings, Semantics
 from aclkit.principals.inventory import attributes_built_by, entries_built_by
 from aclkit.principals.load import CheckedBuilder
-from aclkit.publish import Run, begin_run, publish
+from aclkit.publish import Run, publish
 from aclkit.settings import Settings
-from aclkit.sources.live import read_client_properties
 
 SUMMARY = (
     "cluster",
@@ -74,18 +78,18 @@ def materialize(
     Without files the log's own inventory is asked about: topics and SCRAM users that live,
     principals and hosts that ACLs name, and one "any other" of each.
     """
-    warehouse = settings.require_warehouse()
-    broker = broker_settings(chosen)
+    given = given_settings(chosen)
     builder = builder_of(chosen["principal_builder"], chosen["principal_builder_properties"])
-    with command_session(settings, "materialize") as spark:
-        options = options_of(spark, chosen, broker, builder)
-        with begin_run(spark, warehouse, "materialize", lock_timeout=lock_timeout) as run:
-            run.cluster_id = choose_cluster(run, settings.cluster)
-            continue_from_replay(run)
-            result = materialize_into(take_inventory(run, options), options)
-            note_readings(run, result, options)
-            publish(run)
-            result.scope.forget()
+    with command_run(settings, "materialize", lock_timeout) as run:
+        run.cluster_id = choose_cluster(run, settings.cluster)
+        continue_from_replay(run)
+        settled = settle(given, told_by_brokers(run))
+        options = options_of(run.store.spark, chosen, settled.settings, builder)
+        note_settled(run, settled)
+        result = materialize_into(take_inventory(run, options), options)
+        note_readings(run, result, options)
+        publish(run)
+        result.scope.forget()
     write_rows(SUMMARY, [summary(run, result)], output_format, sys.stdout)
     tell_notes(run)
 
@@ -123,22 +127,26 @@ def semantics_of(chosen: dict[str, Any]) -> Semantics:
     return dataclasses.replace(PRESETS[chosen["semantics"]], **own)
 
 
-def broker_settings(chosen: dict[str, Any]) -> BrokerSettings:
+def given_settings(chosen: dict[str, Any]) -> GivenSettings:
     """Return super users and allow.everyone: options win over ``--server-properties``.
 
     Raises:
         UsageError: a bad super user, or no such file.
     """
-    file = chosen["server_properties"]
-    properties = read_client_properties(file) if file else {}
-    super_users = chosen["super_users"]
-    if super_users is None:
-        super_users = properties.get("super.users", "")
-    allow_everyone = chosen["allow_everyone"]
-    if allow_everyone is None:
-        told = properties.get("allow.everyone.if.no.acl.found", "")
-        allow_everyone = told.strip().lower() == "true"
-    return BrokerSettings(super_users=parse_super_users(super_users), allow_everyone=allow_everyone)
+    super_users, allow_everyone = chosen["super_users"], chosen["allow_everyone"]
+    if file := chosen["server_properties"]:
+        read = read_properties(file)
+        named = {key: read.get(key, "") for key in (SUPER_USERS, ALLOW_EVERYONE)}
+        providers = {k: v for k, v in read.items() if k.startswith("config.providers")}
+        told = resolve_variables({**named, **providers})
+        if super_users is None:
+            super_users = told[SUPER_USERS]
+        if allow_everyone is None:
+            allow_everyone = told[ALLOW_EVERYONE].strip().lower() == "true"
+    return GivenSettings(
+        super_users=None if super_users is None else parse_super_users(super_users),
+        allow_everyone=allow_everyone,
+    )
 
 
 def choose_cluster(run: Run, given: str | None) -> str:

@@ -29,10 +29,12 @@ from aclkit.cli.report import alert_options, telling_failures, webhook_of
 from aclkit.cli.session import command_session
 from aclkit.errors import UsageError
 from aclkit.findings import SEVERITIES
+from aclkit.model.broker_settings import settle
 from aclkit.nightly import NightlyOptions, NightlyResult, run_nightly
 from aclkit.policies import NEVER, Policies
-from aclkit.publish import begin_run
+from aclkit.publish import begin_run, hold
 from aclkit.query.warehouse import open_warehouse
+from aclkit.replay.command import ask_live
 from aclkit.reports.alerts import alert_of, is_alarming
 from aclkit.reports.render import FORMATS
 from aclkit.reports.webhook import send_alert
@@ -107,18 +109,24 @@ def run(
     webhook = webhook_of(chosen)
     with telling_failures(settings.cluster, webhook, chosen["alert_on"]):
         intake = log.intake_of(chosen)
-        broker = decide.broker_settings(chosen)
+        given = decide.given_settings(chosen)
         builder = builder_of(chosen["principal_builder"], chosen["principal_builder_properties"])
-        with command_session(settings, "run") as spark:
-            options = NightlyOptions(
-                cluster=settings.cluster,
-                replay=log.options_of(chosen),
-                materialize=decide.options_of(spark, chosen, broker, builder),
-                policies=policies,
-                broad_share=broad_share,
-            )
-            with begin_run(spark, warehouse, "run", lock_timeout=lock_timeout) as nightly:
-                result = run_nightly(nightly, intake, options)
+        with hold(warehouse, lock_timeout) as held:
+            intake = ask_live(intake)
+            settled = settle(given, intake.listing.brokers if intake.listing else ())
+            with command_session(settings, "run") as spark:
+                options = NightlyOptions(
+                    cluster=settings.cluster,
+                    replay=log.options_of(chosen),
+                    materialize=decide.options_of(spark, chosen, settled.settings, builder),
+                    policies=policies,
+                    settled=settled,
+                    broad_share=broad_share,
+                )
+                with begin_run(
+                    spark, warehouse, "run", lock_timeout=lock_timeout, held=held
+                ) as nightly:
+                    result = run_nightly(nightly, intake, options)
     click.echo(result.page, nl=False)
     for path in _write(warehouse, result, forms, policies, chosen):
         tell(f"wrote {path}")

@@ -98,6 +98,19 @@ replay_options = together(
         metavar="FILE",
         help="Kafka client .properties for a live source.",
     ),
+    option(
+        "--timeout",
+        type=FiniteRange(min=0, min_open=True),
+        default=30.0,
+        show_default=True,
+        metavar="SECONDS",
+        help="How long a live source may take to answer.",
+    ),
+    option(
+        "--allow-empty",
+        is_flag=True,
+        help="A listing may have no ACLs: it takes away all that were known.",
+    ),
 )
 
 settings_options = together(

@@ -10,8 +10,8 @@ import click
 from aclkit.cli.options import lock_timeout_option, parse_time, replay_options
 from aclkit.cli.output import Format, format_option, tell, write_rows
 from aclkit.cli.session import command_session
-from aclkit.publish import Run, begin_run, publish
-from aclkit.replay.command import Intake, look_at, parse_source
+from aclkit.publish import Run, begin_run, hold, publish
+from aclkit.replay.command import Intake, ask_live, look_at, parse_source
 from aclkit.replay.command import replay as replay_into
 from aclkit.replay.replay import ReplayOptions, ReplayResult
 from aclkit.replay.tables import describe_spans
@@ -45,12 +45,14 @@ def replay(
     """
     warehouse = settings.require_warehouse()
     intake = intake_of(chosen)
-    with (
-        command_session(settings, "replay") as spark,
-        begin_run(spark, warehouse, "replay", lock_timeout=lock_timeout) as run,
-    ):
-        result = replay_into(run, intake, settings.cluster, options_of(chosen))
-        publish(run)
+    with hold(warehouse, lock_timeout) as held:
+        intake = ask_live(intake)
+        with (
+            command_session(settings, "replay") as spark,
+            begin_run(spark, warehouse, "replay", lock_timeout=lock_timeout, held=held) as run,
+        ):
+            result = replay_into(run, intake, settings.cluster, options_of(chosen))
+            publish(run)
     write_rows(SUMMARY, [summary(run, result)], output_format, sys.stdout)
     tell_notes(run)
     if result.holes and result.exit_code:
@@ -63,12 +65,18 @@ def replay(
 
 
 def intake_of(chosen: dict[str, Any]) -> Intake:
-    """Look at the sources that the options name."""
-    return look_at(
+    """Look at the sources that the options name; no broker is asked yet."""
+    intake = look_at(
         [parse_source(text) for text in chosen["source"]],
         at=parse_time(chosen["at"]) if chosen["at"] else None,
         command_config=chosen["command_config"],
+        timeout=chosen["timeout"],
+        allow_empty=chosen["allow_empty"],
     )
+    if intake.not_honoured:
+        keys = ", ".join(map(repr, intake.not_honoured))
+        click.echo(f"note: not honoured of {chosen['command_config']}: {keys}", err=True)
+    return intake
 
 
 def options_of(chosen: dict[str, Any]) -> ReplayOptions:

@@ -14,6 +14,7 @@ from pyspark.sql import SparkSession
 
 from aclkit.errors import SurroundingsError
 from aclkit.progress import step
+from aclkit.publish import Run, begin_run, hold
 from aclkit.settings import Settings
 from aclkit.spark import build_session, spark_log
 from aclkit.surroundings import full_disk, write_error
@@ -40,6 +41,20 @@ def command_session(
         log = spark_log()
         where = f"; Spark's own log is {log}" if log else ""
         raise SurroundingsError(f"Spark failed: {first_line(error)}{where}") from error
+
+
+@contextmanager
+def command_run(
+    settings: Settings, job: str, lock_timeout: float, *, is_small: bool = False
+) -> Iterator[Run]:
+    """Begin a run of a command: the lock first, which may be another's, and Spark behind it."""
+    warehouse = settings.require_warehouse()
+    with (
+        hold(warehouse, lock_timeout) as held,
+        command_session(settings, job, is_small=is_small) as spark,
+        begin_run(spark, warehouse, job, lock_timeout=lock_timeout, held=held) as run,
+    ):
+        yield run
 
 
 def _disk_error(told: str, warehouse: str) -> SurroundingsError | None:

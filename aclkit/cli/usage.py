@@ -13,11 +13,11 @@ import click
 from aclkit.cli.materialize import choose_cluster
 from aclkit.cli.options import FiniteRange, lock_timeout_option, option
 from aclkit.cli.output import Format, format_option, json_value, tell, write_lines, write_rows
-from aclkit.cli.session import command_session
+from aclkit.cli.session import command_run
 from aclkit.explain.materialize import continue_from_replay
 from aclkit.explain.views import USAGE
 from aclkit.findings import sort_findings
-from aclkit.publish import Run, begin_run, publish
+from aclkit.publish import Run, publish
 from aclkit.settings import Settings
 from aclkit.usage.clock import parse_zone
 from aclkit.usage.command import UsageOptions, UsageResult, check_usage
@@ -90,7 +90,7 @@ def usage(
     so that a log may be read night by night. Brokers write ALLOWED lines only while
     kafka.authorizer.logger is at DEBUG: without any it is unknown what is used.
     """
-    warehouse = settings.require_warehouse()
+    settings.require_warehouse()
     if not (authorizer_log or more_paths):
         raise click.UsageError("expected --authorizer-log PATH")
     parse_zone(log_timezone)
@@ -102,10 +102,7 @@ def usage(
         skew=timedelta(seconds=skew),
         days=unused_days,
     )
-    with (
-        command_session(settings, USAGE) as spark,
-        begin_run(spark, warehouse, USAGE, lock_timeout=lock_timeout) as run,
-    ):
+    with command_run(settings, USAGE, lock_timeout) as run:
         run.cluster_id = choose_cluster(run, settings.cluster)
         continue_from_replay(run)
         result = check_usage(run, options)

@@ -19,10 +19,11 @@ from aclkit.explain.scope import Scope
 from aclkit.explain.touched import find_touched
 from aclkit.explain.views import EXPLAIN_TABLES
 from aclkit.inventory.survey import Given, Inventory, log_entries, read_texts, survey
+from aclkit.model.broker_settings import BrokerConfig
 from aclkit.model.operation import OPERATIONS_OF_TYPE
 from aclkit.model.semantics import BrokerSettings, Semantics
 from aclkit.progress import step
-from aclkit.publish import Run
+from aclkit.publish import BROKERS, Run
 from aclkit.readback import read_back, read_written
 from aclkit.standing import MATERIALIZING
 
@@ -131,7 +132,11 @@ def materialize(scope: Scope, options: MaterializeOptions) -> MaterializeResult:
         check_completeness(scope, options.settings, rows)
     run.counts["decided_in_run"] = run.run_number
     run.notes.extend(scope.inventory.notes)
-    run.settings = {**settings_json(options, scope.inventory), _ROWS: inventory_rows}
+    run.settings = {
+        **(run.settings or {}),
+        **settings_json(options, scope.inventory),
+        _ROWS: inventory_rows,
+    }
     _write_changes(scope, before)
     return MaterializeResult(scope=scope, rows=rows, is_dense=is_dense)
 
@@ -157,6 +162,13 @@ def continue_from_replay(run: Run) -> None:
     run.head_offset = before["head_offset"]
     run.high_watermark = before["high_watermark"]
     run.status = before["status"]
+
+
+def told_by_brokers(run: Run) -> tuple[BrokerConfig, ...]:
+    """Return what the brokers told the cluster's last replay, if it asked them."""
+    before = run.previous(("replay", "run"))
+    told = json.loads(before["settings"] or "{}").get(BROKERS, {}) if before else {}
+    return tuple(BrokerConfig(node_id, told[str(node_id)]) for node_id in sorted(map(int, told)))
 
 
 def rows_expected(inventory: Inventory) -> int:

@@ -129,15 +129,16 @@ def survey(
 
 
 def log_entries(tables: Readback) -> list[Entry]:
-    """Read topics and SCRAM users alive, of ``resource_lifetime`` and ``principal_lifetime``."""
-    topics = tables.rows(
-        "SELECT DISTINCT resource_name FROM resource_lifetime WHERE last_offset IS NULL"
+    """Read what is alive in ``resource_lifetime`` and ``principal_lifetime``."""
+    resources = tables.rows(
+        "SELECT DISTINCT resource_type, resource_name FROM resource_lifetime "
+        "WHERE last_offset IS NULL"
     )
     users = tables.rows(
         "SELECT DISTINCT principal FROM principal_lifetime WHERE last_offset IS NULL"
     )
     return [
-        *(Entry(name=row[0], resource_type="TOPIC", origin=LOG) for row in topics),
+        *(Entry(name=name, resource_type=kind, origin=LOG) for kind, name in resources),
         *(Entry(name=row[0], origin=LOG) for row in users),
     ]
 
@@ -182,7 +183,7 @@ def _hosts_of(texts: Texts, semantics: Semantics) -> Iterable[Entry]:
 def _resources_of(texts: Texts, log: Iterable[Entry]) -> Iterable[Entry]:
     """Topics that live, or where a listing knows none, those named; other types as named."""
     topics = [entry for entry in log if entry.resource_type == "TOPIC"]
-    yield from topics
+    yield from (entry for entry in log if entry.resource_type)
     for resource_type, pattern_type, name in texts.patterns:
         if pattern_type != "LITERAL" or name == "*" or (resource_type == "TOPIC" and topics):
             continue

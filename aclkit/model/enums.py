@@ -10,7 +10,11 @@ Kafka release writes it.
 
 from __future__ import annotations
 
+import re
 from enum import IntEnum
+from typing import Final
+
+_UNKNOWN: Final = re.compile(r"UNKNOWN\((-?[0-9]{1,3})\)")
 
 
 class CodedEnum(IntEnum):
@@ -33,16 +37,31 @@ class CodedEnum(IntEnum):
         """Return the code of a name that ``name_of`` gave.
 
         Raises:
-            ValueError: the name is none of this enum's and not ``UNKNOWN(code)``.
+            ValueError: the name is none of this enum's and not ``UNKNOWN(code)`` of a code that
+                has no name.
 
         >>> PatternType.code_of("GLOB"), PatternType.code_of("UNKNOWN(9)")
         (5, 9)
         """
         if name in cls.__members__:
             return int(cls[name])
-        if name.startswith("UNKNOWN(") and name.endswith(")"):
-            return int(name[len("UNKNOWN(") : -1])
+        written = _UNKNOWN.fullmatch(name)
+        if written and cls.name_of(int(written[1])) == name and -128 <= int(written[1]) <= 127:
+            return int(written[1])
         raise ValueError(f"{name!r} is not a {cls.__name__}")
+
+    @classmethod
+    def is_word(cls, text: str) -> bool:
+        """Whether a text is a name that ``name_of`` gives.
+
+        >>> AclPermissionType.is_word("ALLOW"), AclPermissionType.is_word("ALLOV")
+        (True, False)
+        """
+        try:
+            cls.code_of(text)
+        except ValueError:
+            return False
+        return True
 
     @classmethod
     def ordinal(cls, name: str) -> int:

@@ -120,7 +120,7 @@ def open_warehouse(path: str | None) -> Published:
         path=root,
         standing=standing,
         job_run=table,
-        read_runs=lambda: _read_runs(root, table, f"SELECT * FROM {JOB_RUN}"),  # noqa: S608 -- the table's name
+        read_runs=lambda: _read_runs(root, table, "SELECT * FROM job_run"),
     )
 
 

@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import partial
 from typing import Final
 
+from aclkit.client.config import ClientConfig, client_config
+from aclkit.client.connection import require_addresses
+from aclkit.client.properties import read_properties
 from aclkit.errors import DataError, UsageError
+from aclkit.model.broker_settings import require_known_authorizer
 from aclkit.progress import step
-from aclkit.publish import Run, parse_cluster_id
+from aclkit.publish import BROKERS, METADATA_VERSION, Run, parse_cluster_id
 from aclkit.replay import tables
 from aclkit.replay.listing import replay_listing
 from aclkit.replay.ranges import is_written_here
 from aclkit.replay.replay import ReplayOptions, ReplayResult, replay_log
 from aclkit.sources.files import require_file
-from aclkit.sources.live import read_client_properties, read_live, read_live_cluster_id
+from aclkit.sources.listing import Listing
+from aclkit.sources.live import read_live
 from aclkit.sources.metadata_log import read_cluster_id
 from aclkit.sources.readers import WorkItem, metadata_log_items, read_listing
-from aclkit.sources.rows import LISTING, SourceRow
+from aclkit.sources.rows import ADD_ACL, LISTING, REJECT
 from aclkit.sources.spark_source import read_sources
 
 METADATA_LOG: Final = "metadata-log"
@@ -45,16 +51,20 @@ class Intake:
         items: the files to read, of a log.
         cluster_ids: ids that the sources themselves name.
         at: time of a listing.
-        client_properties: Kafka client settings of a live source.
-        timeout: seconds that a live source may take.
+        listing: what a listing holds; None where a live source has not been asked yet.
+        ask: asks a live source.
+        not_honoured: keys of the client's configuration that are passed over.
+        allow_empty: a listing may have no ACLs, whatever was known before.
     """
 
     sources: tuple[Source, ...]
     items: tuple[WorkItem, ...]
     cluster_ids: frozenset[str]
     at: datetime | None = None
-    client_properties: dict[str, str] | None = None
-    timeout: float = 30.0
+    listing: Listing | None = None
+    ask: Callable[[], Listing] | None = None
+    not_honoured: tuple[str, ...] = ()
+    allow_empty: bool = False
 
     @property
     def is_listing(self) -> bool:
@@ -83,20 +93,33 @@ def look_at(
     at: datetime | None = None,
     command_config: str | None = None,
     timeout: float = 30.0,
+    allow_empty: bool = False,
 ) -> Intake:
-    """Check that sources exist and fit together, before anything is locked or written.
+    """Check that sources exist and fit together; a text of a listing is read, no broker asked.
+
+    Args:
+        sources: what the user names.
+        at: time of a listing; None is now.
+        command_config: .properties file of a Kafka client, for a live source.
+        timeout: seconds that a live source may take.
+        allow_empty: a listing may have no ACLs.
 
     Raises:
         UsageError: no source, a missing file, or kinds that do not mix.
-        DataError: a file of the wrong kind, or sources of different clusters.
+        DataError: a file of the wrong kind, a listing without ACLs, or sources of different
+            clusters.
     """
     if not sources:
         raise UsageError(f"expected at least one --source KIND:PATH; kinds are {_listed()}")
     listings = [source for source in sources if source.kind not in LOG_KINDS]
     if listings and len(sources) > 1:
         raise UsageError("a listing is a whole state: give it alone, without other sources")
-    properties = read_client_properties(command_config) if command_config else {}
-    found = {_cluster_id_of(source, properties, timeout) for source in sources} - {None}
+    if listings and listings[0].kind == LIVE:
+        config = client_config(read_properties(command_config) if command_config else {})
+        return _look_at_live(listings[0], at, config, timeout, allow_empty=allow_empty)
+    if listings:
+        return _look_at_text(listings[0], at, allow_empty=allow_empty)
+    found = {_cluster_id_of(source) for source in sources} - {None}
     if len(found) > 1:
         names = ", ".join(sorted(map(str, found)))
         raise DataError(f"expected sources of one cluster, found {names}")
@@ -105,9 +128,72 @@ def look_at(
         items=tuple(item for source in sources for item in _items(source)),
         cluster_ids=frozenset(str(cluster) for cluster in found),
         at=at,
-        client_properties=properties,
-        timeout=timeout,
     )
+
+
+def ask_live(intake: Intake) -> Intake:
+    """Ask the live source of an intake, if it is one; the lock is best held before.
+
+    Raises:
+        SurroundingsError: the cluster cannot be asked, or refuses.
+        DataError: its brokers are not of one cluster, or decide by a rule that is not known here.
+    """
+    if intake.ask is None:
+        return intake
+    with step("asking the cluster"):
+        listing = intake.ask()
+    return replace(
+        intake,
+        listing=listing,
+        at=intake.at or datetime.now(UTC),
+        cluster_ids=frozenset([listing.cluster_id] if listing.cluster_id else []),
+    )
+
+
+def _look_at_live(
+    source: Source, at: datetime | None, config: ClientConfig, timeout: float, *, allow_empty: bool
+) -> Intake:
+    require_addresses(source.path)
+    return Intake(
+        sources=(source,),
+        items=(),
+        cluster_ids=frozenset(),
+        at=at,
+        ask=partial(_ask, source.path, config, timeout),
+        not_honoured=config.not_honoured,
+        allow_empty=allow_empty,
+    )
+
+
+def _look_at_text(source: Source, at: datetime | None, *, allow_empty: bool) -> Intake:
+    require_file(source.path)
+    listing = Listing(rows=tuple(read_listing(source.path)))
+    if not allow_empty:
+        _refuse_empty(source.path, listing)
+    return Intake(
+        sources=(source,),
+        items=(),
+        cluster_ids=frozenset(),
+        at=at or datetime.now(UTC),
+        listing=listing,
+        allow_empty=allow_empty,
+    )
+
+
+def _refuse_empty(path: str, listing: Listing) -> None:
+    """Refuse a text without ACLs: most texts without them are of a tool that failed."""
+    if _has_acl(listing):
+        return
+    refused = sum(row.kind == REJECT for row in listing.rows)
+    lines = f", and {refused:,} lines that cannot be used" if refused else ""
+    raise DataError(
+        f"{path}: expected the ACLs of kafka-acls --list, found none{lines}. It would take every "
+        "ACL away: say --allow-empty where the cluster really has none"
+    )
+
+
+def _has_acl(listing: Listing) -> bool:
+    return any(row.record_type == ADD_ACL for row in listing.rows)
 
 
 def replay(run: Run, intake: Intake, cluster: str | None, options: ReplayOptions) -> ReplayResult:
@@ -117,6 +203,7 @@ def replay(run: Run, intake: Intake, cluster: str | None, options: ReplayOptions
         DataError: another cluster's source, a log for a cluster that follows listings or the
             other way round, or content that contradicts what was read before.
     """
+    intake = _listing_now(run, intake)
     run.cluster_id = resolve_cluster(run, intake, cluster)
     known = tables.read_ranges(run.store, run.cluster_id)
     if known and is_written_here(known, lambda: tables.count_written(run)):
@@ -131,12 +218,25 @@ def replay(run: Run, intake: Intake, cluster: str | None, options: ReplayOptions
             f"cluster {run.cluster_id!r} follows {then} since its first replay, and this is {now}; "
             "give it another --cluster"
         )
-    if intake.is_listing:
-        with step("reading the listing"):
-            rows = list(_read_listing(intake))
-        at = intake.at or datetime.now(UTC)
-        return replay_listing(run, rows, at, options)
+    if intake.listing is not None:
+        return _replay_listing(run, intake.listing, intake, options)
     return replay_log(run, read_sources(run.store.spark, intake.items), options)
+
+
+def _replay_listing(
+    run: Run, listing: Listing, intake: Intake, options: ReplayOptions
+) -> ReplayResult:
+    if not intake.allow_empty and not _has_acl(listing) and tables.read_alive(run)[0]:
+        raise DataError(
+            f"{intake.sources[0].path} lists no ACL, and cluster {run.cluster_id!r} had some "
+            "before: say --allow-empty where they are really gone"
+        )
+    if listing.brokers or listing.metadata_version is not None:
+        run.settings = {
+            BROKERS: {str(broker.node_id): dict(broker.values) for broker in listing.brokers},
+            METADATA_VERSION: listing.metadata_version,
+        }
+    return replay_listing(run, listing, intake.at or datetime.now(UTC), options)
 
 
 def resolve_cluster(run: Run, intake: Intake, given: str | None) -> str:
@@ -171,11 +271,9 @@ def _listed() -> str:
     return ", ".join(KINDS)
 
 
-def _cluster_id_of(source: Source, properties: dict[str, str], timeout: float) -> str | None:
+def _cluster_id_of(source: Source) -> str | None:
     if source.kind == METADATA_LOG:
         return read_cluster_id(source.path)
-    if source.kind == LIVE:
-        return read_live_cluster_id(source.path, properties, timeout)
     require_file(source.path)
     return None
 
@@ -183,12 +281,29 @@ def _cluster_id_of(source: Source, properties: dict[str, str], timeout: float) -
 def _items(source: Source) -> Iterable[WorkItem]:
     if source.kind == METADATA_LOG:
         return metadata_log_items(source.path)
-    return [WorkItem(kind=source.kind, path=source.path)] if source.kind in LOG_KINDS else []
+    return [WorkItem(kind=source.kind, path=source.path)]
 
 
-def _read_listing(intake: Intake) -> Iterator[SourceRow]:
-    source = intake.sources[0]
-    if source.kind == LIVE:
-        yield from read_live(source.path, intake.client_properties or {}, intake.timeout)
-        return
-    yield from read_listing(source.path)
+def _ask(bootstrap: str, config: ClientConfig, timeout: float) -> Listing:
+    listing = read_live(bootstrap, config, timeout)
+    require_known_authorizer(listing.brokers)
+    return listing
+
+
+def _listing_now(run: Run, intake: Intake) -> Intake:
+    """Return the intake, asked again where another run may have entered a newer listing since.
+
+    The lock of a local warehouse is held before the cluster is asked, a lease only behind it.
+
+    Raises:
+        DataError: the cluster that answers now is another one.
+    """
+    if intake.ask is None or (intake.listing and "://" not in run.store.warehouse):
+        return intake
+    again = ask_live(intake)
+    if intake.listing and again.cluster_ids != intake.cluster_ids:
+        before, after = (", ".join(i.cluster_ids) or "none" for i in (intake, again))
+        raise DataError(
+            f"{intake.sources[0].path} answered for cluster {before}, and then for {after}"
+        )
+    return again

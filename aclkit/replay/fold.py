@@ -17,11 +17,15 @@ from aclkit.replay.transactions import COMMITTED
 from aclkit.schemas import TABLES
 from aclkit.sources.rows import (
     ADD_ACL,
+    ADD_DELEGATION,
+    ADD_RESOURCE,
     ADD_SCRAM,
     ADD_TOPIC,
     LISTING,
     RECORD,
     REMOVE_ACL,
+    REMOVE_DELEGATION,
+    REMOVE_RESOURCE,
     REMOVE_SCRAM,
     REMOVE_TOPIC,
     SNAPSHOT,
@@ -127,31 +131,40 @@ def reject_acls(effects: DataFrame, legs: DataFrame) -> DataFrame:
     )
 
 
-def fold_topics(effects: DataFrame, legs: DataFrame) -> DataFrame:
-    """Fold topic facts into ``resource_lifetime``."""
-    events = effects.where(F.col("record_type").isin(ADD_TOPIC, REMOVE_TOPIC)).select(
+def fold_resources(effects: DataFrame, legs: DataFrame) -> DataFrame:
+    """Fold facts of topics and listed resources into ``resource_lifetime``.
+
+    A topic is known by its id, all else by its type and name.
+    """
+    adds = (ADD_TOPIC, ADD_RESOURCE)
+    is_topic = F.col("record_type").isin(ADD_TOPIC, REMOVE_TOPIC)
+    events = effects.where(F.col("record_type").isin(*adds, REMOVE_TOPIC, REMOVE_RESOURCE)).select(
         *_EVENT,
-        "topic_id",
-        (F.col("record_type") == ADD_TOPIC).alias("is_add"),
-        F.struct("resource_name").alias("payload"),
+        F.when(is_topic, F.lit("TOPIC")).otherwise(F.col("resource_type")).alias("resource_type"),
+        F.when(is_topic, F.col("topic_id")).otherwise(F.col("resource_name")).alias("entity"),
+        F.col("record_type").isin(*adds).alias("is_add"),
+        F.struct("resource_name", "topic_id").alias("payload"),
     )
-    return _fold(events, legs, ["topic_id"]).select(
+    return _fold(events, legs, ["resource_type", "entity"]).select(
         "cluster_id",
-        F.lit("TOPIC").alias("resource_type"),
+        "resource_type",
         "payload.resource_name",
-        "topic_id",
+        "payload.topic_id",
         F.col("effective_offset").alias("first_offset"),
         F.col("removed_offset").alias("last_offset"),
     )
 
 
 def fold_users(effects: DataFrame, legs: DataFrame) -> DataFrame:
-    """Fold SCRAM user facts into ``principal_lifetime``."""
-    events = effects.where(F.col("record_type").isin(ADD_SCRAM, REMOVE_SCRAM)).select(
+    """Fold facts of SCRAM users and owners of tokens into ``principal_lifetime``."""
+    adds = (ADD_SCRAM, ADD_DELEGATION)
+    events = effects.where(
+        F.col("record_type").isin(*adds, REMOVE_SCRAM, REMOVE_DELEGATION)
+    ).select(
         *_EVENT,
         "principal",
         "mechanism",
-        (F.col("record_type") == ADD_SCRAM).alias("is_add"),
+        F.col("record_type").isin(*adds).alias("is_add"),
         F.struct("principal").alias("payload"),
     )
     return _fold(events, legs, ["principal", "mechanism"]).select(

@@ -1,14 +1,15 @@
 """A whole list of ACLs (kafka-acls, a live cluster) → the differences to the one before, as facts.
 
-A listing has no offsets and no ids: its sequence number is the offset, and an ACL's id is made
-from the cluster's id and the seven fields, so that the same ACL always has the same id.
+So are topics, users and other names that a live cluster tells. A listing has no offsets and no
+ids: its sequence number is the offset, and an ACL's id is made from the cluster's id and the seven
+fields, so that the same ACL always has the same id.
 """
 
 from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -20,8 +21,10 @@ from aclkit.frame import local_frame
 from aclkit.model.acl import Acl
 from aclkit.publish import Run
 from aclkit.replay import tables
+from aclkit.replay.listed import changed_things, thing_of
 from aclkit.replay.ranges import Range, merge_ranges
 from aclkit.replay.replay import ReplayOptions, ReplayResult, result_of, write_history
+from aclkit.sources.listing import Listing
 from aclkit.sources.rows import ADD_ACL, LISTING, REJECT, REMOVE_ACL, SourceRow
 
 
@@ -79,42 +82,65 @@ def change_between(before: Iterable[str], listed: Mapping[str, Acl]) -> ListingC
 
 
 def replay_listing(
-    run: Run, rows: Sequence[SourceRow], at: datetime, options: ReplayOptions
+    run: Run, listing: Listing, at: datetime, options: ReplayOptions
 ) -> ReplayResult:
     """Enter the differences between a listing and the state before it as facts."""
     store, cluster_id = run.store, run.cluster_id
     known = tables.read_ranges(store, cluster_id)
     sequence = max((r.to_offset for r in known), default=0)
-    history = store.cluster_rows("acl_history", cluster_id)
-    alive = [r[0] for r in history.where("removed_offset IS NULL").select("acl_id").collect()]
-    change = change_between(alive, listed_acls(rows, cluster_id))
-    facts = [*map(_added, change.added), *map(_removed, change.removed)]
+    facts = list(_new_facts(run, listing))
     ranges = list(known)
     if facts or not known:
         ranges.append(Range(sequence, sequence + 1, None, LISTING))
         columns = (cluster_id, LISTING, sequence)
-        tail = (None, None, None, at, None, rows[0].source if rows else "listing")
+        tail = (None, at, None, listing.rows[0].source if listing.rows else "listing")
         frame = local_frame(
             store.spark, [(*columns, *fact, *tail) for fact in facts], schema_of("acl_log")
         )
         store.append("acl_log", frame)
         tables.write_ranges(run, merge_ranges([], ranges).ranges)
     fail_point("after-facts")
-    rejected = _rejects(run, rows)
+    rejected = _rejects(run, listing.rows)
     changed = bool(facts) or not known or not rejected.isEmpty()
     timeline = write_history(
         run, merge_ranges([], ranges).ranges, rejected, options, changed=changed
     )
+    run.notes.extend(_notes(listing))
     run.counts["facts_added"] = len(facts)
     return result_of(run, timeline, len(facts), options)
 
 
-def _added(acl: Acl) -> tuple[str | None, ...]:
-    return (ADD_ACL, acl.acl_id, *acl.binding)
+def _new_facts(run: Run, listing: Listing) -> Iterator[tuple[str | None, ...]]:
+    """Compare with what is alive: the columns of ``acl_log`` from ``record_type`` on."""
+    cluster_id = run.cluster_id
+    acls, things = tables.read_alive(run)
+    change = change_between(acls, listed_acls(listing.rows, cluster_id))
+    for acl in change.added:
+        yield (ADD_ACL, acl.acl_id, *acl.binding, None, None)
+    for acl_id in change.removed:
+        yield (REMOVE_ACL, acl_id, *[None] * 7, None, None)
+    named = filter(None, map(thing_of, listing.rows))
+    came, went = changed_things(
+        things, named, listing.told, lambda name: acl_id_of(cluster_id, ("TOPIC", name))
+    )
+    for changed, which in ((came, 0), (went, 1)):
+        for thing in changed:
+            # As in a log: of a topic's record the type is the resource's.
+            kind = None if thing.topic_id else thing.resource_type
+            binding = (kind, thing.resource_name, None, thing.principal)
+            record_type = thing.record_types[which]
+            yield (record_type, None, *binding, *[None] * 3, thing.topic_id, thing.mechanism)
 
 
-def _removed(acl_id: str) -> tuple[str | None, ...]:
-    return (REMOVE_ACL, acl_id, *[None] * 7)
+def _notes(listing: Listing) -> Iterator[str]:
+    """Say what is missing of a listing."""
+    yield from listing.notes
+    refused = sum(row.kind == REJECT for row in listing.rows)
+    if refused:
+        yield (
+            f"{refused:,} lines of the listing could not be used, see acl_reject: an ACL that only "
+            "they state counts as gone"
+        )
 
 
 def _rejects(run: Run, rows: Iterable[SourceRow]) -> DataFrame:

@@ -190,7 +190,7 @@ def _write_lifetimes(run: Run, timeline: Timeline, rejected: DataFrame) -> None:
         tables.mend_txn_offsets(run, spans)
     effects = fold.with_effect(facts, legs, spans).persist()
     store.replace_cluster("acl_history", fold.fold_acls(effects, legs), cluster_id)
-    store.replace_cluster("resource_lifetime", fold.fold_topics(effects, legs), cluster_id)
+    store.replace_cluster("resource_lifetime", fold.fold_resources(effects, legs), cluster_id)
     store.replace_cluster("principal_lifetime", fold.fold_users(effects, legs), cluster_id)
     from_sources = store.cluster_rows("acl_reject", cluster_id).where("stage = 'source'")
     rejects = (

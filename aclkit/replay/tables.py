@@ -14,6 +14,7 @@ from aclkit.frame import local_frame
 from aclkit.publish import Run
 from aclkit.readback import read_written
 from aclkit.replay.fold import LEGS_DDL, SPANS_DDL
+from aclkit.replay.listed import Thing
 from aclkit.replay.ranges import Range
 from aclkit.replay.timeline import Timeline
 from aclkit.replay.transactions import Marker
@@ -40,6 +41,24 @@ def count_written(run: Run) -> int:
     with read_written(run.store, run.cluster_id, "acl_log") as read:
         ((count,),) = read.rows("SELECT count(*) FROM acl_log WHERE source = ?", WRITTEN)
     return int(count)
+
+
+def read_alive(run: Run) -> tuple[list[str], list[Thing]]:
+    """Collect the ids of the ACLs alive, and the topics, users and other names alive."""
+    with read_written(
+        run.store, run.cluster_id, "acl_history", "resource_lifetime", "principal_lifetime"
+    ) as read:
+        acls = read.rows("SELECT acl_id FROM acl_history WHERE removed_offset IS NULL")
+        resources = read.rows(
+            "SELECT resource_type, resource_name, topic_id FROM resource_lifetime "
+            "WHERE last_offset IS NULL"
+        )
+        users = read.rows(
+            "SELECT principal, mechanism FROM principal_lifetime WHERE last_offset IS NULL"
+        )
+    things = [Thing(*row) for row in resources]
+    things += [Thing(principal=name, mechanism=mechanism) for name, mechanism in users]
+    return [acl_id for (acl_id,) in acls], things
 
 
 def read_markers(run: Run) -> list[Marker]:

@@ -2,44 +2,51 @@
 
 Names are not escaped in it: they may hold commas, parentheses and whole fields. So every line is
 taken apart from its fixed outer texts, and the last fields from the right
-(kafka.admin.AclCommand up to 3.9, org.apache.kafka.tools.AclCommand since 4.0).
+(kafka.admin.AclCommand up to 3.9, org.apache.kafka.tools.AclCommand since 4.0). What the tool logs
+is left out; a word that is none of Kafka's makes its line a reject.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 from typing import Final
 
 from aclkit.errors import DataError
 from aclkit.model.acl import is_storable
+from aclkit.model.enums import AclOperation, AclPermissionType, CodedEnum, PatternType, ResourceType
 from aclkit.sources.masking import mask_text, numbered, reject_line
 from aclkit.sources.rows import ADD_ACL, FACT, LISTING, SourceRow
+from aclkit.sources.tool_output import without_log
 
 _HEADER: Final = ("Current ACLs for resource `ResourcePattern(resourceType=", ")`:")
 _ENTRY: Final = ("(principal=", ")")
 _PRINCIPAL: Final = ("ACLs for principal `", "`")
-_ENUM_WORD: Final = re.compile(r"[A-Z][A-Z_]{0,40}(?:\(-?\d{1,3}\))?")
 
 
 def read_acls_list(lines: Iterable[str], source: str) -> Iterator[SourceRow]:
     """Read a listing; an ACL that stands in it twice, as under two principals, is read once.
 
-    An empty text is a cluster without ACLs: kafka-acls then prints nothing.
+    kafka-acls prints nothing of a cluster without ACLs. A text of log lines alone reads like that
+    too: whether it may be believed is for the caller to say.
 
     Raises:
-        DataError: the text is not empty and no line is one of kafka-acls'.
+        DataError: no line is one of kafka-acls', and something else is there.
     """
     resource: tuple[str, str, str] | None = None
     seen: set[tuple[str, ...]] = set()
     is_known, first = False, ""
-    for number, text in numbered(lines):
+    for number, text in without_log(numbered(lines), _is_line):
         first = first or text.strip()
         if (header := _parse_header(text)) or _between(text, *_PRINCIPAL) is not None:
             is_known, resource = True, header
+            if header and (bad := _bad_word(header[::2], _HEADER_WORDS)):
+                resource = None
+                yield reject_line(text, source=source, position=number, reason=bad)
         elif resource and (entry := _parse_entry(text)):
             is_known = True
-            if (*resource, *entry) not in seen:
+            if bad := _bad_word(entry[2:], _ENTRY_WORDS):
+                yield reject_line(text, source=source, position=number, reason=bad)
+            elif (*resource, *entry) not in seen:
                 seen.add((*resource, *entry))
                 yield _fact(resource, entry, source)
         elif text.strip():
@@ -53,6 +60,33 @@ def read_acls_list(lines: Iterable[str], source: str) -> Iterator[SourceRow]:
         )
 
 
+_HEADER_WORDS: Final[tuple[type[CodedEnum], ...]] = (ResourceType, PatternType)
+_ENTRY_WORDS: Final[tuple[type[CodedEnum], ...]] = (AclOperation, AclPermissionType)
+_WHAT: Final[dict[type[CodedEnum], str]] = {
+    ResourceType: "resource type",
+    PatternType: "pattern type",
+    AclOperation: "operation",
+    AclPermissionType: "permission type",
+}
+
+
+def _bad_word(words: Iterable[str], enums: Iterable[type[CodedEnum]]) -> str | None:
+    """Say which word is none of Kafka's, if one is; acted on, ALLOV would deny."""
+    for word, enum in zip(words, enums, strict=True):
+        if not enum.is_word(word):
+            return f"{word[:40]!r} is no {_WHAT[enum]} of Kafka's"
+    return None
+
+
+def _is_line(text: str) -> bool:
+    """Whether a text is a whole line of kafka-acls, with nothing of a log behind it."""
+    if header := _parse_header(text):
+        return _bad_word(header[::2], _HEADER_WORDS) is None
+    if entry := _parse_entry(text):
+        return _bad_word(entry[2:], _ENTRY_WORDS) is None
+    return _between(text, *_PRINCIPAL) is not None
+
+
 def _parse_header(text: str) -> tuple[str, str, str] | None:
     """Read resource type, name and pattern type of a group of ACLs."""
     inner = _between(text, *_HEADER)
@@ -60,7 +94,7 @@ def _parse_header(text: str) -> tuple[str, str, str] | None:
         return None
     resource_type, comma, rest = inner.partition(", name=")
     name, mark, pattern_type = rest.rpartition(", patternType=")
-    if not (comma and mark and _are_enum_words(resource_type, pattern_type)):
+    if not (comma and mark):
         return None
     return (resource_type, name, pattern_type) if is_storable(name) else None
 
@@ -74,8 +108,6 @@ def _parse_entry(text: str) -> tuple[str, str, str, str] | None:
     rest, mark_operation, operation = rest.rpartition(", operation=")
     principal, mark_host, host = rest.rpartition(", host=")
     if not (mark_permission and mark_operation and mark_host):
-        return None
-    if not _are_enum_words(operation, permission_type):
         return None
     if not (is_storable(principal) and is_storable(host)):
         return None
@@ -112,10 +144,6 @@ def _between(text: str, start: str, end: str) -> str | None:
 
 def _is_indented(text: str) -> bool:
     return text.startswith(("\t", " \t"))
-
-
-def _are_enum_words(*words: str) -> bool:
-    return all(_ENUM_WORD.fullmatch(word) for word in words)
 
 
 def _reason(text: str) -> str:

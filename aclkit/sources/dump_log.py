@@ -25,6 +25,7 @@ from aclkit.sources.payload import (
     parse_timestamp,
 )
 from aclkit.sources.rows import FACT, RANGE, RECORD, REJECT, SNAPSHOT, UNREADABLE, SourceRow
+from aclkit.sources.tool_output import is_log_line
 
 _CONTROL: Final = (
     *("LeaderChange", "SnapshotHeader", "SnapshotFooter", "KRaftVersion", "KRaftVoters"),
@@ -157,6 +158,8 @@ def _read_line(file: _File, line: tuple[int, str]) -> Iterator[SourceRow]:
     elif text.startswith("Dumping "):
         file.snapshot_line = line
         file.snapshot = _UNSTATED if text.endswith(".checkpoint") else None
+    elif is_log_line(text):
+        return
     else:
         is_known = False
         if names_acl(text) and file.is_known and not file.has_headers:

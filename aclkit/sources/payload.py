@@ -95,6 +95,16 @@ def may_hide_acl(text: str) -> bool:
     return match is None or names_acl(text) or _BY_NAME.get(match[1]) not in _FOREIGN
 
 
+def mechanism_of(code: int) -> str:
+    """Return the name of a SCRAM mechanism (ScramMechanism), or ``UNKNOWN(code)``."""
+    return _MECHANISMS.get(code, f"UNKNOWN({code})")
+
+
+def uuid_text(raw: bytes) -> str:
+    """Write the 16 bytes of a Uuid as Kafka does: base64url without padding."""
+    return base64.urlsafe_b64encode(raw).decode()[:22]
+
+
 def parse_timestamp(value: object) -> datetime:
     """Turn milliseconds since 1970 into a time.
 
@@ -158,8 +168,7 @@ def _uuid(value: object) -> str:
     """Return a Uuid's text without padding (Uuid.fromString accepts padding)."""
     if not isinstance(value, str) or not _UUID.fullmatch(value):
         raise ValueError("expected a Uuid, 22 letters of base64url")
-    raw = base64.urlsafe_b64decode(value[:22] + "==")
-    return base64.urlsafe_b64encode(raw).decode()[:22]
+    return uuid_text(base64.urlsafe_b64decode(value[:22] + "=="))
 
 
 def _code(value: object) -> int:
@@ -173,8 +182,7 @@ def _name_in(enum: type[CodedEnum]) -> Callable[[object], str]:
 
 
 def _mechanism(value: object) -> str:
-    code = _code(value)
-    return _MECHANISMS.get(code, f"UNKNOWN({code})")
+    return mechanism_of(_code(value))
 
 
 def _user(value: object) -> str:

@@ -32,6 +32,15 @@ ADD_TOPIC: Final = "TOPIC_RECORD"
 REMOVE_TOPIC: Final = "REMOVE_TOPIC_RECORD"
 ADD_SCRAM: Final = "USER_SCRAM_CREDENTIAL_RECORD"
 REMOVE_SCRAM: Final = "REMOVE_USER_SCRAM_CREDENTIAL_RECORD"
+ADD_DELEGATION: Final = "DELEGATION_TOKEN_RECORD"
+REMOVE_DELEGATION: Final = "REMOVE_DELEGATION_TOKEN_RECORD"
+ADD_RESOURCE: Final = "LISTED_RESOURCE"
+REMOVE_RESOURCE: Final = "REMOVE_LISTED_RESOURCE"
+"""A group, a transactional id or a token that a live cluster names: the metadata log has no record
+of the first two, and of a token only the owner is kept."""
+
+DELEGATION: Final = "DELEGATION_TOKEN"
+"""What stands in the place of a SCRAM mechanism for the owner of a delegation token."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,8 +50,10 @@ class SourceRow:
     A **fact** has ``fact`` (record, snapshot or listing), ``record_type`` and, for a record, its
     ``log_offset``; for a snapshot ``log_offset`` is the snapshot's end offset (exclusive).
     ``acl_id`` … ``permission_type`` are set for ACL records (only ``acl_id`` for a removal; no
-    ``acl_id`` in a listing); ``topic_id`` and ``resource_name`` for topics; ``principal``
-    (``User:name``) and ``mechanism`` for SCRAM users. Nothing else of any record is kept.
+    ``acl_id`` in a listing); ``topic_id`` and ``resource_name`` for topics (in a listing the id may
+    be unknown); ``principal`` (``User:name``) and ``mechanism`` for SCRAM users and owners of
+    tokens; ``resource_type`` and ``resource_name`` for a listed resource. Nothing else of any
+    record is kept.
 
     A **range** says that offsets ``from_offset`` ≤ o < ``to_offset`` were read (or, with fact
     ``unreadable``, were not readable). A snapshot's range is 0 … its end offset.

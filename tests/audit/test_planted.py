@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from aclkit.audit.broker_settings_differ import BROKER_SETTINGS_DIFFER
 from aclkit.audit.collect import find_all
 from aclkit.audit.facts import AuditInput, Life
 from aclkit.audit.kinds import (
@@ -176,7 +177,7 @@ def test_a_resource_without_acl_is_open_to_everyone_until_an_acl_reaches_it():
 
 def test_every_kind_of_an_audit_has_a_planted_acl():
     planted = {case.kind for case in CASES} | {"open-to-everyone"}
-    others = {kind.id for kind in (*OF_READINGS, *OF_LOGS)}
+    others = {kind.id for kind in (*OF_READINGS, *OF_LOGS, BROKER_SETTINGS_DIFFER)}
     assert planted == KINDS.keys() - others
 
 

@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from aclkit.cli.main import _for_terminals
 from aclkit.errors import AclkitError
+from aclkit.model.visible import visible
 
 TIMES = int(os.environ.get("ACLKIT_FUZZ", "1"))
 CPU_SECONDS = 20
@@ -126,8 +126,8 @@ def ends_well(call: Callable[[], object], shown: object, secret: str | None = No
 def check_message(message: str, code: int, secret: str | None = None) -> None:
     """Insist on one line, and on an exit code that speaks of what was given."""
     assert code in (0, 2, 3), message
-    told = _for_terminals(message)
-    assert len(told.strip().splitlines()) <= 1, told
+    told = visible(message)
+    assert "\n" not in message.strip(), told
     assert "Traceback" not in told
     assert secret is None or secret not in told, told
 

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from aclkit.errors import DataError
 from aclkit.model.acl import Acl
+from aclkit.model.enums import AclOperation, AclPermissionType, PatternType, ResourceType
 from aclkit.sources.acls_list import read_acls_list
 
 DATA = Path(__file__).parents[1] / "data" / "kraft-4.1-text"
@@ -89,7 +90,7 @@ def test_enum_words_stay_as_the_text_has_them():
 
 
 def test_a_line_that_is_not_understood_is_rejected_with_its_number():
-    rows = read("WARN hello", *group("foo", "(principal=User:x", entry()))
+    rows = read("hello", *group("foo", "(principal=User:x", entry()))
     assert rejected_lines(rows) == [1, 3]
     assert bindings(rows) == [FOO]
 
@@ -117,8 +118,113 @@ def test_an_acl_whose_resource_is_not_known_goes_to_no_other_resource():
     assert bindings(rows) == [FOO]
 
 
-def test_an_empty_listing_is_a_cluster_without_acls():
+def test_an_empty_text_has_no_acls():
     assert read() == read("", "") == []
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ({"kind": "TOPC"}, "'TOPC' is no resource type of Kafka's"),
+        ({"kind": "Topic"}, "'Topic' is no resource type of Kafka's"),
+        ({"pattern": "PREFIXD"}, "'PREFIXD' is no pattern type of Kafka's"),
+        ({"pattern": "UNKNOWN(3)"}, "'UNKNOWN(3)' is no pattern type of Kafka's"),
+        ({"pattern": "UNKNOWN(128)"}, "'UNKNOWN(128)' is no pattern type of Kafka's"),
+    ],
+)
+def test_a_misspelt_header_is_rejected_with_all_that_stands_under_it(change, reason):
+    rows = read(*group("foo", entry(), **change), *group("bar", entry()))
+    assert [binding[1] for binding in bindings(rows)] == ["bar"]
+    assert [row.reason for row in rows if row.kind == "reject"] == [
+        reason,
+        "an ACL without the line that names its resource",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ({"permission": "ALLOV"}, "'ALLOV' is no permission type of Kafka's"),
+        ({"permission": "Allow"}, "'Allow' is no permission type of Kafka's"),
+        ({"permission": "READ"}, "'READ' is no permission type of Kafka's"),
+        ({"operation": "REED"}, "'REED' is no operation of Kafka's"),
+        ({"operation": "UNKNOWN(\u0661)"}, "'UNKNOWN(\u0661)' is no operation of Kafka's"),
+        ({"operation": "UNKNOWN(-129)"}, "'UNKNOWN(-129)' is no operation of Kafka's"),
+    ],
+)
+def test_a_misspelt_entry_is_rejected_and_the_others_stay(change, reason):
+    rows = read(*group("foo", entry("User:x", **change), entry()))
+    assert bindings(rows) == [FOO]
+    assert [row.reason for row in rows if row.kind == "reject"] == [reason]
+
+
+def test_codes_without_a_name_are_words():
+    rows = read(*group("x", entry(operation="UNKNOWN(99)", permission="UNKNOWN(-3)"), kind="USER"))
+    assert bindings(rows) == [
+        ("USER", "x", "LITERAL", "User:bob", "*", "UNKNOWN(99)", "UNKNOWN(-3)")
+    ]
+
+
+LOG = "[2026-11-22 10:00:00,123] WARN [AdminClient clientId=x] slow (org.apache.kafka.Client)"
+LOGGED = [
+    LOG,
+    LOG.replace("WARN", "INFO"),
+    "SLF4J: Class path contains multiple SLF4J bindings.",
+    "SLF4J(W): No SLF4J providers were found.",
+    "log4j:WARN No appenders could be found for logger (kafka).",
+    "2026-11-22T10:00:00.123456Z main WARN The use of package scanning is deprecated",
+    "OpenJDK 64-Bit Server VM warning: Sharing is only supported for boot loader classes",
+    "Picked up JAVA_TOOL_OPTIONS: -Xmx256m",
+    "WARNING: An illegal reflective access operation has occurred",
+]
+
+
+@pytest.mark.parametrize("line", LOGGED)
+def test_what_a_tool_logs_is_left_out_wherever_a_line_of_it_stands(line):
+    header, first, last, end = group("foo", entry(), entry(operation="WRITE"))
+    rows = read(line, header, line, first, line, line, last, end, line)
+    assert bindings(rows) == [FOO, (*FOO[:5], "WRITE", "ALLOW")]
+    assert rejected_lines(rows) == []
+
+
+def test_the_trace_of_a_logged_exception_is_left_out():
+    trace = [
+        "java.net.ConnectException: Connection refused",
+        "\tat java.base/sun.nio.ch.Net.pollConnect(Native Method)",
+        "Caused by: org.apache.kafka.common.errors.TimeoutException: gone",
+        "\t... 7 more",
+    ]
+    rows = read(*group("foo", entry())[:1], LOG, *trace, f"\t{entry()}")
+    assert (bindings(rows), rejected_lines(rows)) == ([FOO], [])
+
+
+def test_lines_that_a_log_line_cuts_anywhere_are_joined():
+    lines = group("foo", entry())
+    for number, line in enumerate(lines[:2]):
+        for at in range(len(line) + 1):
+            mixed = [*lines[:number], line[:at] + LOG, LOG, line[at:], *lines[number + 1 :]]
+            rows = read(*mixed)
+            assert (bindings(rows), rejected_lines(rows)) == ([FOO], []), mixed
+
+
+def test_a_line_that_is_cut_for_good_takes_no_other_with_it():
+    header, line, _ = group("foo", entry())
+    rows = read(header, line[:9] + LOG, line)
+    assert (bindings(rows), rejected_lines(rows)) == ([FOO], [2])
+
+
+def test_a_name_that_looks_like_a_log_line_stays_a_name():
+    rows = read(*group(LOG, entry(f"User:{LOG}")))
+    assert bindings(rows) == [("TOPIC", LOG, "LITERAL", f"User:{LOG}", "*", "READ", "ALLOW")]
+
+
+def test_an_error_of_the_tool_is_not_left_out():
+    rows = read(*group("foo", entry()), LOG.replace("WARN", "ERROR"))
+    assert rejected_lines(rows) == [4]
+
+
+def test_a_text_of_log_lines_alone_has_no_acls():
+    assert read(*LOGGED) == []
 
 
 def test_another_kind_of_file_is_refused():
@@ -126,12 +232,21 @@ def test_another_kind_of_file_is_refused():
         read("hello")
 
 
-WORD = st.sampled_from(["TOPIC", "READ", "UNKNOWN", "ALLOW", "TWO_PHASE_COMMIT"])
+def words(enum):
+    return st.sampled_from([*enum.__members__, "UNKNOWN(77)", "UNKNOWN(-1)"])
+
+
 NAME = st.text(st.characters(exclude_characters="\n\r", exclude_categories=["Cs"]), max_size=20)
 HOST = NAME.filter(lambda host: ", host=" not in f", host{host}" and ", host" not in host)
 
 
-@given(st.lists(st.tuples(WORD, NAME, WORD, NAME, HOST, WORD, WORD), min_size=1, unique=True))
+ACL = st.tuples(
+    *(words(ResourceType), NAME, words(PatternType), NAME, HOST),
+    *(words(AclOperation), words(AclPermissionType)),
+)
+
+
+@given(st.lists(ACL, min_size=1, unique=True))
 def test_what_kafka_writes_is_read_back(acls):
     lines = []
     for fields in acls:

@@ -1,0 +1,131 @@
+"""Nights of a live cluster: what it names comes and goes, and its brokers' settings hold."""
+
+from __future__ import annotations
+
+import uuid
+
+import pytest
+
+from tests.cli.running import Warehouse
+from tests.sources import fake_broker as fake
+from tests.sources.fake_broker import fake_broker
+
+pytestmark = [pytest.mark.usefixtures("spark"), pytest.mark.timeout(300)]
+
+READ = (2, "orders", 3, "User:alice", "*", 3, 3)
+STANDARD = "org.apache.kafka.metadata.authorizer.StandardAuthorizer"
+SETTINGS = {"super_users": "User:root", "authorizer_class_name": STANDARD}
+
+
+def parts(**changes):
+    told = {
+        fake.USERS: fake.scram_users("alice"),
+        fake.GROUPS: fake.groups("billing"),
+        fake.TRANSACTIONS: fake.transactions("tx"),
+        fake.TOKENS: fake.tokens("carol"),
+        fake.LOG_DIRS: fake.log_dirs("orders"),
+        fake.CONFIGS: fake.configs(**SETTINGS),
+    }
+    return told | {getattr(fake, name): answer for name, answer in changes.items()}
+
+
+@pytest.fixture
+def warehouse(tmp_path):
+    return Warehouse(tmp_path / "warehouse")
+
+
+def night(warehouse, command, *more, acls=(READ,), topics=("orders",), code=0, **changes):
+    ids = [(name, uuid.uuid5(uuid.NAMESPACE_URL, name)) for name in topics]
+    with fake_broker(acls, parts=parts(**changes), topics=ids) as broker:
+        source = ("--source", f"live:{broker.bootstrap}")
+        return warehouse.run(command, *source, *more, code=code)
+
+
+def lives(warehouse):
+    rows = warehouse.sql(
+        "SELECT resource_type || ' ' || resource_name AS name, last_offset FROM resource_lifetime "
+        "UNION ALL SELECT principal || ' ' || mechanism, last_offset FROM principal_lifetime"
+    )
+    return {row["name"]: row["last_offset"] for row in rows}
+
+
+@pytest.mark.slow
+def test_what_a_cluster_names_lives_until_a_listing_that_tells_it_whole_lacks_it(warehouse):
+    night(warehouse, "replay")
+    assert lives(warehouse) == dict.fromkeys(
+        [
+            *("TOPIC orders", "GROUP billing", "TRANSACTIONAL_ID tx"),
+            *("DELEGATION_TOKEN id-carol", "User:alice SCRAM-SHA-256"),
+            "User:carol DELEGATION_TOKEN",
+        ],
+        "",
+    )
+    before = warehouse.tables()
+    night(warehouse, "replay")
+    assert warehouse.tables() == before
+    gone = {"LOG_DIRS": fake.log_dirs("new"), "TOKENS": fake.tokens()}
+    result = night(warehouse, "replay", topics=["new"], **gone, GROUPS=fake.groups(error=14))
+    assert "note: groups: not read: broker 1: error 14" in result.output
+    after = lives(warehouse)
+    assert {name for name, end in after.items() if end} == {
+        *("TOPIC orders", "DELEGATION_TOKEN id-carol", "User:carol DELEGATION_TOKEN"),
+    }
+    assert after["TOPIC new"] == after["GROUP billing"] == ""
+
+
+@pytest.mark.slow
+def test_a_live_cluster_without_acls_is_refused_where_some_were_known(warehouse):
+    night(warehouse, "replay", acls=())
+    night(warehouse, "replay")
+    result = night(warehouse, "replay", acls=(), code=3)
+    assert "--allow-empty" in result.output
+    assert len(warehouse.acls()) == 1
+    night(warehouse, "replay", "--allow-empty", acls=())
+    assert not warehouse.acls()
+
+
+@pytest.mark.slow
+def test_brokers_settings_hold_what_is_given_wins_and_a_difference_is_a_finding(warehouse):
+    result = night(warehouse, "run", "--fail-on", "never")
+    (told,) = warehouse.sql("SELECT super_users, allow_everyone FROM setting")
+    assert told == {"super_users": '["User:root"]', "allow_everyone": "false"}
+    names = warehouse.sql("SELECT resource_type, resource_name FROM resource WHERE origin = 'log'")
+    assert {row["resource_name"] for row in names} == {"orders", "billing", "tx", "id-carol"}
+    result = night(warehouse, "run", "--fail-on", "never")
+    assert "nothing new since the run before" in result.output
+    result = night(warehouse, "run", "--super-users", "User:me", code=1)
+    assert "broker-settings-differ" in result.output
+    found = warehouse.sql(
+        "SELECT subject FROM finding_current WHERE finding = 'broker-settings-differ'"
+    )
+    assert found == [{"subject": "super.users"}]
+    result = night(
+        warehouse, "run", "--super-users", "User:me", "--fail-on", "never",
+        CONFIGS=fake.configs(super_users="User:me", authorizer_class_name=STANDARD),
+    )  # fmt: skip
+    query = "SELECT count(*) AS n FROM finding_current WHERE finding = 'broker-settings-differ'"
+    assert warehouse.sql(query) == [{"n": "0"}]
+
+
+@pytest.mark.slow
+def test_materialize_takes_the_settings_that_the_last_replay_was_told(warehouse):
+    night(warehouse, "replay")
+    warehouse.run("materialize")
+    (told,) = warehouse.sql("SELECT super_users FROM setting")
+    assert told == {"super_users": '["User:root"]'}
+    result = warehouse.run("materialize", "--super-users", "")
+    assert "finding (high) broker-settings-differ" in result.output
+
+
+def test_misspelt_acls_of_a_listing_are_rejects_and_said(warehouse, tmp_path):
+    entry = "\t(principal=User:{}, host=*, operation=READ, permissionType={})\n"
+    (tmp_path / "acls.txt").write_text(
+        "Current ACLs for resource `ResourcePattern(resourceType=TOPIC, name=x, "
+        "patternType=LITERAL)`:\n" + entry.format("a", "ALLOW") + entry.format("b", "ALLOV")
+    )
+    result = warehouse.replay(f"acls-list:{tmp_path}/acls.txt")
+    assert "1 lines of the listing could not be used" in result.output
+    assert [acl[3] for acl in warehouse.acls()] == ["User:a"]
+    (reject,) = warehouse.sql("SELECT stage, position, reason FROM acl_reject")
+    assert reject["reason"] == "'ALLOV' is no permission type of Kafka's"
+    warehouse.replay(f"acls-list:{tmp_path}/acls.txt", more=("--strict",), code=3)

@@ -1,0 +1,127 @@
+"""What can refuse a run does so before Spark starts: files, configuration, lock, cluster."""
+
+from __future__ import annotations
+
+import fcntl
+
+import pytest
+
+from tests.cli.running import Warehouse
+from tests.sources import fake_broker as fake
+from tests.sources.fake_broker import fake_broker
+
+pytestmark = pytest.mark.timeout(60)
+
+READ = (2, "orders", 3, "User:alice", "*", 3, 3)
+PASSWORD = "hunter2-very-secret"
+LOG = "[2026-11-22 10:00:00,123] WARN slow (org.apache.kafka.Client)\n"
+COMMANDS = ["replay", "run"]
+
+
+@pytest.fixture
+def warehouse(tmp_path, monkeypatch):
+    def started(*_args, **_named):
+        raise AssertionError("Spark was started")
+
+    monkeypatch.setattr("aclkit.cli.session.build_session", started)
+    return Warehouse(tmp_path / "warehouse")
+
+
+def refused(warehouse, command, source, *more, code):
+    result = warehouse.run(command, "--source", source, *more, code=code)
+    assert PASSWORD not in result.output
+    return result.output
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("text", ["", "\n\n", LOG, "WARNING: x\n" + LOG])
+def test_a_listing_without_acls_is_refused(warehouse, tmp_path, command, text):
+    (tmp_path / "acls.txt").write_text(text)
+    said = refused(warehouse, command, f"acls-list:{tmp_path}/acls.txt", code=3)
+    assert "found none" in said
+    assert "--allow-empty" in said
+
+
+def test_a_listing_whose_every_acl_is_misspelt_is_refused(warehouse, tmp_path):
+    (tmp_path / "acls.txt").write_text(
+        "Current ACLs for resource `ResourcePattern(resourceType=TOPIC, name=x, "
+        "patternType=LITERAL)`:\n\t(principal=User:b, host=*, operation=READ, "
+        "permissionType=ALLOV)\n"
+    )
+    said = refused(warehouse, "replay", f"acls-list:{tmp_path}/acls.txt", code=3)
+    assert "found none, and 1 lines that cannot be used" in said
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_lock_that_another_run_holds(warehouse, command):
+    warehouse.path.mkdir()
+    with fake_broker([READ]) as broker, (warehouse.path / ".aclkit.lock").open("a") as holder:
+        fcntl.flock(holder, fcntl.LOCK_EX)
+        said = refused(
+            warehouse, command, f"live:{broker.bootstrap}", "--lock-timeout", "0.2", code=4
+        )
+    assert "holds the lock" in said
+    assert broker.asked == []
+
+
+@pytest.mark.parametrize("command", ["materialize", "maintain"])
+def test_the_lock_comes_first_for_commands_without_a_source_too(warehouse, command):
+    warehouse.path.mkdir()
+    with (warehouse.path / ".aclkit.lock").open("a") as holder:
+        fcntl.flock(holder, fcntl.LOCK_EX)
+        result = warehouse.run(command, "--lock-timeout", "0.2", code=4)
+    assert "holds the lock" in result.output
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_cluster_that_does_not_answer_in_the_time_given(warehouse, command):
+    with fake_broker(is_mute=True) as broker:
+        source = f"live:{broker.bootstrap}"
+        said = refused(warehouse, command, source, "--timeout", "0.5", code=4)
+    assert "cannot be asked" in said
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_wrong_credentials(warehouse, tmp_path, command):
+    (tmp_path / "client.properties").write_text(
+        "security.protocol=sasl_plaintext\nsasl.mechanism=PLAIN\n"
+        "sasl.jaas.config=org.apache.kafka.common.security.plain.PlainLoginModule required "
+        f"username=alice password='{PASSWORD}';\nclient.dns.lookup=x\n"
+    )
+    config = ("--command-config", tmp_path / "client.properties")
+    with fake_broker([READ]) as broker:
+        said = refused(warehouse, command, f"live:{broker.bootstrap}", *config, code=4)
+    assert "authentication failed" in said
+    assert said.count("not honoured") == 1
+    assert "'client.dns.lookup'" in said
+
+
+def test_a_configuration_that_cannot_be_used_names_the_way_out(warehouse, tmp_path):
+    (tmp_path / "client.properties").write_text("security.protocol=SASL_SSL\n")
+    config = ("--command-config", tmp_path / "client.properties")
+    said = refused(warehouse, "replay", "live:127.0.0.1:1", *config, code=2)
+    assert "kafka-acls --bootstrap-server" in said
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_user_without_the_right_to_list_acls(warehouse, command):
+    with fake_broker(error=(31, "no")) as broker:
+        said = refused(warehouse, command, f"live:{broker.bootstrap}", code=4)
+    assert "needs DESCRIBE on the cluster" in said
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_another_authorizer(warehouse, command):
+    told = {fake.CONFIGS: fake.configs(authorizer_class_name="org.example.Opa")}
+    with fake_broker([READ], parts=told) as broker:
+        said = refused(warehouse, command, f"live:{broker.bootstrap}", code=3)
+    assert "decides by org.example.Opa" in said
+    assert "kafka-acls --list" in said
+
+
+def test_a_variable_in_server_properties_that_nothing_resolves(warehouse, tmp_path):
+    (tmp_path / "server.properties").write_text("super.users=${vault:a:b}\n")
+    result = warehouse.run(
+        "materialize", "--server-properties", tmp_path / "server.properties", code=2
+    )
+    assert "config.providers" in result.output
