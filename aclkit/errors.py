@@ -31,3 +31,7 @@ class SurroundingsError(AclkitError):
     """What aclkit runs on is at fault: Java, disk, permissions, the lock."""
 
     exit_code = 4
+
+
+class GoneError(SurroundingsError):
+    """A file that was listed is there no more: its owner has removed or renamed it."""

@@ -7,27 +7,40 @@ from typing import Any
 
 import click
 
-from aclkit.cli.options import lock_timeout_option, parse_time, replay_options
+from aclkit.cli.options import lock_timeout_option, option, parse_time, replay_options
 from aclkit.cli.output import Format, format_option, tell, write_rows
 from aclkit.cli.session import command_session
 from aclkit.publish import Run, begin_run, hold, publish
 from aclkit.replay.command import Intake, ask_live, look_at, parse_source
 from aclkit.replay.command import replay as replay_into
+from aclkit.replay.forget import parse_forget
 from aclkit.replay.replay import ReplayOptions, ReplayResult
 from aclkit.replay.tables import describe_spans
 from aclkit.settings import Settings
 
-SUMMARY = ("cluster", "head_offset", "acls_alive", "facts_added", "rejects", "holes", "status")
+SUMMARY = (
+    "cluster", "head_offset", "acls_alive", "facts_added", "rejects", "holes", "bridged", "status"
+)  # fmt: skip
 
 
 @click.command()
 @replay_options
+@option(
+    "--forget",
+    multiple=True,
+    metavar="SOURCE|FROM-TO",
+    help=(
+        "Take back what was read of a source (a file or folder, as in acl_log.source) or of "
+        "offsets, before anything is read; may be given again."
+    ),
+)
 @lock_timeout_option
 @format_option
 @click.pass_obj
 def replay(
     settings: Settings,
     /,
+    forget: tuple[str, ...],
     lock_timeout: float,
     output_format: Format,
     **chosen: Any,  # noqa: ANN401 -- the option groups name them
@@ -39,19 +52,25 @@ def replay(
       aclkit --warehouse W replay --source metadata-log:/var/kafka/__cluster_metadata-0
       aclkit --warehouse W replay --source dump-log:dump.txt
       aclkit --warehouse W --cluster prod replay --source acls-list:acls.txt --at 2026-11-21T02:00Z
+      aclkit --warehouse W replay --source metadata-log:DIR --forget 1200-1229
 
     Reading the same offsets again, in other files or in another order, changes nothing. What
     cannot be used is kept in the table acl_reject with its reason.
+
+    What was read wrongly, from a damaged copy or another cluster, goes with --forget: facts,
+    rejects and the knowledge that these offsets were read. With a --source the sound log takes
+    their place in the same run.
     """
     warehouse = settings.require_warehouse()
-    intake = intake_of(chosen)
+    wrong = [parse_forget(text) for text in forget]
+    intake = intake_of(chosen, may_be_none=bool(wrong))
     with hold(warehouse, lock_timeout) as held:
         intake = ask_live(intake)
         with (
             command_session(settings, "replay") as spark,
             begin_run(spark, warehouse, "replay", lock_timeout=lock_timeout, held=held) as run,
         ):
-            result = replay_into(run, intake, settings.cluster, options_of(chosen))
+            result = replay_into(run, intake, settings.cluster, options_of(chosen), wrong)
             publish(run)
     write_rows(SUMMARY, [summary(run, result)], output_format, sys.stdout)
     tell_notes(run)
@@ -64,7 +83,7 @@ def replay(
     sys.exit(result.exit_code)
 
 
-def intake_of(chosen: dict[str, Any]) -> Intake:
+def intake_of(chosen: dict[str, Any], *, may_be_none: bool = False) -> Intake:
     """Look at the sources that the options name; no broker is asked yet."""
     intake = look_at(
         [parse_source(text) for text in chosen["source"]],
@@ -72,10 +91,11 @@ def intake_of(chosen: dict[str, Any]) -> Intake:
         command_config=chosen["command_config"],
         timeout=chosen["timeout"],
         allow_empty=chosen["allow_empty"],
+        may_be_none=may_be_none,
     )
     if intake.not_honoured:
         keys = ", ".join(map(repr, intake.not_honoured))
-        click.echo(f"note: not honoured of {chosen['command_config']}: {keys}", err=True)
+        tell(f"note: not honoured of {chosen['command_config']}: {keys}")
     return intake
 
 
@@ -97,6 +117,7 @@ def summary(run: Run, result: ReplayResult) -> tuple[object, ...]:
         result.facts,
         result.rejects,
         describe_spans(result.holes) or None,
+        describe_spans(result.bridged) or None,
         run.status,
     )
 

@@ -16,8 +16,10 @@ from aclkit.model.broker_settings import require_known_authorizer
 from aclkit.progress import step
 from aclkit.publish import BROKERS, METADATA_VERSION, Run, parse_cluster_id
 from aclkit.replay import tables
+from aclkit.replay.forget import Offsets, Origin, forget
 from aclkit.replay.listing import replay_listing
 from aclkit.replay.ranges import is_written_here
+from aclkit.replay.reading import source_rows
 from aclkit.replay.replay import ReplayOptions, ReplayResult, replay_log
 from aclkit.sources.files import require_file
 from aclkit.sources.listing import Listing
@@ -25,7 +27,6 @@ from aclkit.sources.live import read_live
 from aclkit.sources.metadata_log import read_cluster_id
 from aclkit.sources.readers import WorkItem, metadata_log_items, read_listing
 from aclkit.sources.rows import ADD_ACL, LISTING, REJECT
-from aclkit.sources.spark_source import read_sources
 
 METADATA_LOG: Final = "metadata-log"
 ACLS_LIST: Final = "acls-list"
@@ -69,7 +70,11 @@ class Intake:
     @property
     def is_listing(self) -> bool:
         """Say whether the sources are whole lists of ACLs and not a log."""
-        return self.sources[0].kind not in LOG_KINDS
+        return any(source.kind not in LOG_KINDS for source in self.sources)
+
+    def list_again(self) -> list[WorkItem]:
+        """List the files of the sources as they are now."""
+        return [item for source in self.sources for item in _items(source)]
 
 
 def parse_source(text: str) -> Source:
@@ -94,6 +99,7 @@ def look_at(
     command_config: str | None = None,
     timeout: float = 30.0,
     allow_empty: bool = False,
+    may_be_none: bool = False,
 ) -> Intake:
     """Check that sources exist and fit together; a text of a listing is read, no broker asked.
 
@@ -103,13 +109,14 @@ def look_at(
         command_config: .properties file of a Kafka client, for a live source.
         timeout: seconds that a live source may take.
         allow_empty: a listing may have no ACLs.
+        may_be_none: there may be no source at all, where something is forgotten.
 
     Raises:
         UsageError: no source, a missing file, or kinds that do not mix.
         DataError: a file of the wrong kind, a listing without ACLs, or sources of different
             clusters.
     """
-    if not sources:
+    if not sources and not may_be_none:
         raise UsageError(f"expected at least one --source KIND:PATH; kinds are {_listed()}")
     listings = [source for source in sources if source.kind not in LOG_KINDS]
     if listings and len(sources) > 1:
@@ -196,10 +203,17 @@ def _has_acl(listing: Listing) -> bool:
     return any(row.record_type == ADD_ACL for row in listing.rows)
 
 
-def replay(run: Run, intake: Intake, cluster: str | None, options: ReplayOptions) -> ReplayResult:
-    """Replay sources into the run's tables.
+def replay(
+    run: Run,
+    intake: Intake,
+    cluster: str | None,
+    options: ReplayOptions,
+    wrong: Sequence[Offsets | Origin] = (),
+) -> ReplayResult:
+    """Take back what was read wrongly, and replay sources into the run's tables.
 
     Raises:
+        UsageError: there is nothing of the kind to take back.
         DataError: another cluster's source, a log for a cluster that follows listings or the
             other way round, or content that contradicts what was read before.
     """
@@ -212,15 +226,21 @@ def replay(run: Run, intake: Intake, cluster: str | None, options: ReplayOptions
             "source another --cluster"
         )
     follows = {r.fact == LISTING for r in known}
-    if follows and intake.is_listing not in follows:
+    if follows and intake.sources and intake.is_listing not in follows:
         now, then = ("a listing", "a log") if intake.is_listing else ("a log", "listings")
         raise DataError(
             f"cluster {run.cluster_id!r} follows {then} since its first replay, and this is {now}; "
             "give it another --cluster"
         )
+    if wrong and intake.is_listing:
+        raise UsageError("a listing is compared with the state before it: say --forget alone first")
+    if wrong:
+        with step("forgetting"):
+            forget(run, wrong)
     if intake.listing is not None:
         return _replay_listing(run, intake.listing, intake, options)
-    return replay_log(run, read_sources(run.store.spark, intake.items), options)
+    with source_rows(run, intake.items, intake.list_again) as (read, sources):
+        return replay_log(run, read, options, reread=sources, has_forgotten=bool(wrong))
 
 
 def _replay_listing(

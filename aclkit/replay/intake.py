@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
@@ -45,8 +46,8 @@ def compare(known: DataFrame, incoming: DataFrame) -> DataFrame:
     """Lay known and incoming facts side by side, one row per fact key.
 
     Columns: ``fact``, ``log_offset``, ``entity``; ``contents`` (how many different contents the
-    key has), ``is_known``, ``is_incoming``, and ``row``: the incoming fact, one whatever files it
-    came from.
+    key has), ``is_known``, ``is_incoming``, ``row``: the incoming fact, one whatever files it
+    came from, and ``known_source``: where the known one came from.
     """
     columns = incoming.columns
     sides = _side(known, columns, is_known=True).unionByName(
@@ -57,6 +58,7 @@ def compare(known: DataFrame, incoming: DataFrame) -> DataFrame:
         F.bool_or("is_known").alias("is_known"),
         F.bool_or(~F.col("is_known")).alias("is_incoming"),
         F.min("row").alias("row"),
+        F.min("known_source").alias("known_source"),
     )
 
 
@@ -79,14 +81,32 @@ def refuse_conflicts(
     differs = F.col("contents") > 1
     came = ~F.col("is_known") & _within(known)
     went = ~F.col("is_incoming") & _within(incoming)
-    worst = compared.where(differs | came | went).orderBy("log_offset").limit(1).collect()
-    if worst:
-        row = worst[0]
-        raise DataError(
-            f"offset {row['log_offset']} ({row['fact']}) was read before with other content: "
-            "this source is not the log that this cluster's rows came from. Give it another "
-            "--cluster, or another warehouse"
+    worst = (
+        compared.where(differs | came | went)
+        .groupBy("fact")
+        .agg(
+            F.min("log_offset").alias("first"),
+            F.max("log_offset").alias("last"),
+            F.min_by("known_source", "log_offset").alias("source"),
         )
+        .orderBy("first")
+        .limit(1)
+        .collect()
+    )
+    if worst:
+        raise DataError(_refusal(**worst[0].asDict()))
+
+
+def _refusal(fact: str, first: int, last: int, source: str | None) -> str:
+    """Say what disagrees, and both ways on: this is another log, or what is known is wrong."""
+    said = f"{first}-{last}"
+    others = f", or with --forget {shlex.quote(source)} all of that source" if source else ""
+    return (
+        f"offset {first} ({fact}) was read before with other content"
+        f"{f', from {source}' if source else ''}: this source is not the log that this cluster's "
+        "rows came from. Give it another --cluster, or another warehouse. If what was read before "
+        f"is wrong, take it back and replay this source again: --forget {said}{others}"
+    )
 
 
 _CONTENT: Final = ("record_type", "acl_id", *BINDING, "topic_id", "mechanism")
@@ -103,6 +123,7 @@ def _side(facts: DataFrame, columns: Iterable[str], *, is_known: bool) -> DataFr
         F.xxhash64(*_CONTENT).alias("content"),
         F.lit(is_known).alias("is_known"),
         F.when(F.lit(not is_known), row).alias("row"),
+        F.when(F.lit(is_known), F.col("source")).alias("known_source"),
     )
 
 

@@ -23,6 +23,7 @@ from aclkit.publish import Run
 from aclkit.replay import tables
 from aclkit.replay.listed import changed_things, thing_of
 from aclkit.replay.ranges import Range, merge_ranges
+from aclkit.replay.rejects import known_rejects
 from aclkit.replay.replay import ReplayOptions, ReplayResult, result_of, write_history
 from aclkit.sources.listing import Listing
 from aclkit.sources.rows import ADD_ACL, LISTING, REJECT, REMOVE_ACL, SourceRow
@@ -102,8 +103,9 @@ def replay_listing(
     fail_point("after-facts")
     rejected = _rejects(run, listing.rows)
     changed = bool(facts) or not known or not rejected.isEmpty()
+    standing = known_rejects(run).unionByName(rejected)
     timeline = write_history(
-        run, merge_ranges([], ranges).ranges, rejected, options, changed=changed
+        run, merge_ranges([], ranges).ranges, standing, options, changed=changed
     )
     run.notes.extend(_notes(listing))
     run.counts["facts_added"] = len(facts)

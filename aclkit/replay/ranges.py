@@ -6,11 +6,15 @@ order of arrival leave no trace in them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from aclkit.sources.rows import LISTING, RECORD, SNAPSHOT, UNREADABLE
+
+END: Final = (1 << 63) - 1
+"""No offset is so large."""
 
 
 class Range(NamedTuple):
@@ -68,19 +72,32 @@ class Itinerary:
     head: int
     checks: tuple[int, ...]
 
+    @property
+    def bridged(self) -> tuple[tuple[int, int], ...]:
+        """Offsets, as (from, to), of which only the difference between two states is known."""
+        return tuple((leg.from_offset, leg.to_offset) for leg in self.legs if leg.fact == SNAPSHOT)
+
+    def knows(self, end_offset: int) -> bool:
+        """Say whether a snapshot of this end offset tells nothing new: the way leads past it."""
+        return any(
+            leg.from_offset < end_offset <= leg.to_offset
+            for leg in self.legs
+            if leg.fact != SNAPSHOT or leg.to_offset == end_offset
+        )
+
 
 def merge_ranges(known: Iterable[Range], incoming: Iterable[Range]) -> MergedRanges:
     """Unite ranges; where epochs overlap, the higher one withdraws the lower from there on."""
     everything = [*known, *incoming]
     spoken = [r for r in everything if r.fact == RECORD and r.epoch is not None]
     cuts = {
-        epoch: min((r.from_offset for r in spoken if _epoch(r) > epoch), default=_NEVER)
+        epoch: min((r.from_offset for r in spoken if _epoch(r) > epoch), default=END)
         for epoch in {_epoch(r) for r in spoken}
     }
-    cuts = {epoch: cut for epoch, cut in cuts.items() if cut != _NEVER}
+    cuts = {epoch: cut for epoch, cut in cuts.items() if cut != END}
     kept, withdrawn = withdraw(everything, cuts)
     return MergedRanges(
-        ranges=tuple(sorted(_unite(kept), key=_order)),
+        ranges=tuple(sorted(_readable(_unite(kept)), key=_order)),
         cuts=cuts,
         diverged=_cover(withdrawn),
     )
@@ -93,12 +110,65 @@ def withdraw(
     kept: list[Range] = []
     withdrawn: list[tuple[int, int]] = []
     for item in ranges:
-        cut = cuts.get(_epoch(item), _NEVER) if item.fact == RECORD else _NEVER
+        cut = cuts.get(_epoch(item), END) if item.fact == RECORD else END
         if item.to_offset > cut:
             withdrawn.append((max(item.from_offset, cut), item.to_offset))
         if item.from_offset < cut:
             kept.append(item._replace(to_offset=min(item.to_offset, cut)))
     return kept, withdrawn
+
+
+def spare_snapshots(ranges: Sequence[Range], known: Iterable[Range]) -> set[int]:
+    """Return the end offsets of snapshots that are new, and within a log that explains them.
+
+    History needs none of them, now or later: whatever more is read, the way through the log
+    enters it no later.
+    """
+    old = {r.to_offset for r in known if r.fact == SNAPSHOT}
+    return set(plan(ranges).checks) - old
+
+
+def without_snapshots(ranges: Iterable[Range], end_offsets: Collection[int]) -> list[Range]:
+    """Leave out snapshots."""
+    return [r for r in ranges if r.fact != SNAPSHOT or r.to_offset not in end_offsets]
+
+
+def without_offsets(
+    ranges: Iterable[Range], spans: Iterable[tuple[int, int]], end_offsets: Collection[int]
+) -> list[Range]:
+    """Forget what was read: cut spans out of the log, and leave out snapshots.
+
+    The number of a listing stays: those behind it build upon it.
+    """
+    cut, kept = list(spans), []
+    for item in without_snapshots(ranges, end_offsets):
+        is_log = item.fact in (RECORD, UNREADABLE)
+        pieces = _subtract([item[:2]], cut) if is_log else (item[:2],)
+        kept += [item._replace(from_offset=a, to_offset=b) for a, b in pieces]
+    return kept
+
+
+def readable_again(
+    ranges: Iterable[Range], gone: Iterable[int], left: Iterable[int]
+) -> list[Range]:
+    """Take back what was unreadable only by rejects that are gone.
+
+    Where something could not be read, its reject names the first offset of it.
+
+    Args:
+        ranges: what is known.
+        gone: offsets of rejects that no longer hold.
+        left: offsets of those that do.
+    """
+    standing, opened = sorted(set(left)), sorted(set(gone) - set(left))
+    limits = [*standing, END]
+    cuts = [(offset, limits[bisect_right(standing, offset)]) for offset in opened]
+    kept: list[Range] = []
+    for item in ranges:
+        own = slice(bisect_left(opened, item.from_offset), bisect_left(opened, item.to_offset))
+        cut = cuts[own] if item.fact == UNREADABLE else []
+        kept += [item._replace(from_offset=a, to_offset=b) for a, b in _subtract([item[:2]], cut)]
+    return kept
 
 
 def is_written_here(ranges: Sequence[Range], count_written: Callable[[], int]) -> bool:
@@ -122,7 +192,7 @@ def plan(
     log is known, that is a hole: the way stops before it, or goes on behind it when holes are
     accepted. Offsets at or above the high watermark do not count.
     """
-    limit = _NEVER if high_watermark is None else high_watermark
+    limit = END if high_watermark is None else high_watermark
     log = _clip([r for r in ranges if r.fact in (RECORD, LISTING)], limit)
     lost = _subtract(_clip([r for r in ranges if r.fact == UNREADABLE], limit), log)
     snapshots = sorted({r.to_offset for r in ranges if r.fact == SNAPSHOT and r.to_offset <= limit})
@@ -141,9 +211,6 @@ def plan(
             break
     checks = tuple(n for n in snapshots if way.is_on_log(n))
     return Itinerary(tuple(way.legs), tuple(way.holes), way.head, checks)
-
-
-_NEVER: Final = 1 << 63
 
 
 class _Way:
@@ -191,6 +258,17 @@ def _unite(ranges: Iterable[Range]) -> Iterable[Range]:
             yield Range(start, end, epoch, fact.partition(" ")[0])
 
 
+def _readable(ranges: Iterable[Range]) -> Iterable[Range]:
+    """Leave out of what was unreadable once what was read another time."""
+    united = list(ranges)
+    log = [r[:2] for r in united if r.fact == RECORD]
+    yield from (r for r in united if r.fact != UNREADABLE)
+    for epoch in {r.epoch for r in united if r.fact == UNREADABLE}:
+        lost = [r[:2] for r in united if r.fact == UNREADABLE and r.epoch == epoch]
+        for start, end in _subtract(lost, log):
+            yield Range(start, end, epoch, UNREADABLE)
+
+
 def _cover(spans: Iterable[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
     """Unite spans: sorted, disjoint, not touching."""
     united: list[tuple[int, int]] = []
@@ -207,17 +285,22 @@ def _clip(ranges: Iterable[Range], limit: int) -> tuple[tuple[int, int], ...]:
 
 
 def _subtract(
-    spans: Sequence[tuple[int, int]], others: Sequence[tuple[int, int]]
+    spans: Iterable[tuple[int, int]], others: Iterable[tuple[int, int]]
 ) -> tuple[tuple[int, int], ...]:
-    left = list(spans)
-    for start, end in others:
-        left = [
-            piece
-            for a, b in left
-            for piece in ((a, min(b, start)), (max(a, end), b))
-            if piece[0] < piece[1]
-        ]
-    return _cover(left)
+    """Return what of the spans lies in none of the others, in one pass over both."""
+    left: list[tuple[int, int]] = []
+    taken, at = _cover(others), 0
+    for start, end in _cover(spans):
+        rest = start
+        while at < len(taken) and taken[at][0] < end:
+            a, b = taken[at]
+            left += [(rest, a)] if rest < a else []
+            rest = max(rest, b)
+            if b > end:
+                break
+            at += 1
+        left += [(rest, end)] if rest < end else []
+    return tuple(left)
 
 
 def _next_hole(

@@ -9,7 +9,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from aclkit.delta import Store, schema_of
-from aclkit.errors import DataError, SurroundingsError, UsageError
+from aclkit.errors import DataError, GoneError, SurroundingsError, UsageError
 from aclkit.frame import local_frame
 from aclkit.publish import Run
 from aclkit.readback import read_written
@@ -18,7 +18,16 @@ from aclkit.replay.listed import Thing
 from aclkit.replay.ranges import Range
 from aclkit.replay.timeline import Timeline
 from aclkit.replay.transactions import Marker
-from aclkit.sources.rows import ABORT_TXN, BEGIN_TXN, END_TXN, FAILURE, RANGE, RECORD, WRITTEN
+from aclkit.sources.rows import (
+    ABORT_TXN,
+    BEGIN_TXN,
+    END_TXN,
+    FAILURE,
+    RANGE,
+    RECORD,
+    SNAPSHOT,
+    WRITTEN,
+)
 
 MARKERS: Final = (BEGIN_TXN, END_TXN, ABORT_TXN)
 
@@ -74,8 +83,9 @@ def read_markers(run: Run) -> list[Marker]:
 def raise_failures(rows: DataFrame) -> None:
     """Raise the error with which a source could not be read, if one could not."""
     failures = rows.where(F.col("kind") == FAILURE).select("fact", "reason").limit(1).collect()
+    known = {c.__name__: c for c in (UsageError, GoneError, SurroundingsError)}
     for name, reason in failures:
-        raise {c.__name__: c for c in (UsageError, SurroundingsError)}.get(name, DataError)(reason)
+        raise known.get(name, DataError)(reason)
 
 
 def collect_ranges(rows: DataFrame) -> list[Range]:
@@ -166,6 +176,16 @@ def mend_txn_offsets(run: Run, spans: DataFrame) -> None:
         .merge(wrong.alias("s"), condition)
         .whenMatchedUpdate(set={"txn_offset": F.col("s.txn_offset")})
         .execute()
+    )
+    run.store.note_write("acl_log")
+
+
+def delete_snapshots(run: Run, end_offsets: Sequence[int]) -> None:
+    """Delete the facts of snapshots of the run's cluster."""
+    run.store.table("acl_log").delete(
+        (F.col("cluster_id") == run.cluster_id)
+        & (F.col("fact") == SNAPSHOT)
+        & F.col("log_offset").isin(list(end_offsets))
     )
     run.store.note_write("acl_log")
 

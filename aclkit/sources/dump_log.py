@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from itertools import groupby
+from itertools import count, groupby
 from typing import Final
 
 from aclkit.errors import DataError
@@ -69,7 +69,10 @@ def read_dump_log(lines: Iterable[str], source: str) -> Iterator[SourceRow]:
 
 @dataclass(slots=True, kw_only=True)
 class _Batch:
-    """A batch header, and which of its offsets had a line (``bad``: not understood)."""
+    """A batch header, and which of its offsets had a line (``bad``: not understood).
+
+    Without metadata the line of a control record is ``blank``.
+    """
 
     line: tuple[int, str]
     base: int
@@ -80,6 +83,7 @@ class _Batch:
     is_valid: bool
     is_control: bool
     lines: int = 0
+    blank: int = 0
     seen: set[int] = field(default_factory=set)
     bad: set[int] = field(default_factory=set)
 
@@ -139,6 +143,8 @@ def _read_file(file: _File, lines: Iterable[tuple[int, str]]) -> Iterator[Source
             yield from _read_line(file, line)
         else:
             file.next_offset += 1  # a control record under --skip-record-metadata
+            if file.batch:
+                file.batch.blank += 1
     yield from _close_batch(file)
     yield from (row for row, _ in file.held)
     yield from _range_rows(file)
@@ -190,13 +196,15 @@ def _read_preamble(file: _File, line: tuple[int, str]) -> Iterator[SourceRow]:
 
 def _read_header(file: _File, line: tuple[int, str]) -> Iterator[SourceRow]:
     """Begin a batch; what cannot be read or has a bad checksum makes its records unreadable."""
-    yield from _close_batch(file)
-    if not file.has_headers:
-        yield from _drop_counted(file)
-    file.has_headers = True
     try:
         batch = _parse_header(line)
     except (ValueError, KeyError):
+        batch = None
+    yield from _close_batch(file, batch)
+    if not file.has_headers:
+        yield from _drop_counted(file)
+    file.has_headers = True
+    if batch is None:
         file.is_distrusted = True
         yield file.reject(line, "batch header cannot be read: its records are not used")
         return
@@ -234,15 +242,22 @@ def _parse_header(line: tuple[int, str]) -> _Batch:
     return batch
 
 
-def _close_batch(file: _File) -> Iterator[SourceRow]:
-    """Turn a batch into ranges: readable but for bad lines and, if lines are missing, gaps."""
+def _close_batch(file: _File, behind: _Batch | None = None) -> Iterator[SourceRow]:
+    """Turn a batch into ranges: readable but for bad lines and, if lines are missing, gaps.
+
+    It holds no more than the batch behind it leaves, whatever it announces.
+    """
     batch, file.batch = file.batch, None
     if batch is None:
         return
-    is_short = not batch.is_control and len(batch.seen) < batch.count
+    found = len(batch.seen) + (batch.blank if batch.is_control else 0)
+    is_short = found < batch.count
     if is_short and batch.is_valid:
-        reason = f"{batch.count} records announced, {len(batch.seen)} lines found"
-        yield file.reject(batch.line, reason, batch.base)
+        reason = f"{batch.count} records announced, {found} lines found"
+        missing = next(offset for offset in count(batch.base) if offset not in batch.seen)
+        yield file.reject(batch.line, reason, missing)
+    if behind and batch.base < behind.base <= batch.last:
+        batch.last = max([behind.base - 1, *batch.seen])
     elsewhere = UNREADABLE if is_short or not batch.is_valid else RECORD
     position = batch.base
     for offset in sorted(batch.seen):

@@ -16,7 +16,7 @@ import pyarrow as pa
 from pyarrow import fs
 
 from aclkit import user_file
-from aclkit.errors import SurroundingsError, UsageError
+from aclkit.errors import GoneError, SurroundingsError, UsageError
 
 _MASK: Final = "***"
 _PACKINGS: Final = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd", ".lz4": "lz4"}
@@ -72,6 +72,7 @@ def read_bytes(path: str, size: int | None = None) -> bytes:
 
     Raises:
         UsageError: it is a pipe or a device, or no filesystem is known for the URI.
+        GoneError: there is no such file.
         SurroundingsError: it cannot be read.
     """
     _refuse_endless(path)
@@ -79,6 +80,8 @@ def read_bytes(path: str, size: int | None = None) -> bytes:
     try:
         with filesystem.open_input_stream(inner) as stream:
             return bytes(stream.read(size))
+    except FileNotFoundError:
+        raise GoneError(f"{shown(path)}: there is no such file any more") from None
     except OSError as error:
         reason = _without_secrets(str(error), path)
         raise SurroundingsError(f"{shown(path)}: cannot be read: {reason}") from None

@@ -1,5 +1,8 @@
 """A path → the segments and snapshots of a metadata log, and the cluster they belong to.
 
+The broker deletes old ones while it runs, also between the moment when a file is listed and the
+one when it is opened.
+
 File names: org.apache.kafka.storage.internals.log.LogFileUtils and
 org.apache.kafka.snapshot.Snapshots.
 """
@@ -7,11 +10,11 @@ org.apache.kafka.snapshot.Snapshots.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, TypeVar
 
-from aclkit.errors import DataError
+from aclkit.errors import DataError, GoneError, SurroundingsError
 from aclkit.sources.files import (
     base_name,
     child,
@@ -28,7 +31,7 @@ from aclkit.sources.snapshot import parse_snapshot_name, read_snapshot
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MetadataLog:
-    """Paths as the user wrote them: segments by base offset, snapshots newest first."""
+    """Paths as the user wrote them: segments by base offset, snapshots by end offset."""
 
     segments: tuple[str, ...]
     snapshots: tuple[str, ...]
@@ -44,9 +47,10 @@ def list_metadata_log(path: str) -> MetadataLog:
     Raises:
         UsageError: there is nothing at the path.
         DataError: what is there is no metadata log.
+        SurroundingsError: files of it go as fast as they are listed.
     """
     if is_directory(path):
-        return _list_directory(path)
+        return listing_again(lambda: _list_directory(path))
     name = base_name(path)
     if name.endswith(".checkpoint"):
         if not _is_state(path):
@@ -72,21 +76,41 @@ def read_cluster_id(path: str) -> str | None:
     return None
 
 
-def read_newest_snapshot(paths: Sequence[str]) -> Iterator[SourceRow]:
-    """Read the first usable snapshot; those before it are rejected with their reason."""
-    for path in paths:
-        name = parse_snapshot_name(base_name(path))
+def read_snapshot_file(path: str) -> Iterator[SourceRow]:
+    """Read a snapshot; one that cannot be used is rejected with its reason."""
+    name = parse_snapshot_name(base_name(path))
+    try:
+        if name is None:
+            raise DataError(f"{shown(path)}: the name is not one of a snapshot")
+        items = read_snapshot(read_bytes(path), shown(path), *name)
+    except DataError as error:
+        yield SourceRow(kind=REJECT, source=shown(path), reason=str(error))
+    else:
+        yield from items
+
+
+T = TypeVar("T")
+
+
+def listing_again(work: Callable[[], T]) -> T:
+    """Do what lists files and opens them, and again when one of them went in between.
+
+    Raises:
+        SurroundingsError: that happened each time.
+    """
+    for _ in range(_MOST_LISTINGS):
         try:
-            if name is None:
-                raise DataError(f"{shown(path)}: the name is not one of a snapshot")
-            items = read_snapshot(read_bytes(path), shown(path), *name)
-        except DataError as error:
-            yield SourceRow(kind=REJECT, source=shown(path), reason=str(error))
-        else:
-            yield from items
-            return
+            return work()
+        except GoneError as error:
+            gone = error
+    raise SurroundingsError(
+        f"{gone}: the log was listed {_MOST_LISTINGS} times, and each time a file went before it "
+        "was read. Copy the folder, and read the copy"
+    )
 
 
+_MOST_LISTINGS: Final = 4
+"""Once, and again three times."""
 _SEGMENT: Final = re.compile(r"[0-9]{20}\.log")
 _TOPIC_FOLDER: Final = "__cluster_metadata-0"
 _MAGIC_AT, _MAGIC = 16, 2
@@ -98,7 +122,7 @@ def _list_directory(path: str) -> MetadataLog:
         path = child(path, _TOPIC_FOLDER)
         names = list_names(path)
     segments = [child(path, name) for name in sorted(names) if _SEGMENT.fullmatch(name)]
-    snapshots = [child(path, name) for name in sorted(names, reverse=True) if _is_state(name)]
+    snapshots = [child(path, name) for name in sorted(names) if _is_state(name)]
     if not segments and not snapshots:
         raise DataError(
             f"{shown(path)}: expected segments (%020d.log) or snapshots (%020d-%010d.checkpoint) "

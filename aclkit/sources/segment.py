@@ -8,21 +8,22 @@ from collections.abc import Iterator
 from datetime import datetime
 from typing import Final
 
-from aclkit.sources.batches import END_OF_OFFSETS, Batch, Damage, read_batches
+from aclkit.sources.batches import END_OF_OFFSETS, Batch, Damage, Neighbour, read_batches
 from aclkit.sources.frames import FrameFields, UndecodableRecord, parse_values
 from aclkit.sources.rows import FACT, RANGE, RECORD, REJECT, UNREADABLE, SourceRow, log_time
 
 
-def read_segment(data: bytes, source: str) -> Iterator[SourceRow]:
+def read_segment(data: bytes, source: str, behind: Neighbour | None = None) -> Iterator[SourceRow]:
     """Read a segment of the metadata log.
 
     Ranges are as long as offset and epoch allow. Control batches and foreign records hold no ACL
     fact and count as read. Where an ACL fact may be lost an ``unreadable`` range says so; the
     torn tail of a log loses none, because it was never committed. The name of the file is its
-    first offset, which tells what a damaged beginning held.
+    first offset, which tells what a damaged beginning held; ``behind`` is how the next segment
+    begins, which tells what a damaged end held.
     """
     readable = _Readable(source)
-    for item in read_batches(data, _first_offset(source)):
+    for item in read_batches(data, first_offset(source), behind):
         if isinstance(item, Damage):
             yield reject_damage(data, item, source)
             if item.from_offset is not None and item.to_offset is not None:
@@ -61,6 +62,12 @@ def reject_record(
     )
 
 
+def first_offset(source: str) -> int | None:
+    """Return the offset that a segment is named for (LogFileUtils), None if named otherwise."""
+    found = _NAME.fullmatch(source)
+    return int(found[1]) if found and int(found[1]) < END_OF_OFFSETS else None
+
+
 def readable_time(milliseconds: int) -> datetime | None:
     """Return a time of the log; None for what no calendar holds, such as -1 for "no time"."""
     return log_time(milliseconds) if 0 <= milliseconds < _END_OF_TIME else None
@@ -69,12 +76,6 @@ def readable_time(milliseconds: int) -> datetime | None:
 _NAME: Final = re.compile(r"(?:.*/)?([0-9]{20})\.log(?:\?.*)?", re.DOTALL)
 _END_OF_TIME: Final = 253_402_300_800_000
 """The year 10000, in milliseconds."""
-
-
-def _first_offset(source: str) -> int:
-    """Return the offset that a segment is named for (LogFileUtils), 0 if it is named otherwise."""
-    found = _NAME.fullmatch(source)
-    return int(found[1]) if found and int(found[1]) < END_OF_OFFSETS else 0
 
 
 class _Readable:

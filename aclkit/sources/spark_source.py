@@ -16,7 +16,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 
 from aclkit.errors import AclkitError
-from aclkit.sources.readers import READERS, WorkItem
+from aclkit.sources.readers import WorkItem, read_item
 from aclkit.sources.rows import FAILURE, SPARK_DDL, SourceRow, to_record_batch
 
 
@@ -48,7 +48,7 @@ class AclkitSource(DataSource):
     def reader(self, schema: object) -> DataSourceReader:
         """Return the reader of the given work items."""
         items = json.loads(self.options[_ITEMS])
-        return _Reader([WorkItem(kind=item["kind"], path=item["path"]) for item in items])
+        return _Reader([WorkItem(**item) for item in items])
 
 
 class _Reader(DataSourceReader):
@@ -66,7 +66,7 @@ class _Reader(DataSourceReader):
 def _with_failure(item: WorkItem) -> Iterator[SourceRow]:
     """Yield an item's rows; an error of aclkit's own becomes the last row, not a lost task."""
     try:
-        yield from READERS[item.kind](item.path)
+        yield from read_item(item)
     except AclkitError as error:
         yield SourceRow(
             kind=FAILURE, source=item.kind, fact=type(error).__name__, reason=str(error)

@@ -97,6 +97,18 @@ def test_replay_killed_at_its_third_commit(started, whole, tmp_path):
     assert warehouse.tables() == whole.tables()
 
 
+def test_forgetting_killed_after_its_facts(whole, tmp_path):
+    warehouse = whole.copy(tmp_path / "warehouse")
+    command = ("replay", "--forget", "2-")
+    kill_at("after-facts", warehouse, command)
+    assert warehouse.tables() == whole.tables()
+
+    warehouse.run(*command)
+    assert warehouse.published().run.head_offset == 2
+    warehouse.run(*REPLAY)
+    assert warehouse.tables() == whole.tables()
+
+
 def test_materialize_killed_between_pairs_and_rulings(whole, undisturbed, tmp_path):
     warehouse = whole.copy(tmp_path / "warehouse")
     kill_at("between-pairs-and-rulings", warehouse, MATERIALIZE)

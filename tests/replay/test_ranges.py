@@ -3,11 +3,20 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Iterable
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aclkit.replay.ranges import Leg, Range, merge_ranges, plan
+from aclkit.replay.ranges import (
+    Leg,
+    Range,
+    merge_ranges,
+    plan,
+    spare_snapshots,
+    without_snapshots,
+)
 
 
 def record(start: int, end: int, epoch: int | None = 1) -> Range:
@@ -128,3 +137,47 @@ def test_what_another_copy_could_read_is_no_hole():
 def test_rows_at_or_above_the_high_watermark_do_not_count():
     itinerary = plan([record(0, 30), snapshot(25)], high_watermark=20)
     assert (itinerary.head, itinerary.checks) == (20, ())
+
+
+def test_what_was_unreadable_once_and_read_another_time_is_read():
+    merged = merge_ranges([Range(5, 15, None, "unreadable")], [record(0, 10)])
+    assert merged.ranges == (record(0, 10), Range(10, 15, None, "unreadable"))
+    assert merge_ranges([record(0, 10)], [Range(5, 15, None, "unreadable")]) == merged
+
+
+def test_each_bridge_is_named_and_the_nearest_snapshot_is_taken():
+    itinerary = plan([record(0, 10), record(15, 30), snapshot(18), snapshot(25), snapshot(12)])
+    assert itinerary.bridged == ((10, 12), (12, 18))
+    assert itinerary.checks == (25,)
+
+
+@pytest.mark.parametrize(
+    ("end", "known"), [(5, True), (10, True), (14, False), (18, True), (25, True), (31, False)]
+)
+def test_the_way_knows_what_it_travelled_and_the_snapshots_it_jumped_onto(end, known):
+    assert plan([record(0, 10), record(15, 30), snapshot(18)]).knows(end) is known
+
+
+RANGES = st.lists(
+    st.one_of(
+        st.builds(lambda a, n: record(a, a + n), st.integers(0, 40), st.integers(1, 15)),
+        st.builds(snapshot, st.integers(1, 60)),
+    ),
+    max_size=10,
+)
+
+
+def explained(ranges: Iterable[Range]) -> list[Range]:
+    """What is kept of ranges, where none of their snapshots is known."""
+    merged = merge_ranges([], ranges).ranges
+    return without_snapshots(merged, spare_snapshots(merged, []))
+
+
+@given(RANGES, RANGES)
+def test_snapshots_that_the_log_explains_are_never_missed(first, second):
+    """Neither on the way now, nor when more is read later, in whatever order."""
+    whole = merge_ranges([], [*first, *second]).ranges
+    kept = explained([*explained(first), *second])
+    assert plan(kept).legs == plan(whole).legs
+    assert plan(kept).holes == plan(whole).holes
+    assert set(kept) == set(explained([*explained(second), *first]))

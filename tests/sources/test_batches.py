@@ -4,24 +4,18 @@ from __future__ import annotations
 
 import struct
 import time
-import tracemalloc
-import zlib
 
 import pytest
-from hypothesis import example, given
+from hypothesis import given
 from hypothesis import strategies as st
 from kafka import codec
-from kafka.record.default_records import DefaultRecordBatchBuilder
-from kafka.record.memory_records import MemoryRecords
 from kafka.record.util import calc_crc32c
 
-from aclkit.sources import batches, codecs
-from aclkit.sources.batches import Batch, Damage, read_batches
+from aclkit.sources import batch as one_batch
+from aclkit.sources.batches import Batch, Damage, Neighbour, read_batches
 from tests.sources.log_bytes import (
     ACL,
-    KRAFT,
     NO_OP,
-    SYNTHETIC,
     batch,
     control_batch,
     flipped,
@@ -181,25 +175,101 @@ def test_records_that_do_not_decode_in_spite_of_the_crc_are_damage():
     assert lost(data) == [(1, 3)]
 
 
-def test_control_batch_is_sound_even_if_its_records_do_not_decode():
-    odd = with_field(batch(0, b"\xff"), 21, ">h", 1 << 5)
-    (found,) = read_batches(odd)
-    assert found.is_control
-    assert found.records.values == ()
+LEADER_CHANGE = (b"\0\0\0\2", b"v")
+
+
+def test_batch_that_says_control_of_records_that_are_none_is_damage():
+    odd = FIRST + with_field(SECOND, 21, ">h", 1 << 5) + THIRD
+    assert sound(odd) == [(0, 0), (3, 3)]
+    assert lost(odd) == [(1, 3)]
+
+
+def inflated(one, count):
+    """Invent a count of records and offsets; the CRC holds."""
+    return with_field(with_field(one, 57, ">i", count), 23, ">i", count - 1)
+
+
+@pytest.mark.parametrize("count", [2, 3, 7, 1_000_000, 2**31 - 1])
+@pytest.mark.parametrize("one", [control_batch(1, LEADER_CHANGE), batch(1, ACL)], ids=len)
+def test_invented_count_costs_one_batch_and_no_offset_behind_it(one, count):
+    behind = b"".join(batch(offset, ACL) for offset in range(2, 31))
+    data = FIRST + inflated(one, count) + behind
+    assert sound(data) == [(0, 0), *((offset, offset) for offset in range(2, 31))]
+    assert lost(data) == [(1, 2)]
+
+
+@pytest.mark.parametrize("count", [2, 7, 1_000_000])
+def test_invented_count_of_the_last_batch_claims_no_more_than_is_known(count):
+    assert lost(FIRST + inflated(control_batch(1, LEADER_CHANGE), count)) == [(1, 2)]
+    known = list(
+        read_batches(FIRST + inflated(control_batch(1, LEADER_CHANGE), count), 0, Neighbour(2, 1))
+    )
+    assert (known[1].from_offset, known[1].to_offset) == (1, 2)
+
+
+@pytest.mark.parametrize("base", [2, 3, 6, 10, 11, 2**40])
+def test_base_offset_that_all_batches_behind_contradict_costs_one_batch(base):
+    batches = [batch(offset, ACL) for offset in range(12)]
+    batches[1] = struct.pack(">q", base) + batches[1][8:]
+    data = b"".join(batches)
+    assert sound(data) == [(0, 0), *((offset, offset) for offset in range(2, 12))]
+    assert lost(data) == [(1, 2)]
+
+
+def test_two_batches_that_lie_in_the_same_way_cost_two():
+    batches = [batch(offset, ACL) for offset in range(12)]
+    for at in (3, 4):
+        batches[at] = struct.pack(">qii", at + 100, len(batches[at]) - 12, 9) + batches[at][16:]
+    assert lost(b"".join(batches)) == [(3, 4), (4, 5)]
+
+
+def test_batch_that_has_swallowed_the_next_one_with_a_right_crc_gives_it_back():
+    swallowed = FIRST[:8] + struct.pack(">i", len(FIRST + SECOND) - 12) + FIRST[12:] + SECOND
+    data = with_field(swallowed, 0, ">q", 0) + THIRD
+    assert sound(data) == [(1, 2), (3, 3)]
+    assert lost(data) == [(0, 1)]
+
+
+def test_times_that_contradict_each_other_are_damage():
+    data = FIRST + with_field(SECOND, 27, ">q", 5) + THIRD
+    assert sound(data) == [(0, 0), (3, 3)]
+
+
+def test_epoch_that_rises_in_the_last_batch_needs_the_record_that_begins_it():
+    assert sound(FIRST + SECOND + batch(3, ACL, epoch=2)) == [(0, 0), (1, 2)]
+    began = control_batch(3, LEADER_CHANGE, epoch=2)
+    assert sound(FIRST + SECOND + began) == [(0, 0), (1, 2), (3, 3)]
+
+
+def test_next_file_of_the_log_testifies_against_the_last_batch():
+    last = control_batch(1, LEADER_CHANGE, epoch=9)
+    assert sound(FIRST + last) == [(0, 0), (1, 1)]
+    reasons = [i.reason for i in read_batches(FIRST + last, 0, Neighbour(2, 1)) if _is_damage(i)]
+    assert reasons == ["leader epoch 9 before 1"]
+    leap = struct.pack(">q", 5) + batch(1, ACL)[8:]
+    (damaged,) = [i for i in read_batches(FIRST + leap, 0, Neighbour(2, 1)) if _is_damage(i)]
+    assert (damaged.from_offset, damaged.to_offset) == (1, 2)
+
+
+def test_torn_tail_of_a_file_that_the_log_goes_on_behind_loses_what_is_missing():
+    (_, torn) = read_batches(FIRST + SECOND[:-4], 0, Neighbour(3, 1))
+    assert (torn.from_offset, torn.to_offset) == (1, 3)
+
+
+def test_first_batch_elsewhere_than_the_file_is_named_for_needs_one_that_goes_on_from_it():
+    assert [_is_damage(i) for i in read_batches(batch(7, ACL), 4)] == [True]
+    assert [_is_damage(i) for i in read_batches(batch(7, ACL) + batch(8, ACL), 4)] == [False] * 2
+    assert [_is_damage(i) for i in read_batches(batch(7, ACL))] == [False]
+
+
+def _is_damage(item):
+    return isinstance(item, Damage)
 
 
 def test_control_records_have_their_keys():
     (found,) = read_batches(control_batch(0, (b"\0\0\0\2", b"v")))
     assert found.is_control
     assert found.records.keys == [b"\0\0\0\2"]
-
-
-@pytest.mark.parametrize("number", [1, 2, 3, 4])
-def test_compressed_batch_is_read_like_a_plain_one(number):
-    values = [ACL] * 20
-    (packed,) = read_batches(batch(0, *values, codec=number))
-    (plain,) = read_batches(batch(0, *values))
-    assert packed.records == plain.records
 
 
 @pytest.mark.parametrize("name", ["snappy", "lz4", "zstd"])
@@ -214,57 +284,6 @@ def test_missing_codec_names_the_package_and_loses_the_batch(monkeypatch, name):
     assert (found.from_offset, found.to_offset) == (1, 21)
 
 
-def bomb(number, megabytes):
-    """Compress a batch of zeros, as small as the codec makes it."""
-    zeros = bytes(1 << 20)
-    if number == 1:
-        packer = zlib.compressobj(9, zlib.DEFLATED, 31)
-        packed = b"".join(packer.compress(zeros) for _ in range(megabytes)) + packer.flush()
-    elif number == 2:
-        block = codec.snappy.compress(zeros)
-        packed = b"\x82SNAPPY\0" + struct.pack(">ii", 1, 1)
-        packed += (struct.pack(">i", len(block)) + block) * megabytes
-    elif number == 3:
-        packer = codec.lz4.LZ4FrameCompressor()
-        packed = packer.begin() + b"".join(packer.compress(zeros) for _ in range(megabytes))
-        packed += packer.flush()
-    else:
-        packer = codec.zstd.ZstdCompressor().compressobj()
-        packed = b"".join(packer.compress(zeros) for _ in range(megabytes)) + packer.flush()
-    head = struct.pack(">qii", 0, 49 + len(packed), 1) + b"\2" + bytes(4)
-    head += struct.pack(">hiqqqhii", number, 0, 0, 0, -1, -1, -1, 1)
-    return with_field(head + packed, 21, ">h", number)
-
-
-@pytest.mark.parametrize("number", [1, 2, 3, 4])
-def test_batch_that_unpacks_to_gigabytes_is_damage_and_takes_no_memory(monkeypatch, number):
-    monkeypatch.setattr(codecs, "MOST_BYTES", 1 << 20)
-    packed = bomb(number, 64)
-    tracemalloc.start()
-    (found,) = damage(packed + batch(1, ACL))
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    assert found.reason == "the batch does not decode: it unpacks to more than 1,048,576 bytes"
-    assert (found.from_offset, found.to_offset) == (0, 1)
-    assert peak < (8 << 20) + len(packed)
-
-
-@pytest.mark.parametrize("number", [1, 2, 3, 4])
-@pytest.mark.parametrize("kept", [0, 1, 7, 15, 16, 19, 20, 21])
-def test_compressed_records_cut_anywhere_are_damage(number, kept):
-    whole = batch(0, *[ACL] * 20, codec=number)
-    cut = whole[: 61 + kept]
-    cut = with_field(cut[:8] + struct.pack(">i", len(cut) - 12) + cut[12:], 21, ">h", number)
-    assert [(d.from_offset, d.to_offset) for d in damage(cut + batch(20, ACL))] == [(0, 20)]
-
-
-def test_snappy_block_of_negative_length_is_damage():
-    packed = b"\x82SNAPPY\0" + struct.pack(">iii", 1, 1, -4)
-    head = batch(0, ACL)[:61]
-    bad = head[:8] + struct.pack(">i", 49 + len(packed)) + head[12:] + packed
-    assert lost(with_field(bad, 21, ">h", 2) + batch(1, ACL)) == [(0, 1)]
-
-
 def looked_at(monkeypatch, data):
     """Count the bytes whose CRC is computed while a file is read."""
     counted = []
@@ -273,7 +292,7 @@ def looked_at(monkeypatch, data):
         counted.append(len(view))
         return calc_crc32c(view)
 
-    monkeypatch.setattr(batches, "calc_crc32c", crc)
+    monkeypatch.setattr(one_batch, "calc_crc32c", crc)
     found = list(read_batches(data))
     return found, sum(counted)
 
@@ -318,86 +337,8 @@ def test_batch_that_does_not_decompress_is_damage(number):
     assert lost(data) == [(1, 3)]
 
 
-@pytest.mark.parametrize(
-    "path", [*KRAFT.glob("*.log"), *KRAFT.glob("*.checkpoint"), *SYNTHETIC.glob("*/*.log")], ids=str
-)
-def test_plain_walk_and_kafka_python_read_the_same_records(path):
-    data = path.read_bytes()
-    at, walked = 0, 0
-    while header := batches._header_at(data, at):
-        plain = batches._plain_records(data, header)
-        assert plain in (None, batches._records(data, header))
-        walked += plain is not None
-        at = header.end
-    assert walked
-
-
-@given(st.lists(st.binary(max_size=300), min_size=1, max_size=130))
-def test_plain_walk_reads_any_value(values):
-    (found,) = read_batches(batch(0, *values))
-    assert found.records.values == values
-
-
 @given(st.binary(max_size=400))
 def test_no_bytes_whatever_raise_and_all_are_accounted_for(data):
     for item in read_batches(LOG + data):
         assert isinstance(item, Batch | Damage)
     assert sound(LOG + data)[:3] == [(0, 0), (1, 2), (3, 3)]
-
-
-def odd_batch(number):
-    """One batch of a codec with keys, headers, nulls and times of their own."""
-    builder = DefaultRecordBatchBuilder(2, number, False, -1, -1, -1, 1 << 20)
-    records = [
-        (1_700_000_000_000, b"k", b"v", [("h", b"x"), ("i", None)]),
-        (1_700_000_000_005, None, None, []),
-        (1_699_999_999_999, b"", b"", []),
-        (1_700_000_000_000, None, ACL * 3, []),
-    ]
-    for index, (stamp, key, value, headers) in enumerate(records):
-        builder.append(index, stamp, key, value, headers)
-    return with_field(bytes(builder.build()), 12, ">i", 1)
-
-
-def as_kafka_python_reads(data):
-    """Return the records of one sound batch, None if kafka-python takes it for no such batch."""
-    try:
-        (one,) = MemoryRecords(data)
-        return [(r.offset, r.timestamp, r.key, r.value) for r in one] if one.magic == 2 else None
-    except Exception:  # noqa: BLE001 - it raises what it likes on what it cannot read
-        return None
-
-
-@pytest.mark.parametrize("number", range(5))
-def test_batch_with_any_bit_flipped_is_read_as_kafka_python_reads_it_or_not_at_all(number):
-    whole = odd_batch(number)
-    for bit in range(21 * 8, len(whole) * 8):
-        changed = with_field(flipped(whole, bit // 8, 1 << bit % 8), 0, ">q", 0)
-        for found in read_batches(changed):
-            if isinstance(found, Batch) and found.records.values:
-                numbered = enumerate(zip(*found.records, strict=True))
-                records = [(n, stamp, key, value) for n, (stamp, key, value) in numbered]
-                assert records == as_kafka_python_reads(changed), bit
-    assert as_kafka_python_reads(whole)
-    assert [len(item.records.values) for item in read_batches(whole)] == [4]
-
-
-@pytest.mark.parametrize("number", range(5))
-def test_batch_cut_anywhere_is_never_read(number):
-    whole = odd_batch(number)
-    for kept in range(len(whole)):
-        assert sound(whole[:kept]) == []
-
-
-@given(st.binary(max_size=60), st.sampled_from([0, 1, 2, 3, 200, 2**31 - 1, -1]))
-@example(b"\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", 1)
-@example(b"\x01\x00\x00\x00\x01", 1)
-@example(b"\x0e\x00\x00\x00\x01\x01\xfe\xff\xff\xff\x0f", 1)
-def test_records_of_any_bytes_are_read_as_kafka_python_reads_them_or_not_at_all(body, count):
-    head = struct.pack(">qii", 0, 49 + len(body), 1) + b"\2" + bytes(4)
-    head += struct.pack(">hiqqqhii", 0, max(count - 1, -1), 0, 0, -1, -1, -1, count)
-    data = with_field(head + body, 0, ">q", 0)
-    for found in read_batches(data):
-        if isinstance(found, Batch):
-            kafkas = as_kafka_python_reads(data)
-            assert [record[3] for record in kafkas] == list(found.records.values)

@@ -314,3 +314,13 @@ def test_any_text_is_read_or_refused(lines):
     except DataError:
         return
     assert all(row.kind in ("fact", "range", "reject") for row in rows)
+
+
+@pytest.mark.parametrize("control", ["true", "false"])
+def test_invented_count_takes_no_offset_from_the_batches_behind_it(control):
+    body = "LeaderChange: {}" if control == "true" else acl(0)
+    inflated = header(0, 999_999, control=control)
+    rows = read(DUMPING, inflated, record(0, body), *batch(1, acl(1)), *batch(2, acl(2)))
+    assert ranges(rows) == [("record", 0, 3, 1)]
+    (reject,) = [row for row in rows if row.kind == "reject"]
+    assert (reject.log_offset, reject.reason) == (1, "1000000 records announced, 1 lines found")

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 
 import pytest
 
-from aclkit.errors import DataError, UsageError
-from aclkit.sources import rows
-from aclkit.sources.metadata_log import list_metadata_log, read_cluster_id, read_newest_snapshot
-from aclkit.sources.readers import READERS, WorkItem, metadata_log_items
+from aclkit.errors import DataError, SurroundingsError, UsageError
+from aclkit.sources import metadata_log, rows
+from aclkit.sources.metadata_log import list_metadata_log, read_cluster_id, read_snapshot_file
+from aclkit.sources.readers import WorkItem, metadata_log_items, read_item
 from tests.sources.log_bytes import ACL, KRAFT, batch, flipped
 
 SEGMENT = "00000000000000000000.log"
@@ -30,10 +29,10 @@ def names(paths):
     return [path.rpartition("/")[2] for path in paths]
 
 
-def test_segments_come_by_base_offset_and_snapshots_newest_first():
+def test_segments_come_by_base_offset_and_snapshots_by_end_offset():
     found = list_metadata_log(str(KRAFT))
     assert found.segments == (f"{KRAFT}/{SEGMENT}",)
-    assert [name[17:20] for name in names(found.snapshots)] == ["915", "626", "326"]
+    assert [name[17:20] for name in names(found.snapshots)] == ["326", "626", "915"]
 
 
 def test_all_other_files_are_ignored(log_dir):
@@ -128,28 +127,78 @@ def test_cluster_id_may_be_unknown(log_dir):
     assert read_cluster_id(str(log_dir)) is None
 
 
-def test_newest_usable_snapshot_is_read_and_newer_bad_ones_are_rejected(tmp_path):
+def test_snapshot_that_cannot_be_used_is_rejected_with_its_reason(tmp_path):
     newer = "00000000000000000999-0000000001.checkpoint"
     (tmp_path / newer).write_bytes((KRAFT / NEWEST).read_bytes()[:-9])
-    shutil.copy(KRAFT / NEWEST, tmp_path)
-    reject, *others = read_newest_snapshot(list_metadata_log(str(tmp_path)).snapshots)
+    (reject,) = read_snapshot_file(str(tmp_path / newer))
     assert (reject.kind, reject.source) == (rows.REJECT, f"{tmp_path}/{newer}")
     assert "torn tail" in reject.reason
-    assert {row.source for row in others} == {f"{tmp_path}/{NEWEST}"}
-    assert {row.log_offset for row in others if row.kind == rows.FACT} == {915}
 
 
-def test_work_items_are_each_segment_and_all_snapshots_together(log_dir):
-    shutil.copy(KRAFT / NEWEST, log_dir)
-    first, second, third = metadata_log_items(str(log_dir))
-    assert first == WorkItem(kind="segment", path=f"{log_dir}/{SEGMENT}")
-    assert second.kind == "segment"
-    assert third == WorkItem(kind="snapshot", path=json.dumps([f"{log_dir}/{NEWEST}"]))
+def test_work_items_are_each_segment_with_the_one_behind_it_and_each_snapshot(log_dir):
+    older = "00000000000000000626-0000000001.checkpoint"
+    for name in (older, NEWEST):
+        shutil.copy(KRAFT / name, log_dir)
+    second = f"{log_dir}/00000000000000000100.log"
+    assert metadata_log_items(str(log_dir)) == [
+        WorkItem(kind="segment", path=f"{log_dir}/{SEGMENT}", behind=second),
+        WorkItem(kind="segment", path=second),
+        WorkItem(kind="snapshot", path=f"{log_dir}/{older}", only_below=626),
+        WorkItem(kind="snapshot", path=f"{log_dir}/{NEWEST}"),
+    ]
+
+
+def test_snapshot_that_is_given_by_name_is_always_read():
+    (item,) = metadata_log_items(f"{KRAFT}/{NEWEST}")
+    assert item == WorkItem(kind="snapshot", path=f"{KRAFT}/{NEWEST}")
+
+
+def test_next_segment_tells_what_a_damaged_end_held(log_dir):
+    (log_dir / SEGMENT).write_bytes(batch(0, *[ACL] * 99) + flipped(batch(99, ACL), 70))
+    first, _ = metadata_log_items(str(log_dir))
+    (lost,) = [row for row in read_item(first) if row.fact == rows.UNREADABLE]
+    assert (lost.from_offset, lost.to_offset) == (99, 100)
+    (log_dir / SEGMENT).write_bytes(batch(0, *[ACL] * 90) + b"garbage" * 20)
+    (lost,) = [row for row in read_item(first) if row.fact == rows.UNREADABLE]
+    assert (lost.from_offset, lost.to_offset) == (90, 100)
+
+
+def going(log_dir, monkeypatch, *names):
+    """Let the broker roll files away, one each time that the folder has just been listed."""
+    left = [log_dir / name for name in names]
+    listed = metadata_log.list_names
+
+    def list_names(path):
+        found = listed(path)
+        if left:
+            gone = left.pop(0)
+            gone.rename(gone.with_suffix(".log.deleted"))
+        return found
+
+    monkeypatch.setattr(metadata_log, "list_names", list_names)
+
+
+def test_segment_that_goes_between_listing_and_opening_has_the_folder_listed_again(
+    log_dir, monkeypatch
+):
+    going(log_dir, monkeypatch, SEGMENT)
+    assert names(list_metadata_log(str(log_dir)).segments) == ["00000000000000000100.log"]
+
+
+def test_folder_whose_files_go_each_time_is_given_up_with_a_reason(log_dir, monkeypatch):
+    gone = [f"{number:020}.log" for number in range(4)]
+    for name in gone:
+        (log_dir / name).write_bytes(b"x" * 20)
+    going(log_dir, monkeypatch, *gone)
+    with pytest.raises(SurroundingsError, match="listed 4 times, and each time a file went"):
+        list_metadata_log(str(log_dir))
 
 
 def test_text_of_dump_log_gives_the_facts_of_its_segment(data_dir):
     text = str(data_dir / "kraft-4.1-text" / "kafka-dump-log.txt")
-    from_text = [row for row in READERS["dump-log"](text) if row.kind == rows.FACT]
-    from_bytes = [row for row in READERS["segment"](f"{KRAFT}/{SEGMENT}") if row.kind == rows.FACT]
+    from_text, from_bytes = (
+        [row for row in read_item(WorkItem(kind=kind, path=path)) if row.kind == rows.FACT]
+        for kind, path in (("dump-log", text), ("segment", f"{KRAFT}/{SEGMENT}"))
+    )
     keys = [(row.log_offset, row.record_type, row.acl_id) for row in from_bytes]
     assert [(row.log_offset, row.record_type, row.acl_id) for row in from_text] == keys

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 
 from aclkit.errors import AclkitError, UsageError
@@ -14,7 +12,9 @@ from aclkit.sources.readers import (
     DUMP_LOG,
     READERS,
     SEGMENT,
-    SNAPSHOTS,
+    SNAPSHOT,
+    WorkItem,
+    read_item,
     read_listing,
 )
 from tests.sources.log_bytes import DATA as SAMPLES
@@ -70,8 +70,11 @@ def test_a_carriage_return_in_a_name_ends_no_line(tmp_path):
 
 def test_a_dump_is_read_from_a_uri_as_from_a_path():
     path = DATA / "kafka-dump-log.txt"
-    read = READERS[DUMP_LOG]
-    assert without_source(read(path.as_uri())) == without_source(read(str(path)))
+    from_uri, from_path = (
+        without_source(read_item(WorkItem(kind=DUMP_LOG, path=place)))
+        for place in (path.as_uri(), str(path))
+    )
+    assert from_uri == from_path
 
 
 SECRETS = ["nowhere://KEY:hunter2@host/acls.txt", "nowhere://c@host/acls.txt?secret=hunter2"]
@@ -89,11 +92,11 @@ def test_a_credential_in_a_uri_comes_into_no_message(uri, read):
 @pytest.mark.parametrize("kind", sorted(READERS))
 def test_a_credential_in_a_uri_comes_into_no_row(uri, kind, monkeypatch):
     data = (KRAFT / "00000000000000000000.log").read_bytes() if kind == SEGMENT else b"{}\n"
-    monkeypatch.setattr(readers, "read_bytes", lambda path: data)
-    monkeypatch.setattr(metadata_log, "read_bytes", lambda path: data)
-    path = json.dumps([uri.replace("acls.txt", NEWEST)]) if kind == SNAPSHOTS else uri
+    monkeypatch.setattr(readers, "read_bytes", lambda path, size=None: data)
+    monkeypatch.setattr(metadata_log, "read_bytes", lambda path, size=None: data)
+    path = uri.replace("acls.txt", NEWEST) if kind == SNAPSHOT else uri
     try:
-        told = [repr(row) for row in READERS[kind](path)]
+        told = [repr(row) for row in read_item(WorkItem(kind=kind, path=path))]
     except AclkitError as error:
         told = [str(error)]
     assert told

@@ -140,7 +140,7 @@ def test_torn_tail_is_a_reject_and_no_unreadable_range():
 
 
 def test_ranges_end_where_the_epoch_changes():
-    data = batch(0, ACL) + batch(1, NO_OP) + batch(2, ACL, epoch=3)
+    data = batch(0, ACL) + batch(1, NO_OP) + control_batch(2, (b"\0\0\0\2", b"v"), epoch=3)
     assert ranges(data) == [(rows.RECORD, 0, 2, 1), (rows.RECORD, 2, 3, 3)]
 
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections import Counter
 
 from aclkit.sources import rows
-from aclkit.sources.readers import READERS, metadata_log_items
+from aclkit.sources.readers import metadata_log_items, read_item
 from aclkit.sources.spark_source import read_sources
 from tests.sources.log_bytes import KRAFT, SYNTHETIC
 
 
 def test_dataframe_holds_the_rows_of_all_readers(spark):
     items = [*metadata_log_items(str(KRAFT)), *metadata_log_items(str(SYNTHETIC / "txn"))]
-    expected = Counter(row for item in items for row in READERS[item.kind](item.path))
+    expected = Counter(row for item in items for row in read_item(item))
     found = read_sources(spark, items)
     assert found.columns == rows.ARROW_SCHEMA.names
     table = found.toArrow().to_pylist()

@@ -1,0 +1,132 @@
+"""A batch that lies harms nothing, and what was read wrongly can be taken back."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.cli.running import KRAFT, REPLAYED, SEGMENT, Warehouse, split_batches
+from tests.sources.log_bytes import ACL, batch, control_batch, with_field
+
+pytestmark = pytest.mark.usefixtures("spark")
+
+LEADER_CHANGE = (b"\0\0\0\2", b"v")
+LOG = list(split_batches((KRAFT / SEGMENT).read_bytes()))
+
+
+def log_of(folder, contents):
+    """Write a folder with one segment that begins at 0."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / SEGMENT).write_bytes(b"".join(contents))
+    return f"metadata-log:{folder}"
+
+
+@pytest.fixture(scope="module")
+def fresh(_session, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("fresh")
+    warehouse = Warehouse(folder / "warehouse")
+    warehouse.replay(log_of(folder / "log", [content for _, content in LOG]))
+    return warehouse
+
+
+def inflated():
+    """The log's first batch, a control batch, invents a count of a million offsets."""
+    contents = [content for _, content in LOG]
+    for field in ((57, 1_000_000), (23, 999_999)):
+        contents[0] = with_field(contents[0], field[0], ">i", field[1])
+    return contents
+
+
+def test_invented_count_costs_one_offset_and_the_sound_log_heals_it(fresh, tmp_path):
+    warehouse = Warehouse(tmp_path / "warehouse")
+    source = log_of(tmp_path / "log", inflated())
+    result = warehouse.replay(source, code=3)
+    assert "offsets 0 could not be read" in result.stderr
+    (reject,) = warehouse.sql("SELECT log_offset, reason FROM acl_reject WHERE stage = 'source'")
+    assert reject["log_offset"] == "0"
+    assert reject["reason"].startswith("1000000 records in")
+    assert len(warehouse.table("acl_log")) == len(fresh.table("acl_log"))
+
+    log_of(tmp_path / "log", [content for _, content in LOG])
+    warehouse.replay(source)
+    assert warehouse.tables() == fresh.tables()
+
+
+@pytest.fixture(scope="module")
+def poisoned(_session, tmp_path_factory):
+    """A copy whose last batch says an offset of its own, which nothing contradicts yet."""
+    folder = tmp_path_factory.mktemp("poisoned")
+    contents = [content for _, content in LOG[:30]]
+    contents.append(batch(LOG[45][0], ACL))
+    warehouse = Warehouse(folder / "warehouse")
+    warehouse.replay(log_of(folder / "copy", contents), code=3)
+    return warehouse, folder / "copy" / SEGMENT
+
+
+@pytest.mark.slow
+def test_refusal_shows_both_ways_back_and_each_leaves_the_tables_of_a_fresh_warehouse(
+    fresh, poisoned, tmp_path
+):
+    warehouse, source = poisoned
+    sound = log_of(tmp_path / "log", [content for _, content in LOG])
+    refused = warehouse.replay(sound, code=3)
+    at = LOG[45][0]
+    assert f"offset {at} (record) was read before with other content, from {source}" in (
+        refused.stderr
+    )
+    for said in (f"{at}-{at}", str(source)):
+        assert f"--forget {said}" in refused.stderr
+        again = warehouse.copy(tmp_path / f"again-{len(said)}")
+        result = again.replay(sound, more=("--forget", said))
+        assert "note: forgot " in result.stderr
+        assert again.tables() == fresh.tables()
+
+
+@pytest.mark.slow
+def test_epoch_that_was_never_the_logs_is_taken_back(fresh, tmp_path):
+    contents = [content for _, content in LOG[:30]]
+    at = LOG[30][0]
+    contents.append(control_batch(at, LEADER_CHANGE, epoch=9))
+    warehouse = Warehouse(tmp_path / "warehouse")
+    warehouse.replay(log_of(tmp_path / "copy", contents))
+    sound = log_of(tmp_path / "log", [content for _, content in LOG])
+    told = warehouse.replay(sound)
+    assert "log-diverged" in told.stderr
+    warehouse.replay(sound, more=("--forget", f"{at}-"))
+    assert warehouse.tables() == fresh.tables()
+
+
+@pytest.mark.slow
+def test_forgetting_alone_leaves_the_state_before_what_is_forgotten(fresh, tmp_path):
+    warehouse = fresh.copy(tmp_path / "warehouse")
+    at = LOG[50][0]
+    result = warehouse.run("replay", "--forget", f"{at}-")
+    assert f"; offsets {at}–{LOG[-1][0]} count as not read" in result.stderr
+    assert warehouse.published().run.head_offset == at
+    again = warehouse.run("replay", "--forget", f"{at}-", code=2)
+    assert f"nothing was read of offsets {at} and above; sources are " in again.stderr
+
+
+@pytest.mark.slow
+def test_forgetting_with_a_listing_or_without_anything_known_makes_no_sense(tmp_path):
+    warehouse = Warehouse(tmp_path / "warehouse")
+    assert "nothing" in warehouse.run("replay", "--forget", "0-", code=2).stderr
+
+
+@pytest.mark.slow
+def test_wrong_listing_is_taken_back(tmp_path):
+    listing = tmp_path / "acls.txt"
+    acl = (
+        "Current ACLs for resource `ResourcePattern(resourceType=TOPIC, name={}, "
+        "patternType=LITERAL)`:\n\t(principal=User:a, host=*, operation=READ, "
+        "permissionType=ALLOW)\n\n"
+    )
+    listing.write_text(acl.format("t") + acl.format("u"))
+    warehouse = Warehouse(tmp_path / "warehouse")
+    warehouse.replay(f"acls-list:{listing}")
+    before = {name: warehouse.table(name) for name in REPLAYED if name != "log_range"}
+    wrong = tmp_path / "wrong.txt"
+    wrong.write_text(acl.format("other"))
+    warehouse.replay(f"acls-list:{wrong}")
+    assert set(warehouse.acls()) != {row[2:9] for row in before["acl_history"]}
+    warehouse.run("replay", "--forget", str(wrong))
+    assert {name: warehouse.table(name) for name in before} == before

@@ -1,0 +1,36 @@
+"""A snapshot with any one thing wrong is refused, or says what it said."""
+
+from __future__ import annotations
+
+from aclkit.errors import DataError
+from aclkit.sources.rows import SourceRow
+from aclkit.sources.snapshot import parse_snapshot_name, read_snapshot
+from tests.fuzz.mutants import damaged, each, lie
+from tests.truncated import files_of
+
+SNAPSHOTS = {n: c for n, c in files_of("truncated").items() if n.endswith(".checkpoint")}
+
+
+def read(name: str, data: bytes) -> list[SourceRow] | None:
+    end_offset, epoch = parse_snapshot_name(name) or (0, 0)
+    try:
+        return read_snapshot(data, name, end_offset, epoch)
+    except DataError:
+        return None
+
+
+def test_a_header_that_lies_makes_no_other_snapshot():
+    refused = 0
+    for rng in each("snapshot headers", 120):
+        name, data = rng.choice(sorted(SNAPSHOTS.items()))
+        changed = lie(data, rng)
+        found = read(name, changed.data)
+        refused += found is None
+        assert found in (None, read(name, data)), changed.fields
+    assert refused
+
+
+def test_bytes_that_are_changed_lost_or_doubled_make_no_other_snapshot():
+    for rng in each("snapshot bytes", 120):
+        name, data = rng.choice(sorted(SNAPSHOTS.items()))
+        assert read(name, damaged(data, rng)) in (None, read(name, data))
