@@ -51,12 +51,19 @@ PROPERTIES: Final = {
 class TableFiles:
     """A Delta table at one version: its Parquet files and its columns as (name, DuckDB type).
 
-    ``has_grown`` where files of an older aclkit may lack columns: there they are null.
+    ``has_grown`` where files of an older aclkit may lack columns: there they are null. ``names``
+    are those of the files where a connection has a file system of its own.
     """
 
     files: tuple[Path, ...]
     columns: tuple[tuple[str, str], ...]
     has_grown: bool = False
+    names: tuple[str, ...] = ()
+
+    @property
+    def readable(self) -> list[str]:
+        """By what the files are opened."""
+        return list(self.names) or [str(file) for file in self.files]
 
 
 def read_files(
@@ -247,7 +254,7 @@ def create_view(connection: duckdb.DuckDBPyConnection, name: str, table: TableFi
 
 def open_files(connection: duckdb.DuckDBPyConnection, table: TableFiles) -> duckdb.DuckDBPyRelation:
     """Return the rows of a table's files, with the types of the Delta schema."""
-    files = [str(file) for file in table.files]
+    files = table.readable
     known = [column for column, _ in table.columns] if files else []
     relation = connection.read_parquet(files, union_by_name=table.has_grown) if files else None
     there = relation.columns if relation is not None and table.has_grown else known

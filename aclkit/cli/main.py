@@ -34,7 +34,7 @@ _COMMANDS: Final[Places] = {
     "changes": ("changes", "changes"),
     "audit": ("audit", "audit"),
     "assert": ("assertions", "assert_"),
-    "sql": ("questions", "sql"),
+    "sql": ("sql", "sql"),
     "acls": ("acls", "acls"),
     "export": ("export", "export"),
     "usage": ("usage", "usage"),

@@ -31,6 +31,9 @@ _Command = TypeVar("_Command", bound=Callable[..., Any])
 
 def format_option(command: _Command) -> _Command:
     """Give a command ``--format``, as its argument ``output_format``."""
+    # Here, so that the process that answers SQL does not wait for it.
+    import click
+
     return click.option(
         "--format",
         "output_format",

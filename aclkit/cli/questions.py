@@ -1,4 +1,4 @@
-"""The commands who-can, what-can and sql: a question → rows on stdout, notes on stderr."""
+"""The commands who-can and what-can: a question → rows on stdout, notes on stderr."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ from aclkit.errors import UsageError
 from aclkit.model.resource import TYPE_OF_WORD, Resource, parse_resource
 from aclkit.query import access
 from aclkit.query.opening import open_tables
-from aclkit.query.sql import run_sql
 from aclkit.query.warehouse import Published, resolve_cluster
 from aclkit.settings import Settings
 
@@ -123,32 +122,6 @@ def what_can(
             decision=_decision(decision),
         )
     _print(answer, published, output_format)
-
-
-@click.command("sql")
-@click.argument("statement")
-@engine_option
-@format_option
-@click.pass_obj
-def sql(settings: Settings, statement: str, engine: Engine, output_format: Format) -> None:
-    """Run one SELECT over the published tables and views.
-
-    \b
-    Example:
-      aclkit sql "SELECT principal, count(*) FROM acl_current GROUP BY ALL"
-      aclkit sql "SHOW TABLES"
-      aclkit sql "DESCRIBE explain"
-      aclkit --warehouse s3a://bucket/acls sql --engine spark "SELECT count(*) FROM explain"
-
-    The SQL is DuckDB's, or Spark's with --engine spark, which takes queries only: no SHOW, no
-    DESCRIBE. Nothing can be written, and nothing outside the warehouse read. Times are UTC.
-    """
-    with (
-        session_for(engine, settings, "sql") as spark,
-        open_tables(settings.warehouse, spark=spark) as (_, connection),
-    ):
-        answer = run_sql(connection, statement)
-        write_rows(answer.columns, answer.rows, output_format, sys.stdout)
 
 
 def _decision(given: str | None) -> str | None:

@@ -14,7 +14,7 @@ from deltalake.exceptions import DeltaError
 
 from aclkit.errors import SurroundingsError
 from aclkit.explain.views import view_sql
-from aclkit.query.before import create_past, tables_before
+from aclkit.query.before import Past, create_past, tables_before
 from aclkit.query.warehouse import JOB_RUN, Published
 from aclkit.schemas import TABLES
 from aclkit.table_files import TableFiles, create_view, quoted, read_files, unwritten
@@ -23,7 +23,10 @@ _EVERYTHING: Final[Mapping[str, Mapping[str, str]]] = {}
 
 
 def connect(
-    published: Published, holding: Mapping[str, Mapping[str, str]] = _EVERYTHING
+    published: Published,
+    holding: Mapping[str, Mapping[str, str]] = _EVERYTHING,
+    *,
+    sealed: bool = False,
 ) -> duckdb.DuckDBPyConnection:
     """Open the published version of every table, add the views, and lock the door.
 
@@ -31,6 +34,8 @@ def connect(
         published: the warehouse.
         holding: table → columns and values: of this table only files that may hold such rows are
             opened, for a question about no others, and none of the past.
+        sealed: for SQL that a person wrote: DuckDB has no file system but one that reads these
+            files, and half of the machine's memory. It is as fast, but takes 20 ms to load.
 
     Raises:
         SurroundingsError: a published table cannot be read.
@@ -40,17 +45,12 @@ def connect(
         tables[name] = _open_table(published, name, version, holding.get(name))
     tables[JOB_RUN] = published.job_run
     past = {} if holding else tables_before(published)
-    connection = duckdb.connect(
-        config={
-            "autoinstall_known_extensions": False,
-            "autoload_known_extensions": False,
-            "python_enable_replacements": False,
-            "temp_directory": "",
-        }
-    )
+    connection = duckdb.connect(config=_CONFIG | (_SEALED if sealed else {}))
     connection.execute("SET TimeZone = 'UTC'")
     # It would go to stdout, among the data.
     connection.execute("SET enable_progress_bar = false")
+    if sealed:
+        tables, past = _serve(connection, tables, past)
     try:
         for name, table in tables.items():
             create_view(connection, name, table)
@@ -62,6 +62,36 @@ def connect(
         raise SurroundingsError(f"cannot read {name} of {published.path}: {error}") from error
     _lock(connection, [*tables.values(), *(table for parts in past.values() for _, table in parts)])
     return connection
+
+
+_Settings = dict[str, str | bool | int | float | list[str]]
+
+_CONFIG: Final[_Settings] = {
+    "autoinstall_known_extensions": False,
+    "autoload_known_extensions": False,
+    "python_enable_replacements": False,
+    "temp_directory": "",
+}
+
+_SEALED: Final[_Settings] = {"memory_limit": "50%"}
+
+
+def _serve(
+    connection: duckdb.DuckDBPyConnection, tables: Mapping[str, TableFiles], past: Past
+) -> tuple[dict[str, TableFiles], Past]:
+    """Give a connection a file system that has the files of these tables; return them renamed."""
+    # Here, so that the other questions do not wait for fsspec.
+    from aclkit.query.published_files import PublishedFiles
+
+    files = PublishedFiles()
+    served = {name: files.serve(table) for name, table in tables.items()}
+    served_past = {
+        name: [(cluster_id, files.serve(table)) for cluster_id, table in parts]
+        for name, parts in past.items()
+    }
+    connection.register_filesystem(files)
+    connection.execute("SET disabled_filesystems = 'LocalFileSystem'")
+    return served, served_past
 
 
 _VIEW_IF_UNWRITTEN: Final = "explain"
@@ -80,7 +110,7 @@ def _open_table(
 
 def _lock(connection: duckdb.DuckDBPyConnection, tables: Iterable[TableFiles]) -> None:
     """Leave the tables' own files as all that the connection can read, for good."""
-    files = [str(file) for table in tables for file in table.files]
+    files = [name for table in tables for name in table.readable]
     connection.execute("SET allowed_paths = ?", [files])
     connection.execute("SET enable_external_access = false")
     connection.execute("SET lock_configuration = true")

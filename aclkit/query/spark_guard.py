@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from py4j.java_gateway import is_instance_of
+from py4j.protocol import Py4JJavaError
+from pyspark.errors import ParseException
 from pyspark.sql import SparkSession
 
 from aclkit.errors import UsageError
@@ -88,8 +90,8 @@ def check_reads_only(spark: SparkSession, text: str, known: Collection[str]) -> 
         known: names of the published tables and views.
 
     Raises:
-        UsageError: it is no SELECT, or names another relation or a function that reaches out.
-        PySparkException: it is no SQL.
+        UsageError: it is no SQL or no SELECT, or names another relation or a function that
+            reaches out.
     """
     if "${" in text:
         # Spark would put a setting, a property or a variable of the environment in its place.
@@ -100,8 +102,28 @@ def check_reads_only(spark: SparkSession, text: str, known: Collection[str]) -> 
     gateway: _OfTheJvm = spark.sparkContext._gateway
     functions = gateway.jvm.org.apache.spark.sql.catalyst.analysis.FunctionRegistry.expressions()
     walk = _Walk(gateway, functions, frozenset(known))
-    walk.visit(session.sessionState().sqlParser().parsePlan(text), frozenset())
+    try:
+        walk.visit(_plan(session, text), frozenset())
+    except RecursionError:
+        raise UsageError(_TOO_DEEP) from None
     return walk.tables
+
+
+def _plan(session: _OfTheJvm, text: str) -> _OfTheJvm:
+    """Return the tree of a text."""
+    try:
+        return session.sessionState().sqlParser().parsePlan(text)
+    except ParseException as error:
+        # Not all of them have an SQLSTATE by which one could see whose fault it is.
+        first_line = next((line for line in str(error).splitlines() if line.strip()), "")
+        raise UsageError(f"bad SQL: {first_line[:500]}") from error
+    except Py4JJavaError as error:
+        if _class(error.java_exception) != "java.lang.StackOverflowError":
+            raise
+        raise UsageError(_TOO_DEEP) from None
+
+
+_TOO_DEEP: Final = "bad SQL: it is nested too deeply"
 
 
 @dataclass(slots=True)

@@ -8,7 +8,8 @@ from types import SimpleNamespace
 import pytest
 from click.testing import CliRunner
 
-from aclkit.cli.questions import sql, what_can, who_can
+from aclkit.cli.questions import what_can, who_can
+from aclkit.cli.sql import sql
 from aclkit.errors import UsageError
 from tests.query import small_warehouse as small
 

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import re
+
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from aclkit.cli.time_limit import time_limit
 from aclkit.errors import UsageError
 from aclkit.query.opening import open_tables
 from aclkit.query.sql import run_sql
 from tests.query import small_warehouse as small
+from tests.query.statements import HOSTILE, fill
 
 pytestmark = pytest.mark.spark
 
@@ -27,6 +31,11 @@ def outside(tmp_path_factory):
     path = tmp_path_factory.mktemp("outside") / "outside.parquet"
     pq.write_table(pa.table({"a": [1]}), path)
     return path
+
+
+@pytest.fixture(scope="module")
+def session(_session):
+    return _session
 
 
 @pytest.fixture(scope="module")
@@ -205,13 +214,47 @@ ATTACKS = [
 ]
 
 
-@pytest.mark.parametrize("text", ATTACKS)
+def content(root):
+    return {path: path.read_bytes() for path in sorted(root.rglob("*")) if path.is_file()}
+
+
+@pytest.mark.parametrize("text", [*ATTACKS, *HOSTILE])
 def test_anything_but_a_select_is_refused_by_spark(tables, root, outside, text):
-    before = sorted(root.rglob("*"))
+    before = content(root)
+    file = next(root.glob("explain_pair/*.parquet"))
+    filled = fill(text, outside=outside, warehouse=root, file=file, served=file)
     with pytest.raises(UsageError) as refused:
-        list(run_sql(tables, text.format(outside=outside, warehouse=root)).rows)
+        list(run_sql(tables, filled).rows)
     assert "/root" not in str(refused.value)
-    assert sorted(root.rglob("*")) == before
+    assert content(root) == before
+
+
+def test_what_is_endless_is_stopped_in_spark_too(tables, session):
+    text = "SELECT count(*) FROM range(1000000000000000) a JOIN range(100000000) b ON a.id % 7 = 1"
+    with pytest.raises(UsageError, match="it took longer than 3 s"), time_limit(session, 3):
+        list(run_sql(tables, text).rows)
+    assert list(run_sql(tables, "SELECT 1").rows) == [(1,)]
+
+
+def outcome(tables, text):
+    """Return the rows as text, or why there are none."""
+    try:
+        return str(list(run_sql(tables, text).rows))
+    except UsageError as error:
+        return str(error)
+
+
+@pytest.mark.parametrize("depth", [50, 200, 400])
+def test_what_is_nested_is_answered_by_spark_or_refused_in_words(tables, depth):
+    found = outcome(tables, f"SELECT {'upper(' * depth}'a'{')' * depth}")
+    assert found == "[('A',)]" or (depth > 50 and re.match("bad SQL: .*too (deep|complex)", found))
+
+
+def test_what_is_in_time_is_left_alone(tables, session):
+    with time_limit(session, 300):
+        assert list(run_sql(tables, "SELECT 1").rows) == [(1,)]
+    with pytest.raises(UsageError, match="nowhere"), time_limit(session, 300):
+        run_sql(tables, "SELECT * FROM nowhere")
 
 
 def test_after_all_attacks_the_tables_are_as_they_were(tables):

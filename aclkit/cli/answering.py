@@ -1,0 +1,79 @@
+"""A process of its own: a question on stdin → its answer on stdout, with nothing to write to.
+
+``apart`` starts it and says what goes in and out. What it imports it imports late: a thread that
+is there before the confinement is not confined.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import threading
+from types import TracebackType
+from typing import Final, NoReturn
+
+from aclkit.cli.apart import EXPLAINED, Question
+from aclkit.confinement import confine, limit_memory
+from aclkit.errors import AclkitError, SurroundingsError, UsageError
+
+
+def main() -> NoReturn:
+    """Answer one question, and end: nothing is left to tidy up, and other threads are at work."""
+    confine()
+    sys.excepthook = _end_with_a_defect
+    question = Question(**json.loads(sys.stdin.buffer.readline()))
+    threading.Thread(target=_end_with_the_asker, daemon=True).start()
+    try:
+        _answer(question)
+    except AclkitError as error:
+        _end_with(error)
+    except OSError as error:
+        where = f": {error.filename}" if error.filename else ""
+        _end_with(SurroundingsError(f"{error.strerror or error}{where}"))
+    os._exit(0)
+
+
+def _end_with_the_asker() -> None:
+    """End when nobody waits any more, whatever else goes on."""
+    while os.read(0, 1):
+        pass
+    os._exit(1)
+
+
+def _answer(question: Question) -> None:
+    from aclkit.cli.output import write_rows
+    from aclkit.query.duck import connect
+    from aclkit.query.sql import TOO_LARGE, run_sql
+    from aclkit.query.warehouse import open_warehouse
+
+    connection = connect(open_warehouse(question.warehouse), sealed=True)
+    ((own,),) = connection.execute(_MEMORY_LIMIT).fetchall()
+    limit_memory(own + own // 2)
+    # newline: CSV brings its own.
+    stdout = os.fdopen(1, "w", 65_536, "utf-8", "surrogatepass", newline="")
+    try:
+        answer = run_sql(connection, question.statement)
+        write_rows(answer.columns, answer.rows, question.output_format, stdout)
+    except MemoryError:
+        raise UsageError(f"{TOO_LARGE} than it may take") from None
+
+
+_MEMORY_LIMIT: Final = "SELECT parse_formatted_bytes(current_setting('memory_limit'))"
+
+
+def _end_with(error: AclkitError) -> NoReturn:
+    sys.stderr.write(json.dumps([type(error).__name__, str(error)]) + "\n")
+    sys.stderr.flush()
+    os._exit(EXPLAINED)
+
+
+def _end_with_a_defect(
+    kind: type[BaseException], error: BaseException, trace: TracebackType | None
+) -> None:
+    sys.__excepthook__(kind, error, trace)
+    os._exit(1)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,151 @@
+"""A question → its answer from a process that can be stopped at any moment and writes nothing.
+
+The process is ``aclkit.cli.answering``. It gets the question on its standard input, which stays
+open as long as somebody waits, gives the answer on its standard output, and says on standard error
+why there is none.
+"""
+
+from __future__ import annotations
+
+import codecs
+import contextlib
+import json
+import os
+import selectors
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Generator, Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import IO, Final, cast
+
+from aclkit import errors
+from aclkit.cli.output import Format
+from aclkit.errors import AclkitError, SurroundingsError, UsageError
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """What is asked of a warehouse, and how the rows are to be written."""
+
+    warehouse: str | None
+    statement: str
+    output_format: Format
+
+
+def answer(question: Question, seconds: float) -> Generator[str]:
+    """Yield the answer as text while it comes.
+
+    Args:
+        question: for DuckDB, so of a local warehouse.
+        seconds: how long it may take. The time in which the caller does not ask for more does not
+            count: a pager may stay open.
+
+    Raises:
+        AclkitError: there is no answer, or it ends early.
+        UsageError: it took too long, or too much memory.
+    """
+    until = time.monotonic() + seconds
+    decode = codecs.getincrementaldecoder("utf-8")("surrogatepass").decode
+    with _answering(question) as child, selectors.DefaultSelector() as waiting:
+        stdout, stderr = cast("IO[bytes]", child.stdout), cast("IO[bytes]", child.stderr)
+        waiting.register(stdout, selectors.EVENT_READ)
+        waiting.register(stderr, selectors.EVENT_READ)
+        told = b""
+        while waiting.get_map():
+            ready = waiting.select(max(0.0, min(until - time.monotonic(), _LONGEST_WAIT)))
+            if time.monotonic() >= until:
+                raise too_long(seconds)
+            for key, _ in ready:
+                found = os.read(key.fd, _CHUNK)
+                if not found:
+                    waiting.unregister(key.fileobj)
+                elif key.fileobj is stderr:
+                    told += found
+                else:
+                    paused = time.monotonic()
+                    yield decode(found)
+                    until += time.monotonic() - paused
+        _tell(child.wait(), told.decode(errors="replace").strip())
+
+
+def too_long(seconds: float) -> UsageError:
+    """Return the error of a question that took longer than it may."""
+    return UsageError(
+        f"the question is too large: it took longer than {seconds:g} s; ask for less, or give it "
+        "more time with --timeout"
+    )
+
+
+_CHUNK: Final = 65_536
+_LONGEST_WAIT: Final = 3_600.0
+
+
+@contextlib.contextmanager
+def _answering(question: Question) -> Iterator[subprocess.Popen[bytes]]:
+    """Start the process, and see to it that it ends."""
+    child = subprocess.Popen(  # noqa: S603 - this very Python, and a module of ours
+        # -P: no module from this folder; -B: it cannot write what it compiles.
+        [sys.executable, "-P", "-B", "-m", _CHILD],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        # Else what a dead process has not read would break the pipe once more on closing, and a
+        # broken pipe means further up that the reader of the answer left.
+        bufsize=0,
+        env=_environment(),
+        # Ctrl-C is for us: we stop it.
+        process_group=0,
+    )
+    with child:
+        try:
+            _send(cast("IO[bytes]", child.stdin), question)
+            yield child
+        finally:
+            child.kill()
+
+
+def _send(stdin: IO[bytes], question: Question) -> None:
+    """Hand the question over; a process that is gone says why elsewhere."""
+    rest = memoryview(json.dumps(asdict(question)).encode() + b"\n")
+    with contextlib.suppress(BrokenPipeError):
+        while rest:
+            rest = rest[stdin.write(rest) :]
+
+
+_CHILD: Final = "aclkit.cli.answering"
+
+
+def _environment() -> dict[str, str]:
+    """Return what Python needs of our environment: the rest may be anybody's secrets.
+
+    Modules come from where ours came from, the folder in which somebody happens to stand aside.
+    """
+    kept = {key: text for key, text in os.environ.items() if key.startswith(_KEPT)}
+    path = os.pathsep.join(str(Path(entry).absolute()) for entry in sys.path if entry)
+    return kept | {"PYTHONPATH": path}
+
+
+_KEPT: Final = ("PYTHON", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "LANG", "LC_")
+
+
+def _tell(code: int, told: str) -> None:
+    """Raise why there is no answer, or no more of it; else pass on what was said."""
+    last = told.splitlines()[-1] if told else ""
+    if code == 0:
+        if told:
+            sys.stderr.write(f"{told}\n")
+        return
+    if code == EXPLAINED:
+        name, message = json.loads(last)
+        error: type[AclkitError] = getattr(errors, name)
+        raise error(message)
+    if code < 0:
+        last = f"it was ended ({signal.strsignal(-code)}) {last}".rstrip()
+    raise SurroundingsError(f"the process that answers failed: {last or f'exit code {code}'}")
+
+
+EXPLAINED: Final = 3
+"""Exit code of the process if its last words are an error's class and message, as JSON."""
