@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import importlib.util
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -21,7 +22,10 @@ from typing import Final
 
 import click
 
+from aclkit.child import bound
 from aclkit.errors import AclkitError, SurroundingsError
+from aclkit.permissions import FOR_EVERYBODY
+from aclkit.scratch import scratch
 from aclkit.surroundings import DELTA_COORDINATE, jar_folder, require_java
 
 
@@ -38,6 +42,7 @@ class Jars:
         megabytes: how much is fetched.
         folder: says where they are looked for.
         variable: names another folder for them, in the environment.
+        module: fetches them, with ``python -m``.
     """
 
     name: str
@@ -47,6 +52,7 @@ class Jars:
     megabytes: int
     folder: Callable[[], Path]
     variable: str
+    module: str
 
 
 DELTA: Final = Jars(
@@ -73,10 +79,13 @@ DELTA: Final = Jars(
     megabytes=13,
     folder=jar_folder,
     variable="ACLKIT_JARS",
+    module="aclkit.jars",
 )
 
 _SECONDS = 600
+_MISSING: Final = "missing"
 _LAST_LINES = 15
+_PASSWORD: Final = re.compile(r"//[^/\s]*@")
 
 
 def fetch_jars(
@@ -96,12 +105,40 @@ def fetch_jars(
     folder = folder or jars.folder()
     if wrong_jars(jars, folder):
         require_java()
-        with tempfile.TemporaryDirectory(prefix="aclkit-ivy-") as scratch:
+        with tempfile.TemporaryDirectory(prefix="ivy-", dir=scratch()) as cache:
             size = f"{jars.megabytes} MB, a minute or so"
             say(f"fetching {jars.coordinate} with Spark's resolver ({size})")
-            _resolve(jars, Path(scratch))
-            _install(jars, Path(scratch) / "jars", folder)
+            _resolve(jars, Path(cache))
+            _install(jars, Path(cache) / "jars", folder)
+    return _paths(jars, folder)
+
+
+def _paths(jars: Jars, folder: Path) -> tuple[Path, ...]:
     return tuple(folder / name for name in jars.digests)
+
+
+def checked_jars(jars: Jars, say: Callable[[str], None] | None = None) -> tuple[Path, ...]:
+    """Return jars that are about to be loaded, each byte for byte the expected one.
+
+    They are read for that every time, some milliseconds: a note of an earlier look could be forged
+    by whoever can change a jar. Where they are missing they are fetched. What else lies in the
+    folder is not loaded, as the jars of an older release do after an update.
+
+    Raises:
+        SurroundingsError: one is another, or they cannot be fetched.
+    """
+    folder = jars.folder().resolve()
+    wrong = wrong_jars(jars, folder)
+    for name, what in wrong.items():
+        if what != _MISSING:
+            raise SurroundingsError(
+                f"{folder / name} is not the jar that is expected ({what}): nothing was loaded; "
+                f"to fetch it anew: python -m {jars.module}"
+            )
+    others = sorted({path.name for path in folder.glob("*.jar")} - jars.digests.keys())
+    if others and say is not None:
+        say(f"{folder} holds jars that are not loaded: {', '.join(others)}")
+    return fetch_jars(jars, folder, say) if wrong else _paths(jars, folder)
 
 
 def wrong_jars(jars: Jars, folder: Path) -> dict[str, str]:
@@ -110,10 +147,18 @@ def wrong_jars(jars: Jars, folder: Path) -> dict[str, str]:
     for name, digest in jars.digests.items():
         path = folder / name
         if not path.is_file():
-            wrong[name] = "missing"
-        elif (found := hashlib.sha256(path.read_bytes()).hexdigest()) != digest:
+            wrong[name] = _MISSING
+        elif (found := _digest(path)) != digest:
             wrong[name] = f"sha-256 {found}, expected {digest}"
     return wrong
+
+
+def _digest(path: Path) -> str:
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise SurroundingsError(f"cannot read {path}: {error.strerror or error}") from error
 
 
 def spark_home() -> Path:
@@ -153,6 +198,7 @@ def _resolve(jars: Jars, cache: Path) -> None:
             stderr=subprocess.STDOUT,
             timeout=_SECONDS,
             check=False,
+            preexec_fn=bound(),
         )
     except OSError as error:
         raise SurroundingsError(f"Spark's resolver does not run: {error}") from error
@@ -177,17 +223,22 @@ def _install(jars: Jars, fetched: Path, folder: Path) -> None:
         found = "; ".join(f"{name}: {what}" for name, what in wrong.items())
         raise SurroundingsError(f"the resolver did not bring the expected jars: {found}")
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        if not folder.is_dir():
+            folder.mkdir(parents=True)
+            folder.chmod(0o755)
         for name in jars.digests:
             # A copy under another name first: who is killed half way leaves no half jar.
-            shutil.copyfile(fetched / name, folder / f".{name}.part")
-            (folder / f".{name}.part").replace(folder / name)
+            part = folder / f".{name}.part"
+            shutil.copyfile(fetched / name, part)
+            part.chmod(FOR_EVERYBODY)  # as the package itself, whose users may be several
+            part.replace(folder / name)
     except OSError as error:
         raise SurroundingsError(f"{jars.name} could not be put into {folder}: {error}") from error
 
 
 def _tail(output: bytes) -> str:
-    lines = output.decode(errors="replace").splitlines()
+    """Return the last lines, without the password that a mirror's address may hold."""
+    lines = _PASSWORD.sub("//***@", output.decode(errors="replace")).splitlines()
     return "\n".join(lines[-_LAST_LINES:])
 
 

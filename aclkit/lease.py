@@ -21,6 +21,7 @@ from pyspark.sql import Column, SparkSession
 from pyspark.sql import functions as F
 
 from aclkit.delta import newest_version, table_at
+from aclkit.ending import before_end
 from aclkit.errors import SurroundingsError
 from aclkit.frame import local_frame
 
@@ -55,17 +56,23 @@ def warehouse_lease(
     spark: SparkSession, warehouse: str, timeout_seconds: float
 ) -> AbstractContextManager[Callable[[], None]]:
     """Hold the lease of a warehouse on object storage; the errors are those of ``hold``."""
-    return hold(_DeltaRow(spark, f"{warehouse}/{LEASE}"), warehouse, timeout_seconds)
+    row = _DeltaRow(spark, f"{warehouse}/{LEASE}")
+    return hold(row, warehouse, timeout_seconds, stop_work=spark.sparkContext.cancelAllJobs)
 
 
 @contextmanager
 def hold(
-    row: LeaseRow, warehouse: str, timeout_seconds: float, term: timedelta = TERM
+    row: LeaseRow,
+    warehouse: str,
+    timeout_seconds: float,
+    term: timedelta = TERM,
+    stop_work: Callable[[], None] = lambda: None,
 ) -> Iterator[Callable[[], None]]:
     """Take a lease, renew it meanwhile, and hand out what insists that it is still held.
 
     Call that before anything becomes visible to others: it raises SurroundingsError when
-    another run has taken the lease, as after a long sleep of this machine.
+    another run has taken the lease, as after a long sleep of this machine. A signal that ends the
+    process gives the lease back, after ``stop_work``: it would last for ``term``.
 
     Raises:
         SurroundingsError: another run still holds the lease after ``timeout_seconds``.
@@ -83,8 +90,15 @@ def hold(
     lease = _Lease(row, owner, warehouse, term, until)
     renewer = threading.Thread(target=lease.keep, name="aclkit-lease", daemon=True)
     renewer.start()
+
+    def give_up() -> None:
+        lease.lose()
+        stop_work()
+        _release(row, owner, warehouse)
+
     try:
-        yield lease.require
+        with before_end(give_up):
+            yield lease.require
     finally:
         lease.ended.set()
         renewer.join(_JOIN_SECONDS)
@@ -110,6 +124,10 @@ class _Lease:
                 self._renew()
             except (PySparkException, Py4JError) as error:
                 log.warning("the lease of %s could not be renewed: %s", self._warehouse, error)
+
+    def lose(self) -> None:
+        """Let nothing more become visible."""
+        self._is_lost = True
 
     def require(self) -> None:
         """Insist that the lease is held; one that was not renewed in time is renewed now."""

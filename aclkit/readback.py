@@ -19,6 +19,7 @@ from pyspark.sql import functions as F
 
 from aclkit.delta import Store
 from aclkit.schemas import TABLES
+from aclkit.scratch import scratch
 from aclkit.table_files import create_view, quoted, read_files, unwritten
 
 Engine = Literal["duckdb", "spark"]
@@ -63,7 +64,8 @@ def read_back(store: Store, cluster_id: str | None, tables: Versions) -> Iterato
     if "://" in store.warehouse:
         yield _Spark(store, cluster_id, tables)
         return
-    with duckdb.connect(config={"memory_limit": "2GB"}) as connection:
+    spill = str(scratch() / "duckdb")  # by default in the folder where the command was started
+    with duckdb.connect(config={"memory_limit": "2GB", "temp_directory": spill}) as connection:
         yield _Duck(connection, store, cluster_id, tables)
 
 

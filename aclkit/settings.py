@@ -31,11 +31,18 @@ class Settings:
         """Return the warehouse.
 
         Raises:
-            UsageError: none was named.
+            UsageError: none was named, or its URI holds a password; that is not shown.
         """
         if not self.warehouse:
             raise UsageError("no warehouse was named: expected --warehouse DIR or ACLKIT_WAREHOUSE")
         if "://" in self.warehouse:
+            # One name before the @ is a container of Azure's, two are a user and a password.
+            user, at, _ = self.warehouse.partition("://")[2].partition("/")[0].rpartition("@")
+            if at and ":" in user:
+                raise UsageError(
+                    "the URI of the warehouse holds a password, which everybody on this machine "
+                    "can read: give it to Spark's configuration"
+                )
             return self.warehouse.rstrip("/")
         return str(Path(self.warehouse).resolve())
 

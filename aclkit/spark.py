@@ -7,7 +7,7 @@ session exists already, what was given there holds and only SQL settings are add
 
 from __future__ import annotations
 
-import atexit
+import logging
 import os
 import re
 import sys
@@ -22,11 +22,15 @@ from py4j.java_gateway import JavaGateway
 from py4j.protocol import Py4JError
 from pyspark import SparkConf, SparkContext
 from pyspark.errors import PySparkException
-from pyspark.java_gateway import launch_gateway
 from pyspark.sql import SparkSession
 
+from aclkit import ending
 from aclkit.errors import SurroundingsError
-from aclkit.surroundings import DELTA_COORDINATE, delta_jars, require_java
+from aclkit.gateway import start_gateway
+from aclkit.jars import DELTA, checked_jars
+from aclkit.permissions import current_umask
+from aclkit.scratch import scratch
+from aclkit.surroundings import DELTA_COORDINATE, require_java
 
 _EXTENSION: Final = {
     "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
@@ -51,6 +55,7 @@ _MOST_PARTITIONS = 16
 _TELLING = re.compile(r"Exception|Error|Could not|Invalid|UNRESOLVED|not found")
 
 _log: Path | None = None
+log = logging.getLogger(__name__)
 
 
 def build_session(
@@ -86,8 +91,12 @@ def spark_log() -> Path | None:
     Returns:
         None where no JVM was started here, or it writes to stderr.
     """
-    if _log is not None:
-        atexit.unregister(_remove)
+    global _log
+    ending.hold_if_ending()
+    if _log is not None and _log.is_relative_to(scratch()):
+        handle, kept = tempfile.mkstemp(prefix="aclkit-spark-", suffix=".log")
+        os.close(handle)
+        _log = _log.replace(kept)  # the JVM goes on writing to it
     return _log
 
 
@@ -100,9 +109,9 @@ def _local_conf(env: Mapping[str, str]) -> dict[str, str]:
         # Without bindAddress it listens to the world, without host executors look for the world.
         "spark.driver.host": "127.0.0.1",
         "spark.driver.bindAddress": "127.0.0.1",
-        "spark.local.dir": tempfile.gettempdir(),
+        "spark.local.dir": str(scratch()),
         # Nothing is ever saved there, but Spark makes the folder where it is started.
-        "spark.sql.warehouse.dir": f"{tempfile.gettempdir()}/aclkit-spark-warehouse",
+        "spark.sql.warehouse.dir": str(scratch() / "spark-warehouse"),
         "spark.driver.extraJavaOptions": _java_options(env),
         "spark.sql.shuffle.partitions": partitions,
         # 64 MiB by default with this much memory, and each broadcast of a few rows takes a page.
@@ -125,7 +134,7 @@ def _java_options(env: Mapping[str, str]) -> str:
         "-XX:ReservedCodeCacheSize=512m",
         "-XX:-UsePerfData",
         "-Dfile.encoding=UTF-8",
-        f"-Djava.io.tmpdir={tempfile.gettempdir()}",
+        f"-Djava.io.tmpdir={scratch()}",
     ]
     if env.get("ACLKIT_FAST_JVM") == "1":
         # Only the quick compiler: half a minute less in a test run, slower in a long one.
@@ -141,18 +150,17 @@ def _own_conf(app_name: str, master: str, extra: Mapping[str, str]) -> SparkConf
         "spark.ui.showConsoleProgress": "false",
         **_EXTENSION,
         **_SQL,
-        **_delta_conf(),
+        **_umask(),
+        "spark.jars": ",".join(map(str, checked_jars(DELTA, log.info))),
     }
     if master.startswith("local"):
         settings |= _local_conf(os.environ)
     return SparkConf(loadDefaults=False).setAll(list({**settings, **extra}.items()))
 
 
-def _delta_conf() -> dict[str, str]:
-    jars = delta_jars()
-    if jars:
-        return {"spark.jars": ",".join(str(jar) for jar in jars)}
-    return {"spark.jars.packages": DELTA_COORDINATE}
+def _umask() -> dict[str, str]:
+    """Let Hadoop, which asks no system, write with the umask of this process."""
+    return {"spark.hadoop.fs.permissions.umask-mode": f"{current_umask():03o}"}
 
 
 def _own_session(
@@ -163,12 +171,17 @@ def _own_session(
     with _environment():
         try:
             if SparkContext._gateway is None:
-                SparkContext(conf=conf, gateway=_launch(conf, verbose=verbose))
+                _silence(SparkContext(conf=conf, gateway=_launch(conf, verbose=verbose)))
             else:  # a session was stopped in this process; its JVM is still there
                 SparkContext.getOrCreate(conf)
             return SparkSession.builder.getOrCreate()
-        except (PySparkException, Py4JError, OSError) as error:
+        except (PySparkException, Py4JError, OSError, SurroundingsError) as error:
             raise SurroundingsError(_did_not_start(error)) from error
+
+
+def _silence(context: SparkContext) -> None:
+    """Let the server that counts accumulators say nothing of a JVM that has ended."""
+    setattr(context._accumulatorServer, "handle_error", lambda *_: None)  # noqa: B010 -- a method
 
 
 def _submitted_session(app_name: str, extra: Mapping[str, str]) -> SparkSession:
@@ -176,7 +189,7 @@ def _submitted_session(app_name: str, extra: Mapping[str, str]) -> SparkSession:
     builder = SparkSession.builder
     if not given.contains("spark.app.name"):
         builder = builder.appName(app_name)
-    for key, value in _EXTENSION.items():
+    for key, value in {**_EXTENSION, **_umask()}.items():
         if not given.contains(key):
             builder = builder.config(key, value)
     session = builder.config(map={**_SQL, **extra}).getOrCreate()
@@ -200,19 +213,10 @@ def _launch(conf: SparkConf, *, verbose: bool) -> JavaGateway:
     """Start the JVM with its stdout and stderr in the log, or both on our stderr."""
     global _log
     if verbose and _is_open(2):
-        return _launch_into(conf, 2)
-    handle, name = tempfile.mkstemp(prefix="aclkit-spark-", suffix=".log")
-    _log = Path(name)
-    atexit.register(_remove)
-    try:
-        return _launch_into(conf, handle)
-    finally:
-        os.close(handle)
-
-
-def _launch_into(conf: SparkConf, descriptor: int) -> JavaGateway:
-    outputs = {"stdout": descriptor, "stderr": descriptor}
-    return launch_gateway(conf, outputs)  # type: ignore[no-untyped-call]  # no types in pyspark
+        return start_gateway(conf, 2)
+    _log = scratch() / "spark.log"
+    with _log.open("wb") as file:
+        return start_gateway(conf, file.fileno())
 
 
 def _did_not_start(error: BaseException) -> str:
@@ -253,8 +257,3 @@ def _is_open(descriptor: int) -> bool:
     except OSError:
         return False
     return True
-
-
-def _remove() -> None:
-    if _log is not None:
-        _log.unlink(missing_ok=True)

@@ -53,11 +53,6 @@ def jar_folder(env: Mapping[str, str] | None = None) -> Path:
     return Path(given) if given else Path(sys.prefix) / "share" / "aclkit" / "jars"
 
 
-def delta_jars(env: Mapping[str, str] | None = None) -> tuple[Path, ...]:
-    """List Delta's jars, sorted; empty where they were never fetched."""
-    return tuple(sorted(path.resolve() for path in jar_folder(env).glob("*.jar")))
-
-
 def require_room(path: str) -> None:
     """Insist that there is room for a folder, one that is there or one to be made.
 
@@ -68,6 +63,22 @@ def require_room(path: str) -> None:
     """
     if full_disk(path):
         raise _not_written(path, _FULL)
+
+
+def require_writable(warehouse: Path) -> None:
+    """Insist that this user may write into the tables of a warehouse.
+
+    Raises:
+        SurroundingsError: not into one of them.
+    """
+    logs = sorted(warehouse.glob("*/_delta_log"))
+    for folder in [warehouse, *(log.parent for log in logs), *logs]:
+        if not os.access(folder, os.W_OK | os.X_OK, effective_ids=_CAN_ASK_EFFECTIVE):
+            is_read_only = os.statvfs(folder).f_flag & os.ST_RDONLY
+            raise _not_written(str(folder), _READ_ONLY if is_read_only else _DENIED)
+
+
+_CAN_ASK_EFFECTIVE: Final = os.access in os.supports_effective_ids
 
 
 def full_disk(path: str) -> bool:
@@ -102,11 +113,13 @@ LEAST_ROOM: Final = 1_000_000
 """Bytes that must be free before a table is written."""
 
 _FULL: Final = "No space left on device"
+_READ_ONLY: Final = "Read-only file system"
+_DENIED: Final = "Permission denied"
 _NEXT: Final = {
     _FULL: "free some space, then start again",
     "Disk quota exceeded": "free some space, then start again",
-    "Read-only file system": "mount it for writing, or name another --warehouse",
-    "Permission denied": "start as a user who may write there, or name another --warehouse",
+    _READ_ONLY: "mount it for writing, or name another --warehouse",
+    _DENIED: "start as a user who may write there, or name another --warehouse",
 }
 """What the system says → what to do."""
 

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from aclkit.errors import SurroundingsError
-from aclkit.jars import DELTA, fetch_jars, wrong_jars
+from aclkit.jars import DELTA, checked_jars, fetch_jars, wrong_jars
 from aclkit.spark import build_session
-from aclkit.surroundings import delta_jars, jar_folder, require_java
+from aclkit.surroundings import jar_folder, require_java
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -54,7 +54,7 @@ def test_a_session_writes_delta_without_a_word(tmp_path: Path) -> None:
 
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
     assert (tmp_path / "table" / "_delta_log").is_dir()
-    assert not list(tmp_path.glob("aclkit-spark-*.log"))
+    assert [path.name for path in tmp_path.iterdir()] == ["table"]
 
 
 @pytest.mark.spark
@@ -148,12 +148,62 @@ def test_a_wrong_java_home_is_named(tmp_path: Path) -> None:
 
 
 def test_jars_are_looked_for_where_the_user_says(tmp_path: Path) -> None:
-    (tmp_path / "b.jar").touch()
-    (tmp_path / "a.jar").touch()
-
     assert jar_folder({"ACLKIT_JARS": str(tmp_path)}) == tmp_path
-    assert delta_jars({"ACLKIT_JARS": str(tmp_path)}) == (tmp_path / "a.jar", tmp_path / "b.jar")
-    assert delta_jars({"ACLKIT_JARS": str(tmp_path / "none")}) == ()
+
+
+@pytest.fixture
+def own_jars(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder of Delta's jars that a test may change."""
+    folder = tmp_path / "jars"
+    folder.mkdir()
+    for jar in checked_jars(DELTA):
+        (folder / jar.name).symlink_to(jar)
+    monkeypatch.setenv("ACLKIT_JARS", str(folder))
+    return folder
+
+
+def changed(folder: Path) -> Path:
+    """Change one bit of the last jar, its size and its time stay."""
+    jar = folder / max(DELTA.digests)
+    content, time = bytearray(jar.read_bytes()), jar.stat().st_mtime_ns
+    content[len(content) // 2] ^= 1
+    jar.unlink()
+    jar.write_bytes(content)
+    os.utime(jar, ns=(time, time))
+    return jar
+
+
+def test_a_session_loads_no_jar_that_was_changed(own_jars: Path) -> None:
+    jar = changed(own_jars)
+    with pytest.raises(SurroundingsError) as caught:
+        checked_jars(DELTA)
+    assert str(caught.value).startswith(f"{jar} is not the jar that is expected (sha-256 ")
+    assert str(caught.value).endswith("to fetch it anew: python -m aclkit.jars")
+    assert caught.value.exit_code == 4
+
+    program = "from aclkit.cli import cli; cli()"
+    log = Path(__file__).parent / "data" / "synthetic-4.2" / "basic"
+    command = ("--warehouse", str(own_jars / "w"), "replay", "--source", f"metadata-log:{log}")
+    done = subprocess.run(
+        [sys.executable, "-c", program, *command], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 4
+    assert done.stderr.splitlines()[-1] == f"Error: {caught.value}"
+
+
+def test_a_jar_of_somebody_else_is_not_loaded_and_said(own_jars: Path) -> None:
+    (own_jars / "evil.jar").write_bytes(b"PK")
+    said: list[str] = []
+    assert {jar.name for jar in checked_jars(DELTA, said.append)} == DELTA.digests.keys()
+    assert said == [f"{own_jars} holds jars that are not loaded: evil.jar"]
+
+
+def test_a_jar_that_cannot_be_read_is_told(own_jars: Path) -> None:
+    jar = own_jars / max(DELTA.digests)
+    jar.unlink()
+    jar.symlink_to("/proc/self/mem")
+    with pytest.raises(SurroundingsError, match=f"cannot read {jar}"):
+        checked_jars(DELTA)
 
 
 def test_a_jar_that_is_not_the_expected_one_is_named(tmp_path: Path) -> None:
@@ -164,6 +214,20 @@ def test_a_jar_that_is_not_the_expected_one_is_named(tmp_path: Path) -> None:
 
     assert wrong.keys() == DELTA.digests.keys()
     assert "expected" in wrong[name]
+
+
+def test_the_password_of_a_mirror_is_not_shown(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    spark_submit = tmp_path / "bin" / "spark-submit"
+    spark_submit.parent.mkdir()
+    spark_submit.write_text('#!/bin/sh\necho "tried $*, in vain"; exit 1\n')
+    spark_submit.chmod(0o755)
+    monkeypatch.setenv("SPARK_HOME", str(tmp_path))
+    monkeypatch.setenv("ACLKIT_MAVEN_REPOSITORY", "https://ci:hunter2@mirror.example/maven")
+    with pytest.raises(SurroundingsError, match=r"https://\*\*\*@mirror.example/maven") as caught:
+        fetch_jars(DELTA, tmp_path / "jars")
+    assert "hunter2" not in str(caught.value)
 
 
 def test_no_network_is_told_with_what_to_do(

@@ -31,8 +31,8 @@ from aclkit.query.duck import connect
 from aclkit.query.first_seen import first_seen
 from aclkit.query.sql import fetch
 from aclkit.query.warehouse import deciding_run, open_warehouse, resolve_cluster
-from aclkit.reports.write import write_whole
 from aclkit.settings import Settings
+from aclkit.whole_file import write_whole
 
 NEVER: Final = "never"
 FINDINGS_EXIT: Final = 1

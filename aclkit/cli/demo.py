@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 import sys
 from collections import Counter
+from dataclasses import replace
 from datetime import UTC, datetime
 from importlib.resources import as_file, files
 from pathlib import Path
@@ -13,7 +14,7 @@ from typing import Final
 import click
 
 from aclkit.cli.output import write_rows
-from aclkit.cli.session import command_session
+from aclkit.cli.session import command_run
 from aclkit.explain.materialize import MaterializeOptions
 from aclkit.inventory.survey import Given
 from aclkit.model.principal import parse_super_users
@@ -21,19 +22,21 @@ from aclkit.model.resource import Resource
 from aclkit.model.semantics import KIP_1042, BrokerSettings
 from aclkit.nightly import NightlyOptions, NightlyResult, run_nightly
 from aclkit.policies import NEVER, Policies
-from aclkit.publish import Run, begin_run
+from aclkit.publish import Run
 from aclkit.query import access
 from aclkit.query.duck import connect
 from aclkit.query.warehouse import open_warehouse
 from aclkit.replay.command import Source, look_at
 from aclkit.replay.replay import ReplayOptions
 from aclkit.settings import Settings
+from aclkit.whole_file import write_whole
 
 DEFAULT_WAREHOUSE: Final = "warehouse/demo"
 CLUSTER: Final = "sample"
 SUPER_USERS: Final = "User:ANONYMOUS;User:admin"
 TOPIC: Final = Resource("TOPIC", "payments.v1.events")
 PAGE: Final = "nightly.md"
+_LOCK_TIMEOUT: Final = 60.0
 
 
 @click.command()
@@ -49,13 +52,10 @@ def demo(settings: Settings, /) -> None:
     warehouse = Settings(warehouse=settings.warehouse or DEFAULT_WAREHOUSE).require_warehouse()
     with as_file(files("aclkit.data") / "sample") as sample:
         intake = look_at([Source("metadata-log", str(sample))])
-        with (
-            command_session(settings, "demo", is_small=True) as spark,
-            begin_run(spark, warehouse, "run", lock_timeout=60) as run,
-        ):
+        chosen = replace(settings, warehouse=warehouse)
+        with command_run(chosen, "run", _LOCK_TIMEOUT, is_small=True) as run:
             result = run_nightly(run, intake, _options())
-    page = Path(warehouse) / PAGE
-    page.write_text(result.page, encoding="utf-8")
+    write_whole(Path(warehouse) / PAGE, result.page)
     _tell(run, result)
     _show_topic(warehouse)
     _point_on(settings.warehouse or DEFAULT_WAREHOUSE)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -28,6 +27,7 @@ from aclkit.query.duck import connect
 from aclkit.query.export import explain_batches, render_csv, write_parquet
 from aclkit.query.warehouse import deciding_run, open_warehouse, resolve_cluster
 from aclkit.settings import Settings
+from aclkit.whole_file import open_whole
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 _Rendered = tuple[list[str], list[Acl]]
@@ -158,15 +158,9 @@ def export_explain(settings: Settings, form: str, output: str | None) -> None:
 
 @contextmanager
 def _opened(output: str | None) -> Iterator[TextIO]:
-    """Open what is written to; a file is there as a whole or not at all, and replaces another."""
+    """Open what is written to."""
     if output is None:
         yield sys.stdout
         return
-    path = Path(output)
-    part = path.with_name(f"{path.name}.{os.getpid()}.part")
-    try:
-        with part.open("w", encoding="utf-8", newline="") as file:
-            yield file
-        part.replace(path)
-    finally:
-        part.unlink(missing_ok=True)
+    with open_whole(Path(output)) as file:
+        yield file

@@ -15,10 +15,13 @@ from typing import Any, Final, NoReturn
 import click
 
 import aclkit
+from aclkit import ending
 from aclkit.cli.late import LateGroup, Places, walk
-from aclkit.cli.output import tell, tell_error
+from aclkit.cli.options import option
+from aclkit.cli.output import flush_output, is_unread, tell_error
 from aclkit.errors import AclkitError, SurroundingsError, UsageError
 from aclkit.model.visible import visible
+from aclkit.permissions import parse_group, parse_mode, writing_as
 from aclkit.settings import ConfigOption, Settings, Takes, read_config
 
 _COMMANDS: Final[Places] = {
@@ -50,6 +53,15 @@ _COMMANDS: Final[Places] = {
 class AclkitGroup(LateGroup):
     """The group of all commands: it ends with the exit code of the error's class."""
 
+    def __call__(self, *args: Any, **settings: Any) -> Any:  # noqa: ANN401 -- click's own signature
+        """Run as a program: signals end it, and so does a reader that wants no more."""
+        ending.begin()
+        try:
+            return self.main(*args, **settings)
+        finally:
+            ending.hold_if_ending()
+            flush_output()
+
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Accept the shared options behind the command too: ``aclkit run --config FILE``.
 
@@ -65,15 +77,20 @@ class AclkitGroup(LateGroup):
             return super().invoke(ctx)
         except AclkitError as error:
             return _end(ctx, error)
-        except KeyboardInterrupt:
-            tell("interrupted; what was published before is unchanged")
-            ctx.exit(130)
         except OSError as error:
+            if isinstance(error, BrokenPipeError) and is_unread():
+                ctx.exit(_NOBODY_READS)
             where = f": {error.filename}" if error.filename else ""
             return _end(ctx, SurroundingsError(f"{error.strerror or error}{where}"))
 
 
-_SHARED: Final = {"--warehouse": 1, "--config": 1, "--cluster": 1, "--verbose": 0, "-v": 0}
+_NOBODY_READS: Final = 141
+"""As of a program that SIGPIPE ended: what was to be said was not said."""
+
+_SHARED: Final = {
+    "--warehouse": 1, "--config": 1, "--cluster": 1, "--file-mode": 1, "--file-group": 1,
+    "--verbose": 0, "-v": 0,
+}  # fmt: skip
 """Shared options and how many values each takes."""
 
 
@@ -108,6 +125,7 @@ def _is_utf8(text: str) -> bool:
 
 
 def _end(ctx: click.Context, error: AclkitError) -> NoReturn:
+    ending.hold_if_ending()
     tell_error(error)
     ctx.exit(error.exit_code)
 
@@ -167,9 +185,23 @@ def _takes(option: click.Option) -> Takes:
     callback=_load_config,
     help="Read options from a TOML file.",
 )
+@option(
+    "--file-mode",
+    metavar="OCTAL",
+    help="Mode of new files; new folders let in whoever may read.  [default: 0640]",
+)
+@option("--file-group", metavar="GROUP", help="Group of new warehouses and reports.")
 @click.option("-v", "--verbose", envvar="ACLKIT_VERBOSE", is_flag=True, help="Let Spark talk too.")
 @click.pass_context
-def cli(ctx: click.Context, warehouse: str | None, cluster: str | None, *, verbose: bool) -> None:
+def cli(
+    ctx: click.Context,
+    warehouse: str | None,
+    cluster: str | None,
+    file_mode: str | None,
+    file_group: str | None,
+    *,
+    verbose: bool,
+) -> None:
     """Say who may do what on a Kafka cluster, and because of which ACL.
 
     \b
@@ -181,11 +213,15 @@ def cli(ctx: click.Context, warehouse: str | None, cluster: str | None, *, verbo
     Every option can also be given as ACLKIT_NAME in the environment or in a TOML file; the
     command line wins over the environment, that over the file. Data goes to stdout, progress to
     stderr. Exit codes: 0 fine, 1 findings or failed checks, 2 the request makes no sense, 3 data
-    unusable or incomplete, 4 surroundings (Java, disk, permissions, lock).
+    unusable or incomplete, 4 surroundings (Java, disk, permissions, lock), 130 and 143 ended by
+    Ctrl-C and by SIGTERM.
     """
     for name, value in os.environ.items():
         if name.startswith("ACLKIT_") and not _is_utf8(value):
             raise UsageError(f"expected UTF-8 in {name}, found other bytes")
+    mode = None if file_mode is None else parse_mode(file_mode)
+    group = None if file_group is None else parse_group(file_group)
+    ctx.with_resource(writing_as(mode, group))
     ctx.obj = Settings(warehouse=warehouse, cluster=cluster, verbose=verbose)
     _tell_progress()
 

@@ -78,6 +78,7 @@ def materialize(
     Without files the log's own inventory is asked about: topics and SCRAM users that live,
     principals and hosts that ACLs name, and one "any other" of each.
     """
+    settings.require_warehouse()
     given = given_settings(chosen)
     builder = builder_of(chosen["principal_builder"], chosen["principal_builder_properties"])
     with command_run(settings, "materialize", lock_timeout) as run:

@@ -23,7 +23,7 @@ from aclkit.cli.options import (
     replay_options,
     settings_options,
 )
-from aclkit.cli.output import tell
+from aclkit.cli.output import tell, write_lines
 from aclkit.cli.principal_options import builder_of, principal_options
 from aclkit.cli.report import alert_options, telling_failures, webhook_of
 from aclkit.cli.session import command_session
@@ -38,8 +38,9 @@ from aclkit.replay.command import ask_live
 from aclkit.reports.alerts import alert_of, is_alarming
 from aclkit.reports.render import FORMATS
 from aclkit.reports.webhook import send_alert
-from aclkit.reports.write import write_reports, write_whole
+from aclkit.reports.write import write_reports
 from aclkit.settings import Settings
+from aclkit.whole_file import write_whole
 
 
 @click.command("run")
@@ -127,7 +128,8 @@ def run(
                     spark, warehouse, "run", lock_timeout=lock_timeout, held=held
                 ) as nightly:
                     result = run_nightly(nightly, intake, options)
-    click.echo(result.page, nl=False)
+    # A reader who has seen enough of the page keeps no report from being written.
+    write_lines([result.page], sys.stdout)
     for path in _write(warehouse, result, forms, policies, chosen):
         tell(f"wrote {path}")
     if webhook is not None and is_alarming(result.summary, chosen["alert_on"]):

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import math
 import os
+import select
+import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import UTC, date, datetime
 from decimal import Decimal
@@ -78,8 +80,33 @@ def write_lines(lines: Iterable[str], stream: TextIO) -> None:
             stream.write(line)
         stream.flush()
     except BrokenPipeError:
-        # What is left in the buffer would fail again when Python exits.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+        _close(stream)
+
+
+def flush_output() -> None:
+    """Empty the buffers of stdout and stderr, which Python would do last of all, and complain.
+
+    What could not be written was told when it was written, or nobody wants to know.
+    """
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            if stream is not None:  # closed by who started this
+                stream.flush()
+        except OSError:
+            _close(stream)
+
+
+def is_unread() -> bool:
+    """Say whether the reader of stdout or stderr has gone."""
+    asked = select.poll()
+    for descriptor in (1, 2):
+        asked.register(descriptor, 0)
+    return any(event & select.POLLERR for _, event in asked.poll(0))
+
+
+def _close(stream: TextIO) -> None:
+    """Send what is left in a buffer nowhere: it would fail again when Python exits."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def _render_table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> Iterator[str]:

@@ -34,8 +34,9 @@ from aclkit.reports.alerts import (
 from aclkit.reports.gather import Judge, gather
 from aclkit.reports.render import FORMATS, HTML, render
 from aclkit.reports.webhook import ADDRESS_VARIABLE, Webhook, find_webhook, send_alert
-from aclkit.reports.write import write_reports, write_whole
+from aclkit.reports.write import PROMETHEUS, write_reports
 from aclkit.settings import Settings
+from aclkit.whole_file import write_whole
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
@@ -185,7 +186,7 @@ def report(
     if output is None:
         write_lines([text], sys.stdout)
     else:
-        write_whole(Path(output), text)
+        write_whole(Path(output), text, for_everybody=form == PROMETHEUS)
         tell(f"wrote {output}")
 
 

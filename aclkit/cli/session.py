@@ -12,6 +12,7 @@ from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
+from aclkit import ending
 from aclkit.errors import SurroundingsError
 from aclkit.progress import step
 from aclkit.publish import Run, begin_run, hold
@@ -32,6 +33,7 @@ def command_session(
         os.environ.setdefault("ACLKIT_FAST_JVM", "1")
     with step("starting Spark"):
         spark = build_session(f"aclkit {command}", verbose=settings.verbose)
+    ending.install()
     try:
         yield spark
     except (PySparkException, Py4JError) as error:

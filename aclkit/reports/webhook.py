@@ -68,6 +68,8 @@ def find_webhook(
 ) -> Webhook | None:
     """Find where alerts go: the file, else the environment, else nowhere.
 
+    A token that would go unencrypted is warned of.
+
     Raises:
         UsageError: the file cannot be read, or what was found is no address.
     """
@@ -78,10 +80,17 @@ def find_webhook(
         address, where = environ.get(ADDRESS_VARIABLE, "").strip(), ADDRESS_VARIABLE
         if not address:
             return None
-    _parse(address, where)
+    parts = _parse(address, where)
     token = environ.get(TOKEN_VARIABLE, "").strip() or None
     if token is not None and not (token.isascii() and token.isprintable()):
         raise UsageError(f"expected a token of printable ASCII in {TOKEN_VARIABLE}")
+    if token is not None and parts.scheme == "http":
+        _LOGGER.warning(
+            "warning: the address in %s is http, so the token of %s can be read on its way; use "
+            "https",
+            where,
+            TOKEN_VARIABLE,
+        )
     return Webhook(
         address=address, where=where, token=token, style=style, timeout=timeout, retries=retries
     )

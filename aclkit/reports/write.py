@@ -13,16 +13,20 @@ names of the files are ``FILE_NAMES``; the paths come back in the order of the f
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Final
 
+from aclkit.permissions import make_folder
 from aclkit.query.duck import connect
 from aclkit.query.warehouse import Published
 from aclkit.reports.data import AssertionOutcome
 from aclkit.reports.gather import Judge, gather
 from aclkit.reports.render import HTML, render
+from aclkit.whole_file import write_whole
+
+PROMETHEUS: Final = "prometheus"
+"""What a collector reads, which is another user: a new file of it is open for everybody."""
 
 FILE_NAMES: Final = {
     "html": "report.html",
@@ -30,7 +34,7 @@ FILE_NAMES: Final = {
     "json": "report.json",
     "sarif": "report.sarif",
     "junit": "report.junit.xml",
-    "prometheus": "aclkit.prom",
+    PROMETHEUS: "aclkit.prom",
     "spreadsheet": "findings.csv",
 }
 
@@ -73,30 +77,9 @@ def write_reports(
             assertions=assertions,
             judge=judge,
         )
-    directory.mkdir(parents=True, exist_ok=True)
+    make_folder(directory)
     paths = [directory / FILE_NAMES[form] for form in wanted]
     for form, path in zip(wanted, paths, strict=True):
-        write_whole(path, render(report, form, fail_on))
+        text = render(report, form, fail_on)
+        write_whole(path, text, for_everybody=form == PROMETHEUS)
     return paths
-
-
-def write_whole(path: Path, text: str) -> None:
-    """Write a file so that a reader sees the old text or the new one, never a part.
-
-    Prometheus reads whatever it finds at the moment it looks. A link stays one. What is no file,
-    a pipe or a device, is written to: root could replace ``/dev/null``.
-    """
-    if path.exists() and not path.is_file():
-        path.write_text(text, encoding="utf-8", newline="")
-        return
-    path = path.resolve()
-    # It does not end like the file, so that a collector of *.prom does not read it.
-    part = path.with_name(f"{path.name}.{os.getpid()}.part")
-    try:
-        with part.open("w", encoding="utf-8", newline="") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        part.replace(path)
-    finally:
-        part.unlink(missing_ok=True)

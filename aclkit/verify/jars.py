@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from aclkit.errors import SurroundingsError
-from aclkit.jars import Jars, fetch_command, fetch_jars, spark_home
+from aclkit.jars import Jars, checked_jars, fetch_command, spark_home
 from aclkit.surroundings import jar_folder
 
 VERSION: Final = "4.1.0"
@@ -50,6 +50,7 @@ KAFKA: Final = Jars(
     megabytes=11,
     folder=kafka_jar_folder,
     variable=_VARIABLE,
+    module="aclkit.verify.jars",
 )
 
 _OF_SPARK: Final = ("janino", "commons-compiler", "slf4j-api")
@@ -59,9 +60,10 @@ def class_path(say: Callable[[str], None] | None = None) -> tuple[Path, ...]:
     """Return all jars that the JVM needs; Kafka's are fetched where they are missing.
 
     Raises:
-        SurroundingsError: they cannot be fetched, or this Spark has no Janino.
+        SurroundingsError: one is another than expected, they cannot be fetched, or this Spark has
+            no Janino.
     """
-    return (*fetch_jars(KAFKA, say=say), *_jars_of_spark(spark_home() / "jars"))
+    return (*checked_jars(KAFKA, say), *_jars_of_spark(spark_home() / "jars"))
 
 
 def _jars_of_spark(folder: Path) -> list[Path]:

@@ -18,7 +18,9 @@ from importlib.resources import files
 from pathlib import Path
 from typing import IO, Final, cast
 
+from aclkit import child
 from aclkit.errors import SurroundingsError
+from aclkit.scratch import scratch
 from aclkit.surroundings import require_java
 
 MAIN: Final = "StandardAuthorizerLoop"
@@ -43,15 +45,15 @@ def start_jvm(class_path: Sequence[Path]) -> Iterator[Jvm]:
         SurroundingsError: no usable Java.
     """
     java = require_java()
-    with tempfile.TemporaryDirectory(prefix="aclkit-verify-") as name:
+    with tempfile.TemporaryDirectory(prefix="verify-", dir=scratch()) as name:
         folder = Path(name)
         source = folder / f"{MAIN}.java"
         source.write_bytes(files("aclkit.verify").joinpath(source.name).read_bytes())
         path = os.pathsep.join(map(str, class_path))
         program = [_COMPILER, str(source), MAIN, str(folder / _ANSWERS)]
         with (folder / _STDERR).open("wb") as stderr:
-            process = subprocess.Popen(  # noqa: S603 - the Java that Spark runs on
-                [str(java), *_OPTIONS, "-cp", path, *program],
+            process = child.start(
+                [str(java), *_OPTIONS, f"-Djava.io.tmpdir={folder}", "-cp", path, *program],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=stderr,
@@ -112,9 +114,7 @@ class Jvm:
 
     def kill(self) -> None:
         """End the JVM at once."""
-        self.process.kill()
-        self.process.wait()
-        self.stdin.close()
+        child.end(self.process)
         self.stdout.close()
 
     def _send(self, message: memoryview) -> int:

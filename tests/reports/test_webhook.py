@@ -53,6 +53,29 @@ def test_the_alert_is_posted_as_json():
     }
 
 
+def found_with(token, address, caplog, monkeypatch):
+    monkeypatch.setattr(logging.getLogger("aclkit"), "propagate", True)
+    environ = {"ACLKIT_ALERT_WEBHOOK": address, "ACLKIT_ALERT_TOKEN": token}
+    with caplog.at_level(logging.WARNING):
+        find_webhook(None, environ=environ)
+    return {record.getMessage() for record in caplog.records}
+
+
+def test_a_token_that_would_go_unencrypted_is_warned_of(caplog, monkeypatch):
+    (said,) = found_with("t0ken", f"http://h.example{SECRET}", caplog, monkeypatch)
+    assert said.startswith("warning: ")
+    assert "ACLKIT_ALERT_TOKEN" in said
+    assert "t0ken" not in said
+    assert "secret" not in said
+
+
+@pytest.mark.parametrize(("token", "scheme"), [("t0ken", "https"), ("", "http")])
+def test_without_a_token_or_with_https_there_is_nothing_to_warn_of(
+    token, scheme, caplog, monkeypatch
+):
+    assert not found_with(token, f"{scheme}://h.example/", caplog, monkeypatch)
+
+
 def test_a_token_goes_along():
     with serving(204) as hook:
         deliver(hook, token="abc")

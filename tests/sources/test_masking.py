@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import random
+import time
 
 import pytest
 from hypothesis import given
@@ -88,6 +90,75 @@ def test_no_mutation_of_a_line_shows_its_stored_key(data):
     patch = data.draw(st.sampled_from(["", '"', "\\", "{", "}", ":", ACL, "\n", " ", "Record"]))
     line = SCRAM[:start] + patch + SCRAM[end:]
     assert KEY not in mask_text(line)
+
+
+MARKER = "Zq7Xw9Kv3Jm5Rb8"
+HOLDERS = (
+    '{"type":"CONFIG_RECORD","data":{"name":"ssl.key.password","value":"%s"}}',
+    '{"type":"USER_SCRAM_CREDENTIAL_RECORD","data":{"name":"a","salt":"%s","storedKey":"%s"}}',
+    '{"type":"DELEGATION_TOKEN_RECORD","data":{"tokenId":"x","hmac":"%s"}}',
+    ACL + ',"resourceName":"orders","password":"%s"}}',
+    "password='%s'",
+    "secret=%s",
+    "apikey: %s",
+    "ssl.key.password=%s",
+    "sasl.jaas.config=org.apache.Login required username='a' password='%s';",
+    r"{\"sasl.jaas.config\":\"x password=\\\"%s\\\";\"}",
+    "| offset: 7 CreateTime: 1 payload: {'type':'CONFIG_RECORD','data':{'value':'%s'}}",
+    "2026-11-21 10:00:00,123 INFO Principal = User:a is Allowed operation = Read, token=%s",
+)
+
+
+def fragments(text, size=4):
+    return {text[at : at + size] for at in range(len(text) - size + 1)}
+
+
+def mutated(line, chance):
+    """Cut a line anywhere, change its quotes, and put other characters between."""
+    for _ in range(chance.randint(0, 3)):
+        at = chance.randint(0, len(line))
+        how = chance.randint(0, 5)
+        if how == 0:
+            line = line[:at]
+        elif how == 1:
+            line = line[at:]
+        elif how == 2:
+            line = line.replace('"', chance.choice(["'", '\\"', "", "`", "“"]))
+        elif how == 3:
+            line = line[:at] + line[at + chance.randint(1, 4) :]
+        elif how == 4:
+            line = line.replace(":", "=").replace(",", chance.choice([";", " ", "\t", "\n"]))
+        else:
+            line = line[:at] + chance.choice(["\\", '"', "'", "{", "}", ACL, "=", " "]) + line[at:]
+    return line
+
+
+def test_no_mutation_of_a_line_shows_four_letters_of_its_secret():
+    chance = random.Random(14)
+    for _ in range(20_000):
+        line = mutated(chance.choice(HOLDERS).replace("%s", MARKER), chance)
+        shown = mask_text(line)
+        seen = fragments(MARKER) & fragments(shown)
+        assert not seen, f"{line!r} was shown as {shown!r}"
+
+
+@pytest.mark.parametrize("line", [holder.replace("%s", MARKER) for holder in HOLDERS])
+def test_a_line_cut_at_any_place_shows_nothing_of_its_secret(line):
+    for at in range(len(line)):
+        assert not fragments(MARKER, 3) & fragments(mask_text(line[:at]), 3)
+        assert not fragments(MARKER, 3) & fragments(mask_text(line[at:]), 3)
+
+
+def test_of_what_speaks_of_a_request_the_request_is_kept():
+    line = "2026-11-21 10:00:00 INFO Principal = User:CN=a is Allowd from host = 10.0.0.1"
+    assert mask_text(line) == line.replace("Allowd", "***")
+
+
+def test_long_and_hostile_lines_are_masked_in_linear_time():
+    for line in ('"' * 9_000, "\\" * 9_000, "password" * 1_000, "a_" * 4_000, "principal=" * 900):
+        began = time.perf_counter()
+        mask_text(line)
+        assert time.perf_counter() - began < 1
 
 
 @given(st.text())

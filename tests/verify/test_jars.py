@@ -46,3 +46,17 @@ def test_a_spark_without_janino_is_told(tmp_path, monkeypatch, kafka_path):
     monkeypatch.setenv("SPARK_HOME", str(tmp_path))
     with pytest.raises(SurroundingsError, match="expected Spark's janino jar in"):
         class_path()
+
+
+@pytest.mark.kafka
+def test_a_jar_that_was_changed_is_not_loaded(tmp_path, monkeypatch, kafka_path):
+    for jar in kafka_path[: len(KAFKA.digests)]:
+        (tmp_path / jar.name).write_bytes(jar.read_bytes())
+    monkeypatch.setenv("ACLKIT_KAFKA_JARS", str(tmp_path))
+    assert class_path() != kafka_path
+    jar = tmp_path / max(KAFKA.digests)
+    jar.write_bytes(jar.read_bytes()[:-1])
+    with pytest.raises(
+        SurroundingsError, match=r"expected.*fetch it anew: python -m aclkit\.verif"
+    ):
+        class_path()

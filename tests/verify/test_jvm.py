@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 import signal
-import tempfile
 
 import pytest
 
 from aclkit.errors import SurroundingsError
 from aclkit.model.semantics import BrokerSettings
+from aclkit.scratch import scratch
 from aclkit.verify.jars import KAFKA
 from aclkit.verify.kafka import Kafka
 from tests.factories import acl, request
@@ -46,11 +46,10 @@ def test_a_jvm_that_ends_by_itself_is_told_with_its_last_words(kafka_path):
         broken.load([], CLOSED)
 
 
-def test_nothing_is_left_behind(kafka_path, tmp_path, monkeypatch):
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+def test_nothing_is_left_behind(kafka_path):
     with Kafka(kafka_path) as kafka:
         kafka.load([], CLOSED)
         process = kafka._jvm.process
-        assert list(tmp_path.iterdir())
+        assert list(scratch().glob("verify-*"))
     assert process.returncode is not None
-    assert not list(tmp_path.iterdir())
+    assert not list(scratch().glob("verify-*"))

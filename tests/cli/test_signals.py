@@ -1,0 +1,287 @@
+"""Ctrl-C and SIGTERM at any moment: one line, the signal's exit code, and nothing left.
+
+Each command is a real process; its own lines on stderr tell when the moment has come.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import pytest
+
+from aclkit.lock import warehouse_lock
+from tests.cli.running import SYNTHETIC, Warehouse
+
+PROGRAM = "from aclkit.cli import cli; cli()"
+REPLAY = ("replay", "--source", f"metadata-log:{SYNTHETIC / 'basic'}")
+NIGHT = ("run", "--source", f"metadata-log:{SYNTHETIC / 'basic'}", "--super-users", "User:admin")
+SECONDS = 500
+SAID = "ended by {}: nothing half done can be seen, start it again to go on"
+CODES = {signal.SIGINT: 130, signal.SIGTERM: 143, signal.SIGHUP: 129}
+
+
+class Command:
+    """A command at work: what it said so far, and its temporary folder."""
+
+    def __init__(self, process, tmp):
+        self.process, self.tmp = process, tmp
+        self.told = []
+
+    def wait_for(self, words):
+        """Read its stderr up to the line that says something."""
+        for line in self.process.stderr:
+            self.told.append(line.rstrip("\n"))
+            if words in line:
+                return
+        raise AssertionError(f"it ended without {words!r}: {self.told}")
+
+    def end(self, number):
+        """Send a signal; return the exit code, and stdout; no process of it may be left."""
+        family = self.family()
+        self.process.send_signal(number)
+        out, rest = self.process.communicate(timeout=SECONDS)
+        self.told += rest.splitlines()
+        end = time.monotonic() + 60
+        while any(map(is_alive, family)):
+            assert time.monotonic() < end, [p for p in family if is_alive(p)]
+            time.sleep(0.02)
+        return self.process.returncode, out
+
+    def family(self):
+        """Return the process and all that it started, directly or not."""
+        found = [self.process.pid]
+        for parent in found:
+            for task in Path(f"/proc/{parent}/task").glob("*/children"):
+                with suppress(OSError):
+                    found += map(int, task.read_text().split())
+        return found
+
+
+def is_alive(number):
+    try:
+        return Path(f"/proc/{number}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+@contextmanager
+def started(tmp_path, *arguments, program=PROGRAM, **settings):
+    tmp = tmp_path / "tmp"
+    tmp.mkdir(exist_ok=True)
+    process = subprocess.Popen(
+        [sys.executable, "-c", program, *map(str, arguments)],
+        env={**os.environ, "TMPDIR": str(tmp), "ACLKIT_FAST_JVM": "1", **settings},
+        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    try:
+        yield Command(process, tmp)
+    finally:
+        process.kill()
+        process.communicate()
+
+
+@pytest.fixture
+def warehouse(tmp_path):
+    return Warehouse(tmp_path / "warehouse")
+
+
+def on(warehouse, *arguments):
+    return ("--warehouse", warehouse.path, *arguments)
+
+
+@pytest.mark.parametrize("number", CODES)
+def test_while_it_waits_for_the_lock(tmp_path, warehouse, number):
+    with warehouse_lock(str(warehouse.path), 0) as require_held:
+        before = sorted(warehouse.path.rglob("*"))
+        with started(tmp_path, *on(warehouse, *REPLAY)) as command:
+            command.wait_for("waiting for another run")
+            assert command.end(number) == (CODES[number], "")
+        require_held()
+        assert sorted(warehouse.path.rglob("*")) == before
+    assert command.told[-1] == SAID.format(signal.Signals(number).name)
+    assert not list(command.tmp.iterdir())
+
+
+def test_a_lock_that_is_waited_for_starts_no_java(tmp_path, warehouse):
+    with (
+        warehouse_lock(str(warehouse.path), 0),
+        started(tmp_path, *on(warehouse, *REPLAY, "--lock-timeout", "0")) as command,
+    ):
+        assert command.process.wait(SECONDS) == 4
+        told = command.process.stderr.read()
+    assert "holds the lock" in told
+    assert "starting Spark" not in told
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_while_spark_starts(tmp_path, warehouse, number):
+    with started(tmp_path, *on(warehouse, *REPLAY)) as command:
+        command.wait_for("starting Spark")
+        assert command.end(number) == (CODES[number], "")
+    assert command.told[1:] == [SAID.format(signal.Signals(number).name)]
+    assert not list(command.tmp.iterdir())
+    with warehouse_lock(str(warehouse.path), 0):
+        assert {path.name for path in warehouse.path.iterdir()} == {".aclkit.lock"}
+
+
+QUERY = """
+import sys, duckdb
+from aclkit import ending
+ending.begin()
+print("asking", file=sys.stderr, flush=True)
+duckdb.sql("SELECT count(*) FROM range(100000000000) a, range(1000) b "
+           "WHERE a.range % 7 = b.range").fetchall()
+"""
+
+
+def test_during_a_query_of_duckdb(tmp_path):
+    with started(tmp_path, program=QUERY) as command:
+        command.wait_for("asking")
+        assert command.end(signal.SIGINT) == (130, "")
+    assert command.told == ["asking", SAID.format("SIGINT")]
+
+
+STUCK = """
+import sys, threading
+from aclkit import ending
+def never():
+    print("stuck", file=sys.__stdout__, flush=True)
+    threading.Event().wait()
+ending.begin()
+with ending.before_end(never):
+    print("working", file=sys.stderr, flush=True)
+    threading.Event().wait()
+"""
+
+
+def test_a_second_ctrl_c_ends_at_once(tmp_path):
+    with started(tmp_path, program=STUCK) as command:
+        command.wait_for("working")
+        command.process.send_signal(signal.SIGINT)
+        assert command.process.stdout.readline() == "stuck\n"
+        assert command.end(signal.SIGINT)[0] == 130
+
+
+def test_what_must_be_done_first_gets_some_seconds_only(tmp_path):
+    hasty = STUCK.replace("ending.begin()", "ending._SECONDS = 0.1\nending.begin()")
+    with started(tmp_path, program=hasty) as command:
+        command.wait_for("working")
+        assert command.end(signal.SIGTERM) == (143, "stuck\n")
+
+
+def test_a_signal_that_is_ignored_stays_so(tmp_path):
+    deaf = "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN)\n"
+    with started(tmp_path, program=deaf + QUERY) as command:
+        command.wait_for("asking")
+        command.process.send_signal(signal.SIGINT)
+        assert command.end(signal.SIGTERM)[0] == 143
+
+
+@pytest.mark.usefixtures("spark")
+def test_a_reader_that_wants_no_more_ends_a_command_quietly(tmp_path, demo_warehouse):
+    for arguments in (("acls", "list"), ("export", "explain", "--format", "csv"), ("report",)):
+        reader, writer = os.pipe()
+        os.close(reader)
+        done = subprocess.run(
+            [sys.executable, "-c", PROGRAM, "--warehouse", str(demo_warehouse), *arguments],
+            stdout=writer, stderr=subprocess.PIPE, text=True, timeout=SECONDS, check=False,
+        )  # fmt: skip
+        os.close(writer)
+        assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.parametrize(
+    ("stdout", "ended"),
+    [("/dev/full", (4, "Error: No space left on device\n")), ("/dev/null", (0, ""))],
+)
+def test_what_cannot_be_written_is_told_once(stdout, ended):
+    with Path(stdout).open("w") as file:
+        done = subprocess.run(
+            [sys.executable, "-c", PROGRAM, "completion", "bash"],
+            stdout=file, stderr=subprocess.PIPE, text=True, timeout=SECONDS, check=False,
+        )  # fmt: skip
+    assert (done.returncode, done.stderr) == ended
+
+
+def test_what_could_not_be_said_to_anybody_is_no_success(tmp_path):
+    reader, writer = os.pipe()
+    os.close(reader)
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM, "completion", "bash"],
+        stdout=writer, stderr=subprocess.PIPE, text=True, timeout=SECONDS, check=False,
+    )  # fmt: skip
+    os.close(writer)
+    assert (done.returncode, done.stderr) == (141, "")
+
+
+@pytest.fixture(scope="module")
+def night(_session, tmp_path_factory):
+    """A warehouse with one night."""
+    warehouse = Warehouse(tmp_path_factory.mktemp("signals") / "warehouse")
+    warehouse.run(*NIGHT, "--fail-on", "never")
+    return warehouse
+
+
+MOMENTS = (
+    (signal.SIGINT, "reading the source"),
+    (signal.SIGTERM, "computing history"),
+    (signal.SIGINT, "deciding"),
+    (signal.SIGTERM, "checking completeness"),
+)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+@pytest.mark.usefixtures("spark")
+@pytest.mark.parametrize(("number", "moment"), MOMENTS)
+def test_during_the_demo(tmp_path, warehouse, number, moment):
+    with started(tmp_path, *on(warehouse, "demo")) as command:
+        command.wait_for(moment)
+        assert command.end(number) == (CODES[number], "")
+    assert command.told[-1] == SAID.format(signal.Signals(number).name)
+    assert all(line.endswith((" …", " s")) for line in command.told[:-1]), command.told
+    assert not list(command.tmp.iterdir())
+    with warehouse_lock(str(warehouse.path), 0):
+        assert not (warehouse.path / "job_run").exists()
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+@pytest.mark.usefixtures("spark")
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_readers_see_what_was_published_before(night, tmp_path, number):
+    warehouse = night.copy(tmp_path / "warehouse")
+    before = warehouse.tables()
+    runs = warehouse.published().runs
+    changed = ("--allow-everyone", "--fail-on", "never", "--report-dir", tmp_path / "reports")
+    with started(tmp_path, *on(warehouse, *NIGHT, *changed)) as command:
+        command.wait_for("deciding")
+        ended, _ = command.end(number)
+    assert ended == CODES.get(number, -number)
+    assert warehouse.tables() == before
+    assert warehouse.published().runs == runs
+    assert not (tmp_path / "reports").exists()
+
+    with started(tmp_path, *on(warehouse, *NIGHT, *changed)) as again:
+        again.wait_for("deciding")
+        assert len(list(again.tmp.glob("aclkit-run-*"))) == 1, "that of the killed run has gone"
+        _, _ = again.process.communicate(timeout=SECONDS)
+    assert again.process.returncode == 0
+    assert not list(again.tmp.iterdir())
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+def test_the_lease_of_a_warehouse_on_a_uri_is_given_back(spark, tmp_path, warehouse):
+    uri = warehouse.path.as_uri()
+    with started(tmp_path, "--warehouse", uri, *NIGHT, "--fail-on", "never") as command:
+        command.wait_for("computing history")
+        assert command.end(signal.SIGTERM)[0] == 143
+    (row,) = spark.read.format("delta").load(f"{uri}/lease").collect()
+    assert row["owner"] == ""
