@@ -47,9 +47,9 @@ def mend_properties(store: Store) -> bool:
     ``job_run`` is left to ``mend_job_run``, which comes last: where it has them, all have.
 
     Returns:
-        Whether a table has got another version by it than the one that is published.
+        Whether tables have got other versions by it, or by being put back, than are published.
     """
-    if not store.runs or (store.is_remote and not _lacks_properties(store, JOB_RUN)):
+    if not store.runs or not _lacks_properties(store, JOB_RUN):
         return False
     for name in sorted(set(TABLES) - {JOB_RUN}):
         if store.newest_version(name) is not None:

@@ -138,8 +138,8 @@ def test_a_kill_at_any_commit_while_that_is_done_harms_nothing(aged, spark):
                     break
             except Killed:
                 require_readable(spark, aged)
-    # Two or three commits a table, the run that publishes them, and the properties of job_run.
-    assert number > 3 * len(PUBLISHED)
+    # Two commits a table and more, the run that publishes them, and the properties of job_run.
+    assert number > 2 * len(PUBLISHED)
     assert run.store.runs
     require_readable(spark, aged)
     assert all(KEEPING.items() <= p.items() for p in properties_of(aged).values())

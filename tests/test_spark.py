@@ -224,8 +224,8 @@ def test_the_password_of_a_mirror_is_not_shown(
     spark_submit.write_text('#!/bin/sh\necho "tried $*, in vain"; exit 1\n')
     spark_submit.chmod(0o755)
     monkeypatch.setenv("SPARK_HOME", str(tmp_path))
-    monkeypatch.setenv("ACLKIT_MAVEN_REPOSITORY", "https://ci:hunter2@mirror.example/maven")
-    with pytest.raises(SurroundingsError, match=r"https://\*\*\*@mirror.example/maven") as caught:
+    monkeypatch.setenv("ACLKIT_MAVEN_REPOSITORY", "https://ci:hunter2@jars.example/maven")
+    with pytest.raises(SurroundingsError, match=r"//\*\*\*@jars.example/maven") as caught:
         fetch_jars(DELTA, tmp_path / "jars")
     assert "hunter2" not in str(caught.value)
 

@@ -151,6 +151,7 @@ BROKER: Final = Jars(
     megabytes=32,
     folder=broker_jar_folder,
     variable=_VARIABLE,
+    module="tests.broker.jars",
 )
 
 _OF_SPARK: Final = (

@@ -10,8 +10,9 @@ from click.testing import CliRunner
 
 from aclkit.cli import cli
 from aclkit.model.semantics import BrokerSettings
+from aclkit.query.warehouse import open_warehouse
 from tests.query import changed_warehouse
-from tests.query.small_warehouse import ACLS, SUPER_USER, WHEN, acl
+from tests.query.small_warehouse import ACLS, SUPER_USER, WHEN, acl, publish
 
 SUPER = BrokerSettings(super_users=frozenset({SUPER_USER}))
 NEW = acl(50, principal="User:carol", resource_name="orders", host="10.0.0.1")
@@ -93,3 +94,17 @@ def test_since_takes_the_number_of_a_run_or_a_time(changes, since, is_told):
 )
 def test_a_since_that_makes_no_sense_ends_with_exit_code_2(changes, arguments, message):
     assert message in changes(*arguments, code=2).stderr
+
+
+def test_since_says_where_runs_behind_it_are_not_kept(tmp_path, changes):
+    assert "not all kept" not in changes("--since", "1").stderr
+    path = tmp_path / "warehouse"
+    changed_warehouse.build(path, [(ACLS, SUPER), ([*ACLS[1:], NEW], SUPER)])
+    newest = open_warehouse(str(path)).run
+    # The runs 3 and 4 went with maintenance.
+    publish(path, newest.table_versions, run_number=5, run_id="night-5", counts=dict(newest.counts))
+    for since, is_told in ((2, True), (4, False)):
+        command = ["--warehouse", str(path), "changes", "--since", str(since)]
+        result = CliRunner().invoke(cli, command)
+        assert result.exit_code == 0, result.output
+        assert ("runs up to 4 are not all kept" in result.stderr) is is_told
