@@ -12,8 +12,8 @@ from typing import Final
 
 import pyarrow as pa
 
+from aclkit.decide.broker_rescan import BrokerRescan
 from aclkit.decide.rules import decide
-from aclkit.decide.second_search import SecondSearch
 from aclkit.errors import DataError
 from aclkit.explain.scope import Scope
 from aclkit.explain.views import EXPLAIN_TABLES, explain_sql, operations_sql
@@ -138,7 +138,7 @@ def _check_sample(scope: Scope, written: Readback, settings: BrokerSettings) -> 
     cells = random.sample(cells, min(SAMPLE, len(cells)))
     near = _acls_reaching(scope, written, {(cell[3], cell[4]) for cell in cells})
     mine: dict[tuple[str, str, str], list[Acl]] = {}
-    search = SecondSearch.of(scope.texts.patterns)
+    search = BrokerRescan.of(scope.texts.patterns)
     for cell in cells:
         request = Request(**dict(zip(Request.__slots__, cell[:5], strict=True)))
         key = (request.principal, request.resource_type, request.resource_name)
@@ -146,7 +146,7 @@ def _check_sample(scope: Scope, written: Readback, settings: BrokerSettings) -> 
             mine[key] = _that_matter(near[key[1:]], request.principal, scope)
         is_last = search.wildcard_is_last(request.resource_type, request.resource_name)
         ruling = decide(mine[key], request, settings, scope.semantics, wildcard_is_last=is_last)
-        right = (ruling.decision, ruling.rule, ruling.acl.acl_id if ruling.acl else None)
+        right = (ruling.decision, ruling.rule, ruling.acl_id)
         if cell[5:] != right:
             raise DataError(f"{request}: the tables say {cell[5:]}, the rule says {right}")
     return len(cells)

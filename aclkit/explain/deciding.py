@@ -70,7 +70,8 @@ def _rank(scope: Scope, numbered: DataFrame) -> _Ranking:
     numbers = {host: number for number, host in enumerate(scope.host_names)}
     matches = match_hosts(scope.texts.hosts, scope.host_names, semantics)
     hosts = frames.hosts(spark, scope.texts, matches, numbers, semantics)
-    placed = scope.settle(rulings.place_acls(numbered, hosts, frames.covers(spark), semantics))
+    covers = frames.covers(spark, semantics)
+    placed = scope.settle(rulings.place_acls(numbered, hosts, covers, semantics))
     return _Ranking(placed, scope.settle(rulings.best_of_groups(placed, semantics)))
 
 

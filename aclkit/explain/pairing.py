@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from aclkit.decide.second_search import SecondSearch
+from aclkit.decide.broker_rescan import BrokerRescan
+from aclkit.decide.order import WildcardLast
 from aclkit.explain import frames, reach, rulesets
 from aclkit.explain.reach import Late, Seed
 from aclkit.explain.scope import Scope
@@ -126,25 +127,12 @@ def match_resources(scope: Scope) -> Matching:
     Those that the broker looks at in another order go first; the rest follow by name, so that a
     part, a range of numbers, is a range of names.
     """
-    seed, search = Seed(), SecondSearch.of(scope.texts.patterns)
-    is_broker = scope.semantics.deciding_acl == BROKER
-
-    def lateness(entry: Entry) -> int:
-        if not is_broker or entry.name >= "*":
-            return 0
-        return 2 if search.wildcard_is_last(entry.resource_type, entry.name) else 1
-
-    entries = sorted((-lateness(e), e.resource_type, e.name) for e in scope.inventory.resources)
-    parts, count = scope.partitions, len(entries)
+    seed = Seed()
+    resources = _in_order(scope)
+    parts, count = scope.partitions, len(resources)
     rows = [
-        (
-            number * parts // count,
-            number,
-            late and seed.late - late,
-            resource_type,
-            name,
-        )
-        for number, (late, resource_type, name) in enumerate(entries)
+        (number * parts // count, number, seed.salt_of(last), resource_type, name)
+        for number, (last, resource_type, name) in enumerate(resources)
     ]
     index = PatternIndex.build(
         ((n, *pattern) for n, pattern in enumerate(scope.texts.patterns)), scope.semantics
@@ -157,9 +145,30 @@ def match_resources(scope: Scope) -> Matching:
     # By its number and not by its hash, which would put three of six parts into one task.
     spread = names.repartitionById(parts, F.col("part"))
     matched = scope.settle(with_matched_patterns(spread, index))
-    all_below = sum(late == -2 for late, *_ in entries)
-    deny_below = all_below + sum(late == -1 for late, *_ in entries)
-    return Matching(matched, Late(all_below, deny_below), seed)
+    late = Late(
+        all_below=sum(last.allows for last, *_ in resources),
+        deny_below=sum(last.denies for last, *_ in resources),
+    )
+    return Matching(matched, late, seed)
+
+
+def _in_order(scope: Scope) -> list[tuple[WildcardLast, str, str]]:
+    """Return where the broker meets the wildcard last, type and name of the resources, sorted.
+
+    Last among DENYs and ALLOWs comes first, then last among DENYs alone.
+    """
+    is_broker = scope.semantics.deciding_acl == BROKER
+    rescan = BrokerRescan.of(scope.texts.patterns)
+
+    def place(entry: Entry) -> tuple[WildcardLast, str, str]:
+        kind, name = entry.resource_type, entry.name
+        return rescan.wildcard_last(kind, name) if is_broker else WildcardLast(), kind, name
+
+    def key(placed: tuple[WildcardLast, str, str]) -> tuple[bool, bool, str, str]:
+        last, kind, name = placed
+        return not last.allows, not last.denies, kind, name
+
+    return sorted(map(place, scope.inventory.resources), key=key)
 
 
 def _subjects(scope: Scope, classes: PrincipalClasses, seed: Seed) -> DataFrame:
