@@ -82,10 +82,10 @@ def materialize(
         with begin_run(spark, warehouse, "materialize", lock_timeout=lock_timeout) as run:
             run.cluster_id = choose_cluster(run, settings.cluster)
             continue_from_replay(run)
-            result = materialize_into(take_inventory(run, options), options)
+            result = materialize_into(run, take_inventory(run, options), options)
             note_readings(run, result, options)
             publish(run)
-            result.scope.forget()
+            result.output.forget()
     write_rows(SUMMARY, [summary(run, result)], output_format, sys.stdout)
     tell_notes(run)
 

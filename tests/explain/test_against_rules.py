@@ -107,7 +107,7 @@ def explained(_session, tmp_path_factory):
                 given=Given(entries=GIVEN, extend=True),
                 dense="always",
             )
-            materialize(take_inventory(run, options), options)
+            materialize(run, take_inventory(run, options), options)
             found[case] = (acls, settings, semantics)
         columns = (*(field for field in Request.__slots__), "decision", "rule", "deciding_acl_id")
         cells = {
