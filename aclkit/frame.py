@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, cast
+from dataclasses import dataclass, field
+from typing import Any, Final, cast
 
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import StructType
 
@@ -41,6 +43,31 @@ def settle(frame: DataFrame) -> DataFrame:
     and then the way is needed.
     """
     return frame.localCheckpoint() if _is_local(frame) else frame.persist()
+
+
+@dataclass(frozen=True, slots=True)
+class Steps:
+    """Frames that were computed once for what builds on them, until they are forgotten."""
+
+    frames: list[DataFrame] = field(default_factory=list)
+
+    def settle(self, frame: DataFrame) -> DataFrame:
+        """Compute a frame once; see ``settle``."""
+        self.frames.append(settle(frame))
+        return self.frames[-1]
+
+    def forget(self) -> None:
+        """Free all of them."""
+        while self.frames:
+            release(self.frames.pop())
+
+
+def broadcast_if_small(rows: DataFrame, count: int) -> DataFrame:
+    """Have a frame broadcast, if it has few enough rows for that."""
+    return F.broadcast(rows) if count <= _BROADCAST_ROWS else rows
+
+
+_BROADCAST_ROWS: Final = 1_000_000
 
 
 def release(settled: DataFrame) -> None:

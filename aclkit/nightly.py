@@ -87,11 +87,12 @@ def run_nightly(run: Run, intake: Intake, options: NightlyOptions) -> NightlyRes
     if options.settled is not None:
         note_settled(run, options.settled)
     scope = take_inventory(run, options.materialize)
-    if is_decided(scope, options.materialize) and _is_audited(run, options):
+    if is_decided(run, scope, options.materialize) and _is_audited(run, options):
         _keep_decisions(run, told)
     else:
-        result = materialize(scope, options.materialize)
+        result = materialize(run, scope, options.materialize)
         note_readings(run, result, options.materialize)
+        result.output.forget()
         with step("looking for findings"):
             chosen = options.materialize
             audit = audit_of(
@@ -106,7 +107,6 @@ def run_nightly(run: Run, intake: Intake, options: NightlyOptions) -> NightlyRes
     findings = _findings_in_force(run)
     summary = _summarize(run, scope, findings)
     publish(run)
-    scope.forget()
     warehouse = run.store.warehouse
     published = None if "://" in warehouse else open_warehouse(warehouse)
     summary = conclude(summary, replayed.exit_code, options.policies, published)

@@ -17,10 +17,10 @@ from pyspark.sql import functions as F
 
 from aclkit.audit.collect import find_readings
 from aclkit.audit.readings import READS_DIFFERENTLY, reads_differently
-from aclkit.explain.deciding import alive_acls, decide_all
-from aclkit.explain.materialize import MaterializeOptions, MaterializeResult
-from aclkit.explain.scope import Scope
-from aclkit.explain.tables import explain_view, write_inventory
+from aclkit.explain import tables
+from aclkit.explain.deciding import decide_all
+from aclkit.explain.materialize import MaterializeOptions, MaterializeResult, alive_acls
+from aclkit.explain.output import Output
 from aclkit.findings import Finding
 from aclkit.inventory.entry import Entry
 from aclkit.inventory.survey import Inventory
@@ -39,16 +39,17 @@ _CELL: Final = ["principal", "host", "operation", "resource_type", "resource_nam
 def note_readings(run: Run, result: MaterializeResult, options: MaterializeOptions) -> None:
     """Add the findings about how ACLs are read, and what depends on the reading."""
     with step("comparing the readings"):
-        acls = collect_acls(run)
+        alive = alive_acls(run)
+        acls = collect_acls(alive)
         run.findings.extend(find_readings(acls, options.semantics))
         by_id = {acl.acl_id: acl for acl in acls}
         suspects = {i: (by_id[i], reason) for i, reason in reads_differently(acls).items()}
-        run.findings.extend(find_differences(result, alive_acls(run), suspects, options.settings))
+        run.findings.extend(find_differences(result, alive, suspects, options.settings))
 
 
-def collect_acls(run: Run) -> list[Acl]:
+def collect_acls(alive: DataFrame) -> list[Acl]:
     """Collect the ACLs alive."""
-    rows = alive_acls(run).select(*Acl.__slots__).orderBy("acl_id").collect()
+    rows = alive.select(*Acl.__slots__).orderBy("acl_id").collect()
     return [Acl(**row.asDict()) for row in rows]
 
 
@@ -67,16 +68,18 @@ def find_differences(
         settings: super users and allow.everyone.
     """
     ours = result.scope
-    theirs = replace(ours, semantics=_other(ours.semantics), is_trial=True, kept={}, steps=[])
+    theirs = replace(ours, semantics=_other(ours.semantics))
     read = Suspects.of([acl for acl, _ in suspects.values()], ours.semantics, theirs.semantics)
     touched = read.touch(ours.inventory, allow_everyone=settings.allow_everyone)
     counts: Counter[str] = Counter()
     if touched.resources and touched.principals:
         theirs = replace(theirs, inventory=touched)
-        write_inventory(theirs, settings, None)
-        decide_all(theirs, acls, allow_everyone=settings.allow_everyone)
-        counts = _count(ours, theirs, read)
-        theirs.forget()
+        trial = Output.of(result.output.store, theirs, is_trial=True)
+        for table, rows in tables.of_inventory(theirs).items():
+            trial.write_rows(table, rows)
+        decide_all(theirs, acls, trial, allow_everyone=settings.allow_everyone)
+        counts = _count(result.output, trial, read)
+        trial.forget()
     return [_finding(acl, reason, counts[acl.acl_id]) for acl, reason in suspects.values()]
 
 
@@ -147,7 +150,7 @@ def _other(semantics: Semantics) -> Semantics:
     return replace(preset, deciding_acl=semantics.deciding_acl)
 
 
-def _count(ours: Scope, theirs: Scope, suspects: Suspects) -> Counter[str]:
+def _count(ours: Output, theirs: Output, suspects: Suspects) -> Counter[str]:
     """Count the decisions that differ, for each ACL that decided or kept the default away."""
     asked = {
         "principal": ours.read("principal").join(
@@ -156,10 +159,10 @@ def _count(ours: Scope, theirs: Scope, suspects: Suspects) -> Counter[str]:
         "resource": theirs.read("resource"),
     }
     cells = (
-        explain_view(ours, asked)
+        ours.explain(asked)
         .select(*_CELL, F.col("decision").alias("d1"), F.col("deciding_acl_id").alias("a1"))
         .join(
-            explain_view(theirs, {}).select(
+            theirs.explain({}).select(
                 *_CELL, F.col("decision").alias("d2"), F.col("deciding_acl_id").alias("a2")
             ),
             on=_CELL,

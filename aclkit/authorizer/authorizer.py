@@ -15,7 +15,6 @@ from dataclasses import replace
 from typing import Final, Self
 
 from aclkit.authorizer.audit import Wording, write_audit_line
-from aclkit.authorizer.cache import AclCache
 from aclkit.authorizer.config import Config, parse_config
 from aclkit.authorizer.errors import AuthorizerClosedError, InvalidRequestError
 from aclkit.authorizer.mutator import Mutator
@@ -33,6 +32,7 @@ from aclkit.authorizer.state import State
 from aclkit.authorizer.store import AclStore, MemoryStore
 from aclkit.decide.any_of_type import authorize_any, reads_as_kafka
 from aclkit.decide.by_resource_type import HARDCODED_NAME, check_concrete
+from aclkit.decide.index import AclIndex
 from aclkit.decide.order import standard_acl_key
 from aclkit.decide.rules import ALLOWED, Ruling
 from aclkit.errors import UsageError
@@ -78,7 +78,7 @@ class Authorizer:
         self._wording = wording
         self._poll_seconds = poll_seconds
         self._state = State(
-            cache=AclCache.of((), semantics or KIP_1042), config=Config(), known=BrokerSettings()
+            index=AclIndex.of((), semantics or KIP_1042), config=Config(), known=BrokerSettings()
         )
         self._writing = threading.RLock()
         self._loaded: Future[None] = Future()
@@ -181,12 +181,12 @@ class Authorizer:
         )
         requester = str(context.principal), context.client_address
         asked = (operation, resource_type)
-        acls = state.cache.of_type(resource_type)
-        if not reads_as_kafka(state.cache.semantics):
+        acls = state.index.of_type(resource_type)
+        if not reads_as_kafka(state.index.semantics):
             state.check_loaded(str(context.principal))
         elif self._answer(state, context, action).decision == ALLOWED:
             return AuthorizationResult.ALLOWED
-        found = authorize_any(acls, requester, asked, state.settings, state.cache.semantics)
+        found = authorize_any(acls, requester, asked, state.settings, state.index.semantics)
         return AuthorizationResult(found)
 
     def create_acls(
@@ -216,17 +216,17 @@ class Authorizer:
             InvalidRequestError: the filter holds UNKNOWN.
             UnsupportedPatternTypeError: a MATCH filter met a pattern type that it cannot read.
         """
-        cache = self._state.cache
+        index = self._state.index
         if binding is None:
-            return sorted(cache.by_id.values(), key=standard_acl_key)
+            return sorted(index.by_id.values(), key=standard_acl_key)
         if binding.is_unknown:
             raise InvalidRequestError("The AclBindingFilter must not contain UNKNOWN elements.")
-        selected = (acl for acl in cache.by_id.values() if binding.matches(acl, cache.semantics))
+        selected = (acl for acl in index.by_id.values() if binding.matches(acl, index.semantics))
         return sorted(selected, key=standard_acl_key)
 
     def acl_count(self) -> int:
         """Return how many ACLs there are: Kafka's metric AclCount."""
-        return len(self._state.cache.by_id)
+        return len(self._state.index.by_id)
 
     def close(self) -> None:
         """End loading and writing; who still waits for the initial load gets an error."""
@@ -256,9 +256,9 @@ class Authorizer:
         Raises:
             AclIdError: two have the same id; the state before stays.
         """
-        cache = AclCache.of(acls, self._semantics or self._state.cache.semantics)
+        index = AclIndex.of(acls, self._semantics or self._state.index.semantics)
         with self._writing:
-            self._state = replace(self._state, cache=cache)
+            self._state = replace(self._state, index=index)
 
     def add_acl(self, acl: Acl) -> None:
         """Add one ACL of the log; the next request is answered with it.
@@ -309,7 +309,7 @@ class Authorizer:
         return self._take(self._source)
 
     @contextmanager
-    def writing(self) -> Iterator[AclCache]:
+    def writing(self) -> Iterator[AclIndex]:
         """Hold back all other writers, and give the ACLs.
 
         Raises:
@@ -317,7 +317,7 @@ class Authorizer:
         """
         with self._writing:
             self._state.check_loaded("a change of ACLs")
-            yield self._state.cache
+            yield self._state.index
 
     def change(self, add: Sequence[Acl] = (), remove: Sequence[str] = ()) -> None:
         """Remove ACLs by id and add others, at once or not at all.
@@ -326,14 +326,14 @@ class Authorizer:
             AclIdError: an id to remove is not there, or one to add is.
         """
         with self._writing:
-            cache = self._state.cache.changed(add=add, remove=remove)
-            self._state = replace(self._state, cache=cache)
+            index = self._state.index.changed(add=add, remove=remove)
+            self._state = replace(self._state, index=index)
 
     def _answer(self, state: State, context: RequestContext, action: Action) -> Ruling:
         if action.pattern_type != "LITERAL":
             raise UsageError(f"Only literal resources are supported. Got: {action.pattern_type}")
         ruling = state.decide(_request(context, action))
-        knows_globs = state.cache.semantics.glob_patterns
+        knows_globs = state.index.semantics.glob_patterns
         write_audit_line(context, action, ruling, self._wording, knows_globs=knows_globs)
         return ruling
 
@@ -353,8 +353,8 @@ class Authorizer:
         with self._writing:
             loaded = source.load()
             semantics = self._semantics or loaded.semantics
-            cache = AclCache.of(loaded.acls, semantics)
-            self._state = replace(self._state, cache=cache, known=loaded.settings)
+            index = AclIndex.of(loaded.acls, semantics)
+            self._state = replace(self._state, index=index, known=loaded.settings)
         if loaded.is_caught_up:
             self.complete_initial_load()
         return loaded.offset

@@ -9,9 +9,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from aclkit.authorizer.cache import AclCache
 from aclkit.authorizer.errors import InvalidRequestError, PolicyViolationError
 from aclkit.authorizer.requests import AclBindingDeleteResult, AclCreateResult, AclDeleteResult
+from aclkit.decide.index import AclIndex
 from aclkit.errors import AclkitError
 from aclkit.model.acl import Acl
 from aclkit.model.enums import AclOperation, CodedEnum, ResourceType
@@ -39,7 +39,7 @@ class Deletion:
     results: tuple[AclDeleteResult, ...]
 
 
-def plan_creation(cache: AclCache, acls: Sequence[Acl], new_id: Callable[[], str]) -> Creation:
+def plan_creation(index: AclIndex, acls: Sequence[Acl], new_id: Callable[[], str]) -> Creation:
     """Check each ACL, and give those that are new an id; their own ids do not count.
 
     What is already there, or stands in the request twice, succeeds without a record.
@@ -50,16 +50,16 @@ def plan_creation(cache: AclCache, acls: Sequence[Acl], new_id: Callable[[], str
     adds: dict[tuple[str, ...], Acl] = {}
     results = []
     for acl in acls:
-        error = invalid_acl(acl, cache.semantics)
+        error = invalid_acl(acl, index.semantics)
         results.append(AclCreateResult(error))
-        if error is None and acl.binding not in adds and not cache.holds(acl):
+        if error is None and acl.binding not in adds and not index.holds(acl):
             if len(adds) == MAX_RECORDS:
                 raise PolicyViolationError("Unable to perform excessively large batch operation.")
             adds[acl.binding] = replace(acl, acl_id=new_id())
     return Creation(tuple(adds.values()), tuple(results))
 
 
-def plan_deletion(cache: AclCache, filters: Sequence[AclBindingFilter]) -> Deletion:
+def plan_deletion(index: AclIndex, filters: Sequence[AclBindingFilter]) -> Deletion:
     """Select by each filter from the state before the request; an ACL goes once.
 
     Raises:
@@ -69,7 +69,7 @@ def plan_deletion(cache: AclCache, filters: Sequence[AclBindingFilter]) -> Delet
     results = []
     for binding in filters:
         try:
-            selected = _select(cache, binding)
+            selected = _select(index, binding)
         except AclkitError as error:
             results.append(AclDeleteResult(exception=error))
             continue
@@ -111,12 +111,12 @@ def invalid_acl(acl: Acl, semantics: Semantics) -> InvalidRequestError | None:
 _KAFKAS_PATTERNS: Final = ("LITERAL", "PREFIXED")
 
 
-def _select(cache: AclCache, binding: AclBindingFilter) -> list[Acl]:
+def _select(index: AclIndex, binding: AclBindingFilter) -> list[Acl]:
     if binding.pattern.is_unknown:
         raise InvalidRequestError("Unknown patternFilter.")
     if binding.entry.is_unknown:
         raise InvalidRequestError("Unknown entryFilter.")
-    return [acl for acl in cache.by_id.values() if binding.matches(acl, cache.semantics)]
+    return [acl for acl in index.by_id.values() if binding.matches(acl, index.semantics)]
 
 
 def _is_concrete(enum: type[CodedEnum], name: str) -> bool:

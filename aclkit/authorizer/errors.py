@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from aclkit.errors import DataError, SurroundingsError, UsageError
+from aclkit.errors import SurroundingsError, UsageError
 
 
 class AuthorizerNotReadyError(SurroundingsError):
@@ -35,7 +35,3 @@ class ReadOnlyError(UsageError):
     """The ACLs are those of a cluster, which aclkit never writes to."""
 
     kafka_error: ClassVar[str] = "NOT_CONTROLLER"
-
-
-class AclIdError(DataError):
-    """An id that is already there is added, or one that is not there is removed (AclCache)."""

@@ -11,11 +11,11 @@ from typing import Protocol, TypeVar
 from aclkit.acls.command import command_of, kafka_acls_command
 from aclkit.acls.new import random_acl_id
 from aclkit.acls.options import AclOptions
-from aclkit.authorizer.cache import AclCache
 from aclkit.authorizer.changes import plan_creation, plan_deletion
 from aclkit.authorizer.errors import AuthorizerClosedError, ReadOnlyError
 from aclkit.authorizer.requests import AclCreateResult, AclDeleteResult
 from aclkit.authorizer.store import AclStore
+from aclkit.decide.index import AclIndex
 from aclkit.model.acl import Acl
 from aclkit.model.filter import AclBindingFilter
 
@@ -26,7 +26,7 @@ R = TypeVar("R", AclCreateResult, AclDeleteResult)
 class Target(Protocol):
     """The state that is changed."""
 
-    def writing(self) -> AbstractContextManager[AclCache]:
+    def writing(self) -> AbstractContextManager[AclIndex]:
         """Hold back all other writers, and give the ACLs.
 
         Raises:
@@ -84,8 +84,8 @@ class Mutator:
         return futures
 
     def _create(self, store: AclStore, acls: Sequence[Acl]) -> Sequence[AclCreateResult]:
-        with self._target.writing() as cache:
-            creation = plan_creation(cache, acls, random_acl_id)
+        with self._target.writing() as index:
+            creation = plan_creation(index, acls, random_acl_id)
             if creation.adds:
                 store.commit(creation.adds, ())
                 self._target.change(add=creation.adds)
@@ -94,8 +94,8 @@ class Mutator:
     def _delete(
         self, store: AclStore, filters: Sequence[AclBindingFilter]
     ) -> Sequence[AclDeleteResult]:
-        with self._target.writing() as cache:
-            deletion = plan_deletion(cache, filters)
+        with self._target.writing() as index:
+            deletion = plan_deletion(index, filters)
             if deletion.removes:
                 store.commit((), deletion.removes)
                 self._target.change(remove=[acl.acl_id for acl in deletion.removes])

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from aclkit.authorizer.cache import AclCache
 from aclkit.authorizer.config import Config
 from aclkit.authorizer.errors import AuthorizerNotReadyError
+from aclkit.decide.index import AclIndex
 from aclkit.decide.rules import Ruling
 from aclkit.model.acl import Request
 from aclkit.model.semantics import BrokerSettings
@@ -17,13 +17,13 @@ class State:
     """One state of an authorizer.
 
     Attributes:
-        cache: the ACLs.
+        index: the ACLs.
         config: what ``configure`` said.
         known: the brokers' settings as the source of the ACLs knows them.
         is_loaded: the ACLs are replayed to the high watermark.
     """
 
-    cache: AclCache
+    index: AclIndex
     config: Config
     known: BrokerSettings
     is_loaded: bool = False
@@ -40,7 +40,7 @@ class State:
             AuthorizerNotReadyError: they are not loaded.
         """
         self.check_loaded(request.principal)
-        return self.cache.decide(request, self.settings)
+        return self.index.decide(request, self.settings)
 
     def check_loaded(self, who: str) -> None:
         """Refuse everybody but super users until the ACLs are loaded.

@@ -87,10 +87,10 @@ def materialize(
         settled = settle(given, told_by_brokers(run))
         options = options_of(run.store.spark, chosen, settled.settings, builder)
         note_settled(run, settled)
-        result = materialize_into(take_inventory(run, options), options)
+        result = materialize_into(run, take_inventory(run, options), options)
         note_readings(run, result, options)
         publish(run)
-        result.scope.forget()
+        result.output.forget()
     write_rows(SUMMARY, [summary(run, result)], output_format, sys.stdout)
     tell_notes(run)
 

@@ -356,7 +356,7 @@ def _ruling_object(ruling: Ruling) -> dict[str, object]:
         "decision": ruling.decision,
         "rule": ruling.rule,
         "deciding_acl": str(ruling.acl) if ruling.acl else None,
-        "acl_id": ruling.acl.acl_id if ruling.acl else None,
+        "acl_id": ruling.acl_id,
     }
 
 

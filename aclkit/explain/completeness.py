@@ -12,15 +12,15 @@ from typing import Final
 
 import pyarrow as pa
 
+from aclkit.decide.broker_rescan import BrokerRescan
 from aclkit.decide.rules import decide
-from aclkit.decide.second_search import SecondSearch
 from aclkit.errors import DataError
 from aclkit.explain.scope import Scope
 from aclkit.explain.views import EXPLAIN_TABLES, explain_sql, operations_sql
 from aclkit.model.acl import ANY_OTHER, Acl, Request
 from aclkit.model.semantics import BrokerSettings
 from aclkit.patterns.match import pattern_matches, principal_matches
-from aclkit.readback import Readback, read_written
+from aclkit.readback import Readback
 
 SAMPLE: Final = 1_000
 """How many cells of the view are decided again by the pure rule."""
@@ -38,30 +38,40 @@ _SAMPLED: Final = {"principal": 16, "host": 8, "resource": 6}
 """How many of each the cells are drawn from."""
 
 
-def check_completeness(scope: Scope, settings: BrokerSettings, expected: int) -> None:
-    """Read the tables back: every decision once, and a sample of them by the pure rule.
+READ_BACK: Final = (*_KEYS, "acl_history")
+"""The tables that are looked at, and ``explain`` where it was written."""
 
-    The counts go into the run's row.
+
+def check_completeness(
+    scope: Scope, written: Readback, settings: BrokerSettings, expected: int, *, is_dense: bool
+) -> dict[str, int]:
+    """Look at the tables as they were written: every decision once, a sample by the pure rule.
+
+    Args:
+        scope: what was asked about.
+        written: the tables ``READ_BACK``.
+        settings: the brokers'.
+        expected: how many decisions there must be.
+        is_dense: ``explain`` was written and is opened too.
+
+    Returns:
+        counts for the run's row.
 
     Raises:
         DataError: a key twice, a ruleset without its rulings, a pair without its ruleset, or a
             cell that the pure rule decides otherwise.
     """
-    dense = ["explain"] if scope.store.has("explain") else []
-    tables = (*_KEYS, "acl_history", *dense)
-    with read_written(scope.store, scope.cluster_id, *tables) as written:
-        counts = _count_keys(written)
-        decided = rows_decided(written, counts["host"])
-        ((acls,),) = written.rows("SELECT count(*) FROM acl_history WHERE removed_offset IS NULL")
-        counts |= {"acls": acls, "rows_expected": expected, "rows_decided": decided}
-        scope.run.counts |= counts
-        if decided != expected:
-            raise DataError(f"expected {expected:,} decisions, the written tables hold {decided:,}")
-        if dense:
-            ((rows,),) = written.rows("SELECT count(decision) FROM explain")
-            if rows != expected:
-                raise DataError(f"expected {expected:,} rows in explain, it holds {rows:,}")
-        scope.run.counts["cells_checked"] = _check_sample(scope, written, settings)
+    counts = _count_keys(written)
+    decided = rows_decided(written, counts["host"])
+    ((acls,),) = written.rows("SELECT count(*) FROM acl_history WHERE removed_offset IS NULL")
+    counts |= {"acls": acls, "rows_expected": expected, "rows_decided": decided}
+    if decided != expected:
+        raise DataError(f"expected {expected:,} decisions, the written tables hold {decided:,}")
+    if is_dense:
+        ((rows,),) = written.rows("SELECT count(decision) FROM explain")
+        if rows != expected:
+            raise DataError(f"expected {expected:,} rows in explain, it holds {rows:,}")
+    return counts | {"cells_checked": _check_sample(scope, written, settings)}
 
 
 def rows_decided(written: Readback, hosts: int) -> int:
@@ -138,15 +148,15 @@ def _check_sample(scope: Scope, written: Readback, settings: BrokerSettings) -> 
     cells = random.sample(cells, min(SAMPLE, len(cells)))
     near = _acls_reaching(scope, written, {(cell[3], cell[4]) for cell in cells})
     mine: dict[tuple[str, str, str], list[Acl]] = {}
-    search = SecondSearch.of(scope.texts.patterns)
+    rescan = BrokerRescan.of(scope.texts.patterns)
     for cell in cells:
         request = Request(**dict(zip(Request.__slots__, cell[:5], strict=True)))
         key = (request.principal, request.resource_type, request.resource_name)
         if key not in mine:
             mine[key] = _that_matter(near[key[1:]], request.principal, scope)
-        is_last = search.wildcard_is_last(request.resource_type, request.resource_name)
+        is_last = rescan.wildcard_is_last(request.resource_type, request.resource_name)
         ruling = decide(mine[key], request, settings, scope.semantics, wildcard_is_last=is_last)
-        right = (ruling.decision, ruling.rule, ruling.acl.acl_id if ruling.acl else None)
+        right = (ruling.decision, ruling.rule, ruling.acl_id)
         if cell[5:] != right:
             raise DataError(f"{request}: the tables say {cell[5:]}, the rule says {right}")
     return len(cells)

@@ -12,15 +12,15 @@ from functools import partial
 from typing import Final
 
 from pyspark.sql import DataFrame
-from pyspark.sql import functions as F
 
 from aclkit.explain import frames, rulings, tables
+from aclkit.explain.output import Output
 from aclkit.explain.pairing import Pairing, match_resources, number_acls, pair_up
 from aclkit.explain.scope import Scope
 from aclkit.fail_points import fail_point
+from aclkit.frame import Steps, broadcast_if_small
 from aclkit.inventory.identity import match_hosts
 from aclkit.progress import step
-from aclkit.publish import Run
 
 _AT_ONCE: Final = 4
 
@@ -38,46 +38,41 @@ class _Ranking:
     best: DataFrame
 
 
-def alive_acls(run: Run) -> DataFrame:
-    """Return the ACLs alive at the head of the run's cluster."""
-    history = run.store.cluster_rows("acl_history", run.cluster_id)
-    return history.where(F.col("removed_offset").isNull())
-
-
-def decide_all(scope: Scope, acls: DataFrame, *, allow_everyone: bool) -> None:
+def decide_all(scope: Scope, acls: DataFrame, output: Output, *, allow_everyone: bool) -> None:
     """Pair and decide everything anew; write the explain tables, the inventory's aside."""
+    spark, steps = acls.sparkSession, output.steps
     with ThreadPoolExecutor(_AT_ONCE) as pool:
         with step("matching patterns and pairing"):
-            matching = pool.submit(match_resources, scope)
-            numbered = number_acls(scope, acls)
-            ranking = pool.submit(_rank, scope, numbered)
-            pairing = pair_up(scope, numbered, matching.result())
+            matching = pool.submit(match_resources, spark, scope, steps)
+            numbered = steps.settle(number_acls(scope, acls))
+            ranking = pool.submit(_rank, scope, numbered, steps)
+            pairing = pair_up(scope, numbered, matching.result(), steps)
         with step("deciding"):
-            of_pairing = tables.of_pairing(scope.spark, pairing)
-            writing = [pool.submit(scope.write, *item) for item in of_pairing.items()]
-            ruled = _rule_on(scope, pairing, ranking.result())
+            of_pairing = tables.of_pairing(spark, pairing)
+            writing = [pool.submit(output.write, *item) for item in of_pairing.items()]
+            ruled = _rule_on(scope, pairing, ranking.result(), steps)
             for written in writing:
                 written.result()
             fail_point("between-pairs-and-rulings")
-            operations = frames.operations(scope.spark)
-            fixed = rulings.fixed_rulings(operations, allow_everyone=allow_everyone)
-            scope.write("explain_ruling", ruled.unionByName(fixed))
-    scope.forget_steps()
+            fixed = rulings.fixed_rulings(frames.operations(spark), allow_everyone=allow_everyone)
+            output.write("explain_ruling", ruled.unionByName(fixed))
+    output.forget_steps()
 
 
-def _rank(scope: Scope, numbered: DataFrame) -> _Ranking:
+def _rank(scope: Scope, numbered: DataFrame, steps: Steps) -> _Ranking:
     """Rank the ACLs, and find the best of each group."""
-    spark, semantics = scope.spark, scope.semantics
+    spark, semantics = numbered.sparkSession, scope.semantics
     numbers = {host: number for number, host in enumerate(scope.host_names)}
     matches = match_hosts(scope.texts.hosts, scope.host_names, semantics)
     hosts = frames.hosts(spark, scope.texts, matches, numbers, semantics)
-    placed = scope.settle(rulings.place_acls(numbered, hosts, frames.covers(spark), semantics))
-    return _Ranking(placed, scope.settle(rulings.best_of_groups(placed, semantics)))
+    covers = frames.covers(spark, semantics)
+    placed = steps.settle(rulings.place_acls(numbered, hosts, covers, semantics))
+    return _Ranking(placed, steps.settle(rulings.best_of_groups(placed, semantics)))
 
 
-def _rule_on(scope: Scope, pairing: Pairing, ranking: _Ranking) -> DataFrame:
+def _rule_on(scope: Scope, pairing: Pairing, ranking: _Ranking, steps: Steps) -> DataFrame:
     """Return the rulings of the rulesets that hold an ACL."""
-    spark, semantics, count = scope.spark, scope.semantics, pairing.group_count
+    spark, semantics = ranking.placed.sparkSession, scope.semantics
     literal = ("LITERAL", "*")
     found = [(n, p[1:] == literal, not p[2]) for n, p in enumerate(scope.texts.patterns)]
     wildcards = rulings.Wildcards(
@@ -91,14 +86,14 @@ def _rule_on(scope: Scope, pairing: Pairing, ranking: _Ranking) -> DataFrame:
         semantics=semantics,
         partitions=scope.partitions,
     )
-    best = scope.small(ranking.best, count)
-    of_classes = scope.settle(decide(pairing.class_parts, ranking.best, None))
-    own = scope.settle(decide(pairing.own_parts, best, of_classes))
+    best = broadcast_if_small(ranking.best, pairing.group_count)
+    of_classes = steps.settle(decide(pairing.class_parts, ranking.best, None))
+    own = steps.settle(decide(pairing.own_parts, best, of_classes))
     decided = rulings.decide_rulesets(
         pairing.contents, own.unionByName(of_classes), frames.operations(spark), semantics
     )
     return rulings.name_rulings(
         decided,
-        scope.small(ranking.placed, count),
+        broadcast_if_small(ranking.placed, pairing.group_count),
         frames.numbered(spark, scope.host_names, "host_no", "host"),
     )

@@ -12,8 +12,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from aclkit.decide.order import deciding_acl
-from aclkit.decide.rules import ALLOWED, DEFAULT_DENY, DENIED, MATCHING_ACL
+from aclkit.decide.order import Order, WildcardLast
+from aclkit.decide.rules import conclude
 from aclkit.explain.rulesets import NONE, OTHER
 from aclkit.model.acl import ANY_OTHER, Acl
 from aclkit.model.operation import OPERATIONS_OF_TYPE, coverage
@@ -160,14 +160,16 @@ def rule_few(
                 of_all.append(acl)
             for host in hosts or ():
                 by_host[host].append(acl)
-        request = operation, resource_name
+        last = WildcardLast.of(resource_name, wildcard_is_last=False)
+        order = Order(operation, semantics, last)
         best = (
-            deciding_acl([acl for acl in of_all if not acl.is_allow], [], request, semantics),
-            deciding_acl([], [acl for acl in of_all if acl.is_allow], request, semantics),
+            order.first(acl for acl in of_all if not acl.is_allow),
+            order.first(acl for acl in of_all if acl.is_allow),
         )
         shared = [acl for acl in best if acl is not None]
         for host, named in [(ANY_OTHER, []), *by_host.items()]:
-            yield _ruling(host, operation, [*shared, *named], request, semantics)
+            ruling = conclude([*shared, *named], order, is_super=False, is_open=False)
+            yield RulingRow(host, operation, ruling.decision, ruling.rule, ruling.acl_id)
 
 
 def content_id(ids: Iterable[str]) -> str:
@@ -185,18 +187,3 @@ def _note(found: FewPairs, resource: Resource, groups: Sequence[Group]) -> str:
     ruleset_id = content_id(ruleset.group_ids)
     found.rulesets.setdefault(ruleset_id, ruleset)
     return ruleset_id
-
-
-def _ruling(
-    host: str, operation: str, acls: Sequence[Acl], request: tuple[str, str], semantics: Semantics
-) -> RulingRow:
-    acl = deciding_acl(
-        [acl for acl in acls if not acl.is_allow],
-        [acl for acl in acls if acl.is_allow],
-        request,
-        semantics,
-    )
-    if acl is None:
-        return RulingRow(host, operation, DENIED, DEFAULT_DENY, None)
-    decision = ALLOWED if acl.is_allow else DENIED
-    return RulingRow(host, operation, decision, MATCHING_ACL, acl.acl_id)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Final
+from typing import Final, NamedTuple
 
 from pyspark.sql import DataFrame, SparkSession
 
-from aclkit.explain.rank import dense_rank, rank_hosts, rank_patterns, rank_principals
+from aclkit.decide.order import PATTERN
+from aclkit.explain.rank import OF_PATTERN, rank_columns, rank_patterns
 from aclkit.frame import local_frame
 from aclkit.inventory.survey import Texts
 from aclkit.model.acl import ANY_OTHER
@@ -23,25 +24,27 @@ ANY_HOST_NO: Final = -1
 
 
 def patterns(spark: SparkSession, texts: Texts, semantics: Semantics) -> DataFrame:
-    """Number the patterns, rank them, and order their names by code point."""
-    ranks = rank_patterns(texts.patterns, semantics)
-    orders = dense_rank(texts.patterns, lambda pattern: pattern[2])
+    """Number the patterns, with their rank and those of their texts."""
+    ranks = {OF_PATTERN: rank_patterns(texts.patterns, semantics)}
+    ranks |= rank_columns(texts.patterns, PATTERN, lambda pattern: pattern[1:], semantics)
     return local_frame(
         spark,
-        [(n, *p, ranks[p], orders[p]) for n, p in enumerate(texts.patterns)],
+        [(n, *p, *(of[p] for of in ranks.values())) for n, p in enumerate(texts.patterns)],
         "pattern_id INT, resource_type STRING, pattern_type STRING, resource_name STRING, "
-        "pattern_rank INT, name_order INT",
+        + _integers(ranks),
     )
 
 
 def principals(spark: SparkSession, texts: Texts, semantics: Semantics) -> DataFrame:
-    """Number the principals of ACLs, rank them, and order them by code point."""
-    ranks = rank_principals(texts.principals, semantics)
-    orders = dense_rank(texts.principals, str)
+    """Number the principals of ACLs, with their ranks."""
+    ranks = rank_columns(texts.principals, ("principal",), lambda text: (text,), semantics)
     return local_frame(
         spark,
-        [(n, text, ranks[text], orders[text]) for n, text in enumerate(texts.principals)],
-        "text_no INT, principal STRING, principal_rank INT, principal_order INT",
+        [
+            (n, text, *(of[text] for of in ranks.values()))
+            for n, text in enumerate(texts.principals)
+        ],
+        "text_no INT, principal STRING, " + _integers(ranks),
     )
 
 
@@ -52,31 +55,47 @@ def hosts(
     numbers: Mapping[str, int],
     semantics: Semantics,
 ) -> DataFrame:
-    """Return the hosts of ACLs with rank and order, a row for each host that they name.
+    """Return the hosts of ACLs with their ranks, a row for each host that they name.
 
     A text that matches every host names ``<any-other>`` alone; one that matches none has no row.
     """
-    ranks = rank_hosts(texts.hosts, semantics)
-    orders = dense_rank(texts.hosts, str)
+    ranks = rank_columns(texts.hosts, ("host",), lambda text: (text,), semantics)
     universal = {text for text, host in matches if host == ANY_OTHER}
     named = [(text, numbers[host]) for text, host in matches if text not in universal]
     return local_frame(
         spark,
         [
-            (text, ranks[text], orders[text], number)
+            (text, number, *(of[text] for of in ranks.values()))
             for text, number in [*((text, ANY_HOST_NO) for text in sorted(universal)), *named]
         ],
-        "host STRING, host_rank INT, host_order INT, host_no INT",
+        "host STRING, host_no INT, " + _integers(ranks),
     )
 
 
-def covers(spark: SparkSession) -> DataFrame:
-    """Return which operations each ACL operation answers, per resource type."""
+def covers(spark: SparkSession, semantics: Semantics) -> DataFrame:
+    """Return which operations each ACL operation answers, per resource type, with their ranks."""
+    items = list(_covers())
+    ranks = rank_columns(
+        items,
+        ("operation", "permission_type"),
+        lambda cover: (cover.operation, cover.permission_type),
+        semantics,
+        operation=lambda cover: cover.asked,
+    )
     return local_frame(
         spark,
-        list(_covers()),
-        "resource_type STRING, operation STRING, is_allow BOOLEAN, operation_no INT, cover INT, "
-        "operation_rank INT, operation_order INT",
+        [
+            (
+                c.resource_type,
+                c.operation,
+                c.permission_type == "ALLOW",
+                c.operation_no,
+                *(of[c] for of in ranks.values()),
+            )
+            for c in items
+        ],
+        "resource_type STRING, operation STRING, is_allow BOOLEAN, operation_no INT, "
+        + _integers(ranks),
     )
 
 
@@ -94,15 +113,24 @@ def numbered(spark: SparkSession, texts: Sequence[str], number: str, text: str) 
     return local_frame(spark, list(enumerate(texts)), f"{number} INT, {text} STRING")
 
 
-def _covers() -> Iterable[tuple[str, str, bool, int, int, int, int]]:
-    orders = dense_rank(AclOperation.__members__, str)
+class _Cover(NamedTuple):
+    """An operation of an ACL that answers one asked for, the ``operation_no``-th of the type."""
+
+    resource_type: str
+    operation: str
+    permission_type: str
+    operation_no: int
+    asked: str
+
+
+def _covers() -> Iterable[_Cover]:
     for resource_type, known in OPERATIONS_OF_TYPE.items():
-        for acl_operation in AclOperation.__members__:
+        for operation in AclOperation.__members__:
             for permission in ("ALLOW", "DENY"):
                 for number, asked in enumerate(known):
-                    cover = coverage(acl_operation, permission, asked)
-                    if cover is not None:
-                        rank = AclOperation.ordinal(acl_operation)
-                        is_allow = permission == "ALLOW"
-                        order = orders[acl_operation]
-                        yield resource_type, acl_operation, is_allow, number, cover, rank, order
+                    if coverage(operation, permission, asked) is not None:
+                        yield _Cover(resource_type, operation, permission, number, asked)
+
+
+def _integers(columns: Iterable[str]) -> str:
+    return ", ".join(f"{name} INT" for name in columns)

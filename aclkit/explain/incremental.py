@@ -7,9 +7,9 @@ changed ACL, principal or resource touches has the same ruleset, and a ruleset t
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import pyarrow as pa
 
@@ -23,7 +23,6 @@ from aclkit.explain.few import (
     pair_few,
     rule_few,
 )
-from aclkit.explain.pairing import classify_principals
 from aclkit.explain.rulesets import NONE, OTHER
 from aclkit.explain.scope import Scope
 from aclkit.explain.touched import Touched, acl_of, patterns_near
@@ -31,7 +30,7 @@ from aclkit.inventory.identity import match_hosts
 from aclkit.model.acl import ANY_OTHER, Acl
 from aclkit.patterns.match import names_exactly
 from aclkit.patterns.trie import PatternIndex
-from aclkit.readback import Readback, read_written
+from aclkit.readback import Readback
 from aclkit.schemas import TABLES
 
 _PAIR: Final = ("principal", "resource_type", "resource_name")
@@ -39,23 +38,23 @@ _CLASS_PAIR: Final = ("principal_class", "resource_type", "resource_name")
 _GROUP: Final = ("resource_type", "pattern_type", "resource_name", "principal")
 
 
-def decide_touched(scope: Scope, touched: Touched) -> None:
-    """Decide again what is touched, and write the rows that differ from those that stand.
-
-    The tables are opened as they are now, and not as the cluster's run before left them: the rows
-    of other clusters, which may have been decided since, are written along.
-    """
-    with read_written(scope.store, scope.cluster_id, *_AMENDED, "acl_history") as read:
-        _amend_tables(scope, touched, read)
-
-
-_AMENDED: Final = (
+AMENDED: Final = (
     "explain_pair",
     "explain_class_pair",
     "ruleset",
     "ruleset_group",
     "explain_ruling",
 )
+"""The tables that are amended; ``acl_history`` is read too."""
+
+
+class Amendment(NamedTuple):
+    """What becomes of a table: the rows of some keys are gone, and others are fresh."""
+
+    table: str
+    key: Sequence[str]
+    gone: Sequence[Sequence[str]]
+    fresh: Sequence[Sequence[Any]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,8 +76,15 @@ class _Difference:
         return [(cluster_id, *key, ruleset) for key, ruleset in self.fresh.items()]
 
 
-def _amend_tables(scope: Scope, touched: Touched, read: Readback) -> None:
-    """Find out what changes in each table, then write the tables."""
+def decide_touched(scope: Scope, touched: Touched, read: Readback) -> list[Amendment]:
+    """Decide again what is touched; return what differs from the rows that stand.
+
+    Args:
+        scope: what is asked about.
+        touched: the pairs.
+        read: the tables as they are now, and not as the cluster's run before left them: the rows
+            of other clusters, which may have been decided since, are written along.
+    """
     cluster = scope.cluster_id
     found = _decide_pairs(scope, touched, read)
     pairs = _Difference.between(_pairs_before(touched, read), found.pairs)
@@ -97,18 +103,38 @@ def _amend_tables(scope: Scope, touched: Touched, read: Readback) -> None:
         for ruling in rule_few(held, hosts, scope.semantics)
     ]
     rulesets = [(cluster, r, held.resource[0], held.group_ids, None) for r, held in fresh.items()]
-    _amend(read, "explain_pair", _PAIR, list(pairs.gone), pairs.rows(cluster))
-    _amend(
-        read, "explain_class_pair", _CLASS_PAIR, list(class_pairs.gone), class_pairs.rows(cluster)
-    )
-    _amend(read, "ruleset_group", ("group_id",), gone_groups, fresh_groups)
-    _amend(read, "ruleset", ("ruleset_id",), gone, rulesets)
-    _amend(read, "explain_ruling", ("ruleset_id",), gone, rulings)
+    class_rows = class_pairs.rows(cluster)
+    return [
+        Amendment("explain_pair", _PAIR, list(pairs.gone), pairs.rows(cluster)),
+        Amendment("explain_class_pair", _CLASS_PAIR, list(class_pairs.gone), class_rows),
+        Amendment("ruleset_group", ("group_id",), gone_groups, fresh_groups),
+        Amendment("ruleset", ("ruleset_id",), gone, rulesets),
+        Amendment("explain_ruling", ("ruleset_id",), gone, rulings),
+    ]
+
+
+def amend(read: Readback, changes: Iterable[Amendment]) -> None:
+    """Put tables without the rows that are gone, and with the fresh ones, in their own place.
+
+    The rows that stay keep their order, and with it the bounds by which files are found.
+    """
+    for table, key, gone, fresh in changes:
+        if not gone and not fresh:
+            continue
+        columns = TABLES[table].column_names
+        _give(read, f"gone_{table}", key, gone)
+        read.give(f"fresh_{table}", _typed(table, fresh))
+        same = " AND ".join(f"g.{name} = t.{name}" for name in key)
+        read.rewrite(
+            table,
+            f"SELECT {', '.join(f't.{name}' for name in columns)} FROM {table} t "  # noqa: S608 -- names of the contract
+            f"LEFT JOIN gone_{table} g ON {same} WHERE g.{key[0]} IS NULL "
+            f"UNION ALL SELECT {', '.join(columns)} FROM fresh_{table}",
+        )
 
 
 def _decide_pairs(scope: Scope, touched: Touched, read: Readback) -> FewPairs:
     """Find the rulesets of what is touched."""
-    classes = classify_principals(scope)
     own = frozenset(
         entry.name
         for entry in scope.inventory.principals
@@ -117,7 +143,11 @@ def _decide_pairs(scope: Scope, touched: Touched, read: Readback) -> FewPairs:
     return pair_few(
         _groups_near(scope, touched.resources, read),
         {r: None if whole else touched.principals for r, whole in touched.resources.items()},
-        Subjects(own=own - scope.super_users, class_of=classes.class_of, texts_of=classes.texts_of),
+        Subjects(
+            own=own - scope.super_users,
+            class_of=scope.classes.class_of,
+            texts_of=scope.classes.texts_of,
+        ),
     )
 
 
@@ -150,7 +180,7 @@ def _pairs_before(touched: Touched, read: Readback) -> dict[Key, str]:
 
 def _class_pairs_before(scope: Scope, touched: Touched, read: Readback) -> dict[Key, str]:
     """Read the old class pairs of the resources touched or gone, and of classes without members."""
-    classes = sorted(set(classify_principals(scope).class_of.values()))
+    classes = sorted(set(scope.classes.class_of.values()))
     _give(read, "class_now", ("principal_class",), [(name,) for name in classes])
     return {(row[0], row[1], row[2]): row[3] for row in read.rows(_CLASS_PAIRS)}
 
@@ -195,31 +225,6 @@ def _named_hosts(scope: Scope) -> dict[str, list[str] | None]:
         elif (hosts := named[text]) is not None:
             hosts.append(host)
     return named
-
-
-def _amend(
-    read: Readback,
-    table: str,
-    key: Sequence[str],
-    gone: Sequence[Sequence[str]],
-    fresh: Sequence[Sequence[Any]],
-) -> None:
-    """Put a table without the rows of some keys, and with fresh ones, in its own place.
-
-    The rows that stay keep their order, and with it the bounds by which files are found.
-    """
-    if not gone and not fresh:
-        return
-    columns = TABLES[table].column_names
-    _give(read, f"gone_{table}", key, gone)
-    read.give(f"fresh_{table}", _typed(table, fresh))
-    same = " AND ".join(f"g.{name} = t.{name}" for name in key)
-    read.rewrite(
-        table,
-        f"SELECT {', '.join(f't.{name}' for name in columns)} FROM {table} t "  # noqa: S608 -- names of the contract
-        f"LEFT JOIN gone_{table} g ON {same} WHERE g.{key[0]} IS NULL "
-        f"UNION ALL SELECT {', '.join(columns)} FROM fresh_{table}",
-    )
 
 
 def _typed(table: str, rows: Sequence[Sequence[Any]]) -> pa.Table:

@@ -7,17 +7,19 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Final
 
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from aclkit.errors import UsageError
 from aclkit.explain import tables
 from aclkit.explain.changes import changed_accesses, tables_of_changes
-from aclkit.explain.completeness import check_completeness
-from aclkit.explain.deciding import alive_acls, decide_all
-from aclkit.explain.incremental import decide_touched
+from aclkit.explain.completeness import READ_BACK, check_completeness
+from aclkit.explain.deciding import decide_all
+from aclkit.explain.incremental import AMENDED, amend, decide_touched
+from aclkit.explain.output import Output
 from aclkit.explain.scope import Scope
-from aclkit.explain.touched import find_touched
-from aclkit.explain.views import EXPLAIN_TABLES
+from aclkit.explain.touched import Touched, find_touched, tables_of_touched
+from aclkit.explain.views import EXPLAIN_TABLES, explain_sql
 from aclkit.inventory.survey import Given, Inventory, log_entries, read_texts, survey
 from aclkit.model.broker_settings import BrokerConfig
 from aclkit.model.operation import OPERATIONS_OF_TYPE
@@ -56,11 +58,13 @@ class MaterializeResult:
 
     Attributes:
         scope: what it was about.
+        output: where its tables went.
         rows: decisions, any-other rows included.
         is_dense: the dense table was written.
     """
 
     scope: Scope
+    output: Output
     rows: int
     is_dense: bool
 
@@ -81,7 +85,7 @@ def take_inventory(run: Run, options: MaterializeOptions) -> Scope:
             texts, log = read_texts(read), log_entries(read)
         inventory = survey(texts, log, options.given, options.settings, options.semantics)
     return Scope(
-        run=run,
+        cluster_id=run.cluster_id,
         texts=texts,
         inventory=inventory,
         semantics=options.semantics,
@@ -89,9 +93,8 @@ def take_inventory(run: Run, options: MaterializeOptions) -> Scope:
     )
 
 
-def is_decided(scope: Scope, options: MaterializeOptions) -> bool:
-    """Say whether the published decisions are those that ``materialize`` would write."""
-    run = scope.run
+def is_decided(run: Run, scope: Scope, options: MaterializeOptions) -> bool:
+    """Whether the published decisions are those that ``materialize`` would write."""
     before = run.previous(MATERIALIZING)
     if before is None:
         return False
@@ -102,46 +105,94 @@ def is_decided(scope: Scope, options: MaterializeOptions) -> bool:
     return all(then.get(table) == now.get(table) for table in (*_INPUTS, *EXPLAIN_TABLES))
 
 
-def materialize(scope: Scope, options: MaterializeOptions) -> MaterializeResult:
+def materialize(run: Run, scope: Scope, options: MaterializeOptions) -> MaterializeResult:
     """Decide every principal × host × operation × resource of the run's cluster.
 
     Raises:
         DataError: the written tables are not complete; nothing is published then.
     """
-    run = scope.run
     before = run.previous(MATERIALIZING)
-    touched = None
-    if not options.full:
-        touched = find_touched(scope, before, settings_json(options, scope.inventory))
-    tables.write_setting(scope, options.settings)
-    inventory_rows = tables.write_inventory(scope, options.settings, _rows_before(before))
+    settings = settings_json(options, scope.inventory)
+    touched = None if options.full else _find_touched(run, scope, before, settings)
+    _write_setting(run, options.settings)
+    output = Output.of(run.store, scope)
+    of_inventory = tables.of_inventory(scope)
+    digest = tables.digest_of(of_inventory)
+    for table in of_inventory if digest != _digest_before(before) else ():
+        output.write_rows(table, of_inventory[table])
     if touched is None:
-        decide_all(scope, alive_acls(run), allow_everyone=options.settings.allow_everyone)
+        allow_everyone = options.settings.allow_everyone
+        decide_all(scope, alive_acls(run), output, allow_everyone=allow_everyone)
     else:
         run.notes.append(f"decided again: the pairs of {len(touched.resources):,} resources")
-        with step("deciding what changed"):
-            decide_touched(scope, touched)
+        with (
+            step("deciding what changed"),
+            read_written(run.store, run.cluster_id, *AMENDED, "acl_history") as read,
+        ):
+            amend(read, decide_touched(scope, touched, read))
     rows = rows_expected(scope.inventory)
     is_dense = options.dense == "always" or (options.dense == "auto" and rows <= DENSE_LIMIT)
-    if is_dense:
-        with step(f"writing {rows:,} decisions"):
-            tables.write_dense(scope)
-    else:
-        run.store.drop("explain")
-    with step("checking completeness"):
-        check_completeness(scope, options.settings, rows)
+    _write_dense(run, rows if is_dense else None)
+    with (
+        step("checking completeness"),
+        read_written(run.store, run.cluster_id, *READ_BACK, *_DENSE[not is_dense :]) as written,
+    ):
+        run.counts |= check_completeness(scope, written, options.settings, rows, is_dense=is_dense)
     run.counts["decided_in_run"] = run.run_number
     run.notes.extend(scope.inventory.notes)
-    run.settings = {
-        **(run.settings or {}),
-        **settings_json(options, scope.inventory),
-        _ROWS: inventory_rows,
-    }
-    _write_changes(scope, before)
-    return MaterializeResult(scope=scope, rows=rows, is_dense=is_dense)
+    run.settings = {**(run.settings or {}), **settings, _ROWS: digest}
+    _write_changes(run, before)
+    return MaterializeResult(scope=scope, output=output, rows=rows, is_dense=is_dense)
 
 
-def _rows_before(before: Mapping[str, Any] | None) -> str | None:
+def alive_acls(run: Run) -> DataFrame:
+    """Return the ACLs alive at the head of the run's cluster."""
+    history = run.store.cluster_rows("acl_history", run.cluster_id)
+    return history.where(F.col("removed_offset").isNull())
+
+
+def _find_touched(
+    run: Run, scope: Scope, before: Mapping[str, Any] | None, settings: Mapping[str, Any]
+) -> Touched | None:
+    """Return the pairs to decide again; None for all, as where there was no run before."""
+    if before is None:
+        return None
+    then = json.loads(before["settings"])
+    if any(then[key] != settings[key] for key in _DECIDING):
+        return None
+    versions = tables_of_touched(before["table_versions"], run.store.versions)
+    with read_back(run.store, run.cluster_id, versions) as read:
+        return find_touched(scope, read)
+
+
+def _write_setting(run: Run, settings: BrokerSettings) -> None:
+    """Note the broker settings with the time since which they hold, when they are new."""
+    users = sorted(settings.super_users)
+    with read_written(run.store, run.cluster_id, "setting") as read:
+        newest = read.rows(_NEWEST_SETTING)
+    if newest != [(users, settings.allow_everyone)]:
+        row = (run.cluster_id, run.started_at, users, settings.allow_everyone)
+        run.store.append_rows("setting", [row])
+
+
+def _write_dense(run: Run, rows: int | None) -> None:
+    """Write the table ``explain``, the view of that name multiplied out; drop it for None.
+
+    Where the table was not there its rows are those of all clusters, for it takes the place of a
+    view that holds them all.
+    """
+    if rows is None:
+        run.store.drop("explain")
+        return
+    whose = run.cluster_id if run.store.has("explain") else None
+    with (
+        step(f"writing {rows:,} decisions"),
+        read_written(run.store, whose, *EXPLAIN_TABLES, *_DENSE) as read,
+    ):
+        read.rewrite("explain", explain_sql())
+
+
+def _digest_before(before: Mapping[str, Any] | None) -> str | None:
     """Return the digest of the inventory's rows in the run before."""
     digest = json.loads(before["settings"]).get(_ROWS) if before is not None else None
     return str(digest) if digest is not None else None
@@ -188,9 +239,8 @@ def settings_json(options: MaterializeOptions, inventory: Inventory) -> Mapping[
     }
 
 
-def _write_changes(scope: Scope, before: Mapping[str, Any] | None) -> None:
+def _write_changes(run: Run, before: Mapping[str, Any] | None) -> None:
     """Write what changed against the materialize before, if there was one."""
-    run = scope.run
     if before is None or run.settings is None:
         return
     then = json.loads(before["settings"])
@@ -216,3 +266,7 @@ _INPUTS: Final = ("acl_history", "resource_lifetime", "principal_lifetime")
 _DECIDING: Final = ("semantics", "super_users", "allow_everyone")
 _ROWS: Final = "inventory_rows"
 """Where the settings of a run keep the digest of the inventory's rows."""
+_DENSE: Final = ("explain",)
+_NEWEST_SETTING: Final = (
+    "SELECT super_users, allow_everyone FROM setting ORDER BY since_time DESC LIMIT 1"
+)

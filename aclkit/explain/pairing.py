@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pyspark.sql import DataFrame
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from aclkit.decide.second_search import SecondSearch
+from aclkit.decide.broker_rescan import BrokerRescan
+from aclkit.decide.order import WildcardLast
 from aclkit.explain import frames, reach, rulesets
 from aclkit.explain.reach import Late, Seed
 from aclkit.explain.scope import Scope
-from aclkit.frame import local_frame
+from aclkit.frame import Steps, broadcast_if_small, local_frame
 from aclkit.inventory.entry import Entry
-from aclkit.inventory.identity import PrincipalClasses, classify
+from aclkit.inventory.identity import PrincipalClasses
 from aclkit.model.semantics import BROKER
 from aclkit.patterns.columns import with_matched_patterns
 from aclkit.patterns.match import names_exactly
@@ -61,52 +62,54 @@ class Pairing:
 
 
 def number_acls(scope: Scope, acls: DataFrame) -> DataFrame:
-    """Return the ACLs with their numbers and ranks, computed."""
-    spark, texts, semantics = scope.spark, scope.texts, scope.semantics
+    """Return the ACLs with their numbers and ranks."""
+    spark, texts, semantics = acls.sparkSession, scope.texts, scope.semantics
     patterns = frames.patterns(spark, texts, semantics)
     principals = frames.principals(spark, texts, semantics)
-    return scope.settle(reach.number_acls(acls, patterns, principals))
+    return reach.number_acls(acls, patterns, principals)
 
 
-def pair_up(scope: Scope, numbered: DataFrame, matching: Matching) -> Pairing:
+def pair_up(scope: Scope, numbered: DataFrame, matching: Matching, steps: Steps) -> Pairing:
     """Find the ruleset of every pair.
 
     Args:
         scope: what is asked about.
-        numbered: result of ``number_acls``.
+        numbered: result of ``number_acls``, computed.
         matching: result of ``match_resources``.
+        steps: what is computed on the way.
     """
+    spark, classes = numbered.sparkSession, scope.classes
     resources, late = matching.resources, matching.late
-    classes = classify_principals(scope)
-    groups = scope.settle(reach.group_acls(numbered))
+    groups = steps.settle(reach.group_acls(numbered))
     group_count = groups.count()
-    granted = reach.grants(groups, _subjects(scope, classes, matching.seed))
-    reached = reach.reach(resources, scope.small(granted, group_count))
-    sets = scope.settle(reach.touch(reached))
+    granted = reach.grants(groups, _subjects(spark, scope, matching.seed))
+    reached = reach.reach(resources, broadcast_if_small(granted, group_count))
+    sets = steps.settle(reach.touch(reached))
     of_classes = reach.class_pairs(sets)
-    pairs = reach.own_pairs(sets, _classes_of(scope, classes), of_classes)
+    pairs = reach.own_pairs(sets, _classes_of(spark, scope), of_classes)
 
-    class_parts = scope.settle(
+    class_parts = steps.settle(
         rulesets.parts_of(
             reached.where("subject < 0"), F.broadcast(rulesets.first_pairs(of_classes))
         )
     )
-    class_contents = scope.settle(rulesets.contents(class_parts, groups, None, late))
-    firsts = scope.settle(rulesets.first_pairs(pairs))
+    class_contents = steps.settle(rulesets.contents(class_parts, groups, None, late))
+    firsts = steps.settle(rulesets.first_pairs(pairs))
     count = firsts.count()
-    own_parts = scope.settle(
-        rulesets.parts_of(reached.where("subject >= 0"), scope.small(firsts, count))
+    own_parts = steps.settle(
+        rulesets.parts_of(reached.where("subject >= 0"), broadcast_if_small(firsts, count))
     )
-    own_contents = scope.settle(rulesets.contents(own_parts, groups, class_contents, late))
+    own_contents = steps.settle(rulesets.contents(own_parts, groups, class_contents, late))
     names = resources.select("resource_no", "resource_type", "resource_name")
+    principals = frames.numbered(spark, scope.principal_names, "subject", "principal")
     ids = own_contents.select(*rulesets.SET, "ruleset_id")
     return Pairing(
         groups=groups,
-        pairs=pairs.join(scope.small(ids, count), on=[*rulesets.SET], how="inner")
+        pairs=pairs.join(broadcast_if_small(ids, count), on=[*rulesets.SET], how="inner")
         .join(F.broadcast(names), on="resource_no", how="inner")
-        .join(F.broadcast(_principal_names(scope)), on="subject", how="inner")
+        .join(F.broadcast(principals), on="subject", how="inner")
         .sortWithinPartitions("subject", "resource_no"),
-        class_pairs=_class_pairs(scope, classes, resources, of_classes, class_contents),
+        class_pairs=_class_pairs(classes, resources, of_classes, class_contents),
         contents=own_contents.unionByName(class_contents),
         own_parts=own_parts,
         class_parts=class_parts,
@@ -115,54 +118,57 @@ def pair_up(scope: Scope, numbered: DataFrame, matching: Matching) -> Pairing:
     )
 
 
-def classify_principals(scope: Scope) -> PrincipalClasses:
-    """Sort the principals asked about into classes."""
-    return classify(scope.principal_names, scope.texts.principals, scope.semantics)
-
-
-def match_resources(scope: Scope) -> Matching:
+def match_resources(spark: SparkSession, scope: Scope, steps: Steps) -> Matching:
     """Number the resources, and find the patterns that match each.
 
     Those that the broker looks at in another order go first; the rest follow by name, so that a
     part, a range of numbers, is a range of names.
     """
-    seed, search = Seed(), SecondSearch.of(scope.texts.patterns)
-    is_broker = scope.semantics.deciding_acl == BROKER
-
-    def lateness(entry: Entry) -> int:
-        if not is_broker or entry.name >= "*":
-            return 0
-        return 2 if search.wildcard_is_last(entry.resource_type, entry.name) else 1
-
-    entries = sorted((-lateness(e), e.resource_type, e.name) for e in scope.inventory.resources)
-    parts, count = scope.partitions, len(entries)
+    seed = Seed()
+    resources = _in_order(scope)
+    parts, count = scope.partitions, len(resources)
     rows = [
-        (
-            number * parts // count,
-            number,
-            late and seed.late - late,
-            resource_type,
-            name,
-        )
-        for number, (late, resource_type, name) in enumerate(entries)
+        (number * parts // count, number, seed.salt_of(last), resource_type, name)
+        for number, (last, resource_type, name) in enumerate(resources)
     ]
     index = PatternIndex.build(
         ((n, *pattern) for n, pattern in enumerate(scope.texts.patterns)), scope.semantics
     )
     names = local_frame(
-        scope.spark,
+        spark,
         rows,
         "part INT, resource_no INT, late BIGINT, resource_type STRING, resource_name STRING",
     )
     # By its number and not by its hash, which would put three of six parts into one task.
     spread = names.repartitionById(parts, F.col("part"))
-    matched = scope.settle(with_matched_patterns(spread, index))
-    all_below = sum(late == -2 for late, *_ in entries)
-    deny_below = all_below + sum(late == -1 for late, *_ in entries)
-    return Matching(matched, Late(all_below, deny_below), seed)
+    matched = steps.settle(with_matched_patterns(spread, index))
+    late = Late(
+        all_below=sum(last.allows for last, *_ in resources),
+        deny_below=sum(last.denies for last, *_ in resources),
+    )
+    return Matching(matched, late, seed)
 
 
-def _subjects(scope: Scope, classes: PrincipalClasses, seed: Seed) -> DataFrame:
+def _in_order(scope: Scope) -> list[tuple[WildcardLast, str, str]]:
+    """Return where the broker meets the wildcard last, type and name of the resources, sorted.
+
+    Last among DENYs and ALLOWs comes first, then last among DENYs alone.
+    """
+    is_broker = scope.semantics.deciding_acl == BROKER
+    rescan = BrokerRescan.of(scope.texts.patterns)
+
+    def place(entry: Entry) -> tuple[WildcardLast, str, str]:
+        kind, name = entry.resource_type, entry.name
+        return rescan.wildcard_last(kind, name) if is_broker else WildcardLast(), kind, name
+
+    def key(placed: tuple[WildcardLast, str, str]) -> tuple[bool, bool, str, str]:
+        last, kind, name = placed
+        return not last.allows, not last.denies, kind, name
+
+    return sorted(map(place, scope.inventory.resources), key=key)
+
+
+def _subjects(spark: SparkSession, scope: Scope, seed: Seed) -> DataFrame:
     """Return whom each principal text of ACLs names exactly, or the classes it stands for."""
     named = {
         entry.name: number
@@ -175,30 +181,25 @@ def _subjects(scope: Scope, classes: PrincipalClasses, seed: Seed) -> DataFrame:
         if text in named and names_exactly(text, scope.semantics)
     ]
     text_no = {text: number for number, text in enumerate(scope.texts.principals)}
-    for class_no, texts in enumerate(classes.texts_of.values()):
+    for class_no, texts in enumerate(scope.classes.texts_of.values()):
         rows += [(text_no[text], -1 - class_no) for text in texts]
     return local_frame(
-        scope.spark,
+        spark,
         [(*row, seed.first, seed.second) for row in rows],
         "text_no INT, subject INT, seed1 BIGINT, seed2 BIGINT",
     )
 
 
-def _classes_of(scope: Scope, classes: PrincipalClasses) -> DataFrame:
-    numbers = {class_id: -1 - n for n, class_id in enumerate(classes.texts_of)}
+def _classes_of(spark: SparkSession, scope: Scope) -> DataFrame:
+    numbers = {class_id: -1 - n for n, class_id in enumerate(scope.classes.texts_of)}
     rows = [
-        (subject, numbers[classes.class_of[name]])
+        (subject, numbers[scope.classes.class_of[name]])
         for subject, name in enumerate(scope.principal_names)
     ]
-    return local_frame(scope.spark, rows, "subject INT, class_no INT")
-
-
-def _principal_names(scope: Scope) -> DataFrame:
-    return frames.numbered(scope.spark, scope.principal_names, "subject", "principal")
+    return local_frame(spark, rows, "subject INT, class_no INT")
 
 
 def _class_pairs(
-    scope: Scope,
     classes: PrincipalClasses,
     resources: DataFrame,
     of_classes: DataFrame,
@@ -206,7 +207,7 @@ def _class_pairs(
 ) -> DataFrame:
     """Return every (class, resource) with its ruleset: found, or one of the fixed ones."""
     numbered = local_frame(
-        scope.spark,
+        resources.sparkSession,
         [(-1 - number, name) for number, name in enumerate(classes.texts_of)],
         "subject INT, principal_class STRING",
     )

@@ -17,6 +17,8 @@ from typing import Final
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
+from aclkit.decide.order import WildcardLast
+
 _LOW: Final = 32
 
 PLACE: Final = ("part", "resource_no")
@@ -47,6 +49,13 @@ class Seed:
     first: int = field(default_factory=lambda: secrets.randbits(63))
     second: int = field(default_factory=lambda: secrets.randbits(63))
     late: int = field(default_factory=lambda: secrets.randbits(63))
+
+    def salt_of(self, last: WildcardLast) -> int:
+        """Return what tells rulesets apart by where a broker meets LITERAL ``*`` last, 0: nowhere.
+
+        The same groups of ACLs name another deciding ACL there.
+        """
+        return self.late + 1 + last.allows if last.denies else 0
 
 
 def number_acls(acls: DataFrame, patterns: DataFrame, principals: DataFrame) -> DataFrame:

@@ -15,6 +15,7 @@ from typing import Final
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
+from aclkit.decide.order import Criterion, Order
 from aclkit.decide.rules import (
     ALLOWED,
     DEFAULT_ALLOW,
@@ -24,6 +25,7 @@ from aclkit.decide.rules import (
     SUPER_USER,
 )
 from aclkit.explain.frames import ANY_HOST_NO, OPERATIONS
+from aclkit.explain.rank import OF_PATTERN, other_criteria
 from aclkit.explain.reach import Late, pattern_of, resource_of
 from aclkit.explain.rulesets import NONE, OTHER, SET, SUPER
 from aclkit.model.acl import ANY_OTHER
@@ -59,8 +61,8 @@ def place_acls(
         .join(F.broadcast(covers), on=["resource_type", "operation", "is_allow"], how="inner")
         .join(F.broadcast(hosts), on="host", how="inner")
     )
-    within = Window.partitionBy("pattern_rank").orderBy(*_order(semantics))
-    upper = F.shiftleft(F.col("pattern_rank").cast("bigint"), 32)
+    within = Window.partitionBy(OF_PATTERN).orderBy(*_order(semantics))
+    upper = F.shiftleft(F.col(OF_PATTERN).cast("bigint"), 32)
     return ranked.select(
         "group_no",
         "host_no",
@@ -229,25 +231,21 @@ def _fixed(operations: DataFrame, ruleset_id: Column, decision: str, rule: str) 
     )
 
 
-def _order(semantics: Semantics) -> tuple[Column | str, ...]:
-    """Return what orders ACLs of one pattern rank, as ``decide/order.py`` does.
+def _order(semantics: Semantics) -> list[Column]:
+    """Return what orders the ACLs of one pattern rank: the other criteria of the order."""
+    return [_column(criterion, semantics) for criterion in other_criteria(semantics)]
 
-    That is ``compare_standard_acls`` for the broker, else ``specific_key``.
-    """
-    if semantics.deciding_acl == BROKER:
-        permission = F.create_map(*[F.lit(x) for p in AclPermissionType for x in (p.name, int(p))])
-        permission_rank = F.coalesce(permission[F.col("permission_type")], F.lit(0))
-        return ("operation_rank", "principal_rank", "host_rank", permission_rank, "acl_id")
-    return (
-        "principal_rank",
-        "host_rank",
-        "cover",
-        "name_order",
-        "principal_order",
-        "host_order",
-        "operation_order",
-        "acl_id",
-    )
+
+def _column(criterion: Criterion, semantics: Semantics) -> Column:
+    """Return a criterion's column: the id itself, a permission by its code, else a rank."""
+    if criterion.fields == ("acl_id",):
+        return F.col("acl_id")
+    if criterion.fields != ("permission_type",):
+        return F.col(criterion.column)
+    order = Order("", semantics)
+    known = [(name, criterion.key(order, name)) for name in AclPermissionType.__members__]
+    ranks = F.create_map(*[F.lit(value) for pair in known for value in pair])
+    return F.coalesce(ranks[F.col("permission_type")], F.lit(criterion.key(order, "UNKNOWN")))
 
 
 def _moved_back(names: Sequence[str], patterns: Sequence[int], late_below: int) -> list[Column]:

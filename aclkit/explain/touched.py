@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from bisect import bisect_left
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,13 +10,12 @@ from typing import Any, Final
 import pyarrow as pa
 
 from aclkit.explain.few import Resource
-from aclkit.explain.pairing import classify_principals
 from aclkit.explain.scope import Scope
 from aclkit.model.acl import Acl
 from aclkit.model.semantics import BROKER, Semantics
 from aclkit.patterns.match import GLOB, LITERAL, effective_pattern_type, names_exactly
 from aclkit.patterns.trie import PatternIndex
-from aclkit.readback import read_back
+from aclkit.readback import Readback, Versions
 
 MOST_CHANGES: Final = 1_000
 """Above so many changed ACLs, principals or resources everything is decided anew."""
@@ -46,44 +44,42 @@ class Touched:
     gone_principals: frozenset[str]
 
 
-def find_touched(
-    scope: Scope, before: Mapping[str, Any] | None, settings: Mapping[str, Any]
-) -> Touched | None:
-    """Say which pairs may have another ruleset than in the run before; None for all of them.
+def tables_of_touched(before: Mapping[str, int], after: Mapping[str, int]) -> Versions:
+    """Return what ``find_touched`` asks about: as two runs left it, and as the first did."""
+    return {
+        "was_history": ("acl_history", before.get("acl_history")),
+        "acl_history": ("acl_history", after.get("acl_history")),
+        **{name: (name, before.get(name)) for name in ("principal", "host", "resource")},
+    }
 
-    All are decided where there was no run before; where settings, hosts or the classes of
-    principals differ; where a name below ``*`` makes the broker's order depend on all ACLs; and
-    where so much changed that deciding everything is no longer.
+
+def find_touched(scope: Scope, read: Readback) -> Touched | None:
+    """Return which pairs may have another ruleset than in the run before; None for all of them.
+
+    All are decided where hosts or the classes of principals differ; where a name below ``*``
+    makes the broker's order depend on all ACLs; and where so much changed that deciding everything
+    takes no longer. The settings are the same.
     """
-    if before is None or not _is_alike(json.loads(before["settings"]), settings):
-        return None
     if scope.semantics.deciding_acl == BROKER and any(
         entry.name < "*" for entry in scope.inventory.resources
     ):
         return None
-    then, now = before["table_versions"], scope.store.versions
-    tables = {
-        "was_history": ("acl_history", then.get("acl_history")),
-        "acl_history": ("acl_history", now.get("acl_history")),
-        **{name: (name, then.get(name)) for name in ("principal", "host", "resource")},
-    }
-    with read_back(scope.store, scope.cluster_id, tables) as read:
-        changed = [acl_of(row) for row in read.rows(_CHANGED)]
-        hosts = {host for (host,) in read.rows("SELECT host FROM host")}
-        was_class = dict(read.rows("SELECT principal, principal_class FROM principal"))
-        known = {(kind, name) for kind, name in read.rows(_RESOURCES)}
-        class_of = classify_principals(scope).class_of
-        added = class_of.keys() - was_class.keys()
-        asked = {entry.key for entry in scope.inventory.resources}
-        if (
-            len(changed) + len(added) + len(asked ^ known) > MOST_CHANGES
-            or hosts != set(scope.host_names)
-            or any(was_class[name] != class_of[name] for name in was_class.keys() & class_of.keys())
-            or not set(class_of.values()) <= set(was_class.values())
-        ):
-            return None
-        read.give("added", pa.table({"principal": pa.array(sorted(added), pa.string())}))
-        patterns = [(kind, form, name) for kind, form, name in read.rows(_PATTERNS_OF_ADDED)]
+    changed = [acl_of(row) for row in read.rows(_CHANGED)]
+    hosts = {host for (host,) in read.rows("SELECT host FROM host")}
+    was_class = dict(read.rows("SELECT principal, principal_class FROM principal"))
+    known = {(kind, name) for kind, name in read.rows(_RESOURCES)}
+    class_of = scope.classes.class_of
+    added = class_of.keys() - was_class.keys()
+    asked = {entry.key for entry in scope.inventory.resources}
+    if (
+        len(changed) + len(added) + len(asked ^ known) > MOST_CHANGES
+        or hosts != set(scope.host_names)
+        or any(was_class[name] != class_of[name] for name in was_class.keys() & class_of.keys())
+        or not set(class_of.values()) <= set(was_class.values())
+    ):
+        return None
+    read.give("added", pa.table({"principal": pa.array(sorted(added), pa.string())}))
+    patterns = [(kind, form, name) for kind, form, name in read.rows(_PATTERNS_OF_ADDED)]
     narrow = {acl.principal for acl in changed if names_exactly(acl.principal, scope.semantics)}
     touched = Touched(
         changed=changed,
@@ -132,10 +128,6 @@ def _may_reach(pattern: tuple[str, str, str], names: list[str], semantics: Seman
 def _first(text: str, letter: str) -> int:
     at = text.find(letter)
     return len(text) if at < 0 else at
-
-
-def _is_alike(then: Mapping[str, Any], now: Mapping[str, Any]) -> bool:
-    return all(then[key] == now[key] for key in ("semantics", "super_users", "allow_everyone"))
 
 
 def _touched_resources(

@@ -12,16 +12,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from aclkit.decide.order import deciding_acl, specific_key
-from aclkit.decide.rules import (
-    ALLOWED,
-    DEFAULT_ALLOW,
-    DEFAULT_DENY,
-    DENIED,
-    MATCHING_ACL,
-    SUPER_USER,
-)
-from aclkit.decide.second_search import SecondSearch
+from aclkit.decide.broker_rescan import BrokerRescan
+from aclkit.decide.order import Order, WildcardLast
+from aclkit.decide.rules import conclude
 from aclkit.model.acl import Acl
 from aclkit.model.operation import OPERATIONS_OF_TYPE, coverage
 from aclkit.model.resource import Resource
@@ -50,14 +43,13 @@ def compare(change: Change, asked: Asked) -> Iterator[Part]:
 class _Place(NamedTuple):
     """All that a resource says about how it is decided, but for the patterns that reach it.
 
-    ``is_open``: no ACL reaches it and the default allows; before and after. ``is_low`` and
-    ``is_last`` are what the broker's order of ACLs takes of the name.
+    ``is_open``: no ACL reaches it and the default allows; ``wildcard_last``: what a broker's order
+    takes of the name; both before and after.
     """
 
     resource_type: str
     is_open: tuple[bool, bool]
-    is_low: bool
-    is_last: tuple[bool, bool]
+    wildcard_last: tuple[WildcardLast, WildcardLast]
 
 
 _Sides = tuple[list[Acl], list[Acl]]
@@ -74,14 +66,14 @@ class _Comparison:
     groups: Sequence[Group]
     index: PatternIndex
     touching: PatternIndex
-    searches: tuple[SecondSearch, SecondSearch]
+    rescans: tuple[BrokerRescan, BrokerRescan]
     people: People
     hosts: Hosts
     known: dict[tuple[_Place, tuple[int, ...]], Fates] = field(default_factory=dict)
     rules: dict[_Place, _Rules] = field(default_factory=dict)
     shifts: dict[_OneRule, tuple[Shift, ...]] = field(default_factory=dict)
     covering: dict[int, Mapping[str, _Sides]] = field(default_factory=dict)
-    keys: dict[tuple[str, str], tuple[Any, ...]] = field(default_factory=dict)
+    keys: dict[str, dict[str, tuple[Any, ...]]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, change: Change, asked: Asked) -> _Comparison:
@@ -98,7 +90,7 @@ class _Comparison:
             touching=PatternIndex.build(
                 (row for row in rows if grouped[row[0]].changed), change.semantics
             ),
-            searches=(_search(change.before), _search(change.after)),
+            rescans=(_rescan(change.before, change), _rescan(change.after, change)),
             people=People.of(change, asked.principals, acls),
             hosts=Hosts.of(change, asked.hosts, acls),
         )
@@ -106,19 +98,13 @@ class _Comparison:
     def decide(self, resource: Resource) -> Fates:
         """Return who fares otherwise on a resource, and how."""
         kind, name = resource.resource_type, resource.resource_name
-        is_low = name < "*"
-        is_last = (False, False)
-        if is_low and self.change.semantics.deciding_acl == BROKER:
-            before, after = (search.wildcard_is_last(kind, name) for search in self.searches)
-            is_last = before, after
+        before, after = (rescan.wildcard_last(kind, name) for rescan in self.rescans)
         if not (
-            self.change.changes_settings
-            or is_last[0] != is_last[1]
-            or self.touching.matches(kind, name)
+            self.change.changes_settings or before != after or self.touching.matches(kind, name)
         ):
             return ()
         numbers = tuple(self.index.matches(kind, name))
-        place = _Place(kind, self._is_open(numbers), is_low, is_last)
+        place = _Place(kind, self._is_open(numbers), (before, after))
         if (place, numbers) not in self.known:
             self.known[place, numbers] = tuple(self._fates(place, numbers))
         return self.known[place, numbers]
@@ -153,7 +139,7 @@ class _Comparison:
         return (
             self.change.changes_settings
             or place.is_open[0] != place.is_open[1]
-            or place.is_last[0] != place.is_last[1]
+            or place.wildcard_last[0] != place.wildcard_last[1]
         )
 
     def _decide(
@@ -212,49 +198,22 @@ class _Comparison:
     def _verdict(
         self, hits: Sequence[Acl], operation: str, place: _Place, at: int, *, is_super: bool
     ) -> Verdict:
-        """Apply the rule to the ACLs that match: ``aclkit.decide.rules.decide``, steps 1 to 5."""
-        if is_super:
-            return Verdict(ALLOWED, SUPER_USER, None)
-        if not hits:
-            if place.is_open[at]:
-                return Verdict(ALLOWED, DEFAULT_ALLOW, None)
-            return Verdict(DENIED, DEFAULT_DENY, None)
-        acl = hits[0] if len(hits) == 1 else self._decider(hits, operation, place, at)
-        return Verdict(ALLOWED if acl.is_allow else DENIED, MATCHING_ACL, acl.acl_id)
-
-    def _decider(self, hits: Sequence[Acl], operation: str, place: _Place, at: int) -> Acl:
-        """Name the deciding one of several ACLs: ``aclkit.decide.order.deciding_acl``."""
-        denies = [hit for hit in hits if not hit.is_allow]
-        if self.change.semantics.deciding_acl != BROKER:
-            return min(denies or hits, key=lambda acl: self._key(acl, operation))
-        name = _LOW if place.is_low else _HIGH
-        allows = [hit for hit in hits if hit.is_allow]
-        best = deciding_acl(
-            denies,
-            allows,
-            (operation, name),
+        """Decide by the ACLs that match; their keys are worked out once, for an ACL meets many."""
+        order = Order(
+            operation,
             self.change.semantics,
-            wildcard_is_last=place.is_last[at],
+            place.wildcard_last[at],
+            self.keys.setdefault(operation, {}),
         )
-        return best or hits[0]
-
-    def _key(self, acl: Acl, operation: str) -> tuple[Any, ...]:
-        """Return ``specific_key``, worked out once: an ACL meets many others."""
-        key = acl.acl_id, operation
-        if key not in self.keys:
-            self.keys[key] = specific_key(acl, operation, self.change.semantics)
-        return self.keys[key]
-
-
-_LOW, _HIGH = "!", "a"
-"""Names below and above the wildcard: the broker's order asks no more of a name."""
+        ruling = conclude(hits, order, is_super=is_super, is_open=place.is_open[at])
+        return Verdict(ruling.decision, ruling.rule, ruling.acl_id)
 
 
 def _covering(acls: Iterable[Acl], operation: str) -> list[Acl]:
     return [a for a in acls if coverage(a.operation, a.permission_type, operation) is not None]
 
 
-def _search(state: State) -> SecondSearch:
-    return SecondSearch.of(
-        (acl.resource_type, acl.pattern_type, acl.resource_name) for acl in state.acls.values()
-    )
+def _rescan(state: State, change: Change) -> BrokerRescan:
+    """Return a broker's second scan; no other order has one."""
+    is_broker = change.semantics.deciding_acl == BROKER
+    return BrokerRescan.among(state.acls.values() if is_broker else ())

@@ -15,9 +15,9 @@ from aclkit.patterns.match import is_any_host
 from aclkit.query.as_of import Settings, Timeline, read_timeline, times_of
 from aclkit.query.lifetimes import (
     Lifetime,
+    broker_rescan,
     lifetimes_below_star,
     lifetimes_reaching,
-    second_search,
 )
 from aclkit.query.tables import Tables
 from aclkit.query.warehouse import Published, Run, deciding_run, run_settings
@@ -132,7 +132,7 @@ def fold_access(
     """Decide a request whenever something that matters to it changes; yield where it differs.
 
     What matters are the ACLs that answer it, whether others reach the resource, the settings,
-    and for the deciding ACL of a broker what its second search meets. Pure.
+    and for the deciding ACL of a broker what its second scan meets. Pure.
 
     Args:
         request: the question.
@@ -157,7 +157,7 @@ def fold_access(
             request,
             timeline.settings_at(as_of).broker,
             semantics,
-            wildcard_is_last=second_search(below, as_of).wildcard_is_last(*astuple(resource)),
+            wildcard_is_last=broker_rescan(below, as_of).wildcard_is_last(*astuple(resource)),
         )
         if ruling != newest:
             yield _interval(as_of, ruling, newest, change, timeline)

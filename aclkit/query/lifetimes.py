@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
-from aclkit.decide.second_search import SecondSearch
+from aclkit.decide.broker_rescan import BrokerRescan
 from aclkit.model.acl import Acl
 from aclkit.model.resource import Resource
 from aclkit.model.semantics import BROKER, Semantics
@@ -71,7 +71,7 @@ def lifetimes_below_star(
     resource: Resource,
     semantics: Semantics,
 ) -> list[Lifetime]:
-    """Read the lifetimes that a broker's second search for a resource may meet.
+    """Read the lifetimes that a broker's second scan for a resource may meet.
 
     Only names below ``*`` have such a search, and only a broker's deciding ACL depends on it.
     """
@@ -80,10 +80,9 @@ def lifetimes_below_star(
     return _read(connection, _BELOW, [cluster_id, resource.resource_type], None)
 
 
-def second_search(below: Sequence[Lifetime], offset: int) -> SecondSearch:
-    """Return a broker's second search among such ACLs, as of an offset."""
-    alive = (life.acl for life in below if life.is_alive(offset))
-    return SecondSearch.of((a.resource_type, a.pattern_type, a.resource_name) for a in alive)
+def broker_rescan(below: Sequence[Lifetime], offset: int) -> BrokerRescan:
+    """Return a broker's second scan among such ACLs, as of an offset."""
+    return BrokerRescan.among(life.acl for life in below if life.is_alive(offset))
 
 
 def _read(connection: Tables, which: str, values: list[str], offset: int | None) -> list[Lifetime]:

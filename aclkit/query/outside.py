@@ -7,15 +7,15 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import NamedTuple
 
+from aclkit.decide.broker_rescan import BrokerRescan
+from aclkit.decide.index import AclIndex
 from aclkit.decide.rules import Ruling, decide
-from aclkit.decide.second_search import SecondSearch
 from aclkit.model.acl import Acl, Request
 from aclkit.model.operation import OPERATIONS_OF_TYPE
 from aclkit.model.resource import Resource
 from aclkit.model.semantics import BrokerSettings, Semantics
 from aclkit.patterns.identity import IdentityIndex, index_hosts, index_principals
 from aclkit.patterns.match import principal_matches, reaches
-from aclkit.patterns.trie import PatternIndex
 
 
 class Verdict(NamedTuple):
@@ -63,20 +63,20 @@ def decide_outside(
         operations: only these; all that a resource's type knows if not given.
     """
     is_narrow = len(principals) == 1 and len(resources) > 1
-    search = SecondSearch.of((a.resource_type, a.pattern_type, a.resource_name) for a in acls)
+    rescan = BrokerRescan.among(acls)
     if is_narrow:
         acls = [acl for acl in acls if principal_matches(acl.principal, principals[0], semantics)]
     decided: dict[object, list[Decided]] = {}
     for resource, reaching in _reaching(acls, resources, semantics):
         is_open = settings.allow_everyone and (not is_narrow or resource in unreached)
-        # A broker's order depends on the name in these two ways: broker_deny_key, deciding_acl.
-        is_late = resource.resource_name < "*"
-        is_last = search.wildcard_is_last(*_parts(resource))
+        last = rescan.wildcard_last(*_parts(resource))
         ids = tuple(acl.acl_id for acl in reaching)
-        key = resource.resource_type, ids, is_open, is_late, is_last
+        key = resource.resource_type, ids, is_open, last
         if key not in decided:
             asked = replace(settings, allow_everyone=is_open and not reaching)
-            rule = partial(decide, settings=asked, semantics=semantics, wildcard_is_last=is_last)
+            rule = partial(
+                decide, settings=asked, semantics=semantics, wildcard_is_last=last.allows
+            )
             groups = _Groups.of(reaching, principals, hosts, settings.super_users, semantics)
             decided[key] = list(groups.decide(resource, rule, operations))
         for found in decided[key]:
@@ -91,10 +91,9 @@ def _reaching(
         (one,) = resources
         yield one, [acl for acl in acls if reaches(acl, *_parts(one), semantics)]
         return
-    rows = ((n, a.resource_type, a.pattern_type, a.resource_name) for n, a in enumerate(acls))
-    index = PatternIndex.build(rows, semantics)
+    index = AclIndex.of(acls, semantics)
     for resource in resources:
-        yield resource, [acls[number] for number in index.matches(*_parts(resource))]
+        yield resource, index.reaching(*_parts(resource))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -152,8 +151,7 @@ class _Groups:
                         resource_name=resource.resource_name,
                     )
                     ruling = rule(acls, request)
-                    acl_id = ruling.acl.acl_id if ruling.acl else None
-                    verdict = Verdict(ruling.decision, ruling.rule, acl_id)
+                    verdict = Verdict(ruling.decision, ruling.rule, ruling.acl_id)
                     by_host.update(dict.fromkeys(group, verdict))
                 yield Decided(
                     principals=names, resource=resource, operation=operation, by_host=by_host

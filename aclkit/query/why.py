@@ -13,11 +13,12 @@ from datetime import datetime
 from itertools import pairwise
 from typing import Final
 
+from aclkit.decide.broker_rescan import Ending
 from aclkit.decide.counterfactual import Case, least_allowing_acl
-from aclkit.decide.ranking import Fit, fit, rank_acls, why_beaten
+from aclkit.decide.fit import Fit, fit
+from aclkit.decide.order import Order, WildcardLast
 from aclkit.decide.requests import Passage
 from aclkit.decide.rules import DEFAULT_DENY, SUPER_USER, Ruling, answers
-from aclkit.decide.second_search import Ending
 from aclkit.errors import UsageError
 from aclkit.model.acl import ANY_OTHER, Acl, Request
 from aclkit.model.host import parse_host
@@ -31,9 +32,9 @@ from aclkit.query.access import ANY_OPERATION, parse_operation
 from aclkit.query.as_of import Moment, find_moment, read_timeline
 from aclkit.query.lifetimes import (
     Lifetime,
+    broker_rescan,
     lifetimes_below_star,
     lifetimes_reaching,
-    second_search,
 )
 from aclkit.query.passages import read_passages
 from aclkit.query.sql import fetch
@@ -162,7 +163,7 @@ def explain_why(
     _, semantics = run_settings(run)
     lives = lifetimes_reaching(connection, cluster_id, resource, semantics, found.offset)
     below = lifetimes_below_star(connection, cluster_id, resource, semantics)
-    search = second_search(below, found.offset)
+    search = broker_rescan(below, found.offset)
     case = Case(
         request=request,
         reaching=[life.acl for life in lives],
@@ -265,11 +266,13 @@ def _ranked(case: Case, ruling: Ruling, mine: Sequence[Lifetime]) -> tuple[Part,
     request, semantics, is_last = case.request, case.semantics, case.wildcard_is_last
     by_id = {life.acl.acl_id: life for life in mine}
     matching = (life.acl for life in mine if answers(life.acl, request, semantics))
-    ranked = rank_acls(matching, request, semantics, wildcard_is_last=is_last)
-    beaten = [
-        why_beaten(better, worse, request, semantics, wildcard_is_last=is_last)
-        for better, worse in pairwise(ranked)
-    ]
+    order = Order(
+        request.operation,
+        semantics,
+        WildcardLast.of(request.resource_name, wildcard_is_last=is_last),
+    )
+    ranked = order.ranked(matching)
+    beaten = [order.reason(better, worse) for better, worse in pairwise(ranked)]
     return tuple(
         _part(case, ruling, by_id[acl.acl_id], rank, because)
         for rank, (acl, because) in enumerate(zip(ranked, [None, *beaten], strict=False), start=1)

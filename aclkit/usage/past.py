@@ -34,7 +34,7 @@ class Past:
     Attributes:
         lives: the lifetimes of all ACLs.
         index: which of them reach a resource, under ``kafka``.
-        below: those that a broker's second search may meet, by resource type.
+        below: those that a broker's second scan may meet, by resource type.
         timeline: settings and head.
         reached: offset → since when the state holds the record there: the earliest and the
             latest time that it may have come.

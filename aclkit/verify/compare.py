@@ -6,10 +6,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from aclkit.decide.rules import DENIED, MATCHING_ACL
+from aclkit.decide.index import AclIndex
+from aclkit.decide.rules import DENIED, MATCHING_ACL, Ruling
 from aclkit.model.acl import Acl, Request
-from aclkit.model.semantics import BrokerSettings
-from aclkit.verify.again import Decider
+from aclkit.model.semantics import KAFKA, BrokerSettings
 from aclkit.verify.answer import Answer, kafka_binding
 from aclkit.verify.cells import Cell
 from aclkit.verify.refusals import Refusals
@@ -90,7 +90,7 @@ def compare(
         decide_again: the rows were not decided as a broker reads ACLs, so each is decided again
             by the pure rule.
     """
-    decider = Decider.of(list(acls.values()), settings) if decide_again else None
+    index = AclIndex.of(acls.values(), KAFKA) if decide_again else None
     refusals = Refusals.of(acls.values(), settings)
     report = Report(read_otherwise=0 if decide_again else None)
     for cells in batches:
@@ -99,7 +99,7 @@ def compare(
             if cell.asked is None:
                 report.left_out.append(LeftOut(cell.request, NO_WITNESS))
                 continue
-            ours = _decided(decider, cell.asked) if decider else _published(cell, acls)
+            ours = _decided(index.decide(cell.asked, settings)) if index else _published(cell, acls)
             deny = ours.acl if ours.decision == DENIED else None
             if reason := refusals.reason(cell.asked, deny):
                 report.left_out.append(LeftOut(cell.request, reason))
@@ -133,8 +133,7 @@ def is_same(ours: Answer, kafkas: Answer) -> bool:
     return kafka_binding(ours.acl) == kafka_binding(kafkas.acl)
 
 
-def _decided(decider: Decider, request: Request) -> Answer:
-    ruling = decider.decide(request)
+def _decided(ruling: Ruling) -> Answer:
     return Answer(ruling.decision, ruling.rule, ruling.acl)
 
 

@@ -1,7 +1,7 @@
 """ACLs and a request → why Kafka cannot be asked it: no session is so, or Kafka throws or hangs.
 
 What goes wrong while Kafka searches is foreseen here: an ACL's principal that it cannot parse, and
-where ``decide.second_search`` loses its way. A DENY that is found before ends the search.
+where ``decide.broker_rescan`` loses its way. A DENY that is found before ends the search.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
-from aclkit.decide.order import broker_deny_key
-from aclkit.decide.second_search import Ending, SecondSearch
+from aclkit.decide.broker_rescan import BrokerRescan, Ending
+from aclkit.decide.order import Order
 from aclkit.model.acl import Acl, Request
 from aclkit.model.host import canonical_host
 from aclkit.model.principal import WILDCARD_PRINCIPAL, split_principal
@@ -35,7 +35,7 @@ class Refusals:
     """What Kafka cannot be asked while it has these ACLs."""
 
     super_users: frozenset[str]
-    search: SecondSearch
+    rescan: BrokerRescan
     without_colon: dict[str, list[Acl]]
 
     @classmethod
@@ -46,8 +46,7 @@ class Refusals:
         for acl in acls:
             if split_principal(acl.principal) is None:
                 without_colon.setdefault(acl.resource_type, []).append(acl)
-        patterns = ((acl.resource_type, acl.pattern_type, acl.resource_name) for acl in acls)
-        return cls(settings.super_users, SecondSearch.of(patterns), without_colon)
+        return cls(settings.super_users, BrokerRescan.among(acls), without_colon)
 
     def reason(self, request: Request, deny: Acl | None) -> str | None:
         """Say why Kafka cannot be asked; None where it can.
@@ -66,15 +65,17 @@ class Refusals:
             return reason
         if deny is not None:
             return None
-        return _LOST.get(self.search.ending(request.resource_type, request.resource_name))
+        return _LOST.get(self.rescan.ending(request.resource_type, request.resource_name))
 
     def _bad_principal(self, request: Request, deny: Acl | None) -> str | None:
         """Find an ACL without a colon that Kafka reads before anything denies."""
         name = request.resource_name
+        last = self.rescan.wildcard_last(request.resource_type, name)
+        order = Order(request.operation, KAFKA, last)
         for acl in self.without_colon.get(request.resource_type, ()):
             if not reaches(acl, request.resource_type, name, KAFKA):
                 continue
-            if deny is None or broker_deny_key(acl, name) < broker_deny_key(deny, name):
+            if deny is None or order.is_before(acl, deny):
                 return (
                     "Kafka throws IllegalStateException: there is no colon in the principal of"
                     f" ACL {acl.acl_id}, {acl}"

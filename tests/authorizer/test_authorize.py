@@ -7,53 +7,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aclkit.authorizer import AuthorizationResult, Authorizer
-from aclkit.authorizer import cache as cached
-from aclkit.authorizer.cache import AclCache
-from aclkit.authorizer.errors import AclIdError
-from aclkit.decide.rules import decide
-from aclkit.decide.second_search import SecondSearch
+from aclkit.decide.index import AclIdError
 from aclkit.errors import UsageError
-from aclkit.model.acl import Request
-from aclkit.model.semantics import KAFKA, KIP_1042, BrokerSettings
+from aclkit.model.semantics import KAFKA, KIP_1042
 from tests import strategies as small
 from tests.authorizer.asking import action, answer, asked_by, context
 from tests.factories import acl, request
 
 SUPER = frozenset({"User:b"})
-
-
-def specified(acls, asked, settings, read):
-    search = SecondSearch.of((a.resource_type, a.pattern_type, a.resource_name) for a in acls)
-    is_last = search.wildcard_is_last(asked.resource_type, asked.resource_name)
-    return decide(acls, asked, settings, read, wildcard_is_last=is_last)
-
-
-@given(small.acl_sets(), st.lists(small.requests(), max_size=8), small.semantics, st.booleans())
-def test_every_answer_rule_and_deciding_acl_is_that_of_the_pure_rule(acls, asked, read, everyone):
-    settings = BrokerSettings(super_users=SUPER, allow_everyone=everyone)
-    cache = AclCache.of(acls, read)
-    for one in asked:
-        assert cache.decide(one, settings) == specified(acls, one, settings, read)
-
-
-@given(small.acl_sets(), st.lists(small.requests(), max_size=4), small.semantics, st.data())
-def test_acls_added_and_removed_one_by_one_are_the_same_as_acls_loaded_at_once(
-    acls, asked, read, data
-):
-    gone = [each for each in acls if data.draw(st.booleans())]
-    cache = AclCache.of((), read)
-    for each in acls:
-        cache = cache.changed(add=[each])
-    for each in gone:
-        cache = cache.changed(remove=[each.acl_id])
-    kept = [each for each in acls if each not in gone]
-    assert cache.by_id == AclCache.of(kept, read).by_id
-    assert sorted(a.acl_id for a in cache.of_type("TOPIC")) == sorted(
-        a.acl_id for a in kept if a.resource_type == "TOPIC"
-    )
-    settings = BrokerSettings(allow_everyone=True)
-    for one in asked:
-        assert cache.decide(one, settings) == specified(kept, one, settings, read)
 
 
 @given(small.acl_sets(), st.lists(small.requests(), max_size=6))
@@ -71,24 +32,6 @@ def test_a_result_is_the_word_for_it():
     assert answer(authorizer) is AuthorizationResult.ALLOWED
     assert answer(authorizer, operation="WRITE") == "DENIED"
     assert authorizer.authorize(context(), []) == []
-
-
-def test_acls_that_cannot_answer_are_not_looked_at(monkeypatch):
-    acls = [acl("*", principal=f"User:u{n}", host=f"10.0.{n % 9}.{n % 250}") for n in range(900)]
-    seen = []
-
-    def counted(rows, *arguments, **more):
-        seen.extend(rows)
-        return decide(rows, *arguments, **more)
-
-    monkeypatch.setattr(cached, "decide", counted)
-    cache = AclCache.of([*acls, *(acl(f"t{n}") for n in range(500))], KIP_1042)
-    ruling = cache.decide(
-        Request(principal="User:u7", host="10.0.7.7", operation="READ",
-                resource_type="TOPIC", resource_name="t"),
-        BrokerSettings(),
-    )  # fmt: skip
-    assert (ruling.acl, seen) == (acls[7], [acls[7]])
 
 
 @pytest.mark.parametrize("pattern_type", ["PREFIXED", "ANY", "GLOB"])

@@ -50,9 +50,9 @@ def decide_again(
         run.cluster_id = CLUSTER_ID
         continue_from_replay(run)
         scope = take_inventory(run, options)
-        materialize(scope, options)
+        result = materialize(run, scope, options)
         publish(run)
-        scope.forget()
+        result.output.forget()
     return time.perf_counter() - started, run.counts
 
 

@@ -7,8 +7,8 @@ from dataclasses import astuple, replace
 
 import pytest
 
+from aclkit.decide.broker_rescan import BrokerRescan
 from aclkit.decide.rules import decide
-from aclkit.decide.second_search import SecondSearch
 from aclkit.delta import schema_of
 from aclkit.explain.materialize import MaterializeOptions, materialize, take_inventory
 from aclkit.inventory.entry import FILE, HOSTS, PRINCIPALS, RESOURCES, Entry
@@ -107,7 +107,7 @@ def explained(_session, tmp_path_factory):
                 given=Given(entries=GIVEN, extend=True),
                 dense="always",
             )
-            materialize(take_inventory(run, options), options)
+            materialize(run, take_inventory(run, options), options)
             found[case] = (acls, settings, semantics)
         columns = (*(field for field in Request.__slots__), "decision", "rule", "deciding_acl_id")
         cells = {
@@ -123,7 +123,7 @@ def explained(_session, tmp_path_factory):
 def test_every_cell_of_explain_is_what_the_rule_says(explained, case):
     acls, settings, semantics, cells = explained[case]
     wrong = []
-    search = SecondSearch.of((a.resource_type, a.pattern_type, a.resource_name) for a in acls)
+    search = BrokerRescan.of((a.resource_type, a.pattern_type, a.resource_name) for a in acls)
     for *asked, decision, rule, acl_id in cells:
         request = Request(**dict(zip(Request.__slots__, asked, strict=True)))
         is_last = search.wildcard_is_last(request.resource_type, request.resource_name)

@@ -39,9 +39,9 @@ def decide(spark, warehouse, acls, given, *, full=False, cluster="c"):
         write_acls(run, acls)
         asked = options(given, full=full)
         scope = take_inventory(run, asked)
-        materialize(scope, asked)
+        result = materialize(run, scope, asked)
         publish(run)
-        scope.forget()
+        result.output.forget()
         with read_written(run.store, cluster, *TABLES, "access_change") as read:
             tables = {
                 name: Counter(map(repr, read.rows(f"SELECT * FROM {name}"))) for name in TABLES
@@ -100,8 +100,8 @@ def test_other_settings_decide_everything_anew(spark, tmp_path):
         run.cluster_id = "c"
         other = replace(options(few), settings=BrokerSettings(allow_everyone=True))
         scope = take_inventory(run, other)
-        materialize(scope, other)
-        scope.forget()
+        result = materialize(run, scope, other)
+        result.output.forget()
     assert not any("decided again" in note for note in run.notes)
 
 

@@ -86,7 +86,7 @@ def named(decided, acls):
 
 
 def test_a_pattern_that_does_not_reach_a_name_moves_its_deciding_acl_under_kafka():
-    """LITERAL ``#b`` changes how the broker's second search ends for ``#bc``."""
+    """LITERAL ``#b`` changes how the broker's second scan ends for ``#bc``."""
     wildcard = acl("*", resource_type="GROUP")
     near = acl("#", resource_type="GROUP", pattern_type="PREFIXED")
     end = acl("*", resource_type="GROUP", pattern_type="PREFIXED", principal="User:x")

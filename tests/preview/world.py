@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from aclkit.decide.broker_rescan import BrokerRescan
 from aclkit.decide.rules import decide
-from aclkit.decide.second_search import SecondSearch
 from aclkit.model.acl import ANY_OTHER, ANY_OTHER_PRINCIPAL, Request
 from aclkit.model.operation import OPERATIONS_OF_TYPE
 from aclkit.model.resource import Resource
@@ -46,7 +46,7 @@ def topics(*names, principals=("User:a", "User:b"), hosts=("10.0.0.1", ANY_OTHER
 def decisions(of, semantics, asked=ASKED):
     """Decide every cell by the pure rule."""
     acls = list(of.acls.values())
-    search = SecondSearch.of((a.resource_type, a.pattern_type, a.resource_name) for a in acls)
+    search = BrokerRescan.of((a.resource_type, a.pattern_type, a.resource_name) for a in acls)
     decided = {}
     for resource in asked.resources:
         kind, name = resource.resource_type, resource.resource_name

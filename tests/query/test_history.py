@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from aclkit.decide.broker_rescan import BrokerRescan
 from aclkit.decide.rules import decide
-from aclkit.decide.second_search import SecondSearch
 from aclkit.errors import UsageError
 from aclkit.model.acl import ANY_OTHER
 from aclkit.model.resource import Resource
@@ -92,7 +92,7 @@ def test_at_every_offset_it_is_as_decided_then(lives, asked, operation, rows, se
             for life in lives
             if life.effective < offset and (life.removed is None or life.removed >= offset)
         ]
-        search = SecondSearch.of((a.resource_type, a.pattern_type, a.resource_name) for a in alive)
+        search = BrokerRescan.of((a.resource_type, a.pattern_type, a.resource_name) for a in alive)
         is_last = search.wildcard_is_last(asked.resource_type, asked.resource_name)
         brokers = settings_then(rows, offset)
         wanted = decide(alive, asked, brokers, semantics, wildcard_is_last=is_last)

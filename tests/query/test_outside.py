@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from aclkit.decide.broker_rescan import BrokerRescan
 from aclkit.decide.rules import decide
-from aclkit.decide.second_search import SecondSearch
 from aclkit.model.acl import ANY_OTHER, Request
 from aclkit.model.operation import OPERATIONS_OF_TYPE
 from aclkit.model.resource import Resource
@@ -28,7 +28,7 @@ HOSTS = ("10.0.0.1", "10.0.0.2", ANY_OTHER)
 
 
 def expected(acls, principals, resources, settings, semantics):
-    search = SecondSearch.of((a.resource_type, a.pattern_type, a.resource_name) for a in acls)
+    search = BrokerRescan.of((a.resource_type, a.pattern_type, a.resource_name) for a in acls)
     decided = {}
     for principal in principals:
         for resource in resources:
@@ -91,7 +91,7 @@ def agree(acls, principals, names, allow_everyone, semantics):
 
 @pytest.mark.parametrize("names", [["#b"], ["#b", "#ab", "!", "b"]])
 def test_deciding_acl_of_a_name_below_the_wildcard_is_the_brokers(names):
-    """PREFIXED ``*`` reaches none of them, and ends the broker's second search."""
+    """PREFIXED ``*`` reaches none of them, and ends the broker's second scan."""
     wildcard = acl("*", resource_type="GROUP")
     near = acl("#", resource_type="GROUP", pattern_type="PREFIXED")
     end = acl("*", resource_type="GROUP", pattern_type="PREFIXED", principal="User:x")

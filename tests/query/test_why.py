@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aclkit.acls.command import kafka_acls_command
+from aclkit.decide.broker_rescan import BrokerRescan
 from aclkit.decide.rules import answers, decide
-from aclkit.decide.second_search import SecondSearch
 from aclkit.errors import UsageError
 from aclkit.model.acl import ANY_OTHER, Request
 from aclkit.model.operation import OPERATIONS_OF_TYPE
@@ -99,7 +99,7 @@ def test_any_request_is_decided_as_by_the_pure_rule(acls, asked, operation, brok
     asked = replace(asked, operation=operation)
     host = None if asked.host == ANY_OTHER else asked.host
     answer = ask_memory(acls, asked, brokers=brokers, semantics=semantics, host=host)
-    search = SecondSearch.of((a.resource_type, a.pattern_type, a.resource_name) for a in acls)
+    search = BrokerRescan.of((a.resource_type, a.pattern_type, a.resource_name) for a in acls)
     is_last = search.wildcard_is_last(asked.resource_type, asked.resource_name)
     ruling = decide(acls, asked, brokers, semantics, wildcard_is_last=is_last)
     assert answer.ruling == ruling
@@ -138,7 +138,7 @@ HOSTS = ("10.0.0.1", "10.0.0.2", "10.0.0.33", "11.0.0.1")
 def test_hosts_that_fare_otherwise_are_told_and_no_others(acls, asked, operation, semantics):
     asked = replace(asked, operation=operation)
     answer = ask_memory(acls, asked, semantics=semantics, hosts=(*HOSTS, ANY_OTHER))
-    search = SecondSearch.of((a.resource_type, a.pattern_type, a.resource_name) for a in acls)
+    search = BrokerRescan.of((a.resource_type, a.pattern_type, a.resource_name) for a in acls)
     is_last = search.wildcard_is_last(asked.resource_type, asked.resource_name)
     told = {host: ruling for hosts, ruling in answer.elsewhere for host in hosts}
     for host in HOSTS:

@@ -9,9 +9,10 @@ from itertools import islice
 
 import pytest
 
+from aclkit.decide.index import AclIndex
 from aclkit.model.acl import Request
 from aclkit.model.operation import OPERATIONS_OF_TYPE
-from aclkit.verify.again import Decider
+from aclkit.model.semantics import KAFKA
 from aclkit.verify.refusals import Refusals
 from tests.benchmarks.differential import (
     HOSTS,
@@ -72,10 +73,10 @@ def test_what_is_left_out_because_kafka_throws_it_does_throw(kafka):
 def throwing(world: World) -> list[tuple[Request, str]]:
     """Return the requests that would make Kafka throw, and what."""
     refusals = Refusals.of(world.acls, world.settings)
-    decider = Decider.of(world.acls, world.settings)
+    index = AclIndex.of(world.acls, KAFKA)
     found = []
     for request in world.requests:
-        ruling = decider.decide(request)
+        ruling = index.decide(request, world.settings)
         reason = refusals.reason(request, ruling.acl if ruling.decision == "DENIED" else None)
         if reason and (told := re.match(r"Kafka throws (\w+)", reason)):
             found.append((request, told[1]))

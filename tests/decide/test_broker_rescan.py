@@ -1,18 +1,18 @@
-"""How a broker's second search ends, and which ALLOW it names then."""
+"""How a broker's second scan ends, and which ALLOW it names then."""
 
 from __future__ import annotations
 
 import pytest
 
+from aclkit.decide.broker_rescan import BrokerRescan, Ending
 from aclkit.decide.rules import decide
-from aclkit.decide.second_search import Ending, SecondSearch
 from aclkit.model.semantics import KAFKA, BrokerSettings
 from tests.factories import acl, request
 
 
 def ending(name: str, *names: str, pattern_type: str = "LITERAL") -> Ending:
     patterns = [("GROUP", pattern_type, other) for other in names]
-    return SecondSearch.of(patterns).ending("GROUP", name)
+    return BrokerRescan.of(patterns).ending("GROUP", name)
 
 
 @pytest.mark.parametrize(
@@ -40,11 +40,11 @@ def test_the_names_below_the_wildcard_say_how_it_ends(name, names, wanted):
 
 def test_prefixed_wildcard_ends_it():
     patterns = [("GROUP", "LITERAL", "#y"), ("GROUP", "PREFIXED", "*")]
-    assert SecondSearch.of(patterns).ending("GROUP", "#x") is Ending.AT_WILDCARD
+    assert BrokerRescan.of(patterns).ending("GROUP", "#x") is Ending.AT_WILDCARD
 
 
 def test_only_below_the_wildcard_it_is_needed_to_know_what_comes_last():
-    search = SecondSearch.of([])
+    search = BrokerRescan.of([])
     assert search.wildcard_is_last("GROUP", "#x")
     assert not search.wildcard_is_last("GROUP", "x")
 

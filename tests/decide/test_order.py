@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aclkit.decide.ranking import Fit, fit, rank_acls, why_beaten
+from aclkit.decide.fit import Fit, fit
+from aclkit.decide.order import Order, WildcardLast
 from aclkit.decide.rules import answers, decide
 from aclkit.model.acl import ANY_OTHER
 from aclkit.model.semantics import BROKER, KAFKA, KIP_1042, BrokerSettings
@@ -18,6 +19,11 @@ from tests import strategies as small
 from tests.factories import acl, request
 
 NO_SETTINGS = BrokerSettings()
+
+
+def order(asked, semantics, *, is_last=False):
+    last = WildcardLast.of(asked.resource_name, wildcard_is_last=is_last)
+    return Order(asked.operation, semantics, last)
 
 
 def matching(acls, asked, semantics):
@@ -31,7 +37,7 @@ def matching(acls, asked, semantics):
 
 @given(small.acl_sets(), small.requests(), small.semantics, st.booleans())
 def test_each_rank_decides_when_those_before_it_are_gone(acls, asked, semantics, is_last):
-    ranked = rank_acls(matching(acls, asked, semantics), asked, semantics, wildcard_is_last=is_last)
+    ranked = order(asked, semantics, is_last=is_last).ranked(matching(acls, asked, semantics))
     for place, acl_there in enumerate(ranked):
         gone = {one.acl_id for one in ranked[:place]}
         left = [one for one in acls if one.acl_id not in gone]
@@ -42,7 +48,7 @@ def test_each_rank_decides_when_those_before_it_are_gone(acls, asked, semantics,
 @given(small.acl_sets(), small.requests(), small.semantics)
 def test_ranked_are_exactly_the_acls_that_match(acls, asked, semantics):
     hits = matching(acls, asked, semantics)
-    ranked = rank_acls(hits, asked, semantics)
+    ranked = order(asked, semantics).ranked(hits)
     assert sorted(one.acl_id for one in ranked) == sorted(one.acl_id for one in hits)
     reached = [a for a in acls if reaches(a, asked.resource_type, asked.resource_name, semantics)]
     fitting = [one.acl_id for one in reached if not fit(one, asked, semantics).misses]
@@ -51,9 +57,18 @@ def test_ranked_are_exactly_the_acls_that_match(acls, asked, semantics):
 
 @given(small.acl_sets(), small.requests(), small.semantics, st.booleans())
 def test_whatever_is_beaten_is_beaten_for_a_reason(acls, asked, semantics, is_last):
-    ranked = rank_acls(matching(acls, asked, semantics), asked, semantics, wildcard_is_last=is_last)
+    ranked = order(asked, semantics, is_last=is_last).ranked(matching(acls, asked, semantics))
     for better, worse in pairwise(ranked):
-        assert why_beaten(better, worse, asked, semantics, wildcard_is_last=is_last)
+        assert order(asked, semantics, is_last=is_last).reason(better, worse)
+
+
+@given(small.acl_sets(), small.requests(), small.semantics)
+def test_the_order_is_total_so_that_no_two_acls_share_a_place(acls, asked, semantics):
+    ranks = order(asked, semantics)
+    for one in acls:
+        for other in acls:
+            before = ranks.is_before(one, other), ranks.is_before(other, one)
+            assert sum(before) == (one != other)
 
 
 REASONS = [
@@ -85,8 +100,8 @@ REASONS = [
 def test_reason_is_the_first_thing_that_counts(better, worse, reason):
     asked = request(operation="DESCRIBE")
     pair = acl(**better), acl(**worse)
-    assert rank_acls(reversed(pair), asked, KIP_1042) == list(pair)
-    assert why_beaten(*pair, asked, KIP_1042) == reason
+    assert order(asked, KIP_1042).ranked(reversed(pair)) == list(pair)
+    assert order(asked, KIP_1042).reason(*pair) == reason
 
 
 BROKER_REASONS = [
@@ -102,25 +117,24 @@ BROKER_REASONS = [
 def test_a_broker_names_the_last_allow(better, worse, by):
     asked = request(operation="DESCRIBE")
     pair = acl(**better), acl(**worse)
-    assert rank_acls(pair, asked, KAFKA) == list(pair)
+    assert order(asked, KAFKA).ranked(pair) == list(pair)
     wanted = f"a broker names the last ALLOW that it meets, in its order by {by}"
-    assert why_beaten(*pair, asked, KAFKA) == wanted
+    assert order(asked, KAFKA).reason(*pair) == wanted
 
 
 def test_a_broker_stops_at_the_first_deny():
     pair = acl(permission_type="DENY"), acl("*", permission_type="DENY")
-    assert rank_acls(reversed(pair), request(), KAFKA) == list(pair)
-    assert "stops at the first DENY" in why_beaten(*pair, request(), KAFKA)
+    assert order(request(), KAFKA).ranked(reversed(pair)) == list(pair)
+    assert "stops at the first DENY" in order(request(), KAFKA).reason(*pair)
 
 
 def test_a_broker_may_meet_the_wildcard_last():
     asked = request("!a")
     wildcard, own = acl("*"), acl("!a")
     brokers = replace(KIP_1042, deciding_acl=BROKER)
-    assert rank_acls([own, wildcard], asked, brokers, wildcard_is_last=True) == [wildcard, own]
-    assert "meets the pattern * last" in why_beaten(
-        wildcard, own, asked, brokers, wildcard_is_last=True
-    )
+    scanned = order(asked, brokers, is_last=True)
+    assert scanned.ranked([own, wildcard]) == [wildcard, own]
+    assert "meets the pattern * last" in scanned.reason(wildcard, own)
 
 
 @pytest.mark.parametrize(

@@ -1,18 +1,19 @@
-"""ACLs → an index that finds those that may answer a request, without going through them all.
+"""All ACLs → an index that finds the few that concern a request, and decides by them.
 
-A cache never changes: whoever has one reads the same state as long as he likes. A change makes
-another cache, which shares with it whatever is equal.
+An index never changes: whoever has one reads the same state as long as he likes. A change makes
+another index, which shares with it whatever is equal.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import product
 
-from aclkit.authorizer.errors import AclIdError
-from aclkit.decide.rules import Ruling, decide
-from aclkit.decide.second_search import SecondSearch
+from aclkit.decide.broker_rescan import BrokerRescan
+from aclkit.decide.order import Order
+from aclkit.decide.rules import Ruling, answers, conclude
+from aclkit.errors import DataError
 from aclkit.model.acl import Acl, Request
 from aclkit.model.semantics import BrokerSettings, Semantics
 from aclkit.patterns.match import has_wildcard, is_any_host, names_exactly
@@ -24,6 +25,13 @@ _Key = tuple[str | None, str | None]
 """Principal and host that an ACL names exactly; None where it may match several."""
 _Acls = Mapping[_Key, tuple[Acl, ...]]
 
+_MOST_NEAR = 10_000
+"""So many resources are remembered."""
+
+
+class AclIdError(DataError):
+    """An id that is already there is added, or one that is not there is removed."""
+
 
 @dataclass(frozen=True, slots=True)
 class _OfType:
@@ -34,7 +42,7 @@ class _OfType:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AclCache:
+class AclIndex:
     """One state of the ACLs.
 
     Attributes:
@@ -42,28 +50,32 @@ class AclCache:
         by_id: all of them.
         by_pattern: those of each pattern, by principal and host.
         types: the patterns of each resource type.
-        search: how a broker's second search ends, for names below ``*``.
+        rescan: how a broker's second scan ends, for names below ``*``.
+        near: what was found for resources that were asked about before.
     """
 
     semantics: Semantics
     by_id: Mapping[str, Acl]
     by_pattern: Mapping[_Pattern, _Acls]
     types: Mapping[str, _OfType]
-    search: SecondSearch
+    rescan: BrokerRescan
+    near: dict[tuple[str, str], Sequence[_Acls]] = field(
+        default_factory=dict, compare=False, repr=False
+    )
 
     @classmethod
-    def of(cls, acls: Iterable[Acl], semantics: Semantics) -> AclCache:
+    def of(cls, acls: Iterable[Acl], semantics: Semantics) -> AclIndex:
         """Index ACLs; several with the same seven fields may stand under different ids.
 
         Raises:
             AclIdError: two have the same id.
         """
         empty = cls(
-            semantics=semantics, by_id={}, by_pattern={}, types={}, search=SecondSearch.of(())
+            semantics=semantics, by_id={}, by_pattern={}, types={}, rescan=BrokerRescan.of(())
         )
         return empty.changed(add=acls)
 
-    def changed(self, add: Iterable[Acl] = (), remove: Iterable[str] = ()) -> AclCache:
+    def changed(self, add: Iterable[Acl] = (), remove: Iterable[str] = ()) -> AclIndex:
         """Return the state after ACLs were removed, by id, and others added.
 
         Raises:
@@ -89,38 +101,31 @@ class AclCache:
                 by_pattern.pop(pattern, None)
         return self._with(by_id, by_pattern)
 
+    def reaching(self, resource_type: str, resource_name: str) -> list[Acl]:
+        """Return the ACLs of anybody that reach a resource."""
+        places = self._places(resource_type, resource_name)
+        return [acl for acls in places for members in acls.values() for acl in members]
+
     def find(self, request: Request) -> tuple[bool, list[Acl]]:
-        """Say whether any ACL reaches the resource, and return those that may answer."""
-        of_type = self.types.get(request.resource_type)
-        if of_type is None:
-            return False, []
+        """Return whether any ACL reaches the resource, and those that match the request."""
         keys = list(product((request.principal, None), (request.host, None)))
-        found: list[Acl] = []
-        places = of_type.trie.matches(request.resource_name)
-        for place in places:
-            acls = self.by_pattern[of_type.patterns[place]]
-            for key in keys:
-                found += acls.get(key, ())
-        return bool(places), found
+        places = self._places(request.resource_type, request.resource_name)
+        found = (acl for acls in places for key in keys for acl in acls.get(key, ()))
+        return bool(places), [acl for acl in found if answers(acl, request, self.semantics)]
 
     def decide(self, request: Request, settings: BrokerSettings) -> Ruling:
-        """Decide a request by the pure rule, on the ACLs that may answer it.
-
-        Those of others only tell that the default does not hold.
-        """
-        is_reached, acls = self.find(request)
-        return decide(
-            acls,
-            request,
-            replace(settings, allow_everyone=False) if is_reached else settings,
-            self.semantics,
-            wildcard_is_last=self.search.wildcard_is_last(
-                request.resource_type, request.resource_name
-            ),
+        """Decide a request as ``rules.decide`` does with all ACLs."""
+        is_reached, hits = self.find(request)
+        resource = request.resource_type, request.resource_name
+        return conclude(
+            hits,
+            Order(request.operation, self.semantics, self.rescan.wildcard_last(*resource)),
+            is_super=request.principal in settings.super_users,
+            is_open=settings.allow_everyone and not is_reached,
         )
 
     def holds(self, acl: Acl) -> bool:
-        """Say whether an ACL with the same seven fields is there."""
+        """Whether an ACL with the same seven fields is there."""
         acls = self.by_pattern.get(_pattern(acl), {})
         return any(
             other.binding == acl.binding for other in acls.get(_key(acl, self.semantics), ())
@@ -132,6 +137,21 @@ class AclCache:
         for pattern in known.patterns if known else ():
             yield from _members(self.by_pattern[pattern])
 
+    def _places(self, resource_type: str, resource_name: str) -> Sequence[_Acls]:
+        """Return the ACLs of each pattern that matches a resource; many requests share one."""
+        key = resource_type, resource_name
+        found = self.near.get(key)
+        if found is None:
+            of_type = self.types.get(resource_type)
+            places = of_type.trie.matches(resource_name) if of_type else ()
+            found = (
+                [self.by_pattern[of_type.patterns[place]] for place in places] if of_type else []
+            )
+            if len(self.near) >= _MOST_NEAR:
+                self.near.clear()
+            self.near[key] = found
+        return found
+
     def _members(self, touched: dict[_Pattern, dict[str, Acl]], acl: Acl) -> dict[str, Acl]:
         """Return the ACLs of a pattern for changing."""
         pattern = _pattern(acl)
@@ -140,22 +160,22 @@ class AclCache:
             touched[pattern] = {member.acl_id: member for member in members}
         return touched[pattern]
 
-    def _with(self, by_id: Mapping[str, Acl], by_pattern: Mapping[_Pattern, _Acls]) -> AclCache:
+    def _with(self, by_id: Mapping[str, Acl], by_pattern: Mapping[_Pattern, _Acls]) -> AclIndex:
         """Index the patterns of those types anew in which some came or went."""
-        types, search = dict(self.types), self.search
+        types, rescan = dict(self.types), self.rescan
         changed = {pattern[0] for pattern in by_pattern.keys() ^ self.by_pattern.keys()}
         for resource_type in changed:
             patterns = tuple(pattern for pattern in by_pattern if pattern[0] == resource_type)
             rows = ((place, kind, name) for place, (_, kind, name) in enumerate(patterns))
             types[resource_type] = _OfType(patterns, PatternTrie.build(rows, self.semantics))
         if changed:
-            search = SecondSearch.of(by_pattern)
-        return AclCache(
+            rescan = BrokerRescan.of(by_pattern)
+        return AclIndex(
             semantics=self.semantics,
             by_id=by_id,
             by_pattern=by_pattern,
             types=types,
-            search=search,
+            rescan=rescan,
         )
 
 
