@@ -119,7 +119,7 @@ def _last_gone(published: Published, since: str) -> int | None:
         before = [run.run_number for run in runs if run.finished_at and run.finished_at <= time]
         moment = max(before, default=-1)
     numbers = {run.run_number for run in runs}
-    behind = range(published.run.run_number, moment, -1)
+    behind = range(published.run.run_number, max(moment, -1), -1)
     return next((number for number in behind if number not in numbers), None)
 
 

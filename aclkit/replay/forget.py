@@ -161,10 +161,10 @@ def _delete(run: Run, table: str, condition: Column) -> int:
 def _named(item: Offsets | Origin) -> str:
     if isinstance(item, Origin):
         return item.source
-    return f"offsets {item.start} and above" if item.stop == END else f"offsets {words(item)}"
+    return f"offsets {item.start} and above" if item.stop == END else f"offsets {_words(item)}"
 
 
-def words(item: Offsets) -> str:
+def _words(item: Offsets) -> str:
     """Write offsets as the option takes them."""
     return f"{item.start}-{item.stop - 1}"
 
