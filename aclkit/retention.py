@@ -82,12 +82,15 @@ def _first_of_window(runs: Sequence[Row], policy: Policy, now: datetime) -> int:
 
     Readers saw a run until the next one was published. The order is that of the numbers, and a
     clock may have gone back: the oldest that was seen late enough counts, and all behind it. A
-    time that is yet to come says nothing.
+    time that is yet to come says nothing, and the run before it lasted as long as the one behind.
     """
     newest = max(0, len(runs) - policy.keep_runs)
     since = now - timedelta(days=policy.keep_days)
-    ends = (row["finished_at"].astimezone(UTC) for row in runs[1 : newest + 1])
-    return next((place for place, end in enumerate(ends) if since < end <= now), newest)
+    ends = [row["finished_at"].astimezone(UTC) for row in runs[1 : newest + 1]]
+    first = next((place for place, end in enumerate(ends) if since < end <= now), newest)
+    while first and ends[first - 1] > now:
+        first -= 1
+    return first
 
 
 def _deciding(runs: Sequence[Row]) -> set[int]:

@@ -93,6 +93,12 @@ def test_a_clock_that_went_back_lets_no_run_of_the_last_days_go():
     assert kept(runs, days=2.5)[0] == [0, *range(6, 10)]
 
 
+def test_a_run_before_a_time_yet_to_come_lasted_as_long_as_the_run_behind():
+    # Run 1 was published by a clock that was an hour ahead; run 2 came after it, an hour ago.
+    runs = [run(0, days=2), run(1, days=-1 / 24), run(2, days=1 / 24), run(3)]
+    assert kept(runs, days=1.0)[0] == [0, 1, 2, 3]
+
+
 def test_a_time_yet_to_come_keeps_nothing_for_ever():
     runs = nights(10)
     runs[2]["finished_at"] = NOW + timedelta(days=30_000)
