@@ -39,9 +39,10 @@ def warehouse_lock(warehouse: str, timeout_seconds: float) -> Iterator[Callable[
         with _plain_errors(warehouse):
             make_folder(folder)
             handle = (folder / LOCK_NAME).open("a+")
-            require_writable(folder)
-            require_room(warehouse)
         with handle, held_by_children(handle.fileno()):
+            with _plain_errors(warehouse):
+                require_writable(folder)
+                require_room(warehouse)
             _wait(handle, warehouse, timeout_seconds)
             try:
                 with _plain_errors(warehouse):

@@ -59,10 +59,14 @@ def writing_like(folder: Path) -> Iterator[None]:
 
     Where the folder is not there, or a mode was asked for, that of ``writing_as`` holds.
     """
-    if _chosen.is_mode_given or not folder.is_dir():
+    try:
+        mode = None if _chosen.is_mode_given else stat.S_IMODE(folder.stat().st_mode)
+    except OSError:  # not there, or nothing of this user's: who writes will be told
+        mode = None
+    if mode is None:
         yield
         return
-    before = os.umask(0o777 & ~(stat.S_IMODE(folder.stat().st_mode) | 0o700))
+    before = os.umask(0o777 & ~(mode | 0o700))
     try:
         yield
     finally:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import threading
 import time
 from datetime import UTC, datetime, timedelta
@@ -72,6 +73,21 @@ def test_a_warehouse_that_is_a_file_is_refused(tmp_path: Path):
         warehouse_lock(str(path), 0),
     ):
         pass
+
+
+@pytest.mark.parametrize("what", ["require_room", "require_writable"])
+def test_what_cannot_be_written_is_told_before_the_lock_is_waited_for(tmp_path, monkeypatch, what):
+    def refuse(_):
+        raise SurroundingsError("no room")
+
+    with warehouse_lock(str(tmp_path), 0):
+        monkeypatch.setattr(f"aclkit.lock.{what}", refuse)
+        with (
+            pytest.raises(SurroundingsError, match="no room"),
+            warehouse_lock(str(tmp_path), 60),
+        ):
+            pass
+    gc.collect()  # a file that was left open would be told of here
 
 
 def test_a_lock_whose_file_was_removed_is_held_no_longer(tmp_path: Path):
