@@ -47,7 +47,7 @@ _SQL: Final = {
     "spark.databricks.delta.properties.defaults.columnMapping.mode": "none",
     # What a run published is read however old it is: ``aclkit maintain`` decides what stays.
     "spark.databricks.delta.vacuum.enforceTimeTravelWithinDeletedFileRetentionDuration": "false",
-    # Delta's parser, which stands before Spark's, hands no parameters on: they are bound in the plan.
+    # Delta's parser stands before Spark's and hands no parameters on: they are bound in the plan.
     "spark.sql.legacy.parameterSubstitution.constantsOnly": "true",
     # A checksum costs a job for every commit and is read by Delta alone.
     "spark.databricks.delta.writeChecksumFile.enabled": "false",
