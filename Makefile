@@ -82,19 +82,19 @@ clean: ## Remove what was built and cached; .venv stays
 	find . -path ./$(VENV) -prune -o -name __pycache__ -type d -exec rm -rf {} +
 
 # Last of all the stamp, so that a set-up that broke off is taken up again.
-$(READY): pyproject.toml aclkit/jars.py aclkit/verify/jars.py
+$(READY): pyproject.toml aclkit/runtime/jars.py aclkit/kafka/verify/jars.py
 	@if [ -z "$(PYTHON)" ]; then \
 		echo "Error: no Python 3.11 or newer that can make a virtual environment; install one," \
 			"on Debian or Ubuntu with: apt-get install python3 python3-venv" >&2; exit 4; fi
 	@echo "==> checking Java"
-	@PYTHONDONTWRITEBYTECODE=1 $(PYTHON) -m aclkit.surroundings
+	@PYTHONDONTWRITEBYTECODE=1 $(PYTHON) -m aclkit.runtime.surroundings
 	@echo "==> making $(VENV) with $(PYTHON)"
 	@$(BIN)/python -m pip --version >/dev/null 2>&1 || $(PYTHON) -m venv --clear $(VENV)
 	@echo "==> installing aclkit and its tools (some minutes the first time: Spark is large)"
 	@$(BIN)/python -m pip install --disable-pip-version-check --no-input --progress-bar off \
 		-e '.[dev]'
 	@echo "==> fetching Delta's jars"
-	@$(BIN)/python -m aclkit.jars
+	@$(BIN)/python -m aclkit.runtime.jars
 	@echo "==> fetching Kafka's jars"
-	@$(BIN)/python -m aclkit.verify.jars
+	@$(BIN)/python -m aclkit.kafka.verify.jars
 	@touch $@

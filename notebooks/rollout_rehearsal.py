@@ -27,13 +27,17 @@ from itertools import islice, pairwise
 from pathlib import Path
 from xml.sax.saxutils import escape
 
-from aclkit.cli.output import write_rows
-from aclkit.model.acl import ANY_OTHER, Acl
-from aclkit.preview.preview import preview
-from aclkit.preview.read import read_base
-from aclkit.preview.state import Change, State
-from aclkit.preview.topics import preview_topics
-from aclkit.query.outside import decide_outside
+from aclkit.api import (
+    ANY_OTHER,
+    Acl,
+    Change,
+    State,
+    decide_outside,
+    preview,
+    preview_topics,
+    read_base,
+    write_rows,
+)
 
 WHO = "User:alice"
 base = read_base(os.environ.get("ACLKIT_WAREHOUSE", "warehouse/demo"), None)

@@ -14,17 +14,14 @@
 # # A tour of the tables
 #
 # The warehouse that `make demo` makes, table by table, in the order in which they come about.
-# DuckDB reads it through `aclkit.query`: no Spark, no Java, and nothing can be written.
+# DuckDB reads it through `aclkit.questions.query`: no Spark, no Java, and nothing can be written.
 # `ACLKIT_WAREHOUSE` names another warehouse.
 
 # %%
 import os
 import sys
 
-from aclkit.cli.output import write_rows
-from aclkit.query.duck import connect
-from aclkit.query.sql import run_sql
-from aclkit.query.warehouse import open_warehouse
+from aclkit.api import connect, open_warehouse, run_sql, write_rows
 
 published = open_warehouse(os.environ.get("ACLKIT_WAREHOUSE", "warehouse/demo"))
 connection = connect(published)

@@ -22,17 +22,20 @@
 import os
 import sys
 
-from aclkit.cli.output import write_rows
-from aclkit.model.resource import Resource
-from aclkit.preview.preview import preview
-from aclkit.preview.read import read_past
-from aclkit.query.access import who_can
-from aclkit.query.duck import connect
-from aclkit.query.history import read_history
-from aclkit.query.sql import fetch
-from aclkit.query.warehouse import open_warehouse
-from aclkit.query.why import explain_why
-from aclkit.query.words import history_sentence, why_sentence
+from aclkit.api import (
+    Resource,
+    connect,
+    explain_why,
+    fetch,
+    history_sentence,
+    open_warehouse,
+    preview,
+    read_history,
+    read_past,
+    who_can,
+    why_sentence,
+    write_rows,
+)
 
 warehouse = os.environ.get("ACLKIT_WAREHOUSE", "warehouse/demo")
 topic = Resource("TOPIC", os.environ.get("ACLKIT_TOPIC", "payments.v1.events"))

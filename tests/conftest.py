@@ -57,7 +57,7 @@ def golden(request: pytest.FixtureRequest) -> Callable[[str, str], None]:
 
 @pytest.fixture(scope="session")
 def _session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
-    from aclkit.spark import build_session
+    from aclkit.runtime.spark import build_session
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("ACLKIT_FAST_JVM", "1")

@@ -6,8 +6,8 @@ import pytest
 from click.testing import CliRunner
 
 from aclkit.cli import cli
+from aclkit.cli.settings import ConfigOption, read_config
 from aclkit.errors import UsageError
-from aclkit.settings import ConfigOption, read_config
 
 COMMANDS = {
     "": {"warehouse": ConfigOption(parameter="warehouse"),

@@ -14,8 +14,8 @@ import pytest
 from click.testing import CliRunner
 
 from aclkit.cli import cli
-from aclkit.explain.views import view_sql
-from aclkit.schemas import TABLES
+from aclkit.warehouse.schemas import TABLES
+from aclkit.warehouse.views import view_sql
 from tests.documents import (
     CommandLine,
     Shown,

@@ -1,1 +1,1 @@
-"""ACLs → findings: what a person should look at, one module per family."""
+"""Findings on a published run, the reports that show them, and alerts."""

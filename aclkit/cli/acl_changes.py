@@ -9,11 +9,6 @@ from pathlib import Path
 
 import click
 
-from aclkit.acls.changes import Change, add_to, remove_from
-from aclkit.acls.command import command_of
-from aclkit.acls.new import acl_filters, new_acls
-from aclkit.acls.options import AclOptions
-from aclkit.acls.text import render_added, render_list, render_removed, visible_acl
 from aclkit.cli.acl_options import acl_options, force_option
 from aclkit.cli.acls import print_lines
 from aclkit.cli.alive import Alive, read_alive
@@ -21,15 +16,20 @@ from aclkit.cli.options import lock_timeout_option
 from aclkit.cli.output import tell, write_lines
 from aclkit.cli.principal_options import builder_of, principal_options
 from aclkit.cli.session import command_run
+from aclkit.cli.settings import Settings
 from aclkit.errors import UsageError
+from aclkit.kafka.acls.command import command_of
+from aclkit.kafka.acls.new import acl_filters, new_acls
+from aclkit.kafka.acls.options import AclOptions
+from aclkit.kafka.acls.text import render_added, render_list, render_removed, visible_acl
+from aclkit.kafka.principals.load import CheckedBuilder, principal_of
 from aclkit.model.acl import Acl
-from aclkit.principals.load import CheckedBuilder, principal_of
-from aclkit.publish import publish
-from aclkit.query.duck import connect
-from aclkit.query.follows import follows_a_source
-from aclkit.query.warehouse import JOB_RUN, MATERIALIZE_STEP, open_warehouse
-from aclkit.replay.write import write_change
-from aclkit.settings import Settings
+from aclkit.pipeline.replay.changes import Change, add_to, remove_from
+from aclkit.pipeline.replay.write import write_change
+from aclkit.questions.query.follows import follows_a_source
+from aclkit.warehouse.duck import connect
+from aclkit.warehouse.published import JOB_RUN, MATERIALIZE_STEP, open_warehouse
+from aclkit.warehouse.run import publish
 
 
 @click.command("add")

@@ -8,8 +8,8 @@ from typing import Any, Final
 
 import click
 
-from aclkit.acls.options import PATTERN_TYPES, AclOptions
 from aclkit.cli.options import option, together
+from aclkit.kafka.acls.options import PATTERN_TYPES, AclOptions
 
 Command = Callable[..., Any]
 

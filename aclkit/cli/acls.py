@@ -8,17 +8,17 @@ from typing import Final, Literal
 
 import click
 
-from aclkit.acls.options import AclOptions, check_principals, drops_cluster, resource_filters
-from aclkit.acls.text import render_list, render_standard_acl, render_tree, visible_acl
 from aclkit.cli.acl_options import ignored_options, principal_option, resource_options
 from aclkit.cli.alive import read_alive
 from aclkit.cli.late import LateGroup
 from aclkit.cli.options import option
 from aclkit.cli.output import FORMATS, Format, tell, write_lines, write_rows
+from aclkit.cli.settings import Settings
 from aclkit.errors import UsageError
+from aclkit.kafka.acls.options import AclOptions, check_principals, drops_cluster, resource_filters
+from aclkit.kafka.acls.text import render_list, render_standard_acl, render_tree, visible_acl
 from aclkit.model.acl import Acl
 from aclkit.model.visible import visible
-from aclkit.settings import Settings
 
 KAFKA_ACLS: Final = "kafka-acls"
 COLUMNS: Final = (

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from aclkit.cli.settings import Settings
 from aclkit.cli.state import tell_state
 from aclkit.model.acl import Acl
 from aclkit.model.semantics import KIP_1042, Semantics
-from aclkit.query.alive import acls_alive
-from aclkit.query.duck import connect
-from aclkit.query.warehouse import open_warehouse, resolve_cluster, run_settings
-from aclkit.settings import Settings
+from aclkit.warehouse.alive import acls_alive
+from aclkit.warehouse.duck import connect
+from aclkit.warehouse.published import open_warehouse, resolve_cluster, run_settings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

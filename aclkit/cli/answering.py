@@ -14,8 +14,8 @@ from types import TracebackType
 from typing import Final, NoReturn
 
 from aclkit.cli.apart import EXPLAINED, Question
-from aclkit.confinement import confine, limit_memory
 from aclkit.errors import AclkitError, SurroundingsError, UsageError
+from aclkit.runtime.confinement import confine, limit_memory
 
 
 def main() -> NoReturn:
@@ -43,9 +43,9 @@ def _end_with_the_asker() -> None:
 
 def _answer(question: Question) -> None:
     from aclkit.cli.output import write_rows
-    from aclkit.query.duck import connect
-    from aclkit.query.sql import TOO_LARGE, run_sql
-    from aclkit.query.warehouse import open_warehouse
+    from aclkit.warehouse.duck import connect
+    from aclkit.warehouse.published import open_warehouse
+    from aclkit.warehouse.sql import TOO_LARGE, run_sql
 
     connection = connect(open_warehouse(question.warehouse), sealed=True)
     ((own,),) = connection.execute(_MEMORY_LIMIT).fetchall()

@@ -7,15 +7,15 @@ from collections.abc import Iterator
 
 import click
 
-from aclkit.assertions.check import acl_texts, check
-from aclkit.assertions.model import Assertion, Outcome
-from aclkit.assertions.parse import parse_assertions
 from aclkit.cli.output import Format, format_option, tell, write_rows
+from aclkit.cli.settings import Settings
 from aclkit.cli.state import tell_state
-from aclkit.query.duck import connect
-from aclkit.query.warehouse import Published, deciding_run, open_warehouse, resolve_cluster
-from aclkit.settings import Settings
-from aclkit.user_file import read_text
+from aclkit.questions.assertions.check import acl_texts, check
+from aclkit.questions.assertions.model import Assertion, Outcome
+from aclkit.questions.assertions.parse import parse_assertions
+from aclkit.runtime.user_file import read_text
+from aclkit.warehouse.duck import connect
+from aclkit.warehouse.published import Published, deciding_run, open_warehouse, resolve_cluster
 
 FAILED_EXIT = 1
 COLUMNS = (

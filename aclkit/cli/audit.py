@@ -13,8 +13,8 @@ from typing import Any, Final
 import click
 import duckdb
 
-from aclkit.audit.baseline import STATES, Judged, classify, fails, render_baseline
-from aclkit.audit.kinds import KINDS, scope_words
+from aclkit.audit.findings.baseline import STATES, Judged, classify, fails, render_baseline
+from aclkit.audit.findings.kinds import KINDS, scope_words
 from aclkit.cli.baseline_options import (
     baseline_options,
     judged_row,
@@ -24,15 +24,15 @@ from aclkit.cli.baseline_options import (
 )
 from aclkit.cli.options import option
 from aclkit.cli.output import Format, format_option, tell, write_rows
+from aclkit.cli.settings import Settings
 from aclkit.cli.state import tell_state
 from aclkit.errors import UsageError
-from aclkit.findings import EVERY_NAME, SEVERITIES, Finding
-from aclkit.query.duck import connect
-from aclkit.query.first_seen import first_seen
-from aclkit.query.sql import fetch
-from aclkit.query.warehouse import deciding_run, open_warehouse, resolve_cluster
-from aclkit.settings import Settings
-from aclkit.whole_file import write_whole
+from aclkit.model.findings import EVERY_NAME, SEVERITIES, Finding
+from aclkit.questions.query.first_seen import first_seen
+from aclkit.runtime.whole_file import write_whole
+from aclkit.warehouse.duck import connect
+from aclkit.warehouse.published import deciding_run, open_warehouse, resolve_cluster
+from aclkit.warehouse.sql import fetch
 
 NEVER: Final = "never"
 FINDINGS_EXIT: Final = 1

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Sequence
 from datetime import date
 from typing import Any
 
-from aclkit.audit.baseline import Judged, Known, Mute, parse_baseline, parse_mutes
+from aclkit.audit.findings.baseline import Judged, Known, Mute, parse_baseline, parse_mutes
 from aclkit.cli.options import option, together
 from aclkit.cli.output import tell
-from aclkit.user_file import LARGEST_DATA, read_text
+from aclkit.runtime.user_file import LARGEST_DATA, read_text
 
 baseline_options = together(
     option(

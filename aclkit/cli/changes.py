@@ -9,25 +9,19 @@ from datetime import UTC, datetime
 import click
 import duckdb
 
+from aclkit.audit.reports.gather_past import read_changes
 from aclkit.cli.diff import parse_moment
 from aclkit.cli.options import option
 from aclkit.cli.output import Format, format_option, tell, write_rows
+from aclkit.cli.settings import Settings
 from aclkit.cli.state import tell_state
 from aclkit.errors import UsageError
 from aclkit.model.acl import Acl
 from aclkit.model.resource import Resource
-from aclkit.query.duck import connect
-from aclkit.query.sql import fetch
-from aclkit.query.warehouse import (
-    Published,
-    Run,
-    deciding_run,
-    open_warehouse,
-    resolve_cluster,
-)
-from aclkit.reports.gather_past import read_changes
-from aclkit.settings import Settings
-from aclkit.standing import MATERIALIZING
+from aclkit.warehouse.duck import connect
+from aclkit.warehouse.published import Published, Run, deciding_run, open_warehouse, resolve_cluster
+from aclkit.warehouse.sql import fetch
+from aclkit.warehouse.standing import MATERIALIZING
 
 COLUMNS = (
     "run", "decided_at", "who", "resource", "gained", "lost", "cause", "offset", "at",

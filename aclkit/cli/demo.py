@@ -15,21 +15,21 @@ import click
 
 from aclkit.cli.output import write_rows
 from aclkit.cli.session import command_run
-from aclkit.explain.materialize import MaterializeOptions
-from aclkit.inventory.survey import Given
+from aclkit.cli.settings import Settings
 from aclkit.model.principal import parse_super_users
 from aclkit.model.resource import Resource
 from aclkit.model.semantics import KIP_1042, BrokerSettings
-from aclkit.nightly import NightlyOptions, NightlyResult, run_nightly
-from aclkit.policies import NEVER, Policies
-from aclkit.publish import Run
-from aclkit.query import access
-from aclkit.query.duck import connect
-from aclkit.query.warehouse import open_warehouse
-from aclkit.replay.command import Source, look_at
-from aclkit.replay.replay import ReplayOptions
-from aclkit.settings import Settings
-from aclkit.whole_file import write_whole
+from aclkit.nightly.night import NightlyOptions, NightlyResult, run_nightly
+from aclkit.nightly.policies import NEVER, Policies
+from aclkit.pipeline.explain.materialize import MaterializeOptions
+from aclkit.pipeline.inventory.survey import Given
+from aclkit.pipeline.replay.command import Source, look_at
+from aclkit.pipeline.replay.replay import ReplayOptions
+from aclkit.questions.query import access
+from aclkit.runtime.whole_file import write_whole
+from aclkit.warehouse.duck import connect
+from aclkit.warehouse.published import open_warehouse
+from aclkit.warehouse.run import Run
 
 DEFAULT_WAREHOUSE: Final = "warehouse/demo"
 CLUSTER: Final = "sample"
@@ -50,7 +50,7 @@ def demo(settings: Settings, /) -> None:
       aclkit --warehouse /tmp/demo demo
     """
     warehouse = Settings(warehouse=settings.warehouse or DEFAULT_WAREHOUSE).require_warehouse()
-    with as_file(files("aclkit.data") / "sample") as sample:
+    with as_file(files("aclkit.cli.data") / "sample") as sample:
         intake = look_at([Source("metadata-log", str(sample))])
         chosen = replace(settings, warehouse=warehouse)
         with command_run(chosen, "run", _LOCK_TIMEOUT, is_small=True) as run:

@@ -15,9 +15,9 @@ from aclkit.cli.effect_output import (
 from aclkit.cli.engine import Engine, engine_option, session_for
 from aclkit.cli.options import parse_time
 from aclkit.cli.output import tell
+from aclkit.cli.settings import Settings
 from aclkit.errors import UsageError
-from aclkit.preview.read import read_past
-from aclkit.settings import Settings
+from aclkit.questions.preview.read import read_past
 
 
 @click.command("diff")

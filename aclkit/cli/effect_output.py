@@ -11,15 +11,15 @@ from typing import Any, Final, Literal, TypeVar, cast
 
 import click
 
+from aclkit.audit.reports.preview_markdown import render_preview
 from aclkit.cli.options import option
 from aclkit.cli.output import FORMATS, Format, tell, write_lines, write_rows
-from aclkit.preview.effect import Cell, Count
-from aclkit.preview.markdown import render_preview
-from aclkit.preview.preview import Preview, ToCome
-from aclkit.preview.preview import preview as preview_change
-from aclkit.preview.shift import GAINED, KINDS, LOST
-from aclkit.preview.state import Asked, Change
-from aclkit.preview.words import (
+from aclkit.questions.preview.effect import Cell, Count
+from aclkit.questions.preview.preview import Preview, ToCome
+from aclkit.questions.preview.preview import preview as preview_change
+from aclkit.questions.preview.shift import GAINED, KINDS, LOST
+from aclkit.questions.preview.state import Asked, Change
+from aclkit.questions.preview.words import (
     example_sentence,
     line_rows,
     scope_sentences,

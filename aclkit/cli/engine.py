@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 import click
 
 from aclkit.cli.options import option
-from aclkit.settings import Settings
+from aclkit.cli.settings import Settings
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

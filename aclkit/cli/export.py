@@ -10,24 +10,24 @@ from typing import Any, Final, TextIO, TypeVar
 
 import click
 
-from aclkit.acls.records import render_records
-from aclkit.acls.script import render_bulk, render_script
-from aclkit.acls.strimzi import render_kafka_users
-from aclkit.acls.terraform import render_terraform
 from aclkit.cli.acls import COLUMNS
 from aclkit.cli.alive import read_alive
 from aclkit.cli.late import LateGroup
 from aclkit.cli.options import option
 from aclkit.cli.output import csv_field, tell, write_lines, write_rows
+from aclkit.cli.settings import Settings
 from aclkit.cli.state import tell_state
 from aclkit.errors import UsageError
+from aclkit.kafka.acls.records import render_records
+from aclkit.kafka.acls.script import render_bulk, render_script
+from aclkit.kafka.acls.strimzi import render_kafka_users
+from aclkit.kafka.acls.terraform import render_terraform
 from aclkit.model.acl import Acl
-from aclkit.query.alive import times_added
-from aclkit.query.duck import connect
-from aclkit.query.export import explain_batches, render_csv, write_parquet
-from aclkit.query.warehouse import deciding_run, open_warehouse, resolve_cluster
-from aclkit.settings import Settings
-from aclkit.whole_file import open_whole
+from aclkit.questions.query.export import explain_batches, render_csv, write_parquet
+from aclkit.runtime.whole_file import open_whole
+from aclkit.warehouse.alive import times_added
+from aclkit.warehouse.duck import connect
+from aclkit.warehouse.published import deciding_run, open_warehouse, resolve_cluster
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 _Rendered = tuple[list[str], list[Acl]]

@@ -15,14 +15,14 @@ from typing import Any, Final, NoReturn
 import click
 
 import aclkit
-from aclkit import ending
 from aclkit.cli.late import LateGroup, Places, walk
 from aclkit.cli.options import option
 from aclkit.cli.output import flush_output, is_unread, tell_error
+from aclkit.cli.settings import ConfigOption, Settings, Takes, read_config
 from aclkit.errors import AclkitError, SurroundingsError, UsageError
 from aclkit.model.visible import visible
-from aclkit.permissions import parse_group, parse_mode, writing_as
-from aclkit.settings import ConfigOption, Settings, Takes, read_config
+from aclkit.runtime import ending
+from aclkit.runtime.permissions import parse_group, parse_mode, writing_as
 
 _COMMANDS: Final[Places] = {
     "replay": ("replay", "replay"),

@@ -11,12 +11,12 @@ import click
 from aclkit.cli.options import FiniteRange, lock_timeout_option, option
 from aclkit.cli.output import Format, format_option, write_rows
 from aclkit.cli.session import command_run
+from aclkit.cli.settings import Settings
 from aclkit.errors import UsageError
-from aclkit.maintenance import Maintained, maintain
-from aclkit.publish import continue_from_newest
-from aclkit.retention import Policy
-from aclkit.settings import Settings
-from aclkit.standing import MAINTAIN
+from aclkit.warehouse.maintenance import Maintained, maintain
+from aclkit.warehouse.retention import Policy
+from aclkit.warehouse.run import continue_from_newest
+from aclkit.warehouse.standing import MAINTAIN
 
 DAYS: Final = 30.0
 MOST_DAYS: Final = 36_500

@@ -9,36 +9,34 @@ from typing import Any
 import click
 from pyspark.sql import SparkSession
 
-from aclkit.audit.broker_settings_differ import note_settled
-from aclkit.audit.differences import note_readings
+from aclkit.audit.findings.broker_settings_differ import note_settled
+from aclkit.audit.findings.differences import note_readings
 from aclkit.cli.options import inventory_options, lock_timeout_option, settings_options
 from aclkit.cli.output import Format, format_option, write_rows
 from aclkit.cli.principal_options import builder_of, principal_options
 from aclkit.cli.replay import tell_notes
 from aclkit.cli.session import command_run
-from aclkit.client.properties import read_properties
-from aclkit.client.providers import resolve_variables
+from aclkit.cli.settings import Settings
 from aclkit.errors import UsageError
-from aclkit.explain.materialize import (
+from aclkit.kafka.client.properties import read_properties
+from aclkit.kafka.client.providers import resolve_variables
+from aclkit.kafka.principals.load import CheckedBuilder
+from aclkit.model.broker_settings import ALLOW_EVERYONE, SUPER_USERS, GivenSettings, settle
+from aclkit.model.principal import parse_super_users
+from aclkit.model.semantics import PRESETS, BrokerSettings, Semantics
+from aclkit.pipeline.explain.materialize import (
     MaterializeOptions,
     MaterializeResult,
     continue_from_replay,
     take_inventory,
     told_by_brokers,
 )
-from aclkit.explain.materialize import (
-    materialize as materialize_into,
-)
-from aclkit.inventory.entry import HOSTS, PRINCIPALS, RESOURCES
-from aclkit.inventory.files import read_inventory
-from aclkit.inventory.survey import Given
-from aclkit.model.broker_settings import ALLOW_EVERYONE, SUPER_USERS, GivenSettings, settle
-from aclkit.model.principal import parse_super_users
-from aclkit.model.semantics import PRESETS, BrokerSettings, Semantics
-from aclkit.principals.inventory import attributes_built_by, entries_built_by
-from aclkit.principals.load import CheckedBuilder
-from aclkit.publish import Run, publish
-from aclkit.settings import Settings
+from aclkit.pipeline.explain.materialize import materialize as materialize_into
+from aclkit.pipeline.inventory.entry import HOSTS, PRINCIPALS, RESOURCES
+from aclkit.pipeline.inventory.files import read_inventory
+from aclkit.pipeline.inventory.people import attributes_built_by, entries_built_by
+from aclkit.pipeline.inventory.survey import Given
+from aclkit.warehouse.run import Run, publish
 
 SUMMARY = (
     "cluster",

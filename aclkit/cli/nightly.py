@@ -10,7 +10,11 @@ from typing import Any, Final
 
 import click
 
-from aclkit.audit.facts import BROAD_SHARE
+from aclkit.audit.alerts.alerts import alert_of, is_alarming
+from aclkit.audit.alerts.webhook import send_alert
+from aclkit.audit.findings.facts import BROAD_SHARE
+from aclkit.audit.reports.render import FORMATS
+from aclkit.audit.reports.write import write_reports
 from aclkit.cli import materialize as decide
 from aclkit.cli import replay as log
 from aclkit.cli.assertions import read_assertions
@@ -27,20 +31,16 @@ from aclkit.cli.output import tell, write_lines
 from aclkit.cli.principal_options import builder_of, principal_options
 from aclkit.cli.report import alert_options, telling_failures, webhook_of
 from aclkit.cli.session import command_session
+from aclkit.cli.settings import Settings
 from aclkit.errors import UsageError
-from aclkit.findings import SEVERITIES
 from aclkit.model.broker_settings import settle
-from aclkit.nightly import NightlyOptions, NightlyResult, run_nightly
-from aclkit.policies import NEVER, Policies
-from aclkit.publish import begin_run, hold
-from aclkit.query.warehouse import open_warehouse
-from aclkit.replay.command import ask_live
-from aclkit.reports.alerts import alert_of, is_alarming
-from aclkit.reports.render import FORMATS
-from aclkit.reports.webhook import send_alert
-from aclkit.reports.write import write_reports
-from aclkit.settings import Settings
-from aclkit.whole_file import write_whole
+from aclkit.model.findings import SEVERITIES
+from aclkit.nightly.night import NightlyOptions, NightlyResult, run_nightly
+from aclkit.nightly.policies import NEVER, Policies
+from aclkit.pipeline.replay.command import ask_live
+from aclkit.runtime.whole_file import write_whole
+from aclkit.warehouse.published import open_warehouse
+from aclkit.warehouse.run import begin_run, hold
 
 
 @click.command("run")

@@ -7,9 +7,6 @@ from itertools import count
 
 import click
 
-from aclkit.acls.changes import add_to, remove_from
-from aclkit.acls.new import acl_filters, new_acls
-from aclkit.acls.options import AclOptions
 from aclkit.cli.acl_options import acl_options
 from aclkit.cli.effect_output import (
     EffectFormat,
@@ -19,13 +16,16 @@ from aclkit.cli.effect_output import (
 )
 from aclkit.cli.engine import Engine, engine_option, session_for
 from aclkit.cli.output import tell
+from aclkit.cli.settings import Settings
 from aclkit.cli.state import tell_state
 from aclkit.cli.topic_output import print_topics
-from aclkit.preview.change_set import read_change_set
-from aclkit.preview.read import Base, read_base
-from aclkit.preview.state import Change, State
-from aclkit.preview.topics import preview_topics
-from aclkit.settings import Settings
+from aclkit.kafka.acls.new import acl_filters, new_acls
+from aclkit.kafka.acls.options import AclOptions
+from aclkit.pipeline.replay.changes import add_to, remove_from
+from aclkit.questions.preview.change_set import read_change_set
+from aclkit.questions.preview.read import Base, read_base
+from aclkit.questions.preview.state import Change, State
+from aclkit.questions.preview.topics import preview_topics
 
 
 @click.group()

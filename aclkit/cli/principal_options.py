@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from aclkit.cli.acl_options import Text
 from aclkit.cli.options import option, together
 from aclkit.errors import UsageError
-from aclkit.principals.load import CheckedBuilder, load_builder, parse_properties
+from aclkit.kafka.principals.load import CheckedBuilder, load_builder, parse_properties
 
 principal_options = together(
     option(
@@ -15,7 +15,7 @@ principal_options = together(
         metavar="MODULE:CLASS",
         help=(
             "Build principals, and what is known of them, by this class; "
-            "aclkit.principals:X500Builder and aclkit.principals:AttributeTableBuilder are there."
+            "aclkit.api:X500Builder and aclkit.api:AttributeTableBuilder are there."
         ),
     ),
     option(

@@ -10,13 +10,13 @@ import click
 
 from aclkit.cli.engine import Engine, engine_option, session_for
 from aclkit.cli.output import Format, format_option, tell, write_rows
+from aclkit.cli.settings import Settings
 from aclkit.cli.state import tell_state
 from aclkit.errors import UsageError
 from aclkit.model.resource import TYPE_OF_WORD, Resource, parse_resource
-from aclkit.query import access
-from aclkit.query.opening import open_tables
-from aclkit.query.warehouse import Published, resolve_cluster
-from aclkit.settings import Settings
+from aclkit.questions.query import access
+from aclkit.warehouse.opening import open_tables
+from aclkit.warehouse.published import Published, resolve_cluster
 
 _host_option = click.option(
     "--host", envvar="ACLKIT_HOST", metavar="IP", help="Only from this host."

@@ -10,13 +10,13 @@ import click
 from aclkit.cli.options import lock_timeout_option, option, parse_time, replay_options
 from aclkit.cli.output import Format, format_option, tell, write_rows
 from aclkit.cli.session import command_session
-from aclkit.publish import Run, begin_run, hold, publish
-from aclkit.replay.command import Intake, ask_live, look_at, parse_source
-from aclkit.replay.command import replay as replay_into
-from aclkit.replay.forget import parse_forget
-from aclkit.replay.replay import ReplayOptions, ReplayResult
-from aclkit.replay.tables import describe_spans
-from aclkit.settings import Settings
+from aclkit.cli.settings import Settings
+from aclkit.pipeline.replay.command import Intake, ask_live, look_at, parse_source
+from aclkit.pipeline.replay.command import replay as replay_into
+from aclkit.pipeline.replay.forget import parse_forget
+from aclkit.pipeline.replay.replay import ReplayOptions, ReplayResult
+from aclkit.pipeline.replay.tables import describe_spans
+from aclkit.warehouse.run import Run, begin_run, hold, publish
 
 SUMMARY = (
     "cluster", "head_offset", "acls_alive", "facts_added", "rejects", "holes", "bridged", "status"

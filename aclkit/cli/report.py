@@ -13,16 +13,7 @@ from typing import Any, Final, TypeVar
 
 import click
 
-from aclkit.audit.baseline import classify
-from aclkit.cli.baseline_options import baseline_options, read_baseline, read_mutes
-from aclkit.cli.options import FiniteRange, option, together
-from aclkit.cli.output import tell, tell_error, write_lines
-from aclkit.cli.state import tell_state
-from aclkit.errors import AclkitError, SurroundingsError, UsageError
-from aclkit.findings import SEVERITIES
-from aclkit.query.duck import connect
-from aclkit.query.warehouse import deciding_run, open_warehouse, resolve_cluster
-from aclkit.reports.alerts import (
+from aclkit.audit.alerts.alerts import (
     ALWAYS,
     NEVER,
     STYLES,
@@ -31,12 +22,21 @@ from aclkit.reports.alerts import (
     is_alarming,
     render_alert,
 )
-from aclkit.reports.gather import Judge, gather
-from aclkit.reports.render import FORMATS, HTML, render
-from aclkit.reports.webhook import ADDRESS_VARIABLE, Webhook, find_webhook, send_alert
-from aclkit.reports.write import PROMETHEUS, write_reports
-from aclkit.settings import Settings
-from aclkit.whole_file import write_whole
+from aclkit.audit.alerts.webhook import ADDRESS_VARIABLE, Webhook, find_webhook, send_alert
+from aclkit.audit.findings.baseline import classify
+from aclkit.audit.reports.gather import Judge, gather
+from aclkit.audit.reports.render import FORMATS, HTML, render
+from aclkit.audit.reports.write import PROMETHEUS, write_reports
+from aclkit.cli.baseline_options import baseline_options, read_baseline, read_mutes
+from aclkit.cli.options import FiniteRange, option, together
+from aclkit.cli.output import tell, tell_error, write_lines
+from aclkit.cli.settings import Settings
+from aclkit.cli.state import tell_state
+from aclkit.errors import AclkitError, SurroundingsError, UsageError
+from aclkit.model.findings import SEVERITIES
+from aclkit.runtime.whole_file import write_whole
+from aclkit.warehouse.duck import connect
+from aclkit.warehouse.published import deciding_run, open_warehouse, resolve_cluster
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 

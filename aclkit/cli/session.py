@@ -12,13 +12,13 @@ from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
-from aclkit import ending
+from aclkit.cli.settings import Settings
 from aclkit.errors import SurroundingsError
-from aclkit.progress import step
-from aclkit.publish import Run, begin_run, hold
-from aclkit.settings import Settings
-from aclkit.spark import build_session, spark_log
-from aclkit.surroundings import full_disk, write_error
+from aclkit.runtime import ending
+from aclkit.runtime.progress import step
+from aclkit.runtime.spark import build_session, spark_log
+from aclkit.runtime.surroundings import full_disk, write_error
+from aclkit.warehouse.run import Run, begin_run, hold
 
 
 @contextmanager

@@ -12,7 +12,7 @@ from aclkit.cli.apart import Question, answer
 from aclkit.cli.engine import Engine, engine_option
 from aclkit.cli.options import FiniteRange, option
 from aclkit.cli.output import Format, format_option, write_lines, write_rows
-from aclkit.settings import Settings
+from aclkit.cli.settings import Settings
 
 _SECONDS: Final = 60.0
 _SECONDS_WITH_SPARK: Final = 3_600.0
@@ -62,8 +62,8 @@ def _ask_spark(settings: Settings, statement: str, output_format: Format, timeou
     # Here, so that a question to DuckDB does not wait for them.
     from aclkit.cli.session import command_session
     from aclkit.cli.time_limit import time_limit
-    from aclkit.query.opening import open_tables
-    from aclkit.query.sql import run_sql
+    from aclkit.warehouse.opening import open_tables
+    from aclkit.warehouse.sql import run_sql
 
     with (
         command_session(settings, "sql") as spark,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from aclkit.cli.output import tell
-from aclkit.query.warehouse import MATERIALIZE_STEP, Published, Run
+from aclkit.warehouse.published import MATERIALIZE_STEP, Published, Run
 
 
 def tell_state(published: Published, run: Run) -> None:

@@ -6,14 +6,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import Final, TextIO, cast
 
+from aclkit.audit.reports.preview_markdown import render_topics
 from aclkit.cli.effect_output import MOST_LINES, EffectFormat, json_list, print_part
 from aclkit.cli.output import Format, write_lines, write_rows
-from aclkit.decide.rules import ALLOWED, DENIED
-from aclkit.preview.markdown import render_topics
-from aclkit.preview.topics import TopicToCome
-from aclkit.preview.words import few_hosts
-from aclkit.query.outside import Verdict
-from aclkit.query.words import acl_words
+from aclkit.questions.preview.topics import TopicToCome
+from aclkit.questions.preview.words import few_hosts
+from aclkit.questions.query.outside import Verdict
+from aclkit.questions.query.words import acl_words
+from aclkit.rules.decide.rules import ALLOWED, DENIED
 
 COLUMNS: Final = (
     "principal", "host", "operation", "resource_type", "resource_name", "decision", "rule",

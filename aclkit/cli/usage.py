@@ -14,16 +14,16 @@ from aclkit.cli.materialize import choose_cluster
 from aclkit.cli.options import FiniteRange, lock_timeout_option, option
 from aclkit.cli.output import Format, format_option, json_value, tell, write_lines, write_rows
 from aclkit.cli.session import command_run
-from aclkit.explain.materialize import continue_from_replay
-from aclkit.explain.views import USAGE
-from aclkit.findings import sort_findings
-from aclkit.publish import Run, publish
-from aclkit.settings import Settings
-from aclkit.usage.clock import parse_zone
-from aclkit.usage.command import UsageOptions, UsageResult, check_usage
-from aclkit.usage.coverage import shown_gaps
-from aclkit.usage.grants import Grant
-from aclkit.usage.log_file import find_log_files
+from aclkit.cli.settings import Settings
+from aclkit.model.findings import sort_findings
+from aclkit.pipeline.explain.materialize import continue_from_replay
+from aclkit.questions.usage.clock import parse_zone
+from aclkit.questions.usage.command import UsageOptions, UsageResult, check_usage
+from aclkit.questions.usage.coverage import shown_gaps
+from aclkit.questions.usage.grants import Grant
+from aclkit.questions.usage.log_file import find_log_files
+from aclkit.warehouse.run import Run, publish
+from aclkit.warehouse.views import USAGE
 
 COLUMNS: Final = (
     "usage", "principal", "operation", "resource_type", "resource_name", "pattern_type", "host",

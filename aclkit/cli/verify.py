@@ -14,15 +14,21 @@ import click
 
 from aclkit.cli.options import FiniteRange, option
 from aclkit.cli.output import Format, format_option, tell, write_lines, write_rows
+from aclkit.cli.settings import Settings
 from aclkit.cli.state import tell_state
 from aclkit.errors import DataError, UsageError
+from aclkit.kafka.verify.answer import Answer
+from aclkit.kafka.verify.cells import Cell, Sample, read_cells
+from aclkit.kafka.verify.compare import LeftOut, Mismatch, Report, compare
+from aclkit.kafka.verify.jars import VERSION, class_path
+from aclkit.kafka.verify.kafka import PATIENCE, Kafka
 from aclkit.model.acl import Request
 from aclkit.model.resource import Resource
 from aclkit.model.semantics import KAFKA
-from aclkit.progress import step
-from aclkit.query.alive import acls_alive
-from aclkit.query.duck import connect
-from aclkit.query.warehouse import (
+from aclkit.runtime.progress import step
+from aclkit.warehouse.alive import acls_alive
+from aclkit.warehouse.duck import connect
+from aclkit.warehouse.published import (
     Published,
     Run,
     deciding_run,
@@ -30,12 +36,6 @@ from aclkit.query.warehouse import (
     resolve_cluster,
     run_settings,
 )
-from aclkit.settings import Settings
-from aclkit.verify.answer import Answer
-from aclkit.verify.cells import Cell, Sample, read_cells
-from aclkit.verify.compare import LeftOut, Mismatch, Report, compare
-from aclkit.verify.jars import VERSION, class_path
-from aclkit.verify.kafka import PATIENCE, Kafka
 
 log = logging.getLogger(__name__)
 

@@ -11,23 +11,20 @@ from typing import Final
 
 import click
 
-from aclkit.acls.command import kafka_acls_command
 from aclkit.cli.engine import Engine, engine_option, session_for
 from aclkit.cli.options import option, parse_time, together
 from aclkit.cli.output import Format, format_option, tell, write_lines, write_rows
+from aclkit.cli.settings import Settings
 from aclkit.cli.state import tell_state
-from aclkit.decide.requests import Passage
-from aclkit.decide.rules import Ruling
 from aclkit.errors import UsageError
+from aclkit.kafka.acls.command import kafka_acls_command
 from aclkit.model.acl import Acl
 from aclkit.model.resource import parse_resource
 from aclkit.model.visible import visible
-from aclkit.query.history import History, Interval, read_history
-from aclkit.query.opening import open_tables
-from aclkit.query.passage_words import passage_lines, way_words
-from aclkit.query.warehouse import resolve_cluster
-from aclkit.query.why import Part, Why, explain_why
-from aclkit.query.words import (
+from aclkit.questions.query.history import History, Interval, read_history
+from aclkit.questions.query.passage_words import passage_lines, way_words
+from aclkit.questions.query.why import Part, Why, explain_why
+from aclkit.questions.query.words import (
     history_notes,
     history_sentence,
     hosts_words,
@@ -35,7 +32,10 @@ from aclkit.query.words import (
     why_notes,
     why_sentence,
 )
-from aclkit.settings import Settings
+from aclkit.rules.decide.requests import Passage
+from aclkit.rules.decide.rules import Ruling
+from aclkit.warehouse.opening import open_tables
+from aclkit.warehouse.published import resolve_cluster
 
 WHY_COLUMNS: Final = (
     "decision", "rule", "rank", "permission_type", "resource_type", "resource_name",

@@ -11,13 +11,7 @@ from dataclasses import dataclass, field
 
 from aclkit.errors import DataError
 from aclkit.model.acl import Acl
-from aclkit.model.enums import (
-    AclOperation,
-    AclPermissionType,
-    CodedEnum,
-    PatternType,
-    ResourceType,
-)
+from aclkit.model.enums import AclOperation, AclPermissionType, CodedEnum, PatternType, ResourceType
 from aclkit.model.glob import glob_matches
 from aclkit.model.semantics import Semantics
 

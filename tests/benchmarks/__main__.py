@@ -18,7 +18,7 @@ from typing import Any
 import click
 from pyspark.sql import SparkSession
 
-from aclkit.spark import build_session
+from aclkit.runtime.spark import build_session
 from tests.benchmarks import authorizer_benchmark, measure, replay, shapes
 from tests.benchmarks.authorizer_benchmark import B3, B3_WIDE
 from tests.benchmarks.shapes import B1, B2, B2G, Cluster, Shape

@@ -19,15 +19,15 @@ from dataclasses import dataclass, field
 
 import click
 
+from aclkit.kafka.verify.answer import Answer
+from aclkit.kafka.verify.cells import Cell
+from aclkit.kafka.verify.compare import Asked, Mismatch, compare
+from aclkit.kafka.verify.jars import class_path
+from aclkit.kafka.verify.kafka import Kafka
 from aclkit.model.acl import Acl, Request
 from aclkit.model.enums import AclOperation
 from aclkit.model.operation import OPERATIONS_OF_TYPE
 from aclkit.model.semantics import BrokerSettings
-from aclkit.verify.answer import Answer
-from aclkit.verify.cells import Cell
-from aclkit.verify.compare import Asked, Mismatch, compare
-from aclkit.verify.jars import class_path
-from aclkit.verify.kafka import Kafka
 
 PIECES = ("a", "b", "ab", "-", ".", "*", "?", "é", "\U0001f511", "\ue000", "\t")
 FIRST_PIECES = (*PIECES, "#", "$D", "!", " ", "#")

@@ -14,19 +14,19 @@ from statistics import median
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from aclkit.delta import Store
-from aclkit.explain.materialize import (
+from aclkit.kafka.verify.measure import measure_loop
+from aclkit.model.acl import Request
+from aclkit.model.operation import OPERATIONS_OF_TYPE, coverage
+from aclkit.model.semantics import BrokerSettings
+from aclkit.pipeline.explain.materialize import (
     MaterializeOptions,
     continue_from_replay,
     materialize,
     take_inventory,
 )
-from aclkit.frame import local_frame
-from aclkit.model.acl import Request
-from aclkit.model.operation import OPERATIONS_OF_TYPE, coverage
-from aclkit.model.semantics import BrokerSettings
-from aclkit.publish import begin_run, publish
-from aclkit.verify.measure import measure_loop
+from aclkit.runtime.frame import local_frame
+from aclkit.warehouse.run import begin_run, publish
+from aclkit.warehouse.store import Store
 from tests.benchmarks.shapes import Cluster
 from tests.benchmarks.warehouse import CLUSTER_ID, options_for, write_acls
 

@@ -11,9 +11,9 @@ from typing import Any
 from kafka.record.default_records import DefaultRecordBatchBuilder
 from pyspark.sql import SparkSession
 
-from aclkit.publish import begin_run, publish
-from aclkit.replay.command import look_at, parse_source, replay
-from aclkit.replay.replay import ReplayOptions
+from aclkit.pipeline.replay.command import look_at, parse_source, replay
+from aclkit.pipeline.replay.replay import ReplayOptions
+from aclkit.warehouse.run import begin_run, publish
 
 _BATCH = 100
 _SEGMENTS = 8

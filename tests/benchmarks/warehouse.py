@@ -8,14 +8,14 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 
-from aclkit.delta import schema_of
-from aclkit.explain.materialize import MaterializeOptions
-from aclkit.frame import local_frame
-from aclkit.inventory.entry import HOSTS, PRINCIPALS, RESOURCES, Entry
-from aclkit.inventory.survey import Given
 from aclkit.model.acl import Acl
 from aclkit.model.semantics import KIP_1042, BrokerSettings, Semantics
-from aclkit.publish import begin_run, publish
+from aclkit.pipeline.explain.materialize import MaterializeOptions
+from aclkit.pipeline.inventory.entry import HOSTS, PRINCIPALS, RESOURCES, Entry
+from aclkit.pipeline.inventory.survey import Given
+from aclkit.runtime.frame import local_frame
+from aclkit.warehouse.run import begin_run, publish
+from aclkit.warehouse.store import schema_of
 from tests.benchmarks.shapes import Cluster
 
 CLUSTER_ID = "bench"

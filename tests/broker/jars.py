@@ -11,8 +11,8 @@ import os
 from pathlib import Path
 from typing import Final
 
-from aclkit.jars import Jars, fetch_command, fetch_jars, spark_home
-from aclkit.surroundings import jar_folder
+from aclkit.runtime.jars import Jars, fetch_command, fetch_jars, spark_home
+from aclkit.runtime.surroundings import jar_folder
 
 VERSION: Final = "4.3.1"
 

@@ -11,15 +11,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from aclkit.decide.handlers import REQUESTS
-from aclkit.decide.requests import KafkaRequest, Result, Tried
-from aclkit.decide.rules import ALLOWED, DENIED
 from aclkit.model.acl import Acl
 from aclkit.model.operation import OPERATIONS_OF_TYPE
 from aclkit.model.resource import CLUSTER_NAME, Resource
-from aclkit.query.opening import open_tables
-from aclkit.query.warehouse import resolve_cluster
-from aclkit.query.why import Why, explain_why
+from aclkit.questions.query.why import Why, explain_why
+from aclkit.rules.decide.handlers import REQUESTS
+from aclkit.rules.decide.requests import KafkaRequest, Result, Tried
+from aclkit.rules.decide.rules import ALLOWED, DENIED
+from aclkit.warehouse.opening import open_tables
+from aclkit.warehouse.published import resolve_cluster
 from tests.broker.asked import (
     ANY,
     ASKED,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from aclkit.decide.handlers import REQUESTS
+from aclkit.rules.decide.handlers import REQUESTS
 from tests.broker.asked import ASKED
 from tests.broker.filters import COMBINATIONS
 from tests.broker.strange import strange_acls

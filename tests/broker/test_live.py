@@ -14,11 +14,11 @@ from cryptography.hazmat.primitives.serialization import (
     pkcs12,
 )
 
-from aclkit.client.config import client_config
-from aclkit.client.properties import read_properties
 from aclkit.errors import SurroundingsError
-from aclkit.sources.acls_list import read_acls_list
-from aclkit.sources.live import read_live
+from aclkit.kafka.client.config import client_config
+from aclkit.kafka.client.properties import read_properties
+from aclkit.pipeline.sources.acls_list import read_acls_list
+from aclkit.pipeline.sources.live import read_live
 from tests.broker.server import LISTENERS, acls, run_tool, start_broker
 
 pytestmark = [pytest.mark.slow, pytest.mark.kafka, pytest.mark.timeout(300)]

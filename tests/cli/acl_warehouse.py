@@ -8,7 +8,7 @@ from pathlib import Path
 
 from aclkit.model.acl import Acl
 from tests.cli.running import Warehouse
-from tests.query import small_warehouse as small
+from tests.questions.query import small_warehouse as small
 
 
 def warehouse_of(path: Path, acls: Iterable[Acl], status: str = "complete") -> Warehouse:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from aclkit.cli import answering
-from aclkit.query import duck
+from aclkit.warehouse import duck
 
 if __name__ == "__main__":
     duck._SEALED = {"memory_limit": "300MB"}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from aclkit.cli import answering
-from aclkit.query import sql
+from aclkit.warehouse import sql
 
 
 def _run_sql(*_: object) -> None:

@@ -16,8 +16,8 @@ from click.testing import CliRunner, Result
 from kafka.record.util import calc_crc32c
 
 from aclkit.cli import cli
-from aclkit.query.duck import connect
-from aclkit.query.warehouse import Published, open_warehouse
+from aclkit.warehouse.duck import connect
+from aclkit.warehouse.published import Published, open_warehouse
 
 DATA = Path(__file__).parents[1] / "data"
 KRAFT = DATA / "kraft-4.1" / "__cluster_metadata-0"

@@ -14,10 +14,10 @@ from click.testing import CliRunner
 
 from aclkit.cli import cli
 from aclkit.cli.main import _shared_first
-from tests.acls.test_text import LISTED, LOG, alive, lines, render_list, sorted_list
 from tests.cli.acl_warehouse import warehouse_of
 from tests.cli.running import Warehouse
 from tests.factories import acl
+from tests.kafka.acls.test_text import LISTED, LOG, alive, lines, render_list, sorted_list
 
 ADD = ("acls", "add", "--allow-principal", "User:alice", "--operation", "Read")
 
@@ -147,7 +147,7 @@ def test_a_warehouse_that_follows_a_log_refuses_and_prints_the_command(small, wo
 
 def test_a_principal_builder_makes_the_principals(small):
     words = ("--allow-principal", "CN=alice,OU=ops", "--topic", "t")
-    builder = ("--principal-builder", "aclkit.principals:X500Builder")
+    builder = ("--principal-builder", "aclkit.api:X500Builder")
     result = small.run("acls", "add", *words, *builder, code=2)
     assert "--allow-principal User:CN=alice,OU=ops" in result.stdout
 
@@ -262,12 +262,12 @@ def test_exported_records_are_read_back_to_the_same_acls(own, real, tmp_path):
 WRITER = """
 import sys, time
 from pathlib import Path
-from aclkit.acls.changes import Change, add_to
-from aclkit.acls.new import new_acls
-from aclkit.acls.options import AclOptions
-from aclkit.publish import begin_run, publish
-from aclkit.replay.write import write_change
-from aclkit.spark import build_session
+from aclkit.pipeline.replay.changes import Change, add_to
+from aclkit.kafka.acls.new import new_acls
+from aclkit.kafka.acls.options import AclOptions
+from aclkit.warehouse.run import begin_run, publish
+from aclkit.pipeline.replay.write import write_change
+from aclkit.runtime.spark import build_session
 
 warehouse, me, rounds = sys.argv[1], sys.argv[2], int(sys.argv[3])
 # Tiny tables: one task each.

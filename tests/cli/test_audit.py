@@ -9,10 +9,10 @@ import pyarrow as pa
 import pytest
 from deltalake import DeltaTable, write_deltalake
 
-from aclkit.audit.kinds import KINDS
-from aclkit.findings import Finding
+from aclkit.audit.findings.kinds import KINDS
+from aclkit.model.findings import Finding
 from tests.cli.running import Warehouse, run
-from tests.query import small_warehouse as small
+from tests.questions.query import small_warehouse as small
 
 COLUMNS = [
     "severity", "finding", "subject", "message", "fix", "holds_for", "evidence", "acl_ids",

@@ -12,10 +12,10 @@ import pytest
 from click.testing import CliRunner
 
 from aclkit.cli import cli
-from aclkit.findings import Finding
-from tests.query import small_warehouse as small
-from tests.query.small_warehouse import WHEN
-from tests.query.test_views import found
+from aclkit.model.findings import Finding
+from tests.questions.query import small_warehouse as small
+from tests.questions.query.small_warehouse import WHEN
+from tests.questions.query.test_views import found
 
 LATER = WHEN + timedelta(days=1)
 

@@ -21,7 +21,7 @@ from tests.cli.running import (
     split_batches,
     with_crc,
 )
-from tests.sources.log_bytes import ACL, batch, flipped
+from tests.pipeline.sources.log_bytes import ACL, batch, flipped
 
 pytestmark = pytest.mark.usefixtures("spark")
 

@@ -10,9 +10,9 @@ from click.testing import CliRunner
 
 from aclkit.cli import cli
 from aclkit.model.semantics import BrokerSettings
-from aclkit.query.warehouse import open_warehouse
-from tests.query import changed_warehouse
-from tests.query.small_warehouse import ACLS, SUPER_USER, WHEN, acl, publish
+from aclkit.warehouse.published import open_warehouse
+from tests.questions.query import changed_warehouse
+from tests.questions.query.small_warehouse import ACLS, SUPER_USER, WHEN, acl, publish
 
 SUPER = BrokerSettings(super_users=frozenset({SUPER_USER}))
 NEW = acl(50, principal="User:carol", resource_name="orders", host="10.0.0.1")

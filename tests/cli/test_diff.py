@@ -11,10 +11,10 @@ from click.testing import CliRunner
 from aclkit.cli import cli
 from aclkit.model.resource import Resource
 from aclkit.model.semantics import KIP_1042, BrokerSettings
-from aclkit.preview.state import Asked, Change, State
-from tests.preview.world import differences
-from tests.query import small_warehouse as small
-from tests.query.small_warehouse import WHEN, acl
+from aclkit.questions.preview.state import Asked, Change, State
+from tests.questions.preview.world import differences
+from tests.questions.query import small_warehouse as small
+from tests.questions.query.small_warehouse import WHEN, acl
 
 ADDED = acl(20, principal="User:carol", resource_name="orders")
 REMOVED = acl(21, principal="User:x'y", resource_name="pay", pattern_type="PREFIXED")

@@ -12,7 +12,7 @@ from aclkit.model.semantics import KIP_1042, BrokerSettings
 from tests.cli.acl_warehouse import warehouse_of
 from tests.cli.running import Warehouse
 from tests.factories import acl
-from tests.query import small_warehouse as small
+from tests.questions.query import small_warehouse as small
 
 ACLS = [
     acl("payments", acl_id="1"),

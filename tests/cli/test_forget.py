@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.cli.running import KRAFT, REPLAYED, SEGMENT, Warehouse, split_batches
-from tests.sources.log_bytes import ACL, batch, control_batch, with_field
+from tests.pipeline.sources.log_bytes import ACL, batch, control_batch, with_field
 
 pytestmark = pytest.mark.usefixtures("spark")
 

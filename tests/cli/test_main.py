@@ -6,7 +6,7 @@ import pytest
 from click.testing import CliRunner
 
 from aclkit.cli import cli
-from tests.query import small_warehouse as small
+from tests.questions.query import small_warehouse as small
 
 NOT_UTF8 = "\udcff"
 

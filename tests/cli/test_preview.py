@@ -12,7 +12,7 @@ import pytest
 from click.testing import CliRunner
 
 from aclkit.cli import cli
-from tests.query import small_warehouse as small
+from tests.questions.query import small_warehouse as small
 
 ROW = ["principal", "host", "operation", "resource_type", "resource_name", "before", "after",
        "acl_before", "acl_after"]  # fmt: skip

@@ -11,7 +11,7 @@ from click.testing import CliRunner
 from aclkit.cli.questions import what_can, who_can
 from aclkit.cli.sql import sql
 from aclkit.errors import UsageError
-from tests.query import small_warehouse as small
+from tests.questions.query import small_warehouse as small
 
 
 @pytest.fixture

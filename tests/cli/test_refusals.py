@@ -7,8 +7,8 @@ import fcntl
 import pytest
 
 from tests.cli.running import Warehouse
-from tests.sources import fake_broker as fake
-from tests.sources.fake_broker import fake_broker
+from tests.pipeline.sources import fake_broker as fake
+from tests.pipeline.sources.fake_broker import fake_broker
 
 pytestmark = pytest.mark.timeout(60)
 

@@ -8,13 +8,13 @@ from xml.etree import ElementTree
 
 import pytest
 
+from aclkit.audit.reports.render import FORMATS
+from aclkit.audit.reports.write import FILE_NAMES, write_reports
 from aclkit.errors import DataError
-from aclkit.reports.render import FORMATS
-from aclkit.reports.write import FILE_NAMES, write_reports
+from tests.audit.reports.hook import serving
+from tests.audit.reports.made import BROKEN, KEPT
 from tests.cli.running import KRAFT, Warehouse
-from tests.query import small_warehouse as small
-from tests.reports.hook import serving
-from tests.reports.made import BROKEN, KEPT
+from tests.questions.query import small_warehouse as small
 
 FINDING = {
     "cluster_id": small.CLUSTER, "run_id": "r", "finding": "public-access", "severity": "high",

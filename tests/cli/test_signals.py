@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from aclkit.lock import warehouse_lock
+from aclkit.warehouse.lock import warehouse_lock
 from tests.cli.running import SYNTHETIC, Warehouse
 
 PROGRAM = "from aclkit.cli import cli; cli()"
@@ -132,7 +132,7 @@ def test_while_spark_starts(tmp_path, warehouse, number):
 
 QUERY = """
 import sys, duckdb
-from aclkit import ending
+from aclkit.runtime import ending
 ending.begin()
 print("asking", file=sys.stderr, flush=True)
 duckdb.sql("SELECT count(*) FROM range(100000000000) a, range(1000) b "
@@ -149,7 +149,7 @@ def test_during_a_query_of_duckdb(tmp_path):
 
 STUCK = """
 import sys, threading
-from aclkit import ending
+from aclkit.runtime import ending
 def never():
     print("stuck", file=sys.__stdout__, flush=True)
     threading.Event().wait()

@@ -7,8 +7,8 @@ import shutil
 import pytest
 
 from aclkit.errors import GoneError
-from aclkit.replay import reading, tables
-from aclkit.sources import spark_source
+from aclkit.pipeline.replay import reading, tables
+from aclkit.pipeline.sources import spark_source
 from tests.cli.running import REPLAYED, Warehouse
 from tests.truncated import unpack
 

@@ -17,8 +17,8 @@ from aclkit.cli import apart
 from aclkit.cli.apart import Question, answer
 from aclkit.errors import SurroundingsError, UsageError
 from tests.cli.running import run
-from tests.query import small_warehouse as small
-from tests.query.statements import ENDLESS, HUGE, WRITING, fill
+from tests.questions.query import small_warehouse as small
+from tests.questions.query.statements import ENDLESS, HUGE, WRITING, fill
 
 PATIENCE = 60
 """Seconds that a busy machine may add; what is endless is still going on after them."""

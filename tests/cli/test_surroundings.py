@@ -13,12 +13,12 @@ import pyarrow as pa
 import pytest
 from py4j.protocol import Py4JError
 
-from aclkit import surroundings
 from aclkit.cli import session
+from aclkit.cli.settings import Settings
 from aclkit.errors import SurroundingsError
-from aclkit.settings import Settings
-from aclkit.surroundings import require_room
-from aclkit.table_files import Commit, append_files
+from aclkit.runtime import surroundings
+from aclkit.runtime.surroundings import require_room
+from aclkit.warehouse.table_files import Commit, append_files
 from tests.cli.running import SEGMENT, SYNTHETIC, Warehouse, split_batches, write_segment
 
 LOG = SYNTHETIC / "basic"
@@ -136,7 +136,7 @@ AS_NOBODY = f"""
 import os, sys
 import aclkit.cli.replay
 from aclkit.cli import cli
-from aclkit.spark import build_session
+from aclkit.runtime.spark import build_session
 build_session("nobody")  # Java may lie where nobody may not go
 os.setgroups([])
 os.setgid({NOBODY})
@@ -179,8 +179,8 @@ import os
 import pyarrow as pa
 from aclkit.cli import session
 from aclkit.errors import SurroundingsError
-from aclkit.settings import Settings
-from aclkit.table_files import Commit, append_files
+from aclkit.cli.settings import Settings
+from aclkit.warehouse.table_files import Commit, append_files
 os.setgroups([])
 os.setgid({NOBODY})
 os.setuid({NOBODY})

@@ -10,10 +10,10 @@ from datetime import UTC, datetime
 import pytest
 
 from aclkit.cli.usage import _tell
-from aclkit.findings import Finding
-from aclkit.publish import Run
+from aclkit.model.findings import Finding
+from aclkit.warehouse.run import Run
 from tests.cli.running import Warehouse, run
-from tests.usage.pasts import LOG, SECURE
+from tests.questions.usage.pasts import LOG, SECURE
 
 WRONG = (
     "[2026-11-21 10:28:05,000] INFO Principal = User:ANONYMOUS is Denied operation = READ from "

@@ -11,12 +11,12 @@ import pytest
 from click.testing import CliRunner, Result
 
 from aclkit.cli import cli
-from aclkit.decide.rules import decide
 from aclkit.model.acl import ANY_OTHER
 from aclkit.model.semantics import KAFKA, KIP_1042, BrokerSettings
-from tests.query import small_warehouse as small
-from tests.query.small_warehouse import acl
-from tests.verify.witnessed import build
+from aclkit.rules.decide.rules import decide
+from tests.kafka.verify.witnessed import build
+from tests.questions.query import small_warehouse as small
+from tests.questions.query.small_warehouse import acl
 
 SETTINGS = BrokerSettings(super_users=frozenset({small.SUPER_USER}), allow_everyone=True)
 CELLS = len(list(small.requests()))
@@ -117,7 +117,7 @@ def test_a_sample_says_how_to_take_it_again(tmp_path):
 
 @pytest.mark.kafka
 def test_where_kafka_hangs_unforeseen_it_is_ended_and_the_request_named(tmp_path, monkeypatch):
-    monkeypatch.setattr("aclkit.verify.refusals.Refusals.reason", lambda *_: None)
+    monkeypatch.setattr("aclkit.kafka.verify.refusals.Refusals.reason", lambda *_: None)
     monkeypatch.setattr(small, "RESOURCES", (("GROUP", "#x"),))
     monkeypatch.setattr(small, "PRINCIPALS", ("User:alice",))
     monkeypatch.setattr(small, "HOSTS", ("10.0.0.1",))

@@ -11,7 +11,7 @@ from click.testing import CliRunner
 
 from aclkit.cli import cli
 from aclkit.cli.why import HISTORY_COLUMNS, WHY_COLUMNS
-from tests.query import small_warehouse as small
+from tests.questions.query import small_warehouse as small
 
 
 @pytest.fixture(scope="module")

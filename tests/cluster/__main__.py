@@ -22,7 +22,7 @@ from typing import Any
 import click
 import pyspark
 
-from aclkit.surroundings import delta_jars
+from aclkit.runtime.surroundings import delta_jars
 from tests.cli.running import KRAFT, MATERIALIZED, REPLAYED, Warehouse
 
 ROOT = Path(__file__).parents[2]

@@ -7,18 +7,18 @@ import json
 
 import pytest
 
-from aclkit.acls.text import render_list
-from aclkit.audit.baseline import parse_baseline
-from aclkit.client.properties import read_properties
-from aclkit.preview.change_set import read_change_set
-from aclkit.reports.webhook import find_webhook
-from aclkit.usage.source import read_file
-from aclkit.user_file import read_text
+from aclkit.audit.alerts.webhook import find_webhook
+from aclkit.audit.findings.baseline import parse_baseline
+from aclkit.kafka.acls.text import render_list
+from aclkit.kafka.client.properties import read_properties
+from aclkit.questions.preview.change_set import read_change_set
+from aclkit.questions.usage.source import read_file
+from aclkit.runtime.user_file import read_text
 from tests.factories import acl
 from tests.fuzz.mutating import ends_well, rounds
-from tests.preview.test_change_set import ID, OTHER, add, mark, remove
-from tests.preview.world import state
-from tests.usage.pasts import LOG
+from tests.questions.preview.test_change_set import ID, OTHER, add, mark, remove
+from tests.questions.preview.world import state
+from tests.questions.usage.pasts import LOG
 
 ENTRY = {"fingerprint": "f", "finding": "k", "severity": "low", "subject": 'a"\n é'}
 BASELINE = {

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import astuple, dataclass, field
 
-from aclkit.replay.ranges import END, Range, merge_ranges, readable_again, without_offsets
-from aclkit.sources import rows
-from aclkit.sources.batches import Neighbour
-from aclkit.sources.rows import SourceRow
-from aclkit.sources.segment import read_segment
+from aclkit.model import facts as rows
+from aclkit.model.facts import SourceRow
+from aclkit.pipeline.replay.ranges import END, Range, merge_ranges, readable_again, without_offsets
+from aclkit.pipeline.sources.batches import Neighbour
+from aclkit.pipeline.sources.segment import read_segment
 from tests.cli.running import split_batches
 from tests.fuzz.mutants import Lie, each, lie
-from tests.sources.log_bytes import KRAFT
+from tests.pipeline.sources.log_bytes import KRAFT
 from tests.truncated import files_of
 
 LOGS = [

@@ -10,11 +10,11 @@ from itertools import islice
 import pytest
 
 from aclkit.errors import DataError
-from aclkit.sources import rows
-from aclkit.sources.acls_list import read_acls_list
-from aclkit.sources.dump_log import read_dump_log
-from aclkit.sources.records import read_records
-from aclkit.sources.rows import SourceRow, to_record_batch
+from aclkit.model import facts as rows
+from aclkit.model.facts import SourceRow, to_record_batch
+from aclkit.pipeline.sources.acls_list import read_acls_list
+from aclkit.pipeline.sources.dump_log import read_dump_log
+from aclkit.pipeline.sources.records import read_records
 from tests.cli.dump_text import read_dump
 from tests.cli.running import KRAFT_TEXT
 from tests.fuzz.mutants import each, edited

@@ -8,10 +8,10 @@ from datetime import UTC, date, datetime
 import pytest
 from click.testing import CliRunner
 
-from aclkit.assertions.parse import parse_assertions
-from aclkit.audit.baseline import parse_mutes
+from aclkit.audit.findings.baseline import parse_mutes
 from aclkit.cli import cli
-from aclkit.user_file import read_text
+from aclkit.questions.assertions.parse import parse_assertions
+from aclkit.runtime.user_file import read_text
 from tests.fuzz.mutating import VALUES, check_message, ends_well, noted, rounds
 
 CONFIG = {

@@ -5,13 +5,7 @@ from __future__ import annotations
 import pytest
 
 from aclkit.model.enums import AclOperation, ResourceType
-from aclkit.model.operation import (
-    BY_ALL,
-    EQUAL,
-    IMPLIED,
-    OPERATIONS_OF_TYPE,
-    coverage,
-)
+from aclkit.model.operation import BY_ALL, EQUAL, IMPLIED, OPERATIONS_OF_TYPE, coverage
 
 NAMES = [*AclOperation.__members__, "UNKNOWN(99)"]
 IMPLICATIONS = {

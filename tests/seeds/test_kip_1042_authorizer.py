@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from aclkit.authorizer import Authorizer
+from aclkit.kafka.authorizer import Authorizer
 from aclkit.model.filter import AclBindingFilter, ResourcePatternFilter
 from aclkit.model.semantics import KIP_1042
-from tests.authorizer.asking import answer, context
 from tests.factories import acl, request
+from tests.kafka.authorizer.asking import answer, context
 
 SERVICE = "User:CN=serviceaccount,OU=ServiceAccountUsers,O=Unknown,L=Unknown,ST=Unknown,C=Unknown"
 ACCOUNTS = [

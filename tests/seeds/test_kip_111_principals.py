@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from aclkit.authorizer import Authorizer, RequestContext
 from aclkit.cli.principal_options import builder_of
-from aclkit.principals import ChannelPrincipal, KafkaPrincipal
-from aclkit.principals.load import principal_of
-from tests.authorizer.asking import action
+from aclkit.kafka.authorizer import Authorizer, RequestContext
+from aclkit.kafka.principals.load import principal_of
+from aclkit.kafka.principals.principal import ChannelPrincipal, KafkaPrincipal
 from tests.factories import acl
+from tests.kafka.authorizer.asking import action
 
 KINDS = """
-from aclkit.principals import ChannelPrincipal, KafkaPrincipal
+from aclkit.kafka.principals.principal import ChannelPrincipal, KafkaPrincipal
 
 class Kinds:
     '''Builds services and users, which may have the same name.'''

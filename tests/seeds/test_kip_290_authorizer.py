@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from aclkit.authorizer import Authorizer
+from aclkit.kafka.authorizer import Authorizer
 from aclkit.model.filter import AclBindingFilter, ResourcePatternFilter
 from aclkit.model.semantics import KAFKA, KIP_1042
-from tests.authorizer.asking import answer, context, results
 from tests.factories import acl
+from tests.kafka.authorizer.asking import answer, context, results
 
 STORED = [
     acl("foobar", acl_id="literal"),

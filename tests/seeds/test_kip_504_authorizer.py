@@ -5,17 +5,10 @@ from __future__ import annotations
 import threading
 from dataclasses import fields
 
-from aclkit.authorizer import (
-    Action,
-    Authorizer,
-    Endpoint,
-    RequestContext,
-    ServerInfo,
-    audit,
-)
+from aclkit.kafka.authorizer import Action, Authorizer, Endpoint, RequestContext, ServerInfo, audit
 from aclkit.model.filter import AclBindingFilter, ResourcePatternFilter
-from tests.authorizer.asking import action, answer, context, results
 from tests.factories import acl
+from tests.kafka.authorizer.asking import action, answer, context, results
 
 ALL = AclBindingFilter(pattern=ResourcePatternFilter())
 

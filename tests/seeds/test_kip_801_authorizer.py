@@ -6,11 +6,11 @@ from itertools import permutations
 
 import pytest
 
-from aclkit.authorizer import Authorizer, Endpoint, ServerInfo
-from aclkit.authorizer.errors import AuthorizerNotReadyError
+from aclkit.kafka.authorizer import Authorizer, Endpoint, ServerInfo
+from aclkit.kafka.authorizer.errors import AuthorizerNotReadyError
 from aclkit.model.filter import AclBindingFilter
-from tests.authorizer.asking import answer, context
 from tests.factories import acl
+from tests.kafka.authorizer.asking import answer, context
 
 FOO = acl("foo", principal="User:bob", permission_type="DENY")
 EVERYTHING = acl("*", principal="User:bob")

@@ -24,7 +24,7 @@ from typing import Any
 
 import click
 
-from aclkit.schemas import TABLES
+from aclkit.warehouse.schemas import TABLES
 from tests.cli.running import KRAFT, SEGMENT, Warehouse, split_batches, write_segment
 
 Tables = dict[str, list[tuple[Any, ...]]]

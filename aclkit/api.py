@@ -1,0 +1,57 @@
+"""What Python code of others imports: questions, previews, Kafka's Authorizer, principal builders.
+
+Every other module may be moved or renamed by the next version; these names stay.
+"""
+
+from aclkit.cli.output import write_rows
+from aclkit.kafka.authorizer import Action, Endpoint, RequestContext, ServerInfo, over_warehouse
+from aclkit.kafka.principals.principal import ChannelPrincipal, KafkaPrincipal, PrincipalBuilder
+from aclkit.kafka.principals.x500 import X500Builder
+from aclkit.model.acl import ANY_OTHER, Acl
+from aclkit.model.resource import Resource
+from aclkit.pipeline.inventory.attribute_table import AttributeTableBuilder
+from aclkit.questions.preview.preview import preview
+from aclkit.questions.preview.read import read_base, read_past
+from aclkit.questions.preview.state import Change, State
+from aclkit.questions.preview.topics import preview_topics
+from aclkit.questions.query.access import who_can
+from aclkit.questions.query.history import read_history
+from aclkit.questions.query.outside import decide_outside
+from aclkit.questions.query.why import explain_why
+from aclkit.questions.query.words import history_sentence, why_sentence
+from aclkit.warehouse.duck import connect
+from aclkit.warehouse.published import open_warehouse
+from aclkit.warehouse.sql import fetch, run_sql
+
+__all__ = [
+    "ANY_OTHER",
+    "Acl",
+    "Action",
+    "AttributeTableBuilder",
+    "Change",
+    "ChannelPrincipal",
+    "Endpoint",
+    "KafkaPrincipal",
+    "PrincipalBuilder",
+    "RequestContext",
+    "Resource",
+    "ServerInfo",
+    "State",
+    "X500Builder",
+    "connect",
+    "decide_outside",
+    "explain_why",
+    "fetch",
+    "history_sentence",
+    "open_warehouse",
+    "over_warehouse",
+    "preview",
+    "preview_topics",
+    "read_base",
+    "read_history",
+    "read_past",
+    "run_sql",
+    "who_can",
+    "why_sentence",
+    "write_rows",
+]

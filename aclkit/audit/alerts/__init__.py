@@ -1,0 +1,1 @@
+"""A night's result → a message to people."""

@@ -1,0 +1,175 @@
+"""A summary of a run → an alert: what is told, as generic JSON or as Slack takes it. Pure.
+
+How the nightly run uses it, with ``aclkit/audit/alerts/webhook.py``::
+
+    webhook = find_webhook(webhook_file, style=style, timeout=timeout, retries=retries)
+    if webhook is not None and is_alarming(summary, alert_on):
+        send_alert(alert_of(summary), webhook)
+
+``find_webhook`` reads the address from a file or ``ACLKIT_ALERT_WEBHOOK`` and is None where there
+is neither. A run that ended with an error sends ``alert_of_failure(cluster_id, error)``.
+``send_alert`` raises a SurroundingsError (exit code 4) where the alert could not be delivered.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any, Final
+
+from aclkit.audit.findings.baseline import Judged
+from aclkit.audit.reports.data import NightlySummary
+from aclkit.audit.reports.states import count_states, is_alarming_finding, state_by_fingerprint
+from aclkit.audit.reports.words import (
+    COMPLETE,
+    broken_assertions,
+    count_severities,
+    iso,
+    missing_answers,
+    verdict,
+)
+from aclkit.errors import AclkitError
+from aclkit.model.findings import SEVERITIES, Finding, sort_findings
+from aclkit.model.visible import visible
+
+ALWAYS: Final = "always"
+NEVER: Final = "never"
+STYLES: Final = ("json", "slack")
+MOST_FINDINGS: Final = 10
+"""So many findings stand in an alert, the worst; all are counted."""
+
+_LONGEST: Final = 2_900
+"""Slack refuses a block of text over 3,000 characters."""
+_LONGEST_HEADER: Final = 150
+_LONGEST_LINE: Final = 300
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Alert:
+    """What is told.
+
+    Attributes:
+        title: what it is about, in a few words.
+        text: one sentence.
+        lines: the worst of it.
+        facts: the same for programs, what JSON can hold.
+    """
+
+    title: str
+    text: str
+    lines: tuple[str, ...] = ()
+    facts: Mapping[str, Any] = field(default_factory=dict)
+
+
+def is_alarming(summary: NightlySummary, least: str) -> bool:
+    """Say whether a run is worth an alert.
+
+    Args:
+        summary: the run.
+        least: the least severity of a finding that is, if it is new; ``always``, or ``never``.
+            Whatever the severity, a mute that ran out, a broken assertion, missing answers, an
+            incomplete run and an exit code above 1 are.
+    """
+    if least in (ALWAYS, NEVER):
+        return least == ALWAYS
+    severe = SEVERITIES[: SEVERITIES.index(least) + 1]
+    states = state_by_fingerprint(summary)
+    return bool(
+        any(is_alarming_finding(f, states.get(f.fingerprint), severe) for f in summary.findings)
+        or broken_assertions(summary)
+        or missing_answers(summary)
+        or summary.status != COMPLETE
+        or (summary.exit_code or 0) > 1
+    )
+
+
+def alert_of(summary: NightlySummary) -> Alert:
+    """Tell what a run found, what is known from a baseline last, the worst first."""
+    states = state_by_fingerprint(summary)
+    found = sort_findings(summary.findings)
+    found.sort(key=lambda f: not is_alarming_finding(f, states.get(f.fingerprint), SEVERITIES))
+    worst = found[:MOST_FINDINGS]
+    more = len(summary.findings) - len(worst)
+    broken = broken_assertions(summary)
+    return Alert(
+        title=_title(summary.cluster_id),
+        text=verdict(summary),
+        lines=(
+            *(f"broken assertion: {name}" for name in broken[:MOST_FINDINGS]),
+            *(_line(finding, states.get(finding.fingerprint)) for finding in worst),
+            *([f"… and {more:,} more findings"] if more else ()),
+        ),
+        facts={
+            "cluster_id": summary.cluster_id,
+            "run_id": summary.run_id,
+            "started_at": iso(summary.started_at),
+            "status": summary.status,
+            "exit_code": summary.exit_code,
+            "findings": count_severities(summary.findings),
+            "states": None if summary.judged is None else count_states(summary.judged),
+            "worst": [_finding(finding, states.get(finding.fingerprint)) for finding in worst],
+            "broken_assertions": broken,
+            "access_changes": summary.access_changes,
+            "answers_missing": missing_answers(summary),
+        },
+    )
+
+
+def alert_of_failure(cluster_id: str | None, error: AclkitError) -> Alert:
+    """Tell that a run ended with an error and published nothing."""
+    text = f"The run failed with exit code {error.exit_code}: {error}"
+    facts = {"cluster_id": cluster_id, "exit_code": error.exit_code, "error": str(error)}
+    return Alert(title=_title(cluster_id or "?"), text=text, facts=facts)
+
+
+def render_alert(alert: Alert, style: str) -> dict[str, Any]:
+    """Write an alert as one of ``STYLES``.
+
+    ``json`` has ``source``, ``title``, ``text``, ``lines`` and the facts. ``slack`` has blocks of
+    plain text, in which no name can mention a person or a channel, nor hide a link.
+    """
+    if style == "slack":
+        return _slack(alert)
+    said = {"source": "aclkit", "title": alert.title, "text": alert.text, "lines": [*alert.lines]}
+    return {**said, **alert.facts}
+
+
+def _title(cluster_id: str) -> str:
+    return f"aclkit: Kafka access on cluster {cluster_id}"
+
+
+def _line(finding: Finding, state: Judged | None) -> str:
+    said = "" if state is None else f" ({'mute ran out' if state.is_expired else state.state})"
+    return _cut(f"{finding.severity} {finding.finding}{said}: {finding.message}", _LONGEST_LINE)
+
+
+def _finding(finding: Finding, state: Judged | None) -> dict[str, Any]:
+    said = {"fingerprint": finding.fingerprint, "state": state and state.state}
+    return {**asdict(finding), **said}
+
+
+def _slack(alert: Alert) -> dict[str, Any]:
+    title = _cut(visible(alert.title), _LONGEST_HEADER)
+    body = "\n".join([visible(alert.text), *(f"• {visible(line)}" for line in alert.lines)])
+    return {
+        # For notifications; the only text that Slack reads marks in, so it gets none.
+        "text": _slack_text(f"{title}. {visible(alert.text)}"),
+        "blocks": [
+            {"type": "header", "text": {"type": "plain_text", "text": title, "emoji": False}},
+            {
+                "type": "section",
+                "text": {"type": "plain_text", "text": _cut(body, _LONGEST), "emoji": False},
+            },
+        ],
+        "unfurl_links": False,
+        "unfurl_media": False,
+    }
+
+
+def _slack_text(text: str) -> str:
+    escaped = _cut(text, _LONGEST).replace("&", "&amp;").replace("<", "&lt;")
+    return escaped.replace(">", "&gt;")
+
+
+def _cut(text: str, longest: int) -> str:
+    return text if len(text) <= longest else f"{text[: longest - 1]}…"

@@ -1,0 +1,1 @@
+"""ACLs → findings: what a person should look at, one module per family."""

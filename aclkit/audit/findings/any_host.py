@@ -1,0 +1,81 @@
+"""ACLs → ``any-host``: who may change what from any address, by resource type."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Sequence
+from typing import Final
+
+from aclkit.audit.findings.facts import AuditInput
+from aclkit.audit.findings.partners import counted
+from aclkit.audit.findings.public_access import public_of
+from aclkit.model.acl import Acl
+from aclkit.model.findings import Finding, Kind
+from aclkit.rules.patterns.match import is_any_host
+
+ANY_HOST: Final = Kind(
+    id="any-host",
+    severity="medium on CLUSTER and USER, low elsewhere, info for WRITE and CREATE alone",
+    meaning=(
+        "A principal may do what destroys or changes data, changes the configuration or hands out "
+        "access from any address: DELETE, ALTER, ALTER_CONFIGS, CLUSTER_ACTION, CREATE_TOKENS, "
+        "WRITE, CREATE, or ALL with them. Whoever gets hold of the credential can use it from "
+        "anywhere. There is one finding for a principal and a resource type, with the ACLs. Left "
+        "out are ACLs that another one makes needless, because that one counts; what is for "
+        "everybody, which is public-access; super users, whom no ACL binds; and transactional "
+        "ids and tokens."
+    ),
+    fix=(
+        "Add these ACLs for the hosts that the principal comes from, then remove those for any "
+        "host; the operations that it does not need go without."
+    ),
+)
+
+_SENSITIVE: Final = (
+    "CLUSTER_ACTION", "CREATE_TOKENS", "ALTER", "DELETE", "ALTER_CONFIGS", "WRITE", "CREATE",
+)  # fmt: skip
+"""The worst first."""
+_ORDINARY: Final = ("WRITE", "CREATE")
+"""What producers do; others only where it is more than that."""
+_WEIGHTY: Final = ("CLUSTER", "USER")
+_TYPES: Final = ("TOPIC", "GROUP", *_WEIGHTY)
+
+
+def find_any_host(audit: AuditInput) -> Iterator[Finding]:
+    """Yield each principal with sensitive operations from any host, for each resource type."""
+    found: defaultdict[tuple[str, str], list[Acl]] = defaultdict(list)
+    for acl in audit.allows:
+        if _is_unbound(acl, audit) and _sensitive(audit, (acl,)):
+            found[acl.principal, acl.resource_type].append(acl)
+    for (principal, resource_type), acls in found.items():
+        operations = _sensitive(audit, acls)
+        acls.sort(key=lambda acl: (operations.index(_sensitive(audit, (acl,))[0]), acl.acl_id))
+        yield ANY_HOST.about(
+            f"{principal} on {resource_type}",
+            f"{principal} has {', '.join(operations)} on {resource_type} resources from any host, "
+            f"by {counted(acls)}.",
+            severity=_severity(resource_type, operations),
+            acls=acls,
+        )
+
+
+def _is_unbound(acl: Acl, audit: AuditInput) -> bool:
+    """Say whether to bind an ALLOW to a host would bind somebody's access."""
+    return (
+        acl.resource_type in _TYPES
+        and is_any_host(acl.host, audit.semantics)
+        and acl.acl_id not in audit.removable
+        and public_of(acl, audit.semantics) is None
+    )
+
+
+def _sensitive(audit: AuditInput, acls: Sequence[Acl]) -> list[str]:
+    """Return the sensitive operations that ALLOWs give, the worst first."""
+    given = frozenset[str]().union(*(audit.given[acl.acl_id] for acl in acls))
+    return [operation for operation in _SENSITIVE if operation in given]
+
+
+def _severity(resource_type: str, operations: Collection[str]) -> str:
+    if set(operations).issubset(_ORDINARY):
+        return "info"
+    return "medium" if resource_type in _WEIGHTY else "low"

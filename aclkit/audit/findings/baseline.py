@@ -1,0 +1,244 @@
+"""Findings, a baseline and mutes → which are new, known, fixed or muted. Pure.
+
+A baseline is what a team has seen and lives with for now: JSON, written by aclkit. Mutes are what
+somebody answers for until a day: TOML, written by people. Both know a finding by its
+fingerprint, which it has in every run.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+from typing import Any, Final, Literal
+
+from aclkit.errors import UsageError
+from aclkit.model.findings import SEVERITIES, Finding, sort_findings
+from aclkit.model.glob import glob_matches
+from aclkit.runtime.notation import parse_json, parse_toml, shown_key
+
+State = Literal["new", "known", "muted", "fixed"]
+STATES: Final[tuple[State, ...]] = ("new", "known", "muted", "fixed")
+
+_VERSION: Final = 1
+_KNOWN_FIELDS: Final = ("fingerprint", "finding", "severity", "subject")
+_MUTE_KEYS: Final = ("fingerprint", "finding", "subject", "until", "owner", "reason")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Known:
+    """A finding of a baseline; a fixed one is all that is left of it."""
+
+    fingerprint: str
+    finding: str
+    severity: str
+    subject: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mute:
+    """What somebody answers for.
+
+    Attributes:
+        fingerprint: of one finding; or None, and then ``finding`` and ``subject`` say which.
+        finding: the kind.
+        subject: a glob over the subjects of that kind.
+        until: the last day on which it holds.
+        owner: who answers for it.
+        reason: why it may stay.
+    """
+
+    fingerprint: str | None
+    finding: str | None
+    subject: str | None
+    until: date
+    owner: str
+    reason: str
+
+    def covers(self, finding: Finding) -> bool:
+        """Say whether the mute is about a finding, whatever the day."""
+        if self.fingerprint is not None:
+            return self.fingerprint == finding.fingerprint
+        return self.finding == finding.finding and (
+            self.subject is None or glob_matches(self.subject, finding.subject)
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judged:
+    """A finding with its state.
+
+    Attributes:
+        state: one of ``STATES``.
+        fingerprint: the finding's.
+        finding: the finding; None of a fixed one.
+        known: the baseline's entry, where it has one.
+        mute: the mute about it, of several the one that holds longest; in force or expired.
+    """
+
+    state: State
+    fingerprint: str
+    finding: Finding | None
+    known: Known | None = None
+    mute: Mute | None = None
+
+    @property
+    def severity(self) -> str:
+        """How bad it is, or was."""
+        found = self.finding or self.known
+        return found.severity if found is not None else SEVERITIES[-1]
+
+    @property
+    def is_expired(self) -> bool:
+        """Say whether a mute about it has run out: it has to be fixed or answered for anew."""
+        return self.mute is not None and self.state in ("new", "known")
+
+
+def classify(
+    findings: Iterable[Finding],
+    baseline: Mapping[str, Known],
+    mutes: Sequence[Mute],
+    today: date,
+) -> list[Judged]:
+    """Say of each finding whether it is new, known or muted, and what is fixed.
+
+    A mute in force goes before the baseline. What the baseline holds and the run does not is
+    fixed. Findings come the worst first, the fixed ones last.
+
+    Args:
+        findings: those in force.
+        baseline: fingerprint → entry; without one everything is new.
+        mutes: in force or not.
+        today: mutes hold through their last day.
+    """
+    judged = [_judge(finding, baseline, mutes, today) for finding in sort_findings(findings)]
+    present = {item.fingerprint for item in judged}
+    gone = (known for name, known in sorted(baseline.items()) if name not in present)
+    fixed = [
+        Judged(state="fixed", fingerprint=known.fingerprint, finding=None, known=known)
+        for known in gone
+    ]
+    return [*judged, *fixed]
+
+
+def fails(judged: Iterable[Judged], severities: Sequence[str]) -> bool:
+    """Say whether findings fail a run: a new one of some severities, or an expired mute."""
+    return any(
+        item.is_expired or (item.state == "new" and item.severity in severities) for item in judged
+    )
+
+
+def parse_baseline(text: str, source: str) -> dict[str, Known]:
+    """Read a baseline: JSON that ``render_baseline`` wrote.
+
+    Raises:
+        UsageError: it is none.
+    """
+    content = parse_json(text, source)
+    version = content.get("aclkit_baseline") if isinstance(content, dict) else None
+    if type(version) is int and version != _VERSION:
+        raise UsageError(f"{source}: expected a baseline of version {_VERSION}, found {version}")
+    rows = content.get("findings") if type(version) is int else None
+    if not isinstance(rows, list):
+        raise UsageError(
+            f"{source}: expected a baseline as aclkit audit --write-baseline makes it, with "
+            f"aclkit_baseline and findings of {', '.join(_KNOWN_FIELDS)}"
+        )
+    entries = [_known(row, f"{source}: finding {n}") for n, row in enumerate(rows, start=1)]
+    return {known.fingerprint: known for known in entries}
+
+
+def _known(row: object, where: str) -> Known:
+    fields = row if isinstance(row, dict) else {}
+    for name in _KNOWN_FIELDS:
+        if not isinstance(fields.get(name), str):
+            raise UsageError(f"{where}: {name}: expected a text, found {fields.get(name)!r}")
+    if fields["severity"] not in SEVERITIES:
+        known = ", ".join(SEVERITIES)
+        raise UsageError(f"{where}: severity: expected {known}, found {fields['severity']!r}")
+    return Known(**{name: fields[name] for name in _KNOWN_FIELDS})
+
+
+def render_baseline(
+    findings: Iterable[Finding], cluster_id: str, first_seen: Mapping[str, datetime | None]
+) -> str:
+    """Write a baseline of findings: a line each, so that a change of it can be read.
+
+    ``first_seen`` is for people: fingerprint → time.
+    """
+    rows: dict[str, dict[str, Any]] = {}
+    for finding in sort_findings(findings):
+        seen = first_seen.get(finding.fingerprint)
+        fields = {name: getattr(finding, name) for name in _KNOWN_FIELDS}
+        rows[finding.fingerprint] = fields | {"first_seen": seen.isoformat() if seen else None}
+    lines = ",\n".join(f"  {json.dumps(row, ensure_ascii=False)}" for row in rows.values())
+    cluster = json.dumps(cluster_id)
+    return (
+        f'{{"aclkit_baseline": {_VERSION}, "cluster_id": {cluster}, "findings": [\n{lines}\n]}}\n'
+    )
+
+
+def parse_mutes(text: str, source: str) -> list[Mute]:
+    """Read mutes: TOML tables ``[[mute]]``.
+
+    Each names a ``fingerprint``, or a ``finding`` and, if not all of the kind are meant, a
+    ``subject`` in which ``*`` and ``?`` are wildcards; and ``until``, ``owner`` and ``reason``.
+
+    Raises:
+        UsageError: no TOML, an unknown key, or one that is missing.
+    """
+    content = parse_toml(text, source)
+    tables = content.pop("mute", [])
+    if content:
+        raise UsageError(
+            f"{source}: unknown {', '.join(map(shown_key, content))}, expected [[mute]]"
+        )
+    if not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
+        raise UsageError(f"{source}: mute: expected tables [[mute]]")
+    return [_mute(table, f"{source}: [[mute]] {n}") for n, table in enumerate(tables, start=1)]
+
+
+def _mute(table: Mapping[str, Any], where: str) -> Mute:
+    for key in table:
+        if key not in _MUTE_KEYS:
+            raise UsageError(
+                f"{where}: unknown {shown_key(key)}, expected some of {', '.join(_MUTE_KEYS)}"
+            )
+    until = table.get("until")
+    if not isinstance(until, date):
+        raise UsageError(f"{where}: until: expected a day such as 2026-12-31, found {until!r}")
+    texts = {key: table.get(key) for key in _MUTE_KEYS if key != "until"}
+    for key, value in texts.items():
+        if value is not None and not (isinstance(value, str) and value.strip()):
+            raise UsageError(f"{where}: {key}: expected a text, found {value!r}")
+    for key in ("owner", "reason"):
+        if texts[key] is None:
+            raise UsageError(f"{where}: expected {key}: who answers for it, and why it may stay")
+    if (texts["fingerprint"] is None) == (texts["finding"] is None):
+        raise UsageError(f"{where}: expected either fingerprint or finding")
+    if texts["fingerprint"] is not None and texts["subject"] is not None:
+        raise UsageError(f"{where}: subject: a fingerprint names one finding already")
+    day = until.date() if isinstance(until, datetime) else until
+    return Mute(
+        fingerprint=texts["fingerprint"],
+        finding=texts["finding"],
+        subject=texts["subject"],
+        until=day,
+        owner=str(texts["owner"]),
+        reason=str(texts["reason"]),
+    )
+
+
+def _judge(
+    finding: Finding, baseline: Mapping[str, Known], mutes: Sequence[Mute], today: date
+) -> Judged:
+    about = [mute for mute in mutes if mute.covers(finding)]
+    mute = max(about, key=lambda mute: mute.until, default=None)
+    known = baseline.get(finding.fingerprint)
+    state: State = "known" if known else "new"
+    if mute is not None and today <= mute.until:
+        state = "muted"
+    return Judged(
+        state=state, fingerprint=finding.fingerprint, finding=finding, known=known, mute=mute
+    )

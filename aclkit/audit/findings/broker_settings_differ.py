@@ -1,0 +1,28 @@
+"""Settings that decide × what the brokers say → ``broker-settings-differ``."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from aclkit.model.broker_settings import SettledSettings
+from aclkit.model.findings import Kind
+from aclkit.warehouse.run import Run
+
+BROKER_SETTINGS_DIFFER: Final = Kind(
+    id="broker-settings-differ",
+    severity="high",
+    meaning=(
+        "A live cluster's brokers do not have the super.users, the allow.everyone.if.no.acl.found "
+        "or the authorizer that the run was told, or not all of them the same. What was told "
+        "holds; without that, what the broker of the lowest id says. A broker may decide otherwise."
+    ),
+    fix="Give the brokers one configuration, and tell the run that one.",
+)
+
+
+def note_settled(run: Run, settled: SettledSettings) -> None:
+    """Say in a run how the settings that decide came about."""
+    run.notes.extend(settled.notes)
+    run.findings.extend(
+        BROKER_SETTINGS_DIFFER.about(key, message) for key, message in settled.differences
+    )

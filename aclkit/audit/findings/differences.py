@@ -1,0 +1,192 @@
+"""Two readings of the same ACLs → which ACLs they read differently, and how much depends on it.
+
+Wherever two readings decide differently, an ACL that they read differently decided in one of
+them: what both read alike hits in both. Only between DefaultAllow and DefaultDeny nothing
+decided; there the ACLs count that reach the resource in one reading alone.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from aclkit.audit.findings.collect import find_readings
+from aclkit.audit.findings.readings import READS_DIFFERENTLY, reads_differently
+from aclkit.model.acl import Acl
+from aclkit.model.findings import Finding
+from aclkit.model.principal import WILDCARD_PRINCIPAL
+from aclkit.model.semantics import KAFKA, KIP_1042, BrokerSettings, Semantics
+from aclkit.pipeline.explain import tables
+from aclkit.pipeline.explain.deciding import decide_all
+from aclkit.pipeline.explain.materialize import MaterializeOptions, MaterializeResult, alive_acls
+from aclkit.pipeline.explain.output import Output
+from aclkit.pipeline.inventory.entry import Entry
+from aclkit.pipeline.inventory.survey import Inventory
+from aclkit.rules.patterns.identity import IdentityIndex, index_principals
+from aclkit.rules.patterns.match import has_wildcard, names_exactly
+from aclkit.rules.patterns.trie import PatternIndex
+from aclkit.runtime.progress import step
+from aclkit.warehouse.run import Run
+
+_CELL: Final = ["principal", "host", "operation", "resource_type", "resource_name"]
+
+
+def note_readings(run: Run, result: MaterializeResult, options: MaterializeOptions) -> None:
+    """Add the findings about how ACLs are read, and what depends on the reading."""
+    with step("comparing the readings"):
+        alive = alive_acls(run)
+        acls = collect_acls(alive)
+        run.findings.extend(find_readings(acls, options.semantics))
+        by_id = {acl.acl_id: acl for acl in acls}
+        suspects = {i: (by_id[i], reason) for i, reason in reads_differently(acls).items()}
+        run.findings.extend(find_differences(result, alive, suspects, options.settings))
+
+
+def collect_acls(alive: DataFrame) -> list[Acl]:
+    """Collect the ACLs alive."""
+    rows = alive.select(*Acl.__slots__).orderBy("acl_id").collect()
+    return [Acl(**row.asDict()) for row in rows]
+
+
+def find_differences(
+    result: MaterializeResult,
+    acls: DataFrame,
+    suspects: Mapping[str, tuple[Acl, str]],
+    settings: BrokerSettings,
+) -> list[Finding]:
+    """Decide everything in the other reading too and count what each suspect ACL changes.
+
+    Args:
+        result: the materialize of this run.
+        acls: the ACLs alive.
+        suspects: ACL id → the ACL and how the readings differ on it.
+        settings: super users and allow.everyone.
+    """
+    ours = result.scope
+    theirs = replace(ours, semantics=_other(ours.semantics))
+    read = Suspects.of([acl for acl, _ in suspects.values()], ours.semantics, theirs.semantics)
+    touched = read.touch(ours.inventory, allow_everyone=settings.allow_everyone)
+    counts: Counter[str] = Counter()
+    if touched.resources and touched.principals:
+        theirs = replace(theirs, inventory=touched)
+        trial = Output.of(result.output.store, theirs, is_trial=True)
+        for table, rows in tables.of_inventory(theirs).items():
+            trial.write_rows(table, rows)
+        decide_all(theirs, acls, trial, allow_everyone=settings.allow_everyone)
+        counts = _count(result.output, trial, read)
+        trial.forget()
+    return [_finding(acl, reason, counts[acl.acl_id]) for acl, reason in suspects.values()]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Suspects:
+    """ACLs that two readings take differently, indexed under both.
+
+    Attributes:
+        acls: the ACLs.
+        patterns: their patterns, each with its ACL's place in ``acls``.
+        principals: their principals.
+        by_identity: places of those whose principal or host the readings take differently.
+    """
+
+    acls: Sequence[Acl]
+    patterns: tuple[PatternIndex, PatternIndex]
+    principals: tuple[IdentityIndex, IdentityIndex]
+    by_identity: frozenset[int]
+
+    @classmethod
+    def of(cls, acls: Sequence[Acl], ours: Semantics, theirs: Semantics) -> Suspects:
+        """Index ACLs under two readings."""
+        rows = [(n, a.resource_type, a.pattern_type, a.resource_name) for n, a in enumerate(acls)]
+        names = {acl.principal for acl in acls}
+        return cls(
+            acls=acls,
+            patterns=(PatternIndex.build(rows, ours), PatternIndex.build(rows, theirs)),
+            principals=(index_principals(names, ours), index_principals(names, theirs)),
+            by_identity=frozenset(n for n, acl in enumerate(acls) if _is_read_by_identity(acl)),
+        )
+
+    def touch(self, inventory: Inventory, *, allow_everyone: bool) -> Inventory:
+        """Keep what the ACLs can make a difference for.
+
+        A resource that one of them reaches in one reading alone, or in both when the readings
+        take its principal or host differently; a principal that one of them matches in either
+        reading. Where everyone is allowed what no ACL reaches, an ACL that reaches a resource in
+        one reading alone makes a difference for everybody.
+        """
+        resources = [e for e in inventory.resources if self._touches(e)]
+        if allow_everyone and any(
+            self.reaching_in_one_reading(e.resource_type, e.name) for e in resources
+        ):
+            return replace(inventory, resources=tuple(resources))
+        principals = [
+            e for e in inventory.principals if any(i.matching(e.name) for i in self.principals)
+        ]
+        return replace(inventory, principals=tuple(principals), resources=tuple(resources))
+
+    def reaching_in_one_reading(self, resource_type: str, name: str) -> set[str]:
+        """Return the ids of the ACLs that reach a resource in one reading alone."""
+        ours, theirs = (set(index.matches(resource_type, name)) for index in self.patterns)
+        return {self.acls[number].acl_id for number in ours ^ theirs}
+
+    def _touches(self, entry: Entry) -> bool:
+        ours, theirs = (set(i.matches(entry.resource_type, entry.name)) for i in self.patterns)
+        return bool(ours ^ theirs or ours & self.by_identity)
+
+
+def _is_read_by_identity(acl: Acl) -> bool:
+    is_one = acl.principal == WILDCARD_PRINCIPAL or names_exactly(acl.principal, KIP_1042)
+    return not is_one or (acl.host != "*" and has_wildcard(acl.host))
+
+
+def _other(semantics: Semantics) -> Semantics:
+    """Return the preset's reading that these settings are furthest from, deciding ACL kept."""
+    preset = KAFKA if semantics.glob_patterns or semantics.identity_globs else KIP_1042
+    return replace(preset, deciding_acl=semantics.deciding_acl)
+
+
+def _count(ours: Output, theirs: Output, suspects: Suspects) -> Counter[str]:
+    """Count the decisions that differ, for each ACL that decided or kept the default away."""
+    asked = {
+        "principal": ours.read("principal").join(
+            theirs.read("principal").select("principal"), on="principal"
+        ),
+        "resource": theirs.read("resource"),
+    }
+    cells = (
+        ours.explain(asked)
+        .select(*_CELL, F.col("decision").alias("d1"), F.col("deciding_acl_id").alias("a1"))
+        .join(
+            theirs.explain({}).select(
+                *_CELL, F.col("decision").alias("d2"), F.col("deciding_acl_id").alias("a2")
+            ),
+            on=_CELL,
+            how="inner",
+        )
+        .where(F.col("d1") != F.col("d2"))
+    )
+    rows = cells.groupBy("a1", "a2", "resource_type", "resource_name").count().collect()
+    known = {acl.acl_id for acl in suspects.acls}
+    counts: Counter[str] = Counter()
+    for row in rows:
+        behind = {row["a1"], row["a2"]} & known
+        if row["a1"] is None and row["a2"] is None:
+            behind = suspects.reaching_in_one_reading(row["resource_type"], row["resource_name"])
+        counts.update(dict.fromkeys(behind, row["count"]))
+    return counts
+
+
+def _finding(acl: Acl, reason: str, decisions: int) -> Finding:
+    return READS_DIFFERENTLY.about(
+        str(acl),
+        f"KIP-1042 and today's brokers read this ACL differently: {reason}. "
+        f"{decisions:,} decisions of the inventory differ",
+        severity="medium" if decisions else "info",
+        acls=(acl,),
+        evidence=(reason, f"{decisions:,} decisions of the inventory differ"),
+    )

@@ -1,0 +1,161 @@
+"""ACLs → ``escalation``: which ALLOWs let a principal get more than its ACLs say, and how much.
+
+Sources: AclApis (CreateAcls and DeleteAcls need ALTER on the cluster), KafkaApis and
+ControllerApis (AlterUserScramCredentials the same; IncrementalAlterConfigs of a broker needs
+ALTER_CONFIGS, a replica's Fetch CLUSTER_ACTION on the cluster), DelegationTokenManager and
+KafkaApis.allowTokenRequests (a token for another owner needs CREATE_TOKENS on that user; who came
+with a token gets no other one, so such paths have one step).
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from aclkit.audit.findings.facts import AuditInput
+from aclkit.audit.findings.shelf import Pattern, pattern_of
+from aclkit.model.acl import Acl
+from aclkit.model.findings import Finding, Kind
+from aclkit.rules.patterns.identity import index_principals
+from aclkit.rules.patterns.match import LITERAL, names_exactly
+
+ESCALATION: Final = Kind(
+    id="escalation",
+    severity="high; medium for ALTER_CONFIGS, and for tokens of users without such power",
+    meaning=(
+        "This ALLOW is worth more than it says. ALTER on the cluster writes ACLs, for oneself "
+        "too, and sets SCRAM passwords of others: that is everything. CLUSTER_ACTION speaks as a "
+        "broker: it fetches every topic as a replica does. ALTER_CONFIGS changes the brokers' own "
+        "configuration. CREATE_TOKENS on a user makes delegation tokens with which one is that "
+        "user. What would be reached is in the evidence; the decisions of explain are those of "
+        "the ACLs as they stand. ACLs of super users are left out: they have everything already."
+    ),
+    fix=(
+        "Leave it to administrators and to the brokers: bind it to a host, and give applications "
+        "the ACLs that they need. What is meant to be so belongs into the mutes, with a reason."
+    ),
+)
+
+_BY_CLUSTER: Final[Mapping[str, tuple[str, str]]] = {
+    "ALTER": ("high", "can write ACLs for anybody and set SCRAM passwords, and so reach"),
+    "CLUSTER_ACTION": ("high", "can fetch as a replica does, and so read every topic of"),
+    "ALTER_CONFIGS": ("medium", "can change the configuration of the brokers that hold"),
+}
+"""Operation on the cluster → how bad it is, and what it is good for; the worst first."""
+
+
+def find_escalations(audit: AuditInput) -> Iterator[Finding]:
+    """Yield each ALLOW by which its principal can get more than the ACLs give it."""
+    for acl in audit.allows:
+        if acl.resource_type == "CLUSTER":
+            yield from _by_cluster(acl, audit)
+    yield from _by_tokens(audit)
+
+
+def _by_cluster(acl: Acl, audit: AuditInput) -> Iterator[Finding]:
+    """Yield the worst that an ALLOW on the cluster is good for."""
+    powers = [power for power in _BY_CLUSTER if audit.gives(acl, power)]
+    if powers:
+        severity, good_for = _BY_CLUSTER[powers[0]]
+        whole = _whole(audit)
+        yield ESCALATION.about(
+            str(acl),
+            f"{acl.principal} has {acl.operation} on the cluster: it {good_for} {whole}.",
+            severity=severity,
+            acls=(acl,),
+            evidence=(f"{power}: {_BY_CLUSTER[power][1]} {whole}" for power in powers),
+        )
+
+
+def _whole(audit: AuditInput) -> str:
+    principals, resources = len(audit.asked_principals), audit.resource_count
+    return f"all that there is: {principals:,} principals and {resources:,} resources are known"
+
+
+def _by_tokens(audit: AuditInput) -> Iterator[Finding]:
+    """Yield the ALLOWs of CREATE_TOKENS on other users, with what these may do."""
+    given = [acl for acl in audit.allows if _creates_tokens(acl, audit)]
+    if not given:
+        return
+    targets = _targets(given, audit)
+    for acl in given:
+        others = targets[pattern_of(acl)]
+        if any(target.user == acl.principal for target in others):
+            others = [target for target in others if target.user != acl.principal]
+        is_self = acl.pattern_type == LITERAL and acl.resource_name == acl.principal
+        if not is_self:
+            yield _tokens_of(acl, others)
+
+
+def _creates_tokens(acl: Acl, audit: AuditInput) -> bool:
+    return acl.resource_type == "USER" and audit.gives(acl, "CREATE_TOKENS")
+
+
+@dataclass(frozen=True, slots=True)
+class _Target:
+    """A user whom a token could be made for.
+
+    Attributes:
+        user: its principal.
+        is_mighty: whether it reaches everything: a super user, or ALTER on the cluster.
+        told: what it may, as evidence.
+    """
+
+    user: str
+    is_mighty: bool
+    told: str
+
+
+def _targets(given: Iterable[Acl], audit: AuditInput) -> Mapping[Pattern, Sequence[_Target]]:
+    """Return the known users that each resource pattern reaches, the mighty first."""
+    found: defaultdict[Pattern, list[_Target]] = defaultdict(list)
+    wanted = {pattern_of(acl) for acl in given}
+    named = {a.principal for a in audit.acls if names_exactly(a.principal, audit.semantics)}
+    users = {*audit.asked_principals, *named, *audit.settings.super_users}
+    for target in sorted(_known(users, audit), key=lambda t: (not t.is_mighty, t.user)):
+        for number in audit.index.matches("USER", target.user):
+            if audit.patterns[number] in wanted:
+                found[audit.patterns[number]].append(target)
+    return found
+
+
+def _known(users: Iterable[str], audit: AuditInput) -> Iterator[_Target]:
+    by_name: defaultdict[str, list[Acl]] = defaultdict(list)
+    for acl in audit.allows:
+        by_name[acl.principal].append(acl)
+    altering = (a for a in audit.allows if a.resource_type == "CLUSTER" and audit.gives(a, "ALTER"))
+    mighty = index_principals((acl.principal for acl in altering), audit.semantics)
+    supers = audit.settings.super_users
+    for user in users:
+        is_mighty = user in supers or bool(mighty.matching(user))
+        told = "a super user" if user in supers else _told(by_name.get(user, ()))
+        yield _Target(user, is_mighty, f"{user}: {told}")
+
+
+def _told(acls: Sequence[Acl]) -> str:
+    if not acls:
+        return "no ALLOW names it"
+    return f"{len(acls):,} ALLOWs, the first of them {min(acls, key=lambda a: a.acl_id)}"
+
+
+def _tokens_of(acl: Acl, others: Sequence[_Target]) -> Finding:
+    is_mighty = bool(others) and others[0].is_mighty
+    more = f"; {others[0].user} can reach everything" if is_mighty else ""
+    return ESCALATION.about(
+        str(acl),
+        f"{acl.principal} can make delegation tokens of {_whose(acl, others)}, and so act as they "
+        f"may{more}.",
+        severity="high" if is_mighty else "medium",
+        acls=(acl,),
+        evidence=(target.told for target in others),
+    )
+
+
+def _whose(acl: Acl, others: Sequence[_Target]) -> str:
+    if acl.pattern_type == LITERAL and acl.resource_name != "*":
+        return acl.resource_name
+    if len(others) == 1:
+        return others[0].user
+    return f"{len(others):,} known users" if others else "users to come, none of them known yet"

@@ -1,0 +1,72 @@
+"""ACLs and lifetimes of topics → ``inherited-access``: what a re-created topic took over."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from typing import Final
+
+from aclkit.audit.findings.facts import AuditInput, Life
+from aclkit.model.acl import Acl
+from aclkit.model.findings import INVENTORY, Finding, Kind
+from aclkit.rules.patterns.match import LITERAL
+
+INHERITED_ACCESS: Final = Kind(
+    id="inherited-access",
+    severity="medium",
+    meaning=(
+        "A topic was deleted and created again, and an ALLOW on its name from before the deletion "
+        "is still there: whoever had access to the old topic has it to the new one, which may "
+        "hold other data and belong to somebody else. Kafka removes no ACLs with a topic."
+    ),
+    fix=(
+        "Ask the topic's owner of today. If the access is meant, remove the ACL and add it again, "
+        "so that its offset says so; otherwise remove it."
+    ),
+    holds_for=INVENTORY,
+)
+
+
+def find_inherited_access(audit: AuditInput) -> Iterator[Finding]:
+    """Yield each ALLOW on a topic by name that is older than the end of the topic before it."""
+    born_again = dict(_born_again(audit))
+    for acl in audit.allows:
+        lives = born_again.get(acl.resource_name) if _names_a_topic(acl) else None
+        added = audit.added_offsets.get(acl.acl_id)
+        if lives and added is not None and added < _end(lives[0]):
+            yield _finding(acl, added, *lives)
+
+
+def _born_again(audit: AuditInput) -> Iterator[tuple[str, tuple[Life, Life]]]:
+    """Yield the topics alive that had a life before, with the last two of their lives."""
+    lives: defaultdict[str, list[Life]] = defaultdict(list)
+    for life in audit.topics:
+        lives[life.name].append(life)
+    for name, rows in lives.items():
+        if len(rows) > 1:
+            *_, before, now = sorted(rows, key=lambda life: life.first_offset)
+            is_same = bool(now.topic_id) and now.topic_id == before.topic_id
+            if now.last_offset is None and before.last_offset is not None and not is_same:
+                yield name, (before, now)
+
+
+def _names_a_topic(acl: Acl) -> bool:
+    return (acl.resource_type, acl.pattern_type) == ("TOPIC", LITERAL)
+
+
+def _end(life: Life) -> int:
+    return -1 if life.last_offset is None else life.last_offset
+
+
+def _finding(acl: Acl, added: int, before: Life, now: Life) -> Finding:
+    return INHERITED_ACCESS.about(
+        str(acl),
+        f"{acl.principal} got {acl.operation} on topic {acl.resource_name!r} at offset {added}; "
+        f"that topic was deleted at offset {before.last_offset}, and the one created at offset "
+        f"{now.first_offset} inherited the access.",
+        acls=(acl,),
+        evidence=(
+            f"the ACL was added at offset {added}",
+            f"topic deleted at offset {before.last_offset}, created again at {now.first_offset}",
+        ),
+    )

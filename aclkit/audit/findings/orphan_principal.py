@@ -1,0 +1,69 @@
+"""ACLs and lifetimes of users → ``orphan-principal``: whose ACLs nobody can use any more."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from aclkit.audit.findings.facts import AuditInput, Life
+from aclkit.audit.findings.public_access import ANONYMOUS
+from aclkit.model.acl import Acl
+from aclkit.model.findings import INVENTORY, Finding, Kind
+from aclkit.model.principal import split_principal
+from aclkit.rules.patterns.match import names_exactly
+
+ORPHAN_PRINCIPAL: Final = Kind(
+    id="orphan-principal",
+    severity="medium for a deleted user, info for one that the log never knew",
+    meaning=(
+        "ACLs name a user that has no SCRAM credential. Where the log says that it was deleted, "
+        "the ACLs wait for whoever is given that name next. Where the log never knew it, it may "
+        "come by another way than SCRAM, such as TLS, Kerberos or OAuth: name those in a file of "
+        "--principals. Nothing is said where no users are known, nor about distinguished names "
+        "and super users."
+    ),
+    fix="Remove the ACLs of this principal, or name it in the inventory of principals.",
+    holds_for=INVENTORY,
+)
+
+
+def find_orphan_principals(audit: AuditInput) -> Iterator[Finding]:
+    """Yield each principal that ACLs name and that is neither a user alive nor listed."""
+    if not audit.users:
+        return
+    lives: defaultdict[str, list[Life]] = defaultdict(list)
+    for life in audit.users:
+        lives[life.name].append(life)
+    alive = {name for name, rows in lives.items() if any(r.last_offset is None for r in rows)}
+    known = alive | audit.listed_principals | audit.settings.super_users | {ANONYMOUS}
+    acls: defaultdict[str, list[Acl]] = defaultdict(list)
+    for acl in audit.acls:
+        if acl.principal not in known and _may_be_scram(acl.principal, audit):
+            acls[acl.principal].append(acl)
+    for principal, rows in acls.items():
+        yield _finding(principal, rows, lives.get(principal, ()))
+
+
+def _may_be_scram(principal: str, audit: AuditInput) -> bool:
+    """Say whether it is one user by name, and not a distinguished name of TLS."""
+    parts = split_principal(principal)
+    if parts is None or not names_exactly(principal, audit.semantics):
+        return False
+    return parts[0] == "User" and "=" not in parts[1]
+
+
+def _finding(principal: str, acls: Sequence[Acl], lives: Sequence[Life]) -> Finding:
+    many = "One ACL names" if len(acls) == 1 else f"{len(acls):,} ACLs name"
+    if lives:
+        end = max(life.last_offset or 0 for life in lives)
+        what, severity = f"its last SCRAM credential was deleted at offset {end}", "medium"
+    else:
+        what, severity = "the log never knew a SCRAM credential of it", "info"
+    return ORPHAN_PRINCIPAL.about(
+        principal,
+        f"{many} {principal}, which has no SCRAM credential: {what}.",
+        severity=severity,
+        acls=acls,
+        evidence=(what,),
+    )

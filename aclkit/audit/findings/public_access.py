@@ -1,0 +1,74 @@
+"""ACLs and super users → ``public-access``: what everybody may do, or clients without a name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from aclkit.audit.findings.facts import AuditInput
+from aclkit.model.acl import ANY_OTHER_PRINCIPAL, Acl
+from aclkit.model.findings import Finding, Kind
+from aclkit.model.semantics import Semantics
+from aclkit.rules.patterns.match import is_any_host, principal_matches
+
+PUBLIC_ACCESS: Final = Kind(
+    id="public-access",
+    severity="high; medium where bound to a host, low where it shows descriptions only",
+    meaning=(
+        "An ALLOW is for everybody, for all principals that stand in no ACL, or for clients that "
+        "come without authentication (User:ANONYMOUS): whoever reaches a listener has the access. "
+        "Or User:ANONYMOUS is a super user, and such clients may do everything."
+    ),
+    fix="Allow it to the principals that need it, by name, then remove this ACL.",
+)
+ANONYMOUS: Final = "User:ANONYMOUS"
+"""Who comes over a listener without authentication (KafkaPrincipal.ANONYMOUS)."""
+
+_READ_ONLY: Final = ("DESCRIBE", "DESCRIBE_CONFIGS")
+
+
+def find_public_access(audit: AuditInput) -> Iterator[Finding]:
+    """Yield each ALLOW that everybody or ``User:ANONYMOUS`` has, and a nameless super user.
+
+    High, but medium where it is bound to a host, and low where it shows descriptions only.
+    """
+    if ANONYMOUS in audit.settings.super_users:
+        yield PUBLIC_ACCESS.about(
+            ANONYMOUS,
+            f"{ANONYMOUS} is a super user: every client without authentication may do everything.",
+            severity="high",
+            fix=(
+                "Take it out of super.users once brokers and controllers authenticate; until then "
+                "let nobody else reach a listener without authentication."
+            ),
+            evidence=(f"super.users holds {ANONYMOUS}",),
+        )
+    for acl in audit.allows:
+        whom = public_of(acl, audit.semantics)
+        if whom:
+            yield PUBLIC_ACCESS.about(
+                str(acl),
+                f"{whom} {_place(acl, audit.semantics)} has {acl.operation} on "
+                f"{acl.resource_type} {acl.resource_name!r} ({acl.pattern_type}) by this ALLOW.",
+                severity=_severity(acl, audit),
+                acls=(acl,),
+            )
+
+
+def public_of(acl: Acl, semantics: Semantics) -> str | None:
+    """Say for whom an ALLOW is public; None where it is for some principals only."""
+    if principal_matches(acl.principal, ANY_OTHER_PRINCIPAL, semantics):
+        return f"Every principal that {acl.principal} stands for"
+    if principal_matches(acl.principal, ANONYMOUS, semantics):
+        return "Every client without authentication"
+    return None
+
+
+def _place(acl: Acl, semantics: Semantics) -> str:
+    return "from any host" if is_any_host(acl.host, semantics) else f"from host {acl.host!r}"
+
+
+def _severity(acl: Acl, audit: AuditInput) -> str:
+    if audit.given[acl.acl_id].issubset(_READ_ONLY):
+        return "low"
+    return "high" if is_any_host(acl.host, audit.semantics) else "medium"

@@ -1,0 +1,92 @@
+"""The tables of a run → what its audit looks at."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from aclkit.audit.findings.facts import BROAD_SHARE, AuditInput, Life
+from aclkit.model.acl import Acl
+from aclkit.model.semantics import BrokerSettings, Semantics
+from aclkit.warehouse.readback import Readback, read_written
+from aclkit.warehouse.store import Store
+
+AUDITED: Final = (
+    "acl_history", "resource_lifetime", "principal_lifetime", "principal", "resource",
+)  # fmt: skip
+"""The tables that ``read_audit`` asks, under their own names."""
+
+
+def audit_of(
+    store: Store,
+    cluster_id: str,
+    settings: BrokerSettings,
+    semantics: Semantics,
+    *,
+    broad_share: float = BROAD_SHARE,
+) -> AuditInput:
+    """Read what an audit looks at, as this run has written it: see ``read_audit``."""
+    with read_written(store, cluster_id, *AUDITED) as read:
+        return read_audit(read, settings, semantics, broad_share=broad_share)
+
+
+def read_audit(
+    tables: Readback,
+    settings: BrokerSettings,
+    semantics: Semantics,
+    *,
+    broad_share: float = BROAD_SHARE,
+) -> AuditInput:
+    """Read the ACLs alive, lifetimes and inventory of one cluster.
+
+    Args:
+        tables: ``AUDITED``, opened by ``read_written``.
+        settings: super users and allow.everyone.
+        semantics: how ACLs are read.
+        broad_share: the share of the topics that more than is broad.
+    """
+    rows = tables.rows(_ACLS)
+    acls = [Acl(**dict(zip(Acl.__slots__, row[1:], strict=True))) for row in rows]
+    return AuditInput(
+        acls=acls,
+        semantics=semantics,
+        settings=settings,
+        topics=tuple(_lives(tables, _TOPICS)),
+        users=tuple(_lives(tables, _USERS)),
+        listed_topics=_names(tables, _LISTED_TOPICS),
+        listed_principals=_names(tables, _LISTED_PRINCIPALS),
+        asked_principals=sorted(_names(tables, _ASKED_PRINCIPALS)),
+        resource_count=tables.rows(_RESOURCES)[0][0],
+        added_offsets={acl.acl_id: row[0] for row, acl in zip(rows, acls, strict=True)},
+        broad_share=broad_share,
+    )
+
+
+def _lives(tables: Readback, sql: str) -> Iterator[Life]:
+    for name, first, last, topic_id in tables.rows(sql):
+        yield Life(name=name, first_offset=first, last_offset=last, topic_id=topic_id or "")
+
+
+def _names(tables: Readback, sql: str) -> frozenset[str]:
+    return frozenset(row[0] for row in tables.rows(sql))
+
+
+_ACLS: Final = (
+    "SELECT added_offset, acl_id, resource_type, resource_name, pattern_type, principal, host, "
+    "operation, permission_type FROM acl_history WHERE removed_offset IS NULL ORDER BY acl_id"
+)
+_TOPICS: Final = (
+    "SELECT resource_name, first_offset, last_offset, topic_id FROM resource_lifetime "
+    "WHERE resource_type = 'TOPIC' ORDER BY resource_name, first_offset"
+)
+_USERS: Final = (
+    # An owner of tokens is a user as long as it has some; that it has none is no deletion.
+    "SELECT principal, first_offset, last_offset, NULL FROM principal_lifetime "
+    "WHERE last_offset IS NULL OR mechanism <> 'DELEGATION_TOKEN' ORDER BY principal, first_offset"
+)
+_LISTED_TOPICS: Final = (
+    "SELECT resource_name FROM resource WHERE resource_type = 'TOPIC' AND origin = 'file'"
+)
+_LISTED_PRINCIPALS: Final = "SELECT principal FROM principal WHERE origin = 'file'"
+_ASKED_PRINCIPALS: Final = "SELECT principal FROM principal WHERE NOT is_any_other"
+_RESOURCES: Final = "SELECT count(*) FROM resource WHERE NOT is_any_other"

@@ -1,0 +1,97 @@
+"""A report → numbers in Prometheus' text format, for node_exporter's textfile collector."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from aclkit.audit.reports.data import Report
+from aclkit.audit.reports.states import count_states
+from aclkit.audit.reports.words import COMPLETE, count_severities
+
+
+class Metric(NamedTuple):
+    """A gauge: its name, what it says, and its samples, each with further labels."""
+
+    name: str
+    meaning: str
+    samples: tuple[tuple[dict[str, str], float], ...]
+
+
+def render_prometheus(report: Report) -> str:
+    """Write all gauges, each with HELP and TYPE and the label ``cluster``.
+
+    ``aclkit_acl_count`` is what a broker reports as AclCount (KIP-801), as of the run.
+    """
+    cluster = report.summary.cluster_id
+    return "".join(f"{line}\n" for metric in metrics(report) for line in _lines(metric, cluster))
+
+
+def metrics(report: Report) -> Iterator[Metric]:
+    """Yield the gauges of a report."""
+    summary = report.summary
+    for name, said, value in _singles(report):
+        yield Metric(name, said, (({}, float(value)),))
+    found = count_severities(summary.findings)
+    said = "Findings in force, but those that are muted."
+    yield Metric("findings", said, tuple(_labelled("severity", found)))
+    if summary.judged is not None:
+        states = count_states(summary.judged)
+        yield Metric("finding_states", "Findings by state.", tuple(_labelled("state", states)))
+    newest = report.trend[-1] if report.trend else None
+    moved = {"gained": newest.gained if newest else 0, "lost": newest.lost if newest else 0}
+    yield Metric(
+        "access_moved",
+        "Accesses that the run changed, per changed pair.",
+        tuple(_labelled("direction", moved)),
+    )
+    if summary.assertions is not None:
+        held = sum(tested.passed for tested in summary.assertions)
+        outcomes = {"holds": held, "broken": len(summary.assertions) - held}
+        yield Metric("assertions", "Assertions of the team.", tuple(_labelled("state", outcomes)))
+
+
+def _singles(report: Report) -> tuple[tuple[str, str, float], ...]:
+    summary = report.summary
+    return (
+        ("acl_count", "ACLs in force as of the run (AclCount).", summary.acls),
+        ("run_seconds", "How long the run took.", summary.seconds),
+        (
+            "run_finished_timestamp_seconds",
+            "When the run that decided ended, in seconds since 1970.",
+            report.finished_at.timestamp(),
+        ),
+        (
+            "run_age_seconds",
+            "Age of that run when these numbers were written.",
+            max(0.0, (report.made_at - report.finished_at).total_seconds()),
+        ),
+        ("run_complete", "1 if the run misses nothing, 0 otherwise.", summary.status == COMPLETE),
+        ("log_head_offset", "The log has been read up to this offset.", report.log_head),
+        ("decided_offset", "The decisions are as of this offset.", summary.head_offset),
+        (
+            "lag_offsets",
+            "Offsets that have been read and not decided yet.",
+            max(0, report.log_head - summary.head_offset),
+        ),
+    )
+
+
+def _labelled(label: str, values: dict[str, int]) -> Iterable[tuple[dict[str, str], float]]:
+    return (({label: name}, float(value)) for name, value in values.items())
+
+
+def _lines(metric: Metric, cluster: str) -> Iterator[str]:
+    name = f"aclkit_{metric.name}"
+    yield f"# HELP {name} {metric.meaning}"
+    yield f"# TYPE {name} gauge"
+    for labels, value in metric.samples:
+        pairs = {"cluster": cluster, **labels}.items()
+        written = ",".join(f'{label}="{_escaped(text)}"' for label, text in pairs)
+        yield f"{name}{{{written}}} {int(value) if value.is_integer() else repr(value)}"
+
+
+def _escaped(text: str) -> str:
+    """Escape a label's value: backslash, quote and line feed; half surrogates have no UTF-8."""
+    whole = text.encode("utf-8", "replace").decode()
+    return whole.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")

@@ -1,0 +1,157 @@
+"""A report → SARIF 2.1.0, the form in which code scanners take findings."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, Final
+
+from aclkit.audit.findings.baseline import Judged, Known
+from aclkit.audit.findings.kinds import KINDS
+from aclkit.audit.reports.data import AssertionOutcome, Report
+from aclkit.audit.reports.states import fixed, listed
+from aclkit.audit.reports.words import COMPLETE, iso
+from aclkit.model.findings import SEVERITIES, Finding
+
+SCHEMA: Final = "https://json.schemastore.org/sarif-2.1.0.json"
+ASSERTION: Final = "assertion"
+"""The rule of a broken assertion."""
+
+_BASELINE_STATES: Final = {True: "unchanged", False: "new"}
+_LEVELS: Final = {"high": "error", "medium": "warning", "low": "note", "info": "note"}
+
+
+def render_sarif(report: Report) -> str:
+    """Write one SARIF run: a rule per kind of finding, a result per finding or broken assertion.
+
+    An ACL has no file, so a result names it as a logical location (SARIF 2.1.0, 3.33). The
+    fingerprint is the finding's own and the same in every run.
+
+    Where there is a baseline or a mute, a result says by ``baselineState`` (3.27.24) whether it is
+    new, and by ``suppressions`` (3.27.23, 3.35) who answers for it until when. What is fixed is a
+    result ``absent`` that passes. A mute that has run out suppresses nothing: it is a property.
+    """
+    findings = listed(report.summary)
+    gone = [item.known for item in fixed(report.summary) if item.known is not None]
+    broken = [tested for tested in report.summary.assertions or () if not tested.passed]
+    names = [*(finding.finding for finding, _ in findings), *(known.finding for known in gone)]
+    kinds = list(dict.fromkeys(names))
+    rules = [*kinds, *([ASSERTION] if broken else ())]
+    place = {kind: number for number, kind in enumerate(rules)}
+    run = {
+        "tool": {"driver": _driver(report, rules, [finding for finding, _ in findings])},
+        "automationDetails": {"id": f"aclkit/{report.summary.cluster_id}/{report.summary.run_id}"},
+        "columnKind": "unicodeCodePoints",
+        "invocations": [_invocation(report)],
+        "results": [
+            *(_result(finding, state, place[finding.finding]) for finding, state in findings),
+            *(_fixed(known, place[known.finding]) for known in gone),
+            *(_broken(tested, place[ASSERTION]) for tested in broken),
+        ],
+    }
+    return json.dumps({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2) + "\n"
+
+
+def _invocation(report: Report) -> dict[str, Any]:
+    summary = report.summary
+    return {
+        "executionSuccessful": summary.status == COMPLETE,
+        "startTimeUtc": iso(summary.started_at),
+        "endTimeUtc": iso(report.finished_at),
+        "toolExecutionNotifications": [
+            {"level": "note", "message": {"text": note}} for note in summary.notes
+        ],
+    }
+
+
+def _driver(report: Report, rules: list[str], findings: list[Finding]) -> dict[str, Any]:
+    """Describe the rules; a kind's level is that of its worst finding, which comes first."""
+    first = {finding.finding: finding for finding in reversed(findings)}
+    return {
+        "name": "aclkit",
+        "version": report.version,
+        "rules": [_rule(rule, first.get(rule)) for rule in rules],
+    }
+
+
+def _rule(rule: str, worst: Finding | None) -> dict[str, Any]:
+    kind = KINDS.get(rule)
+    if rule == ASSERTION:
+        meaning, fix = "A policy of the team does not hold.", "Mend what breaks it."
+    elif kind is not None:
+        meaning, fix = kind.meaning, kind.fix
+    else:
+        meaning, fix = (worst.message, worst.fix) if worst else (rule, rule)
+    severity = worst.severity if worst else kind.severity if kind else SEVERITIES[0]
+    level = _LEVELS.get(severity, _LEVELS[SEVERITIES[0]])
+    return {
+        "id": rule,
+        "shortDescription": {"text": rule.replace("-", " ")},
+        "fullDescription": {"text": meaning},
+        "help": {"text": fix},
+        "defaultConfiguration": {"level": level},
+    }
+
+
+def _result(finding: Finding, state: Judged | None, rule: int) -> dict[str, Any]:
+    return {
+        "ruleId": finding.finding,
+        "ruleIndex": rule,
+        "level": _LEVELS[finding.severity],
+        "kind": "fail",
+        "message": {"text": f"{finding.message} {finding.fix}"},
+        "locations": [_place(finding.subject)],
+        "partialFingerprints": {"aclkit/v1": finding.fingerprint},
+        "properties": {
+            "severity": finding.severity,
+            "holdsFor": finding.holds_for,
+            "evidence": list(finding.evidence),
+            "aclIds": list(finding.acl_ids),
+            **({"muteRanOut": _mute(state)} if state and state.is_expired else {}),
+        },
+        **({} if state is None else _state(state)),
+    }
+
+
+def _state(state: Judged) -> dict[str, Any]:
+    """Say a state; every result has suppressions then, those without one an empty list."""
+    suppression = {"kind": "external", "status": "accepted", "justification": _mute(state)}
+    return {
+        "baselineState": _BASELINE_STATES[state.known is not None],
+        "suppressions": [suppression] if state.state == "muted" else [],
+    }
+
+
+def _mute(state: Judged) -> str:
+    mute = state.mute
+    return f"{mute.owner}, until {mute.until}: {mute.reason}" if mute is not None else ""
+
+
+def _fixed(known: Known, rule: int) -> dict[str, Any]:
+    return {
+        "ruleId": known.finding,
+        "ruleIndex": rule,
+        "level": "none",
+        "kind": "pass",
+        "message": {"text": f"Fixed: {known.finding} of {known.subject}"},
+        "locations": [_place(known.subject)],
+        "partialFingerprints": {"aclkit/v1": known.fingerprint},
+        "baselineState": "absent",
+        "suppressions": [],
+    }
+
+
+def _broken(tested: AssertionOutcome, rule: int) -> dict[str, Any]:
+    example = f" For example: {tested.example}" if tested.example else ""
+    return {
+        "ruleId": ASSERTION,
+        "ruleIndex": rule,
+        "level": _LEVELS[tested.severity],
+        "kind": "fail",
+        "message": {"text": f"{tested.message}{example}"},
+        "locations": [_place(tested.name)],
+        "partialFingerprints": {"aclkit/v1": f"assertion:{tested.name}"},
+    }
+
+
+def _place(name: str) -> dict[str, Any]:
+    return {"logicalLocations": [{"fullyQualifiedName": name, "kind": "resource"}]}

@@ -1,0 +1,56 @@
+"""A report → its findings as CSV that a spreadsheet opens without running anything in it.
+
+Everywhere else CSV is data and values are exact. Here a cell that a spreadsheet would take for a
+formula gets an apostrophe in front (OWASP, CSV injection). Where a comma is the decimal sign,
+spreadsheets part cells at semicolons, whatever quotes say: what follows one is treated alike.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from aclkit.audit.findings.baseline import Judged
+from aclkit.audit.reports.data import Report
+from aclkit.audit.reports.states import fixed, listed
+from aclkit.model.findings import Finding
+from aclkit.model.visible import visible
+
+COLUMNS: Final = (
+    "severity", "finding", "subject", "message", "fix", "holds_for", "evidence", "fingerprint",
+    "state", "muted_until", "owner", "reason",
+)  # fmt: skip
+_FORMULA: Final = re.compile(r"(^|;)(?=[ \u00a0]*[=+\-@\t\r])")
+
+
+def render_spreadsheet(report: Report) -> str:
+    """Write one line per finding, the worst first, what is fixed last; every cell is quoted."""
+    rows = [_row(finding, state) for finding, state in listed(report.summary)]
+    for item in fixed(report.summary):
+        if (known := item.known) is not None:
+            said = (known.severity, known.finding, known.subject, "", "", "", "")
+            rows.append((*said, known.fingerprint, item.state, "", "", ""))
+    return "".join(f"{','.join(map(_cell, row))}\r\n" for row in (COLUMNS, *rows))
+
+
+def _row(f: Finding, state: Judged | None) -> tuple[str, ...]:
+    mute = state and state.mute
+    answer = (mute.until.isoformat(), mute.owner, mute.reason) if mute else ("", "", "")
+    return (
+        f.severity, f.finding, f.subject, f.message, f.fix, f.holds_for,
+        "; ".join(f.evidence), f.fingerprint, state.state if state else "", *answer,
+    )  # fmt: skip
+
+
+def neutral(text: str) -> str:
+    """Keep a spreadsheet from taking a text for a formula.
+
+    >>> neutral("=1+1"), neutral(" @x"), neutral("User:a")
+    ("'=1+1", "' @x", 'User:a')
+    """
+    return _FORMULA.sub(r"\1'", text)
+
+
+def _cell(text: str) -> str:
+    quoted = visible(neutral(text)).replace('"', '""')
+    return f'"{quoted}"'

@@ -1,0 +1,226 @@
+"""What every report of a run shows: one record, gathered once, which all renderers read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from aclkit.audit.findings.baseline import Judged
+from aclkit.model.acl import Acl
+from aclkit.model.findings import Finding
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cause:
+    """A record of the log that moved an ACL, and so an access.
+
+    Attributes:
+        offset: where the change took effect.
+        at: the time of the record; None where the log does not say.
+        what: ``added`` or ``removed``.
+        acl: the ACL.
+    """
+
+    offset: int
+    at: datetime | None
+    what: str
+    acl: Acl
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AccessChange:
+    """Accesses of one principal, or of a class of them, to one resource that a run changed.
+
+    Attributes:
+        who: the principal, or words for the class.
+        resource: as people write it.
+        gained: how many hosts × operations became ALLOWED.
+        lost: how many became DENIED.
+        cause: acl, settings or inventory.
+        cause_offsets: log offsets of the ACL records behind it.
+        causes: these records, as far as the history still has them.
+    """
+
+    who: str
+    resource: str
+    gained: int
+    lost: int
+    cause: str
+    cause_offsets: tuple[int, ...] = ()
+    causes: tuple[Cause, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AssertionOutcome:
+    """One policy of the team, and whether the run met it.
+
+    Attributes:
+        name: what the team calls it.
+        passed: whether it holds.
+        severity: how bad it is if it does not.
+        message: one plain sentence.
+        example: a concrete access that breaks it; empty where none does.
+    """
+
+    name: str
+    passed: bool
+    severity: str
+    message: str
+    example: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NightlySummary:
+    """What one nightly run read, decided and found.
+
+    Attributes:
+        status: ``complete`` or ``incomplete``, as in ``job_run``.
+        head_offset: the state is as of this offset (exclusive).
+        rows_expected: principals × hosts × operations × resources.
+        rows_decided: how many of them the tables answer.
+        changes: the largest access changes.
+        access_changes: how many there are in all.
+        findings: those in force, but those that are muted.
+        exit_code: what the run ended with; None where that is not known any more.
+        assertions: the team's policies; None where none were tested.
+        judged: every finding with its state, muted and fixed ones too; None where there is
+            neither a baseline nor a mute.
+    """
+
+    cluster_id: str
+    run_id: str
+    started_at: datetime
+    seconds: float
+    status: str
+    head_offset: int
+    acls: int
+    principals: int
+    hosts: int
+    resources: int
+    rows_expected: int
+    rows_decided: int
+    notes: tuple[str, ...]
+    findings: tuple[Finding, ...]
+    changes: tuple[AccessChange, ...]
+    access_changes: int
+    exit_code: int | None
+    assertions: tuple[AssertionOutcome, ...] | None = None
+    judged: tuple[Judged, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AliveAcl:
+    """An ACL of the decided state, and the record that added it."""
+
+    acl: Acl
+    added_offset: int
+    added_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrendPoint:
+    """One run of the past, in numbers.
+
+    Attributes:
+        findings: how many findings were in force, by severity.
+        gained: accesses (hosts × operations) that became ALLOWED, per changed pair.
+        lost: accesses that became DENIED.
+    """
+
+    run_number: int
+    started_at: datetime
+    seconds: float
+    status: str
+    acls: int
+    findings: Mapping[str, int]
+    gained: int
+    lost: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HeatMap:
+    """How much of each group of topics each principal may use.
+
+    Attributes:
+        prefixes: a topic's name up to its first ``.``, ``-`` or ``_``, with the number of topics.
+        principals: who, the one with the widest access first.
+        allowed: per principal and prefix: topics × operations ALLOWED from some host.
+        possible: per prefix: topics × operations.
+        more_prefixes: how many prefixes are left out.
+        more_principals: how many principals are left out.
+    """
+
+    prefixes: tuple[tuple[str, int], ...]
+    principals: tuple[str, ...]
+    allowed: tuple[tuple[int, ...], ...]
+    possible: tuple[int, ...]
+    more_prefixes: int
+    more_principals: int
+
+
+Ruling = tuple[str, int, bool, int, int]
+"""Operation, host (-1 is any other), is ALLOWED, rule, ACL (-1 without one)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Explorer:
+    """The whole of ``explain`` in its factored form, every name said once and then numbered.
+
+    Attributes:
+        principals: (name, class, is super user) in order of names.
+        hosts: the named hosts in order; "any other" is not among them.
+        resources: (type, name) in order.
+        operations: the operations of each type.
+        acls: the ACLs that rulesets hold.
+        rulesets: per ruleset the ACLs in it, by place in ``acls``.
+        rulings: per ruleset what it says of operations and hosts.
+        super_ruleset: the ruleset of super users; -1 without one.
+        classes: per principal class the ruleset of each resource.
+        pairs: (principal, resource, ruleset) where the class does not answer.
+        rules: names of the rules that rulings number.
+    """
+
+    principals: tuple[tuple[str, int, bool], ...]
+    hosts: tuple[str, ...]
+    resources: tuple[tuple[str, str], ...]
+    operations: Mapping[str, tuple[str, ...]]
+    acls: tuple[AliveAcl, ...]
+    rulesets: tuple[tuple[int, ...], ...]
+    rulings: tuple[tuple[Ruling, ...], ...]
+    super_ruleset: int
+    classes: tuple[tuple[int, ...], ...]
+    pairs: tuple[tuple[int, int, int], ...]
+    rules: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Report:
+    """One published run, ready to be shown.
+
+    Attributes:
+        summary: the run itself; what the Markdown page shows.
+        version: of aclkit.
+        made_at: when the report was made.
+        finished_at: when the run that decided ended.
+        log_head: the log has been read up to this offset (exclusive); past ``head_offset`` where
+            a later run replayed and did not decide.
+        kinds: every kind of finding that the run looked for.
+        acls: the ACLs behind the findings, by id.
+        trend: the latest runs that decided, the oldest first.
+        heat: principals × topic prefixes.
+        explorer: all decisions, or None.
+        explorer_note: why there is no explorer; empty where there is one.
+    """
+
+    summary: NightlySummary
+    version: str
+    made_at: datetime
+    finished_at: datetime
+    log_head: int
+    kinds: tuple[str, ...] = ()
+    acls: Mapping[str, AliveAcl] = field(default_factory=dict)
+    trend: tuple[TrendPoint, ...] = ()
+    heat: HeatMap | None = None
+    explorer: Explorer | None = None
+    explorer_note: str = ""

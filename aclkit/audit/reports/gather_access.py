@@ -1,0 +1,217 @@
+"""Published decisions of a cluster → the explorer and the heat map of a report."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Final, TypeVar
+
+import duckdb
+
+from aclkit.audit.reports.data import AliveAcl, Explorer, HeatMap, Ruling
+from aclkit.model.acl import ANY_OTHER
+from aclkit.model.operation import OPERATIONS_OF_TYPE
+from aclkit.rules.decide.rules import ALLOWED
+from aclkit.warehouse.sql import fetch
+from aclkit.warehouse.views import SUPER_RULESET, pair_ruleset_sql
+
+MOST_PAIRS: Final = 2_000_000
+"""Up to so many principals × resources the explorer is part of a report."""
+
+MOST_PARTS: Final = 400_000
+"""And up to so many rows of the factored tables: about 8 MB of the page."""
+
+MOST_PRINCIPALS: Final = 50
+MOST_PREFIXES: Final = 30
+"""The rows and columns of the heat map: what a person can look at."""
+
+
+def gather_explorer(
+    connection: duckdb.DuckDBPyConnection, cluster_id: str, acls: Sequence[AliveAcl]
+) -> tuple[Explorer | None, str]:
+    """Read all decisions in their factored form; beyond the limits say why not."""
+    ((principals, resources, parts),) = fetch(connection, _SIZES, [cluster_id] * 5)
+    if principals * resources > MOST_PAIRS or parts > MOST_PARTS:
+        return None, (
+            f"This cluster has {principals:,} principals × {resources:,} resources, decided by "
+            f"{parts:,} rows; a report holds up to {MOST_PAIRS:,} pairs and {MOST_PARTS:,} rows. "
+            "Ask the warehouse instead: aclkit who-can OPERATION RESOURCE, aclkit what-can "
+            "PRINCIPAL, aclkit why PRINCIPAL OPERATION RESOURCE."
+        )
+    return _Reader(connection, cluster_id).read(acls), ""
+
+
+class _Numbers(dict[Any, int]):
+    """Numbers names in the order in which they are first asked for."""
+
+    def __missing__(self, key: object) -> int:
+        self[key] = len(self)
+        return self[key]
+
+
+_Name = TypeVar("_Name")
+
+
+def _number(names: Iterable[_Name]) -> dict[_Name, int]:
+    return {name: place for place, name in enumerate(names)}
+
+
+class _Reader:
+    """Reads the factored tables of one cluster, and says every name by its number."""
+
+    def __init__(self, connection: duckdb.DuckDBPyConnection, cluster_id: str) -> None:
+        self._ask: Callable[[str], list[tuple[Any, ...]]] = lambda text: fetch(
+            connection, text, [cluster_id]
+        )
+
+    def read(self, acls: Sequence[AliveAcl]) -> Explorer:
+        """Read it all; hosts that no ACL names are ruled on as any other."""
+        resources = [(kind, name) for kind, name in self._ask(_RESOURCES)]
+        hosts = [host for (host,) in self._ask(_HOSTS) if host != ANY_OTHER]
+        classes, rules = _Numbers(), _Numbers()
+        people = self._ask(_PRINCIPALS)
+        principals = [(name, classes[kind], is_super) for name, kind, is_super in people]
+        place_of = _number(resources)
+        number_of = _number(ruleset for (ruleset,) in self._ask(_RULESETS))
+        acl_of = _number(alive.acl.acl_id for alive in acls)
+        rulings = self._rulings(number_of, _number(hosts), acl_of, rules)
+        return Explorer(
+            principals=tuple(principals),
+            hosts=tuple(hosts),
+            resources=tuple(resources),
+            operations=OPERATIONS_OF_TYPE,
+            acls=tuple(acls),
+            rulesets=self._members(number_of, acl_of),
+            rulings=rulings,
+            super_ruleset=number_of.get(SUPER_RULESET, -1),
+            classes=self._classes(classes, place_of, number_of),
+            pairs=tuple(self._pairs(principals, place_of, number_of)),
+            rules=tuple(rules),
+        )
+
+    def _classes(
+        self,
+        classes: Mapping[str, int],
+        place_of: Mapping[tuple[str, str], int],
+        number_of: Mapping[str, int],
+    ) -> tuple[tuple[int, ...], ...]:
+        """Return the ruleset of every resource for each class; -1 where there is none."""
+        found = [[-1] * len(place_of) for _ in classes]
+        for kind, resource_type, name, ruleset in self._ask(_CLASS_PAIRS):
+            if kind in classes and (resource_type, name) in place_of:
+                found[classes[kind]][place_of[resource_type, name]] = number_of[ruleset]
+        return tuple(map(tuple, found))
+
+    def _rulings(
+        self,
+        number_of: Mapping[str, int],
+        host_of: Mapping[str, int],
+        acl_of: Mapping[str, int],
+        rules: _Numbers,
+    ) -> tuple[tuple[Ruling, ...], ...]:
+        """Return the rulings of each ruleset, those on any other host with -1 for the host."""
+        found: list[list[Ruling]] = [[] for _ in number_of]
+        for ruleset, operation, host, decision, rule, acl_id in self._ask(_RULINGS):
+            verdict = decision == ALLOWED, rules[rule], acl_of.get(acl_id, -1)
+            found[number_of[ruleset]].append((operation, host_of.get(host, -1), *verdict))
+        return tuple(map(tuple, found))
+
+    def _members(
+        self, number_of: Mapping[str, int], acl_of: Mapping[str, int]
+    ) -> tuple[tuple[int, ...], ...]:
+        """Return the ACLs of each ruleset."""
+        group_of = dict(self._ask(_GROUPS))
+        members: list[tuple[int, ...]] = [()] * len(number_of)
+        for ruleset, groups in self._ask(_MEMBERS):
+            if ruleset in number_of:
+                held = (acl_of.get(one) for group in groups for one in group_of.get(group, ()))
+                members[number_of[ruleset]] = tuple(sorted(p for p in held if p is not None))
+        return tuple(members)
+
+    def _pairs(
+        self,
+        principals: Iterable[tuple[str, int, bool]],
+        place_of: Mapping[tuple[str, str], int],
+        number_of: Mapping[str, int],
+    ) -> list[tuple[int, int, int]]:
+        """Return the pairs that a class does not answer for."""
+        principal_of = _number(name for name, _, _ in principals)
+        return sorted(
+            (principal_of[principal], place_of[kind, name], number_of[ruleset])
+            for principal, kind, name, ruleset in self._ask(_PAIRS)
+            if principal in principal_of and (kind, name) in place_of
+        )
+
+
+def gather_heat(connection: duckdb.DuckDBPyConnection, cluster_id: str) -> HeatMap:
+    """Read how much of each group of topics each principal may use from some host."""
+    prefixes = fetch(connection, _PREFIXES, [cluster_id, ANY_OTHER])
+    shown = prefixes[:MOST_PREFIXES]
+    names = [name for name, _ in shown]
+    operations = list(OPERATIONS_OF_TYPE["TOPIC"])
+    cells: defaultdict[str, dict[str, int]] = defaultdict(dict)
+    for principal, prefix, allowed in fetch(
+        connection, _HEAT, [cluster_id, operations, cluster_id, ANY_OTHER, names]
+    ):
+        cells[principal][prefix] = allowed
+    everybody = [name for name, _, _ in fetch(connection, _PRINCIPALS, [cluster_id])]
+    widest = sorted(everybody, key=lambda who: (-sum(cells[who].values()), who))
+    chosen = widest[:MOST_PRINCIPALS]
+    return HeatMap(
+        prefixes=tuple(shown),
+        principals=tuple(chosen),
+        allowed=tuple(tuple(cells[who].get(name, 0) for name in names) for who in chosen),
+        possible=tuple(topics * len(operations) for _, topics in shown),
+        more_prefixes=len(prefixes) - len(shown),
+        more_principals=len(widest) - len(chosen),
+    )
+
+
+_SIZES: Final = (
+    "SELECT (SELECT count(*) FROM principal WHERE cluster_id = ?), "
+    "(SELECT count(*) FROM resource WHERE cluster_id = ?), "
+    "(SELECT count(*) FROM explain_pair WHERE cluster_id = ?) "
+    "+ (SELECT count(*) FROM explain_class_pair WHERE cluster_id = ?) "
+    "+ (SELECT count(*) FROM explain_ruling WHERE cluster_id = ?)"
+)
+_PRINCIPALS: Final = (
+    "SELECT principal, principal_class, coalesce(is_super_user, false) FROM principal "
+    "WHERE cluster_id = ? ORDER BY principal"
+)
+_RESOURCES: Final = (
+    "SELECT resource_type, resource_name FROM resource WHERE cluster_id = ? "
+    "ORDER BY resource_type, resource_name"
+)
+_HOSTS: Final = "SELECT host FROM host WHERE cluster_id = ? ORDER BY host"
+_RULESETS: Final = (
+    "SELECT DISTINCT ruleset_id FROM explain_ruling WHERE cluster_id = ? ORDER BY ruleset_id"
+)
+_CLASS_PAIRS: Final = (
+    "SELECT principal_class, resource_type, resource_name, ruleset_id FROM explain_class_pair "
+    "WHERE cluster_id = ?"
+)
+_PAIRS: Final = (
+    "SELECT principal, resource_type, resource_name, ruleset_id FROM explain_pair "
+    "WHERE cluster_id = ?"
+)
+_RULINGS: Final = (
+    "SELECT ruleset_id, operation, host, decision, rule, deciding_acl_id FROM explain_ruling "
+    "WHERE cluster_id = ? ORDER BY ruleset_id, operation, host"
+)
+_GROUPS: Final = "SELECT group_id, acl_ids FROM ruleset_group WHERE cluster_id = ?"
+_MEMBERS: Final = "SELECT ruleset_id, group_ids FROM ruleset WHERE cluster_id = ?"
+_PREFIX: Final = "regexp_extract(resource_name, '^[._-]*[^._-]+[._-]?')"
+_PREFIXES: Final = (
+    f"SELECT {_PREFIX} AS prefix, count(*) FROM resource WHERE cluster_id = ? "  # noqa: S608 -- this module's own text
+    "AND resource_type = 'TOPIC' AND resource_name <> ? GROUP BY ALL ORDER BY count(*) DESC, prefix"
+)
+_HEAT: Final = (
+    "WITH open AS (SELECT ruleset_id, count(DISTINCT operation) AS operations "  # noqa: S608 -- likewise
+    "FROM explain_ruling WHERE cluster_id = ? AND decision = 'ALLOWED' "
+    "AND operation IN (SELECT unnest(CAST(? AS VARCHAR[]))) GROUP BY ruleset_id), "
+    f"pair AS ({pair_ruleset_sql()}) "
+    f"SELECT principal, {_PREFIX} AS prefix, CAST(sum(operations) AS BIGINT) "
+    "FROM pair JOIN open ON open.ruleset_id = pair.ruleset_id "
+    "WHERE cluster_id = ? AND resource_type = 'TOPIC' AND resource_name <> ? "
+    "AND prefix IN (SELECT unnest(CAST(? AS VARCHAR[]))) GROUP BY ALL"
+)

@@ -1,0 +1,143 @@
+"""Published runs of a cluster → the trend over them, and what the newest one changed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC
+from typing import Final
+
+import duckdb
+
+from aclkit.audit.reports.data import AccessChange, Cause, TrendPoint
+from aclkit.model.acl import Acl
+from aclkit.model.findings import SEVERITIES
+from aclkit.model.resource import Resource
+from aclkit.model.semantics import Semantics
+from aclkit.rules.patterns.match import names_exactly, principal_matches, reaches
+from aclkit.warehouse.published import Run, run_settings
+from aclkit.warehouse.sql import fetch
+from aclkit.warehouse.standing import MATERIALIZING
+
+MOST_CHANGES: Final = 1_000
+"""So many access changes are read, the largest; all are counted."""
+
+MOST_RUNS: Final = 30
+"""So many runs the trend goes back."""
+
+
+def read_trend(connection: duckdb.DuckDBPyConnection, cluster_id: str) -> Iterator[TrendPoint]:
+    """Yield the latest runs that decided, the oldest first.
+
+    The findings in force after a run are its own and those of the run whose decisions it kept.
+    """
+    rows = fetch(connection, _RUNS, [cluster_id, list(MATERIALIZING), MOST_RUNS])
+    numbers = [row[0] for row in rows]
+    found: dict[int, dict[str, int]] = {number: dict.fromkeys(SEVERITIES, 0) for number in numbers}
+    for number, severity, count in fetch(connection, _FOUND, [cluster_id, numbers]):
+        found[number][severity] = count
+    moved = {
+        run_id: (gained, lost) for run_id, gained, lost in fetch(connection, _MOVED, [cluster_id])
+    }
+    for number, run_id, started_at, seconds, status, acls in reversed(rows):
+        gained, lost = moved.get(run_id, (0, 0))
+        yield TrendPoint(
+            run_number=number,
+            started_at=started_at.replace(tzinfo=UTC),
+            seconds=seconds,
+            status=status,
+            acls=acls,
+            findings=found[number],
+            gained=gained,
+            lost=lost,
+        )
+
+
+def read_changes(
+    connection: duckdb.DuckDBPyConnection, run: Run
+) -> tuple[tuple[AccessChange, ...], int]:
+    """Read the largest access changes of a run, and how many there are in all."""
+    place = [run.cluster_id, run.run_id]
+    ((number,),) = fetch(connection, _COUNT, place)
+    rows = fetch(connection, _CHANGES, [*place, MOST_CHANGES])
+    offsets = sorted({offset for row in rows for offset in row[-1] or ()})
+    _, semantics = run_settings(run)
+    causes = _read_causes(connection, run.cluster_id, offsets)
+    changes = tuple(
+        AccessChange(
+            who=principal or f"all principals of class {principal_class}",
+            resource=str(Resource(resource_type, name)),
+            gained=gained,
+            lost=lost,
+            cause=cause,
+            cause_offsets=tuple(at or ()),
+            causes=tuple(
+                cause
+                for offset in at or ()
+                for cause in causes.get(offset, ())
+                if _may_cause(cause.acl, principal, Resource(resource_type, name), semantics)
+            ),
+        )
+        for (
+            principal, principal_class, resource_type, name, gained, lost, cause, at,
+        ) in rows
+    )  # fmt: skip
+    return changes, number
+
+
+def _may_cause(acl: Acl, principal: str | None, resource: Resource, semantics: Semantics) -> bool:
+    """Say whether an ACL is about a change: a transaction moves others at the same offset."""
+    if not reaches(acl, resource.resource_type, resource.resource_name, semantics):
+        return False
+    if principal is None:
+        return not names_exactly(acl.principal, semantics)
+    return principal_matches(acl.principal, principal, semantics)
+
+
+def _read_causes(
+    connection: duckdb.DuckDBPyConnection, cluster_id: str, offsets: list[int]
+) -> dict[int, list[Cause]]:
+    """Read which ACLs were added or removed at log offsets."""
+    found: dict[int, list[Cause]] = {}
+    size = len(Acl.__slots__)
+    for row in fetch(connection, _CAUSES, [cluster_id, offsets]):
+        offset, at, what = row[size:]
+        cause = Cause(
+            offset=offset,
+            at=at and at.replace(tzinfo=UTC),
+            what=what,
+            acl=Acl(**dict(zip(Acl.__slots__, row[:size], strict=True))),
+        )
+        found.setdefault(offset, []).append(cause)
+    return found
+
+
+_RUNS: Final = (
+    "SELECT run_number, run_id, CAST(started_at AS TIMESTAMP), coalesce(seconds, 0), status, "
+    "coalesce(counts['acls'], 0) FROM job_run WHERE cluster_id = ? "
+    "AND job IN (SELECT unnest(CAST(? AS VARCHAR[]))) ORDER BY run_number DESC LIMIT ?"
+)
+_FOUND: Final = (
+    "SELECT r.run_number, f.severity, count(DISTINCT f.fingerprint) FROM job_run r "
+    "JOIN job_run d ON d.cluster_id = r.cluster_id "
+    "AND d.run_number IN (r.run_number, r.counts['decided_in_run']) "
+    "JOIN finding f ON f.cluster_id = d.cluster_id AND f.run_id = d.run_id "
+    "WHERE r.cluster_id = ? AND r.run_number IN (SELECT unnest(CAST(? AS BIGINT[]))) GROUP BY ALL"
+)
+_MOVED: Final = (
+    "SELECT run_id, CAST(sum(gained) AS BIGINT), CAST(sum(lost) AS BIGINT) FROM access_change "
+    "WHERE cluster_id = ? GROUP BY run_id"
+)
+_COUNT: Final = "SELECT count(*) FROM access_change WHERE cluster_id = ? AND run_id = ?"
+_CHANGES: Final = (
+    "SELECT principal, principal_class, resource_type, resource_name, gained, lost, cause, "
+    "cause_offsets FROM access_change WHERE cluster_id = ? AND run_id = ? "
+    "ORDER BY gained + lost DESC, principal, resource_type, resource_name LIMIT ?"
+)
+_CAUSES: Final = (
+    "SELECT acl_id, resource_type, resource_name, pattern_type, principal, host, operation, "
+    "permission_type, moved.offset, CAST(moved.at AS TIMESTAMP), moved.what FROM ("
+    "SELECT *, unnest([{'offset': effective_offset, 'at': added_at, 'what': 'added'}, "
+    "{'offset': removed_offset, 'at': removed_at, 'what': 'removed'}]) AS moved "
+    "FROM acl_history WHERE cluster_id = ?) "
+    "WHERE moved.offset IN (SELECT unnest(CAST(? AS BIGINT[]))) ORDER BY moved.offset, acl_id"
+)

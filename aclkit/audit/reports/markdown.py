@@ -1,0 +1,216 @@
+"""The summary of a nightly run → one Markdown page that a person reads in the morning."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final
+
+from aclkit.audit.findings.baseline import Judged
+from aclkit.audit.reports.data import AccessChange, AssertionOutcome, NightlySummary
+from aclkit.audit.reports.states import fixed, muted, state_by_fingerprint, state_words
+from aclkit.audit.reports.words import (
+    COMPLETE,
+    broken_assertions,
+    cause_words,
+    missing_answers,
+    thousands,
+    utc,
+    verdict,
+)
+from aclkit.model.findings import Finding, sort_findings
+from aclkit.model.visible import visible
+
+MOST_ROWS: Final = 50
+"""So many things to do, findings of one kind, and changes are printed; the rest is counted."""
+
+_SPECIAL: Final = re.compile(r"[\\`*_\[\]|~$@!#]")
+_LIST_MARK: Final = re.compile(r"^(\d*)([-+=.)])")
+"""What would open a list or underline a heading at the start of a line."""
+_OUTER_SPACE: Final = re.compile(r"^ | $")
+_ENTITIES: Final = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
+
+
+def render_summary(summary: NightlySummary) -> str:
+    """Write the page: the verdict, what to do, counts, findings, access changes, notes.
+
+    Muted findings stand apart, with who answers for them, and so does what is fixed.
+
+    Names come from strangers; ``escape_markdown`` keeps them text.
+    """
+    tasks = list(_tasks(summary))
+    blocks = (
+        [f"# Kafka access on cluster {escape_markdown(summary.cluster_id)}"],
+        [f"**{escape_markdown(verdict(summary))}**"],
+        *_to_do(tasks),
+        _counts(summary),
+        *_findings(summary),
+        *_muted(muted(summary)),
+        *_fixed(fixed(summary)),
+        *_assertions(summary.assertions),
+        *_changes(summary.changes, summary.access_changes),
+        *_notes(summary.notes),
+    )
+    return "\n\n".join("\n".join(block) for block in blocks) + "\n"
+
+
+def escape_markdown(text: str) -> str:
+    r"""Write a text so that Markdown and HTML show it and do nothing else with it.
+
+    What is not printable, line breaks and marks that turn the direction of writing among them,
+    becomes its code point.
+
+    >>> print(escape_markdown("a|b\n<i>`"))
+    a\|b\\u{a}&lt;i&gt;\`
+    """
+    escaped = _SPECIAL.sub(r"\\\g<0>", visible(text))
+    for character, entity in _ENTITIES.items():
+        escaped = escaped.replace(character, entity)
+    escaped = escaped.replace("](", "]\\(").replace("://", "\\://").replace("www.", "www\\.")
+    escaped = _LIST_MARK.sub(r"\1\\\2", escaped)
+    return _OUTER_SPACE.sub("&#32;", escaped)
+
+
+def _to_do(tasks: Sequence[str]) -> Iterator[list[str]]:
+    if tasks:
+        yield ["## To do"]
+        yield [*tasks[:MOST_ROWS], *_more(len(tasks), tasks[:MOST_ROWS])]
+
+
+def _tasks(summary: NightlySummary) -> Iterator[str]:
+    """Yield what there is to do, the worst first, whatever the exit code says about it."""
+    undecided = missing_answers(summary)
+    if undecided:
+        yield f"- Find out why {thousands(undecided)} of the expected answers are missing."
+    if summary.status != COMPLETE:
+        yield "- Replay what the run lacks, see the notes: it stands on an incomplete log."
+    elif (summary.exit_code or 0) > 1:
+        yield r"- Look into the table acl\_reject: rows of the sources could not be used."
+    for name in broken_assertions(summary):
+        yield f"- Mend what breaks the assertion {escape_markdown(name)}."
+    late = sum(item.is_expired for item in summary.judged or ())
+    if late:
+        yield f"- Fix, or answer anew for, {thousands(late)} findings whose mutes have run out."
+    remedies = Counter((f.severity, f.finding, f.fix) for f in sort_findings(summary.findings))
+    for (severity, kind, fix), number in remedies.items():
+        yield f"- {thousands(number)} × {severity} {escape_markdown(kind)}: {escape_markdown(fix)}"
+
+
+def _counts(summary: NightlySummary) -> list[str]:
+    rows = (
+        ("run", escape_markdown(summary.run_id)),
+        ("started", utc(summary.started_at)),
+        ("took", f"{summary.seconds:,.1f} s"),
+        ("status", escape_markdown(summary.status)),
+        ("as of log offset (exclusive)", thousands(summary.head_offset)),
+        ("ACLs", thousands(summary.acls)),
+        ("principals", thousands(summary.principals)),
+        ("hosts", thousands(summary.hosts)),
+        ("resources", thousands(summary.resources)),
+        ("answers expected", thousands(summary.rows_expected)),
+        ("answers decided", thousands(summary.rows_decided)),
+        ("findings", thousands(len(summary.findings))),
+        ("access changes", thousands(summary.access_changes)),
+    )
+    return ["| what | count |", "|---|---:|", *(f"| {what} | {count} |" for what, count in rows)]
+
+
+def _findings(summary: NightlySummary) -> Iterator[list[str]]:
+    yield ["## Findings"]
+    states = state_by_fingerprint(summary)
+    kinds: defaultdict[tuple[str, str], list[Finding]] = defaultdict(list)
+    for finding in sort_findings(summary.findings):
+        kinds[finding.severity, finding.finding].append(finding)
+    if not kinds:
+        yield ["None."]
+    left = dict.fromkeys((kind for _, kind in kinds), MOST_ROWS)
+    for (severity, kind), rows in kinds.items():
+        shown = rows[: left[kind]]
+        left[kind] -= len(shown)
+        yield [f"### {severity}: {escape_markdown(kind)} ({thousands(len(rows))})"]
+        lines = [_finding(finding, states.get(finding.fingerprint)) for finding in shown]
+        yield [*lines, *_more(len(rows), shown)]
+
+
+def _finding(finding: Finding, state: Judged | None) -> str:
+    subject, message, fix = map(escape_markdown, (finding.subject, finding.message, finding.fix))
+    seen = "".join(f"\n  - *Seen:* {escape_markdown(text)}" for text in finding.evidence)
+    said = f"\n  - *State:* {escape_markdown(state_words(state))}" if state else ""
+    return f"- {subject}\n  - {message}{said}{seen}\n  - *Fix:* {fix}"
+
+
+def _muted(judged: Sequence[Judged]) -> Iterator[list[str]]:
+    """List what somebody answers for: who, until when, and why."""
+    lines = [
+        f"{item.severity} {item.finding.finding} {item.finding.subject}: {state_words(item)}"
+        for item in judged[:MOST_ROWS]
+        if item.finding is not None
+    ]
+    return _list("Muted", len(judged), lines)
+
+
+def _fixed(judged: Sequence[Judged]) -> Iterator[list[str]]:
+    """List what the baseline holds and the run does not."""
+    lines = [
+        f"{item.known.severity} {item.known.finding} {item.known.subject}"
+        for item in judged[:MOST_ROWS]
+        if item.known is not None
+    ]
+    return _list("Fixed", len(judged), lines)
+
+
+def _list(title: str, total: int, lines: Sequence[str]) -> Iterator[list[str]]:
+    """Yield the first lines of a list under its title; nothing of an empty one."""
+    if total:
+        yield [f"## {title}"]
+        yield [*(f"- {escape_markdown(line)}" for line in lines), *_more(total, lines)]
+
+
+def _assertions(assertions: Sequence[AssertionOutcome] | None) -> Iterator[list[str]]:
+    """Yield the team's policies, the broken ones first; nothing where none were tested."""
+    if assertions is None:
+        return
+    yield ["## Assertions"]
+    rows = sorted(assertions, key=lambda tested: (tested.passed, tested.name))
+    yield [*map(_assertion, rows[:MOST_ROWS]), *_more(len(rows), rows[:MOST_ROWS])] or ["None."]
+
+
+def _assertion(tested: AssertionOutcome) -> str:
+    said = f"{'holds' if tested.passed else 'BROKEN'}: {escape_markdown(tested.message)}"
+    example = f"\n  - *Example:* {escape_markdown(tested.example)}" if tested.example else ""
+    return f"- {escape_markdown(tested.name)} {said}{example}"
+
+
+def _changes(changes: Sequence[AccessChange], number: int) -> Iterator[list[str]]:
+    """Yield the largest changes, and how many there are beyond them."""
+    yield ["## Access changes"]
+    if not changes:
+        yield ["None."]
+        return
+    largest = sorted(changes, key=lambda c: (-c.gained, -c.lost, c.who, c.resource))
+    shown = largest[:MOST_ROWS]
+    yield [
+        "| who | resource | gained | lost | cause |",
+        "|---|---|---:|---:|---|",
+        *map(_change, shown),
+    ]
+    yield from ([line] for line in _more(number, shown))
+
+
+def _change(change: AccessChange) -> str:
+    cause = cause_words(change, MOST_ROWS)
+    cells = (change.who, change.resource, thousands(change.gained), thousands(change.lost), cause)
+    return f"| {' | '.join(map(escape_markdown, cells))} |"
+
+
+def _notes(notes: Iterable[str]) -> Iterator[list[str]]:
+    lines = [f"- {escape_markdown(note)}" for note in notes]
+    if lines:
+        yield ["## Notes"]
+        yield lines
+
+
+def _more(number: int, shown: Sequence[object]) -> Iterator[str]:
+    if number > len(shown):
+        yield f"- … and {thousands(number - len(shown))} more"

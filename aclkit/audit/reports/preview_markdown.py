@@ -1,0 +1,101 @@
+"""A preview → a comment for a merge request, in Markdown. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+from typing import Final
+
+from aclkit.audit.reports.markdown import escape_markdown
+from aclkit.questions.preview.effect import Count
+from aclkit.questions.preview.preview import Preview
+from aclkit.questions.preview.shift import KINDS
+from aclkit.questions.preview.topics import TopicToCome
+from aclkit.questions.preview.words import (
+    example_sentence,
+    few_hosts,
+    line_rows,
+    scope_sentences,
+    to_come_sentences,
+    verdict_sentence,
+)
+from aclkit.questions.query.words import acl_words
+from aclkit.rules.decide.rules import ALLOWED, DENIED
+
+MOST_LINES: Final = 50
+"""So many lines of a kind are shown; the rest is counted. A comment has a largest size."""
+
+
+_COLUMNS: Final = (
+    "principal", "host", "operation", "resource", "decided before by", "and after by",
+)  # fmt: skip
+
+
+def render_preview(preview: Preview, title: str) -> str:
+    """Write the verdict, what it holds for, an example, what differs, and the counts."""
+    blocks = [
+        [f"## {escape_markdown(title)}"],
+        [f"**{escape_markdown(verdict_sentence(preview))}**"],
+        [f"- {line}" for line in map(escape_markdown, _statements(preview))],
+        *_differences(preview),
+        *_counts("principal", preview.effect.by_principal),
+        *_counts("resource", preview.effect.by_resource),
+    ]
+    return "\n\n".join("\n".join(block) for block in blocks if block) + "\n"
+
+
+def render_topics(topics: Sequence[TopicToCome], hosts: Sequence[str]) -> str:
+    """Write which ACLs govern topics to come, and who is allowed what."""
+    blocks = [["## Topics to come"]]
+    for topic in topics:
+        known = ", which is there already" if topic.is_known else ""
+        counts = f"{topic.count(ALLOWED):,} allowed, {topic.count(DENIED):,} denied{known}"
+        blocks.append([f"### {escape_markdown(str(topic.topic))}: {counts}"])
+        acls = [[acl_words(acl)] for acl in topic.governed_by]
+        blocks += _table(["governed by"], acls, len(acls)) if acls else [["No ACL reaches it."]]
+        allowed = [
+            (a.principal, few_hosts(a.hosts, hosts), a.operation, a.verdict.rule)
+            for a in topic.accesses
+            if a.verdict.decision == ALLOWED
+        ]
+        if allowed:
+            blocks += _table(["principal", "host", "may", "by rule"], allowed, len(allowed))
+    return "\n\n".join("\n".join(block) for block in blocks) + "\n"
+
+
+def _statements(preview: Preview) -> Iterator[str]:
+    for number, sentence in enumerate(scope_sentences(preview)):
+        yield f"{'proven' if number else 'looked at'}: {sentence}"
+    if example := example_sentence(preview):
+        yield f"for example: {example}"
+    yield from to_come_sentences(preview)
+
+
+def _differences(preview: Preview) -> Iterator[list[str]]:
+    for kind in KINDS:
+        if number := preview.effect.count(kind):
+            yield [f"### {kind} ({number:,})"]
+            yield from _table(_COLUMNS, line_rows(preview, kind), preview.effect.count_lines(kind))
+
+
+def _counts(name: str, counts: Sequence[Count]) -> Iterator[list[str]]:
+    if counts:
+        yield [f"### By {name}"]
+        yield from _table([name, *KINDS], counts, len(counts))
+
+
+def _table(
+    columns: Sequence[str], rows: Iterable[Sequence[object]], number: int
+) -> Iterator[list[str]]:
+    """Write the first of a number of rows as a table, and how many more there are."""
+    cells = (
+        (f"{v:,}" if isinstance(v, int) else escape_markdown(str(v)) for v in row)
+        for row in islice(rows, MOST_LINES)
+    )
+    yield [
+        f"| {' | '.join(columns)} |",
+        f"|{'---|' * len(columns)}",
+        *(f"| {' | '.join(row)} |" for row in cells),
+    ]
+    if number > MOST_LINES:
+        yield [f"… and {number - MOST_LINES:,} more lines; `--format csv` prints them all"]

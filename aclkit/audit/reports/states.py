@@ -1,0 +1,83 @@
+"""A summary and what a baseline and mutes say of its findings → states, as all reports tell them.
+
+The rule is ``audit.baseline.classify``. Without a baseline and mutes no report speaks of states.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+
+from aclkit.audit.findings.baseline import STATES, Judged, fails
+from aclkit.audit.reports.data import NightlySummary
+from aclkit.model.findings import Finding, sort_findings
+
+
+def with_states(summary: NightlySummary, judged: Iterable[Judged]) -> NightlySummary:
+    """Keep the states of a run's findings; those that are muted are no longer among its findings.
+
+    Args:
+        summary: the run, its findings all that are in force.
+        judged: what ``classify`` says of them.
+    """
+    items = tuple(judged)
+    asked = tuple(item.finding for item in items if item.finding and item.state != "muted")
+    return replace(summary, findings=asked, judged=items)
+
+
+def listed(summary: NightlySummary) -> list[tuple[Finding, Judged | None]]:
+    """Return all findings in force, muted ones too, the worst first, each with its state."""
+    if summary.judged is None:
+        return [(finding, None) for finding in sort_findings(summary.findings)]
+    return [(item.finding, item) for item in summary.judged if item.finding is not None]
+
+
+def muted(summary: NightlySummary) -> list[Judged]:
+    """Return the findings that somebody answers for."""
+    return [item for item in summary.judged or () if item.state == "muted"]
+
+
+def fixed(summary: NightlySummary) -> list[Judged]:
+    """Return what the baseline holds and the run does not."""
+    return [item for item in summary.judged or () if item.state == "fixed"]
+
+
+def state_by_fingerprint(summary: NightlySummary) -> dict[str, Judged]:
+    """Return the states of the findings in force."""
+    return {item.fingerprint: item for item in summary.judged or () if item.finding is not None}
+
+
+def count_states(judged: Iterable[Judged]) -> dict[str, int]:
+    """Count every state, those without a finding too."""
+    found = Counter(item.state for item in judged)
+    return {name: found[name] for name in STATES}
+
+
+def is_alarming_finding(finding: Finding, state: Judged | None, severities: Sequence[str]) -> bool:
+    """Say whether a finding fails a run: it is severe and not known or muted, or its mute ran out.
+
+    The same rule as that of the exit code (``audit.baseline.fails``).
+    """
+    return finding.severity in severities if state is None else fails([state], severities)
+
+
+def state_words(item: Judged) -> str:
+    """Say a state with what belongs to it: who answers for it, until when, and why."""
+    mute = item.mute
+    if mute is None:
+        return item.state
+    if item.is_expired:
+        return f"{item.state}; the mute of {mute.owner} ran out on {mute.until}: {mute.reason}"
+    return f"{item.state} until {mute.until} by {mute.owner}: {mute.reason}"
+
+
+def state_counts_words(summary: NightlySummary) -> str:
+    """Count the states in words; empty where there are none to tell."""
+    if summary.judged is None:
+        return ""
+    return ", ".join(_counted(summary.judged))
+
+
+def _counted(judged: Iterable[Judged]) -> Iterator[str]:
+    return (f"{number:,} {name}" for name, number in count_states(judged).items() if number)

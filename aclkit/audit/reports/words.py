@@ -1,0 +1,106 @@
+"""A summary of a run → the plain English that all reports share."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from typing import Final
+
+from aclkit.audit.reports.data import AccessChange, Cause, NightlySummary
+from aclkit.audit.reports.states import state_counts_words
+from aclkit.model.findings import SEVERITIES, Finding
+from aclkit.questions.query.words import acl_words
+
+COMPLETE: Final = "complete"
+"""The status of a run that misses nothing, as in ``job_run``."""
+
+
+def thousands(value: int) -> str:
+    """Write a number with commas between thousands."""
+    return f"{value:,}"
+
+
+def verdict(summary: NightlySummary) -> str:
+    """Say in one sentence whether a person has to do something, and what came out."""
+    changes = summary.access_changes
+    states = state_counts_words(summary)
+    results = [
+        f"{severities(summary.findings)}{f' ({states})' if states else ''}",
+        f"{thousands(changes)} access changes" if changes else "no access changed",
+    ]
+    broken = len(broken_assertions(summary))
+    if broken:
+        results.insert(0, f"{thousands(broken)} broken assertions")
+    undecided = missing_answers(summary)
+    if undecided:
+        results.insert(0, f"{thousands(undecided)} of the expected answers are missing")
+    if summary.status != COMPLETE:
+        results.insert(0, f"the run is {summary.status}")
+    call = "Please look" if needs_a_person(summary) else "Nothing to do"
+    return f"{call}: {', '.join(results)}{_exit_words(summary)}."
+
+
+def needs_a_person(summary: NightlySummary) -> bool:
+    """Say whether there is anything to do, whatever the exit code says about it."""
+    return bool(
+        summary.findings
+        or missing_answers(summary)
+        or summary.status != COMPLETE
+        or (summary.exit_code or 0) > 1
+        or broken_assertions(summary)
+    )
+
+
+def missing_answers(summary: NightlySummary) -> int:
+    """Count the cells that are expected and have no decision."""
+    return summary.rows_expected - summary.rows_decided
+
+
+def broken_assertions(summary: NightlySummary) -> list[str]:
+    """Return the names of the policies that do not hold."""
+    return [tested.name for tested in summary.assertions or () if not tested.passed]
+
+
+def cause_words(change: AccessChange, most: int) -> str:
+    """Say through what an access changed: the ACL with offset and time, as far as is known."""
+    if change.causes:
+        return "; ".join(map(_record_words, change.causes[:most]))
+    offsets = ", ".join(map(str, change.cause_offsets[:most]))
+    return f"{change.cause} at offset {offsets}" if offsets else change.cause
+
+
+def _record_words(cause: Cause) -> str:
+    at = f" at {utc(cause.at)}" if cause.at else ""
+    return f"{cause.what} {acl_words(cause.acl)}, offset {cause.offset}{at}"
+
+
+def utc(time: datetime) -> str:
+    """Write a time for people, in UTC; one without a zone is UTC."""
+    zoned = time.replace(tzinfo=UTC) if time.tzinfo is None else time.astimezone(UTC)
+    return zoned.strftime("%Y-%m-%d %H:%M:%S UTC")
+
+
+def iso(time: datetime) -> str:
+    """Write a time for programs: ISO 8601 in UTC, to the millisecond."""
+    zoned = time.replace(tzinfo=UTC) if time.tzinfo is None else time.astimezone(UTC)
+    return zoned.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def count_severities(findings: Iterable[Finding]) -> dict[str, int]:
+    """Count findings of every severity, the worst first, those without any too."""
+    found = Counter(finding.severity for finding in findings)
+    return {name: found[name] for name in SEVERITIES}
+
+
+def severities(findings: Iterable[Finding]) -> str:
+    """Name the severities that there are, each with its number."""
+    named = [f"{thousands(n)} {name}" for name, n in count_severities(findings).items() if n]
+    return f"findings: {' + '.join(named)}" if named else "no findings"
+
+
+def _exit_words(summary: NightlySummary) -> str:
+    if summary.exit_code is None:
+        return ""
+    why = ", which --fail-on decides" if summary.findings and summary.exit_code == 0 else ""
+    return f" (exit code {summary.exit_code}{why})"

@@ -1,0 +1,163 @@
+"""Command line, environment and TOML → the settings that every command shares."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+from typing import Any, Final, Literal
+
+from aclkit.errors import UsageError
+from aclkit.runtime.notation import parse_toml, shown_key
+from aclkit.runtime.user_file import read_text
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """What every command knows.
+
+    Attributes:
+        warehouse: folder or URI of the Delta tables.
+        cluster: the cluster that is meant, where one was named.
+        verbose: let Spark and Ivy talk.
+    """
+
+    warehouse: str | None = None
+    cluster: str | None = None
+    verbose: bool = False
+
+    def require_warehouse(self) -> str:
+        """Return the warehouse.
+
+        Raises:
+            UsageError: none was named, or its URI holds a password; that is not shown.
+        """
+        if not self.warehouse:
+            raise UsageError("no warehouse was named: expected --warehouse DIR or ACLKIT_WAREHOUSE")
+        if "://" in self.warehouse:
+            # One name before the @ is a container of Azure's, two are a user and a password.
+            user, at, _ = self.warehouse.partition("://")[2].partition("/")[0].rpartition("@")
+            if at and ":" in user:
+                raise UsageError(
+                    "the URI of the warehouse holds a password, which everybody on this machine "
+                    "can read: give it to Spark's configuration"
+                )
+            return self.warehouse.rstrip("/")
+        return str(Path(self.warehouse).resolve())
+
+
+Takes = Literal["a text", "a number", "a whole number", "true or false"]
+"""What an option takes."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConfigOption:
+    """What a TOML file may say of an option.
+
+    Attributes:
+        parameter: the name that the command gives it.
+        takes: a kind of value.
+        is_list: it may be given several times: a list in TOML.
+    """
+
+    parameter: str
+    takes: Takes = "a text"
+    is_list: bool = False
+
+
+Commands = Mapping[str, Mapping[str, ConfigOption]]
+"""Command in words → name of an option → the option."""
+
+
+def read_config(path: str, commands: Commands) -> dict[str, Any]:
+    """Read a TOML file into click's default map.
+
+    A key at the top holds for every command that has the option; a table named for a command
+    holds for that command, ``[acls.list]`` for a command of a group. Dashes and underscores are
+    the same.
+
+    Args:
+        path: the file.
+        commands: the options of each command, under its words, ``acls list``; of the group
+            itself under the empty name.
+
+    Raises:
+        UsageError: no such file, no TOML, a key that no command knows, or a value of another
+            type than its option takes.
+    """
+    return _defaults(path, parse_toml(read_text(path), path), commands, {})
+
+
+def _defaults(
+    where: str, table: Mapping[str, Any], commands: Commands, inherited: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return the defaults that a table gives to its own command and to those below it."""
+    content = {_plain(key): value for key, value in table.items()}
+    below: dict[str, dict[str, Mapping[str, ConfigOption]]] = {}
+    for words, options in commands.items():
+        first, _, rest = words.partition(" ")
+        if first:
+            below.setdefault(first, {})[rest] = options
+    tables = {_plain(name): name for name in below}
+    own = {key: value for key, value in content.items() if key not in tables}
+    _refuse_unknown(where, own, {key for known in commands.values() for key in known}, tables)
+    for known in commands.values():
+        _refuse_other_types(where, own, known)
+    values = {**inherited, **own}
+    defaults: dict[str, Any] = _of_command(values, commands[""])
+    for plain, name in tables.items():
+        inner = content.get(plain, {})
+        if not isinstance(inner, dict):
+            raise UsageError(f"{where}: expected [{name}] to be a table, found {inner!r}")
+        defaults[name] = _defaults(f"{where}: [{name}]", inner, below[name], values)
+    return defaults
+
+
+def _of_command(values: Mapping[str, Any], options: Mapping[str, ConfigOption]) -> dict[str, Any]:
+    """Keep what a command has an option for, under its parameter's name."""
+    return {options[key].parameter: value for key, value in values.items() if key in options}
+
+
+def _plain(key: str) -> str:
+    return key.replace("-", "_")
+
+
+def _refuse_unknown(
+    where: str, found: Mapping[str, Any], known: set[str], tables: Mapping[str, str]
+) -> None:
+    for key, value in found.items():
+        if key in known:
+            continue
+        names = tables.values() if isinstance(value, dict) and tables else known
+        raise UsageError(
+            f"{where}: unknown {shown_key(key)}; expected some of {', '.join(sorted(names))}"
+        )
+
+
+def _refuse_other_types(
+    where: str, found: Mapping[str, Any], options: Mapping[str, ConfigOption]
+) -> None:
+    for key, value in found.items():
+        option = options.get(key)
+        if option is None:
+            continue
+        if option.is_list != isinstance(value, list):
+            wanted = f"a list, each of it {option.takes}" if option.is_list else option.takes
+            raise UsageError(f"{where}: {key}: expected {wanted}, found {value!r}")
+        for item in value if option.is_list else [value]:
+            if not isinstance(item, _TYPES[option.takes]) or (
+                isinstance(item, bool) and option.takes in _NUMBERS
+            ):
+                raise UsageError(f"{where}: {key}: expected {option.takes}, found {item!r}")
+
+
+_NUMBERS: Final = ("a number", "a whole number")
+_TYPES: Final = {
+    # TOML knows times, and an option that takes one takes its text.
+    "a text": (str, date),
+    "a number": (int, float, str),
+    "a whole number": (int, str),
+    "true or false": (bool, str),
+}
+"""A text is taken everywhere, as the environment gives it; click reads it."""

@@ -1,0 +1,134 @@
+"""The options of kafka-acls → the ACLs that it would create, and the filters it would remove by."""
+
+from __future__ import annotations
+
+import base64
+import secrets
+from collections.abc import Callable, Mapping
+from typing import Final
+
+from aclkit.errors import UsageError
+from aclkit.kafka.acls.options import AclOptions, Entries, entries_by_resource
+from aclkit.model.acl import LONGEST_TEXT, Acl, is_storable
+from aclkit.model.filter import AclBindingFilter, ResourcePatternFilter
+from aclkit.model.host import canonical_host
+from aclkit.model.semantics import KIP_1042
+from aclkit.rules.patterns.match import has_wildcard, host_can_match
+
+_IN_ADDRESSES: Final = frozenset("0123456789abcdef.:*?")
+
+
+def random_acl_id() -> str:
+    """Return a new ACL's id as a controller makes it: a version 4 Uuid in Kafka's text form.
+
+    Like ``Uuid.randomUuid`` it never begins with ``-``, which tools would take for an option.
+    """
+    while True:
+        value = bytearray(secrets.token_bytes(16))
+        value[6] = value[6] & 0x0F | 0x40
+        value[8] = value[8] & 0x3F | 0x80
+        text = base64.urlsafe_b64encode(value).decode("ascii").rstrip("=")
+        if not text.startswith("-"):
+            return text
+
+
+def new_acls(options: AclOptions, new_id: Callable[[], str] = random_acl_id) -> tuple[Acl, ...]:
+    """Return the ACLs that ``kafka-acls --add`` would create, each once, in the order asked.
+
+    What a broker would store but could never match is refused: a host name, an address that Java
+    writes otherwise, wildcards in a LITERAL name.
+
+    Raises:
+        UsageError: the options make no ACLs; with Kafka's message where it has one.
+    """
+    pattern_type = options.resource_pattern_type
+    if pattern_type.lower() in ("any", "match"):
+        raise UsageError(
+            f"A '--resource-pattern-type' value of '{pattern_type.upper()}' is not valid when "
+            "adding acls."
+        )
+    asked = entries_by_resource(options)
+    if not all(asked.values()):
+        raise UsageError(
+            "You must specify one of: --allow-principal, --deny-principal when trying to add ACLs."
+        )
+    for resource in asked:
+        _check_name(resource)
+    _check_lengths(asked)
+    for host in (entry.host or "" for entries in asked.values() for entry in entries):
+        _check_host(host)
+    return tuple(
+        Acl(
+            acl_id=new_id(),
+            resource_type=resource.resource_type,
+            resource_name=resource.resource_name or "",
+            pattern_type=resource.pattern_type,
+            principal=entry.principal or "",
+            host=entry.host or "",
+            operation=entry.operation,
+            permission_type=entry.permission_type,
+        )
+        for resource, entries in asked.items()
+        for entry in entries
+    )
+
+
+def acl_filters(options: AclOptions) -> tuple[AclBindingFilter, ...]:
+    """Return the filters by which ``kafka-acls --remove`` would remove.
+
+    Names, hosts and principals are taken as they are, so that whatever was stored can be removed.
+    Without a principal all ACLs of the resources are meant; kafka-acls then ignores operations,
+    hosts and roles, and so removes more than was asked: that is refused.
+
+    Raises:
+        UsageError: the options do not go together, no resource, a malformed principal.
+    """
+    asked = entries_by_resource(options)
+    if not any(asked.values()):
+        if options.operation or options.producer or options.consumer:
+            raise UsageError(
+                "expected an --allow-principal or --deny-principal beside --operation, --producer "
+                "and --consumer: without one kafka-acls removes all ACLs of the resources"
+            )
+        return tuple(AclBindingFilter(pattern=resource) for resource in asked)
+    return tuple(
+        AclBindingFilter(pattern=resource, entry=entry)
+        for resource, entries in asked.items()
+        for entry in entries
+    )
+
+
+def _check_lengths(asked: Mapping[ResourcePatternFilter, Entries]) -> None:
+    texts = {resource.resource_name or "" for resource in asked}
+    texts.update(e.principal or "" for entries in asked.values() for e in entries)
+    if not all(map(is_storable, texts)):
+        raise UsageError(
+            f"expected names and principals of at most {LONGEST_TEXT} bytes of UTF-8, as many as "
+            "Kafka can store"
+        )
+
+
+def _check_name(resource: ResourcePatternFilter) -> None:
+    name = resource.resource_name
+    if not name:
+        raise UsageError("Resource name should not be empty")
+    if resource.pattern_type == "LITERAL" and name != "*" and has_wildcard(name):
+        raise UsageError(
+            f"bad name {name!r} of a {resource.resource_type}: LITERAL takes it letter by letter "
+            "and reaches nothing else; for a pattern say --resource-pattern-type glob, or prefixed "
+            "without the wildcard"
+        )
+
+
+def _check_host(host: str) -> None:
+    # Empty is every host to KIP-1042 and none to Kafka: a variable that was not set, mostly.
+    address = host.partition("%")[0]
+    if address and _IN_ADDRESSES.issuperset(address) and host_can_match(host, KIP_1042):
+        return
+    canonical = canonical_host(host)
+    if canonical is None:
+        raise UsageError(
+            f"bad host {host!r}: expected an IP address such as 10.0.0.1, a glob such as 10.0.* "
+            "or *, because a broker compares addresses and never host names"
+        )
+    raise UsageError(f"bad host {host!r}: brokers write it as {canonical!r}; give it so")

@@ -1,0 +1,105 @@
+"""ACLs → KafkaUser resources of Strimzi, and the ACLs that these cannot say. Pure.
+
+Source: Strimzi's KafkaUser (authorization simple) and KafkaUserModel: a user without
+authentication is the principal ``User:name``, one of ``tls-external`` is ``User:CN=name``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final
+
+from aclkit.kafka.acls.command import pascal_case
+from aclkit.kafka.acls.common import is_common
+from aclkit.kafka.acls.quoting import comment, quote
+from aclkit.model.acl import Acl
+
+_TYPES: Final = {
+    "TOPIC": "topic",
+    "GROUP": "group",
+    "CLUSTER": "cluster",
+    "TRANSACTIONAL_ID": "transactionalId",
+}
+_PATTERNS: Final = {"LITERAL": "literal", "PREFIXED": "prefix"}
+_TLS: Final = "CN="
+_HEADER: Final = (
+    "# Before Strimzi 0.49 the apiVersion is kafka.strimzi.io/v1beta2.",
+    "# Put the name of your Kafka resource in place of my-cluster.",
+    "# A user without authentication is the principal User:NAME, and gets no credentials.",
+)
+
+
+def render_kafka_users(acls: Iterable[Acl]) -> tuple[list[str], list[Acl]]:
+    """Write one KafkaUser for each principal; and return the ACLs that none can say.
+
+    Strimzi has no globs, no principals but users with a name that Kubernetes allows, and of
+    resources and operations only some. Of ``User:a`` and ``User:CN=a`` it has one.
+    """
+    users: dict[tuple[str, str], list[Acl]] = {}
+    unsaid: list[Acl] = []
+    for acl in sorted(acls, key=lambda acl: acl.binding):
+        user = _user(acl.principal)
+        other = "tls-external" if user and not user[1] else ""
+        if user is None or not is_common(acl) or (user[0], other) in users:
+            unsaid.append(acl)
+        else:
+            users.setdefault(user, []).append(acl)
+    lines = [*_HEADER, *(comment("Strimzi", acl) for acl in unsaid)]
+    for (name, authentication), own in sorted(users.items()):
+        lines += _kafka_user(name, authentication, own)
+    return lines, unsaid
+
+
+def _kafka_user(name: str, authentication: str, acls: Sequence[Acl]) -> Iterator[str]:
+    yield "---"
+    yield "apiVersion: kafka.strimzi.io/v1"
+    yield "kind: KafkaUser"
+    yield "metadata:"
+    yield f"  name: {quote(name)}"
+    yield "  labels:"
+    yield "    strimzi.io/cluster: my-cluster"
+    yield "spec:"
+    if authentication:
+        yield "  authentication:"
+        yield f"    type: {authentication}"
+    yield "  authorization:"
+    yield "    type: simple"
+    yield "    acls:"
+    rules: dict[tuple[str, str, str, str, str], dict[str, None]] = {}
+    for acl in acls:
+        rule = (
+            acl.resource_type,
+            acl.resource_name,
+            acl.pattern_type,
+            acl.host,
+            acl.permission_type,
+        )
+        rules.setdefault(rule, {})[pascal_case(acl.operation)] = None
+    for (resource_type, resource_name, pattern_type, host, permission_type), names in rules.items():
+        yield f"      - type: {permission_type.lower()}"
+        yield f"        host: {quote(host)}"
+        yield f"        operations: [{', '.join(names)}]"
+        yield "        resource:"
+        yield f"          type: {_TYPES[resource_type]}"
+        if resource_type != "CLUSTER":
+            yield f"          name: {quote(resource_name)}"
+            yield f"          patternType: {_PATTERNS[pattern_type]}"
+
+
+def _user(principal: str) -> tuple[str, str] | None:
+    """Return name and authentication of the KafkaUser that is a principal, or None."""
+    if not principal.startswith("User:"):
+        return None
+    name = principal.removeprefix("User:")
+    is_tls = name.startswith(_TLS)
+    name = name.removeprefix(_TLS)
+    return (name, "tls-external" if is_tls else "") if _is_kubernetes_name(name) else None
+
+
+def _is_kubernetes_name(name: str) -> bool:
+    """Say whether Kubernetes allows a name (RFC 1123 subdomain)."""
+    letters = frozenset("abcdefghijklmnopqrstuvwxyz0123456789-")
+    return len(name) <= 253 and all(
+        part and letters.issuperset(part) and not part.startswith("-") and not part.endswith("-")
+        for part in name.split(".")
+    )

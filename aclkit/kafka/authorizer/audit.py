@@ -1,0 +1,119 @@
+"""A decided action → the line that Kafka's authorizer writes about it, at Kafka's level.
+
+Logger ``kafka.authorizer.logger``. Kafka's TRACE is level 5 here. What is allowed is DEBUG and
+what is denied is INFO, where the action says that it should be logged; everything else is TRACE.
+So under INFO, the brokers' default, only denials show. Source: StandardAuthorizerData.
+"""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import replace
+from enum import Enum
+from typing import Final
+
+from kio.schema.index import api_key_map
+
+from aclkit.kafka.acls.command import pascal_case
+from aclkit.kafka.acls.text import render_standard_acl
+from aclkit.kafka.authorizer.requests import Action, RequestContext
+from aclkit.model.acl import Acl
+from aclkit.model.enums import AclOperation, AclPermissionType, CodedEnum, PatternType, ResourceType
+from aclkit.rules.decide.rules import ALLOWED, DENIED, MATCHING_ACL, Ruling
+
+LOGGER: Final = "kafka.authorizer.logger"
+TRACE: Final = 5
+BROKER_FORMAT: Final = "[%(asctime)s] %(levelname)s %(message)s (%(name)s)"
+"""A format for ``logging`` that makes the lines of a broker's kafka-authorizer.log."""
+
+PRINCIPAL_IS: Final = "Principal = "
+VERBS: Final = {ALLOWED: "Allowed", DENIED: "Denied"}
+OPERATION_IS: Final = " operation = "
+FROM_HOST: Final = " from host = "
+ON_RESOURCE: Final = " on resource = "
+FOR_REQUEST: Final = " for request = "
+WITH_COUNT: Final = " with resourceRefCount = "
+BASED_ON: Final = " based on rule "
+"""The fixed words of a line, in their order; ``usage.line`` reads by them."""
+
+logging.addLevelName(TRACE, "TRACE")
+log = logging.getLogger(LOGGER)
+
+
+class Wording(Enum):
+    """How a release writes the deciding ACL: since 4.2 StandardAcl is a Java record."""
+
+    UP_TO_4_1 = "()"
+    SINCE_4_2 = "[]"
+
+
+def write_audit_line(
+    context: RequestContext, action: Action, ruling: Ruling, wording: Wording, *, knows_globs: bool
+) -> None:
+    """Log a decided action, unless its level is off."""
+    if ruling.decision == ALLOWED:
+        level = logging.DEBUG if action.log_if_allowed else TRACE
+    else:
+        level = logging.INFO if action.log_if_denied else TRACE
+    if log.isEnabledFor(level):
+        log.log(
+            level, "%s", audit_message(context, action, ruling, wording, knows_globs=knows_globs)
+        )
+
+
+def audit_message(
+    context: RequestContext,
+    action: Action,
+    ruling: Ruling,
+    wording: Wording,
+    *,
+    knows_globs: bool = True,
+) -> str:
+    """Write the line; values are not escaped, as in Kafka."""
+    return (
+        f"{PRINCIPAL_IS}{context.principal} is {VERBS[ruling.decision]}{OPERATION_IS}"
+        f"{action.operation}{FROM_HOST}{context.client_address}{ON_RESOURCE}"
+        f"{pascal_case(action.resource_type)}:{action.pattern_type}:{action.resource_name}"
+        f"{FOR_REQUEST}{request_name(context.request_type)}"
+        f"{WITH_COUNT}{action.resource_reference_count}"
+        f"{BASED_ON}{rule_text(ruling, wording, knows_globs=knows_globs)}"
+    )
+
+
+def request_name(request_type: int) -> str:
+    """Return Kafka's name of an API key (ApiKeys.name).
+
+    >>> request_name(1), request_name(22), request_name(-1)
+    ('Fetch', 'InitProducerId', 'UNKNOWN(-1)')
+    """
+    name = api_key_map.get(request_type)
+    return pascal_case(name) if name else f"UNKNOWN({request_type})"
+
+
+def standard_acl(acl: Acl, wording: Wording, *, knows_globs: bool = True) -> str:
+    """Write an ACL as StandardAcl.toString does; a code that the broker does not know is UNKNOWN.
+
+    To today's brokers that is also GLOB.
+    """
+    pattern_type = _known(PatternType, acl.pattern_type)
+    named = replace(
+        acl,
+        resource_type=_known(ResourceType, acl.resource_type),
+        pattern_type=pattern_type if knows_globs or pattern_type != "GLOB" else "UNKNOWN",
+        operation=_known(AclOperation, acl.operation),
+        permission_type=_known(AclPermissionType, acl.permission_type),
+    )
+    opening, closing = wording.value
+    name, _, fields = render_standard_acl(named).partition("[")
+    return f"{name}{opening}{fields.removesuffix(']')}{closing}"
+
+
+def rule_text(ruling: Ruling, wording: Wording, *, knows_globs: bool = True) -> str:
+    """Write the rule that a decision is based on, with the ACL if one decided."""
+    if ruling.acl is None:
+        return ruling.rule
+    return f"{MATCHING_ACL}(acl={standard_acl(ruling.acl, wording, knows_globs=knows_globs)})"
+
+
+def _known(enum: type[CodedEnum], name: str) -> str:
+    return name if enum.is_known(name) else "UNKNOWN"

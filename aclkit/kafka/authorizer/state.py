@@ -1,0 +1,55 @@
+"""Everything that one answer of an authorizer depends on, as one value that never changes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from aclkit.kafka.authorizer.config import Config
+from aclkit.kafka.authorizer.errors import AuthorizerNotReadyError
+from aclkit.model.acl import Request
+from aclkit.model.semantics import BrokerSettings
+from aclkit.rules.decide.index import AclIndex
+from aclkit.rules.decide.rules import Ruling
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class State:
+    """One state of an authorizer.
+
+    Attributes:
+        index: the ACLs.
+        config: what ``configure`` said.
+        known: the brokers' settings as the source of the ACLs knows them.
+        is_loaded: the ACLs are replayed to the high watermark.
+    """
+
+    index: AclIndex
+    config: Config
+    known: BrokerSettings
+    is_loaded: bool = False
+
+    @property
+    def settings(self) -> BrokerSettings:
+        """The settings in force: what was configured, else what the source knows."""
+        return self.config.over(self.known)
+
+    def decide(self, request: Request) -> Ruling:
+        """Decide a request; super users are answered before the ACLs are loaded (KIP-801).
+
+        Raises:
+            AuthorizerNotReadyError: they are not loaded.
+        """
+        self.check_loaded(request.principal)
+        return self.index.decide(request, self.settings)
+
+    def check_loaded(self, who: str) -> None:
+        """Refuse everybody but super users until the ACLs are loaded.
+
+        Raises:
+            AuthorizerNotReadyError: they are not loaded.
+        """
+        if not self.is_loaded and who not in self.settings.super_users:
+            raise AuthorizerNotReadyError(
+                "AUTHORIZER_NOT_READY: the ACLs are not yet replayed to the high watermark, so "
+                f"{who} has to wait; the futures of the endpoints tell when they are"
+            )

@@ -1,0 +1,81 @@
+"""A published warehouse → the ACLs of a cluster, for an authorizer."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from aclkit.kafka.authorizer.audit import Wording
+from aclkit.kafka.authorizer.authorizer import Authorizer
+from aclkit.kafka.authorizer.source import Loaded
+from aclkit.kafka.authorizer.store import AclStore
+from aclkit.model.semantics import Semantics
+from aclkit.warehouse.alive import acls_alive
+from aclkit.warehouse.duck import connect
+from aclkit.warehouse.published import open_warehouse, resolve_cluster, run_settings
+from aclkit.warehouse.sql import fetch
+
+
+@dataclass(frozen=True, slots=True)
+class WarehouseSource:
+    """The newest published state of a cluster.
+
+    Attributes:
+        path: the warehouse's folder.
+        cluster: the cluster's id; None where the warehouse holds one only.
+    """
+
+    path: str
+    cluster: str | None = None
+
+    def load(self) -> Loaded:
+        """Read the ACLs as of the newest run, and the settings of the newest decisions.
+
+        The high watermark is what ``replay --high-watermark`` was told: until a run has replayed
+        up to there, the state is not caught up.
+
+        Raises:
+            UsageError: nothing is published there, or the cluster is not known.
+            SurroundingsError: the tables cannot be read.
+        """
+        published = open_warehouse(self.path)
+        cluster_id = resolve_cluster(published, self.cluster)
+        run = published.last_run(cluster_id)
+        settings, semantics = run_settings(published.last_materialize(cluster_id) or run)
+        with connect(published) as connection:
+            acls = acls_alive(connection, run)
+            ((high_watermark,),) = fetch(connection, _HIGH_WATERMARK, [run.run_number])
+        return Loaded(
+            acls=tuple(acls.values()),
+            offset=run.head_offset,
+            high_watermark=high_watermark,
+            settings=settings,
+            semantics=semantics,
+        )
+
+
+def over_warehouse(
+    path: str,
+    cluster: str | None = None,
+    *,
+    store: AclStore | None = None,
+    semantics: Semantics | None = None,
+    wording: Wording = Wording.SINCE_4_2,
+) -> Authorizer:
+    """Make an authorizer over a published warehouse; it is ready some time after ``start``.
+
+    It reads ACLs as the warehouse's decisions do, and takes their super users and default, until
+    it is told otherwise. It does not write, unless a store is given. ``refresh`` takes what has
+    been published since.
+
+    Args:
+        path: the warehouse's folder.
+        cluster: the cluster's id; None where the warehouse holds one only.
+        store: where created and deleted ACLs are kept.
+        semantics: how ACLs are read, in the place of the warehouse's.
+        wording: how the audit log writes ACLs.
+    """
+    source = WarehouseSource(path, cluster)
+    return Authorizer(source, store=store, semantics=semantics, wording=wording)
+
+
+_HIGH_WATERMARK = "SELECT max(high_watermark) FROM job_run WHERE run_number = ?"

@@ -1,0 +1,207 @@
+"""A configuration for OAUTHBEARER → an access token, by OAuth's client credentials grant.
+
+Source: RFC 6749 section 4.4; KIP-768 (clientId, clientSecret and scope in the JAAS options) and
+KIP-1139 (sasl.oauthbearer.client.credentials.* of Kafka 4.1), which wins where both are there.
+"""
+
+from __future__ import annotations
+
+import base64
+import http.client
+import json
+import threading
+import urllib.error
+import urllib.parse
+import urllib.request
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from email.message import Message
+from typing import IO, Final
+
+from kafka.net.sasl.oauth import AbstractTokenProvider
+
+from aclkit.errors import AclkitError, SurroundingsError, UsageError
+from aclkit.kafka.client.tls import tls_context
+
+_MOST: Final = 1 << 20
+_NEW: Final = "sasl.oauthbearer.client.credentials."
+_RETRIEVERS: Final = ("", "DefaultJwtRetriever", "ClientCredentialsJwtRetriever")
+_PACKAGE: Final = "org.apache.kafka.common.security.oauthbearer."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Grant:
+    """Where to ask for a token, and as whom."""
+
+    url: str
+    client_id: str
+    secret: str = field(repr=False)
+    scope: str | None = None
+    is_encoded: bool = False
+    tls: Mapping[str, str] = field(default_factory=dict, repr=False)
+    extensions: Mapping[str, str] = field(default_factory=dict)
+
+
+class Tokens:
+    """What kafka-python asks for a token; it is fetched once, before anything is connected."""
+
+    def __init__(self, grant: Grant) -> None:
+        """Take the grant; ``fetch`` makes a token of it."""
+        self.grant = grant
+        self._token = ""
+
+    def fetch(self, timeout_seconds: float) -> None:
+        """Ask for the token.
+
+        Raises:
+            SurroundingsError: the endpoint cannot be asked, or refuses.
+        """
+        # A socket's time limit starts anew with every byte: who sends slowly is left alone.
+        held: list[str | AclkitError] = []
+        asking = threading.Thread(target=self._fetch, args=(held, timeout_seconds), daemon=True)
+        asking.start()
+        asking.join(timeout_seconds)
+        if not held:
+            place = self.grant.url.partition("?")[0]
+            raise SurroundingsError(f"the token endpoint {place} did not answer in time")
+        if isinstance(held[0], AclkitError):
+            raise held[0]
+        self._token = held[0]
+
+    def _fetch(self, held: list[str | AclkitError], timeout_seconds: float) -> None:
+        try:
+            held.append(fetch_token(self.grant, timeout_seconds))
+        except AclkitError as error:
+            held.append(error)
+
+    def token(self) -> str:
+        """Return the token."""
+        return self._token
+
+    def extensions(self) -> dict[str, str]:
+        """Return the SASL extensions of the JAAS options ``extension_…`` (KIP-342)."""
+        return dict(self.grant.extensions)
+
+
+# kafka-python asks for its own class; it has no types, so that none can be made of it here.
+AbstractTokenProvider.register(Tokens)
+
+
+def grant_of(properties: Mapping[str, str], options: Mapping[str, str]) -> Grant:
+    """Read a grant from a client's configuration and its JAAS options.
+
+    Raises:
+        UsageError: no endpoint, client or secret, or another way to come by a token.
+    """
+    retriever = properties.get("sasl.oauthbearer.jwt.retriever.class", "").removeprefix(_PACKAGE)
+    if retriever not in _RETRIEVERS:
+        raise UsageError(
+            "sasl.oauthbearer.jwt.retriever.class: supported here is the client credentials "
+            f"grant; found {retriever!r}"
+        )
+    url = _endpoint(properties.get("sasl.oauthbearer.token.endpoint.url", ""))
+    client_id = properties.get(f"{_NEW}client.id") or options.get("clientId")
+    secret = properties.get(f"{_NEW}client.secret") or options.get("clientSecret")
+    if not client_id or not secret:
+        raise UsageError(
+            f"OAUTHBEARER: expected {_NEW}client.id and {_NEW}client.secret, or clientId and "
+            "clientSecret in sasl.jaas.config"
+        )
+    encoded = properties.get("sasl.oauthbearer.header.urlencode", "false")
+    return Grant(
+        url=url,
+        client_id=client_id,
+        secret=secret,
+        scope=properties.get("sasl.oauthbearer.scope") or options.get("scope"),
+        is_encoded=encoded.strip().lower() == "true",
+        tls={key: value for key, value in options.items() if key.startswith("ssl.")},
+        extensions={
+            key.removeprefix("extension_"): value
+            for key, value in options.items()
+            if key.startswith("extension_")
+        },
+    )
+
+
+def _endpoint(url: str) -> str:
+    try:
+        parts = urllib.parse.urlsplit(url)
+        is_url = parts.scheme in ("http", "https") and bool(parts.hostname)
+    except ValueError:
+        is_url = False
+    if not is_url:
+        raise UsageError("sasl.oauthbearer.token.endpoint.url: expected an http or https URL")
+    return url
+
+
+def fetch_token(grant: Grant, timeout_seconds: float) -> str:
+    """Ask a token endpoint for an access token.
+
+    Raises:
+        SurroundingsError: the endpoint cannot be asked, refuses, or answers something else. The
+            message holds neither secret nor token.
+    """
+    place = grant.url.partition("?")[0]
+    handler = urllib.request.HTTPSHandler(context=tls_context(grant.tls))
+    # A redirect would take the secret to a place that nobody named.
+    opener = urllib.request.build_opener(handler, _NoRedirect())
+    try:
+        with opener.open(_request(grant), timeout=timeout_seconds) as answer:
+            told = json.loads(answer.read(_MOST))
+    except urllib.error.HTTPError as error:
+        with error:
+            why = _refusal(error.read(_MOST))
+        kind = "authentication failed: " if error.code in (400, 401, 403) else ""
+        raise SurroundingsError(
+            f"{kind}the token endpoint {place} refuses the client {grant.client_id!r}: "
+            f"{error.code}{why}"
+        ) from None
+    except (OSError, http.client.HTTPException) as error:
+        reason = getattr(error, "reason", None) or error
+        raise SurroundingsError(f"the token endpoint {place} cannot be asked: {reason}") from None
+    except (ValueError, RecursionError):
+        told = None
+    token = told.get("access_token") or told.get("id_token") if isinstance(told, dict) else None
+    if not isinstance(token, str) or not token.isascii() or not token.isprintable():
+        raise SurroundingsError(f"the token endpoint {place} answers without an access_token")
+    return token
+
+
+def _request(grant: Grant) -> urllib.request.Request:
+    form = {"grant_type": "client_credentials", **({"scope": grant.scope} if grant.scope else {})}
+    pair = [grant.client_id, grant.secret]
+    if grant.is_encoded:
+        pair = [urllib.parse.quote_plus(text) for text in pair]
+    basic = base64.b64encode(":".join(pair).encode()).decode()
+    return urllib.request.Request(  # noqa: S310 - grant_of lets http and https pass only
+        grant.url,
+        data=urllib.parse.urlencode(form).encode(),
+        headers={
+            "Authorization": f"Basic {basic}",
+            "Accept": "application/json",
+            "Content-Type": "application/x-www-form-urlencoded",
+        },
+    )
+
+
+def _refusal(body: bytes) -> str:
+    """Return OAuth's own error code of a refusal, which is a word (RFC 6749 section 5.2)."""
+    try:
+        code = json.loads(body)["error"]
+    except (ValueError, LookupError, TypeError):
+        return ""
+    is_word = isinstance(code, str) and code.replace("_", "").isalnum() and len(code) <= 60
+    return f" {code}" if is_word else ""
+
+
+class _NoRedirect(urllib.request.HTTPRedirectHandler):
+    def redirect_request(
+        self,
+        req: urllib.request.Request,
+        fp: IO[bytes],
+        code: int,
+        msg: str,
+        headers: Message,
+        newurl: str,
+    ) -> None:
+        """Follow none: the redirect itself is the error."""

@@ -1,0 +1,46 @@
+"""A .properties file → its keys and values, as ``java.util.Properties`` reads it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import javaproperties
+
+from aclkit.errors import UsageError
+from aclkit.runtime.user_file import LARGEST_TEXT, read_file
+
+
+def read_properties(path: str | Path) -> dict[str, str]:
+    """Read a .properties file, in Latin-1 as ``java.util.Properties.load`` does.
+
+    Raises:
+        UsageError: as in ``user_file.read_file``, or it holds an escape that is none.
+        SurroundingsError: it cannot be read.
+    """
+    try:
+        data = read_file(str(path), LARGEST_TEXT)
+    except UsageError as error:
+        raise UsageError(f"{error}; expected a .properties file") from None
+    return parse_properties(data.decode("latin-1"), str(path))
+
+
+def parse_properties(text: str, source: str = "properties") -> dict[str, str]:
+    r"""Read the text of a .properties file; of a key given twice the last value holds.
+
+    Raises:
+        UsageError: a ``\u`` that four hexadecimal digits do not follow. The message quotes
+            nothing, for the value may be a password.
+
+    >>> parse_properties("# comment\nacks = all\na\\ b: c\\\n   d\nempty")
+    {'acks': 'all', 'a b': 'cd', 'empty': ''}
+    """
+    try:
+        found = dict(javaproperties.loads(text))
+    except javaproperties.InvalidUEscapeError:
+        raise UsageError(rf"{source}: expected four hexadecimal digits behind \u") from None
+    return {_in_unicode(key): _in_unicode(value) for key, value in found.items()}
+
+
+def _in_unicode(text: str) -> str:
+    """Put a question mark in the place of half a surrogate pair, which no text can hold."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")

@@ -1,0 +1,146 @@
+"""Rows of ``explain`` and Kafka's answers → how many agree, which differ, what was left out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from aclkit.kafka.verify.answer import Answer, kafka_binding
+from aclkit.kafka.verify.cells import Cell
+from aclkit.kafka.verify.refusals import Refusals
+from aclkit.model.acl import Acl, Request
+from aclkit.model.semantics import KAFKA, BrokerSettings
+from aclkit.rules.decide.index import AclIndex
+from aclkit.rules.decide.rules import DENIED, MATCHING_ACL, Ruling
+
+NO_WITNESS = "no name is known that this row of <any-other> stands for"
+
+
+class Asked(Protocol):
+    """What answers requests: ``verify.kafka.Kafka`` with the ACLs loaded."""
+
+    def ask(self, requests: Sequence[Request]) -> list[Answer]:
+        """Return an answer to each request."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mismatch:
+    """A request that aclkit and Kafka answer differently.
+
+    Attributes:
+        request: as it stands in ``explain``.
+        asked: what Kafka was asked.
+        ours: aclkit's answer.
+        kafkas: Kafka's answer.
+    """
+
+    request: Request
+    asked: Request
+    ours: Answer
+    kafkas: Answer
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """A request that Kafka was not asked, and why."""
+
+    request: Request
+    reason: str
+
+
+@dataclass(slots=True)
+class Report:
+    """What came of it.
+
+    Attributes:
+        asked: requests that Kafka was asked.
+        mismatches: where it says otherwise.
+        left_out: requests that it was not asked.
+        read_otherwise: where rows were decided again: published decisions that are not Kafka's,
+            because they were made by another reading of the ACLs; else None.
+    """
+
+    asked: int = 0
+    mismatches: list[Mismatch] = field(default_factory=list)
+    left_out: list[LeftOut] = field(default_factory=list)
+    read_otherwise: int | None = None
+
+    @property
+    def agree(self) -> int:
+        """How many requests both answer alike."""
+        return self.asked - len(self.mismatches)
+
+
+def compare(
+    batches: Iterable[Sequence[Cell]],
+    acls: Mapping[str | None, Acl],
+    settings: BrokerSettings,
+    kafka: Asked,
+    *,
+    decide_again: bool,
+) -> Report:
+    """Ask Kafka what the rows say, and compare decision, rule and deciding ACL.
+
+    Args:
+        batches: the rows.
+        acls: all ACLs that the rows were decided by.
+        settings: the broker's.
+        kafka: has the same ACLs and settings.
+        decide_again: the rows were not decided as a broker reads ACLs, so each is decided again
+            by the pure rule.
+    """
+    index = AclIndex.of(acls.values(), KAFKA) if decide_again else None
+    refusals = Refusals.of(acls.values(), settings)
+    report = Report(read_otherwise=0 if decide_again else None)
+    for cells in batches:
+        asked = []
+        for cell in cells:
+            if cell.asked is None:
+                report.left_out.append(LeftOut(cell.request, NO_WITNESS))
+                continue
+            ours = _decided(index.decide(cell.asked, settings)) if index else _published(cell, acls)
+            deny = ours.acl if ours.decision == DENIED else None
+            if reason := refusals.reason(cell.asked, deny):
+                report.left_out.append(LeftOut(cell.request, reason))
+            else:
+                asked.append((cell, cell.asked, ours))
+        _note(report, asked, kafka.ask([request for _, request, _ in asked]))
+    return report
+
+
+def _note(
+    report: Report, asked: Sequence[tuple[Cell, Request, Answer]], answers: Sequence[Answer]
+) -> None:
+    """Add what a batch came to."""
+    report.asked += len(asked)
+    for (cell, request, ours), kafkas in zip(asked, answers, strict=True):
+        if not is_same(ours, kafkas):
+            report.mismatches.append(Mismatch(cell.request, request, ours, kafkas))
+        if report.read_otherwise is not None:
+            report.read_otherwise += cell.decision != kafkas.decision
+
+
+def is_same(ours: Answer, kafkas: Answer) -> bool:
+    """Say whether two answers have the same decision, rule and deciding ACL.
+
+    Two ids with the same seven fields are one ACL to Kafka.
+    """
+    if ours.decision != kafkas.decision or ours.rule != kafkas.rule:
+        return False
+    if ours.acl is None or kafkas.acl is None or ours.acl is kafkas.acl:
+        return ours.acl is kafkas.acl
+    return kafka_binding(ours.acl) == kafka_binding(kafkas.acl)
+
+
+def _decided(ruling: Ruling) -> Answer:
+    return Answer(ruling.decision, ruling.rule, ruling.acl)
+
+
+def _published(cell: Cell, acls: Mapping[str | None, Acl]) -> Answer:
+    """Return what the tables say; a gap and an ACL that is not alive are in no broker either."""
+    rule = cell.rule or "no ruling"
+    acl = acls.get(cell.acl_id)
+    if acl is None and (cell.acl_id is not None or rule == MATCHING_ACL):
+        rule = f"{rule} by {cell.acl_id}, which is not alive"
+    return Answer(cell.decision, rule, acl)

@@ -1,0 +1,133 @@
+"""ACLs and requests → what Kafka's StandardAuthorizer itself answers, and how fast."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import TracebackType
+from typing import Final
+
+from aclkit.errors import SurroundingsError, UsageError
+from aclkit.kafka.verify import wire
+from aclkit.kafka.verify.answer import Answer, distinct
+from aclkit.kafka.verify.jvm import Jvm, StalledError, start_jvm
+from aclkit.model.acl import Acl, Request
+from aclkit.model.semantics import BrokerSettings
+
+PATIENCE: Final = 30.0
+"""Seconds without an answer after which Kafka is taken to hang."""
+
+BATCH: Final = 10_000
+"""Requests that are sent at a time."""
+
+_PATIENCE_TO_LOAD: Final = 120.0
+
+
+@dataclass(slots=True)
+class Kafka:
+    """Kafka's authorizer in a JVM of its own. Use it with ``with``, and ``load`` first.
+
+    Attributes:
+        class_path: see ``verify.jars``.
+        patience: after so many seconds without an answer the JVM is killed.
+    """
+
+    class_path: Sequence[Path]
+    patience: float = PATIENCE
+    _acls: list[Acl] = field(default_factory=list)
+    _settings: BrokerSettings = field(default_factory=BrokerSettings)
+    _texts: wire.Texts = field(default_factory=wire.Texts)
+    _jvm: Jvm | None = None
+    _stack: ExitStack = field(default_factory=ExitStack)
+
+    def __enter__(self) -> Kafka:
+        """Promise to end the JVM; it is started when ACLs are loaded."""
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """End the JVM."""
+        self._stop()
+
+    def load(self, acls: Sequence[Acl], settings: BrokerSettings) -> None:
+        """Give Kafka its configuration and all ACLs, in place of those before.
+
+        Raises:
+            SurroundingsError: Kafka does not come up.
+        """
+        self._acls, self._settings = distinct(acls), settings
+        self._load()
+
+    def ask(self, requests: Sequence[Request]) -> list[Answer]:
+        """Return Kafka's answers, one for each request.
+
+        What Kafka throws, or that it hangs, is an answer too; of the latter the JVM is killed
+        and another one goes on with the next request.
+        """
+        answers: list[Answer] = []
+        while len(answers) < len(requests):
+            answers += self._ask(requests[len(answers) : len(answers) + BATCH])
+        return answers
+
+    def measure(self, requests: Sequence[Request], seconds: float) -> float:
+        """Return how many decisions ``authorize()`` makes per second, on one thread.
+
+        It is called with one request after the other, round and round: first half as long to
+        warm up, then on the clock.
+
+        Raises:
+            UsageError: nothing to ask.
+            SurroundingsError: Kafka hangs or throws on one of the requests.
+        """
+        if not requests:
+            raise UsageError("expected at least one request to measure with")
+        message = wire.encode_measure(requests, seconds, self._texts)
+        try:
+            reply = self._running().exchange(
+                message, wire.MEASURED.size, 1.5 * seconds + self.patience
+            )
+        except StalledError:
+            raise SurroundingsError("Kafka hangs on one of the requests to measure") from None
+        decisions, nanos = wire.MEASURED.unpack(reply)
+        return float(decisions * 1e9 / nanos)
+
+    def _ask(self, requests: Sequence[Request]) -> list[Answer]:
+        """Ask a batch; where Kafka hangs, that is the last answer."""
+        jvm = self._running()
+        message = wire.encode_ask(requests, self._texts)
+        try:
+            jvm.exchange(message, len(wire.ASKED), self.patience)
+        except StalledError:
+            answers = list(wire.decode_answers(jvm.answers(), self._acls))
+            self._load()
+            hangs = Answer(None, f"hangs: no answer within {self.patience:g} s")
+            return [*answers, hangs][: len(requests)]
+        return list(wire.decode_answers(jvm.answers(), self._acls))
+
+    def _load(self) -> None:
+        if self._jvm is None or self._jvm.process.poll() is not None:
+            self._stop()
+            self._jvm = self._stack.enter_context(start_jvm(self.class_path))
+        self._texts = wire.Texts()
+        message = wire.encode_load(self._acls, self._settings, self._texts)
+        try:
+            self._jvm.exchange(message, len(wire.LOADED), max(self.patience, _PATIENCE_TO_LOAD))
+        except StalledError:
+            raise SurroundingsError(
+                f"Kafka did not take {len(self._acls)} ACLs within {_PATIENCE_TO_LOAD:g} s"
+            ) from None
+
+    def _running(self) -> Jvm:
+        if self._jvm is None:
+            raise UsageError("expected ACLs to be loaded before a request is made")
+        return self._jvm
+
+    def _stop(self) -> None:
+        self._stack.close()
+        self._jvm = None

@@ -1,0 +1,148 @@
+"""A night's summary and a team's policies → the summary with its verdicts, and the exit code.
+
+The policies are a baseline, mutes and assertions. Assertions are held against what the night has
+published, without Spark.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import date
+
+import duckdb
+
+from aclkit.audit.findings.baseline import STATES, Judged, Known, Mute, classify, fails
+from aclkit.audit.reports.data import AssertionOutcome, NightlySummary
+from aclkit.audit.reports.gather_past import read_changes
+from aclkit.audit.reports.states import with_states
+from aclkit.model.findings import SEVERITIES, Finding
+from aclkit.questions.assertions.check import acl_texts, check
+from aclkit.questions.assertions.model import Assertion, Example, Outcome
+from aclkit.warehouse.duck import connect
+from aclkit.warehouse.published import Published, Run, deciding_run
+
+NEVER = "never"
+"""``--fail-on never``: new findings do not change the exit code."""
+
+FAILED_EXIT = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Policies:
+    """What a team says about a night.
+
+    Attributes:
+        today: mutes hold through their last day.
+        fail_on: the least severity of a new finding that makes the exit code 1, or ``never``.
+        baseline: fingerprint → what is known; without one everything is new.
+        mutes: what somebody answers for until a day.
+        assertions: what must hold.
+    """
+
+    today: date
+    fail_on: str = "high"
+    baseline: Mapping[str, Known] = field(default_factory=dict)
+    mutes: Sequence[Mute] = ()
+    assertions: Sequence[Assertion] = ()
+
+    def judge(self, findings: Iterable[Finding]) -> list[Judged]:
+        """Say the state of each finding."""
+        return classify(findings, self.baseline, self.mutes, self.today)
+
+    @property
+    def has_states(self) -> bool:
+        """Say whether there is anything by which the states of findings differ."""
+        return bool(self.baseline or self.mutes)
+
+
+def conclude(
+    summary: NightlySummary, code: int, policies: Policies, published: Published | None
+) -> NightlySummary:
+    """Judge a night: findings by baseline and mutes, the assertions, and the exit code.
+
+    The highest exit code wins. Muted findings are not among the summary's findings any more; it
+    keeps the state of each where there is a baseline or a mute.
+
+    Args:
+        summary: of the night, its findings those in force.
+        code: the exit code so far.
+        policies: the team's.
+        published: what the night has published; None where it is on no local disk, and then no
+            assertion can be held against it.
+    """
+    judged = policies.judge(summary.findings)
+    tested: list[AssertionOutcome] | None = None
+    changes = summary.changes
+    if published is not None:
+        run = deciding_run(published, summary.cluster_id)
+        with connect(published) as connection:
+            if policies.assertions:
+                tested = _test(connection, run, policies.assertions)
+            if run.run_id == summary.run_id and summary.access_changes:
+                changes, _ = read_changes(connection, run)
+    has_failed = fails(judged, _worst(policies.fail_on)) or any(not t.passed for t in tested or ())
+    if policies.has_states:
+        summary = with_states(summary, judged)
+    return replace(
+        summary,
+        notes=(*summary.notes, *_notes(judged, policies)),
+        changes=changes,
+        assertions=None if tested is None else tuple(tested),
+        exit_code=max(code, FAILED_EXIT if has_failed else 0),
+    )
+
+
+def _worst(fail_on: str) -> Sequence[str]:
+    return () if fail_on == NEVER else SEVERITIES[: SEVERITIES.index(fail_on) + 1]
+
+
+def _test(
+    connection: duckdb.DuckDBPyConnection, run: Run, assertions: Sequence[Assertion]
+) -> list[AssertionOutcome]:
+    """Hold assertions against the published decisions, in the words of reports."""
+    outcomes = check(connection, run, assertions)
+    acls = acl_texts(connection, run, outcomes)
+    return [
+        AssertionOutcome(
+            name=outcome.assertion.name,
+            passed=outcome.has_passed,
+            severity=SEVERITIES[0],
+            message=_message(outcome),
+            example="; ".join(_words(example, acls) for example in outcome.examples),
+        )
+        for outcome in outcomes
+    ]
+
+
+def _message(outcome: Outcome) -> str:
+    asked = f"{outcome.assertion.kind}, {outcome.checked:,} looked at"
+    if outcome.has_passed:
+        return f"{asked}, none speaks against it"
+    detail = f": {outcome.detail}" if outcome.detail else ""
+    return f"{asked}, violations: {outcome.violations:,}{detail}"
+
+
+def _words(example: Example, acls: Mapping[str | None, str]) -> str:
+    """Say one decision in a sentence."""
+    acl = acls.get(example.acl_id)
+    because = f"{example.rule}, {acl}" if acl else example.rule
+    return (
+        f"{example.principal} from {example.host}: {example.operation} {example.resource} is "
+        f"{example.decision} ({because})"
+    )
+
+
+def _notes(judged: Sequence[Judged], policies: Policies) -> Iterator[str]:
+    """Count the states, and name mutes that have run out."""
+    if policies.has_states:
+        states = Counter(item.state for item in judged)
+        counts = ", ".join(f"{states[name]:,} {name}" for name in STATES if states[name])
+        yield f"findings against the baseline: {counts or 'none'}"
+    for item in judged:
+        if item.is_expired and item.mute is not None and item.finding is not None:
+            yield (
+                f"the mute of {item.mute.owner} on {item.finding.finding} {item.fingerprint} ran "
+                f"out on {item.mute.until}"
+            )

@@ -1,0 +1,99 @@
+"""The ACLs alive → every pair and every ruleset of a cluster, decided and written.
+
+Half of a small run is waiting for Spark's planner, which works on one thread for whoever asks:
+so what does not build on each other is asked at the same time.
+"""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+from typing import Final
+
+from pyspark.sql import DataFrame
+
+from aclkit.pipeline.explain import frames, rulings, tables
+from aclkit.pipeline.explain.output import Output
+from aclkit.pipeline.explain.pairing import Pairing, match_resources, number_acls, pair_up
+from aclkit.pipeline.explain.scope import Scope
+from aclkit.pipeline.inventory.identity import match_hosts
+from aclkit.runtime.fail_points import fail_point
+from aclkit.runtime.frame import Steps, broadcast_if_small
+from aclkit.runtime.progress import step
+
+_AT_ONCE: Final = 4
+
+
+@dataclass(frozen=True, slots=True)
+class _Ranking:
+    """The ACLs in the order in which they decide.
+
+    Attributes:
+        placed: result of ``rulings.place_acls``.
+        best: result of ``rulings.best_of_groups``.
+    """
+
+    placed: DataFrame
+    best: DataFrame
+
+
+def decide_all(scope: Scope, acls: DataFrame, output: Output, *, allow_everyone: bool) -> None:
+    """Pair and decide everything anew; write the explain tables, the inventory's aside."""
+    spark, steps = acls.sparkSession, output.steps
+    with ThreadPoolExecutor(_AT_ONCE) as pool:
+        with step("matching patterns and pairing"):
+            matching = pool.submit(match_resources, spark, scope, steps)
+            numbered = steps.settle(number_acls(scope, acls))
+            ranking = pool.submit(_rank, scope, numbered, steps)
+            pairing = pair_up(scope, numbered, matching.result(), steps)
+        with step("deciding"):
+            of_pairing = tables.of_pairing(spark, pairing)
+            writing = [pool.submit(output.write, *item) for item in of_pairing.items()]
+            ruled = _rule_on(scope, pairing, ranking.result(), steps)
+            for written in writing:
+                written.result()
+            fail_point("between-pairs-and-rulings")
+            fixed = rulings.fixed_rulings(frames.operations(spark), allow_everyone=allow_everyone)
+            output.write("explain_ruling", ruled.unionByName(fixed))
+    output.forget_steps()
+
+
+def _rank(scope: Scope, numbered: DataFrame, steps: Steps) -> _Ranking:
+    """Rank the ACLs, and find the best of each group."""
+    spark, semantics = numbered.sparkSession, scope.semantics
+    numbers = {host: number for number, host in enumerate(scope.host_names)}
+    matches = match_hosts(scope.texts.hosts, scope.host_names, semantics)
+    hosts = frames.hosts(spark, scope.texts, matches, numbers, semantics)
+    covers = frames.covers(spark, semantics)
+    placed = steps.settle(rulings.place_acls(numbered, hosts, covers, semantics))
+    return _Ranking(placed, steps.settle(rulings.best_of_groups(placed, semantics)))
+
+
+def _rule_on(scope: Scope, pairing: Pairing, ranking: _Ranking, steps: Steps) -> DataFrame:
+    """Return the rulings of the rulesets that hold an ACL."""
+    spark, semantics = ranking.placed.sparkSession, scope.semantics
+    literal = ("LITERAL", "*")
+    found = [(n, p[1:] == literal, not p[2]) for n, p in enumerate(scope.texts.patterns)]
+    wildcards = rulings.Wildcards(
+        of_denies=tuple(n for n, is_literal, _ in found if is_literal),
+        of_allows=tuple(n for n, is_literal, is_empty in found if is_literal or is_empty),
+    )
+    decide = partial(
+        rulings.best_of_rulesets,
+        wildcards=wildcards,
+        late=pairing.late,
+        semantics=semantics,
+        partitions=scope.partitions,
+    )
+    best = broadcast_if_small(ranking.best, pairing.group_count)
+    of_classes = steps.settle(decide(pairing.class_parts, ranking.best, None))
+    own = steps.settle(decide(pairing.own_parts, best, of_classes))
+    decided = rulings.decide_rulesets(
+        pairing.contents, own.unionByName(of_classes), frames.operations(spark), semantics
+    )
+    return rulings.name_rulings(
+        decided,
+        broadcast_if_small(ranking.placed, pairing.group_count),
+        frames.numbered(spark, scope.host_names, "host_no", "host"),
+    )

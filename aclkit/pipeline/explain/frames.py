@@ -1,0 +1,136 @@
+"""Small driver-side values → the DataFrames that the explain transforms join with."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final, NamedTuple
+
+from pyspark.sql import DataFrame, SparkSession
+
+from aclkit.model.acl import ANY_OTHER
+from aclkit.model.enums import AclOperation
+from aclkit.model.operation import OPERATIONS_OF_TYPE, coverage
+from aclkit.model.semantics import Semantics
+from aclkit.pipeline.explain.rank import OF_PATTERN, rank_columns, rank_patterns
+from aclkit.pipeline.inventory.survey import Texts
+from aclkit.rules.decide.order import PATTERN
+from aclkit.runtime.frame import local_frame
+
+OPERATIONS: Final = max(map(len, OPERATIONS_OF_TYPE.values()))
+"""How many operations a resource type knows at most."""
+
+ANY_HOST_NO: Final = -1
+"""The number of ``<any-other>`` among hosts."""
+
+
+def patterns(spark: SparkSession, texts: Texts, semantics: Semantics) -> DataFrame:
+    """Number the patterns, with their rank and those of their texts."""
+    ranks = {OF_PATTERN: rank_patterns(texts.patterns, semantics)}
+    ranks |= rank_columns(texts.patterns, PATTERN, lambda pattern: pattern[1:], semantics)
+    return local_frame(
+        spark,
+        [(n, *p, *(of[p] for of in ranks.values())) for n, p in enumerate(texts.patterns)],
+        "pattern_id INT, resource_type STRING, pattern_type STRING, resource_name STRING, "
+        + _integers(ranks),
+    )
+
+
+def principals(spark: SparkSession, texts: Texts, semantics: Semantics) -> DataFrame:
+    """Number the principals of ACLs, with their ranks."""
+    ranks = rank_columns(texts.principals, ("principal",), lambda text: (text,), semantics)
+    return local_frame(
+        spark,
+        [
+            (n, text, *(of[text] for of in ranks.values()))
+            for n, text in enumerate(texts.principals)
+        ],
+        "text_no INT, principal STRING, " + _integers(ranks),
+    )
+
+
+def hosts(
+    spark: SparkSession,
+    texts: Texts,
+    matches: Iterable[tuple[str, str]],
+    numbers: Mapping[str, int],
+    semantics: Semantics,
+) -> DataFrame:
+    """Return the hosts of ACLs with their ranks, a row for each host that they name.
+
+    A text that matches every host names ``<any-other>`` alone; one that matches none has no row.
+    """
+    ranks = rank_columns(texts.hosts, ("host",), lambda text: (text,), semantics)
+    universal = {text for text, host in matches if host == ANY_OTHER}
+    named = [(text, numbers[host]) for text, host in matches if text not in universal]
+    return local_frame(
+        spark,
+        [
+            (text, number, *(of[text] for of in ranks.values()))
+            for text, number in [*((text, ANY_HOST_NO) for text in sorted(universal)), *named]
+        ],
+        "host STRING, host_no INT, " + _integers(ranks),
+    )
+
+
+def covers(spark: SparkSession, semantics: Semantics) -> DataFrame:
+    """Return which operations each ACL operation answers, per resource type, with their ranks."""
+    items = list(_covers())
+    ranks = rank_columns(
+        items,
+        ("operation", "permission_type"),
+        lambda cover: (cover.operation, cover.permission_type),
+        semantics,
+        operation=lambda cover: cover.asked,
+    )
+    return local_frame(
+        spark,
+        [
+            (
+                c.resource_type,
+                c.operation,
+                c.permission_type == "ALLOW",
+                c.operation_no,
+                *(of[c] for of in ranks.values()),
+            )
+            for c in items
+        ],
+        "resource_type STRING, operation STRING, is_allow BOOLEAN, operation_no INT, "
+        + _integers(ranks),
+    )
+
+
+def operations(spark: SparkSession) -> DataFrame:
+    """Return the operations of each resource type, numbered within it."""
+    return local_frame(
+        spark,
+        [(kind, n, op) for kind, known in OPERATIONS_OF_TYPE.items() for n, op in enumerate(known)],
+        "resource_type STRING, operation_no INT, operation STRING",
+    )
+
+
+def numbered(spark: SparkSession, texts: Sequence[str], number: str, text: str) -> DataFrame:
+    """Return texts with their place in the sequence."""
+    return local_frame(spark, list(enumerate(texts)), f"{number} INT, {text} STRING")
+
+
+class _Cover(NamedTuple):
+    """An operation of an ACL that answers one asked for, the ``operation_no``-th of the type."""
+
+    resource_type: str
+    operation: str
+    permission_type: str
+    operation_no: int
+    asked: str
+
+
+def _covers() -> Iterable[_Cover]:
+    for resource_type, known in OPERATIONS_OF_TYPE.items():
+        for operation in AclOperation.__members__:
+            for permission in ("ALLOW", "DENY"):
+                for number, asked in enumerate(known):
+                    if coverage(operation, permission, asked) is not None:
+                        yield _Cover(resource_type, operation, permission, number, asked)
+
+
+def _integers(columns: Iterable[str]) -> str:
+    return ", ".join(f"{name} INT" for name in columns)

@@ -1,0 +1,290 @@
+"""The pairs that a change touches, decided again and put in the place of what was.
+
+The result equals a full rebuild row by row, because ids are hashes of content: a pair that no
+changed ACL, principal or resource touches has the same ruleset, and a ruleset the same rulings.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, NamedTuple
+
+import pyarrow as pa
+
+from aclkit.model.acl import ANY_OTHER, Acl
+from aclkit.pipeline.explain.few import (
+    FewPairs,
+    Group,
+    Key,
+    Resource,
+    Subjects,
+    group_acls,
+    pair_few,
+    rule_few,
+)
+from aclkit.pipeline.explain.rulesets import NONE, OTHER
+from aclkit.pipeline.explain.scope import Scope
+from aclkit.pipeline.explain.touched import Touched, acl_of, patterns_near
+from aclkit.pipeline.inventory.identity import match_hosts
+from aclkit.rules.patterns.match import names_exactly
+from aclkit.rules.patterns.trie import PatternIndex
+from aclkit.warehouse.readback import Readback
+from aclkit.warehouse.schemas import TABLES
+
+_PAIR: Final = ("principal", "resource_type", "resource_name")
+_CLASS_PAIR: Final = ("principal_class", "resource_type", "resource_name")
+_GROUP: Final = ("resource_type", "pattern_type", "resource_name", "principal")
+
+
+AMENDED: Final = (
+    "explain_pair",
+    "explain_class_pair",
+    "ruleset",
+    "ruleset_group",
+    "explain_ruling",
+)
+"""The tables that are amended; ``acl_history`` is read too."""
+
+
+class Amendment(NamedTuple):
+    """What becomes of a table: the rows of some keys are gone, and others are fresh."""
+
+    table: str
+    key: Sequence[str]
+    gone: Sequence[Sequence[str]]
+    fresh: Sequence[Sequence[Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class _Difference:
+    """Rows of pairs that are gone, and rows that are fresh; a changed row is in both."""
+
+    gone: dict[Key, str]
+    fresh: dict[Key, str]
+
+    @classmethod
+    def between(cls, was: Mapping[Key, str], now: Mapping[Key, str]) -> _Difference:
+        return cls(
+            {key: ruleset for key, ruleset in was.items() if now.get(key) != ruleset},
+            {key: ruleset for key, ruleset in now.items() if was.get(key) != ruleset},
+        )
+
+    def rows(self, cluster_id: str) -> list[tuple[str, ...]]:
+        """Return the fresh rows as they are written."""
+        return [(cluster_id, *key, ruleset) for key, ruleset in self.fresh.items()]
+
+
+def decide_touched(scope: Scope, touched: Touched, read: Readback) -> list[Amendment]:
+    """Decide again what is touched; return what differs from the rows that stand.
+
+    Args:
+        scope: what is asked about.
+        touched: the pairs.
+        read: the tables as they are now, and not as the cluster's run before left them: the rows
+            of other clusters, which may have been decided since, are written along.
+    """
+    cluster = scope.cluster_id
+    found = _decide_pairs(scope, touched, read)
+    pairs = _Difference.between(_pairs_before(touched, read), found.pairs)
+    class_pairs = _Difference.between(_class_pairs_before(scope, touched, read), found.class_pairs)
+    gone_groups, fresh_groups = _groups(cluster, touched, read)
+
+    used = {*pairs.fresh.values(), *class_pairs.fresh.values()} & found.rulesets.keys()
+    _give(read, "used", ("ruleset_id",), [(ruleset,) for ruleset in sorted(used)])
+    known = {row[0] for row in read.rows(_KNOWN)}
+    fresh = {ruleset: found.rulesets[ruleset] for ruleset in sorted(used - known)}
+    gone = [(ruleset,) for ruleset in _left_behind(read, pairs, class_pairs)]
+    hosts = _named_hosts(scope)
+    rulings = [
+        (cluster, ruleset, *ruling)
+        for ruleset, held in fresh.items()
+        for ruling in rule_few(held, hosts, scope.semantics)
+    ]
+    rulesets = [(cluster, r, held.resource[0], held.group_ids, None) for r, held in fresh.items()]
+    class_rows = class_pairs.rows(cluster)
+    return [
+        Amendment("explain_pair", _PAIR, list(pairs.gone), pairs.rows(cluster)),
+        Amendment("explain_class_pair", _CLASS_PAIR, list(class_pairs.gone), class_rows),
+        Amendment("ruleset_group", ("group_id",), gone_groups, fresh_groups),
+        Amendment("ruleset", ("ruleset_id",), gone, rulesets),
+        Amendment("explain_ruling", ("ruleset_id",), gone, rulings),
+    ]
+
+
+def amend(read: Readback, changes: Iterable[Amendment]) -> None:
+    """Put tables without the rows that are gone, and with the fresh ones, in their own place.
+
+    The rows that stay keep their order, and with it the bounds by which files are found.
+    """
+    for table, key, gone, fresh in changes:
+        if not gone and not fresh:
+            continue
+        columns = TABLES[table].column_names
+        _give(read, f"gone_{table}", key, gone)
+        read.give(f"fresh_{table}", _typed(table, fresh))
+        same = " AND ".join(f"g.{name} = t.{name}" for name in key)
+        read.rewrite(
+            table,
+            f"SELECT {', '.join(f't.{name}' for name in columns)} FROM {table} t "  # noqa: S608 -- names of the contract
+            f"LEFT JOIN gone_{table} g ON {same} WHERE g.{key[0]} IS NULL "
+            f"UNION ALL SELECT {', '.join(columns)} FROM fresh_{table}",
+        )
+
+
+def _decide_pairs(scope: Scope, touched: Touched, read: Readback) -> FewPairs:
+    """Find the rulesets of what is touched."""
+    own = frozenset(
+        entry.name
+        for entry in scope.inventory.principals
+        if not entry.is_any_other and names_exactly(entry.name, scope.semantics)
+    )
+    return pair_few(
+        _groups_near(scope, touched.resources, read),
+        {r: None if whole else touched.principals for r, whole in touched.resources.items()},
+        Subjects(
+            own=own - scope.super_users,
+            class_of=scope.classes.class_of,
+            texts_of=scope.classes.texts_of,
+        ),
+    )
+
+
+def _groups_near(
+    scope: Scope, resources: Collection[Resource], read: Readback
+) -> dict[Resource, list[Group]]:
+    """Read the ACLs alive that reach each resource, in groups."""
+    patterns = patterns_near(scope.texts.patterns, resources, scope.semantics)
+    index = PatternIndex.build(((n, *p) for n, p in enumerate(patterns)), scope.semantics)
+    matching = {resource: index.matches(*resource) for resource in resources}
+    wanted = sorted({number for numbers in matching.values() for number in numbers})
+    _give(read, "wanted", _GROUP[:3], [patterns[number] for number in wanted])
+    acls: defaultdict[tuple[str, str, str], list[Acl]] = defaultdict(list)
+    for row in read.rows(_ACLS_OF_PATTERNS):
+        acl = acl_of(row)
+        acls[acl.resource_type, acl.pattern_type, acl.resource_name].append(acl)
+    groups = {number: group_acls(acls[patterns[number]]) for number in wanted}
+    return {r: [g for n in numbers for g in groups[n]] for r, numbers in matching.items()}
+
+
+def _pairs_before(touched: Touched, read: Readback) -> dict[Key, str]:
+    """Read the old pairs that were decided again, or whose principal or resource is gone."""
+    looked_at = [*touched.resources.items(), *((r, True) for r in touched.gone_resources)]
+    _give(read, "looked_at", ("resource_type", "resource_name"), [r for r, _ in looked_at])
+    _give(read, "whole", ("resource_type", "resource_name"), [r for r, whole in looked_at if whole])
+    _give(read, "touched", ("principal",), [(p,) for p in sorted(touched.principals)])
+    _give(read, "gone", ("principal",), [(p,) for p in sorted(touched.gone_principals)])
+    return {(row[0], row[1], row[2]): row[3] for row in read.rows(_PAIRS)}
+
+
+def _class_pairs_before(scope: Scope, touched: Touched, read: Readback) -> dict[Key, str]:
+    """Read the old class pairs of the resources touched or gone, and of classes without members."""
+    classes = sorted(set(scope.classes.class_of.values()))
+    _give(read, "class_now", ("principal_class",), [(name,) for name in classes])
+    return {(row[0], row[1], row[2]): row[3] for row in read.rows(_CLASS_PAIRS)}
+
+
+def _groups(
+    cluster: str, touched: Touched, read: Readback
+) -> tuple[list[tuple[str]], list[tuple[Any, ...]]]:
+    """Compare the groups that a changed ACL was or is in: ids that are gone, and fresh rows."""
+    keys = {
+        (a.resource_type, a.pattern_type, a.resource_name, a.principal) for a in touched.changed
+    }
+    _give(read, "group_key", _GROUP, sorted(keys))
+    was = {row[0] for row in read.rows(_GROUPS_BEFORE)}
+    now = {group.group_id: group for group in group_acls(map(acl_of, read.rows(_ACLS_OF_GROUPS)))}
+    fresh = [
+        (cluster, g, a.resource_type, a.resource_name, a.pattern_type, a.principal, sorted(ids))
+        for g, group in sorted(now.items())
+        if g not in was
+        for a, ids in [(group.acls[0], [acl.acl_id for acl in group.acls])]
+    ]
+    return [(g,) for g in sorted(was - now.keys())], fresh
+
+
+def _left_behind(read: Readback, pairs: _Difference, class_pairs: _Difference) -> list[str]:
+    """Return the rulesets that pairs had, and that none has any more."""
+    fixed = (f"{NONE}:", f"{OTHER}:")
+    leaving = {*pairs.gone.values(), *class_pairs.gone.values()}
+    leaving = {r for r in leaving if not r.startswith(fixed)}
+    leaving -= {*pairs.fresh.values(), *class_pairs.fresh.values()}
+    _give(read, "leaving", ("ruleset_id",), [(ruleset,) for ruleset in sorted(leaving)])
+    _give(read, "gone_pair", _PAIR, list(pairs.gone))
+    _give(read, "gone_class_pair", _CLASS_PAIR, list(class_pairs.gone))
+    return sorted(leaving - {row[0] for row in read.rows(_STILL_USED)})
+
+
+def _named_hosts(scope: Scope) -> dict[str, list[str] | None]:
+    """Return which hosts asked about each ACL host names: None where it is every host."""
+    named: dict[str, list[str] | None] = {text: [] for text in scope.texts.hosts}
+    for text, host in match_hosts(scope.texts.hosts, scope.host_names, scope.semantics):
+        if host == ANY_OTHER:
+            named[text] = None
+        elif (hosts := named[text]) is not None:
+            hosts.append(host)
+    return named
+
+
+def _typed(table: str, rows: Sequence[Sequence[Any]]) -> pa.Table:
+    """Make a table of the contract, of texts and arrays of texts."""
+    kinds = {"STRING": pa.string(), "ARRAY<STRING>": pa.list_(pa.string())}
+    contract = TABLES[table].columns
+    columns = zip(*rows, strict=True) if rows else ([] for _ in contract)
+    return pa.table(
+        {
+            name: pa.array(list(values), kinds[kind])
+            for (name, kind, _), values in zip(contract, columns, strict=True)
+        }
+    )
+
+
+def _give(read: Readback, name: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """Make rows of texts known to SQL."""
+    values = zip(*rows, strict=True) if rows else ([] for _ in columns)
+    arrays = [pa.array(list(column), pa.string()) for column in values]
+    read.give(name, pa.table(dict(zip(columns, arrays, strict=True))))
+
+
+_FIELDS: Final = ", ".join(f"h.{name}" for name in Acl.__slots__)
+_SAME_PATTERN: Final = " AND ".join(f"w.{name} = h.{name}" for name in _GROUP[:3])
+_SAME_GROUP: Final = " AND ".join(f"w.{name} = h.{name}" for name in _GROUP)
+_SAME_RESOURCE: Final = (
+    "{0}.resource_type = p.resource_type AND {0}.resource_name = p.resource_name"
+)
+_ACLS_OF_PATTERNS: Final = (
+    f"SELECT {_FIELDS} FROM acl_history h JOIN wanted w ON {_SAME_PATTERN} "  # noqa: S608 -- contract
+    "WHERE h.removed_offset IS NULL"
+)
+_ACLS_OF_GROUPS: Final = (
+    f"SELECT {_FIELDS} FROM acl_history h JOIN group_key w ON {_SAME_GROUP} "  # noqa: S608 -- contract
+    "WHERE h.removed_offset IS NULL"
+)
+_GROUPS_BEFORE: Final = f"SELECT h.group_id FROM ruleset_group h JOIN group_key w ON {_SAME_GROUP}"  # noqa: S608 -- contract
+_PAIRS: Final = (
+    "SELECT p.principal, p.resource_type, p.resource_name, p.ruleset_id FROM explain_pair p "  # noqa: S608 -- contract
+    f"JOIN looked_at l ON {_SAME_RESOURCE.format('l')} "
+    f"LEFT JOIN whole w ON {_SAME_RESOURCE.format('w')} "
+    "LEFT JOIN touched t ON t.principal = p.principal "
+    "WHERE w.resource_name IS NOT NULL OR t.principal IS NOT NULL "
+    "UNION "
+    "SELECT p.principal, p.resource_type, p.resource_name, p.ruleset_id FROM explain_pair p "
+    "JOIN gone g ON g.principal = p.principal"
+)
+_CLASS_PAIRS: Final = (
+    "SELECT p.principal_class, p.resource_type, p.resource_name, p.ruleset_id "  # noqa: S608 -- contract
+    f"FROM explain_class_pair p LEFT JOIN looked_at l ON {_SAME_RESOURCE.format('l')} "
+    "LEFT JOIN class_now c ON c.principal_class = p.principal_class "
+    "WHERE l.resource_name IS NOT NULL OR c.principal_class IS NULL"
+)
+_KNOWN: Final = "SELECT u.ruleset_id FROM used u JOIN ruleset r ON r.ruleset_id = u.ruleset_id"
+_STILL_USED: Final = (
+    "SELECT DISTINCT p.ruleset_id FROM explain_pair p "  # noqa: S608 -- contract
+    "JOIN leaving l ON l.ruleset_id = p.ruleset_id LEFT JOIN gone_pair g "
+    f"ON g.principal = p.principal AND {_SAME_RESOURCE.format('g')} WHERE g.principal IS NULL "
+    "UNION SELECT DISTINCT p.ruleset_id FROM explain_class_pair p "
+    "JOIN leaving l ON l.ruleset_id = p.ruleset_id LEFT JOIN gone_class_pair g "
+    f"ON g.principal_class = p.principal_class AND {_SAME_RESOURCE.format('g')} "
+    "WHERE g.principal_class IS NULL"
+)

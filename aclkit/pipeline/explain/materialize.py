@@ -1,0 +1,272 @@
+"""The ACLs alive and the inventory → every decision of a cluster, written and checked."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any, Final
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from aclkit.errors import UsageError
+from aclkit.model.broker_settings import BrokerConfig
+from aclkit.model.operation import OPERATIONS_OF_TYPE
+from aclkit.model.semantics import BrokerSettings, Semantics
+from aclkit.pipeline.explain import tables
+from aclkit.pipeline.explain.changes import changed_accesses, tables_of_changes
+from aclkit.pipeline.explain.completeness import READ_BACK, check_completeness
+from aclkit.pipeline.explain.deciding import decide_all
+from aclkit.pipeline.explain.incremental import AMENDED, amend, decide_touched
+from aclkit.pipeline.explain.output import Output
+from aclkit.pipeline.explain.scope import Scope
+from aclkit.pipeline.explain.touched import Touched, find_touched, tables_of_touched
+from aclkit.pipeline.inventory.survey import Given, Inventory, log_entries, read_texts, survey
+from aclkit.runtime.progress import step
+from aclkit.warehouse.readback import read_back, read_written
+from aclkit.warehouse.run import BROKERS, Run
+from aclkit.warehouse.standing import MATERIALIZING
+from aclkit.warehouse.views import EXPLAIN_TABLES, explain_sql
+
+DENSE_LIMIT: Final = 50_000_000
+"""``--dense auto`` writes the dense table up to this many rows."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MaterializeOptions:
+    """What the user says about a materialize.
+
+    Attributes:
+        settings: super users and allow.everyone.
+        semantics: how ACLs are read.
+        given: files that name what to ask about.
+        dense: always, never or auto.
+        full: decide everything anew, where deciding what changed would do.
+    """
+
+    settings: BrokerSettings
+    semantics: Semantics
+    given: Given
+    dense: str = "auto"
+    full: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MaterializeResult:
+    """How much was decided.
+
+    Attributes:
+        scope: what it was about.
+        output: where its tables went.
+        rows: decisions, any-other rows included.
+        is_dense: the dense table was written.
+    """
+
+    scope: Scope
+    output: Output
+    rows: int
+    is_dense: bool
+
+    @property
+    def inventory(self) -> Inventory:
+        """What was asked about."""
+        return self.scope.inventory
+
+
+def take_inventory(run: Run, options: MaterializeOptions) -> Scope:
+    """Collect what the ACLs alive are made of and what is asked about.
+
+    Raises:
+        UsageError: the cluster has never been replayed.
+    """
+    with step("taking the inventory"):
+        with read_written(run.store, run.cluster_id, *_INPUTS) as read:
+            texts, log = read_texts(read), log_entries(read)
+        inventory = survey(texts, log, options.given, options.settings, options.semantics)
+    return Scope(
+        cluster_id=run.cluster_id,
+        texts=texts,
+        inventory=inventory,
+        semantics=options.semantics,
+        super_users=options.settings.super_users,
+    )
+
+
+def is_decided(run: Run, scope: Scope, options: MaterializeOptions) -> bool:
+    """Whether the published decisions are those that ``materialize`` would write."""
+    before = run.previous(MATERIALIZING)
+    if before is None:
+        return False
+    settings = json.loads(before["settings"])
+    if any(settings.get(k) != v for k, v in settings_json(options, scope.inventory).items()):
+        return False
+    then, now = before["table_versions"], run.store.versions
+    return all(then.get(table) == now.get(table) for table in (*_INPUTS, *EXPLAIN_TABLES))
+
+
+def materialize(run: Run, scope: Scope, options: MaterializeOptions) -> MaterializeResult:
+    """Decide every principal × host × operation × resource of the run's cluster.
+
+    Raises:
+        DataError: the written tables are not complete; nothing is published then.
+    """
+    before = run.previous(MATERIALIZING)
+    settings = settings_json(options, scope.inventory)
+    touched = None if options.full else _find_touched(run, scope, before, settings)
+    _write_setting(run, options.settings)
+    output = Output.of(run.store, scope)
+    of_inventory = tables.of_inventory(scope)
+    digest = tables.digest_of(of_inventory)
+    for table in of_inventory if digest != _digest_before(before) else ():
+        output.write_rows(table, of_inventory[table])
+    if touched is None:
+        allow_everyone = options.settings.allow_everyone
+        decide_all(scope, alive_acls(run), output, allow_everyone=allow_everyone)
+    else:
+        run.notes.append(f"decided again: the pairs of {len(touched.resources):,} resources")
+        with (
+            step("deciding what changed"),
+            read_written(run.store, run.cluster_id, *AMENDED, "acl_history") as read,
+        ):
+            amend(read, decide_touched(scope, touched, read))
+    rows = rows_expected(scope.inventory)
+    is_dense = options.dense == "always" or (options.dense == "auto" and rows <= DENSE_LIMIT)
+    _write_dense(run, rows if is_dense else None)
+    with (
+        step("checking completeness"),
+        read_written(run.store, run.cluster_id, *READ_BACK, *_DENSE[not is_dense :]) as written,
+    ):
+        run.counts |= check_completeness(scope, written, options.settings, rows, is_dense=is_dense)
+    run.counts["decided_in_run"] = run.run_number
+    run.notes.extend(scope.inventory.notes)
+    run.settings = {**(run.settings or {}), **settings, _ROWS: digest}
+    _write_changes(run, before)
+    return MaterializeResult(scope=scope, output=output, rows=rows, is_dense=is_dense)
+
+
+def alive_acls(run: Run) -> DataFrame:
+    """Return the ACLs alive at the head of the run's cluster."""
+    history = run.store.cluster_rows("acl_history", run.cluster_id)
+    return history.where(F.col("removed_offset").isNull())
+
+
+def _find_touched(
+    run: Run, scope: Scope, before: Mapping[str, Any] | None, settings: Mapping[str, Any]
+) -> Touched | None:
+    """Return the pairs to decide again; None for all, as where there was no run before."""
+    if before is None:
+        return None
+    then = json.loads(before["settings"])
+    if any(then[key] != settings[key] for key in _DECIDING):
+        return None
+    versions = tables_of_touched(before["table_versions"], run.store.versions)
+    with read_back(run.store, run.cluster_id, versions) as read:
+        return find_touched(scope, read)
+
+
+def _write_setting(run: Run, settings: BrokerSettings) -> None:
+    """Note the broker settings with the time since which they hold, when they are new."""
+    users = sorted(settings.super_users)
+    with read_written(run.store, run.cluster_id, "setting") as read:
+        newest = read.rows(_NEWEST_SETTING)
+    if newest != [(users, settings.allow_everyone)]:
+        row = (run.cluster_id, run.started_at, users, settings.allow_everyone)
+        run.store.append_rows("setting", [row])
+
+
+def _write_dense(run: Run, rows: int | None) -> None:
+    """Write the table ``explain``, the view of that name multiplied out; drop it for None.
+
+    Where the table was not there its rows are those of all clusters, for it takes the place of a
+    view that holds them all.
+    """
+    if rows is None:
+        run.store.drop("explain")
+        return
+    whose = run.cluster_id if run.store.has("explain") else None
+    with (
+        step(f"writing {rows:,} decisions"),
+        read_written(run.store, whose, *EXPLAIN_TABLES, *_DENSE) as read,
+    ):
+        read.rewrite("explain", explain_sql())
+
+
+def _digest_before(before: Mapping[str, Any] | None) -> str | None:
+    """Return the digest of the inventory's rows in the run before."""
+    digest = json.loads(before["settings"]).get(_ROWS) if before is not None else None
+    return str(digest) if digest is not None else None
+
+
+def continue_from_replay(run: Run) -> None:
+    """Take over head and status of the cluster's last replay, for a run that only decides.
+
+    Raises:
+        UsageError: the cluster has never been replayed.
+    """
+    before = run.previous()
+    if before is None:
+        raise UsageError(
+            f"nothing has been replayed for cluster {run.cluster_id!r} yet: "
+            f"aclkit --warehouse {run.store.warehouse} replay --source metadata-log:DIR"
+        )
+    run.head_offset = before["head_offset"]
+    run.high_watermark = before["high_watermark"]
+    run.status = before["status"]
+
+
+def told_by_brokers(run: Run) -> tuple[BrokerConfig, ...]:
+    """Return what the brokers told the cluster's last replay, if it asked them."""
+    before = run.previous(("replay", "run"))
+    told = json.loads(before["settings"] or "{}").get(BROKERS, {}) if before else {}
+    return tuple(BrokerConfig(node_id, told[str(node_id)]) for node_id in sorted(map(int, told)))
+
+
+def rows_expected(inventory: Inventory) -> int:
+    """Multiply out what was asked about: how many decisions there must be."""
+    operations = sum(len(OPERATIONS_OF_TYPE[entry.resource_type]) for entry in inventory.resources)
+    return len(inventory.principals) * len(inventory.hosts) * operations
+
+
+def settings_json(options: MaterializeOptions, inventory: Inventory) -> Mapping[str, Any]:
+    """Write down under which settings the decisions hold, for ``job_run``."""
+    return {
+        "semantics": asdict(options.semantics),
+        "super_users": sorted(options.settings.super_users),
+        "allow_everyone": options.settings.allow_everyone,
+        "dense": options.dense,
+        "inventory_digest": inventory.digest(),
+    }
+
+
+def _write_changes(run: Run, before: Mapping[str, Any] | None) -> None:
+    """Write what changed against the materialize before, if there was one."""
+    if before is None or run.settings is None:
+        return
+    then = json.loads(before["settings"])
+    tables_of = tables_of_changes(before["table_versions"], run.store.versions)
+    with (
+        step("comparing with the run before"),
+        read_back(run.store, run.cluster_id, tables_of) as read,
+    ):
+        changes = changed_accesses(
+            read,
+            settings_changed=any(then[key] != run.settings[key] for key in _DECIDING),
+            hosts_changed=then["inventory_digest"] != run.settings["inventory_digest"],
+        )
+        run.counts["access_changes"] = changes.num_rows
+        if changes.num_rows:
+            rows = run.store.spark.createDataFrame(changes).withColumns(
+                {"cluster_id": F.lit(run.cluster_id), "run_id": F.lit(run.run_id)}
+            )
+            run.store.append("access_change", rows)
+
+
+_INPUTS: Final = ("acl_history", "resource_lifetime", "principal_lifetime")
+_DECIDING: Final = ("semantics", "super_users", "allow_everyone")
+_ROWS: Final = "inventory_rows"
+"""Where the settings of a run keep the digest of the inventory's rows."""
+_DENSE: Final = ("explain",)
+_NEWEST_SETTING: Final = (
+    "SELECT super_users, allow_everyone FROM setting ORDER BY since_time DESC LIMIT 1"
+)

@@ -1,0 +1,182 @@
+"""Resources, their patterns and the groups of ACLs → who is touched by which set of groups.
+
+A *group* is the ACLs with one pattern and one principal text. A *subject* is who a group is
+about: a principal that its text names exactly (0 and up), or a principal class that its text
+stands for (below 0). What touches a (resource, subject) is a set of groups, and of this set only
+a fingerprint goes through the large join: the exclusive or of 128 bits per group. The bits come
+from a seed that is drawn anew for every run, so that nobody can make two sets of groups that
+look alike, whatever ACLs they write.
+"""
+
+from __future__ import annotations
+
+import secrets
+from dataclasses import dataclass, field
+from typing import Final
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+
+from aclkit.rules.decide.order import WildcardLast
+
+_LOW: Final = 32
+
+PLACE: Final = ("part", "resource_no")
+"""What a resource's rows are spread by: ``part`` is a range of ``resource_no``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Late:
+    """Resources, by number, for which the broker meets LITERAL ``*`` after all other ACLs.
+
+    Attributes:
+        all_below: below this number so it is for DENYs and ALLOWs.
+        deny_below: below this number so it is for DENYs.
+    """
+
+    all_below: int = 0
+    deny_below: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Seed:
+    """What the fingerprints of one run are made from.
+
+    They travel in columns and not as constants, so that the code which Spark compiles for one
+    run serves the next.
+    """
+
+    first: int = field(default_factory=lambda: secrets.randbits(63))
+    second: int = field(default_factory=lambda: secrets.randbits(63))
+    late: int = field(default_factory=lambda: secrets.randbits(63))
+
+    def salt_of(self, last: WildcardLast) -> int:
+        """Return what tells rulesets apart by where a broker meets LITERAL ``*`` last, 0: nowhere.
+
+        The same groups of ACLs name another deciding ACL there.
+        """
+        return self.late + 1 + last.allows if last.denies else 0
+
+
+def number_acls(acls: DataFrame, patterns: DataFrame, principals: DataFrame) -> DataFrame:
+    """Add ``pattern_id`` and ``group_no``, and the ranks of pattern and principal."""
+    pattern = ["resource_type", "pattern_type", "resource_name"]
+    group = F.shiftleft(F.col("pattern_id").cast("bigint"), _LOW) + F.col("text_no")
+    return (
+        acls.join(F.broadcast(patterns), on=pattern, how="inner")
+        .join(F.broadcast(principals), on="principal", how="inner")
+        .withColumn("group_no", group)
+    )
+
+
+def group_acls(numbered: DataFrame) -> DataFrame:
+    """Return the groups: ``ruleset_group`` rows with their numbers."""
+    names = ("resource_type", "pattern_type", "resource_name", "principal")
+    return (
+        numbered.groupBy("group_no", "pattern_id", "text_no", *names)
+        .agg(F.array_sort(F.collect_list("acl_id")).alias("acl_ids"))
+        .withColumn("group_id", content_id(F.col("acl_ids")))
+    )
+
+
+def grants(groups: DataFrame, subjects: DataFrame) -> DataFrame:
+    """Return what each pattern grants or denies: a row per group and subject.
+
+    ``subjects`` are (text_no, subject, seed1, seed2): whom a principal text of ACLs names or
+    stands for. ``bits1`` and ``bits2`` are the group's share in a fingerprint.
+    """
+    return groups.join(F.broadcast(subjects), on="text_no", how="inner").select(
+        "pattern_id",
+        "subject",
+        "group_no",
+        F.xxhash64("seed1", "group_no").alias("bits1"),
+        F.xxhash64("seed2", "group_no").alias("bits2"),
+    )
+
+
+def reach(resources: DataFrame, granted: DataFrame) -> DataFrame:
+    """Pair each resource with the grants whose pattern matches it.
+
+    No shuffle where ``granted`` is small enough to be broadcast: rows stay in their ``part``.
+    """
+    return resources.select(*PLACE, "late", F.explode("pattern_ids").alias("pattern_id")).join(
+        granted, on="pattern_id", how="inner"
+    )
+
+
+def touch(reached: DataFrame) -> DataFrame:
+    """Return each (resource, subject) that some group touches, with the set's fingerprint."""
+    return reached.groupBy(*PLACE, "late", "subject").agg(
+        F.bit_xor("bits1").alias("set1"), F.bit_xor("bits2").alias("set2")
+    )
+
+
+def class_pairs(touched: DataFrame) -> DataFrame:
+    """Return the (resource, class) pairs that some group touches; see ``own_pairs``."""
+    return touched.where("subject < 0").select(
+        *PLACE,
+        "subject",
+        F.col("set1").alias("bare1"),
+        F.col("set1").bitwiseXOR(F.col("late")).alias("set1"),
+        "set2",
+        F.lit(None).cast("bigint").alias("class1"),
+        F.lit(None).cast("bigint").alias("class2"),
+    )
+
+
+def own_pairs(touched: DataFrame, classes: DataFrame, of_classes: DataFrame) -> DataFrame:
+    """Return the (resource, principal) pairs that an own ACL touches.
+
+    ``set1``, ``set2``: all groups that apply, the class's too; ``class1``, ``class2``: the
+    class's alone, null where there are none. ``late`` is not 0 for resources where the broker
+    meets LITERAL ``*`` last (``Late``): the same groups are another ruleset there.
+
+    Args:
+        touched: result of ``touch``.
+        classes: (subject, class_no): the class of each principal.
+        of_classes: result of ``class_pairs``.
+    """
+    shared = of_classes.select(
+        *PLACE,
+        F.col("subject").alias("class_no"),
+        "bare1",
+        F.col("set1").alias("class1"),
+        F.col("set2").alias("class2"),
+    )
+    return (
+        touched.where("subject >= 0")
+        .join(F.broadcast(classes), on="subject", how="inner")
+        .join(shared, on=[*PLACE, "class_no"], how="left")
+        .select(
+            *PLACE,
+            "subject",
+            F.col("set1")
+            .bitwiseXOR(F.coalesce("bare1", F.lit(0)))
+            .bitwiseXOR(F.col("late"))
+            .alias("set1"),
+            F.col("set2").bitwiseXOR(F.coalesce("class2", F.lit(0))).alias("set2"),
+            "class1",
+            "class2",
+        )
+    )
+
+
+def packed_pair() -> Column:
+    """Return a (resource, subject) as one number, by which it is found again."""
+    resource = F.shiftleft(F.col("resource_no").cast("bigint"), _LOW)
+    return resource + (F.col("subject") + F.lit(1 << (_LOW - 1)))
+
+
+def resource_of(pair: Column) -> Column:
+    """Return the ``resource_no`` of a packed pair."""
+    return F.shiftright(pair, _LOW).cast("int")
+
+
+def pattern_of(group: Column) -> Column:
+    """Return the ``pattern_id`` of a ``group_no``."""
+    return F.shiftright(group, _LOW).cast("int")
+
+
+def content_id(texts: Column) -> Column:
+    """Hash a sorted array of ids: 32 hex digits of sha-256."""
+    return F.substring(F.sha2(F.concat_ws(",", texts), 256), 1, 32)

@@ -1,0 +1,62 @@
+"""What one materialize is about: the ACLs' texts, what is asked, and how ACLs are read. A value."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final
+
+from aclkit.model.semantics import Semantics
+from aclkit.pipeline.inventory.identity import PrincipalClasses, classify
+from aclkit.pipeline.inventory.survey import Inventory, Texts
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scope:
+    """What one materialize is about.
+
+    Attributes:
+        cluster_id: the cluster.
+        texts: what its ACLs alive are made of.
+        inventory: what is asked about.
+        semantics: how ACLs are read.
+        super_users: principals that are always allowed.
+    """
+
+    cluster_id: str
+    texts: Texts
+    inventory: Inventory
+    semantics: Semantics
+    super_users: frozenset[str]
+
+    @property
+    def principal_names(self) -> list[str]:
+        """The principals asked about, in the order of their numbers."""
+        return [entry.name for entry in self.inventory.principals]
+
+    @property
+    def host_names(self) -> list[str]:
+        """The hosts asked about, in the order of their numbers."""
+        return [entry.name for entry in self.inventory.hosts]
+
+    @cached_property
+    def classes(self) -> PrincipalClasses:
+        """The principals asked about, in classes."""
+        return classify(self.principal_names, self.texts.principals, self.semantics)
+
+    @property
+    def pairs(self) -> int:
+        """How many (principal, resource) are asked about."""
+        return len(self.inventory.principals) * len(self.inventory.resources)
+
+    @property
+    def partitions(self) -> int:
+        """Over how many parts large work is spread: one where it is small."""
+        by_pairs = self.pairs // _PAIRS_OF_A_PART
+        by_patterns = len(self.texts.patterns) // _PATTERNS_OF_A_PART
+        return max(1, min(_MOST_PARTS, max(by_pairs, by_patterns)))
+
+
+_PAIRS_OF_A_PART: Final = 400_000
+_PATTERNS_OF_A_PART: Final = 20_000
+_MOST_PARTS: Final = 16

@@ -1,0 +1,175 @@
+"""The run before and the state now → the pairs that may have another ruleset."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import pyarrow as pa
+
+from aclkit.model.acl import Acl
+from aclkit.model.semantics import BROKER, Semantics
+from aclkit.pipeline.explain.few import Resource
+from aclkit.pipeline.explain.scope import Scope
+from aclkit.rules.patterns.match import GLOB, LITERAL, effective_pattern_type, names_exactly
+from aclkit.rules.patterns.trie import PatternIndex
+from aclkit.warehouse.readback import Readback, Versions
+
+MOST_CHANGES: Final = 1_000
+"""Above so many changed ACLs, principals or resources everything is decided anew."""
+
+MOST_PAIRS: Final = 300_000
+"""Above so many touched pairs too: the driver decides them, one by one."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Touched:
+    """The pairs to decide again: all others have the ruleset that they had.
+
+    Attributes:
+        changed: ACLs that were alive and are not, or the other way round.
+        resources: those that a changed ACL reaches, or one that names a new principal, and new
+            ones → whether all their pairs are touched, or those alone of ``principals``.
+        principals: principals whose pairs with ``resources`` are touched.
+        gone_resources: resources that are no longer asked about.
+        gone_principals: principals that are no longer asked about.
+    """
+
+    changed: Sequence[Acl]
+    resources: Mapping[Resource, bool]
+    principals: frozenset[str]
+    gone_resources: frozenset[Resource]
+    gone_principals: frozenset[str]
+
+
+def tables_of_touched(before: Mapping[str, int], after: Mapping[str, int]) -> Versions:
+    """Return what ``find_touched`` asks about: as two runs left it, and as the first did."""
+    return {
+        "was_history": ("acl_history", before.get("acl_history")),
+        "acl_history": ("acl_history", after.get("acl_history")),
+        **{name: (name, before.get(name)) for name in ("principal", "host", "resource")},
+    }
+
+
+def find_touched(scope: Scope, read: Readback) -> Touched | None:
+    """Return which pairs may have another ruleset than in the run before; None for all of them.
+
+    All are decided where hosts or the classes of principals differ; where a name below ``*``
+    makes the broker's order depend on all ACLs; and where so much changed that deciding everything
+    takes no longer. The settings are the same.
+    """
+    if scope.semantics.deciding_acl == BROKER and any(
+        entry.name < "*" for entry in scope.inventory.resources
+    ):
+        return None
+    changed = [acl_of(row) for row in read.rows(_CHANGED)]
+    hosts = {host for (host,) in read.rows("SELECT host FROM host")}
+    was_class = dict(read.rows("SELECT principal, principal_class FROM principal"))
+    known = {(kind, name) for kind, name in read.rows(_RESOURCES)}
+    class_of = scope.classes.class_of
+    added = class_of.keys() - was_class.keys()
+    asked = {entry.key for entry in scope.inventory.resources}
+    if (
+        len(changed) + len(added) + len(asked ^ known) > MOST_CHANGES
+        or hosts != set(scope.host_names)
+        or any(was_class[name] != class_of[name] for name in was_class.keys() & class_of.keys())
+        or not set(class_of.values()) <= set(was_class.values())
+    ):
+        return None
+    read.give("added", pa.table({"principal": pa.array(sorted(added), pa.string())}))
+    patterns = [(kind, form, name) for kind, form, name in read.rows(_PATTERNS_OF_ADDED)]
+    narrow = {acl.principal for acl in changed if names_exactly(acl.principal, scope.semantics)}
+    touched = Touched(
+        changed=changed,
+        resources=_touched_resources(scope, changed, patterns, known),
+        principals=frozenset(narrow | added),
+        gone_resources=frozenset(known - asked),
+        gone_principals=frozenset(was_class.keys() - class_of.keys()),
+    )
+    return touched if _pairs_of(touched, len(class_of)) <= MOST_PAIRS else None
+
+
+def acl_of(row: Sequence[Any]) -> Acl:
+    """Make an ACL of its fields, in the order of ``Acl``."""
+    return Acl(**dict(zip(Acl.__slots__, row, strict=True)))
+
+
+def patterns_near(
+    patterns: Iterable[tuple[str, str, str]], resources: Collection[Resource], semantics: Semantics
+) -> list[tuple[str, str, str]]:
+    """Keep the patterns that may match one of a few resources, by how they begin.
+
+    >>> from aclkit.model.semantics import KIP_1042
+    >>> some = [("TOPIC", "LITERAL", "a"), ("TOPIC", "PREFIXED", "a"), ("TOPIC", "GLOB", "b*")]
+    >>> patterns_near(some, [("TOPIC", "ab")], KIP_1042)
+    [('TOPIC', 'PREFIXED', 'a')]
+    """
+    names: dict[str, list[str]] = {}
+    for resource_type, name in sorted(resources):
+        names.setdefault(resource_type, []).append(name)
+    return [p for p in patterns if p[0] in names and _may_reach(p, names[p[0]], semantics)]
+
+
+def _may_reach(pattern: tuple[str, str, str], names: list[str], semantics: Semantics) -> bool:
+    """Say whether one of some sorted names begins, or for a LITERAL is, as the pattern says."""
+    _, pattern_type, text = pattern
+    kind = effective_pattern_type(pattern_type, semantics)
+    if kind == LITERAL and text == "*":
+        return True
+    start = text[: min(_first(text, "*"), _first(text, "?"))] if kind == GLOB else text
+    at = bisect_left(names, start)
+    if at == len(names):
+        return False
+    return names[at] == text if kind == LITERAL else names[at].startswith(start)
+
+
+def _first(text: str, letter: str) -> int:
+    at = text.find(letter)
+    return len(text) if at < 0 else at
+
+
+def _touched_resources(
+    scope: Scope,
+    changed: Sequence[Acl],
+    patterns_of_added: Sequence[tuple[str, str, str]],
+    known: Collection[Resource],
+) -> dict[Resource, bool]:
+    """Find the resources that changed ACLs, or ACLs of new principals, reach."""
+    patterns = [(a.resource_type, a.pattern_type, a.resource_name) for a in changed]
+    is_wide = [not names_exactly(acl.principal, scope.semantics) for acl in changed]
+    is_wide += [False] * len(patterns_of_added)
+    index = PatternIndex.build(
+        ((n, *pattern) for n, pattern in enumerate([*patterns, *patterns_of_added])),
+        scope.semantics,
+    )
+    resources: dict[Resource, bool] = {}
+    for entry in scope.inventory.resources:
+        matches = index.matches(entry.resource_type, entry.name)
+        is_new = entry.key not in known
+        if matches or is_new:
+            resources[entry.key] = is_new or any(is_wide[number] for number in matches)
+    return resources
+
+
+def _pairs_of(touched: Touched, principals: int) -> int:
+    """Count the pairs to look at, the classes' aside."""
+    whole = sum(touched.resources.values())
+    narrow = len(touched.resources) - whole
+    return whole * principals + narrow * len(touched.principals)
+
+
+_FIELDS: Final = ", ".join(Acl.__slots__)
+_ALIVE: Final = "SELECT acl_id FROM {} WHERE removed_offset IS NULL"
+_CHANGED: Final = (
+    f"SELECT {_FIELDS} FROM acl_history WHERE removed_offset IS NULL "  # noqa: S608 -- contract
+    f"AND acl_id NOT IN ({_ALIVE.format('was_history')}) UNION ALL "
+    f"SELECT {_FIELDS} FROM was_history WHERE removed_offset IS NULL "
+    f"AND acl_id NOT IN ({_ALIVE.format('acl_history')})"
+)
+_RESOURCES: Final = "SELECT resource_type, resource_name FROM resource"
+_PATTERNS_OF_ADDED: Final = (
+    "SELECT DISTINCT h.resource_type, h.pattern_type, h.resource_name FROM acl_history h "
+    "JOIN added a ON a.principal = h.principal WHERE h.removed_offset IS NULL"
+)

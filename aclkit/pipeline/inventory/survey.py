@@ -1,0 +1,259 @@
+"""The tables of a cluster and the user's files → everything that a run asks about."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+
+from aclkit.model.acl import ANY_OTHER, ANY_OTHER_PRINCIPAL
+from aclkit.model.host import canonical_host
+from aclkit.model.operation import OPERATIONS_OF_TYPE
+from aclkit.model.principal import split_principal
+from aclkit.model.resource import CLUSTER_NAME
+from aclkit.model.semantics import BrokerSettings, Semantics
+from aclkit.pipeline.inventory.any_other import find_witness
+from aclkit.pipeline.inventory.entry import (
+    ACL,
+    ALWAYS,
+    FILE,
+    HOSTS,
+    LOG,
+    PRINCIPALS,
+    RESOURCES,
+    SETTING,
+    Entry,
+)
+from aclkit.rules.patterns.identity import index_hosts, index_principals
+from aclkit.rules.patterns.match import is_any_host, names_exactly
+from aclkit.rules.patterns.trie import PatternIndex
+from aclkit.warehouse.readback import Readback
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Texts:
+    """The different texts of the ACLs alive: what patterns and identities are made of.
+
+    Attributes:
+        patterns: (resource type, pattern type, resource name).
+        principals: as written in ACLs.
+        hosts: as written in ACLs.
+    """
+
+    patterns: tuple[tuple[str, str, str], ...]
+    principals: tuple[str, ...]
+    hosts: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Given:
+    """What the user's files name; None where there is no file for a dimension.
+
+    Attributes:
+        entries: entries of each kind (principals, hosts, resources).
+        extend: the files add to the log's own inventory instead of taking its place.
+        attributes_of: what a principal builder knows of a principal that no file names.
+    """
+
+    entries: Mapping[str, Sequence[Entry]] = field(default_factory=dict)
+    extend: bool = False
+    attributes_of: Callable[[str], Mapping[str, str]] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Inventory:
+    """Everything that a run asks about, any-other rows included, and what to tell about it."""
+
+    principals: tuple[Entry, ...]
+    hosts: tuple[Entry, ...]
+    resources: tuple[Entry, ...]
+    notes: tuple[str, ...]
+
+    def digest(self) -> str:
+        """Return a hash of everything asked about, to tell whether it changed between runs."""
+        rows = sorted(
+            repr((kind, e.key, e.origin, e.witness, sorted(e.attributes.items())))
+            for kind, entries in enumerate((self.principals, self.hosts, self.resources))
+            for e in entries
+        )
+        content = "\n".join(rows).encode("utf-8", "surrogatepass")
+        return hashlib.sha256(content).hexdigest()
+
+
+def read_texts(tables: Readback) -> Texts:
+    """Read the different texts of the ACLs alive, of ``acl_history``."""
+    alive = "FROM acl_history WHERE removed_offset IS NULL"
+    patterns = tables.rows(f"SELECT DISTINCT resource_type, pattern_type, resource_name {alive}")
+    return Texts(
+        patterns=tuple(sorted((row[0], row[1], row[2]) for row in patterns)),
+        principals=tuple(
+            sorted(row[0] for row in tables.rows(f"SELECT DISTINCT principal {alive}"))
+        ),
+        hosts=tuple(sorted(row[0] for row in tables.rows(f"SELECT DISTINCT host {alive}"))),
+    )
+
+
+def survey(
+    texts: Texts,
+    log: Sequence[Entry],
+    given: Given,
+    settings: BrokerSettings,
+    semantics: Semantics,
+) -> Inventory:
+    """Put together what is asked about.
+
+    A file given for a dimension takes the place of what the log knows of it, or with
+    ``extend`` adds to it. Super users, ``kafka-cluster`` and "any other" are always there.
+    """
+    notes: list[str] = []
+    principals = _choose(PRINCIPALS, _principals_of(texts, log, semantics), given)
+    _add(principals, [Entry(name=u, origin=SETTING) for u in sorted(settings.super_users)])
+    hosts = _choose(HOSTS, _hosts_of(texts, semantics), given)
+    resources = _choose(RESOURCES, _resources_of(texts, log), given)
+    _add(resources, [Entry(name=CLUSTER_NAME, resource_type="CLUSTER", origin=ALWAYS)])
+    for kind, chosen in ((PRINCIPALS, principals), (HOSTS, hosts), (RESOURCES, resources)):
+        _drop_symbols(chosen, notes)
+        notes.append(_origin_note(kind, chosen))
+    if given.attributes_of is not None:
+        _describe(principals, given.attributes_of)
+    _add(principals, _other_principal(texts, principals, semantics, notes))
+    _add(hosts, _other_host(texts, hosts, semantics, notes))
+    _add(resources, _other_resources(texts, resources, semantics, notes))
+    return Inventory(
+        principals=tuple(principals.values()),
+        hosts=tuple(hosts.values()),
+        resources=tuple(resources.values()),
+        notes=tuple(notes),
+    )
+
+
+def log_entries(tables: Readback) -> list[Entry]:
+    """Read what is alive in ``resource_lifetime`` and ``principal_lifetime``."""
+    resources = tables.rows(
+        "SELECT DISTINCT resource_type, resource_name FROM resource_lifetime "
+        "WHERE last_offset IS NULL"
+    )
+    users = tables.rows(
+        "SELECT DISTINCT principal FROM principal_lifetime WHERE last_offset IS NULL"
+    )
+    return [
+        *(Entry(name=name, resource_type=kind, origin=LOG) for kind, name in resources),
+        *(Entry(name=row[0], origin=LOG) for row in users),
+    ]
+
+
+_Chosen = dict[tuple[str, str], Entry]
+
+
+def _choose(kind: str, own: Iterable[Entry], given: Given) -> _Chosen:
+    chosen: _Chosen = {}
+    from_file = given.entries.get(kind)
+    _add(chosen, from_file or ())
+    if from_file is None or given.extend:
+        _add(chosen, sorted(own, key=lambda entry: entry.key))
+    return chosen
+
+
+def _add(chosen: _Chosen, entries: Iterable[Entry]) -> None:
+    for entry in entries:
+        chosen.setdefault(entry.key, entry)
+
+
+def _describe(chosen: _Chosen, attributes_of: Callable[[str], Mapping[str, str]]) -> None:
+    """Give principals that no file describes the attributes that a builder knows of them."""
+    for key, entry in chosen.items():
+        if entry.origin != FILE:
+            chosen[key] = replace(entry, attributes=attributes_of(entry.name))
+
+
+def _principals_of(texts: Texts, log: Iterable[Entry], semantics: Semantics) -> Iterable[Entry]:
+    yield from (entry for entry in log if not entry.resource_type)
+    for text in texts.principals:
+        if names_exactly(text, semantics):
+            yield Entry(name=text, origin=ACL)
+
+
+def _hosts_of(texts: Texts, semantics: Semantics) -> Iterable[Entry]:
+    for text in texts.hosts:
+        if not is_any_host(text, semantics) and canonical_host(text) == text:
+            yield Entry(name=text, origin=ACL)
+
+
+def _resources_of(texts: Texts, log: Iterable[Entry]) -> Iterable[Entry]:
+    """Topics that live, or where a listing knows none, those named; other types as named."""
+    topics = [entry for entry in log if entry.resource_type == "TOPIC"]
+    yield from (entry for entry in log if entry.resource_type)
+    for resource_type, pattern_type, name in texts.patterns:
+        if pattern_type != "LITERAL" or name == "*" or (resource_type == "TOPIC" and topics):
+            continue
+        if resource_type in OPERATIONS_OF_TYPE and resource_type != "CLUSTER":
+            yield Entry(name=name, resource_type=resource_type, origin=ACL)
+
+
+def _drop_symbols(chosen: _Chosen, notes: list[str]) -> None:
+    for key, entry in list(chosen.items()):
+        if entry.name in (ANY_OTHER, ANY_OTHER_PRINCIPAL):
+            del chosen[key]
+            notes.append(f"the real name {entry.name} was left out: it is the any-other symbol")
+
+
+def _origin_note(kind: str, chosen: _Chosen) -> str:
+    counts: dict[str, int] = {}
+    for entry in chosen.values():
+        counts[entry.origin] = counts.get(entry.origin, 0) + 1
+    told = ", ".join(f"{number} from {origin}" for origin, number in sorted(counts.items()))
+    return f"{kind}: {told or 'none'}"
+
+
+def _other_principal(
+    texts: Texts, chosen: _Chosen, semantics: Semantics, notes: list[str]
+) -> Iterable[Entry]:
+    index = index_principals(texts.principals, semantics)
+    for_all = index.matching(ANY_OTHER_PRINCIPAL)
+    witness = find_witness(
+        lambda name: index.matching(f"User:{name}") == for_all,
+        {split[1] for _, name in chosen if (split := split_principal(name))},
+    )
+    return _other(ANY_OTHER_PRINCIPAL, "", witness and f"User:{witness}", notes)
+
+
+def _other_host(
+    texts: Texts, chosen: _Chosen, semantics: Semantics, notes: list[str]
+) -> Iterable[Entry]:
+    index = index_hosts(texts.hosts, semantics)
+    for_all = index.matching(ANY_OTHER)
+    witness = find_witness(
+        lambda host: index.matching(host) == for_all, {name for _, name in chosen}, as_host=True
+    )
+    return _other(ANY_OTHER, "", witness, notes)
+
+
+def _other_resources(
+    texts: Texts, chosen: _Chosen, semantics: Semantics, notes: list[str]
+) -> Iterable[Entry]:
+    index = PatternIndex.build(((n, *row) for n, row in enumerate(texts.patterns)), semantics)
+    others: list[Entry] = []
+    for resource_type in OPERATIONS_OF_TYPE:
+        if resource_type == "CLUSTER":
+            continue
+        matches = partial(index.matches, resource_type)
+        witness = find_witness(
+            partial(_is_ordinary, matches, matches(ANY_OTHER)),
+            {name for of_type, name in chosen if of_type == resource_type},
+        )
+        others.extend(_other(ANY_OTHER, resource_type, witness, notes))
+    return others
+
+
+def _is_ordinary(matches: Callable[[str], list[int]], for_all: list[int], name: str) -> bool:
+    """Say whether a name is reached by nothing but what reaches every name."""
+    return matches(name) == for_all
+
+
+def _other(name: str, resource_type: str, witness: str | None, notes: list[str]) -> list[Entry]:
+    if witness is None:
+        what = f"{resource_type} {name}".strip()
+        notes.append(f"{what} was left out: no name was found that the ACLs do not single out")
+        return []
+    return [Entry(name=name, resource_type=resource_type, origin=ALWAYS, witness=witness)]

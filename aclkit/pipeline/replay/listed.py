@@ -1,0 +1,110 @@
+"""What a listing names beside ACLs × what was alive before → what came and what went. Pure.
+
+A topic is known by its id, all else by its name. Where a listing does not tell a topic's id, the
+topic is the one of that name that is alive, or else gets an id made of the name; such a topic
+stays itself when its id is told later, for nobody has seen it deleted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Final, NamedTuple
+
+from aclkit.model.facts import (
+    ADD_DELEGATION,
+    ADD_RESOURCE,
+    ADD_SCRAM,
+    ADD_TOPIC,
+    DELEGATION,
+    REMOVE_DELEGATION,
+    REMOVE_RESOURCE,
+    REMOVE_SCRAM,
+    REMOVE_TOPIC,
+    SourceRow,
+)
+from aclkit.pipeline.sources.listing import GROUPS, TOKENS, TOPICS, TRANSACTIONAL_IDS, USERS
+
+
+class Thing(NamedTuple):
+    """A topic, a listed resource, a user or an owner of tokens; what it is not is None."""
+
+    resource_type: str | None = None
+    resource_name: str | None = None
+    topic_id: str | None = None
+    principal: str | None = None
+    mechanism: str | None = None
+
+    @property
+    def part(self) -> str:
+        """Which part of a listing tells of it."""
+        if self.principal is not None:
+            return TOKENS if self.mechanism == DELEGATION else USERS
+        return _PART_OF_TYPE[self.resource_type or _TOPIC]
+
+    @property
+    def record_types(self) -> tuple[str, str]:
+        """The record types of its coming and of its going."""
+        if self.principal is not None:
+            is_token = self.mechanism == DELEGATION
+            return (ADD_DELEGATION, REMOVE_DELEGATION) if is_token else (ADD_SCRAM, REMOVE_SCRAM)
+        is_topic = self.resource_type == _TOPIC
+        return (ADD_TOPIC, REMOVE_TOPIC) if is_topic else (ADD_RESOURCE, REMOVE_RESOURCE)
+
+
+def thing_of(row: SourceRow) -> Thing | None:
+    """Return what a row of a listing names; None for an ACL and a reject."""
+    if row.record_type == ADD_TOPIC:
+        return Thing(_TOPIC, row.resource_name, row.topic_id)
+    if row.record_type == ADD_RESOURCE:
+        return Thing(row.resource_type, row.resource_name)
+    if row.record_type in (ADD_SCRAM, ADD_DELEGATION):
+        return Thing(principal=row.principal, mechanism=row.mechanism)
+    return None
+
+
+def changed_things(
+    before: Iterable[Thing],
+    listed: Iterable[Thing],
+    told: frozenset[str],
+    id_of: Callable[[str], str],
+) -> tuple[list[Thing], list[Thing]]:
+    """Return what came and what went, sorted.
+
+    Args:
+        before: what was alive.
+        listed: what the listing names.
+        told: the parts that it tells whole; of others nothing goes.
+        id_of: makes the id of a topic whose own is not told, of its name.
+    """
+    alive = set(before)
+    now = set(_with_ids(listed, {t.resource_name: t for t in alive if t.topic_id}, id_of))
+    gone = (thing for thing in alive - now if thing.part in told)
+    return sorted(now - alive, key=_order), sorted(gone, key=_order)
+
+
+def _with_ids(
+    listed: Iterable[Thing], topics: dict[str | None, Thing], id_of: Callable[[str], str]
+) -> Iterator[Thing]:
+    for thing in listed:
+        known = topics.get(thing.resource_name)
+        if thing.resource_type != _TOPIC:
+            yield thing
+        elif known and (
+            thing.topic_id is None or known.topic_id == id_of(known.resource_name or "")
+        ):
+            yield known
+        else:
+            yield thing._replace(topic_id=thing.topic_id or id_of(thing.resource_name or ""))
+
+
+def _order(thing: Thing) -> tuple[str, ...]:
+    return tuple(value or "" for value in thing)
+
+
+_TOPIC: Final = "TOPIC"
+_PART_OF_TYPE: Final = {
+    _TOPIC: TOPICS,
+    "GROUP": GROUPS,
+    "TRANSACTIONAL_ID": TRANSACTIONAL_IDS,
+    DELEGATION: TOKENS,
+}

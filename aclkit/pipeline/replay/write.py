@@ -1,0 +1,90 @@
+"""A change of ACLs → records at the head of a cluster that follows nothing, replayed at once.
+
+A cluster that was replayed from somewhere follows that log or those listings, and only they
+change it. One that is not known yet, or that only this module has written to, follows nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import astuple, replace
+from datetime import UTC, datetime
+from typing import Final
+
+from aclkit.errors import UsageError
+from aclkit.model.acl import Acl
+from aclkit.model.facts import (
+    ADD_ACL,
+    FACT,
+    RANGE,
+    RECORD,
+    REMOVE_ACL,
+    SPARK_DDL,
+    WRITTEN,
+    SourceRow,
+)
+from aclkit.pipeline.replay import tables
+from aclkit.pipeline.replay.changes import Change
+from aclkit.pipeline.replay.command import Intake, resolve_cluster
+from aclkit.pipeline.replay.ranges import is_written_here
+from aclkit.pipeline.replay.replay import ReplayOptions, replay_log
+from aclkit.runtime.frame import local_frame
+from aclkit.warehouse.run import Run
+
+_NO_SOURCE: Final = Intake(sources=(), items=(), cluster_ids=frozenset())
+
+
+def write_change(
+    run: Run, cluster: str | None, decide: Callable[[Sequence[Acl]], Change]
+) -> Change:
+    """Write what ``decide`` makes of the ACLs alive, as records that begin at the head.
+
+    The run holds the warehouse's lock since before the head is read, so two writers never give
+    one offset twice. Where there is nothing to write, nothing is; else the caller publishes.
+
+    Raises:
+        UsageError: the cluster follows a log or listings.
+    """
+    run.cluster_id = resolve_cluster(run, _NO_SOURCE, cluster)
+    known = tables.read_ranges(run.store, run.cluster_id)
+    if not is_written_here(known, lambda: tables.count_written(run)):
+        raise UsageError(f"cluster {run.cluster_id!r} follows the log or the listings it came from")
+    change = decide(_alive(run))
+    rows = records_of(change, max((r.to_offset for r in known), default=0), datetime.now(UTC))
+    if rows:
+        frame = local_frame(run.store.spark, [astuple(row) for row in rows], SPARK_DDL)
+        # All that is written here is committed.
+        replay_log(run, frame, ReplayOptions(high_watermark=rows[-1].to_offset))
+    return change
+
+
+def records_of(change: Change, head: int, at: datetime) -> list[SourceRow]:
+    """Return the records of a change from the head on, removals first, and their range."""
+    base = SourceRow(kind=FACT, source=WRITTEN, fact=RECORD, log_time=at)
+    gone = [replace(base, record_type=REMOVE_ACL, acl_id=acl.acl_id) for acl in change.removed]
+    new = [
+        replace(
+            base,
+            record_type=ADD_ACL,
+            **{name: getattr(acl, name) for name in Acl.__slots__},
+        )
+        for acl in change.added
+    ]
+    rows = [replace(row, log_offset=head + n) for n, row in enumerate([*gone, *new])]
+    if rows:
+        rows.append(
+            SourceRow(
+                kind=RANGE,
+                source=WRITTEN,
+                fact=RECORD,
+                from_offset=head,
+                to_offset=head + len(rows),
+            )
+        )
+    return rows
+
+
+def _alive(run: Run) -> list[Acl]:
+    history = run.store.cluster_rows("acl_history", run.cluster_id)
+    alive = history.where("removed_offset IS NULL").select(*Acl.__slots__).orderBy("acl_id")
+    return [Acl(**row.asDict()) for row in alive.collect()]

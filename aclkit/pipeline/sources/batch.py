@@ -1,0 +1,235 @@
+"""The bytes of one record batch → what its header claims, and its records if they bear it out.
+
+Layout: org.apache.kafka.common.record.DefaultRecordBatch, magic 2, 61 bytes of header. Batches
+are decoded by kafka-python, but for the plain form that KRaft writes, which is walked here: that
+takes a fifth of the time, and a log has millions of records.
+"""
+
+from __future__ import annotations
+
+import re
+import struct
+from collections.abc import Sequence
+from typing import Final, NamedTuple
+
+from kafka.errors import CorruptRecordError
+from kafka.record.default_records import DefaultRecordBatch
+from kafka.record.util import calc_crc32c, decode_varint
+
+from aclkit.pipeline.sources.codecs import BadPackedError, unpack
+
+
+class BadBatch(Exception):
+    """A batch contradicts itself; the text says how."""
+
+
+class Records(NamedTuple):
+    """The records of a batch, one by one from its base offset; only control records have keys."""
+
+    timestamps: Sequence[int] = ()
+    keys: Sequence[bytes | None] = ()
+    values: Sequence[bytes | None] = ()
+
+
+class Header(NamedTuple):
+    """What the first 61 bytes of a batch claim."""
+
+    position: int
+    size: int
+    base_offset: int
+    epoch: int
+    crc: int
+    attributes: int
+    last_offset_delta: int
+    first_timestamp: int
+    max_timestamp: int
+    records_count: int
+
+    @property
+    def end(self) -> int:
+        """The position behind the batch."""
+        return self.position + self.size
+
+    @property
+    def next_offset(self) -> int:
+        """The offset behind its last record."""
+        return self.base_offset + self.last_offset_delta + 1
+
+    @property
+    def counts_right(self) -> bool:
+        """Whether the counts agree: KRaft never compacts, so there is a record for each offset."""
+        return self.records_count == self.last_offset_delta + 1 > 0
+
+    @property
+    def has_room(self) -> bool:
+        """Whether as many records as it claims fit into it; packed ones may always."""
+        room = self.size - HEADER_SIZE
+        return bool(self.codec) or self.records_count * _LEAST_RECORD <= room
+
+    @property
+    def codec(self) -> int:
+        """The number of its codec, 0 for none."""
+        return int(self.attributes & DefaultRecordBatch.CODEC_MASK)
+
+    @property
+    def is_control(self) -> bool:
+        """Whether it says that it holds control records."""
+        return bool(self.attributes & DefaultRecordBatch.CONTROL_MASK)
+
+
+_HEADER: Final = struct.Struct(">qiibIhiqqqhii")
+HEADER_SIZE: Final = _HEADER.size
+MAGIC_AT: Final = 16
+CRC_AT: Final = 17
+CRC_FROM: Final = 21
+MAY_BE_MAGIC: Final = re.compile(rb"\x02(?=.{4}\0)", re.DOTALL)
+"""A magic of 2 with a CRC and the first byte of the attributes behind it, of which none is used."""
+
+_BEFORE_LENGTH_COUNTS: Final = 12
+_MAGIC: Final = 2
+_LEAST_RECORD: Final = 7
+"""Bytes of a record without key, value and headers: each of its seven fields takes one."""
+_LEAST_CONTROL_KEY: Final = 4
+_OTHER_TIMES: Final = DefaultRecordBatch.TIMESTAMP_TYPE_MASK | 1 << 6
+"""Bits of the attributes under which the base timestamp is not that of the first record."""
+_NO_ATTRIBUTES_NO_DELTA: Final = b"\x00\x00"
+_NO_KEY: Final = 1
+_UNREADABLE: Final = (CorruptRecordError, BadPackedError, ValueError, TypeError, struct.error)
+"""What kafka-python raises on records that are none."""
+_ATTRIBUTES: Final = struct.Struct(">h")
+
+
+def header_at(data: bytes, position: int) -> Header | None:
+    """Return the header at a position, None if no whole batch can be there."""
+    if position + HEADER_SIZE > len(data) or data[position + MAGIC_AT] != _MAGIC:
+        return None
+    base, length, epoch, _, crc, attributes, delta, first, last, *_, count = _HEADER.unpack_from(
+        data, position
+    )
+    size = length + _BEFORE_LENGTH_COUNTS
+    if size < HEADER_SIZE or position + size > len(data):
+        return None
+    return Header(position, size, base, epoch, crc, attributes, delta, first, last, count)
+
+
+def first_words(data: bytes) -> tuple[int, int] | None:
+    """Return base offset and epoch of a batch that may be cut behind its header, None of none."""
+    if len(data) < HEADER_SIZE or data[MAGIC_AT] != _MAGIC:
+        return None
+    base, _, epoch, *_ = _HEADER.unpack_from(data)
+    return base, epoch
+
+
+def crc_holds(data: bytes, header: Header) -> bool:
+    """Check CRC-32C from the attributes on; what stands before them is not covered."""
+    covered = memoryview(data)[header.position + CRC_FROM : header.end]
+    return bool(calc_crc32c(covered) == header.crc)
+
+
+def is_torn(data: bytes, position: int) -> bool:
+    """Say whether the file ends in the middle of what began as a batch.
+
+    A batch that is whole but for its length is not torn: its CRC holds up to the end.
+    """
+    rest = len(data) - position
+    if rest <= MAGIC_AT:
+        return True
+    length = int.from_bytes(data[position + 8 : position + 12], signed=True)
+    size = length + _BEFORE_LENGTH_COUNTS
+    if data[position + MAGIC_AT] != _MAGIC or size < HEADER_SIZE:
+        return False
+    crc = int.from_bytes(data[position + CRC_AT : position + CRC_FROM])
+    is_whole = rest >= HEADER_SIZE and crc == calc_crc32c(memoryview(data)[position + CRC_FROM :])
+    return size > rest and not is_whole
+
+
+def read_records(data: bytes, header: Header) -> Records:
+    """Return the records of a batch whose CRC holds.
+
+    A control batch is read like any other: only records with keys of that kind are control
+    records, and only as many as there are count. So no batch takes offsets that it does not fill.
+
+    Raises:
+        BadBatch: counts, records, keys or times contradict each other.
+    """
+    if not header.counts_right:
+        offsets = header.last_offset_delta + 1
+        raise BadBatch(f"{header.records_count} records for {offsets} offsets")
+    if not header.has_room:
+        room = header.size - HEADER_SIZE
+        raise BadBatch(f"{header.records_count} records in {room} bytes")
+    try:
+        records = _decode(data, header)
+    except _UNREADABLE as error:
+        raise BadBatch(f"the batch does not decode: {error}") from None
+    if header.is_control and any(len(key or b"") < _LEAST_CONTROL_KEY for key in records.keys):
+        raise BadBatch("a control batch of records that are none of control")
+    is_create_time = not header.attributes & _OTHER_TIMES
+    if is_create_time and max(records.timestamps) != header.max_timestamp:
+        raise BadBatch("the times of its records are not those that its header says")
+    return records
+
+
+def _decode(data: bytes, header: Header) -> Records:
+    """Decode the records of a batch, unpacked first where a codec packed them."""
+    if header.codec or header.is_control:
+        data, header = _as_plain(data, header)
+    return _plain_records(data, header) or _records(data, header)
+
+
+def _as_plain(data: bytes, header: Header) -> tuple[bytes, Header]:
+    """Return the same batch as one of plain data without a codec; its CRC is none."""
+    start = data[header.position : header.position + HEADER_SIZE]
+    records = data[header.position + HEADER_SIZE : header.end]
+    if header.codec:
+        records = unpack(header.codec, records)
+    attributes = header.attributes & ~header.codec & ~DefaultRecordBatch.CONTROL_MASK
+    end = CRC_FROM + _ATTRIBUTES.size
+    plain = start[:CRC_FROM] + _ATTRIBUTES.pack(attributes) + start[end:] + records
+    return plain, header._replace(position=0, size=len(plain), attributes=attributes)
+
+
+def _plain_records(data: bytes, header: Header) -> Records | None:
+    """Walk the records of the form that KRaft writes: no codec, key, header or time of its own.
+
+    None if anything is different, be it sound or not.
+    """
+    if header.attributes:
+        return None
+    at, end = header.position + HEADER_SIZE, header.end
+    values: list[bytes] = []
+    try:
+        for index in range(header.records_count):
+            size, at = decode_varint(data, at)
+            stop = at + size
+            delta, key_at = decode_varint(data, at + 2)
+            length, start = decode_varint(data, key_at + 1)
+            if (
+                delta != index
+                or data[at : at + 2] != _NO_ATTRIBUTES_NO_DELTA
+                or data[key_at] != _NO_KEY
+                or length < 0
+                or start + length + 1 != stop
+                or stop > end
+                or data[stop - 1]
+            ):
+                return None
+            values.append(data[start : start + length])
+            at = stop
+    except (IndexError, ValueError):
+        return None
+    count = header.records_count
+    return Records([header.first_timestamp] * count, [None] * count, values) if at == end else None
+
+
+def _records(data: bytes, header: Header) -> Records:
+    """Decode a batch of any form but the compressed ones."""
+    timestamps, keys, values = [], [], []
+    batch = DefaultRecordBatch(memoryview(data)[header.position : header.end])
+    for offset, record in enumerate(batch, start=header.base_offset):
+        if record.offset != offset:
+            raise CorruptRecordError("its records are not numbered one by one")
+        timestamps.append(record.timestamp)
+        keys.append(record.key)
+        values.append(record.value)
+    return Records(timestamps, keys, values)

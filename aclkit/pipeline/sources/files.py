@@ -1,0 +1,251 @@
+"""A path or URI → its bytes, on any filesystem that pyarrow knows; and what of it may be shown.
+
+A URI may hold credentials (``s3://KEY:SECRET@bucket``, ``abfs://…?client_secret=…``), and paths are
+kept in tables and said in messages: there only what ``shown`` returns may stand.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO, Final, cast
+
+import pyarrow as pa
+from pyarrow import fs
+
+from aclkit.errors import GoneError, SurroundingsError, UsageError
+from aclkit.runtime import user_file
+
+_MASK: Final = "***"
+_PACKINGS: Final = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd", ".lz4": "lz4"}
+"""Endings that pyarrow's own streams know."""
+
+_URI: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
+
+
+def shown(path: str) -> str:
+    """Return a path without the credentials of a URI.
+
+    >>> shown("s3://KEY:SECRET@bucket/a.log?region=eu"), shown("a:b@c?d")
+    ('s3://KEY:***@bucket/a.log?***', 'a:b@c?d')
+    """
+    return _without_secrets(path, path)
+
+
+def is_file(path: str) -> bool:
+    """Say whether there is a file; the errors are those of ``is_directory``."""
+    return bool(_info(path).is_file)
+
+
+def require_file(path: str) -> None:
+    """Insist that there is a file, which can be read twice and comes to an end.
+
+    Raises:
+        UsageError: there is none, it is something else, or no filesystem is known for the URI.
+        SurroundingsError: it cannot be looked at.
+    """
+    found = _info(path).type
+    if found == fs.FileType.NotFound:
+        raise UsageError(f"{shown(path)}: there is no such file")
+    if found == fs.FileType.Directory:
+        raise UsageError(f"{shown(path)}: expected a file, found a folder")
+    _refuse_endless(path)
+
+
+def is_directory(path: str) -> bool:
+    """Say whether a path is a directory.
+
+    Raises:
+        UsageError: there is nothing at the path, or no filesystem is known for the URI.
+        SurroundingsError: it cannot be looked at.
+    """
+    info = _info(path)
+    if info.type == fs.FileType.NotFound:
+        raise UsageError(f"{shown(path)}: there is no such file or directory")
+    return bool(info.type == fs.FileType.Directory)
+
+
+def read_bytes(path: str, size: int | None = None) -> bytes:
+    """Read a file, the whole of it or its first bytes.
+
+    Raises:
+        UsageError: it is a pipe or a device, or no filesystem is known for the URI.
+        GoneError: there is no such file.
+        SurroundingsError: it cannot be read.
+    """
+    _refuse_endless(path)
+    filesystem, inner = _open(path)
+    try:
+        with filesystem.open_input_stream(inner) as stream:
+            return bytes(stream.read(size))
+    except FileNotFoundError:
+        raise GoneError(f"{shown(path)}: there is no such file any more") from None
+    except OSError as error:
+        reason = _without_secrets(str(error), path)
+        raise SurroundingsError(f"{shown(path)}: cannot be read: {reason}") from None
+
+
+def read_user_file(path: str, most: int) -> bytes:
+    """Read a file that a user named, at a path or URI, as ``user_file.read_file`` does.
+
+    Raises:
+        UsageError: there is none, it is a folder, it is larger than ``most`` bytes, or no
+            filesystem is known for the URI.
+        SurroundingsError: it cannot be read.
+    """
+    filesystem, inner = _open(path)
+    if isinstance(filesystem, fs.LocalFileSystem):
+        return user_file.read_file(inner if _URI.match(path) else path, most)
+    require_file(path)
+    with open_stream(path) as stream:
+        data = stream.read(most + 1)
+    if len(data) > most:
+        raise user_file.too_large(shown(path), most)
+    return data
+
+
+def unpack(data: bytes, path: str, most: int) -> bytes:
+    """Return the content of a file whose ending says that it is compressed, else its bytes.
+
+    Raises:
+        UsageError: it cannot be unpacked, or has more than ``most`` bytes then.
+    """
+    packing = _PACKINGS.get(Path(base_name(path)).suffix)
+    if packing is None:
+        return data
+    try:
+        with pa.CompressedInputStream(pa.BufferReader(data), packing) as stream:
+            unpacked = bytes(stream.read(most + 1))
+    except OSError as error:
+        raise UsageError(f"{shown(path)}: cannot be unpacked: {error}") from None
+    if len(unpacked) > most:
+        raise user_file.too_large(f"{shown(path)}, unpacked", most)
+    return unpacked
+
+
+@contextmanager
+def open_stream(path: str) -> Iterator[BinaryIO]:
+    """Open a file to be read from its beginning on, as its bytes are.
+
+    Raises:
+        UsageError: it is a pipe or a device, or no filesystem is known for the URI.
+        SurroundingsError: it cannot be read.
+    """
+    _refuse_endless(path)
+    filesystem, inner = _open(path)
+    try:
+        with filesystem.open_input_stream(inner, compression=None) as stream:
+            yield cast(BinaryIO, stream)
+    except OSError as error:
+        reason = _without_secrets(str(error), path)
+        raise SurroundingsError(f"{shown(path)}: cannot be read: {reason}") from None
+
+
+def list_files(path: str) -> list[str]:
+    """Return the paths of all files in a directory and those below it, sorted.
+
+    Raises:
+        SurroundingsError: it cannot be listed.
+    """
+    filesystem, inner = _open(path)
+    try:
+        infos = filesystem.get_file_info(fs.FileSelector(inner, recursive=True))
+    except OSError as error:
+        reason = _without_secrets(str(error), path)
+        raise SurroundingsError(f"{shown(path)}: cannot be listed: {reason}") from None
+    below = (info.path.removeprefix(inner).lstrip("/") for info in infos if info.is_file)
+    return sorted(child(path, name) for name in below)
+
+
+def list_names(path: str) -> set[str]:
+    """Return the names of what is in a directory.
+
+    Raises:
+        SurroundingsError: it cannot be listed.
+    """
+    filesystem, inner = _open(path)
+    try:
+        return {info.base_name for info in filesystem.get_file_info(fs.FileSelector(inner))}
+    except OSError as error:
+        reason = _without_secrets(str(error), path)
+        raise SurroundingsError(f"{shown(path)}: cannot be listed: {reason}") from None
+
+
+def base_name(path: str) -> str:
+    """Return a file's name; of a URI without its query."""
+    return _stem(path)[0].rpartition("/")[2]
+
+
+def child(folder: str, name: str) -> str:
+    """Return the path of a file in a folder; the query of a URI stays behind it.
+
+    >>> child("s3://b/d/?region=eu", "a.log")
+    's3://b/d/a.log?region=eu'
+    """
+    stem, query = _stem(folder)
+    return f"{stem.rstrip('/')}/{name}{query}"
+
+
+def parent(path: str) -> str:
+    """Return the folder that holds a file or folder; of a filesystem's root the root.
+
+    >>> parent("s3://bucket/d/?region=eu"), parent("s3://bucket"), parent("/d/a.log")
+    ('s3://bucket?region=eu', 's3://bucket', '/d')
+    """
+    stem, query = _stem(path)
+    if not _URI.match(path):
+        return Path(stem).resolve().parent.as_posix()
+    above = stem.rstrip("/").rpartition("/")[0]
+    return above + query if _URI.match(f"{above}/") and not above.endswith("/") else path
+
+
+def _stem(path: str) -> tuple[str, str]:
+    """Split off the query of a URI, with its question mark."""
+    stem, mark, query = path.partition("?") if _URI.match(path) else (path, "", "")
+    return stem, mark + query
+
+
+def _open(path: str) -> tuple[fs.FileSystem, str]:
+    """Return the filesystem of a path and the path within it."""
+    if "\0" in path or path != path.encode(errors="replace").decode():
+        raise UsageError(f"expected a path or URI in UTF-8, found {shown(path)!a}")
+    if not _URI.match(path):
+        return fs.LocalFileSystem(), Path(path).resolve().as_posix()
+    try:
+        filesystem, inner = fs.FileSystem.from_uri(path)
+    except (pa.ArrowException, OSError) as error:
+        reason = _without_secrets(str(error), path)
+        raise UsageError(f"{shown(path)}: cannot be opened: {reason}") from None
+    return filesystem, inner
+
+
+def _info(path: str) -> fs.FileInfo:
+    filesystem, inner = _open(path)
+    try:
+        return filesystem.get_file_info(inner)
+    except OSError as error:
+        reason = _without_secrets(str(error), path)
+        raise SurroundingsError(f"{shown(path)}: cannot be looked at: {reason}") from None
+
+
+def _refuse_endless(path: str) -> None:
+    """Refuse what could be waited for without end; there is none of it but on this machine."""
+    if isinstance(_open(path)[0], fs.LocalFileSystem) and _info(path).type == fs.FileType.Unknown:
+        raise UsageError(f"{shown(path)}: expected a file, found a pipe, a socket or a device")
+
+
+def _without_secrets(text: str, path: str) -> str:
+    """Take the password and the query of a URI out of a text about it."""
+    for secret in _secrets(path):
+        text = text.replace(secret, _MASK)
+    return text
+
+
+def _secrets(path: str) -> list[str]:
+    if not _URI.match(path) or path.startswith("file://"):
+        return []
+    stem, query = _stem(path)
+    password = stem.partition("://")[2].rpartition("@")[0].partition(":")[2]
+    return [secret for secret in (password, query.removeprefix("?")) if secret]

@@ -1,0 +1,250 @@
+"""The bytes of one metadata record → the fields aclkit keeps of it.
+
+Only ACLs, transaction marks, topic names and the names of SCRAM users are kept; a credential is
+never even read. Layouts: Apache Kafka's metadata schemas (``AccessControlEntryRecord.json`` …),
+all of them flexible; framing: ``MetadataRecordSerde``.
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Callable, Iterator, Sequence
+from typing import Final, TypedDict
+
+from kio.serial.errors import SerialError
+from kio.serial.readers import read_compact_string_as_bytes, read_int8, read_unsigned_varint
+
+from aclkit.errors import DataError
+from aclkit.model import facts as rows
+from aclkit.model.acl import LONGEST_TEXT
+from aclkit.model.enums import AclOperation, AclPermissionType, PatternType, ResourceType
+
+
+class FrameFields(TypedDict, total=False):
+    """The fields of a ``SourceRow`` that come out of a record's bytes."""
+
+    record_type: str
+    acl_id: str
+    resource_type: str
+    resource_name: str
+    pattern_type: str
+    principal: str
+    host: str
+    operation: str
+    permission_type: str
+    topic_id: str
+    mechanism: str
+
+
+class UndecodableRecord(DataError):
+    """A record whose bytes are not what Kafka writes.
+
+    Attributes:
+        is_acl: the record is one of an ACL, so its bytes may be shown.
+        loses_acl: an ACL fact may be lost with it: it is one of an ACL or a transaction, or it
+            is so broken that nobody can tell.
+    """
+
+    def __init__(self, reason: str, key: int | None = None) -> None:
+        """Say what is wrong with a record of this key, None if not even the key is readable."""
+        super().__init__(reason)
+        self.is_acl = key in _ACL_KEYS
+        self.loses_acl = key is None or self.is_acl or key in _TRANSACTIONS
+
+
+def parse_values(
+    values: Sequence[bytes | None],
+) -> Iterator[tuple[int, FrameFields | UndecodableRecord]]:
+    """Decode the record values of a batch, each with its index in it.
+
+    Those that aclkit keeps nothing of are passed over: nine in ten, and a look at their first two
+    bytes is all that they cost.
+    """
+    for index, value in enumerate(values):
+        if value is not None and value[:2] in _FOREIGN_STARTS:
+            continue
+        try:
+            parsed = parse_frame(value)
+        except UndecodableRecord as error:
+            yield index, error
+        else:
+            if parsed is not None:
+                yield index, parsed
+
+
+def parse_frame(value: bytes | None) -> FrameFields | None:
+    """Decode a record's value; None if it is a known record that aclkit keeps nothing of.
+
+    The api version is not checked for ACLs: ``MetadataRecordSerde`` reads version 1 as 0.
+
+    Raises:
+        UndecodableRecord: saying whether an ACL fact may be lost.
+    """
+    if not value:
+        raise UndecodableRecord("a record without a value")
+    key, start = _parse_header(value)
+    decode = _DECODERS.get(key)
+    if decode is None:
+        if key in _FOREIGN_KEYS:
+            return None
+        raise UndecodableRecord(f"unknown record type {key}", key)
+    try:
+        fields, end = decode(value, start)
+        if key not in _READ_IN_PART:
+            _check_end(value, end, key)
+    except (SerialError, ValueError) as error:
+        reason = f"Failed to deserialize record with type {key}: {error}"
+        raise UndecodableRecord(reason, key) from error
+    return fields
+
+
+_ACL_KEYS: Final = frozenset({18, 19})
+_TRANSACTIONS: Final = {23: rows.BEGIN_TXN, 24: rows.END_TXN, 25: rows.ABORT_TXN}
+_READ_IN_PART: Final = frozenset({11})
+"""Of a SCRAM credential nothing behind the mechanism is read: there the secrets begin."""
+_FOREIGN_KEYS: Final = frozenset({0, 1, 3, 4, 5, 7, 8, 10, 12, 14, 15, 17, 20, 21, 26, 27, 28})
+_FOREIGN_STARTS: Final = frozenset(bytes((1, key)) for key in _FOREIGN_KEYS)
+_MECHANISMS: Final = {1: "SCRAM-SHA-256", 2: "SCRAM-SHA-512"}
+_MAX_SHORT: Final = 32767
+_UUID_BYTES: Final = 16
+_RESOURCE_TYPES, _PATTERN_TYPES, _OPERATIONS, _PERMISSION_TYPES = (
+    {code: enum.name_of(code) for code in range(-128, 128)}
+    for enum in (ResourceType, PatternType, AclOperation, AclPermissionType)
+)
+
+
+def _parse_header(value: bytes) -> tuple[int, int]:
+    """Read frame version, key and api version; return the key and where the message starts."""
+    if value[0] == 1 and len(value) > 2 and value[1] < 0x80 and value[2] < 0x80:
+        return value[1], 3
+    frame, at = _read_short(value, 0, "frame version")
+    if frame != 1:
+        raise UndecodableRecord(
+            f"Could not deserialize metadata record due to unknown frame version {frame}"
+            "(only frame version 1 is supported)"
+        )
+    key, at = _read_short(value, at, "type")
+    _, at = _read_short(value, at, "version", key)
+    return key, at
+
+
+def _read_short(value: bytes, at: int, what: str, key: int | None = None) -> tuple[int, int]:
+    try:
+        number, size = read_unsigned_varint(value, at)
+    except (SerialError, ValueError) as error:
+        raise UndecodableRecord(f"Error while reading {what}: {error}", key) from error
+    if number > _MAX_SHORT:
+        raise UndecodableRecord(f"Value for {what} was too large.", key)
+    return number, at + size
+
+
+def _check_end(value: bytes, at: int, key: int) -> None:
+    """Skip the tagged fields and insist that nothing follows them."""
+    tags, at = _read_number(value, at)
+    for _ in range(tags):
+        _, at = _read_number(value, at)
+        size, at = _read_number(value, at)
+        at += size
+        if at > len(value):
+            raise ValueError("a tagged field ends behind the record")
+    if at != len(value):
+        raise ValueError(f"Found {len(value) - at} byte(s) of garbage after {key}")
+
+
+def _read_number(value: bytes, at: int) -> tuple[int, int]:
+    number, size = read_unsigned_varint(value, at)
+    return number, at + size
+
+
+def _read_code(value: bytes, at: int) -> tuple[int, int]:
+    code, size = read_int8(value, at)
+    return code, at + size
+
+
+def _read_uuid(value: bytes, at: int) -> tuple[str, int]:
+    """Read a uuid as Kafka's text: URL-safe base64 without padding (Uuid.toString)."""
+    end = at + _UUID_BYTES
+    if end > len(value):
+        raise ValueError("a uuid ends behind the record")
+    return base64.urlsafe_b64encode(value[at:end])[:22].decode(), end
+
+
+def _read_text(value: bytes, at: int) -> tuple[str, int]:
+    """Read a string; bytes that are no UTF-8 become U+FFFD, as in Kafka."""
+    raw, size = read_compact_string_as_bytes(value, at)
+    if len(raw) > LONGEST_TEXT:
+        raise ValueError(f"a string has invalid length {len(raw)}")
+    return raw.decode(errors="replace"), at + size
+
+
+def _decode_acl(value: bytes, at: int) -> tuple[FrameFields, int]:
+    acl_id, at = _read_uuid(value, at)
+    resource_type, at = _read_code(value, at)
+    resource_name, at = _read_text(value, at)
+    pattern_type, at = _read_code(value, at)
+    principal, at = _read_text(value, at)
+    host, at = _read_text(value, at)
+    operation, at = _read_code(value, at)
+    permission_type, at = _read_code(value, at)
+    fields: FrameFields = {
+        "record_type": rows.ADD_ACL,
+        "acl_id": acl_id,
+        "resource_type": _RESOURCE_TYPES[resource_type],
+        "resource_name": resource_name,
+        "pattern_type": _PATTERN_TYPES[pattern_type],
+        "principal": principal,
+        "host": host,
+        "operation": _OPERATIONS[operation],
+        "permission_type": _PERMISSION_TYPES[permission_type],
+    }
+    return fields, at
+
+
+def _decode_remove_acl(value: bytes, at: int) -> tuple[FrameFields, int]:
+    acl_id, at = _read_uuid(value, at)
+    return {"record_type": rows.REMOVE_ACL, "acl_id": acl_id}, at
+
+
+def _decode_topic(value: bytes, at: int) -> tuple[FrameFields, int]:
+    name, at = _read_text(value, at)
+    topic_id, at = _read_uuid(value, at)
+    return {"record_type": rows.ADD_TOPIC, "resource_name": name, "topic_id": topic_id}, at
+
+
+def _decode_remove_topic(value: bytes, at: int) -> tuple[FrameFields, int]:
+    topic_id, at = _read_uuid(value, at)
+    return {"record_type": rows.REMOVE_TOPIC, "topic_id": topic_id}, at
+
+
+def _scram_decoder(record_type: str) -> _Decoder:
+    def decode(value: bytes, at: int) -> tuple[FrameFields, int]:
+        name, at = _read_text(value, at)
+        code, at = _read_code(value, at)
+        mechanism = _MECHANISMS.get(code, f"UNKNOWN({code})")
+        fields: FrameFields = {
+            "record_type": record_type,
+            "principal": f"User:{name}",
+            "mechanism": mechanism,
+        }
+        return fields, at
+
+    return decode
+
+
+def _mark_decoder(record_type: str) -> _Decoder:
+    def decode(_value: bytes, at: int) -> tuple[FrameFields, int]:
+        return {"record_type": record_type}, at
+
+    return decode
+
+
+_Decoder = Callable[[bytes, int], tuple[FrameFields, int]]
+_DECODERS: Final[dict[int, _Decoder]] = {
+    2: _decode_topic,
+    9: _decode_remove_topic,
+    11: _scram_decoder(rows.ADD_SCRAM),
+    18: _decode_acl,
+    19: _decode_remove_acl,
+    22: _scram_decoder(rows.REMOVE_SCRAM),
+    **{key: _mark_decoder(name) for key, name in _TRANSACTIONS.items()},
+}

@@ -1,0 +1,213 @@
+"""A running cluster's answers → its ACLs, and what else questions need, as a listing.
+
+kafka-python's own ``describe_acls`` fails on the first code that it does not know, so requests are
+sent at protocol level and codes stay numbers (KIP-140, KIP-290; DescribeAclsRequest.json). The ACLs
+are what is asked for; all else is left out, and said, where the user has no right to it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Final
+
+from kafka import errors as kafka_errors
+from kafka.protocol.admin import (
+    DescribeAclsRequest,
+    DescribeConfigsRequest,
+    DescribeLogDirsRequest,
+    DescribeUserScramCredentialsRequest,
+    ListGroupsRequest,
+    ListTransactionsRequest,
+)
+from kafka.protocol.metadata import ApiVersionsRequest, MetadataRequest
+
+from aclkit.errors import DataError, SurroundingsError
+from aclkit.kafka.client.config import ClientConfig
+from aclkit.kafka.client.connection import PROBLEMS, Brokers, Untyped, ask_cluster, describe_problem
+from aclkit.kafka.client.messages import DescribeDelegationTokenRequest
+from aclkit.model.broker_settings import BROKER_KEYS
+from aclkit.model.enums import AclOperation, AclPermissionType, PatternType, ResourceType
+from aclkit.model.facts import ADD_ACL, FACT, LISTING, SourceRow
+from aclkit.pipeline.sources.listing import Listing
+from aclkit.pipeline.sources.live_parts import NodeAnswers, Parts, tell_parts
+
+_ANY: Final = 1
+_BROKER: Final = 4
+_HINTS: Final = {
+    "CLUSTER_AUTHORIZATION_FAILED": "; the user needs DESCRIBE on the cluster",
+    "SECURITY_DISABLED": "; the cluster has no authorizer",
+}
+
+
+def read_live(bootstrap: str, config: ClientConfig, timeout_seconds: float) -> Listing:
+    """Ask a running cluster for all its ACLs, and for what else questions need.
+
+    Args:
+        bootstrap: ``host:port`` of one or more brokers, with commas.
+        config: a Kafka client's configuration, as of ``client_config``.
+        timeout_seconds: how long all of it may take; what is missing by then is a note, but for
+            the ACLs themselves.
+
+    Raises:
+        UsageError: the bootstrap address is none.
+        SurroundingsError: the cluster cannot be reached, or refuses.
+        DataError: the brokers are not of one cluster.
+    """
+    answers = ask_cluster(bootstrap, config, timeout_seconds, _ask_all)
+    if answers.acls.error_code:
+        raise _refused(bootstrap, config, answers.acls)
+    _require_one_cluster(bootstrap, answers)
+    source = f"live:{bootstrap}"
+    told = tell_parts(answers.parts, source)
+    return Listing(
+        rows=(*dict.fromkeys(_facts(answers.acls, source)), *told.rows),
+        told=told.told,
+        brokers=told.brokers,
+        metadata_version=told.metadata_version,
+        cluster_id=answers.cluster_id,
+        notes=tuple(map(config.masked, told.notes)),
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Answers:
+    """What the brokers answered; ``again`` is the cluster's id once more, behind the ACLs."""
+
+    cluster_id: str | None
+    again: str | None
+    acls: Any
+    parts: Parts
+
+
+async def _ask_all(brokers: Brokers) -> _Answers:
+    """Ask for the ACLs between two questions for the cluster's id, and for the rest behind."""
+    topics = MetadataRequest(topics=None, allow_auto_topic_creation=False)
+    metadata = await brokers.ask(topics)
+    acls = await brokers.ask(_everything())
+    again = await brokers.ask(_no_topics())
+    parts = Parts(metadata=metadata)
+    if not acls.error_code:
+        parts.users = await _try(brokers, DescribeUserScramCredentialsRequest(users=None))
+        parts.tokens = await _try(brokers, DescribeDelegationTokenRequest(owners=None))
+        parts.versions = await _try(
+            brokers, ApiVersionsRequest(client_software_name="aclkit", client_software_version="1")
+        )
+        for left, node in zip(range(len(metadata.brokers), 0, -1), metadata.brokers, strict=True):
+            # So that one that does not answer leaves time for the others.
+            share = brokers.seconds_left / left / 2
+            parts.nodes.append(await _ask_node(brokers, metadata, node, share))
+    return _Answers(
+        cluster_id=metadata.cluster_id or None,
+        again=again.cluster_id or None,
+        acls=acls,
+        parts=parts,
+    )
+
+
+async def _ask_node(
+    brokers: Brokers, metadata: Untyped, node: Untyped, share: float
+) -> NodeAnswers:
+    """Ask one broker for what it alone knows: its configuration, its groups, its transactions.
+
+    ``share`` is how many seconds it has to be reached, and as many again to answer first.
+    """
+    answers = NodeAnswers(node_id=node.node_id, address=f"{node.host}:{node.port}")
+    try:
+        is_alone = len(metadata.brokers) == 1
+        connection = (
+            brokers.first if is_alone else await brokers.connect(metadata, node.node_id, share)
+        )
+        told = await brokers.ask(_no_topics(), connection, share)
+        answers.cluster_id = told.cluster_id or None
+    except PROBLEMS as error:
+        answers.problem = describe_problem(error)
+        return answers
+    if answers.cluster_id != (metadata.cluster_id or None):
+        return answers
+    answers.configs = await _try(brokers, _configs_of(node), connection)
+    answers.groups = await _try(
+        brokers, ListGroupsRequest(states_filter=[], types_filter=[]), connection
+    )
+    answers.transactions = await _try(
+        brokers, ListTransactionsRequest(state_filters=[], producer_id_filters=[]), connection
+    )
+    answers.log_dirs = await _try(brokers, DescribeLogDirsRequest(topics=None), connection)
+    return answers
+
+
+def _configs_of(node: Untyped) -> DescribeConfigsRequest:
+    resource = DescribeConfigsRequest.DescribeConfigsResource(
+        resource_type=_BROKER, resource_name=str(node.node_id), configuration_keys=[*BROKER_KEYS]
+    )
+    return DescribeConfigsRequest(resources=[resource])
+
+
+async def _try(brokers: Brokers, request: Untyped, connection: Untyped = None) -> Untyped:
+    """Return an answer, or as a text why there is none."""
+    try:
+        return await brokers.ask(request, connection)
+    except PROBLEMS as error:
+        return describe_problem(error)
+
+
+def _no_topics() -> MetadataRequest:
+    return MetadataRequest(topics=[], allow_auto_topic_creation=False)
+
+
+def _everything() -> DescribeAclsRequest:
+    """Make the request for all ACLs; version 0 does not know pattern types."""
+    return DescribeAclsRequest(
+        min_version=1,
+        resource_type_filter=_ANY,
+        resource_name_filter=None,
+        pattern_type_filter=_ANY,
+        principal_filter=None,
+        host_filter=None,
+        operation=_ANY,
+        permission_type=_ANY,
+    )
+
+
+def _refused(bootstrap: str, config: ClientConfig, answer: Untyped) -> SurroundingsError:
+    name = getattr(kafka_errors.for_code(answer.error_code), "message", "UNKNOWN")
+    said = config.masked(f" ({answer.error_message})") if answer.error_message else ""
+    return SurroundingsError(
+        f"the cluster at {bootstrap} does not list its ACLs: error {answer.error_code} "
+        f"{name}{said}{_HINTS.get(name, '')}"
+    )
+
+
+def _require_one_cluster(bootstrap: str, answers: _Answers) -> None:
+    """Insist that all answers are of one cluster.
+
+    Raises:
+        DataError: they are not.
+    """
+    own = answers.cluster_id
+    others = [(bootstrap, answers.again)]
+    others += [(n.address, n.cluster_id) for n in answers.parts.nodes if not n.problem]
+    for address, found in others:
+        if found != own:
+            raise DataError(
+                f"{bootstrap} answered for cluster {own!r}, and then {address} for {found!r}: "
+                "name brokers of one cluster"
+            )
+
+
+def _facts(answer: Untyped, source: str) -> Iterator[SourceRow]:
+    for resource in answer.resources:
+        for acl in resource.acls:
+            yield SourceRow(
+                kind=FACT,
+                source=source,
+                fact=LISTING,
+                record_type=ADD_ACL,
+                resource_type=ResourceType.name_of(resource.resource_type),
+                resource_name=resource.resource_name,
+                pattern_type=PatternType.name_of(resource.pattern_type),
+                principal=acl.principal,
+                host=acl.host,
+                operation=AclOperation.name_of(acl.operation),
+                permission_type=AclPermissionType.name_of(acl.permission_type),
+            )

@@ -1,0 +1,254 @@
+"""What brokers answer beside their ACLs → rows of a listing, the brokers' settings, and what lacks.
+
+Source: KIP-554 (SCRAM users), KIP-518 and KIP-848 (groups), KIP-664 (transactions), KIP-48
+(tokens), KIP-226 (configurations), KIP-584 (features), and kafka.server.KafkaApis of Kafka 4.1 for
+the right that each of them takes. Iterations, salts and HMACs are not looked at.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, Final
+from uuid import UUID
+
+from kafka import errors as kafka_errors
+
+from aclkit.kafka.client.connection import Untyped
+from aclkit.model.broker_settings import BROKER_KEYS, BrokerConfig
+from aclkit.model.facts import (
+    ADD_DELEGATION,
+    ADD_RESOURCE,
+    ADD_SCRAM,
+    ADD_TOPIC,
+    DELEGATION,
+    FACT,
+    LISTING,
+    SourceRow,
+)
+from aclkit.pipeline.sources.listing import GROUPS, TOKENS, TOPICS, TRANSACTIONAL_IDS, USERS
+from aclkit.pipeline.sources.payload import mechanism_of, uuid_text
+
+Answer = Untyped
+"""A message of kafka-python's, or a text that says why there is none; None was not asked."""
+
+
+@dataclass(slots=True, kw_only=True)
+class NodeAnswers:
+    """What one broker answered; ``problem`` says why it could not be asked at all."""
+
+    node_id: int
+    address: str
+    cluster_id: str | None = None
+    problem: str = ""
+    configs: Answer = None
+    groups: Answer = None
+    transactions: Answer = None
+    log_dirs: Answer = None
+
+
+@dataclass(slots=True, kw_only=True)
+class Parts:
+    """What the cluster answered."""
+
+    metadata: Any
+    users: Answer = None
+    tokens: Answer = None
+    versions: Answer = None
+    nodes: list[NodeAnswers] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Told:
+    """What of a listing is told beside the ACLs: fields of ``Listing``."""
+
+    rows: tuple[SourceRow, ...]
+    told: frozenset[str]
+    brokers: tuple[BrokerConfig, ...]
+    metadata_version: int | None
+    notes: tuple[str, ...]
+
+
+def tell_parts(parts: Parts, source: str) -> Told:
+    """Make rows and notes of answers; a part of which any answer lacks is not told whole."""
+    rows: list[SourceRow] = []
+    told: set[str] = set()
+    notes: list[str] = []
+    for part, read in _READERS.items():
+        reading = _Reading(source)
+        read(parts, reading)
+        rows += reading.rows
+        if reading.lacks:
+            read_so_far = "read in part" if reading.rows else "not read"
+            why = "; ".join(reading.lacks[:3])
+            notes.append(f"{part}: {read_so_far}: {why}; what was known of them before stays")
+        else:
+            told.add(part)
+        notes += reading.notes
+    brokers, config_notes = _broker_configs(parts)
+    version, version_notes = _metadata_version(parts)
+    return Told(
+        rows=tuple(dict.fromkeys(rows)),
+        told=frozenset(told),
+        brokers=brokers,
+        metadata_version=version,
+        notes=(*notes, *_partly(told), *config_notes, *version_notes),
+    )
+
+
+@dataclass(slots=True)
+class _Reading:
+    """What is read of one part: its rows, and what lacks."""
+
+    source: str
+    rows: list[SourceRow] = field(default_factory=list)
+    lacks: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+    def add(self, record_type: str, **columns: Untyped) -> None:
+        self.rows.append(
+            SourceRow(
+                kind=FACT, source=self.source, fact=LISTING, record_type=record_type, **columns
+            )
+        )
+
+    def answer(self, answer: Answer, node: NodeAnswers | None = None) -> Untyped:
+        """Return an answer that is one; else note what lacks."""
+        where = f"broker {node.node_id}: " if node else ""
+        why = (node.problem if node else "") or _problem_of(answer)
+        if why:
+            self.lacks.append(f"{where}{why}")
+            return None
+        return answer
+
+    def answers(self, parts: Parts, name: str) -> Iterator[Any]:
+        """Yield the answers of all brokers that gave one to the question of that name."""
+        for node in parts.nodes:
+            if (answer := self.answer(getattr(node, name), node)) is not None:
+                yield answer
+
+
+def _problem_of(answer: Answer) -> str:
+    """Say why an answer is none; empty where it is one."""
+    if answer is None or isinstance(answer, str):
+        return answer or "nobody was asked"
+    code = getattr(answer, "error_code", 0)
+    if not code:
+        return ""
+    name = getattr(kafka_errors.for_code(code), "message", "UNKNOWN")
+    hint = f" ({_RIGHTS[code]})" if code in _RIGHTS else ""
+    return f"error {code} {name}{hint}"
+
+
+def _topics(parts: Parts, reading: _Reading) -> None:
+    """Read topics, also those that lie on the brokers' disks and are not in the metadata.
+
+    Metadata leave out, without a word, what the user may not DESCRIBE; what lies on the disks is
+    told to whoever may DESCRIBE the cluster, which listing ACLs takes as well.
+    """
+    seen = {topic.name for topic in parts.metadata.topics if topic.name is not None}
+    for topic in parts.metadata.topics:
+        if topic.name is not None:
+            reading.add(ADD_TOPIC, resource_name=topic.name, topic_id=_topic_id(topic))
+    on_disk = {
+        topic.name
+        for answer in reading.answers(parts, "log_dirs")
+        for folder in answer.results
+        for topic in folder.topics
+        if any(not partition.is_future_key for partition in topic.partitions)
+    }
+    hidden = sorted(on_disk - seen)
+    for name in hidden:
+        reading.add(ADD_TOPIC, resource_name=name)
+    if hidden:
+        reading.notes.append(
+            f"topics: {len(hidden):,} that the user may not DESCRIBE were seen on the brokers' "
+            "disks; their ids are not told"
+        )
+
+
+def _topic_id(topic: Untyped) -> str | None:
+    """Return a topic's id; brokers before 2.8 tell none."""
+    found = topic.topic_id
+    number = found.int if isinstance(found, UUID) else 0
+    return uuid_text(number.to_bytes(16, "big")) if number else None
+
+
+def _users(parts: Parts, reading: _Reading) -> None:
+    answer = reading.answer(parts.users)
+    for user in answer.results if answer is not None else ():
+        if reading.answer(user) is not None:
+            for info in user.credential_infos:
+                mechanism = mechanism_of(info.mechanism)
+                reading.add(ADD_SCRAM, principal=f"User:{user.user}", mechanism=mechanism)
+
+
+def _groups(parts: Parts, reading: _Reading) -> None:
+    for answer in reading.answers(parts, "groups"):
+        for group in answer.groups:
+            reading.add(ADD_RESOURCE, resource_type="GROUP", resource_name=group.group_id)
+
+
+def _transactional_ids(parts: Parts, reading: _Reading) -> None:
+    for answer in reading.answers(parts, "transactions"):
+        for state in answer.transaction_states:
+            name = state.transactional_id
+            reading.add(ADD_RESOURCE, resource_type="TRANSACTIONAL_ID", resource_name=name)
+
+
+def _tokens(parts: Parts, reading: _Reading) -> None:
+    """Read tokens' ids, which ACLs name, and their owners."""
+    if getattr(parts.tokens, "error_code", 0) == _TOKENS_DISABLED:
+        return
+    answer = reading.answer(parts.tokens)
+    for token in answer.tokens if answer is not None else ():
+        owner = f"{token.principal_type}:{token.principal_name}"
+        reading.add(ADD_RESOURCE, resource_type=DELEGATION, resource_name=token.token_id)
+        reading.add(ADD_DELEGATION, principal=owner, mechanism=DELEGATION)
+
+
+_READERS: Final = {
+    TOPICS: _topics,
+    USERS: _users,
+    GROUPS: _groups,
+    TRANSACTIONAL_IDS: _transactional_ids,
+    TOKENS: _tokens,
+}
+_TOKENS_DISABLED: Final = 61
+_RIGHTS: Final = {
+    31: "the user lacks the right to it on the cluster",
+    64: "a broker tells tokens only to who logged in otherwise than by a token or not at all",
+}
+
+
+def _partly(told: set[str]) -> Iterator[str]:
+    """Say of which parts brokers leave out, without a word, what the user may not DESCRIBE."""
+    if some := [part for part in (TRANSACTIONAL_IDS, TOKENS) if part in told]:
+        yield f"{' and '.join(some)}: those that the user may DESCRIBE"
+
+
+def _broker_configs(parts: Parts) -> tuple[tuple[BrokerConfig, ...], tuple[str, ...]]:
+    """Read what the brokers say of the keys that decide; of one that does not say it, a note."""
+    found: list[BrokerConfig] = []
+    notes: list[str] = []
+    for node in parts.nodes:
+        results: list[Any] = list(getattr(node.configs, "results", ()))
+        why = node.problem or _problem_of(results[0] if results else node.configs)
+        if why:
+            notes.append(
+                f"configuration of broker {node.node_id}: not read: {why}; it takes "
+                "DESCRIBE_CONFIGS on the cluster"
+            )
+        else:
+            entries = results[0].configs
+            values = {entry.name: entry.value for entry in entries if entry.name in BROKER_KEYS}
+            found.append(BrokerConfig(node.node_id, values))
+    return tuple(sorted(found, key=lambda broker: broker.node_id)), tuple(notes)
+
+
+def _metadata_version(parts: Parts) -> tuple[int | None, tuple[str, ...]]:
+    if why := _problem_of(parts.versions):
+        return None, (f"metadata.version: not read: {why}",)
+    features = parts.versions.finalized_features or ()
+    levels = [f.max_version_level for f in features if f.name == "metadata.version"]
+    return (levels[0], ()) if levels else (None, ("metadata.version: the brokers tell none",))

@@ -1,0 +1,133 @@
+"""The bytes of a ``.log`` segment → facts, the ranges of offsets that were read, and rejects."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterator
+from datetime import datetime
+from typing import Final
+
+from aclkit.model.facts import FACT, RANGE, RECORD, REJECT, UNREADABLE, SourceRow, log_time
+from aclkit.pipeline.sources.batches import END_OF_OFFSETS, Batch, Damage, Neighbour, read_batches
+from aclkit.pipeline.sources.frames import FrameFields, UndecodableRecord, parse_values
+
+
+def read_segment(data: bytes, source: str, behind: Neighbour | None = None) -> Iterator[SourceRow]:
+    """Read a segment of the metadata log.
+
+    Ranges are as long as offset and epoch allow. Control batches and foreign records hold no ACL
+    fact and count as read. Where an ACL fact may be lost an ``unreadable`` range says so; the
+    torn tail of a log loses none, because it was never committed. The name of the file is its
+    first offset, which tells what a damaged beginning held; ``behind`` is how the next segment
+    begins, which tells what a damaged end held.
+    """
+    readable = _Readable(source)
+    for item in read_batches(data, first_offset(source), behind):
+        if isinstance(item, Damage):
+            yield reject_damage(data, item, source)
+            if item.from_offset is not None and item.to_offset is not None:
+                yield _range(source, UNREADABLE, item.from_offset, item.to_offset, None)
+        else:
+            yield from _read_batch(item, source, readable)
+    yield from readable.flush()
+
+
+def reject_damage(data: bytes, damage: Damage, source: str) -> SourceRow:
+    """Reject damaged bytes; they are not shown, because they may hold credentials."""
+    rejected = memoryview(data)[damage.position : damage.position + damage.size]
+    return SourceRow(
+        kind=REJECT,
+        source=source,
+        log_offset=damage.from_offset,
+        position=damage.position,
+        reason=damage.reason,
+        digest=hashlib.sha256(rejected).hexdigest(),
+    )
+
+
+def reject_record(
+    batch: Batch, index: int, error: UndecodableRecord, *, source: str, log_offset: int | None
+) -> SourceRow:
+    """Reject a record; only an ACL's bytes are shown, others may hold credentials."""
+    value = batch.records.values[index] or b""
+    return SourceRow(
+        kind=REJECT,
+        source=source,
+        log_offset=log_offset,
+        position=batch.position,
+        reason=str(error),
+        raw=value.hex() if error.is_acl else None,
+        digest=hashlib.sha256(value).hexdigest(),
+    )
+
+
+def first_offset(source: str) -> int | None:
+    """Return the offset that a segment is named for (LogFileUtils), None if named otherwise."""
+    found = _NAME.fullmatch(source)
+    return int(found[1]) if found and int(found[1]) < END_OF_OFFSETS else None
+
+
+def readable_time(milliseconds: int) -> datetime | None:
+    """Return a time of the log; None for what no calendar holds, such as -1 for "no time"."""
+    return log_time(milliseconds) if 0 <= milliseconds < _END_OF_TIME else None
+
+
+_NAME: Final = re.compile(r"(?:.*/)?([0-9]{20})\.log(?:\?.*)?", re.DOTALL)
+_END_OF_TIME: Final = 253_402_300_800_000
+"""The year 10000, in milliseconds."""
+
+
+class _Readable:
+    """The range being read: the one mutable thing in here."""
+
+    def __init__(self, source: str) -> None:
+        self._source = source
+        self._start = self._stop = 0
+        self._epoch = -1
+
+    def extend(self, start: int, stop: int, epoch: int) -> Iterator[SourceRow]:
+        """Add offsets; what they do not continue is done."""
+        if start == stop:
+            return
+        if start != self._stop or epoch != self._epoch:
+            yield from self.flush()
+            self._start, self._epoch = start, epoch
+        self._stop = stop
+
+    def flush(self) -> Iterator[SourceRow]:
+        if self._start < self._stop:
+            yield _range(self._source, RECORD, self._start, self._stop, self._epoch)
+
+
+def _read_batch(batch: Batch, source: str, readable: _Readable) -> Iterator[SourceRow]:
+    start = batch.base_offset
+    for index, parsed in () if batch.is_control else parse_values(batch.records.values):
+        if not isinstance(parsed, UndecodableRecord):
+            yield _fact(parsed, batch, index, source)
+            continue
+        offset = batch.base_offset + index
+        yield reject_record(batch, index, parsed, source=source, log_offset=offset)
+        if parsed.loses_acl:
+            yield from readable.extend(start, offset, batch.epoch)
+            yield _range(source, UNREADABLE, offset, offset + 1, batch.epoch)
+            start = offset + 1
+    yield from readable.extend(start, batch.last_offset + 1, batch.epoch)
+
+
+def _fact(fields: FrameFields, batch: Batch, index: int, source: str) -> SourceRow:
+    return SourceRow(
+        kind=FACT,
+        source=source,
+        fact=RECORD,
+        log_offset=batch.base_offset + index,
+        epoch=batch.epoch,
+        log_time=readable_time(batch.records.timestamps[index]),
+        **fields,
+    )
+
+
+def _range(source: str, fact: str, start: int, stop: int, epoch: int | None) -> SourceRow:
+    return SourceRow(
+        kind=RANGE, source=source, fact=fact, from_offset=start, to_offset=stop, epoch=epoch
+    )

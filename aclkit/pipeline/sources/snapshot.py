@@ -1,0 +1,110 @@
+"""The bytes of a ``.checkpoint`` snapshot → what was alive at its end offset, all or nothing.
+
+Source: org.apache.kafka.snapshot.Snapshots (file names), RecordsSnapshotReader (header and
+footer). Offsets inside a snapshot are its own and none of the log's.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import Final
+
+from kio.schema.snapshot_header_record.v0 import SnapshotHeaderRecord
+from kio.serial import entity_reader
+from kio.serial.errors import SerialError
+
+from aclkit.errors import DataError
+from aclkit.model.facts import ABORT_TXN, BEGIN_TXN, END_TXN, FACT, RANGE, SNAPSHOT, SourceRow
+from aclkit.pipeline.sources.batches import END_OF_OFFSETS, Batch, Damage, read_batches
+from aclkit.pipeline.sources.frames import UndecodableRecord, parse_values
+from aclkit.pipeline.sources.segment import readable_time, reject_record
+
+
+def parse_snapshot_name(name: str) -> tuple[int, int] | None:
+    """Return the end offset (exclusive) and epoch that a snapshot's file name says.
+
+    >>> parse_snapshot_name("00000000000000000915-0000000001.checkpoint")
+    (915, 1)
+    >>> parse_snapshot_name("bootstrap.checkpoint")
+    """
+    found = _NAME.fullmatch(name)
+    if not found or int(found[1]) >= END_OF_OFFSETS or int(found[2]) >= _MAX_EPOCH:
+        return None
+    return int(found[1]), int(found[2])
+
+
+def read_snapshot(data: bytes, source: str, end_offset: int, epoch: int) -> list[SourceRow]:
+    """Read a whole snapshot: its facts, their range 0 … end offset, and foreign rejects.
+
+    Raises:
+        DataError: it is not complete and sound: header first, footer last, every CRC right,
+            every ACL decodable, no transaction inside.
+    """
+    batches = _sound_batches(data, source)
+    whole = SourceRow(
+        kind=RANGE, source=source, fact=SNAPSHOT, from_offset=0, to_offset=end_offset, epoch=epoch
+    )
+    fact = SourceRow(
+        kind=FACT,
+        source=source,
+        fact=SNAPSHOT,
+        log_offset=end_offset,
+        epoch=epoch,
+        log_time=_header_time(batches, source),
+    )
+    inner = (batch for batch in batches[1:-1] if not batch.is_control)
+    return [whole, *(row for batch in inner for row in _read_batch(batch, fact))]
+
+
+_NAME: Final = re.compile(r"([0-9]{20})-([0-9]{10})\.checkpoint")
+_MAX_EPOCH: Final = 1 << 31
+_HEADER_KEY, _FOOTER_KEY = b"\x00\x00\x00\x03", b"\x00\x00\x00\x04"
+"""Keys of control records: version 0 and ControlRecordType."""
+_read_header: Final = entity_reader(SnapshotHeaderRecord)
+
+
+def _sound_batches(data: bytes, source: str) -> Sequence[Batch]:
+    batches: list[Batch] = []
+    for item in read_batches(data):
+        where = f"{source}: the snapshot is damaged at byte {item.position}"
+        if isinstance(item, Damage):
+            raise DataError(f"{where}: {item.reason}")
+        if batches and item.base_offset != batches[-1].last_offset + 1:
+            raise DataError(f"{where}: a batch is missing before it")
+        batches.append(item)
+    return batches
+
+
+def _read_batch(batch: Batch, fact: SourceRow) -> Iterator[SourceRow]:
+    """Turn records into facts like the given one."""
+    where = f"{fact.source}: byte {batch.position}"
+    for index, parsed in parse_values(batch.records.values):
+        if not isinstance(parsed, UndecodableRecord):
+            if parsed["record_type"] in (BEGIN_TXN, END_TXN, ABORT_TXN):
+                raise DataError(f"{where}: {parsed['record_type']} cannot be in a snapshot")
+            yield replace(fact, **parsed)
+        elif parsed.loses_acl:
+            raise DataError(f"{where}: {parsed}")
+        else:
+            yield reject_record(batch, index, parsed, source=fact.source, log_offset=None)
+
+
+def _header_time(batches: Sequence[Batch], source: str) -> datetime | None:
+    """Check header and footer; return the time of the last record the snapshot contains."""
+    if not batches or not _is_marked(batches[0], 0, _HEADER_KEY):
+        raise DataError(f"{source}: expected a snapshot header as first record, found none")
+    if len(batches) == 1 or not _is_marked(batches[-1], -1, _FOOTER_KEY):
+        raise DataError(f"{source}: the snapshot is incomplete: it does not end with a footer")
+    try:
+        header, _ = _read_header(batches[0].records.values[0] or b"", 0)
+    except (SerialError, ValueError) as error:
+        raise DataError(f"{source}: the snapshot's header does not decode: {error}") from error
+    return readable_time(header.last_contained_log_timestamp)
+
+
+def _is_marked(batch: Batch, index: int, key: bytes) -> bool:
+    keys = batch.records.keys
+    return batch.is_control and bool(keys) and keys[index] == key

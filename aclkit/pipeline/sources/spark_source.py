@@ -1,0 +1,78 @@
+"""Work items → a DataFrame of source rows, one task per item.
+
+A Python data source: it reads in the workers, yields Arrow batches and needs no pandas.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+from itertools import islice
+from typing import Final
+
+import pyarrow as pa
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
+
+from aclkit.errors import AclkitError
+from aclkit.model.facts import FAILURE, SPARK_DDL, SourceRow, to_record_batch
+from aclkit.pipeline.sources.readers import WorkItem, read_item
+
+
+def read_sources(spark: SparkSession, items: Sequence[WorkItem]) -> DataFrame:
+    """Read work items, each in a task of its own, into rows of ``SPARK_DDL``."""
+    if not items:
+        return spark.createDataFrame([], SPARK_DDL)
+    spark.dataSource.register(AclkitSource)
+    options = json.dumps([asdict(item) for item in items])
+    return spark.read.format(AclkitSource.name()).option(_ITEMS, options).load()
+
+
+_ITEMS: Final = "items"
+_ROWS_PER_BATCH: Final = 10_000
+
+
+class AclkitSource(DataSource):
+    """The data source ``aclkit_source``; its option ``items`` is a JSON list of work items."""
+
+    @classmethod
+    def name(cls) -> str:
+        """Return the name of the format."""
+        return "aclkit_source"
+
+    def schema(self) -> str:
+        """Return the row contract of all sources."""
+        return SPARK_DDL
+
+    def reader(self, schema: object) -> DataSourceReader:
+        """Return the reader of the given work items."""
+        items = json.loads(self.options[_ITEMS])
+        return _Reader([WorkItem(**item) for item in items])
+
+
+class _Reader(DataSourceReader):
+    def __init__(self, items: list[WorkItem]) -> None:
+        self._items = items
+
+    def partitions(self) -> list[InputPartition]:
+        return [InputPartition(item) for item in self._items]
+
+    def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
+        item: WorkItem = partition.value
+        yield from _to_batches(_with_failure(item))
+
+
+def _with_failure(item: WorkItem) -> Iterator[SourceRow]:
+    """Yield an item's rows; an error of aclkit's own becomes the last row, not a lost task."""
+    try:
+        yield from read_item(item)
+    except AclkitError as error:
+        yield SourceRow(
+            kind=FAILURE, source=item.kind, fact=type(error).__name__, reason=str(error)
+        )
+
+
+def _to_batches(items: Iterator[SourceRow]) -> Iterator[pa.RecordBatch]:
+    while chunk := list(islice(items, _ROWS_PER_BATCH)):
+        yield to_record_batch(chunk)

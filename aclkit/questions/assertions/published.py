@@ -1,0 +1,185 @@
+"""The published tables → how much speaks against an assertion, counted by DuckDB.
+
+Cells are never multiplied out: a ruleset's rulings say for which operations it speaks against
+the assertion from some of the hosts, and only pairs with such a ruleset are counted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import duckdb
+
+from aclkit.model.acl import ANY_OTHER
+from aclkit.model.resource import Resource
+from aclkit.questions.assertions.evaluate import Hit, Tallies, Tally
+from aclkit.questions.assertions.model import Kind
+from aclkit.questions.query.outside import Verdict
+from aclkit.warehouse.sql import fetch
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """What of the inventory an assertion's duty is about.
+
+    Attributes:
+        cluster_id: the cluster.
+        principals: who.
+        resources: on what.
+        operations: (resource type, operation).
+        hosts: from where, any other host among them where it is meant.
+        decision: what speaks against the assertion.
+    """
+
+    cluster_id: str
+    principals: Sequence[str]
+    resources: Sequence[Resource]
+    operations: Sequence[tuple[str, str]]
+    hosts: Sequence[str]
+    decision: str
+
+
+def count_hits(
+    connection: duckdb.DuckDBPyConnection,
+    question: Question,
+    kind: Kind,
+    beyond: Sequence[Hit],
+    endless: Iterable[str],
+) -> Tallies:
+    """Count what speaks against an assertion.
+
+    Args:
+        connection: see ``duck.connect``.
+        question: what of the inventory is asked about.
+        kind: of the assertion.
+        beyond: what speaks against it beyond the inventory, each once.
+        endless: principals that stand for any number of them.
+    """
+    values = [
+        question.cluster_id,
+        list(question.principals),
+        *_columns(((r.resource_type, r.resource_name) for r in question.resources), 2),
+        *_columns(question.operations, 2),
+        list(question.hosts),
+        question.decision,
+        sum(host != ANY_OTHER for host in question.hosts),
+        *_columns((hit[1:] for hit in beyond), 6),
+        list(endless),
+    ]
+    return {
+        tuple(subject): Tally(count=count, is_endless=is_endless, example=Hit(*example))
+        for *subject, count, is_endless, example in fetch(connection, _TALLIES[kind], values)
+    }
+
+
+def find_ruling(
+    connection: duckdb.DuckDBPyConnection, question: Question, hit: Hit
+) -> tuple[str, Verdict]:
+    """Return a host from which a decision of the tables speaks against an assertion.
+
+    An address goes before any other host.
+    """
+    rows = fetch(connection, _RULINGS, [question.cluster_id, hit.place, hit.operation])
+    by_host = {host: Verdict(*ruling) for host, *ruling in rows}
+    ranked = sorted(question.hosts, key=lambda host: (host == ANY_OTHER, host))
+    verdicts = ((host, by_host.get(host, by_host[ANY_OTHER])) for host in ranked)
+    return next(found for found in verdicts if found[1].decision == question.decision)
+
+
+def _columns(rows: Iterable[Sequence[object]], width: int) -> list[list[object]]:
+    """Turn rows into columns; without rows they are empty."""
+    return [list(column) for column in zip(*rows, strict=True)] or [[] for _ in range(width)]
+
+
+_RULINGS: Final = (
+    "SELECT host, decision, rule, deciding_acl_id FROM explain_ruling "
+    "WHERE cluster_id = ? AND ruleset_id = ? AND operation = ?"
+)
+_HITS: Final = """\
+WITH who AS (
+SELECT p.principal, p.principal_class, p.is_super_user
+FROM principal p
+JOIN (SELECT unnest(CAST($2 AS VARCHAR[])) AS principal) asked ON asked.principal = p.principal
+WHERE p.cluster_id = $1
+),
+what AS (
+SELECT unnest(CAST($3 AS VARCHAR[])) AS resource_type,
+       unnest(CAST($4 AS VARCHAR[])) AS resource_name
+),
+does AS (
+SELECT unnest(CAST($5 AS VARCHAR[])) AS resource_type, unnest(CAST($6 AS VARCHAR[])) AS operation
+),
+bad AS (
+SELECT ruleset_id, operation
+FROM explain_ruling
+WHERE cluster_id = $1 AND operation IN (SELECT operation FROM does)
+  AND (host = '<any-other>' OR host IN (SELECT unnest(CAST($7 AS VARCHAR[]))))
+GROUP BY ruleset_id, operation
+HAVING bool_or(decision = $8 AND list_contains(CAST($7 AS VARCHAR[]), host))
+    OR (bool_or(decision = $8 AND host = '<any-other>')
+        AND count(*) FILTER (host <> '<any-other>') < $9)
+),
+pair AS (
+SELECT e.principal, e.resource_type, e.resource_name, e.ruleset_id
+FROM explain_pair e
+JOIN who ON who.principal = e.principal AND NOT who.is_super_user
+JOIN what ON what.resource_type = e.resource_type AND what.resource_name = e.resource_name
+WHERE e.cluster_id = $1 AND e.ruleset_id IN (SELECT ruleset_id FROM bad)
+UNION ALL
+SELECT who.principal, c.resource_type, c.resource_name, c.ruleset_id
+FROM explain_class_pair c
+JOIN what ON what.resource_type = c.resource_type AND what.resource_name = c.resource_name
+JOIN who ON who.principal_class = c.principal_class AND NOT who.is_super_user
+ANTI JOIN explain_pair e
+  ON e.cluster_id = c.cluster_id AND e.principal = who.principal
+ AND e.resource_type = c.resource_type AND e.resource_name = c.resource_name
+WHERE c.cluster_id = $1 AND c.ruleset_id IN (SELECT ruleset_id FROM bad)
+UNION ALL
+SELECT who.principal, what.resource_type, what.resource_name, 'super'
+FROM who CROSS JOIN what WHERE who.is_super_user
+),
+known AS (
+SELECT pair.principal, pair.resource_type, pair.resource_name, bad.operation, pair.ruleset_id
+FROM pair
+JOIN bad ON bad.ruleset_id = pair.ruleset_id
+JOIN does ON does.resource_type = pair.resource_type AND does.operation = bad.operation
+),
+beyond AS (
+SELECT unnest(CAST($10 AS BOOLEAN[])) AS is_symbol, unnest(CAST($11 AS VARCHAR[])) AS principal,
+       unnest(CAST($12 AS VARCHAR[])) AS resource_type,
+       unnest(CAST($13 AS VARCHAR[])) AS resource_name,
+       unnest(CAST($14 AS VARCHAR[])) AS operation, unnest(CAST($15 AS VARCHAR[])) AS place
+),
+hit AS (
+SELECT false AS is_beyond,
+       principal = 'User:<any-other>' OR resource_name = '<any-other>' AS is_symbol,
+       principal, resource_type, resource_name, operation, ruleset_id AS place
+FROM known
+UNION ALL
+SELECT true, b.is_symbol, b.principal, b.resource_type, b.resource_name, b.operation, b.place
+FROM beyond b
+ANTI JOIN known k
+  ON k.principal = b.principal AND k.operation = b.operation
+ AND k.resource_type = b.resource_type AND k.resource_name = b.resource_name
+)
+"""
+_WHOLE: Final = "SELECT count(*), "
+_PER_RESOURCE: Final = "SELECT resource_type, resource_name, count(DISTINCT principal), "
+_PER_PRINCIPAL: Final = "SELECT principal, count(*), "
+_COUNTED: Final = (
+    "bool_or(list_contains(CAST($16 AS VARCHAR[]), principal)), "
+    "min(ROW(is_beyond, is_symbol, principal, resource_type, resource_name, operation, place)) "
+)
+_OF_ALL: Final = "FROM hit HAVING count(*) > 0"
+_OF_RESOURCES: Final = "FROM hit GROUP BY resource_type, resource_name"
+_OF_PRINCIPALS: Final = "FROM hit GROUP BY principal"
+_OF_WHOLE: Final = _HITS + _WHOLE + _COUNTED + _OF_ALL
+_TALLIES: Final[dict[Kind, str]] = {
+    "never": _OF_WHOLE,
+    "always": _OF_WHOLE,
+    "only": _OF_WHOLE,
+    "at_most": _HITS + _PER_RESOURCE + _COUNTED + _OF_RESOURCES,
+    "separate": _HITS + _PER_PRINCIPAL + _COUNTED + _OF_PRINCIPALS,
+}

@@ -1,0 +1,185 @@
+"""ACLs of two states, principals and hosts → those that fare alike, put together. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from aclkit.model.acl import Acl
+from aclkit.questions.preview.state import Change
+from aclkit.rules.patterns.identity import index_hosts, index_principals
+from aclkit.rules.patterns.match import names_exactly
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Group:
+    """ACLs with one pattern and one principal, before and after."""
+
+    number: int
+    before: tuple[Acl, ...]
+    after: tuple[Acl, ...]
+
+    @property
+    def resource_type(self) -> str:
+        """The type that its pattern is of."""
+        return (self.before or self.after)[0].resource_type
+
+
+@dataclass(frozen=True, slots=True)
+class PatternGroups:
+    """One pattern's groups.
+
+    Attributes:
+        exact: of principals named exactly, by principal.
+        shared: of other ACL principals, by text.
+        changed: ACL principals whose group differs.
+        is_there: whether some ACL has the pattern, before and after.
+    """
+
+    exact: dict[str, Group] = field(default_factory=dict)
+    shared: dict[str, Group] = field(default_factory=dict)
+    changed: list[str] = field(default_factory=list)
+    is_there: list[bool] = field(default_factory=lambda: [False, False])
+
+
+class PeopleClass(NamedTuple):
+    """What principals share that differ in their own ACLs only.
+
+    ``texts`` are the non-exact ACL principals that match them; ``is_super`` says whether they are
+    super users before and after.
+    """
+
+    texts: frozenset[str]
+    is_super: tuple[bool, bool]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class People:
+    """The principals asked about, but for super users of both states: nothing changes for them.
+
+    Attributes:
+        who: ACL principal → the principals that it matches.
+        class_of: principal → its class.
+        touched: what was asked before: ACL principals → classes and their principals, and these.
+    """
+
+    who: Mapping[str, Sequence[str]]
+    class_of: Mapping[str, PeopleClass]
+    touched: dict[frozenset[str] | None, _Touched] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, change: Change, names: Iterable[str], acls: Iterable[Acl]) -> People:
+        """Match the principals asked about with those of the ACLs."""
+        index = index_principals({acl.principal for acl in acls}, change.semantics)
+        before, after = change.before.settings.super_users, change.after.settings.super_users
+        who: dict[str, list[str]] = {}
+        class_of: dict[str, PeopleClass] = {}
+        for name in names:
+            if name in before & after:
+                continue
+            texts = index.matching(name)
+            for text in texts:
+                who.setdefault(text, []).append(name)
+            shared = frozenset(t for t in texts if not names_exactly(t, change.semantics))
+            class_of[name] = PeopleClass(shared, (name in before, name in after))
+        return cls(who=who, class_of=class_of)
+
+    def alike(
+        self, patterns: Sequence[PatternGroups], texts: frozenset[str] | None
+    ) -> Iterator[tuple[tuple[str, ...], tuple[int, ...], tuple[bool, bool]]]:
+        """Put the principals of some ACL principals, or all, together by their groups.
+
+        Yields principals, the numbers of the groups that apply to them, and whether they are
+        super users.
+        """
+        classes, wanted = self._touched(texts)
+        own: dict[str, list[int]] = {}
+        for pattern in patterns:
+            for name in pattern.exact.keys() & wanted:
+                own.setdefault(name, []).append(pattern.exact[name].number)
+        shared = [item for pattern in patterns for item in pattern.shared.items()]
+        for people, names in classes.items():
+            theirs = tuple(group.number for text, group in shared if text in people.texts)
+            found: dict[tuple[int, ...], list[str]] = {}
+            for name in names:
+                if name in own:
+                    found.setdefault((*own[name], *theirs), []).append(name)
+            if rest := [name for name in names if name not in own]:
+                found.setdefault(theirs, []).extend(rest)
+            for numbers, alike in found.items():
+                yield tuple(alike), numbers, people.is_super
+
+    def _touched(self, texts: frozenset[str] | None) -> _Touched:
+        """Put the principals of some ACL principals, or all, together by their classes."""
+        if texts not in self.touched:
+            names = frozenset(self.class_of)
+            if texts is not None:
+                names = frozenset(name for text in texts for name in self.who.get(text, ()))
+            classes: dict[PeopleClass, list[str]] = {}
+            for name in sorted(names):
+                classes.setdefault(self.class_of[name], []).append(name)
+            self.touched[texts] = classes, names
+        return self.touched[texts]
+
+
+_Touched = tuple[dict[PeopleClass, list[str]], frozenset[str]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hosts:
+    """The hosts asked about, and which of them each ACL host matches."""
+
+    names: tuple[str, ...]
+    matched: Mapping[str, Sequence[str]]
+    classes: dict[frozenset[str], list[tuple[tuple[str, ...], frozenset[str]]]] = field(
+        default_factory=dict
+    )
+
+    @classmethod
+    def of(cls, change: Change, names: tuple[str, ...], acls: Iterable[Acl]) -> Hosts:
+        """Match the hosts asked about with those of the ACLs."""
+        index = index_hosts({acl.host for acl in acls}, change.semantics)
+        matched: dict[str, list[str]] = {}
+        for name in names:
+            for text in index.matching(name):
+                matched.setdefault(text, []).append(name)
+        return cls(names=names, matched=matched)
+
+    def alike(self, texts: Set[str]) -> list[tuple[tuple[str, ...], frozenset[str]]]:
+        """Put hosts together that the same ones of some ACL hosts match, with these."""
+        key = frozenset(texts)
+        if key not in self.classes:
+            everywhere = {t for t in texts if len(self.matched.get(t, ())) == len(self.names)}
+            named: dict[str, set[str]] = {}
+            for text in texts - everywhere:
+                for host in self.matched.get(text, ()):
+                    named.setdefault(host, set()).add(text)
+            found: dict[frozenset[str], list[str]] = {}
+            for host in self.names:
+                found.setdefault(frozenset(named.get(host, ())) | everywhere, []).append(host)
+            self.classes[key] = [(tuple(hosts), matching) for matching, hosts in found.items()]
+        return self.classes[key]
+
+
+def group_acls(change: Change) -> tuple[dict[tuple[str, str, str], PatternGroups], list[Group]]:
+    """Put the ACLs of both states into groups; patterns and groups are numbered in one order."""
+    before, after = change.before.acls, change.after.acls
+    members: dict[tuple[tuple[str, str, str], str], tuple[list[Acl], list[Acl]]] = {}
+    for at, acls in enumerate((before, after)):
+        for _, acl in sorted(acls.items()):
+            key = acl.resource_type, acl.pattern_type, acl.resource_name
+            members.setdefault((key, acl.principal), ([], []))[at].append(acl)
+    patterns: dict[tuple[str, str, str], PatternGroups] = {}
+    groups: list[Group] = []
+    for (key, principal), (then, now) in members.items():
+        group = Group(len(groups), tuple(then), tuple(now))
+        groups.append(group)
+        pattern = patterns.setdefault(key, PatternGroups())
+        exact = names_exactly(principal, change.semantics)
+        (pattern.exact if exact else pattern.shared)[principal] = group
+        pattern.is_there[0] |= bool(then)
+        pattern.is_there[1] |= bool(now)
+        if then != now:
+            pattern.changed.append(principal)
+    return patterns, groups

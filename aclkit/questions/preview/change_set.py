@@ -1,0 +1,149 @@
+"""A file of records or a listing of ACLs, and a state → the state that the file leads to."""
+
+from __future__ import annotations
+
+import io
+from bisect import bisect_left
+from codecs import BOM_UTF8
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from aclkit.errors import DataError, UsageError
+from aclkit.model.acl import Acl
+from aclkit.model.facts import (
+    ABORT_TXN,
+    ADD_ACL,
+    BEGIN_TXN,
+    END_TXN,
+    FACT,
+    REJECT,
+    REMOVE_ACL,
+    SourceRow,
+)
+from aclkit.pipeline.replay.transactions import COMMITTED, Marker, find_spans
+from aclkit.pipeline.sources.acls_list import read_acls_list
+from aclkit.pipeline.sources.files import read_user_file, shown, unpack
+from aclkit.pipeline.sources.records import read_records
+from aclkit.questions.preview.state import State
+from aclkit.runtime.user_file import LARGEST_DATA
+
+MOST_LINES: Final = 1_000_000
+"""Lines of a change set; each is read whole before the first takes effect."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChangeSet:
+    """What a file comes to.
+
+    Attributes:
+        after: the state that it leads to.
+        notes: what of it has no effect, and how it was read.
+    """
+
+    after: State
+    notes: tuple[str, ...]
+
+
+def read_change_set(path: str, before: State) -> ChangeSet:
+    """Read JSON lines, or the text of ``kafka-acls --list``, as what is to come.
+
+    Records add and remove, in their order, on top of the state. A listing is the whole new state:
+    what it lacks goes. Which one it is, the file's first character says. Nothing is left out in
+    silence: a line that cannot be used is an error.
+
+    Raises:
+        UsageError: there is no such file, or it is larger than change sets are.
+        DataError: it is neither, or holds a line that cannot be used.
+    """
+    data = unpack(read_user_file(path, LARGEST_DATA), path, LARGEST_DATA)
+    if data.count(b"\n") > MOST_LINES:
+        raise UsageError(f"{shown(path)}: expected at most {MOST_LINES:,} lines, found more")
+    # Not by way of sources.readers: what reads Kafka's own files takes a second to import.
+    lines = io.TextIOWrapper(io.BytesIO(data), encoding="utf-8", errors="replace", newline="\n")
+    if data.removeprefix(BOM_UTF8).lstrip().startswith(b"{"):
+        return apply_records(_usable(read_records(lines, shown(path))), before)
+    rows = _usable(read_acls_list(lines, shown(path)))
+    change = apply_listing(rows, before)
+    if rows:
+        return change
+    note = f"{shown(path)} holds no ACL: read as a listing of a cluster without ACLs"
+    return ChangeSet(after=change.after, notes=(note,))
+
+
+def apply_records(rows: Sequence[SourceRow], before: State) -> ChangeSet:
+    """Add and remove what records say; those of a transaction at its end, if it has one."""
+    acls = dict(before.acls)
+    effects, notes = _in_effect(rows)
+    for row in effects:
+        acl_id = row.acl_id or ""
+        is_add = row.record_type == ADD_ACL
+        if is_add == (acl_id in acls):
+            said = "adds an ACL that is there" if is_add else "removes an ACL that is not there"
+            notes.append(f"offset {row.log_offset} {said}: {acl_id}")
+        elif is_add:
+            acls[acl_id] = _acl(row, acl_id)
+        else:
+            del acls[acl_id]
+    return ChangeSet(after=State(acls=acls, settings=before.settings), notes=tuple(notes))
+
+
+def apply_listing(rows: Sequence[SourceRow], before: State) -> ChangeSet:
+    """Take a listing for the whole state; ACLs that stay keep their ids."""
+    listed = {acl.binding: acl for n, row in enumerate(rows) for acl in [_acl(row, f"listed-{n}")]}
+    acls = {name: acl for name, acl in before.acls.items() if acl.binding in listed}
+    known = {acl.binding for acl in acls.values()}
+    new = {acl.acl_id: acl for binding, acl in listed.items() if binding not in known}
+    return ChangeSet(after=State(acls={**acls, **new}, settings=before.settings), notes=())
+
+
+def _usable(rows: Iterable[SourceRow]) -> list[SourceRow]:
+    """Return the facts of a file; a row that cannot be used ends it."""
+    # All of it is read first: of a file that is something else, the reader says so at its end.
+    read = list(rows)
+    bad = next((row for row in read if row.kind == REJECT), None)
+    if bad is not None:
+        raise DataError(f"{bad.source}, line {bad.position}: {bad.reason}")
+    return [row for row in read if row.kind == FACT]
+
+
+def _in_effect(rows: Sequence[SourceRow]) -> tuple[list[SourceRow], list[str]]:
+    """Return the ACL records that take effect, in the order in which they do, and what does not.
+
+    A file may hold records of other things too, within transactions as well.
+    """
+    placed = [(row.log_offset or 0, row) for row in rows]
+    markers = [
+        Marker(offset, row.record_type) for offset, row in placed if row.record_type in _MARKERS
+    ]
+    spans, faults = find_spans(markers, max((offset for offset, _ in placed), default=0) + 1)
+    begins = [span.begin for span in spans]
+    notes = [f"offset {fault.log_offset}: {fault.reason}" for fault in faults]
+    effects = []
+    for offset, row in placed:
+        if row.record_type not in _CHANGES:
+            continue
+        at = bisect_left(begins, offset) - 1
+        span = spans[at] if at >= 0 and offset < spans[at].end else None
+        if span is None or span.outcome == COMMITTED:
+            effects.append((span.end if span else offset, offset, row))
+        else:
+            notes.append(f"offset {offset} has no effect: its transaction is {span.outcome}")
+    return [row for *_, row in sorted(effects, key=lambda effect: effect[:2])], notes
+
+
+_CHANGES: Final = (ADD_ACL, REMOVE_ACL)
+_MARKERS: Final = (BEGIN_TXN, END_TXN, ABORT_TXN)
+
+
+def _acl(row: SourceRow, acl_id: str) -> Acl:
+    return Acl(
+        acl_id=acl_id,
+        resource_type=row.resource_type or "",
+        resource_name=row.resource_name or "",
+        pattern_type=row.pattern_type or "",
+        principal=row.principal or "",
+        host=row.host or "",
+        operation=row.operation or "",
+        permission_type=row.permission_type or "",
+    )

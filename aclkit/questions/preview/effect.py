@@ -1,0 +1,178 @@
+"""Decisions that differ, in classes → cells gained, lost and redecided, counted, listed. Pure."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import chain
+from typing import Final, NamedTuple
+
+from aclkit.model.acl import Acl
+from aclkit.model.resource import Resource
+from aclkit.questions.preview.shift import KINDS, Part
+from aclkit.questions.query.outside import Verdict
+
+EQUIVALENT: Final = "equivalent"
+MORE: Final = "more"
+LESS: Final = "less"
+INCOMPARABLE: Final = "incomparable"
+
+
+class Cell(NamedTuple):
+    """A decision that differs; ACLs as kafka-acls prints them, None where none decides."""
+
+    principal: str
+    host: str
+    operation: str
+    resource_type: str
+    resource_name: str
+    before: str
+    after: str
+    acl_before: str | None
+    acl_after: str | None
+
+
+class Line(NamedTuple):
+    """The cells of a principal, operation and resource from hosts that fare alike."""
+
+    principal: str
+    hosts: tuple[str, ...]
+    operation: str
+    resource: Resource
+    before: Verdict
+    after: Verdict
+
+
+class Count(NamedTuple):
+    """How many cells of a principal or resource differ."""
+
+    name: str
+    gained: int
+    lost: int
+    redecided: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Effect:
+    """What differs among the cells asked about; rows are made when they are asked for.
+
+    Attributes:
+        parts: what differs, sorted by resource.
+        acls: the ACLs of both states, by id.
+    """
+
+    parts: Sequence[Part]
+    acls: Mapping[str, Acl]
+
+    def count(self, kind: str) -> int:
+        """Return how many cells became so."""
+        return self._total[KINDS.index(kind)]
+
+    def count_lines(self, kind: str) -> int:
+        """Return how many lines there are, without making them."""
+        at = KINDS.index(kind)
+        return sum(
+            len(principals) * outcome.lines[at]
+            for part in self.parts
+            for principals, outcome in part.fates
+        )
+
+    def lines(self, kind: str) -> Iterator[Line]:
+        """Yield what became so: by resource, principal and operation, hosts together."""
+        at = KINDS.index(kind)
+        for resource, fates in self.parts:
+            mine = sorted(
+                (name, number)
+                for number, (principals, outcome) in enumerate(fates)
+                if outcome.weights[at]
+                for name in principals
+            )
+            for name, number in mine:
+                for shift in fates[number][1].shifts:
+                    if shift.kind == kind:
+                        yield Line(
+                            name, shift.hosts, shift.operation, resource, shift.before, shift.after
+                        )
+
+    def cells(self, kind: str) -> Iterator[Cell]:
+        """Yield what became so, each cell."""
+        for line in self.lines(kind):
+            acls = self.render(line.before), self.render(line.after)
+            decisions = line.before.decision, line.after.decision
+            kind_name = line.resource.resource_type, line.resource.resource_name
+            for host in line.hosts:
+                yield Cell(line.principal, host, line.operation, *kind_name, *decisions, *acls)
+
+    def render(self, verdict: Verdict) -> str | None:
+        """Write the deciding ACL of a verdict as kafka-acls prints it."""
+        return str(self.acls[verdict.acl_id]) if verdict.acl_id is not None else None
+
+    @cached_property
+    def by_principal(self) -> list[Count]:
+        """Count by principal, the most concerned first."""
+        alike: dict[_Weights, list[tuple[str, ...]]] = {}
+        for part in self.parts:
+            for principals, outcome in part.fates:
+                alike.setdefault(outcome.weights, []).append(principals)
+        counts: dict[str, _Weights] = {}
+        for weights, groups in alike.items():
+            for name, times in Counter(chain.from_iterable(groups)).items():
+                counts[name] = _plus(counts.get(name, _NONE), weights, times)
+        return _sorted(counts)
+
+    @cached_property
+    def by_resource(self) -> list[Count]:
+        """Count by resource, the most concerned first."""
+        return _sorted(self._of_resources)
+
+    @cached_property
+    def _of_resources(self) -> dict[str, _Weights]:
+        counts: dict[str, _Weights] = {}
+        for part in self.parts:
+            total = _NONE
+            for principals, outcome in part.fates:
+                total = _plus(total, outcome.weights, len(principals))
+            counts[str(part.resource)] = total
+        return counts
+
+    @cached_property
+    def _total(self) -> _Weights:
+        total = _NONE
+        for weights in self._of_resources.values():
+            total = _plus(total, weights, 1)
+        return total
+
+
+_Weights = tuple[int, int, int]
+_NONE: Final = (0, 0, 0)
+
+
+def verdict_of(*, gained: bool, lost: bool) -> str:
+    """Compare what is allowed after with what was allowed before."""
+    if gained and lost:
+        return INCOMPARABLE
+    if gained or lost:
+        return MORE if gained else LESS
+    return EQUIVALENT
+
+
+def sorted_parts(parts: Iterable[Part]) -> list[Part]:
+    """Sort parts by resource."""
+    return sorted(
+        parts, key=lambda part: (part.resource.resource_type, part.resource.resource_name)
+    )
+
+
+def _plus(total: _Weights, weights: _Weights, times: int) -> _Weights:
+    return (
+        total[0] + weights[0] * times,
+        total[1] + weights[1] * times,
+        total[2] + weights[2] * times,
+    )
+
+
+def _sorted(counts: Mapping[str, _Weights]) -> list[Count]:
+    found = [Count(name, *weights) for name, weights in counts.items()]
+    return sorted(found, key=lambda c: (-c.gained - c.lost, -c.redecided, c.name))

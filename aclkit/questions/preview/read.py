@@ -1,0 +1,155 @@
+"""A warehouse → the published state and inventory, or two states of its past."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import TYPE_CHECKING, Final
+
+from aclkit.model.acl import Acl
+from aclkit.model.resource import Resource
+from aclkit.model.semantics import Semantics
+from aclkit.questions.preview.state import Asked, Change, State
+from aclkit.questions.query.as_of import find_moment, note_on_hole, read_timeline
+from aclkit.warehouse.alive import acls_alive
+from aclkit.warehouse.opening import open_tables
+from aclkit.warehouse.published import Published, Run, deciding_run, resolve_cluster, run_settings
+from aclkit.warehouse.sql import fetch
+from aclkit.warehouse.tables import Tables
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Base:
+    """What a preview starts from.
+
+    Attributes:
+        published: the warehouse.
+        run: the run whose decisions are published.
+        state: the ACLs and settings by which it decided.
+        semantics: how it read them.
+        inventory: what it decided about.
+    """
+
+    published: Published
+    run: Run
+    state: State
+    semantics: Semantics
+    inventory: Asked
+
+
+def read_base(
+    warehouse: str | None, cluster: str | None, spark: SparkSession | None = None
+) -> Base:
+    """Read the published state of a cluster, with DuckDB unless a Spark session is given.
+
+    Raises:
+        UsageError: no warehouse, no such cluster, or nothing was decided yet.
+    """
+    with _opened(warehouse, cluster, spark) as (connection, published, run):
+        return _read(connection, published, run)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Past:
+    """Two states of a cluster's past.
+
+    Attributes:
+        base: the published state: its inventory is asked about, and its way of reading ACLs is
+            that of both.
+        change: from the one to the other.
+        offsets: of both (exclusive).
+        notes: what is unsure about them.
+    """
+
+    base: Base
+    change: Change
+    offsets: tuple[int, int]
+    notes: tuple[str, ...]
+
+
+def read_past(
+    warehouse: str | None,
+    cluster: str | None,
+    start: int | datetime,
+    end: int | datetime,
+    spark: SparkSession | None = None,
+) -> Past:
+    """Read what held at two offsets or times, each under the settings of then.
+
+    Raises:
+        UsageError: what held then is not known, or as in ``read_base``.
+    """
+    with _opened(warehouse, cluster, spark) as (connection, published, run):
+        base = _read(connection, published, run)
+        timeline = read_timeline(connection, base.published, base.run)
+        moments = [find_moment(connection, timeline, base.run, at) for at in (start, end)]
+        before, after = (
+            acls_alive(connection, replace(base.run, head_offset=at.offset)) for at in moments
+        )
+    then = {acl.acl_id: acl for acl in before.values()}
+    # One object for one ACL: comparing what is the same object costs nothing.
+    now = {acl.acl_id: _same(then.get(acl.acl_id), acl) for acl in after.values()}
+    change = Change(
+        before=State(acls=then, settings=moments[0].settings),
+        after=State(acls=now, settings=moments[1].settings),
+        semantics=base.semantics,
+    )
+    offsets = moments[0].offset, moments[1].offset
+    holes = (note_on_hole(*hole) for hole in timeline.holes if hole[1] <= max(offsets))
+    notes = (moment.note for moment in moments if moment.note)
+    return Past(
+        base=base, change=change, offsets=offsets, notes=tuple(dict.fromkeys((*notes, *holes)))
+    )
+
+
+def _same(one: Acl | None, other: Acl) -> Acl:
+    return one if one is not None and one == other else other
+
+
+@contextmanager
+def _opened(
+    warehouse: str | None, cluster: str | None, spark: SparkSession | None
+) -> Iterator[tuple[Tables, Published, Run]]:
+    """Open a warehouse at the run whose decisions on a cluster are published."""
+    with open_tables(warehouse, _WITHOUT_PAIRS, spark) as (published, connection):
+        run = deciding_run(published, resolve_cluster(published, cluster))
+        yield connection, published, run
+
+
+def _read(connection: Tables, published: Published, run: Run) -> Base:
+    settings, semantics = run_settings(run)
+    acls = {acl.acl_id: acl for acl in acls_alive(connection, run).values()}
+    return Base(
+        published=published,
+        run=run,
+        state=State(acls=acls, settings=settings),
+        semantics=semantics,
+        inventory=_read_inventory(connection, run.cluster_id),
+    )
+
+
+def _read_inventory(connection: Tables, cluster_id: str) -> Asked:
+    principals, hosts, resources = (
+        fetch(connection, text, [cluster_id]) for text in (_PRINCIPALS, _HOSTS, _RESOURCES)
+    )
+    return Asked(
+        principals=tuple(name for (name,) in principals),
+        hosts=tuple(name for (name,) in hosts),
+        resources=tuple(Resource(*row) for row in resources),
+    )
+
+
+_WITHOUT_PAIRS: Final = {"explain_pair": {"principal": ""}}
+"""The largest table is not asked: no pair has an empty principal, so no file of it is opened."""
+
+_PRINCIPALS: Final = "SELECT principal FROM principal WHERE cluster_id = ? ORDER BY principal"
+_HOSTS: Final = "SELECT host FROM host WHERE cluster_id = ? ORDER BY host"
+_RESOURCES: Final = (
+    "SELECT resource_type, resource_name FROM resource WHERE cluster_id = ? "
+    "ORDER BY resource_type, resource_name"
+)

@@ -1,0 +1,82 @@
+"""What can become of a decision: gained, lost, redecided; and who fares so where."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from typing import Final, NamedTuple
+
+from aclkit.model.resource import Resource
+from aclkit.questions.query.outside import Verdict
+from aclkit.rules.decide.rules import ALLOWED
+
+GAINED: Final = "gained"
+LOST: Final = "lost"
+REDECIDED: Final = "redecided"
+KINDS: Final = (GAINED, LOST, REDECIDED)
+"""``redecided`` is the same decision by another ACL or rule."""
+
+
+class Shift(NamedTuple):
+    """An operation that is decided otherwise, from hosts that fare alike."""
+
+    operation: str
+    hosts: tuple[str, ...]
+    before: Verdict
+    after: Verdict
+
+    @property
+    def kind(self) -> str:
+        """What becomes of the decision: one of ``KINDS``."""
+        if self.before.decision == self.after.decision:
+            return REDECIDED
+        return GAINED if self.after.decision == ALLOWED else LOST
+
+
+class Outcome(NamedTuple):
+    """All that is decided otherwise for a principal on a resource.
+
+    One outcome stands for many principals and resources and is counted once, by ``KINDS``:
+    ``weights`` says how many (operation, host) there are, ``lines`` how many shifts.
+    """
+
+    shifts: tuple[Shift, ...]
+    weights: tuple[int, int, int]
+    lines: tuple[int, int, int]
+
+    @classmethod
+    def of(cls, shifts: Iterable[Shift]) -> Outcome:
+        """Count what is decided otherwise."""
+        kept = tuple(shifts)
+        weights, lines = dict.fromkeys(KINDS, 0), dict.fromkeys(KINDS, 0)
+        for shift in kept:
+            kind = shift.kind
+            weights[kind] += len(shift.hosts)
+            lines[kind] += 1
+        return cls(kept, _by_kind(weights), _by_kind(lines))
+
+    def without_hosts(self, hosts: Set[str]) -> Outcome:
+        """Leave hosts out."""
+        return self._only(lambda names: tuple(name for name in names if name not in hosts))
+
+    def at_host(self, host: str) -> Outcome:
+        """Keep one host only."""
+        return self._only(lambda names: (host,) if host in names else ())
+
+    def _only(self, keep: Callable[[tuple[str, ...]], tuple[str, ...]]) -> Outcome:
+        shifts = (shift._replace(hosts=keep(shift.hosts)) for shift in self.shifts)
+        return Outcome.of(shift for shift in shifts if shift.hosts)
+
+
+def _by_kind(counts: Mapping[str, int]) -> tuple[int, int, int]:
+    return counts[GAINED], counts[LOST], counts[REDECIDED]
+
+
+Fates = Sequence[tuple[tuple[str, ...], Outcome]]
+"""Principals that fare alike on a resource, and what is decided otherwise for them."""
+
+
+class Part(NamedTuple):
+    """What is decided otherwise on a resource."""
+
+    resource: Resource
+    fates: Fates

@@ -1,0 +1,121 @@
+"""Topics to come, and a state → which ACLs will govern them, and who will get what. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, NamedTuple
+
+from aclkit.errors import UsageError
+from aclkit.model.acl import Acl
+from aclkit.model.resource import Resource
+from aclkit.model.semantics import Semantics
+from aclkit.questions.preview.state import Asked, State
+from aclkit.questions.query.outside import Verdict, decide_outside
+from aclkit.rules.decide.rules import ALLOWED
+from aclkit.rules.patterns.match import reaches
+from aclkit.rules.patterns.specificity import pattern_specificity
+
+
+class Access(NamedTuple):
+    """What a principal may do to a topic to come, or not, from hosts that fare alike."""
+
+    principal: str
+    hosts: tuple[str, ...]
+    operation: str
+    verdict: Verdict
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TopicToCome:
+    """A topic that is to be created.
+
+    Attributes:
+        topic: the resource.
+        is_known: the inventory has it already.
+        governed_by: the ACLs that reach it, of anybody, the most specific pattern first.
+        accesses: every decision, what is allowed first, then by principal and operation.
+    """
+
+    topic: Resource
+    is_known: bool
+    governed_by: tuple[Acl, ...]
+    accesses: tuple[Access, ...]
+
+    def count(self, decision: str) -> int:
+        """Return how many (principal, host, operation) are decided so."""
+        return sum(len(a.hosts) for a in self.accesses if a.verdict.decision == decision)
+
+
+def preview_topics(
+    names: Sequence[str], state: State, inventory: Asked, semantics: Semantics
+) -> list[TopicToCome]:
+    """Say what governs each topic, and decide it for all principals and hosts.
+
+    Raises:
+        UsageError: no broker would create a topic of that name.
+    """
+    topics = [parse_topic(name) for name in dict.fromkeys(names)]
+    return [_preview(topic, state, inventory, semantics) for topic in topics]
+
+
+def parse_topic(name: str) -> Resource:
+    """Check a topic's name as a broker does (Topic.validate).
+
+    Raises:
+        UsageError: it is empty, too long, ``.`` or ``..``, or holds another character.
+    """
+    if not _TOPIC.fullmatch(name) or name in (".", ".."):
+        raise UsageError(
+            f"bad topic name {name!r}: expected 1 to 249 ASCII letters, digits, '.', '_' or '-', "
+            "and not '.' or '..', for no broker creates another"
+        )
+    return Resource("TOPIC", name)
+
+
+def _preview(topic: Resource, state: State, inventory: Asked, semantics: Semantics) -> TopicToCome:
+    acls = list(state.acls.values())
+    reaching = [a for a in acls if reaches(a, topic.resource_type, topic.resource_name, semantics)]
+    decided = decide_outside(
+        acls,
+        inventory.principals,
+        [topic],
+        inventory.hosts,
+        frozenset(),
+        state.settings,
+        semantics,
+    )
+    accesses = [
+        Access(principal, hosts, one.operation, verdict)
+        for one in decided
+        for hosts, verdict in _by_verdict(one.by_host)
+        for principal in one.principals
+    ]
+    return TopicToCome(
+        topic=topic,
+        is_known=topic in inventory.resources,
+        governed_by=tuple(sorted(reaching, key=lambda acl: _place(acl, semantics))),
+        accesses=tuple(sorted(accesses, key=_order)),
+    )
+
+
+def _by_verdict(by_host: Mapping[str, Verdict]) -> Iterator[tuple[tuple[str, ...], Verdict]]:
+    groups: dict[Verdict, list[str]] = {}
+    for host, verdict in sorted(by_host.items()):
+        groups.setdefault(verdict, []).append(host)
+    for verdict, hosts in groups.items():
+        yield tuple(hosts), verdict
+
+
+def _place(acl: Acl, semantics: Semantics) -> tuple[Any, ...]:
+    specificity = pattern_specificity(acl.pattern_type, acl.resource_name, semantics)
+    return specificity, acl.binding, acl.acl_id
+
+
+def _order(access: Access) -> tuple[Any, ...]:
+    is_denied = access.verdict.decision != ALLOWED
+    return is_denied, access.principal, access.operation, access.hosts
+
+
+_TOPIC: Final = re.compile(r"[a-zA-Z0-9._-]{1,249}")

@@ -1,0 +1,247 @@
+"""An offset or a time → the state that is meant, and the brokers' settings of then."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Final
+
+from aclkit.errors import UsageError
+from aclkit.model.facts import SNAPSHOT
+from aclkit.model.semantics import BrokerSettings
+from aclkit.pipeline.replay.ranges import Range, plan
+from aclkit.warehouse.published import Published, Run, run_settings
+from aclkit.warehouse.sql import fetch
+from aclkit.warehouse.tables import Tables
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """Settings of the brokers.
+
+    Attributes:
+        offset: the state as of this offset, and every later one, is under them.
+        since: when a run first saw them; None where no table says so.
+        broker: the settings.
+    """
+
+    offset: int
+    since: datetime | None
+    broker: BrokerSettings
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Timeline:
+    """What is known of a cluster's past.
+
+    Attributes:
+        head: the offset as of which the published decisions are.
+        newest: the offset up to which the log was read.
+        jumps: (from, to) of snapshots that history goes on with: what lies between is unknown.
+        holes: (from, to) of offsets that could not be read and that history passes over.
+        settings: of the brokers, the oldest first; those are taken for the time before them too,
+            of which nothing is known.
+    """
+
+    head: int
+    newest: int
+    jumps: tuple[tuple[int, int], ...]
+    holes: tuple[tuple[int, int], ...]
+    settings: tuple[Settings, ...]
+
+    @property
+    def first(self) -> int:
+        """The state is known from this offset on; 0 is the log's beginning."""
+        return next((end for start, end in sorted((*self.jumps, *self.holes)) if start == 0), 0)
+
+    def settings_at(self, offset: int) -> Settings:
+        """Return the settings as of an offset."""
+        seen = [item for item in self.settings if item.offset <= offset]
+        return seen[-1] if seen else self.settings[0]
+
+    def settings_by(self, time: datetime) -> Settings:
+        """Return the settings that a run had seen by a time."""
+        seen = [item for item in self.settings if item.since is not None and item.since <= time]
+        return seen[-1] if seen else self.settings[0]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Moment:
+    """A state of the past that was asked about, or that of the published decisions.
+
+    Attributes:
+        offset: the state is as of this offset (exclusive).
+        settings: of then.
+        is_past: it was asked for by offset or time.
+        note: what is unsure about it.
+    """
+
+    offset: int
+    settings: BrokerSettings
+    is_past: bool = False
+    note: str | None = None
+
+
+def read_timeline(connection: Tables, published: Published, run: Run) -> Timeline:
+    """Read what is known of the past of a run's cluster.
+
+    Args:
+        connection: see ``opening.open_tables``.
+        published: the warehouse.
+        run: the run whose decisions are asked about.
+    """
+    ranges = [Range(*row) for row in fetch(connection, _RANGES, [run.cluster_id])]
+    newest = published.last_run(run.cluster_id).head_offset
+    newest = _END if newest is None else newest
+    way = plan(ranges, accept_holes=True)
+    snapshots = (leg for leg in way.legs if leg.fact == SNAPSHOT)
+    jumps = tuple((s.from_offset, s.to_offset) for s in snapshots if s.to_offset <= newest)
+    return Timeline(
+        head=newest if run.head_offset is None else run.head_offset,
+        newest=newest,
+        jumps=jumps,
+        holes=tuple(hole for hole in way.holes if hole[1] <= newest),
+        settings=_read_settings(connection, run, newest, jumps),
+    )
+
+
+def find_moment(
+    connection: Tables,
+    timeline: Timeline,
+    run: Run,
+    asked: int | datetime | None,
+) -> Moment:
+    """Return the state that is asked about: that of the run's decisions if none is named.
+
+    As of offset N is the state of all records below N; as of a time, as of the first offset with
+    a later timestamp (DESIGN.md, replay). Settings are those that a run had seen by then.
+
+    Args:
+        connection: see ``opening.open_tables``.
+        timeline: the cluster's past.
+        run: the run whose decisions are asked about.
+        asked: an offset, a time, or neither.
+
+    Raises:
+        UsageError: the offset is beyond the log, it lies where nothing is known, or the log has
+            no times.
+    """
+    if asked is None:
+        settings, _ = run_settings(run)
+        return Moment(offset=timeline.head, settings=settings)
+    if isinstance(asked, int):
+        _check(timeline, asked)
+        then = timeline.settings_at(asked)
+        return _moment(asked, then, timeline, is_sure=then.offset <= asked)
+    time = asked.astimezone(UTC).replace(tzinfo=None)
+    offset = _first_after(connection, run, timeline.jumps, timeline.newest, time)
+    if offset is None:
+        raise UsageError("the log has no times; expected an offset in place of a time")
+    _check(timeline, offset)
+    then = timeline.settings_by(time)
+    is_sure = then.since is None or then.since <= time
+    return _moment(offset, then, timeline, is_sure=is_sure)
+
+
+def times_of(connection: Tables, cluster_id: str, offsets: Sequence[int]) -> dict[int, datetime]:
+    """Read the times of records, by offset, where the log says them."""
+    rows = fetch(connection, _TIMES, [cluster_id, list(offsets)])
+    return {offset: time for offset, time in rows if time is not None}
+
+
+def note_on_settings(timeline: Timeline) -> str | None:
+    """Say since when the settings are known; None where no table says so."""
+    since = timeline.settings[0].since
+    if since is None:
+        return None
+    return (
+        f"super.users and allow.everyone are known since {since.isoformat()}Z only; "
+        "those of then are taken for the time before too"
+    )
+
+
+def note_on_hole(start: int, end: int) -> str:
+    """Say what a hole of the log means for the states behind it."""
+    return f"offsets {start} to {end - 1} could not be read: what changed there is missing"
+
+
+def _moment(offset: int, then: Settings, timeline: Timeline, *, is_sure: bool) -> Moment:
+    note = None if is_sure else note_on_settings(timeline)
+    return Moment(offset=offset, settings=then.broker, is_past=True, note=note)
+
+
+def _check(timeline: Timeline, offset: int) -> None:
+    """Refuse an offset of which no state is known."""
+    if not 0 <= offset <= timeline.newest:
+        raise UsageError(
+            f"offset {offset} is beyond the log: expected 0 to {timeline.newest}, up to which it "
+            "was read"
+        )
+    for start, end in (*timeline.jumps, *timeline.holes):
+        if start < offset < end or (start == 0 and offset < end):
+            raise UsageError(
+                f"the state as of offset {offset} is not known: offsets {start} to {end - 1} were "
+                f"not read from the log; expected one of {end} to {timeline.newest}"
+            )
+
+
+def _first_after(
+    connection: Tables,
+    run: Run,
+    jumps: Sequence[tuple[int, int]],
+    newest: int,
+    time: datetime,
+) -> int | None:
+    """Return the first offset with a later timestamp, or the log's end; None without any times.
+
+    A snapshot that history jumps onto counts as a record at its last offset, as in history.
+    """
+    ends = [end for _, end in jumps]
+    ((first, times),) = fetch(connection, _AFTER, [time, ends, run.cluster_id, newest])
+    if not times:
+        return None
+    return newest if first is None else int(first)
+
+
+def _read_settings(
+    connection: Tables,
+    run: Run,
+    newest: int,
+    jumps: Sequence[tuple[int, int]],
+) -> tuple[Settings, ...]:
+    """Read the settings of all times; the first ones also stand for the time before them."""
+    settings: list[Settings] = []
+    for since, users, allow_everyone in fetch(connection, _SETTINGS, [run.cluster_id]):
+        broker = BrokerSettings(
+            super_users=frozenset(users or ()), allow_everyone=bool(allow_everyone)
+        )
+        later = _first_after(connection, run, jumps, newest, since)
+        settings.append(
+            Settings(offset=newest if later is None else later, since=since, broker=broker)
+        )
+    if not settings:
+        broker, _ = run_settings(run)
+        settings.append(Settings(offset=0, since=None, broker=broker))
+    return tuple(settings)
+
+
+_END: Final = 2**63 - 1
+_RANGES: Final = (
+    "SELECT from_offset, to_offset, epoch, fact FROM log_range WHERE cluster_id = ? ORDER BY ALL"
+)
+_SETTINGS: Final = (
+    "SELECT CAST(since_time AS TIMESTAMP), super_users, allow_everyone FROM setting "
+    "WHERE cluster_id = ? ORDER BY since_time"
+)
+_AFTER: Final = (
+    "SELECT min(at_offset) FILTER (WHERE at_time > ?), count(at_time) FROM ("
+    "SELECT CAST(log_time AS TIMESTAMP) AS at_time, cluster_id, "
+    "CASE WHEN fact <> 'snapshot' THEN log_offset "
+    "WHEN log_offset IN (SELECT unnest(CAST(? AS BIGINT[]))) THEN log_offset - 1 END AS at_offset "
+    "FROM acl_log) WHERE cluster_id = ? AND at_offset < ?"
+)
+_TIMES: Final = (
+    "SELECT log_offset, CAST(max(log_time) AS TIMESTAMP) FROM acl_log WHERE cluster_id = ? "
+    "AND fact <> 'snapshot' AND log_offset IN (SELECT unnest(CAST(? AS BIGINT[]))) GROUP BY 1"
+)

@@ -1,0 +1,117 @@
+"""A resource → the lifetimes of the ACLs that reach it, whoever they are for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from aclkit.model.acl import Acl
+from aclkit.model.resource import Resource
+from aclkit.model.semantics import BROKER, Semantics
+from aclkit.rules.decide.broker_rescan import BrokerRescan
+from aclkit.rules.patterns.match import reaches
+from aclkit.warehouse.sql import fetch
+from aclkit.warehouse.tables import Tables
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lifetime:
+    """A row of ``acl_history``: see the table's columns."""
+
+    acl: Acl
+    added_offset: int
+    effective_offset: int
+    added_at: datetime | None
+    added_by: str
+    removed_offset: int | None
+    removed_at: datetime | None
+
+    def is_alive(self, offset: int) -> bool:
+        """Say whether the ACL is in effect as of an offset (exclusive, as in snapshots)."""
+        return self.effective_offset < offset and not (
+            self.removed_offset is not None and self.removed_offset < offset
+        )
+
+
+def lifetimes_reaching(
+    connection: Tables,
+    cluster_id: str,
+    resource: Resource,
+    semantics: Semantics,
+    offset: int | None = None,
+) -> list[Lifetime]:
+    """Read the lifetimes of all ACLs that reach a resource, the oldest first.
+
+    The engine leaves out what can reach it under no semantics; the rule says what does.
+
+    Args:
+        connection: see ``opening.open_tables``.
+        cluster_id: the cluster.
+        resource: what is reached.
+        semantics: how ACLs are read.
+        offset: only those alive as of it.
+    """
+    kind, name = resource.resource_type, resource.resource_name
+    found = _read(connection, _REACHING, [cluster_id, kind, name, name], offset)
+    return [life for life in found if reaches(life.acl, kind, name, semantics)]
+
+
+def lifetimes_of_type(
+    connection: Tables, cluster_id: str, resource_type: str, offset: int
+) -> list[Lifetime]:
+    """Read the lifetimes of all ACLs on a resource type that are alive as of an offset."""
+    return _read(connection, "", [cluster_id, resource_type], offset)
+
+
+def lifetimes_below_star(
+    connection: Tables,
+    cluster_id: str,
+    resource: Resource,
+    semantics: Semantics,
+) -> list[Lifetime]:
+    """Read the lifetimes that a broker's second scan for a resource may meet.
+
+    Only names below ``*`` have such a search, and only a broker's deciding ACL depends on it.
+    """
+    if semantics.deciding_acl != BROKER or resource.resource_name >= "*":
+        return []
+    return _read(connection, _BELOW, [cluster_id, resource.resource_type], None)
+
+
+def broker_rescan(below: Sequence[Lifetime], offset: int) -> BrokerRescan:
+    """Return a broker's second scan among such ACLs, as of an offset."""
+    return BrokerRescan.among(life.acl for life in below if life.is_alive(offset))
+
+
+def _read(connection: Tables, which: str, values: list[str], offset: int | None) -> list[Lifetime]:
+    rows = fetch(connection, _LIFETIMES + which + _ALIVE + _ORDER, [*values, *[offset] * 3])
+    size = len(Acl.__slots__)
+    return [
+        Lifetime(
+            acl=Acl(**dict(zip(Acl.__slots__, row[:size], strict=True))),
+            **dict(zip(_COLUMNS, row[size:], strict=True)),
+        )
+        for row in rows
+    ]
+
+
+_COLUMNS: Final = (
+    "added_offset", "effective_offset", "added_at", "added_by", "removed_offset", "removed_at",
+)  # fmt: skip
+_LIFETIMES: Final = (
+    "SELECT acl_id, resource_type, resource_name, pattern_type, principal, host, operation, "
+    "permission_type, added_offset, effective_offset, CAST(added_at AS TIMESTAMP), added_by, "
+    "removed_offset, CAST(removed_at AS TIMESTAMP) "
+    "FROM acl_history WHERE cluster_id = ? AND resource_type = ? "
+)
+_REACHING: Final = (
+    "AND (resource_name IN (?, '*') OR pattern_type = 'GLOB' "
+    "OR (pattern_type <> 'LITERAL' AND starts_with(?, resource_name))) "
+)
+_BELOW: Final = "AND (resource_name < '*' OR pattern_type = 'PREFIXED' AND resource_name = '*') "
+_ALIVE: Final = (
+    "AND (? IS NULL OR (effective_offset < ? AND (removed_offset IS NULL OR removed_offset >= ?))) "
+)
+_ORDER: Final = "ORDER BY effective_offset, acl_id"

@@ -1,0 +1,170 @@
+"""ACLs and names that no inventory holds → verdicts, decided now by the pure rule."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import NamedTuple
+
+from aclkit.model.acl import Acl, Request
+from aclkit.model.operation import OPERATIONS_OF_TYPE
+from aclkit.model.resource import Resource
+from aclkit.model.semantics import BrokerSettings, Semantics
+from aclkit.rules.decide.broker_rescan import BrokerRescan
+from aclkit.rules.decide.index import AclIndex
+from aclkit.rules.decide.rules import Ruling, decide
+from aclkit.rules.patterns.identity import IdentityIndex, index_hosts, index_principals
+from aclkit.rules.patterns.match import principal_matches, reaches
+
+
+class Verdict(NamedTuple):
+    """A decision, Kafka's name of the rule behind it, and the deciding ACL's id."""
+
+    decision: str
+    rule: str
+    acl_id: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decided:
+    """Principals that fare alike with one operation on one resource, from each host."""
+
+    principals: Sequence[str]
+    resource: Resource
+    operation: str
+    by_host: Mapping[str, Verdict]
+
+
+def decide_outside(
+    acls: Sequence[Acl],
+    principals: Sequence[str],
+    resources: Sequence[Resource],
+    hosts: Sequence[str],
+    unreached: frozenset[Resource],
+    settings: BrokerSettings,
+    semantics: Semantics,
+    operations: frozenset[str] | None = None,
+) -> Iterator[Decided]:
+    """Decide every principal × host × operation × resource.
+
+    Only one request is decided of those that the same ACLs match: names that the same ACL
+    principals and hosts match cannot fare differently. Of one principal, only its own ACLs
+    are looked at; that nobody else's reach a resource is then told by ``unreached``.
+
+    Args:
+        acls: all ACLs alive.
+        principals: who asks.
+        resources: what is asked about.
+        hosts: from where.
+        unreached: resources known to be reached by no ACL of anybody.
+        settings: the broker's.
+        semantics: how ACLs are read.
+        operations: only these; all that a resource's type knows if not given.
+    """
+    is_narrow = len(principals) == 1 and len(resources) > 1
+    rescan = BrokerRescan.among(acls)
+    if is_narrow:
+        acls = [acl for acl in acls if principal_matches(acl.principal, principals[0], semantics)]
+    decided: dict[object, list[Decided]] = {}
+    for resource, reaching in _reaching(acls, resources, semantics):
+        is_open = settings.allow_everyone and (not is_narrow or resource in unreached)
+        last = rescan.wildcard_last(*_parts(resource))
+        ids = tuple(acl.acl_id for acl in reaching)
+        key = resource.resource_type, ids, is_open, last
+        if key not in decided:
+            asked = replace(settings, allow_everyone=is_open and not reaching)
+            rule = partial(
+                decide, settings=asked, semantics=semantics, wildcard_is_last=last.allows
+            )
+            groups = _Groups.of(reaching, principals, hosts, settings.super_users, semantics)
+            decided[key] = list(groups.decide(resource, rule, operations))
+        for found in decided[key]:
+            yield replace(found, resource=resource)
+
+
+def _reaching(
+    acls: Sequence[Acl], resources: Sequence[Resource], semantics: Semantics
+) -> Iterator[tuple[Resource, Sequence[Acl]]]:
+    """Yield each resource with the ACLs that reach it; for one of them no index is worth it."""
+    if len(resources) == 1:
+        (one,) = resources
+        yield one, [acl for acl in acls if reaches(acl, *_parts(one), semantics)]
+        return
+    index = AclIndex.of(acls, semantics)
+    for resource in resources:
+        yield resource, index.reaching(*_parts(resource))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Groups:
+    """Principals that the same ACLs match, each group with these ACLs; and such hosts.
+
+    ACLs of others are not asked. That they take the default from everybody is in the rule's
+    settings already.
+    """
+
+    principals: Sequence[tuple[Sequence[str], Sequence[Acl]]]
+    hosts: Sequence[Sequence[str]]
+
+    @classmethod
+    def of(
+        cls,
+        acls: Sequence[Acl],
+        principals: Sequence[str],
+        hosts: Sequence[str],
+        super_users: frozenset[str],
+        semantics: Semantics,
+    ) -> _Groups:
+        by_principal: dict[str, list[Acl]] = {}
+        for acl in acls:
+            by_principal.setdefault(acl.principal, []).append(acl)
+        supers = [name for name in principals if name in super_users]
+        others = [name for name in principals if name not in super_users]
+        alike = _alike(others, index_principals(by_principal, semantics))
+        own = [
+            (names, [acl for text in texts for acl in by_principal[text]])
+            for texts, names in alike.items()
+        ]
+        return cls(
+            principals=[(supers, []), *own] if supers else own,
+            hosts=list(_alike(hosts, index_hosts({a.host for a in acls}, semantics)).values()),
+        )
+
+    def decide(
+        self,
+        resource: Resource,
+        rule: Callable[..., Ruling],
+        operations: frozenset[str] | None,
+    ) -> Iterator[Decided]:
+        """Decide one resource for each group of principals, from each group of hosts."""
+        known = OPERATIONS_OF_TYPE[resource.resource_type]
+        for names, acls in self.principals:
+            for operation in [o for o in known if operations is None or o in operations]:
+                by_host: dict[str, Verdict] = {}
+                for group in self.hosts:
+                    request = Request(
+                        principal=names[0],
+                        host=group[0],
+                        operation=operation,
+                        resource_type=resource.resource_type,
+                        resource_name=resource.resource_name,
+                    )
+                    ruling = rule(acls, request)
+                    verdict = Verdict(ruling.decision, ruling.rule, ruling.acl_id)
+                    by_host.update(dict.fromkeys(group, verdict))
+                yield Decided(
+                    principals=names, resource=resource, operation=operation, by_host=by_host
+                )
+
+
+def _alike(names: Sequence[str], index: IdentityIndex) -> dict[tuple[str, ...], list[str]]:
+    """Put names together that the same texts match, under those texts."""
+    groups: dict[tuple[str, ...], list[str]] = {}
+    for name in names:
+        groups.setdefault(tuple(index.matching(name)), []).append(name)
+    return groups
+
+
+def _parts(resource: Resource) -> tuple[str, str]:
+    return resource.resource_type, resource.resource_name

@@ -1,0 +1,369 @@
+"""One request → its decision, and every ACL that takes part in it, ranked.
+
+It is decided by the pure rule over the ACLs of the published decisions, so that principals, hosts
+and resources of no inventory are answered like all others.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import astuple, dataclass, replace
+from datetime import datetime
+from itertools import pairwise
+from typing import Final
+
+from aclkit.errors import UsageError
+from aclkit.model.acl import ANY_OTHER, Acl, Request
+from aclkit.model.host import parse_host
+from aclkit.model.operation import coverage
+from aclkit.model.principal import parse_principal
+from aclkit.model.resource import Resource
+from aclkit.model.semantics import BROKER
+from aclkit.questions.query.access import ANY_OPERATION, parse_operation
+from aclkit.questions.query.as_of import Moment, find_moment, read_timeline
+from aclkit.questions.query.lifetimes import (
+    Lifetime,
+    broker_rescan,
+    lifetimes_below_star,
+    lifetimes_reaching,
+)
+from aclkit.questions.query.passages import read_passages
+from aclkit.rules.decide.broker_rescan import Ending
+from aclkit.rules.decide.counterfactual import Case, least_allowing_acl
+from aclkit.rules.decide.fit import Fit, fit
+from aclkit.rules.decide.order import Order, WildcardLast
+from aclkit.rules.decide.requests import Passage
+from aclkit.rules.decide.rules import DEFAULT_DENY, SUPER_USER, Ruling, answers
+from aclkit.rules.patterns.identity import index_hosts
+from aclkit.rules.patterns.match import host_can_match, is_any_host, principal_matches
+from aclkit.warehouse.published import Published, Run, deciding_run, run_settings
+from aclkit.warehouse.sql import fetch
+from aclkit.warehouse.tables import Tables
+
+MOST_NEAR: Final = 10
+"""ACLs that nearly take part of which an answer tells."""
+
+MOST_OTHERS: Final = 5
+"""Principals of others' ACLs that an answer names."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """An ACL that takes part in a decision, or nearly does.
+
+    Attributes:
+        life: the ACL and since when it is there.
+        fit: how it matches.
+        rank: its place, from 1, which decides; None where it takes no part.
+        because: what beat it, or what does not fit; None of the deciding ACL.
+        without: what the decision would be without it.
+        changes: whether that is another decision.
+    """
+
+    life: Lifetime
+    fit: Fit
+    rank: int | None
+    because: str | None
+    without: Ruling
+    changes: bool
+
+    @property
+    def acl(self) -> Acl:
+        """The ACL."""
+        return self.life.acl
+
+    @property
+    def beaten_by(self) -> int | None:
+        """The rank of the ACL that it lost to: the one before it."""
+        return self.rank - 1 if self.rank and self.rank > 1 else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Why:
+    """A decision and what it rests on.
+
+    Attributes:
+        request: the question; its host is "any other" where none was named.
+        ruling: the answer.
+        acls: the ACLs that match the request, the deciding one first.
+        near: ACLs that reach the resource and name the principal, but take no part: another
+            host, another operation. At most ``MOST_NEAR`` of ``near_count``.
+        near_count: how many of these there are.
+        others: principals of the other ACLs that reach the resource, the most frequent first,
+            at most ``MOST_OTHERS``.
+        other_count: how many of these ACLs there are.
+        elsewhere: hosts that fare differently, where no host was named.
+        least: the least ACL that would allow what no ACL denies; None where it is no answer.
+        without_denies: what the decision would be without the DENYs that match.
+        not_super: what it would be without super.users, for a super user.
+        unknown: what of the question is in no inventory.
+        fault: what a broker does in place of answering, where its search gets lost.
+        passages: the requests that hang on this access, and what becomes of them.
+        case: what was decided by.
+        moment: the state that the answer is about.
+        run: the run whose decisions are published.
+    """
+
+    request: Request
+    ruling: Ruling
+    acls: tuple[Part, ...]
+    near: tuple[Part, ...]
+    near_count: int
+    others: tuple[str, ...]
+    other_count: int
+    elsewhere: tuple[tuple[tuple[str, ...], Ruling], ...]
+    least: Acl | None
+    without_denies: Ruling | None
+    not_super: Ruling | None
+    unknown: tuple[str, ...]
+    fault: str | None = None
+    passages: tuple[Passage, ...] = ()
+    case: Case
+    moment: Moment
+    run: Run
+
+    @property
+    def is_any_host(self) -> bool:
+        """Say whether the question is about any host that nothing names."""
+        return self.request.host == ANY_OTHER
+
+
+def explain_why(
+    connection: Tables,
+    published: Published,
+    cluster_id: str,
+    principal: str,
+    operation: str,
+    resource: Resource,
+    *,
+    host: str | None = None,
+    moment: int | datetime | None = None,
+) -> Why:
+    """Say whether a principal may do an operation to a resource, and what that rests on.
+
+    Args:
+        connection: see ``opening.open_tables``.
+        published: the warehouse.
+        cluster_id: the cluster.
+        principal: who asks.
+        operation: Kafka's name of it, in any case.
+        resource: the resource.
+        host: from where; any host that nothing names if not given.
+        moment: as of which offset or time; the published decisions' if not given.
+
+    Raises:
+        UsageError: a malformed principal or host, an operation that the type does not know, a
+            moment of which nothing is known, or nothing decided.
+    """
+    request = parse_request(principal, operation, resource, host)
+    run = deciding_run(published, cluster_id)
+    timeline = read_timeline(connection, published, run)
+    found = find_moment(connection, timeline, run, moment)
+    _, semantics = run_settings(run)
+    lives = lifetimes_reaching(connection, cluster_id, resource, semantics, found.offset)
+    below = lifetimes_below_star(connection, cluster_id, resource, semantics)
+    search = broker_rescan(below, found.offset)
+    case = Case(
+        request=request,
+        reaching=[life.acl for life in lives],
+        settings=found.settings,
+        semantics=semantics,
+        wildcard_is_last=search.wildcard_is_last(*astuple(resource)),
+    )
+    hosts = [name for (name,) in fetch(connection, _HOSTS, [cluster_id])]
+    unknown = _unknown(connection, cluster_id, request)
+    why = _explain(case, lives, hosts, unknown=unknown, moment=found, run=run)
+    return replace(
+        why,
+        fault=_fault(why, search.ending(*astuple(resource))),
+        passages=read_passages(connection, cluster_id, case, found.offset),
+    )
+
+
+def parse_request(principal: str, operation: str, resource: Resource, host: str | None) -> Request:
+    """Make a request of what a person wrote.
+
+    Raises:
+        UsageError: a malformed principal or host, or not one operation that the type knows.
+    """
+    parse_principal(principal)
+    operations = parse_operation(operation, resource.resource_type)
+    if operation.upper() == ANY_OPERATION:
+        raise UsageError(f"expected one operation, found ANY: name one of {', '.join(operations)}")
+    return Request(
+        principal=principal,
+        host=ANY_OTHER if host in (None, ANY_OTHER) else parse_host(str(host)),
+        operation=operations[0],
+        resource_type=resource.resource_type,
+        resource_name=resource.resource_name,
+    )
+
+
+def _explain(
+    case: Case,
+    lives: Sequence[Lifetime],
+    hosts: Sequence[str],
+    *,
+    unknown: tuple[str, ...],
+    moment: Moment,
+    run: Run,
+) -> Why:
+    """Put an answer together; nothing is read any more."""
+    request, ruling = case.request, case.decide()
+    is_super = ruling.rule == SUPER_USER
+    mine = [
+        life
+        for life in lives
+        if principal_matches(life.acl.principal, request.principal, case.semantics)
+    ]
+    acls = () if is_super else _ranked(case, ruling, mine)
+    near = () if is_super else _near(case, ruling, mine)
+    others = Counter(life.acl.principal for life in lives)
+    others.subtract(life.acl.principal for life in mine)
+    others = +others
+    return Why(
+        request=request,
+        ruling=ruling,
+        acls=acls,
+        near=near[:MOST_NEAR],
+        near_count=len(near),
+        others=tuple(name for name, _ in others.most_common(MOST_OTHERS)),
+        other_count=others.total(),
+        elsewhere=() if is_super else _elsewhere(case, ruling, mine, hosts),
+        least=least_allowing_acl(request) if ruling.rule == DEFAULT_DENY else None,
+        without_denies=_without_denies(case, acls),
+        not_super=_no_super_users(case) if is_super else None,
+        unknown=unknown,
+        case=case,
+        moment=moment,
+        run=run,
+    )
+
+
+def _without_denies(case: Case, acls: Sequence[Part]) -> Ruling | None:
+    """Decide again without the DENYs that match, where there are any."""
+    denies = {part.acl.acl_id for part in acls if not part.acl.is_allow}
+    left = [acl for acl in case.reaching if acl.acl_id not in denies]
+    return replace(case, reaching=left).decide() if denies else None
+
+
+def _no_super_users(case: Case) -> Ruling:
+    return replace(case, settings=replace(case.settings, super_users=frozenset())).decide()
+
+
+def _fault(why: Why, ending: Ending) -> str | None:
+    """Say how a broker's search gets lost, as Kafka up to 4.3.1 does for some names below ``*``."""
+    is_lost = ending in (Ending.HANGS, Ending.THROWS)
+    is_denied = why.ruling.rule == SUPER_USER or (why.ruling.acl and not why.ruling.acl.is_allow)
+    if not is_lost or is_denied or why.case.semantics.deciding_acl != BROKER:
+        return None
+    return f"a broker up to 4.3.1 does not answer this: its search {ending.value}"
+
+
+def _ranked(case: Case, ruling: Ruling, mine: Sequence[Lifetime]) -> tuple[Part, ...]:
+    """Rank the ACLs that match, each with what it lost by to the one before it."""
+    request, semantics, is_last = case.request, case.semantics, case.wildcard_is_last
+    by_id = {life.acl.acl_id: life for life in mine}
+    matching = (life.acl for life in mine if answers(life.acl, request, semantics))
+    order = Order(
+        request.operation,
+        semantics,
+        WildcardLast.of(request.resource_name, wildcard_is_last=is_last),
+    )
+    ranked = order.ranked(matching)
+    beaten = [order.reason(better, worse) for better, worse in pairwise(ranked)]
+    return tuple(
+        _part(case, ruling, by_id[acl.acl_id], rank, because)
+        for rank, (acl, because) in enumerate(zip(ranked, [None, *beaten], strict=False), start=1)
+    )
+
+
+def _near(case: Case, ruling: Ruling, mine: Sequence[Lifetime]) -> tuple[Part, ...]:
+    """Return the ACLs of the principal that do not match, what fits best first."""
+    fits = [(life, fit(life.acl, case.request, case.semantics)) for life in mine]
+    missed = [(life, how) for life, how in fits if how.misses]
+    missed.sort(key=lambda pair: (pair[1].misses, pair[1].skipped or 0, pair[0].acl.acl_id))
+    return tuple(
+        _part(case, ruling, life, None, _miss(life.acl, how, case.request)) for life, how in missed
+    )
+
+
+def _part(
+    case: Case, ruling: Ruling, life: Lifetime, rank: int | None, because: str | None
+) -> Part:
+    without = case.decide_without(life.acl, ruling)
+    return Part(
+        life=life,
+        fit=fit(life.acl, case.request, case.semantics),
+        rank=rank,
+        because=because,
+        without=without,
+        changes=without.decision != ruling.decision,
+    )
+
+
+def _miss(acl: Acl, how: Fit, request: Request) -> str:
+    """Say what of an ACL does not fit."""
+    misses = []
+    if how.host is None:
+        misses.append(f"its host {acl.host} is another")
+    if how.operation is None:
+        permission = "" if acl.is_allow else f"a {acl.permission_type} of "
+        misses.append(f"{permission}{acl.operation} does not answer {request.operation}")
+    return "; ".join(misses)
+
+
+def _elsewhere(
+    case: Case, ruling: Ruling, mine: Sequence[Lifetime], hosts: Sequence[str]
+) -> tuple[tuple[tuple[str, ...], Ruling], ...]:
+    """Return the hosts that fare differently from any other host, those alike together.
+
+    They are the inventory's and those that ACLs name; a glob of an ACL stands for the hosts that
+    it matches and nothing narrower names.
+    """
+    if case.request.host != ANY_OTHER:
+        return ()
+    texts = {
+        acl.host
+        for acl in (life.acl for life in mine)
+        if not is_any_host(acl.host, case.semantics)
+        and host_can_match(acl.host, case.semantics)
+        and coverage(acl.operation, acl.permission_type, case.request.operation) is not None
+    }
+    if not texts:
+        return ()
+    index = index_hosts(texts, case.semantics)
+    alike: dict[tuple[str, ...], list[str]] = {}
+    for name in sorted({*hosts, *texts} - {ANY_OTHER}):
+        alike.setdefault(tuple(index.matching(name)), []).append(name)
+    groups: dict[Ruling, list[str]] = {}
+    for names in alike.values():
+        there = replace(case, request=replace(case.request, host=names[0])).decide()
+        if there != ruling:
+            groups.setdefault(there, []).extend(names)
+    return tuple((tuple(sorted(names)), there) for there, names in groups.items())
+
+
+def _unknown(connection: Tables, cluster_id: str, request: Request) -> tuple[str, ...]:
+    """Return what of a request is in no inventory."""
+    resource = Resource(request.resource_type, request.resource_name)
+    asked: Sequence[tuple[str, str, tuple[str, ...]]] = (
+        (request.principal, _PRINCIPAL, (request.principal,)),
+        (request.host, _HOST, (request.host,)),
+        (str(resource), _RESOURCE, (resource.resource_type, resource.resource_name)),
+    )
+    return tuple(
+        name
+        for name, text, values in asked
+        if name != ANY_OTHER and not fetch(connection, text, [cluster_id, *values])
+    )
+
+
+_HOSTS: Final = "SELECT host FROM host WHERE cluster_id = ? ORDER BY host"
+_PRINCIPAL: Final = "SELECT 1 FROM principal WHERE cluster_id = ? AND principal = ? LIMIT 1"
+_HOST: Final = "SELECT 1 FROM host WHERE cluster_id = ? AND host = ? LIMIT 1"
+_RESOURCE: Final = (
+    "SELECT 1 FROM resource WHERE cluster_id = ? AND resource_type = ? AND resource_name = ? "
+    "LIMIT 1"
+)

@@ -1,0 +1,188 @@
+"""Requests, ACLs and answers → plain English, for people and for logs.
+
+Names stand in it as they are: who prints a sentence makes it visible (``model.visible``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from typing import Final
+
+from aclkit.model.acl import ANY_OTHER, Acl, Request
+from aclkit.model.resource import Resource
+from aclkit.questions.query.as_of import note_on_hole, note_on_settings
+from aclkit.questions.query.history import (
+    ADDED,
+    LOG_START,
+    REMOVED,
+    SEARCH,
+    SETTINGS,
+    History,
+    Interval,
+)
+from aclkit.questions.query.why import MOST_OTHERS, Why
+from aclkit.rules.decide.rules import (
+    ALLOWED,
+    DEFAULT_ALLOW,
+    DEFAULT_DENY,
+    MATCHING_ACL,
+    SUPER_USER,
+    Ruling,
+)
+
+MOST_HOSTS: Final = 3
+"""Hosts that a sentence names."""
+
+
+def why_sentence(why: Why) -> str:
+    """Say in one sentence what was decided, and because of what."""
+    request, ruling = why.request, why.ruling
+    return f"{_decision(request, ruling, is_any_host=not why.elsewhere)}: {_reason(why)}."
+
+
+def history_sentence(history: History) -> str:
+    """Say in one sentence since when an access is as it is, and through what."""
+    newest, since = history.intervals[-1], history.since
+    decision = _decision(history.request, newest.ruling, is_any_host=not history.has_hosts)
+    text = f"{decision}, {_beginning(since)}"
+    if newest is not since:
+        what = "ACL" if newest.ruling.acl else f"rule {newest.ruling.rule}"
+        text += f"; by the present {what} {_beginning(newest)}"
+    return text + "."
+
+
+def acl_words(acl: Acl) -> str:
+    """Describe an ACL.
+
+    >>> acl_words(Acl(acl_id="", resource_type="TOPIC", resource_name="pay.", host="*",
+    ...               pattern_type="PREFIXED", principal="User:bob", operation="ALL",
+    ...               permission_type="ALLOW"))
+    "ALLOW ALL for User:bob from host * on PREFIXED topic 'pay.'"
+    """
+    word = acl.resource_type.lower().replace("_", " ")
+    return (
+        f"{acl.permission_type} {acl.operation} for {acl.principal} from host {acl.host} on "
+        f"{acl.pattern_type} {word} '{acl.resource_name}'"
+    )
+
+
+def hosts_words(hosts: Sequence[str], ruling: Ruling) -> str:
+    """Say how some hosts fare that fare otherwise than the one asked about."""
+    shown = ", ".join(hosts[:MOST_HOSTS])
+    more = len(hosts) - MOST_HOSTS
+    return f"From {shown}{f' and {more} more' if more > 0 else ''}: {ruling_words(ruling)}."
+
+
+def ruling_words(ruling: Ruling) -> str:
+    """Write a decision with the ACL or the rule behind it."""
+    acl = ruling.acl
+    return f"{ruling.decision} by {acl_words(acl)}" if acl else f"{ruling.decision} ({ruling.rule})"
+
+
+def why_notes(why: Why) -> Iterator[str]:
+    """Yield what a reader of an answer must know besides."""
+    if why.unknown:
+        names = ", ".join(why.unknown)
+        yield f"not in the inventory: {names}; decided by the same ACLs as all that is"
+    if why.moment.is_past:
+        yield f"this is the state as of offset {why.moment.offset}"
+    if why.moment.note:
+        yield why.moment.note
+    if why.fault:
+        yield why.fault
+
+
+def history_notes(history: History) -> Iterator[str]:
+    """Yield what is not known about a history."""
+    timeline = history.timeline
+    if timeline.first:
+        yield f"nothing is known of what was before offset {timeline.first - 1}"
+    for start, end in timeline.jumps:
+        if 0 < start < timeline.head:
+            yield (
+                f"offsets {start} to {end - 1} were not read, a snapshot tells the state behind "
+                "them: what changed in between is shown as if it had changed there"
+            )
+    for start, end in timeline.holes:
+        if 0 < start < timeline.head:
+            yield note_on_hole(start, end)
+    if note := note_on_settings(timeline):
+        yield note
+    if history.has_hosts and history.request.host == ANY_OTHER:
+        yield "some ACLs name hosts, which may fare differently: ask with --host"
+
+
+def _decision(request: Request, ruling: Ruling, *, is_any_host: bool) -> str:
+    may = "may" if ruling.decision == ALLOWED else "may not"
+    resource = Resource(request.resource_type, request.resource_name)
+    if request.host != ANY_OTHER:
+        where = f"from {request.host}"
+    else:
+        where = "from any host" if is_any_host else "from a host that no ACL names"
+    return f"{request.principal} {may} {request.operation} {resource} {where}"
+
+
+def _reason(why: Why) -> str:
+    """Say what a decision rests on."""
+    ruling, acl = why.ruling, why.ruling.acl
+    if ruling.rule == MATCHING_ACL and acl is not None:
+        if not acl.is_allow:
+            return f"{acl_words(acl)} matches, and a DENY beats every ALLOW"
+        return f"{acl_words(acl)} matches, and no DENY does"
+    return {SUPER_USER: _super, DEFAULT_ALLOW: _default_allow, DEFAULT_DENY: _default_deny}[
+        ruling.rule
+    ](why)
+
+
+def _super(_: Why) -> str:
+    return "the principal is in super.users, and no ACL is asked"
+
+
+def _default_allow(_: Why) -> str:
+    return "no ACL of anybody reaches it, and allow.everyone.if.no.acl.found is true"
+
+
+def _default_deny(why: Why) -> str:
+    if not why.case.reaching:
+        return "no ACL of anybody reaches it, and allow.everyone.if.no.acl.found is false"
+    number = len(why.case.reaching)
+    reason = f"{_count(number, 'ACL reaches', 'ACLs reach')} it, but none matches"
+    if why.near_count:
+        fail = "fails" if why.near_count == 1 else "fail"
+        reason += f"; {why.near_count} of them {fail} in host or operation only"
+    if why.other_count:
+        more = ", …" if len(why.others) == MOST_OTHERS else ""
+        whose = ", ".join(why.others)
+        reason += f"; {_count(why.other_count, 'is', 'are')} for others ({whose}{more})"
+    if why.case.settings.allow_everyone:
+        reason += "; allow.everyone.if.no.acl.found is for what no ACL reaches"
+    return reason
+
+
+def _count(number: int, one: str, many: str) -> str:
+    return f"{number} {one if number == 1 else many}"
+
+
+def _beginning(interval: Interval) -> str:
+    """Say when an interval began, and through what."""
+    when = _when(interval.from_offset, interval.from_time)
+    if interval.cause == LOG_START and not interval.is_exact:
+        return f"since the log begins, at {when}; what was before is not known"
+    if not interval.is_exact:
+        return f"since {when} or earlier (a snapshot shows it; its true start is not known)"
+    if interval.cause == LOG_START:
+        return "since the beginning of the log"
+    if interval.cause == SETTINGS:
+        return f"since a run saw other settings of the brokers at {when}"
+    if interval.cause == SEARCH:
+        return f"since another ACL moved the end of the broker's search at {when}"
+    verb = {ADDED: "was added", REMOVED: "was removed"}[interval.cause]
+    return f"since {' and '.join(map(acl_words, interval.acls[:2]))} {verb} at {when}"
+
+
+def _when(offset: int | None, time: datetime | None) -> str:
+    parts = [] if offset is None else [f"offset {offset}"]
+    if time is not None:
+        parts.append(f"{time.isoformat()}Z")
+    return ", ".join(parts) or "an unknown time"

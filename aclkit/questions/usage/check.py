@@ -1,0 +1,104 @@
+"""A line of the authorizer log and the rulings of the past → does the one follow from the other?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from aclkit.model.acl import Acl
+from aclkit.questions.usage.clock import Span, to_datetime
+from aclkit.questions.usage.line import Statement
+from aclkit.questions.usage.past import Held, Past, Rulings, rule_texts
+from aclkit.rules.decide.rules import MATCHING_ACL, Ruling
+
+AGREE: Final = "agree"
+MISMATCH: Final = "mismatch"
+UNDETERMINED: Final = "undetermined"
+UNREADABLE: Final = "unreadable"
+VERDICTS: Final = (AGREE, MISMATCH, UNDETERMINED, UNREADABLE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """What a line is worth.
+
+    Attributes:
+        verdict: one of ``VERDICTS``.
+        held: the ruling in force; where several may have been, the newest of them.
+        acl_id: the ACL that the line names, where it is known.
+        reason: why it does not agree.
+    """
+
+    verdict: str
+    held: Held | None = None
+    acl_id: str | None = None
+    reason: str | None = None
+
+
+def check(statement: Statement, span: Span, past: Past, rulings: Rulings, skew: int) -> Verdict:
+    """Compare a line with the ruling in force at its time: decision, rule and deciding ACL.
+
+    A line within ``skew`` of a change that would alter this very decision, in decision or rule,
+    is undetermined: brokers learn of a change a moment later. Where only the deciding ACL changes,
+    the line agrees if it names either. What lies in a time of which no state is known is
+    undetermined too.
+
+    Args:
+        statement: what the line says.
+        span: when; a time that the clock showed twice is both.
+        past: the cluster's.
+        rulings: on the line's request.
+        skew: in microseconds.
+    """
+    possible = rulings.within((span[0] - skew, span[1] + skew))
+    held = next((one for one in possible if statement.rule_text in one.texts), possible[-1])
+    named = _named_acl(statement, span, past, held)
+    if statement.pattern_type != "LITERAL":
+        reason = (
+            f"Kafka's authorizer decides about LITERAL names only, not {statement.pattern_type}"
+        )
+        return Verdict(verdict=UNDETERMINED, held=held, acl_id=named, reason=reason)
+    if past.is_unknown(span):
+        reason = "the ACLs of then are not known: that part of the log was not read"
+        return Verdict(verdict=UNDETERMINED, acl_id=named, reason=reason)
+    if len({_outcome(one) for one in possible}) > 1:
+        return Verdict(verdict=UNDETERMINED, held=held, acl_id=named, reason=_close(possible))
+    if (statement.decision, statement.rule) != _outcome(held):
+        reason = f"in force was {held.ruling.decision} by {held.texts[-1]}"
+        return Verdict(verdict=MISMATCH, held=held, acl_id=named, reason=reason)
+    if statement.rule_text not in held.texts:
+        reason = f"named is another ACL than {held.texts[-1]}"
+        return Verdict(verdict=MISMATCH, held=held, acl_id=named, reason=reason)
+    return Verdict(verdict=AGREE, held=held, acl_id=named)
+
+
+def _outcome(held: Held) -> tuple[str, str]:
+    return held.ruling.decision, held.ruling.rule
+
+
+def _close(possible: tuple[Held, ...]) -> str:
+    """Say what lies too near."""
+    since = possible[-1].since[1]
+    either = " or ".join(dict.fromkeys(f"{d} by {r}" for d, r in map(_outcome, possible)))
+    return f"too close to the change at {to_datetime(since):%Y-%m-%dT%H:%M:%S.%fZ}: {either}"
+
+
+def _named_acl(statement: Statement, span: Span, past: Past, held: Held) -> str | None:
+    """Return the id of the ACL that a line names, of several the one that decides now, or lives."""
+    if statement.rule != MATCHING_ACL:
+        return None
+    if statement.rule_text in held.texts and held.ruling.acl is not None:
+        return held.ruling.acl.acl_id
+    lives = [
+        life
+        for life in past.reaching(statement.request)
+        if statement.rule_text in _texts_of(life.acl)
+    ]
+    lives.sort(key=lambda life: past.reached[life.effective_offset][1])
+    alive = [life for life in lives if past.reached[life.effective_offset][1] <= span[1]]
+    named = (alive or lives)[-1:]
+    return named[0].acl.acl_id if named else None
+
+
+def _texts_of(acl: Acl) -> tuple[str, ...]:
+    return rule_texts(Ruling("ALLOWED", MATCHING_ACL, acl))

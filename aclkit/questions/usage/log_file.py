@@ -1,0 +1,147 @@
+"""Paths, directories and globs → the log files that are meant, and a file → its lines."""
+
+from __future__ import annotations
+
+import fnmatch
+import glob
+import gzip
+import io
+import zlib
+from collections.abc import Iterable, Iterator
+from typing import Any, BinaryIO, Final, cast
+
+from aclkit.errors import UsageError
+from aclkit.kafka.authorizer.audit import PRINCIPAL_IS
+from aclkit.pipeline.sources import files
+from aclkit.questions.usage.entry import LONGEST
+
+
+def find_log_files(paths: Iterable[str]) -> tuple[list[str], list[str]]:
+    """Return the files to read, each once, and those of directories that are other logs.
+
+    A path is a file, a directory, or a glob where there is no such file. Of a directory, and what
+    lies below it, only files are read that begin with lines of an authorizer log: brokers write
+    their other logs beside it. A file that is named, also by a glob, is read whatever it holds.
+
+    Raises:
+        UsageError: nothing is there, or what is there is no file.
+        SurroundingsError: it cannot be read.
+    """
+    named: dict[str, None] = {}
+    others: list[str] = []
+    for path in paths:
+        for found in _expand(path):
+            if not files.is_directory(found):
+                files.require_file(found)
+                named[found] = None
+                continue
+            below = [name for name in files.list_files(found) if not _is_hidden(found, name)]
+            logs = [name for name in below if is_authorizer_log(name)]
+            others += sorted(set(below) - set(logs))
+            named.update(dict.fromkeys(logs))
+    if not named:
+        listed = ", ".join(files.shown(path) for path in paths)
+        raise UsageError(
+            f"{listed}: no authorizer log there; expected files that begin with lines of "
+            f"{PRINCIPAL_IS.strip()!r}, plain or gzipped"
+        )
+    return list(named), others
+
+
+def is_authorizer_log(path: str) -> bool:
+    """Say whether a line of an authorizer log stands at a file's beginning."""
+    wanted = PRINCIPAL_IS.encode()
+    size = 0
+    try:
+        for line in read_lines(path):
+            if wanted in line:
+                return True
+            size += len(line)
+            if size > _LOOKED_AT:
+                break
+    except DamagedLogError:
+        return False
+    return False
+
+
+class DamagedLogError(Exception):
+    """The compressed bytes end early or are none; what came before was read."""
+
+
+def read_lines(path: str) -> Iterator[bytes]:
+    """Yield the lines of a file, plain or gzipped: its first bytes say which.
+
+    Of a line that is much too long only the beginning comes.
+
+    Raises:
+        DamagedLogError: the rest of a gzipped file cannot be read.
+        SurroundingsError: the file cannot be read.
+    """
+    with files.open_stream(path) as raw:
+        counter = _Counter(raw)
+        buffered = io.BufferedReader(counter, _BUFFER)
+        is_packed = buffered.peek(len(_GZIP))[: len(_GZIP)] == _GZIP
+        stream = cast(BinaryIO, gzip.GzipFile(fileobj=buffered) if is_packed else buffered)
+        is_begin = True
+        try:
+            for part in _parts(stream, counter):
+                if is_begin:
+                    yield part
+                is_begin = len(part) < _LONGEST_LINE or part.endswith(b"\n")
+        except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+            raise DamagedLogError(str(error)) from None
+
+
+class _Counter(io.RawIOBase):
+    """A stream that counts the bytes that are read from it."""
+
+    def __init__(self, raw: BinaryIO) -> None:
+        self._raw = cast(io.RawIOBase, raw)
+        self.count = 0
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any, /) -> int:  # noqa: ANN401 -- any buffer of bytes
+        size = self._raw.readinto(buffer) or 0
+        self.count += size
+        return size
+
+
+def _parts(stream: BinaryIO, packed: _Counter) -> Iterator[bytes]:
+    """Yield lines, one that is too long in parts, as long as they come from a sound archive."""
+    size, next_look = 0, _LOOK_EVERY
+    while part := stream.readline(_LONGEST_LINE):
+        size += len(part)
+        if size > next_look:
+            next_look = size + _LOOK_EVERY
+            if size > MOST_PACKED * packed.count:
+                raise DamagedLogError(f"it is packed more than {MOST_PACKED} times")
+        yield part
+
+
+def _expand(path: str) -> list[str]:
+    """Return what a glob names; a path that is there, or has no wildcard, names itself."""
+    if not any(mark in path for mark in "*?["):
+        return [path]
+    if "://" not in path:
+        there = sorted(glob.glob(path, recursive=True))  # noqa: PTH207 -- absolute patterns too
+        return [path] if path in there else there
+    folder, pattern = files.parent(path), files.base_name(path)
+    names = fnmatch.filter(files.list_names(folder), pattern)
+    return [files.child(folder, name) for name in sorted(names)]
+
+
+def _is_hidden(folder: str, path: str) -> bool:
+    below = path.removeprefix(folder)
+    return any(part.startswith((".", "_")) for part in below.split("/"))
+
+
+MOST_PACKED: Final = 500
+"""Bytes that one byte of a gzipped log may stand for; of authorizer lines it is some 20."""
+
+_LOOK_EVERY: Final = 1 << 26
+_GZIP: Final = b"\x1f\x8b"
+_BUFFER: Final = 1 << 20
+_LOOKED_AT: Final = 1 << 16
+_LONGEST_LINE: Final = 8 * LONGEST

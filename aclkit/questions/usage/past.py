@@ -1,0 +1,241 @@
+"""A cluster's past, and one request → the rulings on it, each with the time since which it holds.
+
+Always under ``kafka``: it is a broker's log that is compared. As of a time is the state of all
+records before the first one with a later timestamp (DESIGN.md, replay); a broker has it a little
+later. The settings are those that a run had seen by then.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from aclkit.kafka.authorizer.audit import Wording, rule_text
+from aclkit.model.acl import ANY_OTHER, Request
+from aclkit.model.semantics import KAFKA, BrokerSettings
+from aclkit.questions.query.as_of import Settings, Timeline
+from aclkit.questions.query.history import fold_access
+from aclkit.questions.query.lifetimes import Lifetime
+from aclkit.questions.usage.clock import Span, to_micros
+from aclkit.rules.decide.rules import Ruling, answers
+from aclkit.rules.patterns.trie import PatternIndex
+
+BEGINNING: Final = -(2**62)
+END: Final = 2**62
+"""Before and after all times, in microseconds."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Past:
+    """All that is known of a cluster's past.
+
+    Attributes:
+        lives: the lifetimes of all ACLs.
+        index: which of them reach a resource, under ``kafka``.
+        below: those that a broker's second scan may meet, by resource type.
+        timeline: settings and head.
+        reached: offset → since when the state holds the record there: the earliest and the
+            latest time that it may have come.
+        unknown: times of which no state is known.
+        hosts: those that some ACL names; all others fare alike.
+    """
+
+    lives: tuple[Lifetime, ...]
+    index: PatternIndex
+    below: Mapping[str, tuple[Lifetime, ...]]
+    timeline: Timeline
+    reached: Mapping[int, Span]
+    unknown: tuple[Span, ...]
+    hosts: frozenset[str]
+
+    def representative(self, request: Request) -> Request:
+        """Return a request that is decided like this one, the same for all hosts that fare alike.
+
+        It spares deciding anew for each of the many hosts that clients have.
+        """
+        return request if request.host in self.hosts else replace(request, host=ANY_OTHER)
+
+    def reaching(self, request: Request) -> list[Lifetime]:
+        """Return the lifetimes of the ACLs that reach a request's resource."""
+        found = self.index.matches(request.resource_type, request.resource_name)
+        return [self.lives[at] for at in found]
+
+    def granting(self, request: Request, time: int) -> list[Lifetime]:
+        """Return the grants, of those alive at the head, that could allow a request at a time."""
+        return [
+            life
+            for life in self.reaching(request)
+            if life.acl.is_allow
+            and life.is_alive(self.timeline.head)
+            and self.reached[life.effective_offset][1] <= time
+            and answers(life.acl, request, KAFKA)
+        ]
+
+    def is_unknown(self, span: Span) -> bool:
+        """Say whether the state at some time of a span is not known."""
+        return any(start < span[1] and span[0] < end for start, end in self.unknown)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Held:
+    """A ruling that held for a while.
+
+    Attributes:
+        ruling: decision, rule and deciding ACL.
+        since: when it came: the earliest and the latest time that it may have.
+        texts: the rule as the brokers of all releases write it.
+    """
+
+    ruling: Ruling
+    since: Span
+    texts: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Rulings:
+    """The rulings on one request, the oldest first; the first holds since the beginning."""
+
+    held: tuple[Held, ...]
+    earliest: tuple[int, ...]
+    latest: tuple[int, ...]
+
+    def within(self, span: Span) -> tuple[Held, ...]:
+        """Return those that held, or may have, at some time of a span, its ends included."""
+        first = max(0, bisect_left(self.latest, span[0]) - 1)
+        return self.held[first : bisect_right(self.earliest, span[1])]
+
+
+def build_past(
+    lives: Sequence[Lifetime],
+    timeline: Timeline,
+    times: Iterable[tuple[int, int | None]],
+    *,
+    is_listed: bool = False,
+) -> Past:
+    """Make a past out of what the tables hold.
+
+    Args:
+        lives: the lifetimes of all ACLs of a cluster.
+        timeline: see there.
+        times: (offset, microseconds) of all records; of a snapshot that history goes on with, at
+            its last offset.
+        is_listed: the cluster follows listings: what differs between two of them came at any
+            time between.
+    """
+    patterns = (
+        (at, life.acl.resource_type, life.acl.pattern_type, life.acl.resource_name)
+        for at, life in enumerate(lives)
+    )
+    below: dict[str, list[Lifetime]] = {}
+    for life in lives:
+        acl = life.acl
+        if acl.resource_name < "*" or (acl.pattern_type, acl.resource_name) == ("PREFIXED", "*"):
+            below.setdefault(acl.resource_type, []).append(life)
+    passed = _Passed(times, is_listed=is_listed)
+    wanted = {life.effective_offset for life in lives} | {life.removed_offset for life in lives}
+    wanted.add(timeline.first - 1)
+    return Past(
+        lives=tuple(lives),
+        index=PatternIndex.build(patterns, KAFKA),
+        below={kind: tuple(some) for kind, some in below.items()},
+        timeline=timeline,
+        reached={offset: passed.span(offset) for offset in wanted if offset is not None},
+        unknown=tuple(_unknown(timeline, passed, is_listed=is_listed)),
+        hosts=frozenset(life.acl.host for life in lives),
+    )
+
+
+def rulings_of(past: Past, request: Request) -> Rulings:
+    """Decide a request at all times."""
+    lives = past.reaching(request)
+    below = past.below.get(request.resource_type, ()) if request.resource_name < "*" else ()
+    held: list[Held] = []
+    for period, settings in _periods(past.timeline.settings):
+        then = replace(past.timeline, settings=(_always(settings),))
+        for ruling, since in _within(_fold(past, request, lives, below, then), period):
+            if not held or held[-1].ruling != ruling:
+                held.append(Held(ruling=ruling, since=since, texts=rule_texts(ruling)))
+    return Rulings(
+        held=tuple(held),
+        earliest=tuple(each.since[0] for each in held),
+        latest=tuple(each.since[1] for each in held),
+    )
+
+
+def rule_texts(ruling: Ruling) -> tuple[str, ...]:
+    """Return a rule as the brokers of all releases write it, the newest last."""
+    return tuple(rule_text(ruling, each, knows_globs=False) for each in Wording)
+
+
+def _fold(
+    past: Past,
+    request: Request,
+    lives: Sequence[Lifetime],
+    below: Sequence[Lifetime],
+    timeline: Timeline,
+) -> list[tuple[Ruling, Span]]:
+    """Decide a request at all times, under the settings of the timeline."""
+    found = list(fold_access(request, lives, below, timeline, KAFKA))
+    times = [past.reached.get(each.as_of - 1, (BEGINNING, BEGINNING)) for each in found]
+    times[0] = (BEGINNING, BEGINNING)
+    return [(each.ruling, since) for each, since in zip(found, times, strict=True)]
+
+
+def _within(rulings: Sequence[tuple[Ruling, Span]], period: Span) -> Iterator[tuple[Ruling, Span]]:
+    """Yield what of the rulings falls into a period, with its times cut to it."""
+    start, end = period
+    ends = [since[1] for _, since in rulings[1:]] + [END]
+    for (ruling, since), until in zip(rulings, ends, strict=True):
+        if since[0] < end and (until > start or until == END):
+            yield ruling, (max(since[0], start), max(since[1], start))
+
+
+def _periods(settings: Sequence[Settings]) -> Iterator[tuple[Span, BrokerSettings]]:
+    """Yield the settings with the time in which they held; the first ones also before it."""
+    starts = [BEGINNING, *(to_micros(each.since) for each in settings[1:] if each.since)]
+    for start, end, each in zip(starts, [*starts[1:], END], settings, strict=True):
+        yield (start, end), each.broker
+
+
+def _always(broker: BrokerSettings) -> Settings:
+    return Settings(offset=0, since=None, broker=broker)
+
+
+class _Passed:
+    """When a log had passed its offsets: timestamps may go back where controllers change."""
+
+    def __init__(self, times: Iterable[tuple[int, int | None]], *, is_listed: bool) -> None:
+        self._offsets: list[int] = []
+        self._times: list[int] = []
+        self._is_listed = is_listed
+        for offset, time in sorted((at, time) for at, time in times if time is not None):
+            newest = self._times[-1] if self._times else BEGINNING
+            self._offsets.append(offset)
+            self._times.append(max(time, newest))
+
+    def span(self, offset: int) -> Span:
+        """Return when the state came to hold an offset: the earliest and the latest time."""
+        latest = self._at(bisect_right(self._offsets, offset) - 1)
+        before = self._at(bisect_left(self._offsets, offset) - 1)
+        return (before if self._is_listed else latest), latest
+
+    def next_after(self, offset: int) -> int:
+        """Return when the first record at or behind an offset came."""
+        at = bisect_left(self._offsets, offset)
+        return self._times[at] if at < len(self._times) else END
+
+    def _at(self, place: int) -> int:
+        return self._times[place] if place >= 0 else BEGINNING
+
+
+def _unknown(timeline: Timeline, passed: _Passed, *, is_listed: bool) -> Iterator[Span]:
+    """Yield the times of which no state is known."""
+    for start, end in (*timeline.jumps, *timeline.holes):
+        came = passed.span(start - 1)[1] if start else BEGINNING
+        yield came, passed.next_after(end - 1)
+    if is_listed or passed.next_after(0) == END:
+        yield BEGINNING, passed.next_after(0)
+    if timeline.newest > timeline.head:
+        yield passed.span(timeline.head - 1)[1], END

@@ -1,0 +1,121 @@
+"""Authorizer logs → one row per entry, one task per file: a Python data source of Spark's."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import astuple, fields
+from itertools import islice
+from typing import Any, Final
+
+import pyarrow as pa
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
+
+from aclkit.model.acl import Request
+from aclkit.pipeline.sources.files import shown
+from aclkit.pipeline.sources.masking import mask_text
+from aclkit.questions.usage.clock import Clock, parse_zone
+from aclkit.questions.usage.entry import Entry, read_entries
+from aclkit.questions.usage.line import Statement
+from aclkit.questions.usage.log_file import DamagedLogError, read_lines
+
+REQUEST: Final = tuple(field.name for field in fields(Request))
+"""The columns that make a request."""
+
+STATEMENT: Final = tuple(field.name for field in fields(Statement) if field.name != "request")
+"""The columns that make the rest of what a line says."""
+
+_TYPES: Final = {
+    "position": ("BIGINT", pa.int64()),
+    "first_micros": ("BIGINT", pa.int64()),
+    "last_micros": ("BIGINT", pa.int64()),
+    "resource_ref_count": ("INT", pa.int32()),
+    "is_ambiguous": ("BOOLEAN", pa.bool_()),
+}
+_TEXT: Final = ("STRING", pa.string())
+COLUMNS: Final = (
+    "source", "position", "line_id", "first_micros", "last_micros", *REQUEST, *STATEMENT,
+    "problem", "is_ambiguous", "raw",
+)  # fmt: skip
+"""The columns of an entry; those of what it says are null where it cannot be read."""
+
+_DDL: Final = ", ".join(f"{name} {_TYPES.get(name, _TEXT)[0]}" for name in COLUMNS)
+_ARROW: Final = pa.schema([(name, _TYPES.get(name, _TEXT)[1]) for name in COLUMNS])
+
+
+def read_log(spark: SparkSession, paths: Sequence[str], zone: str) -> DataFrame:
+    """Read log files into rows of ``COLUMNS``; ``zone`` is that of times that do not say theirs."""
+    spark.dataSource.register(AuthorizerLogSource)
+    options = {_PATHS: json.dumps(list(paths)), _ZONE: zone}
+    return spark.read.format(AuthorizerLogSource.name()).options(**options).load()
+
+
+class AuthorizerLogSource(DataSource):
+    """The data source ``aclkit_authorizer_log``; its option ``paths`` is a JSON list."""
+
+    @classmethod
+    def name(cls) -> str:
+        """Return the name of the format."""
+        return "aclkit_authorizer_log"
+
+    def schema(self) -> str:
+        """Return the columns of an entry."""
+        return _DDL
+
+    def reader(self, schema: object) -> DataSourceReader:
+        """Return the reader of the given files."""
+        return _Reader(json.loads(self.options[_PATHS]), self.options[_ZONE])
+
+
+class _Reader(DataSourceReader):
+    def __init__(self, paths: list[str], zone: str) -> None:
+        self._paths = paths
+        self._zone = zone
+
+    def partitions(self) -> list[InputPartition]:
+        return [InputPartition(path) for path in self._paths]
+
+    def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
+        rows = read_file(partition.value, self._zone)
+        while chunk := list(islice(rows, _ROWS_PER_BATCH)):
+            columns = zip(*chunk, strict=True)
+            arrays = [pa.array(c, type=f.type) for c, f in zip(columns, _ARROW, strict=True)]
+            yield pa.RecordBatch.from_arrays(arrays, schema=_ARROW)
+
+
+def read_file(path: str, zone: str) -> Iterator[tuple[Any, ...]]:
+    """Yield a file's entries in ``COLUMNS``; where it is damaged, the last one says so."""
+    source = shown(path)
+    damage: list[DamagedLogError] = []
+
+    def lines() -> Iterator[bytes]:
+        try:
+            yield from read_lines(path)
+        except DamagedLogError as error:
+            damage.append(error)
+
+    position = 0
+    for entry in read_entries(lines(), Clock(parse_zone(zone))):
+        position = entry.position
+        yield _row(source, entry)
+    if damage:
+        problem = f"the rest of the gzipped file cannot be read: {damage[0]}"
+        rest = Entry(position=position + 1, line_id=f"damaged {source}", text="", problem=problem)
+        yield _row(source, rest)
+
+
+def _row(source: str, entry: Entry) -> tuple[Any, ...]:
+    statement, span = entry.statement, entry.span or (None, None)
+    said: tuple[Any, ...] = (None,) * (len(REQUEST) + len(STATEMENT))
+    if statement is not None:
+        own = tuple(getattr(statement, name) for name in STATEMENT)
+        said = (*astuple(statement.request), *own)
+    raw = None if statement else mask_text(entry.text)
+    whole = (source, entry.position, entry.line_id, *span, *said)
+    return (*whole, entry.problem, entry.is_ambiguous, raw)
+
+
+_PATHS: Final = "paths"
+_ZONE: Final = "zone"
+_ROWS_PER_BATCH: Final = 10_000

@@ -1,0 +1,82 @@
+"""The tables of a run's cluster → its past."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+
+from aclkit.errors import UsageError
+from aclkit.model.acl import Acl
+from aclkit.model.facts import LISTING, SNAPSHOT
+from aclkit.model.semantics import BrokerSettings
+from aclkit.pipeline.replay import tables
+from aclkit.pipeline.replay.ranges import plan
+from aclkit.questions.query.as_of import Settings, Timeline
+from aclkit.questions.query.lifetimes import Lifetime
+from aclkit.questions.usage.clock import to_micros
+from aclkit.questions.usage.frames import collect_rows
+from aclkit.questions.usage.past import Past, build_past
+from aclkit.warehouse.run import Run
+
+
+def read_past(run: Run) -> Past:
+    """Read the past of a run's cluster.
+
+    Raises:
+        UsageError: no table says what super.users and allow.everyone were.
+    """
+    ranges = tables.read_ranges(run.store, run.cluster_id)
+    way = plan(ranges, accept_holes=True)
+    head = run.head_offset
+    snapshots = [leg for leg in way.legs if leg.fact == SNAPSHOT and leg.to_offset <= head]
+    timeline = Timeline(
+        head=head,
+        newest=max(head, way.head),
+        jumps=tuple((leg.from_offset, leg.to_offset) for leg in snapshots),
+        holes=tuple(hole for hole in way.holes if hole[1] <= head),
+        settings=_read_settings(run),
+    )
+    ends = {leg.to_offset for leg in snapshots}
+    facts = run.store.cluster_rows("acl_log", run.cluster_id)
+    rows = collect_rows(facts.select("fact", "log_offset", "log_time").distinct())
+    times = [
+        (offset - (fact == SNAPSHOT), time and to_micros(time))
+        for fact, offset, time in rows
+        if fact != SNAPSHOT or offset in ends
+    ]
+    is_listed = any(item.fact == LISTING for item in ranges)
+    return build_past(_read_lives(run), timeline, times, is_listed=is_listed)
+
+
+def _read_lives(run: Run) -> list[Lifetime]:
+    own = [field.name for field in fields(Lifetime) if field.name != "acl"]
+    history = run.store.cluster_rows("acl_history", run.cluster_id)
+    rows = collect_rows(history.select(*Acl.__slots__, *own).orderBy("effective_offset", "acl_id"))
+    size = len(Acl.__slots__)
+    return [
+        Lifetime(
+            acl=Acl(**dict(zip(Acl.__slots__, row[:size], strict=True))),
+            **dict(zip(own, row[size:], strict=True)),
+        )
+        for row in rows
+    ]
+
+
+def _read_settings(run: Run) -> tuple[Settings, ...]:
+    rows = run.store.cluster_rows("setting", run.cluster_id).orderBy("since_time")
+    found = collect_rows(rows.select("since_time", "super_users", "allow_everyone"))
+    if not found:
+        raise UsageError(
+            f"super.users and allow.everyone of cluster {run.cluster_id!r} are not known yet; "
+            f"next: aclkit --warehouse {run.store.warehouse} materialize --super-users … "
+            "(or --server-properties FILE)"
+        )
+    return tuple(
+        Settings(
+            offset=0,
+            since=since,
+            broker=BrokerSettings(
+                super_users=frozenset(users or ()), allow_everyone=bool(allow_everyone)
+            ),
+        )
+        for since, users, allow_everyone in found
+    )

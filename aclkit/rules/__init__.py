@@ -1,0 +1,1 @@
+"""The rule, pure: patterns and the decision."""

@@ -1,0 +1,168 @@
+"""What the handlers of Kafka's requests ask the authorizer: the requests that clients send.
+
+Read from Kafka 4.3.1 (``kafka.server`` KafkaApis, ControllerApis, AclApis and the other classes
+that the table names), and tried on a broker of it, ShareAcknowledge aside. Requests that only
+brokers send need CLUSTER_ACTION on the cluster and are left out; where it lets a request of
+clients pass, it stands with it. What a handler hides in an answer, rather than refuse the request
+for it, is no check here: DescribeTransactions hides topics, and Metadata of all topics those that
+are not allowed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from aclkit.rules.decide.requests import Check, Fact, KafkaRequest, Way
+
+
+def requests_about(operation: str, resource_type: str) -> Iterator[KafkaRequest]:
+    """Yield the requests whose fate hangs on an access.
+
+    >>> [request.title for request in requests_about("CREATE", "TOPIC")]
+    ['Metadata that creates the topic', 'CreateTopics']
+    """
+    return (request for request in REQUESTS if request.concerns(operation, resource_type))
+
+
+_CONFIGS: Final = "of a broker, its loggers or client metrics"
+_TABLE: Final = {
+    "KafkaApis": {
+        "Produce": "WRITE TOPIC",
+        "Produce in a transaction": "WRITE TRANSACTIONAL_ID & WRITE TOPIC",
+        "Fetch": "READ TOPIC | +CLUSTER_ACTION CLUSTER @with the id of a replica",
+        "ListOffsets": "DESCRIBE TOPIC",
+        "Metadata": "DESCRIBE TOPIC",
+        "Metadata that creates the topic": (
+            "+DESCRIBE TOPIC & CREATE TOPIC | +DESCRIBE TOPIC & CREATE CLUSTER"
+        ),
+        "OffsetForLeaderEpoch": "DESCRIBE TOPIC | +CLUSTER_ACTION CLUSTER",
+        "DescribeProducers": "READ TOPIC",
+        "DeleteRecords": "DELETE TOPIC",
+        "FindCoordinator of a group": "DESCRIBE GROUP",
+        "FindCoordinator of a transactional id": "DESCRIBE TRANSACTIONAL_ID",
+        "JoinGroup": "READ GROUP",
+        "SyncGroup": "READ GROUP",
+        "Heartbeat": "READ GROUP",
+        "LeaveGroup": "READ GROUP",
+        "OffsetCommit": "READ GROUP & READ TOPIC",
+        "OffsetFetch": "DESCRIBE GROUP & +DESCRIBE TOPIC",
+        "OffsetDelete": "DELETE GROUP & +READ TOPIC",
+        "DescribeGroups": "DESCRIBE GROUP",
+        "ListGroups": "DESCRIBE GROUP | DESCRIBE CLUSTER",
+        "DeleteGroups": "DELETE GROUP",
+        "ConsumerGroupHeartbeat": "READ GROUP & +DESCRIBE TOPIC",
+        "ConsumerGroupDescribe": "DESCRIBE GROUP & +DESCRIBE TOPIC",
+        "ShareGroupHeartbeat": "READ GROUP & +DESCRIBE TOPIC",
+        "ShareGroupDescribe": "DESCRIBE GROUP & +DESCRIBE TOPIC",
+        "ShareFetch": "READ GROUP & READ TOPIC",
+        "ShareAcknowledge": "READ GROUP & READ TOPIC",
+        "DescribeShareGroupOffsets": "DESCRIBE GROUP & +DESCRIBE TOPIC",
+        "AlterShareGroupOffsets": "READ GROUP & +READ TOPIC",
+        "DeleteShareGroupOffsets": "DELETE GROUP & +READ TOPIC",
+        "StreamsGroupHeartbeat": "READ GROUP & +DESCRIBE TOPIC",
+        "StreamsGroupDescribe": "DESCRIBE GROUP & +DESCRIBE TOPIC",
+        "InitProducerId without a transactional id": "IDEMPOTENT_WRITE CLUSTER | +WRITE any TOPIC",
+        "InitProducerId with a transactional id": "WRITE TRANSACTIONAL_ID",
+        "InitProducerId with two-phase commit": (
+            "TWO_PHASE_COMMIT TRANSACTIONAL_ID & +WRITE TRANSACTIONAL_ID"
+        ),
+        "AddPartitionsToTxn": (
+            "WRITE TRANSACTIONAL_ID & WRITE TOPIC"
+            " | +CLUSTER_ACTION CLUSTER @of version 4 or above, as brokers send it"
+        ),
+        "AddOffsetsToTxn": "WRITE TRANSACTIONAL_ID & +READ GROUP",
+        "TxnOffsetCommit": "WRITE TRANSACTIONAL_ID & +READ GROUP & +READ TOPIC",
+        "EndTxn": "WRITE TRANSACTIONAL_ID",
+        "DescribeTransactions": "DESCRIBE TRANSACTIONAL_ID",
+        "ListTransactions": "DESCRIBE TRANSACTIONAL_ID",
+        "WriteTxnMarkers": "ALTER CLUSTER | CLUSTER_ACTION CLUSTER",
+        "DescribeCluster": "NOTHING",
+        "DescribeLogDirs": "DESCRIBE CLUSTER",
+        "AlterReplicaLogDirs": "ALTER CLUSTER",
+        "DescribeClientQuotas": "DESCRIBE_CONFIGS CLUSTER",
+        "DescribeUserScramCredentials": "DESCRIBE CLUSTER",
+        "ListConfigResources": "DESCRIBE_CONFIGS CLUSTER",
+    },
+    "DescribeTopicPartitionsRequestHandler": {"DescribeTopicPartitions": "DESCRIBE TOPIC"},
+    "ConfigHelper": {
+        "DescribeConfigs of a topic": "DESCRIBE_CONFIGS TOPIC",
+        "DescribeConfigs of a group": "DESCRIBE_CONFIGS GROUP",
+        f"DescribeConfigs {_CONFIGS}": "DESCRIBE_CONFIGS CLUSTER",
+    },
+    "AclApis": {
+        "DescribeAcls": "DESCRIBE CLUSTER",
+        "CreateAcls": "ALTER CLUSTER",
+        "DeleteAcls": "ALTER CLUSTER",
+    },
+    "ControllerApis": {
+        "CreateTopics": "CREATE TOPIC | CREATE CLUSTER",
+        # DELETE is no operation of the cluster, but an ACL of ALL covers it.
+        "DeleteTopics by name": "DELETE TOPIC & +DESCRIBE TOPIC | DELETE CLUSTER",
+        "DeleteTopics by topic id": "DELETE TOPIC | DELETE CLUSTER",
+        "CreatePartitions": "ALTER TOPIC",
+        "AlterConfigs of a topic": "ALTER_CONFIGS TOPIC",
+        "AlterConfigs of a group": "ALTER_CONFIGS GROUP",
+        f"AlterConfigs {_CONFIGS}": "ALTER_CONFIGS CLUSTER",
+        "IncrementalAlterConfigs of a topic": "ALTER_CONFIGS TOPIC",
+        "IncrementalAlterConfigs of a group": "ALTER_CONFIGS GROUP",
+        f"IncrementalAlterConfigs {_CONFIGS}": "ALTER_CONFIGS CLUSTER",
+        "CreateDelegationToken": (
+            "CREATE_TOKENS USER"
+            " | ONESELF @over SASL or mutual TLS (not authenticated by a token itself)"
+        ),
+        "DescribeQuorum": "DESCRIBE CLUSTER",
+        "ElectLeaders": "ALTER CLUSTER",
+        "UnregisterBroker": "ALTER CLUSTER",
+        "AlterClientQuotas": "ALTER_CONFIGS CLUSTER",
+        "AlterPartitionReassignments": "ALTER CLUSTER",
+        "ListPartitionReassignments": "DESCRIBE CLUSTER",
+        "AlterUserScramCredentials": "ALTER CLUSTER",
+        "UpdateFeatures": "ALTER CLUSTER",
+        "AddRaftVoter": "ALTER CLUSTER",
+        "RemoveRaftVoter": "ALTER CLUSTER",
+    },
+    "DelegationTokenManager": {
+        "DescribeDelegationToken": "DESCRIBE DELEGATION_TOKEN | DESCRIBE_TOKENS USER | OWNER",
+    },
+    # Not even a super user renews what is another's.
+    "DelegationTokenControlManager": {
+        "RenewDelegationToken": "OWNER",
+        "ExpireDelegationToken": "OWNER",
+    },
+}
+"""Class of Kafka → request and variant → ways.
+
+``|`` stands between ways and ``&`` between the checks of one; ``@`` begins of which requests a way
+holds; ``+`` marks a check as aside.
+"""
+
+_ABOUT: Final = {
+    "DescribeCluster": ("DESCRIBE", "CLUSTER"),
+    "RenewDelegationToken": ("DESCRIBE", "DELEGATION_TOKEN"),
+    "ExpireDelegationToken": ("DESCRIBE", "DELEGATION_TOKEN"),
+}
+
+
+def _read_table() -> Iterator[KafkaRequest]:
+    for handler, requests in _TABLE.items():
+        for title, ways in requests.items():
+            name, _, variant = title.partition(" ")
+            read = tuple(_read_way(way.strip()) for way in ways.split("|"))
+            yield KafkaRequest(name, variant, read, handler, _ABOUT.get(name))
+
+
+def _read_way(text: str) -> Way:
+    checks, _, when = text.partition(" @")
+    if checks in Fact.__members__:
+        return Way(fact=Fact[checks], when=when)
+    return Way(tuple(_read_check(check) for check in checks.split(" & ")), when=when)
+
+
+def _read_check(text: str) -> Check:
+    operation, *any_of, resource_type = text.removeprefix("+").split()
+    return Check(operation, resource_type, of_any=bool(any_of), aside=text.startswith("+"))
+
+
+REQUESTS: Final = tuple(_read_table())
+"""All of them, as the table has them."""

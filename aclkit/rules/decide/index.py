@@ -1,0 +1,205 @@
+"""All ACLs → an index that finds the few that concern a request, and decides by them.
+
+An index never changes: whoever has one reads the same state as long as he likes. A change makes
+another index, which shares with it whatever is equal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import product
+
+from aclkit.errors import DataError
+from aclkit.model.acl import Acl, Request
+from aclkit.model.semantics import BrokerSettings, Semantics
+from aclkit.rules.decide.broker_rescan import BrokerRescan
+from aclkit.rules.decide.order import Order
+from aclkit.rules.decide.rules import Ruling, answers, conclude
+from aclkit.rules.patterns.match import has_wildcard, is_any_host, names_exactly
+from aclkit.rules.patterns.trie import PatternTrie
+
+_Pattern = tuple[str, str, str]
+"""Resource type, pattern type and resource name."""
+_Key = tuple[str | None, str | None]
+"""Principal and host that an ACL names exactly; None where it may match several."""
+_Acls = Mapping[_Key, tuple[Acl, ...]]
+
+_MOST_NEAR = 10_000
+"""So many resources are remembered."""
+
+
+class AclIdError(DataError):
+    """An id that is already there is added, or one that is not there is removed."""
+
+
+@dataclass(frozen=True, slots=True)
+class _OfType:
+    """The patterns of one resource type, and the trie that finds them by their place."""
+
+    patterns: tuple[_Pattern, ...]
+    trie: PatternTrie
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AclIndex:
+    """One state of the ACLs.
+
+    Attributes:
+        semantics: how they are read.
+        by_id: all of them.
+        by_pattern: those of each pattern, by principal and host.
+        types: the patterns of each resource type.
+        rescan: how a broker's second scan ends, for names below ``*``.
+        near: what was found for resources that were asked about before.
+    """
+
+    semantics: Semantics
+    by_id: Mapping[str, Acl]
+    by_pattern: Mapping[_Pattern, _Acls]
+    types: Mapping[str, _OfType]
+    rescan: BrokerRescan
+    near: dict[tuple[str, str], Sequence[_Acls]] = field(
+        default_factory=dict, compare=False, repr=False
+    )
+
+    @classmethod
+    def of(cls, acls: Iterable[Acl], semantics: Semantics) -> AclIndex:
+        """Index ACLs; several with the same seven fields may stand under different ids.
+
+        Raises:
+            AclIdError: two have the same id.
+        """
+        empty = cls(
+            semantics=semantics, by_id={}, by_pattern={}, types={}, rescan=BrokerRescan.of(())
+        )
+        return empty.changed(add=acls)
+
+    def changed(self, add: Iterable[Acl] = (), remove: Iterable[str] = ()) -> AclIndex:
+        """Return the state after ACLs were removed, by id, and others added.
+
+        Raises:
+            AclIdError: an id to remove is not there, or one to add is.
+        """
+        by_id = dict(self.by_id)
+        touched: dict[_Pattern, dict[str, Acl]] = {}
+        for acl_id in remove:
+            if acl_id not in by_id:
+                raise AclIdError(f"ID {acl_id} not found in aclsById.")
+            gone = by_id.pop(acl_id)
+            del self._members(touched, gone)[acl_id]
+        for acl in add:
+            if acl.acl_id in by_id:
+                raise AclIdError(f"An ACL with ID {acl.acl_id} already exists.")
+            by_id[acl.acl_id] = acl
+            self._members(touched, acl)[acl.acl_id] = acl
+        by_pattern = dict(self.by_pattern)
+        for pattern, members in touched.items():
+            if members:
+                by_pattern[pattern] = _by_key(members.values(), self.semantics)
+            else:
+                by_pattern.pop(pattern, None)
+        return self._with(by_id, by_pattern)
+
+    def reaching(self, resource_type: str, resource_name: str) -> list[Acl]:
+        """Return the ACLs of anybody that reach a resource."""
+        places = self._places(resource_type, resource_name)
+        return [acl for acls in places for members in acls.values() for acl in members]
+
+    def find(self, request: Request) -> tuple[bool, list[Acl]]:
+        """Return whether any ACL reaches the resource, and those that match the request."""
+        keys = list(product((request.principal, None), (request.host, None)))
+        places = self._places(request.resource_type, request.resource_name)
+        found = (acl for acls in places for key in keys for acl in acls.get(key, ()))
+        return bool(places), [acl for acl in found if answers(acl, request, self.semantics)]
+
+    def decide(self, request: Request, settings: BrokerSettings) -> Ruling:
+        """Decide a request as ``rules.decide`` does with all ACLs."""
+        is_reached, hits = self.find(request)
+        resource = request.resource_type, request.resource_name
+        return conclude(
+            hits,
+            Order(request.operation, self.semantics, self.rescan.wildcard_last(*resource)),
+            is_super=request.principal in settings.super_users,
+            is_open=settings.allow_everyone and not is_reached,
+        )
+
+    def holds(self, acl: Acl) -> bool:
+        """Whether an ACL with the same seven fields is there."""
+        acls = self.by_pattern.get(_pattern(acl), {})
+        return any(
+            other.binding == acl.binding for other in acls.get(_key(acl, self.semantics), ())
+        )
+
+    def of_type(self, resource_type: str) -> Iterator[Acl]:
+        """Yield the ACLs of a resource type."""
+        known = self.types.get(resource_type)
+        for pattern in known.patterns if known else ():
+            yield from _members(self.by_pattern[pattern])
+
+    def _places(self, resource_type: str, resource_name: str) -> Sequence[_Acls]:
+        """Return the ACLs of each pattern that matches a resource; many requests share one."""
+        key = resource_type, resource_name
+        found = self.near.get(key)
+        if found is None:
+            of_type = self.types.get(resource_type)
+            places = of_type.trie.matches(resource_name) if of_type else ()
+            found = (
+                [self.by_pattern[of_type.patterns[place]] for place in places] if of_type else []
+            )
+            if len(self.near) >= _MOST_NEAR:
+                self.near.clear()
+            self.near[key] = found
+        return found
+
+    def _members(self, touched: dict[_Pattern, dict[str, Acl]], acl: Acl) -> dict[str, Acl]:
+        """Return the ACLs of a pattern for changing."""
+        pattern = _pattern(acl)
+        if pattern not in touched:
+            members = _members(self.by_pattern.get(pattern, {}))
+            touched[pattern] = {member.acl_id: member for member in members}
+        return touched[pattern]
+
+    def _with(self, by_id: Mapping[str, Acl], by_pattern: Mapping[_Pattern, _Acls]) -> AclIndex:
+        """Index the patterns of those types anew in which some came or went."""
+        types, rescan = dict(self.types), self.rescan
+        changed = {pattern[0] for pattern in by_pattern.keys() ^ self.by_pattern.keys()}
+        for resource_type in changed:
+            patterns = tuple(pattern for pattern in by_pattern if pattern[0] == resource_type)
+            rows = ((place, kind, name) for place, (_, kind, name) in enumerate(patterns))
+            types[resource_type] = _OfType(patterns, PatternTrie.build(rows, self.semantics))
+        if changed:
+            rescan = BrokerRescan.of(by_pattern)
+        return AclIndex(
+            semantics=self.semantics,
+            by_id=by_id,
+            by_pattern=by_pattern,
+            types=types,
+            rescan=rescan,
+        )
+
+
+def _by_key(acls: Iterable[Acl], semantics: Semantics) -> _Acls:
+    by_key: dict[_Key, list[Acl]] = {}
+    for acl in acls:
+        by_key.setdefault(_key(acl, semantics), []).append(acl)
+    return {key: tuple(members) for key, members in by_key.items()}
+
+
+def _members(acls: _Acls) -> Iterator[Acl]:
+    for members in acls.values():
+        yield from members
+
+
+def _key(acl: Acl, semantics: Semantics) -> _Key:
+    is_shared = is_any_host(acl.host, semantics) or (
+        semantics.identity_globs and has_wildcard(acl.host)
+    )
+    return (
+        acl.principal if names_exactly(acl.principal, semantics) else None,
+        None if is_shared else acl.host,
+    )
+
+
+def _pattern(acl: Acl) -> _Pattern:
+    return acl.resource_type, acl.pattern_type, acl.resource_name

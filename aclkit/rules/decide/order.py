@@ -1,0 +1,312 @@
+"""Which of several matching ACLs decides: named criteria, in an order that no offset can change.
+
+A criterion is the key that compares two ACLs, the words that say why one wins, and the name of
+the column in which Spark compares the same; whoever ranks ACLs walks the same list.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, Final, NamedTuple
+
+from aclkit.model.acl import Acl
+from aclkit.model.enums import AclOperation, AclPermissionType, PatternType, ResourceType
+from aclkit.model.operation import BY_ALL, EQUAL, IMPLIED, coverage
+from aclkit.model.semantics import BROKER, Semantics
+from aclkit.rules.patterns.match import effective_pattern_type
+from aclkit.rules.patterns.specificity import (
+    NAME_EXACT,
+    NAME_GLOB,
+    NAME_WILDCARD,
+    Specificity,
+    host_specificity,
+    pattern_specificity,
+    principal_specificity,
+)
+
+PATTERN: Final = ("pattern_type", "resource_name")
+"""The fields of a pattern within one resource type."""
+
+WORD_OF_NAME: Final = {NAME_EXACT: "exact", NAME_GLOB: "glob", NAME_WILDCARD: "wildcard"}
+WORD_OF_COVER: Final = {EQUAL: "equal", IMPLIED: "implied", BY_ALL: "all"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Criterion:
+    """One thing that ranks ACLs: of two that differ in it, the smaller key decides.
+
+    Attributes:
+        name: what it looks at, in words.
+        fields: the fields of an ACL that it takes, in this order.
+        key: (order, *values of the fields) → what is compared; of the order only operation and
+            semantics count.
+        reason: (order, values of the winner, values of the loser) → why the first one wins.
+    """
+
+    name: str
+    fields: tuple[str, ...]
+    key: Callable[..., Any]
+    reason: Callable[[Order, Sequence[str], Sequence[str]], str]
+
+    @property
+    def column(self) -> str:
+        """Return the name of the column that holds the key's rank in Spark."""
+        return f"{self.name.replace(' ', '_')}_rank"
+
+    def values(self, acl: Acl) -> tuple[str, ...]:
+        """Return what the criterion takes of an ACL."""
+        return tuple(getattr(acl, name) for name in self.fields)
+
+
+def criteria_of(semantics: Semantics) -> tuple[Criterion, ...]:
+    """Return the criteria by which ACLs are ranked, the first one that differs decides.
+
+    ``most-specific`` (KIP-1042, made total): pattern, principal, host, then operation equal,
+    implied, ALL, then the texts in code-point order, then the id. ``broker``: the order of
+    StandardAcl.compareTo, texts by UTF-16 code unit and the resource name in descending order,
+    then the id; the resource type is the same for all that match.
+    """
+    return _STANDARD_ACL if semantics.deciding_acl == BROKER else _MOST_SPECIFIC
+
+
+class WildcardLast(NamedTuple):
+    """Where a broker meets LITERAL ``*`` last, after every other ACL that reaches a name.
+
+    For names above ``*`` that follows from the order of ACLs; for a name below ``*`` the wildcard
+    is met by a second scan only (``decide.broker_rescan``).
+
+    Attributes:
+        denies: so it is among DENYs: for every name below ``*``.
+        allows: so it is among ALLOWs: where the second scan ends at the wildcard.
+    """
+
+    denies: bool = False
+    allows: bool = False
+
+    @classmethod
+    def of(cls, resource_name: str, *, wildcard_is_last: bool) -> WildcardLast:
+        """Return it for a name; see ``BrokerRescan.wildcard_is_last``."""
+        return cls(resource_name < "*", wildcard_is_last)
+
+
+_NEVER_LAST: Final = WildcardLast()
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """The order in which the ACLs that match a request decide it.
+
+    Attributes:
+        operation: what is asked for.
+        semantics: how ACLs are read.
+        wildcard_last: where a broker meets the wildcard last; of no account for ``most-specific``.
+        known: keys that were worked out before, by the ACL's id, where many requests share them.
+    """
+
+    operation: str
+    semantics: Semantics
+    wildcard_last: WildcardLast = _NEVER_LAST
+    known: dict[str, tuple[Any, ...]] | None = field(default=None, compare=False)
+
+    def first(self, acls: Iterable[Acl]) -> Acl | None:
+        """Return the ACL that decides among those that match, None without any.
+
+        Any DENY, and whatever else is no ALLOW, decides before every ALLOW.
+        """
+        hits = list(acls)
+        side = [acl for acl in hits if not acl.is_allow] or hits
+        if len(side) < 2:
+            return side[0] if side else None
+        return (
+            max(side, key=self._key) if self._is_from_the_end(side[0]) else min(side, key=self._key)
+        )
+
+    def ranked(self, acls: Iterable[Acl]) -> list[Acl]:
+        """Sort ACLs that match: whatever stands before would decide in place of the next."""
+        denies: list[Acl] = []
+        allows: list[Acl] = []
+        for acl in acls:
+            (allows if acl.is_allow else denies).append(acl)
+        denies.sort(key=self._key)
+        allows.sort(key=self._key, reverse=self._is_broker)
+        return denies + allows
+
+    def is_before(self, one: Acl, other: Acl) -> bool:
+        """Whether a broker's scan meets one DENY before another."""
+        return bool(self._key(one) < self._key(other))
+
+    def reason(self, better: Acl, worse: Acl) -> str:
+        """Return in words what ranks one matching ACL before another.
+
+        >>> from aclkit.model.semantics import KIP_1042
+        >>> ids = {"acl_id": "1", "resource_type": "TOPIC", "principal": "User:a", "host": "*"}
+        >>> ids |= {"operation": "READ", "permission_type": "ALLOW"}
+        >>> long = Acl(resource_name="pay-in", pattern_type="PREFIXED", **ids)
+        >>> short = Acl(resource_name="pay", pattern_type="PREFIXED", **ids)
+        >>> Order("READ", KIP_1042).reason(long, short)
+        'pattern spells more letters: 6 before 3'
+        """
+        if worse.is_allow and not better.is_allow:
+            return "a DENY beats every ALLOW"
+        rule = ""
+        if self._is_broker:
+            met = "names the last ALLOW" if better.is_allow else "stops at the first DENY"
+            rule = f"a broker {met} that it meets, "
+            if self._is_late(better) != self._is_late(worse):
+                return f"{rule}and here it meets the pattern * last"
+        for criterion in criteria_of(self.semantics):
+            one, other = criterion.values(better), criterion.values(worse)
+            if criterion.key(self, *one) != criterion.key(self, *other):
+                return rule + criterion.reason(self, one, other)
+        return f"{rule}equal in everything"
+
+    @property
+    def _is_broker(self) -> bool:
+        return self.semantics.deciding_acl == BROKER
+
+    def _is_from_the_end(self, acl: Acl) -> bool:
+        """Whether the last one decides: a broker goes on over its ALLOWs to the last of them."""
+        return acl.is_allow and self._is_broker
+
+    def _is_late(self, acl: Acl) -> bool:
+        is_wildcard = acl.pattern_type == "LITERAL" and acl.resource_name == "*"
+        if acl.is_allow:
+            return self.wildcard_last.allows and (is_wildcard or not acl.resource_name)
+        return self.wildcard_last.denies and is_wildcard
+
+    def _key(self, acl: Acl) -> tuple[Any, ...]:
+        key = None if self.known is None else self.known.get(acl.acl_id)
+        if key is None:
+            key = tuple(
+                criterion.key(self, *criterion.values(acl))
+                for criterion in criteria_of(self.semantics)
+            )
+            if self.known is not None:
+                self.known[acl.acl_id] = key
+        return (self._is_late(acl), *key) if self._is_broker else key
+
+
+def standard_acl_key(acl: Acl) -> tuple[Any, ...]:
+    """Return a key that sorts ACLs as Kafka's own set does: StandardAcl.compareTo, then the id."""
+    return (
+        ResourceType.ordinal(acl.resource_type),
+        *(criterion.key(None, *criterion.values(acl)) for criterion in _STANDARD_ACL),
+    )
+
+
+def utf16(text: str) -> bytes:
+    """Return the bytes whose order is that of Java's strings: by UTF-16 code unit."""
+    return text.encode("utf-16-be", "surrogatepass")
+
+
+def _descending(text: str) -> tuple[int, ...]:
+    """Return a key that sorts texts from the last to the first of Java's order."""
+    units = utf16(text)
+    return (*(-unit for unit in struct.unpack(f">{len(units) // 2}H", units)), 1)
+
+
+def _cover(order: Order, operation: str, permission_type: str) -> int:
+    cover = coverage(operation, permission_type, order.operation)
+    return BY_ALL + 1 if cover is None else cover
+
+
+def _pattern_reason(order: Order, better: Sequence[str], worse: Sequence[str]) -> str:
+    (a, _), (b, _) = (
+        pattern_specificity(kind, name, order.semantics) for kind, name in (better, worse)
+    )
+    if a != b:
+        return _difference("pattern", a, b)
+    kinds = [effective_pattern_type(each[0], order.semantics) for each in (better, worse)]
+    return f"pattern type: {kinds[0]} before {kinds[1]}"
+
+
+def _name_reason(
+    what: str,
+    specificity: Callable[[str, Semantics], tuple[int, Specificity]],
+    order: Order,
+    better: Sequence[str],
+    worse: Sequence[str],
+) -> str:
+    a, b = (specificity(each[0], order.semantics) for each in (better, worse))
+    if a[0] != b[0]:
+        return f"{what}: {WORD_OF_NAME[a[0]]} before {WORD_OF_NAME[b[0]]}"
+    return _difference(what, a[1], b[1])
+
+
+def _cover_reason(order: Order, better: Sequence[str], worse: Sequence[str]) -> str:
+    words = [WORD_OF_COVER.get(_cover(order, *each), "not at all") for each in (better, worse)]
+    return f"operation: {words[0]} before {words[1]}"
+
+
+def _difference(what: str, a: Specificity, b: Specificity) -> str:
+    """Say the first thing in which two specificities differ."""
+    if a.minus_letters != b.minus_letters:
+        return f"{what} spells more letters: {-a.minus_letters} before {-b.minus_letters}"
+    if a.stars != b.stars:
+        return f"{what} has fewer *: {a.stars} before {b.stars}"
+    if a.minus_questions != b.minus_questions:
+        return f"{what} has more ?: {-a.minus_questions} before {-b.minus_questions}"
+    starts = -a.minus_literal_start, -b.minus_literal_start
+    return f"{what} has the longer literal start: {starts[0]} before {starts[1]} letters"
+
+
+def _text(name: str, field_name: str) -> Criterion:
+    """Return the criterion of a text where all else is equal."""
+    return Criterion(
+        name=f"{name} text",
+        fields=(field_name,),
+        key=lambda _, text: text,
+        reason=lambda *_: f"equally specific; {name} first in code-point order",
+    )
+
+
+def _standard(name: str, field_name: str, key: Callable[[str], Any], how: str = "") -> Criterion:
+    """Return the criterion of a field as StandardAcl compares it."""
+    return Criterion(
+        name=name,
+        fields=(field_name,),
+        key=lambda _, value: key(value),
+        reason=lambda *_: f"in its order by {name}{how}",
+    )
+
+
+_MOST_SPECIFIC: Final = (
+    Criterion(
+        name="pattern",
+        fields=PATTERN,
+        key=lambda order, kind, name: pattern_specificity(kind, name, order.semantics),
+        reason=_pattern_reason,
+    ),
+    Criterion(
+        name="principal",
+        fields=("principal",),
+        key=lambda order, text: principal_specificity(text, order.semantics),
+        reason=partial(_name_reason, "principal", principal_specificity),
+    ),
+    Criterion(
+        name="host",
+        fields=("host",),
+        key=lambda order, text: host_specificity(text, order.semantics),
+        reason=partial(_name_reason, "host", host_specificity),
+    ),
+    Criterion(
+        name="operation", fields=("operation", "permission_type"), key=_cover, reason=_cover_reason
+    ),
+    _text("name", "resource_name"),
+    _text("principal", "principal"),
+    _text("host", "host"),
+    _text("operation", "operation"),
+    _text("id", "acl_id"),
+)
+_STANDARD_ACL: Final = (
+    _standard("resource name", "resource_name", _descending, ", descending"),
+    _standard("pattern type", "pattern_type", PatternType.ordinal),
+    _standard("operation", "operation", AclOperation.ordinal),
+    _standard("principal", "principal", utf16),
+    _standard("host", "host", utf16),
+    _standard("permission type", "permission_type", AclPermissionType.ordinal),
+    _standard("id", "acl_id", str),
+)

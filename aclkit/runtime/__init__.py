@@ -1,0 +1,1 @@
+"""What the code runs on: Spark, Java, jars, progress."""

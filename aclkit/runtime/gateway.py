@@ -1,0 +1,98 @@
+"""Spark's settings → the JVM with its gateway for Python, bound to this process."""
+
+from __future__ import annotations
+
+import atexit
+import os
+import shlex
+import struct
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+from py4j.java_gateway import JavaGateway
+from pyspark import SparkConf
+from pyspark.java_gateway import launch_gateway
+
+from aclkit.errors import SurroundingsError
+from aclkit.runtime import child
+from aclkit.runtime.scratch import scratch
+
+_SECONDS_TO_START: Final = 300
+_SECONDS_TO_END: Final = 10
+_POLL: Final = 0.05
+
+
+def start_gateway(conf: SparkConf, output: int) -> JavaGateway:
+    """Start the JVM; at the end of this process it is asked to end, and then made to.
+
+    pyspark could start it too, but waits for ever, and its JVM lives on for some seconds when
+    this process is killed, and writes.
+
+    Args:
+        conf: what ``spark-submit`` is told.
+        output: the descriptor of an open file for all that the JVM says.
+
+    Raises:
+        SurroundingsError: the JVM ended by itself, or did not start in time.
+        OSError: it cannot be started at all.
+    """
+    told = scratch() / "gateway"
+    told.unlink(missing_ok=True)
+    settings = [part for key, value in conf.getAll() for part in ("--conf", f"{key}={value}")]
+    submit = shlex.split(os.environ.get("PYSPARK_SUBMIT_ARGS", "pyspark-shell"))
+    process = child.start(
+        [f"{os.environ['SPARK_HOME']}/bin/spark-submit", *settings, *submit],
+        env={
+            # The JVM that only puts the command together keeps no file of its own.
+            "SPARK_LAUNCHER_OPTS": "-XX:-UsePerfData",
+            **os.environ,
+            "SPARK_CONNECT_MODE": "0",
+            "TMPDIR": str(scratch()),
+            "_PYSPARK_DRIVER_CONN_INFO_PATH": str(told),
+        },
+        stdin=subprocess.PIPE,
+        stdout=output,
+        stderr=output,
+    )
+    # Before the scratch folder goes: what is registered last is called first.
+    atexit.register(child.end, process, _SECONDS_TO_END)
+    _wait_for(told, process)
+    with _known(told):
+        gateway = launch_gateway()  # type: ignore[no-untyped-call]  # no types in pyspark
+    gateway.proc = process
+    atexit.register(_tell_no_more, gateway)
+    return gateway
+
+
+def _tell_no_more(gateway: JavaGateway) -> None:
+    """Let nobody tell a JVM that is about to end which of its objects are garbage."""
+    gateway._gateway_client.is_connected = False
+
+
+def _wait_for(told: Path, process: subprocess.Popen[bytes]) -> None:
+    end = time.monotonic() + _SECONDS_TO_START
+    while not told.is_file():
+        if process.poll() is not None:
+            raise SurroundingsError(f"the JVM ended by itself, with exit code {process.returncode}")
+        if time.monotonic() > end:
+            child.end(process)
+            raise SurroundingsError(f"the JVM did not start within {_SECONDS_TO_START} s")
+        time.sleep(_POLL)
+
+
+@contextmanager
+def _known(told: Path) -> Iterator[None]:
+    """Let pyspark find the gateway in the environment, as a child of ``spark-submit`` would."""
+    content = told.read_bytes()
+    port, length = struct.unpack_from(">ii", content)
+    os.environ["PYSPARK_GATEWAY_PORT"] = str(port)
+    os.environ["PYSPARK_GATEWAY_SECRET"] = content[8 : 8 + length].decode()
+    told.unlink()
+    try:
+        yield
+    finally:
+        del os.environ["PYSPARK_GATEWAY_PORT"], os.environ["PYSPARK_GATEWAY_SECRET"]

@@ -1,0 +1,261 @@
+"""Name and wishes → a SparkSession with Delta: the only place where a session is made.
+
+Started from plain Python the session is local and silent: the JVM writes to a log file of its
+own, so stdout stays data and stderr stays progress. Started by ``spark-submit``, or where a
+session exists already, what was given there holds and only SQL settings are added.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import re
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+import pyspark
+from py4j.java_gateway import JavaGateway
+from py4j.protocol import Py4JError
+from pyspark import SparkConf, SparkContext
+from pyspark.errors import PySparkException
+from pyspark.sql import SparkSession
+
+from aclkit.errors import SurroundingsError
+from aclkit.runtime import ending
+from aclkit.runtime.gateway import start_gateway
+from aclkit.runtime.jars import DELTA, checked_jars
+from aclkit.runtime.permissions import current_umask
+from aclkit.runtime.scratch import scratch
+from aclkit.runtime.surroundings import DELTA_COORDINATE, require_java
+
+_EXTENSION: Final = {
+    "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
+    "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
+}
+
+_SQL: Final = {
+    "spark.sql.session.timeZone": "UTC",
+    "spark.sql.ansi.enabled": "true",
+    # INT96, the default, has no unit and no zone for engines other than Spark.
+    "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
+    # Every Delta reader must open the tables.
+    "spark.databricks.delta.properties.defaults.enableDeletionVectors": "false",
+    "spark.databricks.delta.properties.defaults.columnMapping.mode": "none",
+    # What a run published is read however old it is: ``aclkit maintain`` decides what stays.
+    "spark.databricks.delta.vacuum.enforceTimeTravelWithinDeletedFileRetentionDuration": "false",
+    # Delta's parser stands before Spark's and hands no parameters on: they are bound in the plan.
+    "spark.sql.legacy.parameterSubstitution.constantsOnly": "true",
+    # A checksum costs a job for every commit and is read by Delta alone.
+    "spark.databricks.delta.writeChecksumFile.enabled": "false",
+}
+
+_MOST_PARTITIONS = 16
+_TELLING = re.compile(r"Exception|Error|Could not|Invalid|UNRESOLVED|not found")
+
+_log: Path | None = None
+log = logging.getLogger(__name__)
+
+
+def build_session(
+    app_name: str,
+    *,
+    verbose: bool = False,
+    master: str | None = None,
+    extra_conf: Mapping[str, str] | None = None,
+) -> SparkSession:
+    """Return the session of this process, made now if there is none.
+
+    Args:
+        app_name: how Spark calls the run.
+        verbose: let the JVM write to stderr instead of into a log file.
+        master: where to run; ``local[*]`` unless ``spark-submit`` or a session says otherwise.
+        extra_conf: settings that win over those made here.
+
+    Raises:
+        SurroundingsError: No usable Java, no Delta, or Spark did not start.
+    """
+    extra = dict(extra_conf or {})
+    active = SparkSession.getActiveSession()
+    if active is not None:
+        return _with_conf(active, {**_SQL, **extra})
+    if "PYSPARK_GATEWAY_PORT" in os.environ:  # set by spark-submit for its Python child
+        return _submitted_session(app_name, extra)
+    return _own_session(app_name, master or "local[*]", extra, verbose=verbose)
+
+
+def spark_log() -> Path | None:
+    """Keep the JVM's log, which else goes with the process, and name it for a message.
+
+    Returns:
+        None where no JVM was started here, or it writes to stderr.
+    """
+    global _log
+    ending.hold_if_ending()
+    if _log is not None and _log.is_relative_to(scratch()):
+        handle, kept = tempfile.mkstemp(prefix="aclkit-spark-", suffix=".log")
+        os.close(handle)
+        _log = _log.replace(kept)  # the JVM goes on writing to it
+    return _log
+
+
+def _local_conf(env: Mapping[str, str]) -> dict[str, str]:
+    """Settings for a driver that runs the whole of Spark in this one process."""
+    cores = os.cpu_count() or 1
+    partitions = str(min(_MOST_PARTITIONS, max(2, cores)))
+    return {
+        "spark.driver.memory": env.get("ACLKIT_DRIVER_MEMORY") or "4g",
+        # Without bindAddress it listens to the world, without host executors look for the world.
+        "spark.driver.host": "127.0.0.1",
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.local.dir": str(scratch()),
+        # Nothing is ever saved there, but Spark makes the folder where it is started.
+        "spark.sql.warehouse.dir": str(scratch() / "spark-warehouse"),
+        "spark.driver.extraJavaOptions": _java_options(env),
+        "spark.sql.shuffle.partitions": partitions,
+        # 64 MiB by default with this much memory, and each broadcast of a few rows takes a page.
+        "spark.buffer.pageSize": "4m",
+        # It plans anew after every stage, half of a small run; parts are sized in the code.
+        "spark.sql.adaptive.enabled": "false",
+        # 50 tasks by default, to read a log of a few kilobytes.
+        "spark.databricks.delta.snapshotPartitions": "1",
+        # 100 by default, and one night asks for more: each would be compiled again, every night.
+        "spark.sql.codegen.cache.maxEntries": "2000",
+    }
+
+
+def _java_options(env: Mapping[str, str]) -> str:
+    options = [
+        # G1, the default, costs a quarter of a short run.
+        "-XX:+UseParallelGC",
+        # A twelfth less CPU time on B1; where the system has none the JVM only says so in its log.
+        "-XX:+UseTransparentHugePages",
+        "-XX:ReservedCodeCacheSize=512m",
+        "-XX:-UsePerfData",
+        "-Dfile.encoding=UTF-8",
+        f"-Djava.io.tmpdir={scratch()}",
+    ]
+    if env.get("ACLKIT_FAST_JVM") == "1":
+        # Only the quick compiler: half a minute less in a test run, slower in a long one.
+        options.append("-XX:TieredStopAtLevel=1")
+    return " ".join(options)
+
+
+def _own_conf(app_name: str, master: str, extra: Mapping[str, str]) -> SparkConf:
+    settings = {
+        "spark.app.name": app_name,
+        "spark.master": master,
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        **_EXTENSION,
+        **_SQL,
+        **_umask(),
+        "spark.jars": ",".join(map(str, checked_jars(DELTA, log.info))),
+    }
+    if master.startswith("local"):
+        settings |= _local_conf(os.environ)
+    return SparkConf(loadDefaults=False).setAll(list({**settings, **extra}.items()))
+
+
+def _umask() -> dict[str, str]:
+    """Let Hadoop, which asks no system, write with the umask of this process."""
+    return {"spark.hadoop.fs.permissions.umask-mode": f"{current_umask():03o}"}
+
+
+def _own_session(
+    app_name: str, master: str, extra: Mapping[str, str], *, verbose: bool
+) -> SparkSession:
+    require_java()
+    conf = _own_conf(app_name, master, extra)
+    with _environment():
+        try:
+            if SparkContext._gateway is None:
+                _silence(SparkContext(conf=conf, gateway=_launch(conf, verbose=verbose)))
+            else:  # a session was stopped in this process; its JVM is still there
+                SparkContext.getOrCreate(conf)
+            return SparkSession.builder.getOrCreate()
+        except (PySparkException, Py4JError, OSError, SurroundingsError) as error:
+            raise SurroundingsError(_did_not_start(error)) from error
+
+
+def _silence(context: SparkContext) -> None:
+    """Let the server that counts accumulators say nothing of a JVM that has ended."""
+    setattr(context._accumulatorServer, "handle_error", lambda *_: None)  # noqa: B010 -- a method
+
+
+def _submitted_session(app_name: str, extra: Mapping[str, str]) -> SparkSession:
+    given = SparkConf()
+    builder = SparkSession.builder
+    if not given.contains("spark.app.name"):
+        builder = builder.appName(app_name)
+    for key, value in {**_EXTENSION, **_umask()}.items():
+        if not given.contains(key):
+            builder = builder.config(key, value)
+    session = builder.config(map={**_SQL, **extra}).getOrCreate()
+    try:
+        session.catalog.currentDatabase()
+    except (PySparkException, Py4JError) as error:
+        raise SurroundingsError(
+            f"Spark runs without Delta; give spark-submit --packages {DELTA_COORDINATE}"
+        ) from error
+    return session
+
+
+def _with_conf(session: SparkSession, settings: Mapping[str, str]) -> SparkSession:
+    for key, value in settings.items():
+        if session.conf.isModifiable(key):
+            session.conf.set(key, value)
+    return session
+
+
+def _launch(conf: SparkConf, *, verbose: bool) -> JavaGateway:
+    """Start the JVM with its stdout and stderr in the log, or both on our stderr."""
+    global _log
+    if verbose and _is_open(2):
+        return start_gateway(conf, 2)
+    _log = scratch() / "spark.log"
+    with _log.open("wb") as file:
+        return start_gateway(conf, file.fileno())
+
+
+def _did_not_start(error: BaseException) -> str:
+    log = spark_log()
+    if log is None:
+        return f"Spark did not start: {error}"
+    lines = [line.strip() for line in log.read_text(errors="replace").splitlines()]
+    telling = [line for line in lines if _TELLING.search(line)] or [str(error)]
+    return f"Spark did not start: {telling[0]}; all of it is in {log}"
+
+
+@contextmanager
+def _environment() -> Iterator[None]:
+    """Show Spark's launcher the Python and the Spark that run here, then restore."""
+    wanted = {
+        # The workers unpickle functions, so they must be the same Python with the same packages.
+        "PYSPARK_PYTHON": sys.executable,
+        "PYSPARK_DRIVER_PYTHON": sys.executable,
+        "SPARK_HOME": os.environ.get("SPARK_HOME") or str(Path(pyspark.__file__).parents[1]),
+        # Spark asks the resolver for the machine's own name, which in a container may have none.
+        "SPARK_LOCAL_IP": os.environ.get("SPARK_LOCAL_IP") or "127.0.0.1",
+    }
+    before = {key: os.environ.get(key) for key in wanted}
+    os.environ.update(wanted)
+    try:
+        yield
+    finally:
+        for key, value in before.items():
+            if value is None:
+                del os.environ[key]
+            else:
+                os.environ[key] = value
+
+
+def _is_open(descriptor: int) -> bool:
+    try:
+        os.fstat(descriptor)
+    except OSError:
+        return False
+    return True

@@ -1,0 +1,92 @@
+"""A path → a file that is there as a whole or not at all, and no rest of a killed run beside it."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Final, TextIO
+
+from aclkit.runtime.ending import before_end
+from aclkit.runtime.permissions import set_modes
+
+_SUFFIX: Final = ".part"
+_LONGEST_NAME: Final = 200
+"""Bytes of the file's own name in that of its part; a name may have 255."""
+
+
+def write_whole(path: Path, text: str, *, for_everybody: bool = False) -> None:
+    """Write a text as ``open_whole`` does."""
+    with open_whole(path, for_everybody=for_everybody) as file:
+        file.write(text)
+
+
+@contextmanager
+def open_whole(path: Path, *, for_everybody: bool = False) -> Iterator[TextIO]:
+    """Open a file so that a reader sees the old content or the new one, never a part.
+
+    Prometheus reads whatever it finds at the moment it looks. A link stays one. What is no file,
+    a pipe or a device, is written to: root could replace ``/dev/null``. A file that is replaced
+    keeps its mode.
+
+    Args:
+        path: where.
+        for_everybody: others may read a new file.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    if path.exists() and not path.is_file():
+        with path.open("w", encoding="utf-8", newline="") as file:
+            yield file
+        return
+    path = path.resolve()
+    _remove_left(path)
+    descriptor, part = _make_part(path)
+    try:
+        with (
+            before_end(lambda: part.unlink(missing_ok=True)),
+            os.fdopen(descriptor, "w", encoding="utf-8", newline="") as file,
+        ):
+            replaced = path.stat() if path.exists() else None
+            set_modes(descriptor, replaced, for_everybody=for_everybody)
+            yield file
+            file.flush()
+            os.fsync(descriptor)
+            part.replace(path)
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def _make_part(path: Path) -> tuple[int, Path]:
+    """Make the file beside it that is written first, and lock it."""
+    while True:
+        # It does not end like the file, so that a collector of *.prom does not read it.
+        descriptor, name = tempfile.mkstemp(_SUFFIX, _prefix(path), path.parent)
+        with suppress(OSError):  # a disk without locks
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if os.fstat(descriptor).st_nlink:
+            return descriptor, Path(name)
+        os.close(descriptor)  # taken for a left one, in the moment before it was locked
+
+
+def _remove_left(path: Path) -> None:
+    """Remove the parts of this file that killed runs left: nobody holds them."""
+    prefix = _prefix(path)
+    with os.scandir(path.parent) as entries:
+        left = [e.path for e in entries if e.name.startswith(prefix) and e.name.endswith(_SUFFIX)]
+    for part in left:
+        with suppress(OSError):  # held by another, gone meanwhile, or no lock can be had
+            descriptor = os.open(part, os.O_WRONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                Path(part).unlink()
+            finally:
+                os.close(descriptor)
+
+
+def _prefix(path: Path) -> str:
+    return f".{os.fsencode(path.name)[:_LONGEST_NAME].decode(errors='replace')}."

@@ -1,0 +1,41 @@
+"""A published run → the ACLs that were alive at its offset."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Final
+
+from aclkit.model.acl import Acl
+from aclkit.warehouse.published import Run
+from aclkit.warehouse.sql import fetch
+from aclkit.warehouse.tables import Tables
+
+
+def acls_alive(
+    connection: Tables, run: Run, ids: Sequence[str | None] | None = None
+) -> dict[str | None, Acl]:
+    """Read the ACLs by which a run decided, by id; only some of them where ids are given."""
+    offset = _END if run.head_offset is None else run.head_offset
+    wanted = None if ids is None else list(ids)
+    rows = fetch(connection, _ACLS, [run.cluster_id, offset, offset, wanted, wanted])
+    return {row[0]: Acl(**dict(zip(Acl.__slots__, row, strict=True))) for row in rows}
+
+
+def times_added(connection: Tables, cluster_id: str) -> dict[str, datetime | None]:
+    """Return when each ACL alive at the head was added, by id; None where no time is known."""
+    rows = fetch(connection, _TIMES, [cluster_id])
+    return {
+        acl_id: None if at is None else datetime.fromtimestamp(0, UTC) + timedelta(milliseconds=at)
+        for acl_id, at in rows
+    }
+
+
+_TIMES: Final = "SELECT acl_id, epoch_ms(added_at) FROM acl_current WHERE cluster_id = ?"
+_END: Final = 2**63 - 1
+_ACLS: Final = (
+    "SELECT acl_id, resource_type, resource_name, pattern_type, principal, host, operation, "
+    "permission_type FROM acl_history WHERE cluster_id = ? AND effective_offset < ? "
+    "AND (removed_offset IS NULL OR removed_offset >= ?) "
+    "AND (? IS NULL OR acl_id IN (SELECT unnest(CAST(? AS VARCHAR[]))))"
+)

@@ -1,0 +1,102 @@
+"""One run per warehouse at a time: an flock on a local warehouse."""
+
+from __future__ import annotations
+
+import fcntl
+import logging
+import os
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Final
+
+from aclkit.errors import SurroundingsError
+from aclkit.runtime.child import held_by_children
+from aclkit.runtime.permissions import make_folder, writing_like
+from aclkit.runtime.surroundings import require_room, require_writable, write_error
+
+LOCK_NAME = ".aclkit.lock"
+log = logging.getLogger(__name__)
+_A_TABLE: Final = "job_run"
+"""The table that every warehouse has; who may read it may read what is new."""
+
+
+@contextmanager
+def warehouse_lock(warehouse: str, timeout_seconds: float) -> Iterator[Callable[[], None]]:
+    """Hold a warehouse's lock, waiting for another run to end.
+
+    The lock goes with the process and the JVM that it started meanwhile, so a killed run leaves
+    none behind, and no JVM of a killed run writes beside the next one. What is handed out insists
+    that it is still held: call it before anything becomes visible to others.
+
+    Raises:
+        SurroundingsError: the folder cannot be made or written, there is no room, or another run
+            still holds the lock after ``timeout_seconds``.
+    """
+    folder = Path(warehouse)
+    with writing_like(folder / _A_TABLE):
+        with _plain_errors(warehouse):
+            make_folder(folder)
+            handle = (folder / LOCK_NAME).open("a+")
+        with handle, held_by_children(handle.fileno()):
+            with _plain_errors(warehouse):
+                require_writable(folder)
+                require_room(warehouse)
+            _wait(handle, warehouse, timeout_seconds)
+            try:
+                with _plain_errors(warehouse):
+                    handle.truncate(0)
+                    # Past the buffer, which would fail once more when the file is closed.
+                    os.write(handle.fileno(), f"{os.getpid()}\n".encode())
+                yield lambda: _require_same_file(handle, folder / LOCK_NAME)
+            finally:
+                # Not left to the closing: a JVM that lives on holds the file open.
+                fcntl.flock(handle, fcntl.LOCK_UN)
+
+
+@contextmanager
+def _plain_errors(warehouse: str) -> Iterator[None]:
+    """Say plainly why a warehouse cannot be written."""
+    try:
+        yield
+    except OSError as error:
+        where, reason = f"the warehouse {warehouse}", error.strerror or str(error)
+        raise (
+            write_error(where, reason) or SurroundingsError(f"cannot write {where}: {reason}")
+        ) from error
+
+
+def _require_same_file(handle: IO[str], path: Path) -> None:
+    """Insist that others who want the lock meet the file that is locked."""
+    try:
+        is_same = os.path.samestat(path.stat(), os.fstat(handle.fileno()))
+    except FileNotFoundError:
+        is_same = False
+    if not is_same:
+        raise SurroundingsError(
+            f"the lock {path} was removed while this run held it, so another run may be at work; "
+            "nothing of this run is published"
+        )
+
+
+def _wait(handle: IO[str], warehouse: str, timeout_seconds: float) -> None:
+    deadline = time.monotonic() + timeout_seconds
+    is_told = False
+    while True:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            handle.seek(0)
+            holder = handle.read().strip() or "unknown"
+            if time.monotonic() >= deadline:
+                raise SurroundingsError(
+                    f"another run (process {holder}) holds the lock of {warehouse}; waited "
+                    f"{timeout_seconds:g} s. Let it end, or wait longer with --lock-timeout"
+                ) from None
+            if not is_told:
+                log.info("waiting for another run (process %s) to end …", holder)
+                is_told = True
+            time.sleep(0.2)
+        else:
+            return

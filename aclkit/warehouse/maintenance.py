@@ -1,0 +1,196 @@
+"""A warehouse → the rows that stay in fewer and better files, and nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Final
+
+import pyarrow as pa
+from pyspark.sql import Row
+from pyspark.sql import functions as F
+
+from aclkit.runtime.progress import step
+from aclkit.warehouse.readback import Readback, read_back
+from aclkit.warehouse.removal import remove_unneeded
+from aclkit.warehouse.retention import Kept, Policy, keep
+from aclkit.warehouse.run import REWRITTEN, Run, moved_tables, publish
+from aclkit.warehouse.schemas import TABLES
+from aclkit.warehouse.standing import MAINTAIN
+from aclkit.warehouse.store import JOB_RUN, Store
+
+SORTED: Final = "explain_pair"
+"""Cut into files by resource and, within these, by principal: a question opens few of them."""
+
+PRUNED: Final = ("access_change", "finding")
+"""Tables whose rows are about a run, and go with it; ``job_run`` is written by ``publish``."""
+
+COMPACTED: Final = (
+    "acl_log", "log_range", "acl_reject", "acl_history", "access_log", "setting", *PRUNED, JOB_RUN,
+)  # fmt: skip
+"""Tables that grow by a small file a night. The others are written as a whole."""
+
+_PAIRS_OF_A_FILE: Final = 50_000
+_PAIRS_OF_A_PART: Final = 400_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Maintained:
+    """What was done, or would be, to one table.
+
+    Attributes:
+        table: the table.
+        rows_removed: rows that went with their runs.
+        files_before: files of the published version.
+        files_after: files of the version that takes its place.
+        size_bytes: of these.
+        oldest_version: the oldest version that a kept run names.
+    """
+
+    table: str
+    rows_removed: int
+    files_before: int
+    files_after: int
+    size_bytes: int
+    oldest_version: int | None
+
+
+def maintain(run: Run, policy: Policy, *, dry_run: bool) -> list[Maintained]:
+    """Write small files together, sort ``explain_pair`` anew, and remove what no kept run needs.
+
+    All of it is published as one run, and only then files are removed.
+
+    Args:
+        run: the run; ``continue_from_newest`` has been called.
+        policy: what is to stay.
+        dry_run: nothing is written.
+    """
+    store = run.store
+    opened = {JOB_RUN: {store.newest_version(JOB_RUN) or 0}}
+    runs = store.all_runs()
+    kept = keep(runs, policy, datetime.now(UTC))
+    before = {table: _detail(store, table) for table in (*sorted(store.versions), JOB_RUN)}
+    removed: dict[str, int] = {t: _rows_to_go(store, t, kept) for t in PRUNED if t in before}
+    removed[JOB_RUN] = len(runs) - len(kept.rows)
+    if not dry_run:
+        for table, found in before.items():
+            with step(f"maintaining {table}"):
+                is_prunable = bool(removed.get(table)) or found["numFiles"] > 1
+                _rewrite(run, table, kept, is_prunable=is_prunable)
+        _forget_removed_files(store, before)
+        _publish(run, policy, kept)
+        with step("removing what no kept run needs"):
+            # Whoever opened the warehouse before this run was published still reads job_run.
+            remove_unneeded(store, {**kept.versions, **opened})
+    after = before if dry_run else {table: _detail(store, table) for table in before}
+    return [
+        Maintained(
+            table=table,
+            rows_removed=removed.get(table, 0),
+            files_before=found["numFiles"],
+            files_after=after[table]["numFiles"],
+            size_bytes=after[table]["sizeInBytes"],
+            oldest_version=min(kept.versions.get(table, ()), default=None),
+        )
+        for table, found in before.items()
+    ]
+
+
+def _forget_removed_files(store: Store, tables: Iterable[str]) -> None:
+    """Let checkpoints of the tables that changed since the last maintenance name no removed file.
+
+    It is in the versions that are published, for a kill in between is taken back as any other.
+    """
+    last = next((row for row in reversed(store.runs) if row["job"] == MAINTAIN), None)
+    then = last["table_versions"] if last is not None else {}
+    with step("writing checkpoints"):
+        for table in tables:
+            if table == JOB_RUN:
+                store.forget_removed_files(table)
+            elif store.versions[table] != then.get(table):
+                store.forget_removed_files(table)
+                store.adopt(table)
+
+
+def _publish(run: Run, policy: Policy, kept: Kept) -> None:
+    run.settings = {
+        REWRITTEN: moved_tables(run.store),
+        "keep_days": policy.keep_days,
+        "keep_runs": policy.keep_runs,
+    }
+    publish(run, kept.rows)
+
+
+def _rewrite(run: Run, table: str, kept: Kept, *, is_prunable: bool) -> None:
+    store = run.store
+    if table == SORTED:
+        for cluster_id in sorted({row["cluster_id"] for row in store.runs}):
+            _sort_pairs(store, cluster_id)
+    elif table in PRUNED:
+        if is_prunable:
+            with _opened(store, table) as read:
+                _give_kept(read, kept)
+                read.rewrite(table, _kept_rows(table))
+    elif table in COMPACTED and table != JOB_RUN:
+        store.table(table).optimize().executeCompaction()
+        store.note_write(table)
+
+
+def _rows_to_go(store: Store, table: str, kept: Kept) -> int:
+    with _opened(store, table) as read:
+        _give_kept(read, kept)
+        ((number,),) = read.rows(_GOING.format(table=table))
+    return int(number)
+
+
+def _opened(store: Store, table: str) -> AbstractContextManager[Readback]:
+    runs = (JOB_RUN, store.newest_version(JOB_RUN))
+    return read_back(store, None, {table: (table, store.versions[table]), JOB_RUN: runs})
+
+
+def _give_kept(read: Readback, kept: Kept) -> None:
+    read.give("kept_run", pa.table({"run_id": pa.array(kept.run_ids, pa.string())}))
+
+
+def _kept_rows(table: str) -> str:
+    """Return the SELECT of the rows that stay; of a finding also since when it is there."""
+    columns = ", ".join(f"t.{name}" for name in TABLES[table].column_names if name != "first_seen")
+    if table == "finding":
+        return _KEPT_FINDINGS.format(columns=columns)
+    return _KEPT.format(columns=columns, table=table)
+
+
+_KEPT: Final = "SELECT {columns} FROM {table} t JOIN kept_run k ON k.run_id = t.run_id"
+_KEPT_FINDINGS: Final = """\
+WITH seen AS (
+SELECT f.cluster_id, f.fingerprint, min(coalesce(f.first_seen, r.started_at)) AS first_seen
+FROM finding f
+LEFT JOIN job_run r ON r.cluster_id = f.cluster_id AND r.run_id = f.run_id
+GROUP BY f.cluster_id, f.fingerprint
+)
+SELECT {columns}, s.first_seen
+FROM finding t
+JOIN kept_run k ON k.run_id = t.run_id
+JOIN seen s ON s.cluster_id = t.cluster_id AND s.fingerprint = t.fingerprint"""
+_GOING: Final = (
+    "SELECT count(*) FROM {table} t LEFT JOIN kept_run k ON k.run_id = t.run_id "
+    "WHERE k.run_id IS NULL"
+)
+
+
+def _sort_pairs(store: Store, cluster_id: str) -> None:
+    """Write a cluster's pairs as ``materialize`` does when it decides everything."""
+    rows = store.cluster_rows(SORTED, cluster_id)
+    number = rows.agg(F.count("*").alias("pairs")).collect()[0]["pairs"]
+    if number:
+        parts = -(-number // _PAIRS_OF_A_PART)
+        ranged = rows.repartitionByRange(parts, "resource_type", "resource_name")
+        in_order = ranged.sortWithinPartitions("principal", "resource_type", "resource_name")
+        store.replace_cluster(SORTED, in_order, cluster_id, _PAIRS_OF_A_FILE)
+
+
+def _detail(store: Store, table: str) -> Row:
+    detail: Row = store.table(table).detail().select("numFiles", "sizeInBytes").collect()[0]
+    return detail

@@ -1,0 +1,228 @@
+"""A warehouse directory → its published run, and the files of a table at a version."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any, Final
+from urllib.parse import unquote
+
+import duckdb
+from deltalake.exceptions import DeltaError, TableNotFoundError
+
+from aclkit.errors import SurroundingsError, UsageError
+from aclkit.model.semantics import BrokerSettings, Semantics
+from aclkit.warehouse.standing import MATERIALIZING, standing_sql
+from aclkit.warehouse.table_files import TableFiles, ask_files, read_files
+
+REPLAY_STEP: Final = "aclkit --warehouse {path} replay --source metadata-log:DIR"
+JOB_RUN: Final = "job_run"
+MATERIALIZE_STEP: Final = "aclkit --warehouse {path} materialize"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """One row of ``job_run``: see the table's columns; ``settings`` is JSON."""
+
+    run_number: int
+    run_id: str
+    cluster_id: str
+    job: str
+    status: str
+    finished_at: datetime | None
+    head_offset: int | None
+    settings: str
+    counts: Mapping[str, int]
+    notes: tuple[str, ...]
+    table_versions: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Published:
+    """What readers of a warehouse see.
+
+    Attributes:
+        path: the warehouse's directory, where it is on a local disk.
+        standing: the published runs that say how it stands, see
+            ``aclkit.warehouse.standing``, the oldest first; there is at least one.
+        job_run: the files of the table that these runs were read from.
+        uri: where it is, if not on a local disk: then only Spark reads it.
+        read_runs: reads all published runs.
+    """
+
+    path: Path = Path()
+    standing: tuple[Run, ...]
+    job_run: TableFiles
+    uri: str | None = None
+    read_runs: Callable[[], tuple[Run, ...]] | None = None
+
+    @property
+    def place(self) -> str:
+        """Where the warehouse is, as a command takes it."""
+        return self.uri or str(self.path)
+
+    @property
+    def run(self) -> Run:
+        """The newest run: its table versions are the published ones."""
+        return self.standing[-1]
+
+    @property
+    def runs(self) -> tuple[Run, ...]:
+        """All published runs that are kept, the oldest first: read anew, for there may be many.
+
+        Raises:
+            SurroundingsError: they cannot be read.
+        """
+        return self.standing if self.read_runs is None else self.read_runs()
+
+    @property
+    def clusters(self) -> tuple[str, ...]:
+        """The clusters that some run was about, sorted."""
+        return tuple(sorted({run.cluster_id for run in self.standing}))
+
+    def last_run(self, cluster_id: str) -> Run:
+        """Return the newest run about a cluster."""
+        return next(run for run in reversed(self.standing) if run.cluster_id == cluster_id)
+
+    def last_materialize(self, cluster_id: str) -> Run | None:
+        """Return the newest run that decided a cluster's accesses, if there is one."""
+        for run in reversed(self.standing):
+            if run.cluster_id == cluster_id and run.job in MATERIALIZING:
+                return run
+        return None
+
+
+def open_warehouse(path: str | None) -> Published:
+    """Read what a warehouse has published.
+
+    Raises:
+        UsageError: no warehouse was named, it is not on a local disk, or nothing is published.
+        SurroundingsError: it cannot be read.
+    """
+    if path is None:
+        raise UsageError("no warehouse was named: expected --warehouse DIR or ACLKIT_WAREHOUSE")
+    root = _local(path)
+    if root.exists() and not root.is_dir():
+        raise SurroundingsError(f"cannot read the warehouse {path}: it is not a folder")
+    try:
+        table = read_files(root / JOB_RUN, None)
+    except TableNotFoundError:
+        raise nothing_published(path) from None
+    except (DeltaError, OSError) as error:
+        raise SurroundingsError(f"cannot read {root / JOB_RUN}: {error}") from error
+    standing = _read_runs(root, table, standing_sql(JOB_RUN))
+    if not standing:
+        raise nothing_published(path)
+    return Published(
+        path=root,
+        standing=standing,
+        job_run=table,
+        read_runs=lambda: _read_runs(root, table, "SELECT * FROM job_run"),
+    )
+
+
+def resolve_cluster(published: Published, given: str | None) -> str:
+    """Return the cluster that is asked about: the given one, or the only one there is.
+
+    Raises:
+        UsageError: the warehouse does not know it, or has several and none was given.
+    """
+    known = ", ".join(published.clusters)
+    if given is None:
+        if len(published.clusters) > 1:
+            raise UsageError(
+                f"{published.place} holds several clusters, name one: --cluster {known}"
+            )
+        return published.clusters[0]
+    if given not in published.clusters:
+        raise UsageError(f"cluster {given!r} is not in {published.place}, which holds: {known}")
+    return given
+
+
+def deciding_run(published: Published, cluster_id: str) -> Run:
+    """Return the run whose decisions on a cluster are published.
+
+    Raises:
+        UsageError: nothing was decided yet.
+    """
+    run = published.last_materialize(cluster_id)
+    if run is None or "explain_ruling" not in published.run.table_versions:
+        step = MATERIALIZE_STEP.format(path=published.place)
+        raise UsageError(f"no access of cluster {cluster_id} is decided yet; next: {step}")
+    return run
+
+
+def run_settings(run: Run) -> tuple[BrokerSettings, Semantics]:
+    """Return the settings under which a run read the ACLs; what it does not say is the default.
+
+    Raises:
+        SurroundingsError: they are not those of this version of aclkit.
+    """
+    try:
+        settings = json.loads(run.settings or "{}")
+        return (
+            BrokerSettings(
+                super_users=frozenset(settings.get("super_users") or ()),
+                allow_everyone=bool(settings.get("allow_everyone", False)),
+            ),
+            Semantics(**(settings.get("semantics") or {})),
+        )
+    except (ValueError, TypeError, AttributeError) as error:
+        raise SurroundingsError(
+            f"cannot read the settings of run {run.run_number}; a newer aclkit may have made it: "
+            f"{error}"
+        ) from error
+
+
+def _read_runs(root: Path, table: TableFiles, query: str) -> tuple[Run, ...]:
+    """Read rows of ``job_run``, the oldest first.
+
+    Raises:
+        SurroundingsError: they cannot be read.
+    """
+    try:
+        rows = ask_files(
+            JOB_RUN,
+            table,
+            "SELECT run_number, run_id, cluster_id, job, status, "  # noqa: S608 -- a text of this package
+            "CAST(finished_at AS TIMESTAMP) AS finished_at, head_offset, settings, counts, notes, "
+            f"table_versions FROM ({query}) ORDER BY run_number",
+        )
+    except (duckdb.Error, OSError) as error:
+        raise SurroundingsError(f"cannot read {root / JOB_RUN}: {error}") from error
+    return tuple(run_of(row) for row in rows)
+
+
+def run_of(row: Mapping[str, Any]) -> Run:
+    """Make a run of a row of ``job_run`` whose times are UTC without a zone."""
+    return Run(
+        run_number=row["run_number"],
+        run_id=row["run_id"],
+        cluster_id=row["cluster_id"],
+        job=row["job"],
+        status=row["status"],
+        finished_at=row["finished_at"],
+        head_offset=row["head_offset"],
+        settings=row["settings"] or "{}",
+        counts=row["counts"] or {},
+        notes=tuple(row["notes"] or ()),
+        table_versions=row["table_versions"] or {},
+    )
+
+
+def _local(path: str) -> Path:
+    """Return a warehouse's directory; other places are Spark's to read."""
+    if "://" in path and not path.startswith("file://"):
+        raise UsageError(
+            f"{path} is not on a local disk, and DuckDB answers from local files only: copy the "
+            "warehouse, or let Spark answer where the command has it: --engine spark"
+        )
+    return Path(unquote(path.removeprefix("file://")) if "://" in path else path).absolute()
+
+
+def nothing_published(path: str) -> UsageError:
+    """Return the error of a warehouse to which no run has published yet."""
+    return UsageError(f"nothing is published in {path}; next: {REPLAY_STEP.format(path=path)}")

@@ -1,0 +1,116 @@
+"""Files of published tables → a file system for DuckDB that has them and nothing else to read.
+
+With it, and without its own, DuckDB has nothing in reach that can write, make, cut or remove a
+file: not because a setting forbids it, but because there is no code for it. Also what it can read
+is in a list here, under names that do not tell where the warehouse lies.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import threading
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Final, NoReturn
+
+from fsspec import AbstractFileSystem
+
+from aclkit.warehouse.table_files import TableFiles
+
+_PROTOCOL: Final = "published"
+
+
+class PublishedFiles(AbstractFileSystem):  # type: ignore[misc]  # fsspec has no types
+    """The files that were handed in with ``serve``; all that would change one fails."""
+
+    protocol = _PROTOCOL
+    # fsspec would hand out the same object again, with the files of another warehouse.
+    cachable = False
+
+    def __init__(self) -> None:
+        """Serve nothing yet."""
+        super().__init__()
+        self._files: dict[str, Path] = {}
+
+    def serve(self, table: TableFiles) -> TableFiles:
+        """Return a table with the names under which its files can be opened from now on."""
+        first = len(self._files)
+        named = {
+            # Without the signs that would make a pattern of it.
+            f"{_PROTOCOL}://{place}/{re.sub(r'[^A-Za-z0-9._-]', '_', file.name)}": file
+            for place, file in enumerate(table.files, start=first)
+        }
+        self._files |= named
+        return replace(table, names=tuple(named))
+
+    def open(self, path: str, mode: str = "rb", **_: object) -> _Reader:
+        """Open a file that is served, for reading."""
+        if mode != "rb":
+            raise PermissionError(f"{path} can only be read")
+        return _Reader(self._file(path))
+
+    def glob(self, path: str, **_: object) -> list[str]:
+        """Return the path if it is served and there: no pattern is looked for."""
+        return [path] if self.exists(path) else []
+
+    def exists(self, path: str, **_: object) -> bool:
+        """Say whether a path is served and there."""
+        return path in self._files and self._files[path].exists()
+
+    def info(self, path: str, **_: object) -> dict[str, Any]:
+        """Return what is known of a file."""
+        found = self._file(path).stat()
+        return {"name": path, "size": found.st_size, "type": "file", "mtime": found.st_mtime}
+
+    def modified(self, path: str) -> datetime:
+        """Return when a file was written."""
+        return datetime.fromtimestamp(self._file(path).stat().st_mtime, UTC)
+
+    def _file(self, path: str) -> Path:
+        if path not in self._files:
+            raise FileNotFoundError(f"{path} is not published")
+        return self._files[path]
+
+    def _read_only(self, *_: object, **__: object) -> NoReturn:
+        raise PermissionError("what is published can only be read")
+
+    # Those of fsspec would do nothing, and say nothing either.
+    mkdir = makedirs = rmdir = touch = rm = rm_file = mv = cp_file = put_file = _read_only
+
+
+class _Reader:
+    """A file opened for reading, as DuckDB wants it: each of its threads has its own place."""
+
+    _descriptor: int | None = None
+
+    def __init__(self, path: Path) -> None:
+        self._descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        self._size = os.fstat(self._descriptor).st_size
+        # DuckDB seeks and reads in two calls, between which another thread may do the same.
+        self._at = threading.local()
+
+    def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
+        starts = {os.SEEK_SET: 0, os.SEEK_CUR: self.tell(), os.SEEK_END: self._size}
+        self._at.offset = starts[whence] + offset
+        return self.tell()
+
+    def tell(self) -> int:
+        return getattr(self._at, "offset", 0)
+
+    def read(self, size: int = -1) -> bytes:
+        if self._descriptor is None:
+            raise ValueError("read of a closed file")
+        wanted = self._size if size < 0 else size
+        found = os.pread(self._descriptor, wanted, self.tell())
+        self._at.offset = self.tell() + len(found)
+        return found
+
+    def close(self) -> None:
+        if self._descriptor is not None:
+            os.close(self._descriptor)
+            self._descriptor = None
+
+    def __del__(self) -> None:
+        self.close()

@@ -1,0 +1,102 @@
+"""Tables and the versions of them that are needed → files and log entries that go.
+
+Delta's own VACUUM and log cleanup ask how old something is; here only what a version needs counts.
+The lock or lease of the warehouse must be held: what no version names is nobody's then.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+
+import pyarrow.fs as pafs
+
+from aclkit.runtime.fail_points import fail_point
+from aclkit.warehouse.schemas import TABLES
+from aclkit.warehouse.store import Store, filesystem_of
+
+
+@dataclass(frozen=True, slots=True)
+class TableLog:
+    """The files of a table's log.
+
+    Attributes:
+        names: version → the names of its files.
+        commits: versions whose commit is there.
+        checkpoints: versions of which there is a checkpoint in one file.
+    """
+
+    names: Mapping[int, Collection[str]]
+    commits: frozenset[int]
+    checkpoints: frozenset[int]
+
+    @classmethod
+    def of_names(cls, names: Collection[str]) -> TableLog:
+        """Sort the names of a ``_delta_log`` folder, those of Hadoop's checksums too."""
+        by_version: dict[int, list[str]] = {}
+        for name in names:
+            number = name.lstrip(".").partition(".")[0]
+            if len(number) == _DIGITS and number.isdecimal():
+                by_version.setdefault(int(number), []).append(name)
+        return cls(
+            by_version,
+            frozenset(v for v, found in by_version.items() if f"{v:0{_DIGITS}}.json" in found),
+            frozenset(
+                v
+                for v, found in by_version.items()
+                if f"{v:0{_DIGITS}}.checkpoint.parquet" in found
+            ),
+        )
+
+    def base_of(self, version: int) -> int | None:
+        """Return where reading a version begins: its checkpoint, or 0; None if it is lost."""
+        base = max((v for v in self.checkpoints if v <= version), default=0)
+        needed = range(base + 1 if base in self.checkpoints else base, version + 1)
+        return base if self.commits.issuperset(needed) else None
+
+    def obsolete(self, versions: Collection[int]) -> Iterator[str]:
+        """Yield the names that no version of these is read by, the oldest first."""
+        bases = [base for version in versions if (base := self.base_of(version)) is not None]
+        for version in sorted(self.names):
+            if version < min(bases, default=0):
+                yield from sorted(self.names[version])
+
+
+def remove_unneeded(store: Store, needed: Mapping[str, Collection[int]]) -> None:
+    """Remove what no needed version of a table is read from; the newest version is needed too.
+
+    Nothing is removed of a version that is needed, and nothing that is not a Parquet file of the
+    table's folder or an entry of its log. A kill leaves something to remove, and no harm.
+    """
+    for table in TABLES:
+        newest = store.newest_version(table)
+        if newest is not None:
+            _remove_of(store, table, {newest, *needed.get(table, ())})
+
+
+def _remove_of(store: Store, table: str, versions: Collection[int]) -> None:
+    filesystem, root = filesystem_of(f"{store.warehouse}/{table}")
+    log = TableLog.of_names([info.base_name for info in _files(filesystem, f"{root}/_delta_log")])
+    there = [version for version in versions if log.base_of(version) is not None]
+    used = {name for version in there for name in store.files(table, version)}
+    for info in _files(filesystem, root):
+        # Hadoop keeps the checksum of NAME in .NAME.crc.
+        name = info.base_name.removeprefix(".").removesuffix(".crc")
+        if PurePosixPath(name).suffix == ".parquet" and name not in used:
+            _remove(filesystem, info.path)
+    for name in log.obsolete(there):
+        _remove(filesystem, f"{root}/_delta_log/{name}")
+
+
+def _remove(filesystem: pafs.FileSystem, path: str) -> None:
+    filesystem.delete_file(path)
+    fail_point("while-removing")
+
+
+def _files(filesystem: pafs.FileSystem, folder: str) -> list[pafs.FileInfo]:
+    found = filesystem.get_file_info(pafs.FileSelector(folder, allow_not_found=True))
+    return [info for info in found if info.type == pafs.FileType.File]
+
+
+_DIGITS = 20

@@ -1,0 +1,108 @@
+"""The published runs and a policy → which of them stay, and which table versions they need. Pure.
+
+A run that stays keeps its row of ``job_run`` and its rows of ``finding`` and ``access_change``;
+what can still be asked about the tables as it left them depends on its versions.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from aclkit.warehouse.run import versions_now
+from aclkit.warehouse.standing import DECIDED_IN, MATERIALIZING, decided_and_before
+
+Row = Mapping[str, Any]
+"""A row of ``job_run``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """What a user wants to stay, beyond what is needed anyway.
+
+    Attributes:
+        keep_days: every run that readers saw within so many days.
+        keep_runs: so many of the newest runs, however old they are.
+    """
+
+    keep_days: float
+    keep_runs: int
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """What stays.
+
+    Attributes:
+        rows: rows of ``job_run``, the oldest first.
+        versions: table → its versions that are needed.
+    """
+
+    rows: tuple[Row, ...]
+    versions: Mapping[str, frozenset[int]]
+
+    @property
+    def run_ids(self) -> tuple[str, ...]:
+        """The runs whose findings and changes stay."""
+        return tuple(row["run_id"] for row in self.rows)
+
+
+def keep(runs: Sequence[Row], policy: Policy, now: datetime) -> Kept:
+    """Choose what stays of all published runs, the oldest first.
+
+    The newest runs by the policy stay as they are. Of those before them only rows stay: of each
+    cluster the newest run of each job, the run that decided and the one before it, and where a
+    run that stays took its decisions over, the run that made them. They name the versions that
+    maintenance has put in the place of theirs, whose own runs go.
+    """
+    first = _first_of_window(runs, policy, now)
+    older, window = runs[:first], runs[first:]
+    deciding = _deciding(runs)
+    wanted = deciding | {
+        row["run_number"] for row in {(r["cluster_id"], r["job"]): r for r in runs}.values()
+    }
+    wanted |= _decided_in([*window, *(row for row in older if row["run_number"] in wanted)])
+    rest = [
+        {**row, "table_versions": versions_now(older, row)}
+        for row in older
+        if row["run_number"] in wanted
+    ]
+    versions = defaultdict(set)
+    for row in (*window, *(row for row in rest if row["run_number"] in deciding)):
+        for table, version in row["table_versions"].items():
+            versions[table].add(version)
+    return Kept((*rest, *window), {table: frozenset(found) for table, found in versions.items()})
+
+
+def _first_of_window(runs: Sequence[Row], policy: Policy, now: datetime) -> int:
+    """Return the place of the oldest run that the policy keeps.
+
+    Readers saw a run until the next one was published. The order is that of the numbers, and a
+    clock may have gone back: the oldest that was seen late enough counts, and all behind it. A
+    time that is yet to come says nothing, and the run before it lasted as long as the one behind.
+    """
+    newest = max(0, len(runs) - policy.keep_runs)
+    since = now - timedelta(days=policy.keep_days)
+    ends = [row["finished_at"].astimezone(UTC) for row in runs[1 : newest + 1]]
+    first = next((place for place, end in enumerate(ends) if since < end <= now), newest)
+    while first and ends[first - 1] > now:
+        first -= 1
+    return first
+
+
+def _deciding(runs: Sequence[Row]) -> set[int]:
+    """Return of each cluster the run that decided, and the one before it."""
+    by_cluster = defaultdict(list)
+    for row in runs:
+        by_cluster[row["cluster_id"]].append((row["run_number"], row["job"], row["counts"] or {}))
+    found = (decided_and_before(of_cluster) for of_cluster in by_cluster.values())
+    return {number for pair in found if pair for number in pair if number is not None}
+
+
+def _decided_in(rows: Iterable[Row]) -> set[int]:
+    """Return the runs whose decisions some runs took over, of those that decide."""
+    counts = (row["counts"] or {} for row in rows if row["job"] in MATERIALIZING)
+    return {said[DECIDED_IN] for said in counts if DECIDED_IN in said}

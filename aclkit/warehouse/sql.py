@@ -1,0 +1,86 @@
+"""One SELECT that a person wrote → its rows; whatever is not a SELECT is refused."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, Final
+
+import duckdb
+
+from aclkit.errors import SurroundingsError, UsageError
+from aclkit.warehouse.duck_guard import checked_statement
+from aclkit.warehouse.tables import AskedFreely, Rows, Tables
+
+BATCH: Final = 10_000
+"""Rows that are held at a time."""
+
+
+def run_sql(connection: duckdb.DuckDBPyConnection | AskedFreely, text: str) -> Rows:
+    """Run one SELECT, VALUES, DESCRIBE, SHOW, or EXPLAIN of a SELECT, in the engine's own SQL.
+
+    The text is judged part by part (``duck_guard``, ``spark_guard``); Spark's takes no DESCRIBE,
+    SHOW or EXPLAIN. What keeps DuckDB off the files even so is the connection's doing
+    (``duck.connect``) and the process's (``confinement``).
+
+    Raises:
+        UsageError: the text is anything else, or the engine refuses it.
+    """
+    if not isinstance(connection, duckdb.DuckDBPyConnection):
+        return connection.ask(text)
+    try:
+        statement = checked_statement(connection, text)
+        if statement.type == duckdb.StatementType.SELECT:
+            relation = connection.sql(statement)
+            if any(str(kind) == _ZONED for kind in relation.types):
+                found = connection.execute(_without_zones(relation))
+                return Rows(tuple(relation.columns), _batches(found))
+        cursor = connection.execute(statement)
+        columns = tuple(str(column[0]) for column in cursor.description or ())
+        return Rows(columns, _batches(cursor))
+    except duckdb.Error as error:
+        raise _as_aclkit_error(error) from error
+
+
+def fetch(connection: Tables, text: str, values: Sequence[object]) -> list[tuple[Any, ...]]:
+    """Run one of this package's own statements.
+
+    Raises:
+        SurroundingsError: it fails, so the tables are damaged or there is no room.
+    """
+    try:
+        return connection.execute(text, values).fetchall()
+    except duckdb.Error as error:
+        raise SurroundingsError(f"DuckDB could not answer: {error}") from error
+
+
+_ZONED: Final = "TIMESTAMP WITH TIME ZONE"
+
+
+def _without_zones(relation: duckdb.DuckDBPyRelation) -> str:
+    """Return SQL that gives zoned times as plain UTC, because the zoned ones would need pytz."""
+    columns = (
+        f"CAST(#{place} AS TIMESTAMP)" if str(kind) == _ZONED else f"#{place}"
+        for place, kind in enumerate(relation.types, start=1)
+    )
+    return relation.project(", ".join(columns)).sql_query()
+
+
+def _batches(cursor: duckdb.DuckDBPyConnection) -> Iterator[tuple[object, ...]]:
+    """Yield the rows without holding them all."""
+    try:
+        while batch := cursor.fetchmany(BATCH):
+            yield from batch
+    except duckdb.Error as error:
+        raise _as_aclkit_error(error) from error
+
+
+def _as_aclkit_error(error: duckdb.Error) -> UsageError | SurroundingsError:
+    """Say whose fault an error is: the disk's, or the question's, its size included."""
+    if isinstance(error, duckdb.OutOfMemoryException):
+        return UsageError(f"{TOO_LARGE} than it may take: {str(error).splitlines()[0]}")
+    if isinstance(error, (duckdb.IOException, duckdb.InternalException)):
+        return SurroundingsError(f"DuckDB could not answer: {error}")
+    return UsageError(f"bad SQL: {error}")
+
+
+TOO_LARGE: Final = "the question is too large: it needs more memory"

@@ -1,0 +1,327 @@
+"""The Delta tables of one warehouse: read what was published, write what a run makes of it.
+
+Readers open the versions that the newest ``job_run`` row names. Until a run appends its own
+row, nothing that it wrote can be seen, and the next run takes it back (``recovery``).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path, PurePosixPath
+from typing import Any, Final, cast
+from urllib.parse import unquote
+
+import pyarrow as pa
+import pyarrow.fs as pafs
+from delta.tables import DeltaTable
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+from pyspark.sql.types import StructType
+
+from aclkit.runtime.fail_points import after_commit
+from aclkit.runtime.frame import arrow_table, local_frame
+from aclkit.runtime.surroundings import require_room
+from aclkit.warehouse.schemas import TABLES
+from aclkit.warehouse.standing import standing_sql
+from aclkit.warehouse.table_files import (
+    AT_ONCE,
+    KEEPING,
+    PROPERTIES,
+    Commit,
+    append_files,
+    ask_files,
+    properties_of,
+    read_files,
+    remove_rows,
+    replace_files,
+    restore_files,
+    set_properties,
+    write_checkpoint,
+)
+
+JOB_RUN: Final = "job_run"
+
+
+class Store:
+    """The tables of a warehouse as one run sees and changes them.
+
+    Attributes:
+        warehouse: folder or URI that holds a folder per table.
+        runs: the published ``job_run`` rows that say how it stands, see
+            ``aclkit.warehouse.standing``, the oldest first.
+        versions: table → Delta version that the run began with, its own writes included.
+    """
+
+    def __init__(self, spark: SparkSession, warehouse: str) -> None:
+        """Open a warehouse; it need not exist yet."""
+        self.spark = spark
+        self.warehouse = warehouse
+        self.published: dict[str, int] = {}
+        self.run_id = ""
+        self._written: dict[str, int] = {}
+        self._writes: Counter[str] = Counter()
+        self._frames: dict[tuple[str, int], DataFrame] = {}
+        self._clusters: set[str] = set()
+        self.runs = self._read_runs(standing_sql(JOB_RUN))
+        if self.runs:
+            self.published = dict(self.runs[-1]["table_versions"])
+            self._clusters = {run["cluster_id"] for run in self.runs}
+
+    @property
+    def versions(self) -> dict[str, int]:
+        """Table → version that a reader of this run's result opens."""
+        return {**self.published, **self._written}
+
+    def read(self, table: str) -> DataFrame:
+        """Read a table at this run's version; a table that was never written is empty."""
+        return self.read_version(table, self.versions.get(table))
+
+    def cluster_rows(self, table: str, cluster_id: str) -> DataFrame:
+        """Read one cluster's rows of a table."""
+        return self.read(table).where(F.col("cluster_id") == cluster_id)
+
+    def has(self, table: str) -> bool:
+        """Say whether the table is in the published versions or written by this run."""
+        return table in self.versions
+
+    def append(self, table: str, rows: DataFrame) -> None:
+        """Append rows; a retry of this very write adds nothing.
+
+        A table of an older aclkit gets the columns that it lacks.
+        """
+        self._write(table, rows, "append", {"mergeSchema": "true"})
+
+    def append_rows(self, table: str, rows: Sequence[Sequence[Any]]) -> None:
+        """Append rows that the driver holds, with the columns of the contract."""
+        contract = schema_of(table)
+        if self.is_remote:
+            self.append(table, local_frame(self.spark, rows, contract))
+            return
+        append_files(self._path(table), arrow_table(rows, contract), self._commit(table))
+        self.note_write(table)
+
+    def replace_rows(
+        self, table: str, rows: Sequence[Sequence[Any]], cluster_id: str | None
+    ) -> None:
+        """Put rows that the driver holds in the place of all rows of one cluster, or of all."""
+        contract = schema_of(table)
+        if self.is_remote or (cluster_id is not None and self._clusters - {cluster_id}):
+            self.replace_cluster(table, local_frame(self.spark, rows, contract), cluster_id)
+            return
+        if cluster_id is not None:
+            self._clusters.add(cluster_id)
+        self.rewrite(table, arrow_table(rows, contract).to_reader())
+
+    def replace_cluster(
+        self, table: str, rows: DataFrame, cluster_id: str | None, rows_per_file: int | None = None
+    ) -> None:
+        """Put rows in the place of all rows of one cluster, or of all for None, in one commit.
+
+        Where the warehouse knows no other cluster the whole table is written anew: to look for
+        the cluster's rows Delta reads all of them. ``cluster_id`` has been checked by
+        ``parse_cluster_id`` and holds no quote.
+        """
+        if cluster_id is not None:
+            self._clusters.add(cluster_id)
+        is_alone = cluster_id is None or self._clusters == {cluster_id}
+        options = {"mergeSchema": "true"}
+        if not is_alone:
+            options["replaceWhere"] = f"cluster_id = '{cluster_id}'"
+        if rows_per_file is not None:
+            options["maxRecordsPerFile"] = str(rows_per_file)
+        self._write(table, rows, "overwrite", options)
+
+    def rewrite(self, table: str, rows: pa.RecordBatchReader) -> None:
+        """Put rows, of all clusters, in the place of those of a table on a local disk.
+
+        Without Spark: a stream of rows that another engine made, in its order.
+        """
+        replace_files(self._path(table), rows, self._commit(table))
+        self.note_write(table)
+
+    def drop(self, table: str) -> None:
+        """Leave a table out of the versions that readers open."""
+        self.published.pop(table, None)
+        self._written.pop(table, None)
+
+    def table(self, table: str) -> DeltaTable:
+        """Return the DeltaTable for a merge or delete; call ``note_write`` after it."""
+        return table_at(self.spark, self._path(table))
+
+    def note_write(self, table: str) -> None:
+        """Take the version that this run has just written into its result."""
+        self.adopt(table)
+        after_commit()
+
+    def adopt(self, table: str) -> None:
+        """Take a table's newest version into this run's result."""
+        version = self.newest_version(table)
+        if version is not None:
+            self._written[table] = version
+
+    def newest_version(self, table: str) -> int | None:
+        """Return the newest version of a table, published or not; None where there is none."""
+        return newest_version(self._path(table))
+
+    def files(self, table: str, version: int) -> frozenset[str]:
+        """Return the names of the files that a version of a table is read from."""
+        if not self.is_remote:
+            found = read_files(Path(self._path(table)), version).files
+            return frozenset(file.name for file in found)
+        frame = self.spark.read.format("delta").option("versionAsOf", version)
+        uris = frame.load(self._path(table)).inputFiles()
+        return frozenset(unquote(PurePosixPath(uri).name) for uri in uris)
+
+    def restore(self, table: str, version: int) -> None:
+        """Put a table back to an earlier version, its columns and properties too.
+
+        Raises:
+            DeltaError, PySparkException: the version is not there any more.
+        """
+        if self.is_remote:
+            self.table(table).restoreToVersion(version)
+        else:
+            restore_files(self._path(table), version)
+        after_commit()
+
+    def empty(self, table: str) -> None:
+        """Remove all rows of a table that nobody reads."""
+        if self.is_remote:
+            self.table(table).delete()
+        else:
+            remove_rows(self._path(table))
+        after_commit()
+
+    def has_files(self, table: str) -> bool:
+        """Say whether a table has rows at its newest version."""
+        if self.is_remote:
+            return bool(self.table(table).toDF().take(1))
+        return bool(read_files(Path(self._path(table)), None).files)
+
+    def properties(self, table: str) -> Mapping[str, str]:
+        """Return the properties of a table at its newest version."""
+        if not self.is_remote:
+            return properties_of(self._path(table))
+        found: Mapping[str, str] = self.table(table).detail().collect()[0]["properties"]
+        return found
+
+    def set_properties(self, table: str, properties: Mapping[str, str]) -> None:
+        """Set properties of a table, in a commit of its own even where they are those it has."""
+        if self.is_remote:
+            path = self._path(table).replace("`", "``")
+            said = ", ".join(f"'{key}' = '{value}'" for key, value in properties.items())
+            self.spark.sql(f"ALTER TABLE delta.`{path}` SET TBLPROPERTIES ({said})")
+        else:
+            set_properties(self._path(table), properties)
+        after_commit()
+
+    def read_version(self, table: str, version: int | None) -> DataFrame:
+        """Read a table as of a Delta version, however old; without one it is empty.
+
+        A column that the aclkit of then did not know is null.
+        """
+        if version is None:
+            return local_frame(self.spark, [], schema_of(table))
+        if (table, version) not in self._frames:
+            reader = self.spark.read.format("delta").option("versionAsOf", version)
+            frame = reader.load(self._path(table))
+            known = schema_of(table) if table in TABLES else ()
+            lacking = [field for field in known if field.name not in frame.columns]
+            nulls = {field.name: F.lit(None).cast(field.dataType) for field in lacking}
+            self._frames[table, version] = frame.withColumns(nulls) if nulls else frame
+        return self._frames[table, version]
+
+    def forget_removed_files(self, table: str) -> None:
+        """Write a checkpoint without the names of files that were ever removed from a table.
+
+        They would stay as long as the properties say, and everybody who opens it reads them.
+        """
+        self.set_properties(table, {**KEEPING, "delta.deletedFileRetentionDuration": AT_ONCE})
+        if self.is_remote:
+            log = self.spark._jvm.org.apache.spark.sql.delta.DeltaLog  # type: ignore[union-attr]  # the JVM's classes
+            log.forTable(self.spark._jsparkSession, self._path(table)).checkpoint()
+        else:
+            write_checkpoint(self._path(table))
+        self.set_properties(table, KEEPING)
+
+    def _write(self, table: str, rows: DataFrame, mode: str, options: Mapping[str, str]) -> None:
+        contract, commit = schema_of(table), self._commit(table)
+        writer = (
+            rows.select(*[F.col(f.name).cast(f.dataType).alias(f.name) for f in contract])
+            .write.format("delta")
+            .mode(mode)
+            .options(**options)
+            .options(**PROPERTIES)
+            .option("userMetadata", commit.run_id)
+            .option("txnAppId", commit.application)
+            .option("txnVersion", commit.version)
+        )
+        writer.save(self._path(table))
+        self.note_write(table)
+
+    def _commit(self, table: str) -> Commit:
+        """Say what the next write of a table is; its disk must have room for one.
+
+        Raises:
+            SurroundingsError: it is full.
+        """
+        if not self.is_remote:
+            require_room(self._path(table))
+        self._writes[table] += 1
+        return Commit(self.run_id, f"aclkit/{self.run_id}/{table}", self._writes[table])
+
+    def all_runs(self) -> list[dict[str, Any]]:
+        """Read all published ``job_run`` rows, the oldest first."""
+        return self._read_runs("SELECT * FROM job_run ORDER BY run_number")
+
+    def _read_runs(self, query: str) -> list[dict[str, Any]]:
+        newest = self.newest_version(JOB_RUN)
+        if newest is None:
+            return []
+        if not self.is_remote:
+            return ask_files(JOB_RUN, read_files(Path(self._path(JOB_RUN)), newest), query)
+        self.read_version(JOB_RUN, newest).createOrReplaceTempView(JOB_RUN)
+        return [row.asDict(recursive=True) for row in self.spark.sql(query).collect()]
+
+    @property
+    def is_remote(self) -> bool:
+        """Say whether the warehouse is a URI: only Spark reads and writes there."""
+        return "://" in self.warehouse
+
+    def _path(self, table: str) -> str:
+        return f"{self.warehouse}/{table}"
+
+
+def table_at(spark: SparkSession, path: str) -> DeltaTable:
+    """Return the DeltaTable at a path, for updates, merges and restores."""
+    return DeltaTable.forPath(spark, path)
+
+
+def schema_of(table: str) -> StructType:
+    """Return the StructType that ``schemas.TABLES`` declares for a table."""
+    return cast(StructType, StructType.fromDDL(TABLES[table].ddl))
+
+
+def newest_version(path: str) -> int | None:
+    """Return the newest version in a table's Delta log, or None where there is no table."""
+    filesystem, root = filesystem_of(path)
+    selector = pafs.FileSelector(f"{root}/_delta_log", allow_not_found=True)
+    names = (PurePosixPath(info.path) for info in filesystem.get_file_info(selector))
+    commits = [int(name.stem) for name in names if name.suffix == ".json" and name.stem.isdigit()]
+    return max(commits, default=None)
+
+
+def filesystem_of(path: str) -> tuple[pafs.FileSystem, str]:
+    """Return the file system and the path within it for a folder, file or URI.
+
+    Hadoop says ``s3a`` where pyarrow says ``s3``.
+    """
+    if "://" in path:
+        scheme, _, rest = path.partition("://")
+        filesystem, root = pafs.FileSystem.from_uri(f"{_SCHEMES.get(scheme, scheme)}://{rest}")
+        return filesystem, root
+    return pafs.LocalFileSystem(), path
+
+
+_SCHEMES: Final = {"s3a": "s3", "s3n": "s3"}

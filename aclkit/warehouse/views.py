@@ -1,0 +1,385 @@
+"""Names of published tables → the SQL of each view, one text for Spark SQL and DuckDB.
+
+The engines differ in one word only: what unfolds an array in a select list.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass
+from string import Template
+from typing import Final, Literal
+
+from aclkit.model.acl import ANY_OTHER
+from aclkit.model.enums import AclOperation
+from aclkit.model.operation import OPERATIONS_OF_TYPE, coverage
+from aclkit.warehouse.schemas import TABLES
+
+Engine = Literal["duckdb", "spark"]
+
+SUPER_RULESET: Final = "super"
+"""The ruleset of every super user."""
+
+USAGE: Final = "usage"
+"""The job that reads authorizer logs: what it found stays in force until it runs again."""
+
+EXPLAIN_TABLES: Final = (
+    "principal",
+    "host",
+    "resource",
+    "explain_pair",
+    "explain_class_pair",
+    "explain_ruling",
+)
+"""The tables that the view ``explain`` is made of."""
+
+PAST_TABLES: Final = (
+    "principal", "host", "explain_pair", "explain_class_pair", "explain_ruling",
+)  # fmt: skip
+"""Tables that ``access_change_cell`` reads as they were before the run that decided last."""
+
+PAST: Final = "before"
+"""The schema in which those stand: ``before.explain_ruling``."""
+
+SAME_NAMES: Final[Mapping[str, str]] = {}
+"""No table goes by another name."""
+
+
+def view_sql(
+    published: Collection[str], engine: Engine, tables: Mapping[str, str] = SAME_NAMES
+) -> dict[str, str]:
+    """Return each view that the published tables allow, by name, in an order to create them.
+
+    A physical table takes the place of the view of its name.
+
+    Args:
+        published: names of the tables of the published run.
+        engine: the SQL that is spoken.
+        tables: what a table is called where it is not called by its name.
+
+    >>> list(view_sql(["acl_history", "explain"], "duckdb"))
+    ['acl_current']
+    """
+    known = set(published)
+    views: dict[str, str] = {}
+    for name, view in _VIEWS.items():
+        if name not in known and known.issuperset(view.needs):
+            views[name] = view.sql(engine, tables)
+            known.add(name)
+    return views
+
+
+def acl_current_sql(tables: Mapping[str, str] = SAME_NAMES) -> str:
+    """Return the SQL of ``acl_current``: the ACLs alive."""
+    columns = ", ".join(
+        name for name in TABLES["acl_history"].column_names if not name.startswith("removed_")
+    )
+    return _fill(_ACL_CURRENT, tables, columns=columns)
+
+
+def pair_ruleset_sql(tables: Mapping[str, str] = SAME_NAMES) -> str:
+    """Return the SQL of every (principal, resource) with the ruleset that decides it.
+
+    The ruleset of super users goes first, then that of the pair, then that of the class.
+    """
+    return _fill(_PAIR_RULESET, tables, super_ruleset=_text(SUPER_RULESET))
+
+
+def explain_sql(tables: Mapping[str, str] = SAME_NAMES) -> str:
+    """Return the SQL of ``explain``: principal × host × operation × resource, decided.
+
+    A host without a ruling of its own has that of any other host. What has no ruling at all
+    has a null decision, so that a gap in the tables shows.
+    """
+    return _fill(
+        _EXPLAIN,
+        tables,
+        pair_ruleset=pair_ruleset_sql(tables),
+        operations=operations_sql(),
+        any_other=_text(ANY_OTHER),
+        columns=", ".join(TABLES["explain"].column_names),
+    )
+
+
+def operations_sql() -> str:
+    """Return the SQL of the operations of each resource type."""
+    rows = _values((kind, op) for kind, known in OPERATIONS_OF_TYPE.items() for op in known)
+    return f"SELECT * FROM (VALUES {rows}) AS o(resource_type, operation)"  # noqa: S608 -- names of the contract
+
+
+def explain_acl_sql(engine: Engine, tables: Mapping[str, str] = SAME_NAMES) -> str:
+    """Return the SQL of ``explain_acl``: every ACL that matches a cell, deciding or not."""
+    return _fill(
+        _EXPLAIN_ACL,
+        tables,
+        pair_ruleset=pair_ruleset_sql(tables),
+        covers=_values(_covers()),
+        unfold=_unfold(engine),
+    )
+
+
+def finding_current_sql(engine: Engine, tables: Mapping[str, str] = SAME_NAMES) -> str:
+    """Return the SQL of ``finding_current``.
+
+    That is what was found by the run that decided last, by the newest, and by the last one that
+    read authorizer logs: the latter as long as the ACLs that it is about are alive.
+    """
+    columns = ", ".join(f"f.{name}" for name in TABLES["finding"].column_names)
+    unfold = _unfold(engine)
+    return _fill(_FINDING_CURRENT, tables, columns=columns, unfold=unfold, usage=_text(USAGE))
+
+
+def _unfold(engine: Engine) -> str:
+    return "unnest" if engine == "duckdb" else "explode"
+
+
+def access_change_cell_sql(tables: Mapping[str, str] = SAME_NAMES) -> str:
+    """Return the SQL of ``access_change_cell``: what the run that decided last gained or lost.
+
+    A row of ``access_change`` stands for its principal, or for the principals asked about that
+    were and are of its class and that no own ACL concerned or concerns. The past is read from the
+    tables of ``PAST``; of a cluster whose past is not kept there are no rows.
+    """
+    past = {f"was_{name}": tables.get(f"{PAST}.{name}", f"{PAST}.{name}") for name in PAST_TABLES}
+    return _fill(
+        _ACCESS_CHANGE_CELL,
+        tables,
+        **past,
+        operations=operations_sql(),
+        super_ruleset=_text(SUPER_RULESET),
+        any_other=_text(ANY_OTHER),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _View:
+    """A view: the tables or views below it, and its SQL."""
+
+    needs: tuple[str, ...]
+    sql: Callable[[Engine, Mapping[str, str]], str]
+
+
+_VIEWS: Final[dict[str, _View]] = {
+    "acl_current": _View(("acl_history",), lambda _, tables: acl_current_sql(tables)),
+    "explain": _View(EXPLAIN_TABLES, lambda _, tables: explain_sql(tables)),
+    "explain_acl": _View(
+        (*EXPLAIN_TABLES, "ruleset", "ruleset_group", "acl_current", "host_match"), explain_acl_sql
+    ),
+    "finding_current": _View(("finding", "job_run", "acl_history"), finding_current_sql),
+    "access_change_cell": _View(
+        ("access_change", "job_run", *PAST_TABLES), lambda _, tables: access_change_cell_sql(tables)
+    ),
+}
+
+_ACL_CURRENT: Final = Template("SELECT $columns FROM $acl_history WHERE removed_offset IS NULL")
+
+_PAIR_RULESET: Final = Template("""\
+SELECT p.cluster_id, p.principal, p.principal_type, p.principal_name,
+       r.resource_type, r.resource_name,
+       CASE WHEN p.is_super_user THEN $super_ruleset
+            ELSE coalesce(own.ruleset_id, shared.ruleset_id) END AS ruleset_id
+FROM $principal p
+JOIN $resource r ON r.cluster_id = p.cluster_id
+LEFT JOIN $explain_pair own
+  ON own.cluster_id = p.cluster_id AND own.principal = p.principal
+ AND own.resource_type = r.resource_type AND own.resource_name = r.resource_name
+LEFT JOIN $explain_class_pair shared
+  ON shared.cluster_id = p.cluster_id AND shared.principal_class = p.principal_class
+ AND shared.resource_type = r.resource_type AND shared.resource_name = r.resource_name""")
+
+_EXPLAIN: Final = Template("""\
+WITH pair AS (
+$pair_ruleset
+),
+known_operation AS (
+$operations
+),
+cell AS (
+SELECT pair.*, h.host, o.operation,
+       named.decision AS named_decision, named.rule AS named_rule,
+       named.deciding_acl_id AS named_acl_id,
+       other.decision AS other_decision, other.rule AS other_rule,
+       other.deciding_acl_id AS other_acl_id
+FROM pair
+JOIN known_operation o ON o.resource_type = pair.resource_type
+JOIN $host h ON h.cluster_id = pair.cluster_id
+LEFT JOIN $explain_ruling named
+  ON named.cluster_id = pair.cluster_id AND named.ruleset_id = pair.ruleset_id
+ AND named.operation = o.operation AND named.host = h.host
+LEFT JOIN $explain_ruling other
+  ON other.cluster_id = pair.cluster_id AND other.ruleset_id = pair.ruleset_id
+ AND other.operation = o.operation AND other.host = $any_other
+),
+decided AS (
+SELECT cell.*,
+       coalesce(named_decision, other_decision) AS decision,
+       coalesce(named_rule, other_rule) AS rule,
+       CASE WHEN named_decision IS NULL THEN other_acl_id ELSE named_acl_id END AS deciding_acl_id
+FROM cell
+)
+SELECT $columns FROM decided""")
+
+_EXPLAIN_ACL: Final = Template("""\
+WITH pair AS (
+$pair_ruleset
+),
+covers AS (
+SELECT * FROM (VALUES $covers) AS v(resource_type, acl_operation, is_allow, operation)
+),
+part AS (SELECT cluster_id, ruleset_id, $unfold(group_ids) AS group_id FROM $ruleset),
+member AS (SELECT cluster_id, group_id, $unfold(acl_ids) AS acl_id FROM $ruleset_group)
+SELECT pair.cluster_id, pair.principal, m.host, v.operation,
+       pair.resource_type, pair.resource_name, a.acl_id,
+       a.resource_name AS acl_resource_name, a.pattern_type AS acl_pattern_type,
+       a.principal AS acl_principal, a.host AS acl_host,
+       a.operation AS acl_operation, a.permission_type AS acl_permission_type
+FROM pair
+JOIN part ON part.cluster_id = pair.cluster_id AND part.ruleset_id = pair.ruleset_id
+JOIN member ON member.cluster_id = part.cluster_id AND member.group_id = part.group_id
+JOIN $acl_current a ON a.cluster_id = member.cluster_id AND a.acl_id = member.acl_id
+JOIN $host_match m ON m.cluster_id = a.cluster_id AND m.acl_host = a.host
+JOIN covers v
+  ON v.resource_type = pair.resource_type AND v.acl_operation = a.operation
+ AND v.is_allow = (a.permission_type = 'ALLOW')""")
+
+_FINDING_CURRENT: Final = Template("""\
+WITH standing AS (
+SELECT cluster_id, max(run_number) AS newest, max(counts['decided_in_run']) AS decided,
+       max(CASE WHEN job = $usage THEN run_number END) AS usage
+FROM $job_run GROUP BY cluster_id
+),
+said AS (
+SELECT f.cluster_id, f.run_id, f.fingerprint,
+       max(r.run_number) OVER (PARTITION BY f.cluster_id, f.fingerprint) = r.run_number AS is_last
+FROM (SELECT DISTINCT cluster_id, run_id, fingerprint FROM $finding) f
+JOIN $job_run r ON r.cluster_id = f.cluster_id AND r.run_id = f.run_id
+JOIN standing s ON s.cluster_id = r.cluster_id
+ AND r.run_number IN (s.newest, s.decided, s.usage)
+),
+about AS (
+SELECT f.cluster_id, f.run_id, f.fingerprint, $unfold(f.acl_ids) AS acl_id
+FROM $finding f
+JOIN $job_run r ON r.cluster_id = f.cluster_id AND r.run_id = f.run_id AND r.job = $usage
+),
+past AS (
+SELECT DISTINCT a.cluster_id, a.run_id, a.fingerprint
+FROM about a
+LEFT JOIN $acl_history h
+  ON h.cluster_id = a.cluster_id AND h.acl_id = a.acl_id AND h.removed_offset IS NULL
+WHERE h.acl_id IS NULL
+)
+SELECT $columns
+FROM $finding f
+JOIN said ON said.cluster_id = f.cluster_id AND said.run_id = f.run_id
+ AND said.fingerprint = f.fingerprint AND said.is_last
+LEFT JOIN past ON past.cluster_id = f.cluster_id AND past.run_id = f.run_id
+ AND past.fingerprint = f.fingerprint
+WHERE past.run_id IS NULL""")
+
+_ACCESS_CHANGE_CELL: Final = Template("""\
+WITH known_operation AS (
+$operations
+),
+standing AS (
+SELECT r.cluster_id, r.run_id
+FROM $job_run r
+JOIN (SELECT cluster_id, max(counts['decided_in_run']) AS decided
+      FROM $job_run GROUP BY cluster_id) d
+  ON d.cluster_id = r.cluster_id AND d.decided = r.run_number
+WHERE r.cluster_id IN (SELECT cluster_id FROM $was_explain_ruling)
+),
+change AS (
+SELECT a.*
+FROM $access_change a
+JOIN standing s ON s.cluster_id = a.cluster_id AND s.run_id = a.run_id
+),
+own AS (
+SELECT cluster_id, principal, resource_type, resource_name FROM $explain_pair
+UNION
+SELECT cluster_id, principal, resource_type, resource_name FROM $was_explain_pair
+),
+member AS (
+SELECT c.*, p.principal AS who
+FROM change c
+JOIN $principal p ON p.cluster_id = c.cluster_id
+ AND CASE WHEN p.is_super_user THEN $super_ruleset ELSE p.principal_class END = c.principal_class
+LEFT JOIN $was_principal w ON w.cluster_id = p.cluster_id AND w.principal = p.principal
+LEFT JOIN $was_explain_class_pair s
+  ON s.cluster_id = w.cluster_id AND s.principal_class = w.principal_class
+ AND s.resource_type = c.resource_type AND s.resource_name = c.resource_name
+LEFT JOIN own
+  ON own.cluster_id = p.cluster_id AND own.principal = p.principal
+ AND own.resource_type = c.resource_type AND own.resource_name = c.resource_name
+WHERE c.principal IS NULL AND own.principal IS NULL
+  AND c.ruleset_before IS NOT DISTINCT FROM
+      CASE WHEN s.ruleset_id IS NOT NULL AND w.is_super_user THEN $super_ruleset
+           ELSE s.ruleset_id END
+),
+pair AS (
+SELECT DISTINCT cluster_id, run_id, who, resource_type, resource_name,
+       ruleset_before, ruleset_after, cause, cause_offsets
+FROM (SELECT change.*, change.principal AS who FROM change WHERE change.principal IS NOT NULL
+      UNION ALL SELECT * FROM member) AS every
+),
+asked AS (
+SELECT cluster_id, host FROM $host UNION SELECT cluster_id, host FROM $was_host
+),
+cell AS (
+SELECT pair.cluster_id, pair.run_id, pair.who AS principal, h.host, o.operation,
+       pair.resource_type, pair.resource_name, pair.cause, pair.cause_offsets,
+       coalesce(wn.decision, wo.decision, 'DENIED') AS decision_before,
+       CASE WHEN wn.decision IS NULL THEN wo.deciding_acl_id ELSE wn.deciding_acl_id END
+       AS acl_id_before,
+       coalesce(nn.decision, other.decision, 'DENIED') AS decision_after,
+       CASE WHEN nn.decision IS NULL THEN other.deciding_acl_id ELSE nn.deciding_acl_id END
+       AS acl_id_after
+FROM pair
+JOIN known_operation o ON o.resource_type = pair.resource_type
+JOIN asked h ON h.cluster_id = pair.cluster_id
+LEFT JOIN $was_explain_ruling wn
+  ON wn.cluster_id = pair.cluster_id AND wn.ruleset_id = pair.ruleset_before
+ AND wn.operation = o.operation AND wn.host = h.host
+LEFT JOIN $was_explain_ruling wo
+  ON wo.cluster_id = pair.cluster_id AND wo.ruleset_id = pair.ruleset_before
+ AND wo.operation = o.operation AND wo.host = $any_other
+LEFT JOIN $explain_ruling nn
+  ON nn.cluster_id = pair.cluster_id AND nn.ruleset_id = pair.ruleset_after
+ AND nn.operation = o.operation AND nn.host = h.host
+LEFT JOIN $explain_ruling other
+  ON other.cluster_id = pair.cluster_id AND other.ruleset_id = pair.ruleset_after
+ AND other.operation = o.operation AND other.host = $any_other
+)
+SELECT cluster_id, run_id, principal, host, operation, resource_type, resource_name,
+       CASE WHEN decision_after = 'ALLOWED' THEN 'gained' ELSE 'lost' END AS change,
+       decision_before, acl_id_before, decision_after, acl_id_after, cause, cause_offsets
+FROM cell WHERE decision_before <> decision_after""")
+
+
+def _fill(template: Template, tables: Mapping[str, str], **parts: str) -> str:
+    """Put table names and the other parts into a template."""
+    names = {name: tables.get(name, name) for name in (*TABLES, "acl_current", "host_match")}
+    return template.substitute(names | parts)
+
+
+def _covers() -> Iterable[tuple[str, str, bool, str]]:
+    """Yield (resource type, ACL operation, is ALLOW, request operation) where one covers."""
+    for resource_type, operations in OPERATIONS_OF_TYPE.items():
+        for operation in operations:
+            for acl_operation in AclOperation.__members__:
+                for permission in ("ALLOW", "DENY"):
+                    if coverage(acl_operation, permission, operation) is not None:
+                        yield resource_type, acl_operation, permission == "ALLOW", operation
+
+
+def _values(rows: Iterable[tuple[str | bool, ...]]) -> str:
+    """Write rows of constants as the inside of a VALUES clause."""
+    return ", ".join("(" + ", ".join(_constant(value) for value in row) + ")" for row in rows)
+
+
+def _constant(value: str | bool) -> str:  # noqa: FBT001  (a value to write, not a switch)
+    return str(value).lower() if isinstance(value, bool) else _text(value)
+
+
+def _text(value: str) -> str:
+    """Write one of this package's own words as a SQL text."""
+    return f"'{value}'"

@@ -1,0 +1,79 @@
+"""Odd records are found and said what the broker makes of them; presets differ where said."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+
+from aclkit.audit.findings.readings import find_duplicates, find_unknown_codes, reads_differently
+from aclkit.model.semantics import KAFKA, KIP_1042
+from aclkit.rules.decide.rules import answers
+from aclkit.rules.patterns.match import reaches
+from tests.factories import acl
+from tests.strategies import acls, requests
+
+
+def test_one_binding_under_several_ids_is_one_finding():
+    rows = [acl(acl_id="2"), acl("other"), acl(acl_id="1")]
+    (found,) = find_duplicates(rows)
+    assert (found.finding, found.acl_ids) == ("duplicate-acl", ("1", "2"))
+    assert found.subject == str(rows[0])
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "treated"),
+    [
+        ("resource_type", "UNKNOWN(9)", "is that of no request"),
+        ("pattern_type", "UNKNOWN(9)", "acts as PREFIXED"),
+        ("pattern_type", "MATCH", "acts as PREFIXED"),
+        ("operation", "UNKNOWN(77)", "is that of no request"),
+        ("permission_type", "UNKNOWN(-1)", "acts as DENY"),
+        ("permission_type", "ANY", "acts as DENY"),
+    ],
+)
+def test_an_unknown_code_is_found_with_what_the_broker_makes_of_it(field, value, treated):
+    planted = acl(**{field: value})
+    rows = [acl(), acl(pattern_type="GLOB"), acl(permission_type="DENY", operation="ALL"), planted]
+    (found,) = find_unknown_codes(rows)
+    assert (found.finding, found.acl_ids) == ("unknown-code", (planted.acl_id,))
+    assert value in found.message
+    assert treated in found.message
+
+
+@pytest.mark.parametrize(
+    ("fields", "is_different"),
+    [
+        ({}, False),
+        ({"pattern_type": "GLOB"}, True),
+        ({"pattern_type": "GLOB", "resource_name": ""}, False),
+        ({"pattern_type": "PREFIXED", "resource_name": "*"}, False),
+        ({"resource_name": "*"}, False),
+        ({"resource_name": "*", "resource_type": "CLUSTER"}, False),
+        ({"resource_name": "*", "resource_type": "GROUP"}, True),
+        ({"resource_name": "*", "resource_type": "USER"}, True),
+        ({"resource_name": "a*", "resource_type": "GROUP"}, False),
+        ({"principal": "User:*"}, False),
+        ({"principal": "Group:*"}, True),
+        ({"principal": ":a"}, True),
+        ({"principal": "User:"}, True),
+        ({"principal": "a*"}, False),
+        ({"host": "*"}, False),
+        ({"host": "10.?"}, True),
+        ({"host": ""}, True),
+    ],
+)
+def test_what_the_presets_read_differently_is_named(fields, is_different):
+    row = acl(**fields)
+    assert set(reads_differently([row])) == ({row.acl_id} if is_different else set())
+
+
+@given(acls(), requests())
+def test_an_acl_that_is_not_named_answers_the_same_requests_under_both_presets(row, asked):
+    is_no_topic = asked.resource_type == "TOPIC" and set(asked.resource_name) & set("*?")
+    if reads_differently([row]) or is_no_topic:
+        return
+    kip, kafka = (
+        reaches(row, asked.resource_type, asked.resource_name, read) and answers(row, asked, read)
+        for read in (KIP_1042, KAFKA)
+    )
+    assert kip == kafka

@@ -1,0 +1,274 @@
+"""Redundant, shadowed, overridden: brute force agrees on which ACLs can go, and which cannot."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from itertools import product
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from aclkit.audit.findings.overridden import find_overridden
+from aclkit.audit.findings.redundant import find_redundant
+from aclkit.audit.findings.shadowed import find_shadowed
+from aclkit.model.acl import ANY_OTHER, ANY_OTHER_PRINCIPAL
+from aclkit.model.operation import OPERATIONS_OF_TYPE
+from aclkit.model.semantics import KAFKA, KIP_1042, BrokerSettings
+from aclkit.rules.decide.rules import answers, decide
+from aclkit.rules.patterns.contain import acl_contains
+from aclkit.rules.patterns.match import reaches
+from tests.audit.findings.auditing import audit_of, subjects
+from tests.factories import acl, request
+from tests.strategies import pattern_types, semantics
+
+NAMES = ["".join(name) for length in range(3) for name in product("ab*", repeat=length)]
+REQUESTS = [
+    request(name, resource_type=resource_type, principal=principal, host=host, operation=operation)
+    for name in [*NAMES, "a?b", ANY_OTHER]
+    for resource_type in ("TOPIC", "GROUP")
+    for principal, host in (
+        ("User:a", "10.0.0.1"),
+        ("User:ab", "10.0.0.2"),
+        ("Group:a", ANY_OTHER),
+        (ANY_OTHER_PRINCIPAL, "10.0.0.12"),
+    )
+    for operation in ("READ", "DESCRIBE", "DESCRIBE_CONFIGS")
+]
+
+
+# Few texts, so that ACLs contain each other often.
+def crowds(kinds, texts, principals, hosts):
+    return st.lists(
+        st.builds(
+            acl,
+            texts,
+            resource_type=st.sampled_from(("TOPIC", "TOPIC", "GROUP")),
+            pattern_type=kinds,
+            principal=st.sampled_from(principals),
+            host=st.sampled_from(hosts),
+            operation=st.sampled_from(("READ", "DESCRIBE", "ALL", "ALTER_CONFIGS", "WRITE")),
+            permission_type=st.sampled_from(("ALLOW", "ALLOW", "DENY", "UNKNOWN(7)")),
+        ),
+        min_size=6,
+        max_size=25,
+    )
+
+
+with_globs = crowds(
+    pattern_types,
+    st.text("ab*?", max_size=2),
+    ("User:a", "User:a*", "User:*", "*:*", ":a", "Group:a", "a"),
+    ("*", "10.0.0.1", "10.*", ""),
+)
+without_globs = crowds(
+    st.sampled_from(("LITERAL", "PREFIXED")),
+    st.sampled_from(("a", "ab", "*")),
+    ("User:a", "User:*", "Group:a"),
+    ("*", "10.0.0.1"),
+)
+
+
+def decisions(rows, read, asked=REQUESTS):
+    """Decide everything; ``allow_everyone`` shows a resource that lost its last ACL."""
+    everyone = BrokerSettings(allow_everyone=True)
+    return [decide(rows, request, everyone, read).decision for request in asked]
+
+
+def without(rows, ids):
+    return [row for row in rows if row.acl_id not in ids]
+
+
+def reported(rows, read):
+    """Return what may go, each with those that answer in its place."""
+    audit = audit_of(*rows, semantics=read)
+    found = [*find_redundant(audit), *find_shadowed(audit)]
+    return {finding.acl_ids[0]: finding.acl_ids[1:] for finding in found}
+
+
+def overridden(rows, read):
+    found = find_overridden(audit_of(*rows, semantics=read))
+    return {finding.acl_ids[0]: finding.acl_ids[1:] for finding in found}
+
+
+@settings(max_examples=30)
+@given(with_globs, semantics)
+def test_no_decision_changes_without_the_reported_acls_one_at_a_time_or_all_together(rows, read):
+    found = {*reported(rows, read), *overridden(rows, read)}
+    before = decisions(rows, read)
+    for acl_id in sorted(found)[:4]:
+        assert decisions(without(rows, {acl_id}), read) == before
+    assert decisions(without(rows, found), read) == before
+
+
+# A name, a principal and a host that stand in no ACL, within each that an ACL has.
+WITNESSES = [
+    request(name, resource_type=kind, principal=principal, host=host, operation=operation)
+    for kind in ("TOPIC", "GROUP")
+    for name in ("a", "ab", "*", "ac", "abc", "*c", ANY_OTHER)
+    for principal in ("User:a", "Group:a", "User:c", ANY_OTHER_PRINCIPAL)
+    for host in ("10.0.0.1", ANY_OTHER)
+    for operation in OPERATIONS_OF_TYPE[kind]
+]
+
+
+EVERYTHING = [
+    acl("", resource_type=kind, pattern_type="PREFIXED", principal="User:*", operation="ALL")
+    for kind in ("TOPIC", "GROUP")
+]
+
+
+@settings(max_examples=60)
+@given(without_globs, st.sampled_from((KIP_1042, KAFKA)))
+def test_of_what_is_left_every_acl_changes_a_decision(rows, read):
+    left = without(rows, {*reported(rows, read), *overridden(rows, read)})
+    # A DENY of WRITE on a group meets no request: that is never-matches.
+    nothing = [row for row in left if (row.is_allow, row.operation) == (False, "WRITE")]
+    nothing = [row for row in nothing if row.resource_type == "GROUP"]
+    # Where nothing allows, a DENY makes no difference; so that each shows what it denies:
+    for row in (row for row in left if row not in nothing):
+        beside = [] if row.is_allow else EVERYTHING
+        here = [asked for asked in WITNESSES if asked.resource_type == row.resource_type]
+        before = decisions([*left, *beside], read, here)
+        assert decisions([*without(left, {row.acl_id}), *beside], read, here) != before, str(row)
+
+
+@settings(max_examples=60)
+@given(without_globs, st.sampled_from((KIP_1042, KAFKA)))
+def test_an_allow_is_overridden_if_and_only_if_all_that_it_answers_is_denied(rows, read):
+    found = overridden(rows, read)
+    for row in (row for row in rows if row.is_allow):
+        mine = [
+            asked
+            for asked in WITNESSES
+            if reaches(row, asked.resource_type, asked.resource_name, read)
+            and answers(row, asked, read)
+        ]
+        denied = [ruling == "DENIED" for ruling in decisions(rows, read, mine)]
+        assert (row.acl_id in found) == all(denied), str(row)
+
+
+@given(with_globs, semantics)
+def test_the_trie_loses_no_containment_and_the_named_acls_stay(rows, read):
+    found = reported(rows, read)
+    by_id = {row.acl_id: row for row in rows}
+    expected = {
+        row.acl_id
+        for row in rows
+        for other in rows
+        if row is not other
+        and acl_contains(other, row, read)
+        and (other.acl_id < row.acl_id or not acl_contains(row, other, read))
+    }
+    assert found.keys() >= expected
+    for acl_id, kept in found.items():
+        assert not found.keys() & set(kept)
+        assert len(kept) > 1 or acl_contains(by_id[kept[0]], by_id[acl_id], read)
+
+
+@pytest.mark.parametrize(
+    "wide",
+    [
+        {"resource_name": "ord", "pattern_type": "PREFIXED"},
+        {"resource_name": "o*s", "pattern_type": "GLOB"},
+        {"resource_name": "*"},
+        {"principal": "User:*"},
+        {"principal": "User:?"},
+        {"host": "10.*"},
+        {"operation": "ALL"},
+    ],
+)
+@pytest.mark.parametrize("permission", ["ALLOW", "DENY"])
+def test_a_contained_acl_is_shadowed_by_the_one_that_contains_it(wide, permission):
+    common = {"host": "10.0.0.1", "permission_type": permission}
+    kept = acl(**common | wide, acl_id="1")
+    narrow = acl(**common, acl_id="2")
+    audit = audit_of(narrow, kept)
+    (found,) = find_shadowed(audit)
+    assert (found.finding, found.severity) == (f"{permission.lower()}-shadowed", "low")
+    assert (found.subject, found.acl_ids) == (str(narrow), ("2", "1"))
+    assert found.evidence == (f"ACL 2: {narrow}", f"ACL 1: {kept}")
+    assert str(kept) in found.message
+    assert found.holds_for == "every-name"
+    assert not list(find_redundant(audit))
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"resource_name": "orders2"},
+        {"resource_name": "o?", "pattern_type": "GLOB"},
+        {"resource_type": "GROUP"},
+        {"principal": "User:b"},
+        {"host": "10.0.0.2"},
+        {"operation": "WRITE"},
+        {"permission_type": "DENY", "operation": "DELETE"},
+    ],
+)
+def test_an_acl_that_says_something_of_its_own_is_not_reported(other):
+    rows = [acl(host="10.0.0.1"), acl(**{"host": "10.0.0.1"} | other)]
+    assert not reported(rows, KIP_1042)
+    assert not overridden(rows, KIP_1042)
+
+
+@pytest.mark.parametrize("same", [{}, {"principal": "*:*"}])
+def test_of_equal_acls_the_first_by_id_stays(same):
+    rows = [acl(acl_id="b", principal="User:*"), acl(acl_id="a", **{"principal": "User:*"} | same)]
+    (found,) = find_redundant(audit_of(*rows))
+    assert (found.finding, found.acl_ids) == ("redundant-acl", ("b", "a"))
+    assert not list(find_shadowed(audit_of(*rows)))
+
+
+def test_of_two_with_the_same_fields_the_advice_says_that_both_would_go():
+    (found,) = find_redundant(audit_of(acl(acl_id="b"), acl(acl_id="a"), semantics=KAFKA))
+    assert "add it once" in found.fix
+
+
+def test_several_acls_together_make_one_redundant():
+    parts = [acl("o", pattern_type="PREFIXED", operation=op) for op in OPERATIONS_OF_TYPE["GROUP"]]
+    parts = [replace(part, resource_type="GROUP") for part in parts]
+    whole = acl(resource_type="GROUP", operation="ALL")
+    (found,) = find_redundant(audit_of(whole, *parts[1:], parts[0]))
+    assert found.subject == str(whole)
+    assert "other ACLs together" in found.message
+    assert not list(find_redundant(audit_of(whole, *parts[1:])))
+
+
+def test_an_allow_that_a_wider_deny_takes_back_is_overridden():
+    allow = acl(acl_id="1")
+    deny = acl("ord", pattern_type="PREFIXED", operation="ALL", permission_type="DENY", acl_id="2")
+    (found,) = find_overridden(audit_of(allow, deny))
+    assert (found.finding, found.severity) == ("allow-overridden", "medium")
+    assert (found.subject, found.acl_ids) == (str(allow), ("1", "2"))
+    assert not list(find_overridden(audit_of(allow)))
+
+
+def test_a_deny_of_read_alone_overrides_no_allow_of_read_because_it_leaves_describe():
+    denies = [acl(permission_type="DENY"), acl(permission_type="DENY", operation="DESCRIBE")]
+    allow = acl()
+    assert not list(find_overridden(audit_of(allow, denies[0])))
+    assert subjects(find_overridden(audit_of(allow, *denies))) == [str(allow)]
+
+
+def test_the_end_of_a_chain_is_named():
+    rows = [acl("a", pattern_type="PREFIXED"), acl("ab", pattern_type="PREFIXED"), acl("abc")]
+    assert set(reported(rows, KAFKA).values()) == {(rows[0].acl_id,)}
+
+
+def test_twenty_thousand_acls_take_seconds():
+    rows = [
+        acl(
+            f"team-{number % 300}.topic-{number // 30}",
+            pattern_type=("LITERAL", "PREFIXED", "LITERAL")[number % 3],
+            principal=f"User:svc-{number % 5_000}",
+            operation=("READ", "WRITE")[number % 2],
+        )
+        for number in range(20_000)
+    ]
+    rows += [
+        acl(f"team-{n}.", pattern_type="PREFIXED", principal=f"User:svc-{n}") for n in range(300)
+    ]
+    started = time.perf_counter()
+    assert reported(rows, KIP_1042)
+    assert time.perf_counter() - started < 10

@@ -1,0 +1,158 @@
+"""Reports made by hand, for tests of what is rendered from them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+from aclkit.audit.reports.data import (
+    AccessChange,
+    AliveAcl,
+    AssertionOutcome,
+    Cause,
+    Explorer,
+    HeatMap,
+    NightlySummary,
+    Report,
+    TrendPoint,
+)
+from aclkit.model.findings import SEVERITIES, Finding
+from aclkit.model.operation import OPERATIONS_OF_TYPE
+from aclkit.rules.decide.rules import DEFAULT_DENY, MATCHING_ACL
+from tests.factories import acl
+
+WHEN = datetime(2026, 11, 21, 2, 0, 3, tzinfo=UTC)
+IMAGE = "<img src=x onerror=alert(1)>"
+HOSTILE = f'{IMAGE}</script><script>alert(2)</script>]]>&amp;"\u2028\u202e\x1b[31m'
+"""A name that would run, end a block or turn the writing around, where it were not kept text."""
+
+SUMMARY = NightlySummary(
+    cluster_id="kraft-4.1",
+    run_id="0123456789abcdef",
+    started_at=WHEN,
+    seconds=75.25,
+    status="complete",
+    head_offset=915,
+    acls=1234,
+    principals=56,
+    hosts=7,
+    resources=89,
+    rows_expected=278_656,
+    rows_decided=278_656,
+    notes=("high watermark not given",),
+    findings=(),
+    changes=(),
+    access_changes=0,
+    exit_code=None,
+)
+
+
+def finding(number: int = 0, kind: str = "public-access", **fields) -> Finding:
+    defaults = {
+        "finding": kind, "severity": "high", "subject": f"topic:t{number}",
+        "message": "Everybody has READ.", "fix": "Name who needs it.", "acl_ids": ("id-1",),
+        "evidence": ("User:any-other is ALLOWED",),
+    }  # fmt: skip
+    return Finding(**(defaults | fields))
+
+
+def report(*findings: Finding, explorer: Explorer | None = None, **fields) -> Report:
+    """Make a report of findings; other fields are those of the summary."""
+    return Report(
+        summary=replace(SUMMARY, findings=findings, **fields),
+        version="0.1.0",
+        made_at=WHEN + timedelta(seconds=100),
+        finished_at=WHEN + timedelta(seconds=75.25),
+        log_head=920,
+        kinds=("public-access", "redundant-acl"),
+        acls={"id-1": AliveAcl(acl=acl(acl_id="id-1"), added_offset=7, added_at=WHEN)},
+        trend=tuple(map(point, range(3))),
+        heat=HEAT,
+        explorer=explorer,
+    )
+
+
+def point(number: int) -> TrendPoint:
+    return TrendPoint(
+        run_number=number,
+        started_at=WHEN - timedelta(days=3 - number),
+        seconds=60.0 + number,
+        status="complete",
+        acls=1200 + number,
+        findings=dict.fromkeys(SEVERITIES, number),
+        gained=4,
+        lost=1,
+    )
+
+
+HEAT = HeatMap(
+    prefixes=(("a.", 2), (HOSTILE, 1)),
+    principals=("User:0000", f"User:{HOSTILE}"),
+    allowed=((16, 0), (1, 8)),
+    possible=(16, 8),
+    more_prefixes=0,
+    more_principals=3,
+)
+CHANGE = AccessChange(
+    who=f"User:{HOSTILE}", resource="topic:orders", gained=12, lost=1, cause="acl",
+    cause_offsets=(901,),
+    causes=(Cause(offset=901, at=WHEN, what="added", acl=acl(principal=f"User:{HOSTILE}")),),
+)  # fmt: skip
+BROKEN = AssertionOutcome(
+    name=HOSTILE, passed=False, severity="medium", message=f"{HOSTILE} may WRITE", example=HOSTILE
+)
+KEPT = AssertionOutcome(name="no guests", passed=True, severity="high", message="It holds.")
+
+
+def hostile() -> Report:
+    """A report in which every name is hostile."""
+    bad = dict.fromkeys(("finding", "subject", "message", "fix"), HOSTILE)
+    return report(
+        finding(evidence=(HOSTILE,), **bad),
+        cluster_id=HOSTILE, notes=(HOSTILE,), run_id=HOSTILE, changes=(CHANGE,),
+        access_changes=1, assertions=(BROKEN, KEPT), explorer=explorer(3, 2),
+    )  # fmt: skip
+
+
+def explorer(principals: int, resources: int, rulesets: int = 8) -> Explorer:
+    """Make decisions on topics; the last principal and topic have a hostile name.
+
+    Each principal is ALLOWED to READ, by an ACL of its own ruleset, but from host 10.0.0.1.
+    """
+    topic = OPERATIONS_OF_TYPE["TOPIC"]
+    names = [f"User:{number:04}" for number in range(principals - 1)] + [f"User:{HOSTILE}"]
+    topics = [f"a.{number:04}" for number in range(resources - 1)] + [HOSTILE]
+    acls = tuple(
+        AliveAcl(
+            acl=acl("a.", pattern_type="PREFIXED", principal=f"User:{n}", acl_id=f"id-{n}"),
+            added_offset=n,
+            added_at=WHEN,
+        )
+        for n in range(rulesets)
+    )
+    return Explorer(
+        principals=tuple((name, 0, False) for name in names),
+        hosts=("10.0.0.1", "10.0.0.2"),
+        resources=tuple(("TOPIC", name) for name in topics),
+        operations=OPERATIONS_OF_TYPE,
+        acls=acls,
+        rulesets=tuple((n,) for n in range(rulesets)),
+        rulings=tuple(
+            tuple(
+                (operation, host, operation == "READ" and host < 0, *_by(operation, n))
+                for operation in topic
+                for host in (-1, 0)
+            )
+            for n in range(rulesets)
+        ),
+        super_ruleset=-1,
+        classes=(tuple(0 for _ in topics),),
+        pairs=tuple(
+            (p, r, (p + r) % rulesets) for p in range(principals) for r in range(resources)
+        ),
+        rules=(DEFAULT_DENY, MATCHING_ACL),
+    )
+
+
+def _by(operation: str, number: int) -> tuple[int, int]:
+    return (1, number) if operation == "READ" else (0, -1)

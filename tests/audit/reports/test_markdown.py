@@ -1,0 +1,240 @@
+"""The morning page: golden, capped, and safe from hostile names."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from aclkit.audit.reports.data import AccessChange, NightlySummary
+from aclkit.audit.reports.markdown import MOST_ROWS, escape_markdown, render_summary
+from aclkit.model.findings import SEVERITIES, Finding
+from tests.audit.reports.made import BROKEN, CHANGE, KEPT
+from tests.factories import acl
+
+QUIET = NightlySummary(
+    cluster_id="kraft-4.1",
+    run_id="0123456789abcdef",
+    started_at=datetime(2026, 11, 21, 2, 0, 3, tzinfo=UTC),
+    seconds=75.25,
+    status="complete",
+    head_offset=915,
+    acls=1234,
+    principals=56,
+    hosts=7,
+    resources=89,
+    rows_expected=278_656,
+    rows_decided=278_656,
+    notes=(),
+    findings=(),
+    changes=(),
+    access_changes=0,
+    exit_code=0,
+)
+EVIL = (
+    "a|b\n# c\r\n- d `e` <script>x</script> [l](http://h.example) &amp; _i_ **b** \u202e\u2028\\|"
+)
+UNESCAPED = re.compile(r"(?<!\\)(?:\\\\)*[|`\[\]*_]")
+
+
+def finding(number=0, *, severity="high", subject=None):
+    return Finding(
+        finding="public-access" if severity == "high" else "redundant-acl",
+        severity=severity,
+        subject=str(acl(f"t{number:03}", principal="User:*")) if subject is None else subject,
+        message="Everybody has READ.",
+        fix="Name who needs it.",
+        acl_ids=(f"id-{number}",),
+    )
+
+
+def change(who="User:a", **fields):
+    defaults = {"resource": "topic:orders", "gained": 2, "lost": 0, "cause": "acl"}
+    return AccessChange(who=who, **(defaults | fields))
+
+
+@given(st.text() | st.text("a\\|`<>[]()&*_~\n\r\x85\u2028 -+=.1#:/"))
+@example(EVIL)
+@example("\\](")
+@example("- a")
+@example("1. a")
+def test_an_escaped_text_has_no_line_break_and_no_mark_that_acts(text):
+    escaped = escape_markdown(text)
+    assert len(escaped.splitlines()) <= 1
+    assert not UNESCAPED.search(escaped)
+    assert not set("<>") & set(escaped)
+    assert "](" not in escaped
+    assert not re.match(r"\s|[-+=#]|\d+[.)]", escaped)
+
+
+def test_a_bare_address_is_no_link():
+    """GitHub makes links of http:// and of www. without any mark."""
+    assert escape_markdown("www.h.example http://h.example") == (
+        "www\\.h.example http\\://h.example"
+    )
+
+
+def test_a_plain_name_is_left_readable():
+    assert escape_markdown("(principal=User:a, host=10.0.0.1)") == (
+        "(principal=User:a, host=10.0.0.1)"
+    )
+
+
+def test_the_page_of_an_eventful_night(golden):
+    summary = replace(
+        QUIET,
+        status="incomplete",
+        exit_code=3,
+        rows_decided=278_000,
+        notes=("high watermark not given: all complete batches count", EVIL),
+        findings=(
+            finding(1),
+            finding(2, severity="low"),
+            finding(3, subject=str(acl(EVIL, principal="User:*"))),
+        ),
+        changes=(
+            change(gained=1200, cause_offsets=(901, 907)),
+            change("every principal without an ACL of its own", lost=3, gained=0),
+            change(EVIL, resource=f"group:{EVIL}", cause="inventory"),
+        ),
+        access_changes=3,
+    )
+    golden("nightly-summary.md", render_summary(summary))
+
+
+def test_a_quiet_night_says_so_first():
+    lines = render_summary(QUIET).splitlines()
+    assert lines[2] == "**Nothing to do: no findings, no access changed (exit code 0).**"
+
+
+@pytest.mark.parametrize("severity", SEVERITIES)
+def test_a_finding_that_the_exit_code_hides_is_still_to_do(severity):
+    page = render_summary(replace(QUIET, findings=(finding(severity=severity),), exit_code=0))
+    assert "Nothing to do" not in page
+    assert page.splitlines()[2].startswith(f"**Please look: findings: 1 {severity},")
+    assert "(exit code 0, which --fail-on decides)" in page
+
+
+def test_to_do_names_each_remedy_once_with_the_worst_first():
+    findings = [finding(n, severity="low") for n in range(3)] + [finding(9)]
+    page = render_summary(replace(QUIET, findings=tuple(findings), exit_code=1))
+    assert to_do(page) == [
+        "- 1 × high public-access: Name who needs it.",
+        "- 3 × low redundant-acl: Name who needs it.",
+    ]
+
+
+def test_a_run_that_is_incomplete_is_to_do_though_it_was_accepted():
+    page = render_summary(replace(QUIET, status="incomplete", exit_code=0))
+    assert page.splitlines()[2].startswith("**Please look: the run is incomplete")
+    assert "see the notes" in to_do(page)[0]
+
+
+def test_missing_answers_are_to_do():
+    page = render_summary(replace(QUIET, rows_decided=QUIET.rows_expected - 1))
+    assert to_do(page) == ["- Find out why 1 of the expected answers are missing."]
+
+
+def test_rejected_rows_under_strict_are_to_do():
+    page = render_summary(replace(QUIET, exit_code=3))
+    assert "acl\\_reject" in to_do(page)[0]
+
+
+def test_an_exit_code_that_is_not_known_is_not_told():
+    lines = render_summary(replace(QUIET, exit_code=None)).splitlines()
+    assert lines[2] == "**Nothing to do: no findings, no access changed.**"
+
+
+def test_a_broken_assertion_is_to_do_and_stands_with_its_example():
+    page = render_summary(replace(QUIET, assertions=(KEPT, BROKEN), exit_code=1))
+    assert page.splitlines()[2].startswith("**Please look: 1 broken assertions")
+    assert to_do(page)[0].startswith("- Mend what breaks the assertion")
+    section = page.partition("## Assertions\n\n")[2].partition("\n\n")[0].splitlines()
+    assert "BROKEN" in section[0]
+    assert section[1].startswith("  - *Example:* ")
+    assert section[2] == "- no guests holds: It holds."
+    assert "<img" not in page
+
+
+def test_evidence_stands_with_its_finding():
+    page = render_summary(replace(QUIET, findings=(replace(finding(), evidence=("a|b",)),)))
+    assert "  - *Seen:* a\\|b\n" in page
+
+
+def test_a_change_says_through_which_acl_at_which_offset_and_time():
+    page = render_summary(replace(QUIET, changes=(CHANGE,), access_changes=1))
+    assert "added ALLOW READ for" in page
+    assert "offset 901 at 2026-11-21 02:00:03 UTC" in page
+
+
+def test_no_more_than_fifty_things_to_do_are_printed():
+    found = [replace(finding(n), fix=f"remedy {n}") for n in range(MOST_ROWS + 3)]
+    tasks = to_do(render_summary(replace(QUIET, findings=tuple(found))))
+    assert len(tasks) == MOST_ROWS + 1
+    assert tasks[-1] == "- … and 3 more"
+
+
+def test_hostile_names_in_remedies_stay_text():
+    page = render_summary(replace(QUIET, findings=(replace(finding(), finding=EVIL, fix=EVIL),)))
+    assert len(to_do(page)) == 1
+    assert "<" not in page
+
+
+def to_do(page):
+    """The lines of the section To do."""
+    return page.partition("## To do\n\n")[2].partition("\n\n")[0].splitlines()
+
+
+def test_hostile_names_add_no_line_to_the_page():
+    def page(text):
+        return render_summary(
+            replace(
+                QUIET,
+                cluster_id=text,
+                notes=(text,),
+                findings=(finding(subject=text),),
+                changes=(change(text, resource=text, cause=text),),
+                access_changes=1,
+            )
+        )
+
+    evil, tame = page(EVIL), page("tame")
+    assert len(evil.splitlines()) == len(tame.splitlines())
+    assert "<" not in evil
+
+
+@pytest.mark.parametrize(("severity", "heading"), [("high", "public"), ("low", "redundant")])
+def test_no_more_than_fifty_findings_of_a_kind_are_printed(severity, heading):
+    rows = tuple(finding(number, severity=severity) for number in range(MOST_ROWS + 7))
+    page = render_summary(replace(QUIET, findings=rows))
+    assert f"### {severity}: {heading}" in page
+    assert page.count("*Fix:*") == MOST_ROWS
+    assert "- … and 7 more" in page
+
+
+def test_the_cap_counts_a_kind_over_all_its_severities():
+    rows = [replace(finding(n, severity="high"), finding="k") for n in range(MOST_ROWS)]
+    rows += [replace(finding(n, severity="low"), finding="k") for n in range(3)]
+    page = render_summary(replace(QUIET, findings=tuple(rows)))
+    assert page.count("*Fix:*") == MOST_ROWS
+    assert "### low: k (3)\n\n- … and 3 more" in page
+
+
+def test_the_largest_changes_come_first_and_the_rest_is_counted():
+    changes = tuple(change(f"User:{number}", gained=number) for number in range(MOST_ROWS + 2))
+    page = render_summary(replace(QUIET, changes=changes, access_changes=len(changes)))
+    assert "| User:51 |" in page
+    assert "| User:1 |" not in page
+    assert "- … and 2 more" in page
+
+
+def test_changes_that_were_not_handed_over_are_counted_too():
+    changes = tuple(change(f"User:{number}") for number in range(MOST_ROWS))
+    page = render_summary(replace(QUIET, changes=changes, access_changes=70_000))
+    assert "70,000 access changes" in page.splitlines()[2]
+    assert "| access changes | 70,000 |" in page
+    assert "- … and 69,950 more" in page

@@ -1,0 +1,22 @@
+"""Kafka's own authorizer, started once per file; its jars are fetched where they miss."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from aclkit.kafka.verify.jars import class_path
+from aclkit.kafka.verify.kafka import Kafka
+
+
+@pytest.fixture(scope="session")
+def kafka_path() -> tuple[Path, ...]:
+    return class_path(print)
+
+
+@pytest.fixture(scope="module")
+def kafka(kafka_path: tuple[Path, ...]) -> Iterator[Kafka]:
+    with Kafka(kafka_path) as kafka:
+        yield kafka

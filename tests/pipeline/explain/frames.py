@@ -1,0 +1,66 @@
+"""Small frames for the transforms of explain: ACLs, inventories, and what a frame must hold."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import astuple
+from typing import Any
+
+from chispa import assert_df_equality
+from pyspark.sql import DataFrame, SparkSession
+
+from aclkit.model.acl import ANY_OTHER, Acl
+from aclkit.model.semantics import KIP_1042, Semantics
+from aclkit.pipeline.explain.scope import Scope
+from aclkit.pipeline.inventory.entry import ALWAYS, FILE, Entry
+from aclkit.pipeline.inventory.survey import Inventory, Texts
+
+ACL_DDL = ", ".join(f"{name} STRING" for name in Acl.__slots__)
+
+
+def acl_frame(spark: SparkSession, acls: Iterable[Acl]) -> DataFrame:
+    """ACLs alive, as columns."""
+    return spark.createDataFrame([astuple(acl) for acl in acls], ACL_DDL)
+
+
+def must_hold(frame: DataFrame, rows: Sequence[Sequence[Any]], ddl: str) -> None:
+    """Compare a whole frame, whatever the order of its rows and whether columns may be null."""
+    expected = frame.sparkSession.createDataFrame(list(rows), ddl)
+    assert_df_equality(
+        frame, expected, ignore_row_order=True, ignore_nullable=True, ignore_column_order=False
+    )
+
+
+def scope_of(
+    acls: Sequence[Acl],
+    *,
+    principals: Sequence[str] = (),
+    hosts: Sequence[str] = (),
+    resources: Sequence[tuple[str, str]] = (),
+    semantics: Semantics = KIP_1042,
+    super_users: frozenset[str] = frozenset(),
+) -> Scope:
+    """What a materialize of these ACLs is about."""
+    return Scope(
+        cluster_id="c",
+        texts=Texts(
+            patterns=tuple(
+                dict.fromkeys((a.resource_type, a.pattern_type, a.resource_name) for a in acls)
+            ),
+            principals=tuple(dict.fromkeys(a.principal for a in acls)),
+            hosts=tuple(dict.fromkeys(a.host for a in acls)),
+        ),
+        inventory=Inventory(
+            principals=tuple(Entry(name=name, origin=FILE) for name in principals),
+            hosts=(
+                *(Entry(name=name, origin=FILE) for name in hosts),
+                Entry(name=ANY_OTHER, origin=ALWAYS, witness="192.0.2.1"),
+            ),
+            resources=tuple(
+                Entry(name=name, resource_type=kind, origin=FILE) for kind, name in resources
+            ),
+            notes=(),
+        ),
+        semantics=semantics,
+        super_users=super_users,
+    )

@@ -1,0 +1,159 @@
+"""Every cell of the explain table against the plain rule, on random ACLs."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import astuple, replace
+
+import pytest
+
+from aclkit.model.acl import ANY_OTHER, ANY_OTHER_PRINCIPAL, Acl, Request
+from aclkit.model.enums import AclOperation
+from aclkit.model.operation import OPERATIONS_OF_TYPE
+from aclkit.model.semantics import BROKER, KAFKA, KIP_1042, BrokerSettings
+from aclkit.pipeline.explain.materialize import MaterializeOptions, materialize, take_inventory
+from aclkit.pipeline.inventory.entry import FILE, HOSTS, PRINCIPALS, RESOURCES, Entry
+from aclkit.pipeline.inventory.survey import Given
+from aclkit.rules.decide.broker_rescan import BrokerRescan
+from aclkit.rules.decide.rules import decide
+from aclkit.warehouse.run import begin_run
+from aclkit.warehouse.store import schema_of
+
+ACLS = 40
+SUPER_USER = "User:root"
+TYPES = tuple(OPERATIONS_OF_TYPE)
+PATTERNS = ("", "a", "b", "ab", "a*", "*", "**", "?", "?b", "a?", "*b", "b?*", "aa", "a**b")
+CLUSTER_PATTERNS = ("kafka-cluster", "*", "kafka-", "kafka-*", "", "?afka-cluster")
+ACL_PRINCIPALS = (
+    "User:a", "User:b", "User:ab", "User:*", "User:a*", "User:?", "U*:a", ":a", "User:", "*:*",
+    "a", "Group:a", "Group:*", SUPER_USER, "User:a*", "User:**",
+)  # fmt: skip
+ACL_HOSTS = ("*", "*", "10.0.0.1", "10.0.0.2", "10.*", "10.0.0.?", "", "**", "::1")
+PERMISSIONS = ("ALLOW", "ALLOW", "ALLOW", "DENY", "UNKNOWN(7)")
+
+GIVEN = {
+    PRINCIPALS: [
+        Entry(name=name, origin=FILE)
+        for name in ("User:a", "User:ab", "User:c", "Group:a", ":a", "User:", "User:a*", SUPER_USER)
+    ],
+    HOSTS: [
+        Entry(name=name, origin=FILE)
+        for name in ("10.0.0.1", "10.0.0.2", "10.0.1.1", "192.168.0.1", "0:0:0:0:0:0:0:1")
+    ],
+    RESOURCES: [
+        Entry(name=name, resource_type=resource_type, origin=FILE)
+        for resource_type in TYPES
+        for name in ("a", "ab", "abb", "b", "*", "*b", "!", "zz")
+        if resource_type != "CLUSTER"
+    ],
+}
+
+CASES = {
+    "kip-1042": (KIP_1042, False),
+    "kafka": (KAFKA, True),
+    "globs-as-a-broker": (replace(KIP_1042, deciding_acl=BROKER, wildcard_defect=True), True),
+}
+"""Three, because each is a materialize: presets, allow.everyone, and settings of their own."""
+
+
+def random_acl(random_, number):
+    resource_type = random_.choice((*TYPES, "TOPIC", "GROUP", "UNKNOWN(9)"))
+    is_cluster = resource_type == "CLUSTER"
+    known = OPERATIONS_OF_TYPE.get(resource_type, ("READ",))
+    return Acl(
+        acl_id=f"acl-{number:03}",
+        resource_type=resource_type,
+        resource_name=random_.choice(CLUSTER_PATTERNS if is_cluster else PATTERNS),
+        pattern_type=random_.choice(("LITERAL", "LITERAL", "PREFIXED", "GLOB", "UNKNOWN(9)")),
+        principal=random_.choice(ACL_PRINCIPALS),
+        host=random_.choice(ACL_HOSTS),
+        operation=random_.choice((*known, *known, "ALL", "UNKNOWN(99)", *AclOperation.__members__)),
+        permission_type=random_.choice(PERMISSIONS),
+    )
+
+
+def random_acls(seed):
+    """Make the ACLs of a cluster; the first one twice, with two ids."""
+    random_ = random.Random(seed)
+    acls = [random_acl(random_, number) for number in range(ACLS)]
+    return [*acls, replace(acls[0], acl_id="acl-twin")]
+
+
+def write_acls(run, acls):
+    rows = [
+        (run.cluster_id, *astuple(acl), number, number, None, "record", None, None)
+        for number, acl in enumerate(acls)
+    ]
+    frame = run.store.spark.createDataFrame(rows, schema=schema_of("acl_history"))
+    run.store.replace_cluster("acl_history", frame, run.cluster_id)
+
+
+@pytest.fixture(scope="module")
+def explained(_session, tmp_path_factory):
+    """Each case's ACLs and cells; all of them are clusters of one warehouse."""
+    found = {}
+    warehouse = str(tmp_path_factory.mktemp("rules"))
+    with begin_run(_session, warehouse, "materialize", lock_timeout=0) as run:
+        for case, (semantics, allow_everyone) in CASES.items():
+            acls = random_acls(case)
+            run.cluster_id = case
+            write_acls(run, acls)
+            settings = BrokerSettings(
+                super_users=frozenset({SUPER_USER}), allow_everyone=allow_everyone
+            )
+            options = MaterializeOptions(
+                settings=settings,
+                semantics=semantics,
+                given=Given(entries=GIVEN, extend=True),
+                dense="always",
+            )
+            materialize(run, take_inventory(run, options), options)
+            found[case] = (acls, settings, semantics)
+        columns = (*(field for field in Request.__slots__), "decision", "rule", "deciding_acl_id")
+        cells = {
+            case: [tuple(row) for row in run.store.cluster_rows("explain", case)
+                   .select(*columns).collect()]
+            for case in CASES
+        }  # fmt: skip
+    return {case: (*found[case], cells[case]) for case in CASES}
+
+
+@pytest.mark.usefixtures("spark")
+@pytest.mark.parametrize("case", CASES)
+def test_every_cell_of_explain_is_what_the_rule_says(explained, case):
+    acls, settings, semantics, cells = explained[case]
+    wrong = []
+    search = BrokerRescan.of((a.resource_type, a.pattern_type, a.resource_name) for a in acls)
+    for *asked, decision, rule, acl_id in cells:
+        request = Request(**dict(zip(Request.__slots__, asked, strict=True)))
+        is_last = search.wildcard_is_last(request.resource_type, request.resource_name)
+        ruling = decide(acls, request, settings, semantics, wildcard_is_last=is_last)
+        right = (ruling.decision, ruling.rule, ruling.acl.acl_id if ruling.acl else None)
+        if (decision, rule, acl_id) != right:
+            wrong.append((request, (decision, rule, acl_id), right))
+    assert wrong == []
+
+
+@pytest.mark.usefixtures("spark")
+@pytest.mark.parametrize("case", CASES)
+def test_cells_are_the_whole_cross_product_once(explained, case):
+    *_, cells = explained[case]
+    keys = [cell[:5] for cell in cells]
+    assert len(set(keys)) == len(keys)
+    principals, hosts = {key[0] for key in keys}, {key[1] for key in keys}
+    resources = {key[3:5] for key in keys}
+    operations = sum(len(OPERATIONS_OF_TYPE[resource_type]) for resource_type, _ in resources)
+    assert len(keys) == len(principals) * len(hosts) * operations
+
+
+@pytest.mark.usefixtures("spark")
+def test_random_acls_exercise_every_rule_and_any_other(explained):
+    rules, others = set(), set()
+    for *_, cells in explained.values():
+        rules |= {(cell[5], cell[6]) for cell in cells}
+        others |= {name for cell in cells for name in cell[:5] if name.endswith("<any-other>")}
+    assert rules == {
+        ("ALLOWED", "SuperUser"), ("ALLOWED", "MatchingAcl"), ("DENIED", "MatchingAcl"),
+        ("ALLOWED", "DefaultAllow"), ("DENIED", "DefaultDeny"),
+    }  # fmt: skip
+    assert others == {ANY_OTHER, ANY_OTHER_PRINCIPAL}

@@ -1,0 +1,126 @@
+"""Deciding only what changes touch against deciding everything anew: the same rows."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from dataclasses import replace
+
+import pytest
+
+from aclkit.model.semantics import KIP_1042, BrokerSettings
+from aclkit.pipeline.explain.materialize import MaterializeOptions, materialize, take_inventory
+from aclkit.pipeline.inventory.entry import FILE, HOSTS, PRINCIPALS, RESOURCES, Entry
+from aclkit.pipeline.inventory.survey import Given
+from aclkit.warehouse.readback import read_written
+from aclkit.warehouse.run import begin_run, publish
+from tests.pipeline.explain.test_against_rules import (
+    GIVEN,
+    SUPER_USER,
+    random_acl,
+    random_acls,
+    write_acls,
+)
+
+TABLES = (
+    "principal", "host", "resource", "host_match", "ruleset_group", "ruleset", "explain_pair",
+    "explain_class_pair", "explain_ruling",
+)  # fmt: skip
+
+
+def options(given, *, full=False):
+    return MaterializeOptions(
+        settings=BrokerSettings(super_users=frozenset({SUPER_USER})),
+        semantics=KIP_1042,
+        given=Given(entries=given),
+        dense="never",
+        full=full,
+    )
+
+
+def decide(spark, warehouse, acls, given, *, full=False, cluster="c"):
+    """Publish a run; return all rows of its tables, its notes, and what changed."""
+    with begin_run(spark, warehouse, "materialize", lock_timeout=0) as run:
+        run.cluster_id = cluster
+        write_acls(run, acls)
+        asked = options(given, full=full)
+        scope = take_inventory(run, asked)
+        result = materialize(run, scope, asked)
+        publish(run)
+        result.output.forget()
+        with read_written(run.store, cluster, *TABLES, "access_change") as read:
+            tables = {
+                name: Counter(map(repr, read.rows(f"SELECT * FROM {name}"))) for name in TABLES
+            }
+            changes = read.rows(
+                "SELECT principal, principal_class, resource_type, resource_name, cause, gained, "
+                f"lost FROM access_change WHERE run_id = '{run.run_id}'"
+            )
+    return tables, run.notes, sorted(map(repr, changes))
+
+
+def changed(acls, seed):
+    """Remove some ACLs and add others, own and shared, of every kind of pattern."""
+    random_ = random.Random(seed)
+    kept = [acl for acl in acls if random_.random() > 0.08]
+    known = {acl.principal for acl in acls if acl.principal.startswith("User:")}
+    fresh = [random_acl(random_, 100 * seed + n) for n in range(5)]
+    # No principal text that is new and no exact one: that would be another class.
+    return kept + [a for a in fresh if a.principal in known and a.host in ("*", "10.0.0.1")]
+
+
+@pytest.fixture
+def rounds():
+    """Three nights: the first, ACLs that come and go, and then topics and principals too."""
+    acls = random_acls(7)
+    second = changed(acls, 1)
+    grown = {
+        PRINCIPALS: [*GIVEN[PRINCIPALS][1:], Entry(name="User:b", origin=FILE)],
+        HOSTS: GIVEN[HOSTS],
+        RESOURCES: [*GIVEN[RESOURCES][2:], Entry(name="abc", resource_type="TOPIC", origin=FILE)],
+    }
+    return [(acls, GIVEN), (second, GIVEN), (changed(second, 2), grown)]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("scheme", ["", "file://"], ids=["by-duckdb", "by-spark"])
+def test_touched_pairs_decided_again_give_the_tables_of_a_full_rebuild(
+    spark, tmp_path, rounds, scheme
+):
+    step_by_step, at_once = f"{scheme}{tmp_path}/steps", f"{tmp_path}/full"
+    for number, (acls, given) in enumerate(rounds):
+        tables, notes, changes = decide(spark, step_by_step, acls, given)
+        expected, _, all_changes = decide(spark, at_once, acls, given, full=True)
+        assert any("decided again" in note for note in notes) == (number > 0)
+        for name in TABLES:
+            assert tables[name] == expected[name], name
+        assert changes == all_changes
+        assert bool(changes) == (number > 0)
+
+
+def test_other_settings_decide_everything_anew(spark, tmp_path):
+    acls = random_acls(3)[:6]
+    few = {kind: entries[:3] for kind, entries in GIVEN.items()}
+    decide(spark, str(tmp_path), acls, few)
+    with begin_run(spark, str(tmp_path), "materialize", lock_timeout=0) as run:
+        run.cluster_id = "c"
+        other = replace(options(few), settings=BrokerSettings(allow_everyone=True))
+        scope = take_inventory(run, other)
+        result = materialize(run, scope, other)
+        result.output.forget()
+    assert not any("decided again" in note for note in run.notes)
+
+
+def test_what_another_cluster_decided_meanwhile_stays(spark, tmp_path):
+    acls, few = random_acls(7), {kind: entries[:2] for kind, entries in GIVEN.items()}
+    warehouse = str(tmp_path)
+    decide(spark, warehouse, acls, few)
+    expected, _, _ = decide(spark, warehouse, random_acls(5)[:8], few, cluster="other")
+    _, notes, _ = decide(spark, warehouse, changed(acls, 1), few)
+    assert any("decided again" in note for note in notes)
+    with (
+        begin_run(spark, warehouse, "materialize", lock_timeout=0) as run,
+        read_written(run.store, "other", *TABLES) as read,
+    ):
+        for name in TABLES:
+            assert Counter(map(repr, read.rows(f"SELECT * FROM {name}"))) == expected[name], name

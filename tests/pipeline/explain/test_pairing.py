@@ -1,0 +1,213 @@
+"""Pairs and rulesets on frames of a few rows: who is touched by which groups of ACLs."""
+
+from __future__ import annotations
+
+import hashlib
+
+from pyspark.sql import functions as F
+
+from aclkit.model.operation import OPERATIONS_OF_TYPE
+from aclkit.model.semantics import KAFKA, KIP_1042
+from aclkit.pipeline.explain import pairing, reach, rulesets, tables
+from aclkit.pipeline.explain.few import content_id
+from aclkit.pipeline.explain.reach import Late
+from aclkit.runtime.frame import Steps
+from tests.factories import acl
+from tests.pipeline.explain.frames import acl_frame, must_hold, scope_of
+
+
+def pair(spark, scope, acls):
+    """The pairing of a scope, with the ACLs of each ruleset by its id."""
+    steps = Steps()
+    matching = pairing.match_resources(spark, scope, steps)
+    numbered = steps.settle(pairing.number_acls(scope, acl_frame(spark, acls)))
+    found = pairing.pair_up(scope, numbered, matching, steps)
+    acls_of = {row["group_id"]: row["acl_ids"] for row in found.groups.collect()}
+    held = {
+        row["ruleset_id"]: (
+            tuple(sorted(acl_id for group in row["group_ids"] for acl_id in acls_of[group])),
+            row["wildcard_last"],
+        )
+        for row in found.contents.collect()
+    }
+    return found, held
+
+
+def rulesets_of(rows, held):
+    """(who, resource) → the ACLs of its ruleset, or the fixed ruleset's name."""
+    return {
+        (row[0], row["resource_name"]): held.get(row["ruleset_id"], row["ruleset_id"])
+        for row in rows.collect()
+    }
+
+
+ACLS = [
+    acl("pay", pattern_type="PREFIXED", principal="User:a", acl_id="prefix-a"),
+    acl("pay-in", principal="User:a", acl_id="literal-a"),
+    acl("pay-in", principal="User:*", acl_id="literal-all"),
+    acl("*", principal="User:b", acl_id="all-b"),
+    acl("pay-in", resource_type="GROUP", principal="User:a", acl_id="group-a"),
+]
+SCOPE = scope_of(
+    ACLS,
+    principals=("User:a", "User:b", "User:c", "User:root"),
+    resources=(("TOPIC", "pay-in"), ("TOPIC", "pay-out"), ("TOPIC", "x"), ("GROUP", "y")),
+    super_users=frozenset({"User:root"}),
+)
+
+
+def test_a_pair_has_the_acls_that_reach_the_resource_for_the_principal_and_its_class(spark):
+    found, held = pair(spark, SCOPE, ACLS)
+    principals = found.pairs.select("principal", "resource_name", "ruleset_id")
+    assert rulesets_of(principals, held) == {
+        ("User:a", "pay-in"): (("literal-a", "literal-all", "prefix-a"), None),
+        ("User:a", "pay-out"): (("prefix-a",), None),
+        ("User:b", "pay-in"): (("all-b", "literal-all"), None),
+        ("User:b", "pay-out"): (("all-b",), None),
+        ("User:b", "x"): (("all-b",), None),
+    }
+
+
+def test_every_class_and_resource_has_a_ruleset_found_or_fixed(spark):
+    found, held = pair(spark, SCOPE, ACLS)
+    (class_id,) = set(SCOPE.classes.class_of.values())
+    shared = found.class_pairs.select("principal_class", "resource_name", "ruleset_id")
+    assert rulesets_of(shared, held) == {
+        (class_id, "pay-in"): (("literal-all",), None),
+        (class_id, "pay-out"): "other:TOPIC",
+        (class_id, "x"): "other:TOPIC",
+        (class_id, "y"): "none:GROUP",
+    }
+
+
+def test_below_the_wildcard_rulesets_of_a_broker_say_where_it_comes_last(spark):
+    acls = [acl("*", principal="User:a", acl_id="all"), acl("#", principal="User:a", acl_id="own")]
+    scope = scope_of(
+        acls,
+        principals=("User:a",),
+        resources=(("TOPIC", "!"), ("TOPIC", "#"), ("TOPIC", "a")),
+        semantics=KAFKA,
+    )
+    found, held = pair(spark, scope, acls)
+    principals = found.pairs.select("principal", "resource_name", "ruleset_id")
+    assert rulesets_of(principals, held) == {
+        ("User:a", "!"): (("all",), "all"),
+        ("User:a", "#"): (("all", "own"), "deny"),
+        ("User:a", "a"): (("all",), None),
+    }
+
+
+def test_resources_are_numbered_in_the_order_of_type_and_name_with_all_their_patterns(spark):
+    found = pairing.match_resources(spark, SCOPE, Steps())
+    must_hold(
+        found.resources.select(
+            "resource_no", "late", "resource_type", "resource_name", "pattern_ids"
+        ),
+        [
+            (0, 0, "GROUP", "y", []),
+            (1, 0, "TOPIC", "pay-in", [0, 1, 2]),
+            (2, 0, "TOPIC", "pay-out", [0, 2]),
+            (3, 0, "TOPIC", "x", [2]),
+        ],
+        "resource_no INT, late BIGINT, resource_type STRING, resource_name STRING, "
+        "pattern_ids ARRAY<INT>",
+    )
+    assert found.late == Late(0, 0)
+
+
+def test_a_group_is_the_acls_of_one_pattern_and_one_principal(spark):
+    twins = [acl(acl_id="2"), acl(acl_id="1", host="10.0.0.1"), acl(principal="User:b", acl_id="3")]
+    scope = scope_of(twins)
+    groups = reach.group_acls(pairing.number_acls(scope, acl_frame(spark, twins)))
+    must_hold(
+        groups.select("principal", "acl_ids", "group_id"),
+        [("User:a", ["1", "2"], content_id("12")), ("User:b", ["3"], content_id("3"))],
+        "principal STRING, acl_ids ARRAY<STRING>, group_id STRING",
+    )
+
+
+def test_what_touches_a_pair_is_the_exclusive_or_of_the_bits_of_its_groups(spark):
+    ddl = "part INT, resource_no INT, late BIGINT, subject INT, group_no BIGINT, bits1 BIGINT, bits2 BIGINT"  # noqa: E501 -- one column after another
+    rows = [(0, 1, 0, 5, 1, 0b110, 1), (0, 1, 0, 5, 2, 0b011, 1), (0, 1, 0, -1, 3, 0b1000, 7)]
+    found = reach.touch(spark.createDataFrame(rows, ddl))
+    must_hold(
+        found.select("resource_no", "subject", "set1", "set2"),
+        [(1, 5, 0b101, 0), (1, -1, 0b1000, 7)],
+        "resource_no INT, subject INT, set1 BIGINT, set2 BIGINT",
+    )
+
+
+def test_an_own_pair_adds_the_set_of_its_class_and_the_salt_of_late_resources(spark):
+    touched = spark.createDataFrame(
+        [(0, 1, 16, 5, 1, 1), (0, 1, 16, -1, 2, 2), (0, 2, 0, 5, 4, 4)],
+        "part INT, resource_no INT, late BIGINT, subject INT, set1 BIGINT, set2 BIGINT",
+    )
+    classes = spark.createDataFrame([(5, -1)], "subject INT, class_no INT")
+    of_classes = reach.class_pairs(touched)
+    found = reach.own_pairs(touched, classes, of_classes)
+    must_hold(
+        found.select("resource_no", "subject", "set1", "set2", "class1", "class2"),
+        [(1, 5, 1 ^ 2 ^ 16, 1 ^ 2, 2 ^ 16, 2), (2, 5, 4, 4, None, None)],
+        "resource_no INT, subject INT, set1 BIGINT, set2 BIGINT, class1 BIGINT, class2 BIGINT",
+    )
+
+
+def test_a_packed_pair_gives_its_resource_back(spark):
+    numbers = [(number, subject) for number in (0, 7, 2**31 - 1) for subject in (-(2**31), -1, 3)]
+    frame = spark.createDataFrame(numbers, "resource_no INT, subject INT")
+    packed = frame.select("resource_no", reach.resource_of(reach.packed_pair()).alias("again"))
+    assert packed.where("resource_no <> again").count() == 0
+    assert frame.select(reach.packed_pair()).distinct().count() == len(numbers)
+
+
+def test_the_content_of_a_ruleset_is_looked_up_at_its_first_pair(spark):
+    ddl = "part INT, resource_no INT, subject INT, set1 BIGINT, set2 BIGINT, class1 BIGINT, class2 BIGINT"  # noqa: E501 -- one column after another
+    rows = [(0, 9, 1, 5, 5, None, None), (0, 2, 1, 5, 5, None, None), (0, 3, 1, 6, 6, 8, 8)]
+    firsts = rulesets.first_pairs(spark.createDataFrame(rows, ddl))
+    found = firsts.select(*rulesets.SET, reach.resource_of(F.col("pair")).alias("no"), "class1")
+    must_hold(
+        found, [(5, 5, 2, None), (6, 6, 3, 8)],
+        "set1 BIGINT, set2 BIGINT, no INT, class1 BIGINT",
+    )  # fmt: skip
+
+
+def test_the_id_of_a_ruleset_is_a_hash_of_its_groups_and_of_where_the_wildcard_is_last(spark):
+    frame = spark.createDataFrame(
+        [(["a", "b"], None), (["a", "b"], "all")], "ids ARRAY<STRING>, last STRING"
+    )
+    found = frame.select(rulesets.ruleset_id(F.col("ids"), F.col("last"))).collect()
+    wanted = [hashlib.sha256(text).hexdigest()[:32] for text in (b"a,b", b"a,b,* all")]
+    assert [row[0] for row in found] == wanted
+
+
+def test_the_tables_of_pairs_have_the_fixed_rulesets_too(spark):
+    found, _ = pair(spark, SCOPE, ACLS)
+    rows = tables.of_pairing(spark, found)
+    fixed = {r["ruleset_id"] for r in rows["ruleset"].where("size(group_ids) = 0").collect()}
+    assert fixed == {
+        "super",
+        *(f"{kind}:{of}" for kind in ("none", "other") for of in OPERATIONS_OF_TYPE),
+    }
+
+
+def test_the_rows_of_an_inventory_say_class_and_super_user_and_which_hosts_are_named(spark):
+    acls = [acl(host="10.0.0.1"), acl()]
+    scope = scope_of(
+        acls,
+        principals=("User:a", "User:root"),
+        hosts=("10.0.0.1", "10.0.0.2"),
+        resources=(("TOPIC", "x"),),
+        super_users=frozenset({"User:root"}),
+        semantics=KIP_1042,
+    )
+    rows = tables.of_inventory(scope)
+    class_of = scope.classes.class_of
+    assert [row[1:6] for row in rows["principal"]] == [
+        ("User:a", "User", "a", class_of["User:a"], False),
+        ("User:root", "User", "root", class_of["User:root"], True),
+    ]
+    assert [row[1:3] for row in rows["host"]] == [
+        ("10.0.0.1", True), ("10.0.0.2", False), ("<any-other>", False),
+    ]  # fmt: skip
+    assert ("c", "10.0.0.1", "10.0.0.1") in rows["host_match"]
+    assert tables.digest_of(rows) == tables.digest_of(tables.of_inventory(scope))

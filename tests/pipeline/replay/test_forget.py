@@ -1,0 +1,69 @@
+"""What --forget is told, and what of the ranges it leaves."""
+
+from __future__ import annotations
+
+import pytest
+
+from aclkit.errors import UsageError
+from aclkit.pipeline.replay.forget import Offsets, Origin, parse_forget
+from aclkit.pipeline.replay.ranges import END, Range, readable_again, without_offsets
+
+RECORD = Range(0, 100, 1, "record")
+SNAPSHOT = Range(0, 60, 1, "snapshot")
+LISTING = Range(3, 4, None, "listing")
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("5-9", Offsets(5, 10)),
+        ("5-5", Offsets(5, 6)),
+        ("5-", Offsets(5, END)),
+        ("/kafka/0.log", Origin("/kafka/0.log")),
+        ("metadata-log:/kafka", Origin("/kafka")),
+        ("s3://bucket/0.log", Origin("s3://bucket/0.log")),
+        ("live:broker:9092", Origin("live:broker:9092")),
+        ("12", Origin("12")),
+    ],
+)
+def test_offsets_include_both_ends_and_anything_else_is_a_source(text, expected):
+    assert parse_forget(text) == expected
+
+
+@pytest.mark.parametrize("text", ["", "9-5", "metadata-log:"])
+def test_what_names_nothing_makes_no_sense(text):
+    with pytest.raises(UsageError, match="--forget"):
+        parse_forget(text)
+
+
+def test_offsets_are_cut_out_of_the_log():
+    assert without_offsets([RECORD], [(10, 20), (99, 200)], ()) == [
+        Range(0, 10, 1, "record"),
+        Range(20, 99, 1, "record"),
+    ]
+
+
+def test_snapshots_go_as_a_whole_and_only_by_their_own_end():
+    kept = without_offsets([RECORD, SNAPSHOT, Range(0, 70, 1, "snapshot")], [], {60})
+    assert kept == [RECORD, Range(0, 70, 1, "snapshot")]
+    assert without_offsets([SNAPSHOT], [(0, 100)], ()) == [SNAPSHOT]
+
+
+def test_the_number_of_a_listing_stays():
+    assert without_offsets([LISTING], [(0, END)], ()) == [LISTING]
+
+
+def lost(start, stop):
+    return Range(start, stop, None, "unreadable")
+
+
+def test_what_a_reject_that_is_gone_had_lost_is_readable_again():
+    assert readable_again([lost(10, 20)], gone=[10], left=[]) == []
+    assert readable_again([lost(10, 20)], gone=[10], left=[15]) == [lost(15, 20)]
+    assert readable_again([lost(10, 20)], gone=[15], left=[10]) == [lost(10, 15)]
+
+
+def test_what_another_reject_lost_stays_lost():
+    assert readable_again([lost(10, 20)], gone=[10], left=[10]) == [lost(10, 20)]
+    assert readable_again([lost(10, 20)], gone=[3], left=[10]) == [lost(10, 20)]
+    assert readable_again([RECORD], gone=[10], left=[]) == [RECORD]

@@ -1,0 +1,183 @@
+"""Ranges: what is known of a log, whatever order it came in."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from aclkit.pipeline.replay.ranges import (
+    Leg,
+    Range,
+    merge_ranges,
+    plan,
+    spare_snapshots,
+    without_snapshots,
+)
+
+
+def record(start: int, end: int, epoch: int | None = 1) -> Range:
+    return Range(start, end, epoch, "record")
+
+
+def snapshot(end: int, epoch: int = 1) -> Range:
+    return Range(0, end, epoch, "snapshot")
+
+
+def test_touching_ranges_of_one_epoch_become_one():
+    merged = merge_ranges([record(0, 10)], [record(10, 20), record(5, 12)])
+    assert merged.ranges == (record(0, 20),)
+    assert merged.diverged == ()
+
+
+def test_a_higher_epoch_withdraws_the_lower_from_there_on():
+    merged = merge_ranges([record(0, 100, epoch=1)], [record(80, 120, epoch=2)])
+    assert merged.ranges == (record(0, 80, epoch=1), record(80, 120, epoch=2))
+    assert merged.diverged == ((80, 100),)
+    assert merged.cuts == {1: 80}
+
+
+def test_a_stale_tail_that_comes_late_is_withdrawn_too():
+    early = merge_ranges([record(0, 80, 1), record(80, 120, 2)], [record(60, 100, 1)])
+    late = merge_ranges([record(60, 100, 1)], [record(0, 80, 1), record(80, 120, 2)])
+    assert early.ranges == late.ranges == (record(0, 80, 1), record(80, 120, 2))
+
+
+def test_ranges_without_epoch_are_never_withdrawn():
+    merged = merge_ranges([record(0, 10, epoch=None)], [record(0, 10, epoch=5)])
+    assert set(merged.ranges) == {record(0, 10, epoch=None), record(0, 10, epoch=5)}
+
+
+def test_snapshots_stay_apart():
+    merged = merge_ranges([snapshot(10)], [snapshot(20)])
+    assert merged.ranges == (snapshot(10), snapshot(20))
+
+
+@given(
+    st.lists(
+        st.builds(
+            lambda start, length, epoch: record(start, start + length, epoch),
+            st.integers(0, 30),
+            st.integers(1, 10),
+            st.integers(0, 3),
+        ),
+        max_size=8,
+    ),
+    st.randoms(use_true_random=False),
+)
+def test_order_of_arrival_leaves_no_trace(ranges: list[Range], order: random.Random):
+    at_once = merge_ranges([], ranges).ranges
+    shuffled = list(ranges)
+    order.shuffle(shuffled)
+    one_by_one: tuple[Range, ...] = ()
+    for item in shuffled:
+        one_by_one = merge_ranges(one_by_one, [item]).ranges
+    assert one_by_one == at_once
+
+
+def test_a_gapless_log_is_one_leg():
+    itinerary = plan([record(0, 20)])
+    assert itinerary.legs == (Leg("record", 0, 20),)
+    assert (itinerary.head, itinerary.holes) == (20, ())
+
+
+def test_history_stops_before_a_hole():
+    itinerary = plan([record(0, 10), record(15, 20)])
+    assert (itinerary.head, itinerary.holes) == (10, ((10, 15),))
+
+
+def test_accepted_holes_are_crossed_and_named():
+    itinerary = plan([record(0, 10), record(15, 20)], accept_holes=True)
+    assert (itinerary.head, itinerary.holes) == (20, ((10, 15),))
+
+
+def test_a_later_snapshot_bridges_a_hole():
+    itinerary = plan([record(0, 10), record(15, 30), snapshot(20)])
+    assert itinerary.legs == (
+        Leg("record", 0, 10),
+        Leg("snapshot", 10, 20),
+        Leg("record", 20, 30),
+    )
+    assert (itinerary.head, itinerary.holes) == (30, ())
+
+
+def test_a_log_above_zero_without_snapshot_is_a_hole():
+    itinerary = plan([record(5, 10)])
+    assert (itinerary.head, itinerary.holes) == (0, ((0, 5),))
+
+
+def test_a_snapshot_starts_history():
+    itinerary = plan([record(5, 10), snapshot(7)])
+    assert itinerary.legs == (Leg("snapshot", 0, 7), Leg("record", 7, 10))
+
+
+def test_a_snapshot_within_a_gapless_log_is_only_a_check():
+    itinerary = plan([record(0, 30), snapshot(20)])
+    assert itinerary.legs == (Leg("record", 0, 30),)
+    assert itinerary.checks == (20,)
+
+
+def test_a_snapshot_never_moves_the_head_back():
+    assert plan([record(0, 30), snapshot(20)]).head == 30
+
+
+def test_unreadable_offsets_at_the_end_are_a_hole():
+    itinerary = plan([record(0, 10), Range(10, 12, None, "unreadable")])
+    assert (itinerary.head, itinerary.holes) == (10, ((10, 12),))
+
+
+def test_what_another_copy_could_read_is_no_hole():
+    itinerary = plan([record(0, 20), Range(10, 12, None, "unreadable")])
+    assert (itinerary.head, itinerary.holes) == (20, ())
+
+
+def test_rows_at_or_above_the_high_watermark_do_not_count():
+    itinerary = plan([record(0, 30), snapshot(25)], high_watermark=20)
+    assert (itinerary.head, itinerary.checks) == (20, ())
+
+
+def test_what_was_unreadable_once_and_read_another_time_is_read():
+    merged = merge_ranges([Range(5, 15, None, "unreadable")], [record(0, 10)])
+    assert merged.ranges == (record(0, 10), Range(10, 15, None, "unreadable"))
+    assert merge_ranges([record(0, 10)], [Range(5, 15, None, "unreadable")]) == merged
+
+
+def test_each_bridge_is_named_and_the_nearest_snapshot_is_taken():
+    itinerary = plan([record(0, 10), record(15, 30), snapshot(18), snapshot(25), snapshot(12)])
+    assert itinerary.bridged == ((10, 12), (12, 18))
+    assert itinerary.checks == (25,)
+
+
+@pytest.mark.parametrize(
+    ("end", "known"), [(5, True), (10, True), (14, False), (18, True), (25, True), (31, False)]
+)
+def test_the_way_knows_what_it_travelled_and_the_snapshots_it_jumped_onto(end, known):
+    assert plan([record(0, 10), record(15, 30), snapshot(18)]).knows(end) is known
+
+
+RANGES = st.lists(
+    st.one_of(
+        st.builds(lambda a, n: record(a, a + n), st.integers(0, 40), st.integers(1, 15)),
+        st.builds(snapshot, st.integers(1, 60)),
+    ),
+    max_size=10,
+)
+
+
+def explained(ranges: Iterable[Range]) -> list[Range]:
+    """What is kept of ranges, where none of their snapshots is known."""
+    merged = merge_ranges([], ranges).ranges
+    return without_snapshots(merged, spare_snapshots(merged, []))
+
+
+@given(RANGES, RANGES)
+def test_snapshots_that_the_log_explains_are_never_missed(first, second):
+    """Neither on the way now, nor when more is read later, in whatever order."""
+    whole = merge_ranges([], [*first, *second]).ranges
+    kept = explained([*explained(first), *second])
+    assert plan(kept).legs == plan(whole).legs
+    assert plan(kept).holes == plan(whole).holes
+    assert set(kept) == set(explained([*explained(second), *first]))

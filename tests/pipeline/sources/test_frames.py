@@ -1,0 +1,192 @@
+"""Rules of aclkit.pipeline.sources.frames, on golden bytes of Kafka and on broken ones."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from aclkit.pipeline.sources.frames import UndecodableRecord, parse_frame, parse_values
+from tests.pipeline.sources.log_bytes import ACL, BEGIN, END, NO_OP, REMOVE
+
+
+def scram(name: bytes = b"bob", mechanism: int = 1) -> bytes:
+    secrets = b"\x05SALT" + b"\x05SKEY" + b"\x05VKEY" + b"\x00\x00\x10\x00"
+    return b"\x01\x0b\x00" + bytes([len(name) + 1]) + name + bytes([mechanism]) + secrets + b"\x00"
+
+
+def undecodable(value: bytes | None) -> UndecodableRecord:
+    with pytest.raises(UndecodableRecord) as caught:
+        parse_frame(value)
+    return caught.value
+
+
+def test_acl_record_gives_its_seven_fields_and_id_as_kafka_names_them():
+    assert parse_frame(ACL) == {
+        "record_type": "ACCESS_CONTROL_ENTRY_RECORD",
+        "acl_id": "QZDDv-R7SyaPgetDPGd0Mw",
+        "resource_type": "TOPIC",
+        "resource_name": "foo_",
+        "pattern_type": "PREFIXED",
+        "principal": "User:*",
+        "host": "*",
+        "operation": "READ",
+        "permission_type": "ALLOW",
+    }
+
+
+def test_removal_gives_the_id_alone():
+    assert parse_frame(REMOVE) == {
+        "record_type": "REMOVE_ACCESS_CONTROL_ENTRY_RECORD",
+        "acl_id": "QZDDv-R7SyaPgetDPGd0Mw",
+    }
+
+
+@pytest.mark.parametrize(
+    ("golden", "record_type"),
+    [
+        ("01170000", "BEGIN_TRANSACTION_RECORD"),
+        ("0117000100040474786e", "BEGIN_TRANSACTION_RECORD"),
+        ("01180000", "END_TRANSACTION_RECORD"),
+        ("01190000", "ABORT_TRANSACTION_RECORD"),
+        ("0119000100020272", "ABORT_TRANSACTION_RECORD"),
+    ],
+)
+def test_transaction_marks_keep_their_type_and_not_their_text(golden, record_type):
+    assert parse_frame(bytes.fromhex(golden)) == {"record_type": record_type}
+
+
+def test_topic_gives_name_and_id():
+    golden = bytes.fromhex("0102000648656c6c6fc86b3b1fe0cb4ce181f4cea4d6e1334c00")
+    assert parse_frame(golden) == {
+        "record_type": "TOPIC_RECORD",
+        "resource_name": "Hello",
+        "topic_id": "yGs7H-DLTOGB9M6k1uEzTA",
+    }
+
+
+def test_removed_topic_gives_its_id():
+    golden = bytes.fromhex("0109006a8b50173ce54b0c94871b22a1302fc100")
+    assert parse_frame(golden) == {
+        "record_type": "REMOVE_TOPIC_RECORD",
+        "topic_id": "aotQFzzlSwyUhxsioTAvwQ",
+    }
+
+
+@pytest.mark.parametrize(
+    ("code", "mechanism"),
+    [(1, "SCRAM-SHA-256"), (2, "SCRAM-SHA-512"), (0, "UNKNOWN(0)"), (0xFF, "UNKNOWN(-1)")],
+)
+def test_scram_credential_gives_user_and_mechanism_and_nothing_secret(code, mechanism):
+    assert parse_frame(scram(mechanism=code)) == {
+        "record_type": "USER_SCRAM_CREDENTIAL_RECORD",
+        "principal": "User:bob",
+        "mechanism": mechanism,
+    }
+
+
+def test_removed_scram_credential_gives_user_and_mechanism():
+    assert parse_frame(b"\x01\x16\x00\x04bob\x02\x00") == {
+        "record_type": "REMOVE_USER_SCRAM_CREDENTIAL_RECORD",
+        "principal": "User:bob",
+        "mechanism": "SCRAM-SHA-512",
+    }
+
+
+@pytest.mark.parametrize("golden", ["01140000", "010c00116d657461646174612e76657273696f6e001d00"])
+def test_known_foreign_records_give_nothing(golden):
+    assert parse_frame(bytes.fromhex(golden)) is None
+
+
+def test_version_of_an_acl_record_is_not_checked():
+    assert parse_frame(ACL[:2] + b"\x01" + ACL[3:]) == parse_frame(ACL)
+
+
+def test_numbers_may_be_written_longer_than_they_need():
+    assert parse_frame(b"\x81\x00\x92\x00\x80\x00" + ACL[3:]) == parse_frame(ACL)
+
+
+def test_codes_are_signed_bytes_and_unknown_ones_keep_their_code():
+    fields = parse_frame(ACL[:19] + b"\xfd" + ACL[20:-2] + b"\x09" + ACL[-1:])
+    assert fields["resource_type"] == "UNKNOWN(-3)"
+    assert fields["permission_type"] == "UNKNOWN(9)"
+
+
+def test_bytes_that_are_no_utf8_become_the_replacement_character():
+    assert parse_frame(ACL.replace(b"foo_", b"fo\xff_"))["resource_name"] == "fo\ufffd_"
+
+
+def test_uuid_of_zeros_is_text_like_any_other():
+    assert parse_frame(b"\x01\x13\x00" + bytes(16) + b"\x00")["acl_id"] == "A" * 22
+
+
+def test_unknown_tagged_fields_are_passed_over():
+    assert parse_frame(ACL[:-1] + b"\x02\x00\x01x\x07\x02yz") == parse_frame(ACL)
+
+
+@pytest.mark.parametrize("cut", range(3, len(ACL)))
+def test_acl_record_cut_anywhere_loses_an_acl_fact_and_may_be_shown(cut):
+    error = undecodable(ACL[:cut])
+    assert error.loses_acl
+    assert error.is_acl
+
+
+@pytest.mark.parametrize("value", [None, b"", b"\x01", b"\x80", b"\x00\x12\x00", b"\x02\x12\x00"])
+def test_frame_that_does_not_tell_its_key_may_lose_an_acl_and_is_never_shown(value):
+    error = undecodable(value)
+    assert error.loses_acl
+    assert not error.is_acl
+
+
+def test_frame_version_other_than_one_is_named():
+    assert "unknown frame version 2" in str(undecodable(b"\x02" + ACL[1:]))
+
+
+def test_bytes_behind_the_message_are_an_error():
+    assert "Found 2 byte(s) of garbage after 19" in str(undecodable(REMOVE + b"ab"))
+
+
+def test_null_in_a_field_that_cannot_be_null_is_an_error():
+    assert undecodable(ACL.replace(b"\x05foo_", b"\x00")).loses_acl
+
+
+def test_broken_transaction_mark_may_lose_acl_facts():
+    error = undecodable(b"\x01\x17\x00\x05")
+    assert error.loses_acl
+    assert not error.is_acl
+
+
+@pytest.mark.parametrize("value", [b"\x01\x02\x00\x09ab", b"\x01\x0b\x00\x00", b"\x01\x16\x00"])
+def test_broken_foreign_record_loses_no_acl_and_is_never_shown(value):
+    error = undecodable(value)
+    assert not error.loses_acl
+    assert not error.is_acl
+
+
+@pytest.mark.parametrize("key", [6, 13, 16, 29, 126])
+def test_record_of_an_unknown_type_loses_no_acl(key):
+    error = undecodable(bytes([1, key, 0, 0]))
+    assert str(error) == f"unknown record type {key}"
+    assert not error.loses_acl
+
+
+def test_records_are_told_by_their_index_and_foreign_ones_passed_over():
+    values = [NO_OP, ACL, NO_OP, b"\x01\x06\x00", BEGIN, END]
+    assert [index for index, _ in parse_values(values)] == [1, 3, 4, 5]
+
+
+@given(st.binary(max_size=60), st.sampled_from([b"", ACL[:3], ACL[:19], b"\x01\x0b\x00"]))
+def test_no_bytes_whatever_raise_anything_else(tail, head):
+    assert len(list(parse_values([head + tail]))) <= 1
+
+
+@pytest.mark.parametrize(("length", "is_read"), [(32_767, True), (32_768, False)])
+def test_a_string_longer_than_kafka_reads_is_undecodable(length, is_read):
+    name, varint = b"x" * length, bytes([(length + 1) & 0x7F | 0x80])
+    varint += bytes([(length + 1) >> 7 & 0x7F | 0x80, (length + 1) >> 14])
+    long = ACL.replace(b"\x05foo_", varint + name)
+    if is_read:
+        assert len(parse_frame(long)["resource_name"]) == length
+    else:
+        assert "invalid length 32768" in str(undecodable(long))
+        assert undecodable(long).loses_acl

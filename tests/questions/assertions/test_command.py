@@ -1,0 +1,90 @@
+"""The command assert: lines, formats and exit codes."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from aclkit.cli import cli
+from tests.questions.query import small_warehouse as small
+
+EXAMPLE = Path(__file__).parents[3] / "conf" / "assertions.toml"
+HOLDS = '[[never]]\nname="fine"\nprincipals="User:carol"\noperations="ALTER"\nresources="cluster"\n'
+FAILS = HOLDS.replace("fine", "bad").replace("User:carol", "User:alice")
+FAILS = FAILS.replace("ALTER", "READ").replace("cluster", "topic:payments")
+
+
+@pytest.fixture(scope="module")
+def root(tmp_path_factory):
+    path = tmp_path_factory.mktemp("assert") / "warehouse"
+    small.build(path)
+    return path
+
+
+@pytest.fixture
+def run(root, tmp_path):
+    def call(text, *arguments, code):
+        file = tmp_path / "a.toml"
+        file.write_text(text)
+        result = CliRunner().invoke(
+            cli, ["--warehouse", str(root), "assert", str(file), *arguments]
+        )
+        assert result.exit_code == code, result.output
+        assert "Traceback" not in result.output
+        return result
+
+    return call
+
+
+def test_a_file_that_holds_ends_with_exit_code_0(run):
+    (row,) = json.loads(run(HOLDS, "--format", "json", code=0).stdout)
+    assert (row["state"], row["violations"], row["principal"]) == ("passed", 0, None)
+
+
+def test_a_failed_one_shows_the_decision_rule_and_deciding_acl_and_ends_with_1(run):
+    rows = [
+        json.loads(line)
+        for line in run(HOLDS + FAILS, "--format", "jsonl", code=1).stdout.splitlines()
+    ]
+    assert [row["state"] for row in rows] == ["passed", "failed"]
+    bad = rows[1]
+    assert (bad["principal"], bad["host"], bad["operation"], bad["resource"]) == (
+        "User:alice", "10.0.0.1", "READ", "topic:payments",
+    )  # fmt: skip
+    assert (bad["decision"], bad["rule"], bad["acl_id"]) == ("ALLOWED", "MatchingAcl", "acl-01")
+    assert bad["deciding_acl"] == str(small.ACLS[0])
+
+
+def test_what_is_about_nothing_is_said(run):
+    result = run('[[never]]\nname="empty"\nresources="topic:x.*"\ninventory_only=true', code=0)
+    assert "'empty' is about nothing that is known" in result.stderr
+
+
+def test_a_malformed_file_ends_with_2_and_its_line_and_key(run):
+    assert (
+        "a.toml:3: [[never]] 'n' operations: expected"
+        in run('[[never]]\nname="n"\noperations="RAED"', code=2).stderr
+    )
+
+
+def test_a_missing_file_ends_with_2(root):
+    result = CliRunner().invoke(cli, ["--warehouse", str(root), "assert", "nowhere.toml"])
+    assert result.exit_code == 2
+    assert "nowhere.toml: there is no such file" in result.stderr
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1_200)  # it may be the first that asks for the warehouse
+@pytest.mark.usefixtures("spark")
+def test_the_shipped_example_runs_on_the_demo(demo_warehouse):
+    result = CliRunner().invoke(
+        cli, ["--warehouse", str(demo_warehouse), "assert", str(EXAMPLE), "--format", "json"]
+    )
+    assert result.exit_code == 1, result.output
+    rows = {row["assertion"]: row for row in json.loads(result.stdout)}
+    failed = [name for name, row in rows.items() if row["state"] == "failed"]
+    assert failed == ["no wildcard for people on payments"]
+    assert rows[failed[0]]["principal"] == "User:CN=app1,OU=Payments,O=Acme,C=US"

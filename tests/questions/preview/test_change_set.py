@@ -1,0 +1,150 @@
+"""A file of records adds and removes; a listing is the whole new state."""
+
+from __future__ import annotations
+
+import gzip
+import json
+
+import pytest
+
+from aclkit.errors import DataError, UsageError
+from aclkit.kafka.acls.text import render_list
+from aclkit.questions.preview import change_set
+from aclkit.questions.preview.change_set import read_change_set
+from tests.factories import acl
+from tests.questions.preview.world import state
+
+ID = "Tm1nLPTKSaCPIAJlEST_Kw"
+OTHER = "eLv9uS0WQB-2oX75QlEi6Q"
+
+
+def add(acl_id=ID, name="t", principal="User:a"):
+    return {
+        "type": "ACCESS_CONTROL_ENTRY_RECORD", "version": 0,
+        "data": {"id": acl_id, "resourceType": 2, "resourceName": name, "patternType": 3,
+                 "principal": principal, "host": "*", "operation": 3, "permissionType": 3},
+    }  # fmt: skip
+
+
+def remove(acl_id=ID):
+    return {"type": "REMOVE_ACCESS_CONTROL_ENTRY_RECORD", "version": 0, "data": {"id": acl_id}}
+
+
+def mark(kind):
+    return {"type": f"{kind}_TRANSACTION_RECORD", "version": 0, "data": {}}
+
+
+@pytest.fixture
+def change_of(tmp_path):
+    def read(content, *acls):
+        path = tmp_path / "change"
+        if not isinstance(content, str):
+            content = "".join(json.dumps(record) + "\n" for record in content)
+        path.write_text(content, encoding="utf-8")
+        return read_change_set(str(path), state(acls))
+
+    return read
+
+
+def test_records_add_and_remove_in_their_order(change_of):
+    there = acl("u", acl_id=OTHER)
+    change = change_of([add(), remove(OTHER)], there)
+    assert {a.resource_name for a in change.after.acls.values()} == {"t"}
+    assert change.notes == ()
+    assert not change_of([add(), remove()]).after.acls
+
+
+def test_records_that_change_nothing_are_said(change_of):
+    change = change_of([add(), remove(OTHER)], acl("t", acl_id=ID))
+    assert set(change.after.acls) == {ID}
+    assert change.notes == (
+        f"offset 0 adds an ACL that is there: {ID}",
+        f"offset 1 removes an ACL that is not there: {OTHER}",
+    )
+
+
+def test_records_of_an_aborted_or_open_transaction_have_no_effect(change_of):
+    change = change_of([mark("BEGIN"), add(), mark("ABORT"), mark("BEGIN"), add(OTHER)])
+    assert not change.after.acls
+    assert change.notes == (
+        "offset 1 has no effect: its transaction is aborted",
+        "offset 4 has no effect: its transaction is open",
+    )
+
+
+def test_a_transaction_record_out_of_place_is_said(change_of):
+    change = change_of([add(), mark("END")])
+    assert set(change.after.acls) == {ID}
+    assert change.notes == ("offset 1: END_TRANSACTION_RECORD without a transaction",)
+
+
+@pytest.mark.parametrize("has_transaction", [False, True])
+def test_records_of_other_things_change_nothing(change_of, has_transaction):
+    data = {"name": "t", "topicId": ID}
+    records = [{"type": "TOPIC_RECORD", "version": 0, "data": data}, add()]
+    if has_transaction:
+        records = [mark("BEGIN"), *records, mark("END")]
+    change = change_of(records)
+    assert set(change.after.acls) == {ID}
+    assert change.notes == ()
+
+
+def test_records_of_a_transaction_take_effect_at_its_end(change_of):
+    change = change_of([mark("BEGIN"), add(), mark("END")])
+    assert set(change.after.acls) == {ID}
+
+
+def test_a_listing_is_the_whole_new_state_and_ids_stay(change_of):
+    stays, goes, comes = acl("a", acl_id="1"), acl("b", acl_id="2"), acl("c", acl_id="3")
+    text = "\n".join(render_list([stays, comes])) + "\n"
+    after = change_of(text, stays, goes).after.acls
+    assert {a.binding for a in after.values()} == {stays.binding, comes.binding}
+    assert after["1"] == stays
+
+
+def test_an_empty_file_is_a_cluster_without_acls_and_says_so(change_of):
+    change = change_of("", acl("a"))
+    assert not change.after.acls
+    assert "read as a listing of a cluster without ACLs" in change.notes[0]
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("hello\n", "expected the text of kafka-acls --list"),
+        (json.dumps(add()) + "\n{nonsense\n", "line 2: not JSON"),
+        ('{"type":"SOMETHING"}\n', "line 1: type: expected a record type of Kafka"),
+    ],
+)
+def test_a_line_that_cannot_be_used_is_an_error(change_of, content, message):
+    with pytest.raises(DataError, match=message):
+        change_of(content)
+
+
+def test_a_missing_file_makes_no_sense(tmp_path):
+    with pytest.raises(UsageError, match="no such file"):
+        read_change_set(str(tmp_path / "none"), state([]))
+
+
+def test_records_behind_a_byte_order_mark_are_records(change_of):
+    assert len(change_of("\ufeff" + json.dumps(add()) + "\n").after.acls) == 1
+
+
+def test_a_packed_file_is_unpacked_no_further_than_a_plain_one_is_read(tmp_path, monkeypatch):
+    path = tmp_path / "change.jsonl.gz"
+    content = json.dumps(add()).encode() + b"\n"
+    path.write_bytes(gzip.compress(content))
+    assert len(read_change_set(str(path), state([])).after.acls) == 1
+    monkeypatch.setattr(change_set, "LARGEST_DATA", 1_000)
+    path.write_bytes(gzip.compress(content + b" " * 100_000))
+    with pytest.raises(UsageError, match="unpacked: expected a file of at most 1,000 bytes"):
+        read_change_set(str(path), state([]))
+    path.write_bytes(gzip.compress(content)[:-20])
+    with pytest.raises(UsageError, match=r"gz: cannot be unpacked: "):
+        read_change_set(str(path), state([]))
+
+
+def test_a_file_of_more_lines_than_are_read_is_refused(change_of, monkeypatch):
+    monkeypatch.setattr(change_set, "MOST_LINES", 3)
+    with pytest.raises(UsageError, match="expected at most 3 lines, found more"):
+        change_of("\n" * 4)

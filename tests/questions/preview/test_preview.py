@@ -1,0 +1,330 @@
+"""Verdict, gains and losses, names to come, and what is proven for every name."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from aclkit.cli.effect_output import _print as print_preview
+from aclkit.model.acl import ANY_OTHER, ANY_OTHER_PRINCIPAL
+from aclkit.model.host import canonical_host
+from aclkit.model.resource import Resource
+from aclkit.model.semantics import KAFKA, KIP_1042
+from aclkit.questions.preview import witness as module
+from aclkit.questions.preview.preview import preview
+from aclkit.questions.preview.shift import GAINED, KINDS, LOST, REDECIDED
+from aclkit.questions.preview.state import Change
+from aclkit.questions.preview.words import (
+    example_sentence,
+    scope_sentences,
+    to_come_sentences,
+    verdict_sentence,
+)
+from aclkit.rules.patterns.match import pattern_matches
+from tests import strategies as small
+from tests.factories import acl
+from tests.questions.preview.world import ASKED, change, differences, state, topics
+
+ACCOUNTS = tuple(
+    f"{country}-accounts-{kind}"
+    for country in ("nl", "de", "cz")
+    for kind in ("localtopic", "remotetopic")
+)
+GONE = st.sets(st.integers(0, 5))
+NEW_NAMES = st.lists(st.text("ab*?z", max_size=5), max_size=3)
+WAYS = {("DENIED", "ALLOWED"): GAINED, ("ALLOWED", "DENIED"): LOST}
+
+
+def wanted(of, asked):
+    """Sort the differing cells into the three kinds, by the pure rule."""
+    kinds = {kind: set() for kind in KINDS}
+    for (principal, host, operation, resource), (before, after) in differences(of, asked).items():
+        kind = WAYS.get((before[0], after[0]), REDECIDED)
+        acls = {**of.before.acls, **of.after.acls}
+        texts = (str(acls[v[2]]) if v[2] is not None else None for v in (before, after))
+        kinds[kind].add(
+            (principal, host, operation, resource.resource_type, resource.resource_name,
+             before[0], after[0], *texts)
+        )  # fmt: skip
+    return kinds
+
+
+@settings(max_examples=60)
+@given(
+    small.acl_sets(6), small.acl_sets(3), st.sets(st.integers(0, 5)), st.booleans(), small.semantics
+)
+def test_rows_and_counts_are_those_of_deciding_everything_twice(
+    acls, more, gone, allow_everyone, semantics
+):
+    kept = [a for number, a in enumerate(acls) if number not in gone]
+    of = change(acls, [*kept, *more], semantics, allow_everyone=allow_everyone)
+    result = preview(of, ASKED)
+    kinds = wanted(of, result.asked)
+    for kind in KINDS:
+        cells = list(result.effect.cells(kind))
+        assert len(cells) == len(set(cells)) == result.effect.count(kind)
+        assert set(cells) == kinds[kind]
+        assert result.effect.count_lines(kind) == len(list(result.effect.lines(kind)))
+    for counts, at in ((result.effect.by_principal, 0), (result.effect.by_resource, None)):
+        for number, kind in enumerate(KINDS):
+            assert sum(count[number + 1] for count in counts) == len(kinds[kind])
+        if at is not None:
+            assert {count.name for count in counts} == {c[at] for k in kinds.values() for c in k}
+
+
+PATTERNS = st.tuples(st.sampled_from(("LITERAL", "PREFIXED")), st.text("ab", max_size=2))
+STRICT = st.lists(
+    st.builds(
+        lambda pattern, **fields: acl(pattern[1], pattern_type=pattern[0], **fields),
+        PATTERNS | st.just(("LITERAL", "*")),
+        principal=st.sampled_from(("User:a", "User:b", "User:*")),
+        operation=st.sampled_from(("READ", "ALL", "DESCRIBE")),
+        permission_type=st.sampled_from(("ALLOW", "ALLOW", "DENY")),
+    ),
+    max_size=5,
+)
+ALL_NAMES = ["".join(n) for size in range(4) for n in product("abz", repeat=size)]
+"""Every name that patterns of up to two letters a and b can tell apart: z is in none."""
+
+
+@settings(max_examples=40)
+@given(STRICT, STRICT, st.sets(st.integers(0, 4)), st.booleans())
+def test_of_literals_and_prefixes_the_verdict_is_that_of_all_names(
+    acls, more, gone, allow_everyone
+):
+    kept = [a for number, a in enumerate(acls) if number not in gone]
+    of = change(acls, [*kept, *more], allow_everyone=allow_everyone)
+    people = {"principals": ("User:a", "User:b", ANY_OTHER_PRINCIPAL)}
+    result = preview(of, topics("a", "ab", ANY_OTHER, **people))
+    kinds = wanted(of, topics(*ALL_NAMES, hosts=(ANY_OTHER,), **people))
+    gained, lost = bool(kinds[GAINED]), bool(kinds[LOST])
+    assert (result.has(GAINED), result.has(LOST)) == (gained, lost)
+    names = {(0, 0): "equivalent", (1, 0): "more", (0, 1): "less", (1, 1): "incomparable"}
+    assert result.verdict == names[gained, lost]
+
+
+@settings(max_examples=80)
+@given(small.acl_sets(4), small.acl_sets(2), GONE, st.booleans(), small.semantics, NEW_NAMES)
+def test_what_is_proven_for_every_name_holds_for_any(
+    acls, more, gone, allow_everyone, semantics, names
+):
+    kept = [a for number, a in enumerate(acls) if number not in gone]
+    of = change(acls, [*kept, *more], semantics, allow_everyone=allow_everyone)
+    result = preview(of, topics())
+    resources = [Resource(kind, name) for kind in ("TOPIC", "GROUP") for name in names]
+    kinds = wanted(of, ASKED.with_more(resources=resources))
+    if result.proof and "lost" in result.proof:
+        assert not kinds[LOST]
+    if result.proof and "gained" in result.proof:
+        assert not kinds[GAINED]
+
+
+@settings(max_examples=60)
+@given(small.acl_sets(6), small.acl_sets(2), small.semantics)
+def test_witnesses_are_new_names_that_a_touched_pattern_reaches(acls, more, semantics):
+    of = change(acls, [*acls, *more], semantics)
+    result = preview(of, ASKED)
+    for witness in result.witnesses:
+        if witness.resource is None:
+            continue
+        kind, name = witness.resource.resource_type, witness.resource.resource_name
+        assert name == ANY_OTHER or witness.resource not in result.asked.resources
+        assert (
+            any(
+                a.resource_type == kind
+                and pattern_matches(a.pattern_type, a.resource_name, name, semantics)
+                for a in of.touched
+            )
+            or semantics.wildcard_defect
+        )
+
+
+def test_the_first_acl_of_a_resource_takes_the_default_from_everybody_else():
+    of = change([], [acl("t", operation="ALL")], allow_everyone=True)
+    result = preview(of, topics("t", "other"))
+    assert result.verdict == "less"
+    assert {cell.principal for cell in result.effect.cells(LOST)} == {"User:b"}
+    assert {cell.resource_name for cell in result.effect.cells(LOST)} == {"t"}
+    assert {cell.principal for cell in result.effect.cells(REDECIDED)} == {"User:a"}
+
+
+def test_removing_the_last_acl_of_a_resource_gives_the_default_back():
+    result = preview(change([acl("t")], [], allow_everyone=True), topics("t"))
+    assert result.verdict == "more"
+    assert {cell.principal for cell in result.effect.cells(GAINED)} == {"User:a", "User:b"}
+
+
+def test_a_new_deny_loses_and_a_removed_deny_gains():
+    allow, deny = acl("t", operation="ALL"), acl("t", permission_type="DENY")
+    assert preview(change([allow], [allow, deny]), topics("t")).verdict == "less"
+    assert preview(change([allow, deny], [allow]), topics("t")).verdict == "more"
+
+
+def test_what_is_decided_by_another_acl_only_is_redecided():
+    wide, narrow = acl("t", pattern_type="PREFIXED"), acl("topic")
+    result = preview(change([wide], [wide, narrow]), topics("topic"))
+    assert result.verdict == "equivalent"
+    assert result.proof == "nothing is gained or lost"
+    assert result.example is None
+    assert {(c.acl_before, c.acl_after) for c in result.effect.cells(REDECIDED)} == {
+        (str(wide), str(narrow))
+    }
+
+
+def test_to_swap_one_principal_for_another_is_incomparable():
+    of = change([acl("t")], [acl("t", principal="User:b")])
+    result = preview(of, topics("t"))
+    assert result.verdict == "incomparable"
+    assert result.proof is None
+    assert result.example.principal == "User:a"
+
+
+def test_a_pattern_opens_names_to_come_though_no_name_is_there_yet():
+    of = change([], [acl("payments.", pattern_type="PREFIXED")])
+    result = preview(of, topics("orders"))
+    assert result.verdict == "more"
+    assert not result.effect.parts
+    assert result.has(GAINED)
+    (sentence,) = to_come_sentences(result)
+    assert sentence == (
+        "opens also any topic to come that starts with `payments.`: DESCRIBE, READ for User:a "
+        "(tried with payments.any-other)"
+    )
+    assert result.example.resource_name == "payments.any-other"
+
+
+def test_a_deny_below_a_new_allow_is_an_overlap_of_its_own():
+    deny = acl("pay.secret.", pattern_type="PREFIXED", permission_type="DENY", operation="ALL")
+    of = change([deny], [deny, acl("pay.", pattern_type="PREFIXED")])
+    result = preview(of, topics("orders"))
+    overlaps = [w for w in result.witnesses if w.is_overlap]
+    assert [w.name for w in overlaps] == ["pay.secret.any-other"]
+    assert [c.witness.name for c in result.to_come] == ["pay.any-other"]
+
+
+def test_a_new_principal_and_a_new_host_are_asked_about():
+    of = change([], [acl("t", principal="User:new", host="10.9.9.9")])
+    result = preview(of, topics("t"))
+    cells = {(c.principal, c.host) for c in result.effect.cells(GAINED)}
+    assert cells == {("User:new", "10.9.9.9")}
+    assert result.named == 2
+    assert "(2 of them named by the change only)" in next(scope_sentences(result))
+
+
+def test_principals_and_hosts_to_come_have_witnesses():
+    of = change([], [acl("t", principal="User:svc-*", host="10.7.*")])
+    result = preview(of, topics("t"))
+    assert result.verdict == "more"
+    assert [c.witness.stands_for for c in result.to_come] == [
+        "any principal to come like `User:svc-*`"
+    ]
+    example = result.example
+    assert example.principal == "User:svc-any-other"
+    assert example.host.startswith("10.7.")
+
+
+@pytest.mark.parametrize("host", ["2001:db8:*", "*:1", "fe80:?:0:0:0:0:0:1"])
+def test_ipv6_hosts_to_come_have_witnesses(host):
+    result = preview(change([], [acl("t", host=host)]), topics("t"))
+    (coming,) = result.to_come
+    assert coming.witness.stands_for == f"any host to come like `{host}`"
+    assert canonical_host(coming.witness.host) == coming.witness.host
+    assert result.verdict == "more"
+
+
+def test_an_acl_replaced_under_its_id_is_shown_as_both():
+    old, new = acl("t", acl_id="1"), acl("t", acl_id="1", principal="User:b")
+    result = preview(change([old], [new]), topics("t"))
+    assert result.verdict == "incomparable"
+    assert {cell.acl_before for cell in result.effect.cells(LOST)} == {str(old)}
+    assert {cell.acl_after for cell in result.effect.cells(GAINED)} == {str(new)}
+
+
+def test_names_in_sentences_act_on_no_terminal(capsys):
+    evil = "\x1b]0;x\x07\u202e"
+    new = [
+        acl(evil, principal=f"User:{evil}"),
+        acl(evil, pattern_type="PREFIXED", principal=f"User:{evil}*", host="10.7.*"),
+        acl(f"{evil}a", pattern_type="PREFIXED", principal=f"User:{evil}"),
+    ]
+    result = preview(change([], new), topics("t"))
+    assert len(result.to_come) == 4
+    for output_format in ("table", "markdown"):
+        print_preview(result, evil, output_format)
+    shown = capsys.readouterr()
+    assert "\\u{1b}]0;x" in shown.out
+    assert all(line.isprintable() for line in (shown.out + shown.err).splitlines())
+
+
+def test_only_patterns_that_begin_alike_are_laid_over_each_other(monkeypatch):
+    looked_at = []
+    monkeypatch.setattr(module, "may_overlap", lambda *pair: looked_at.append(pair))
+    acls = [acl(f"team{n}.", pattern_type="PREFIXED") for n in range(300)]
+    preview(change([], acls), topics("t"))
+    assert len(looked_at) <= len(acls)
+
+
+def test_kip_1042s_example_affects_its_six_topics():
+    pattern = acl("??-accounts-*", pattern_type="GLOB", principal="User:app1")
+    result = preview(change([], [pattern]), topics(*ACCOUNTS, "nl-orders"))
+    cells = list(result.effect.cells(GAINED))
+    assert {cell.resource_name for cell in cells} == set(ACCOUNTS)
+    (sentence,) = to_come_sentences(result)
+    assert sentence.startswith("opens also any topic to come that matches `??-accounts-*`")
+
+
+@pytest.mark.parametrize("semantics", [KIP_1042, KAFKA])
+def test_an_allow_within_a_deny_changes_nothing_under_any_name(semantics):
+    deny = acl("pay", pattern_type="PREFIXED", principal="User:*", operation="ALL",
+               permission_type="DENY")  # fmt: skip
+    allow = acl("payments", operation="READ")
+    result = preview(change([deny], [deny, allow], semantics), topics("payments"))
+    assert result.verdict == "equivalent"
+    assert result.proof == "nothing is gained or lost"
+
+
+def test_a_deny_of_one_operation_does_not_contain_what_an_allow_implies():
+    deny = acl("t", permission_type="DENY")
+    result = preview(change([deny], [deny, acl("t")]), topics("t"))
+    assert {cell.operation for cell in result.effect.cells(GAINED)} == {"DESCRIBE"}
+    assert result.proof == "nothing is lost"
+
+
+def test_under_allow_everyone_a_new_pattern_is_no_proof_that_nothing_is_lost():
+    wide = acl("p", pattern_type="PREFIXED")
+    new = acl("q", pattern_type="PREFIXED", principal="User:*", operation="ALL")
+    assert preview(change([wide], [wide, new], allow_everyone=True), topics()).proof is None
+    inside = acl("pq", pattern_type="PREFIXED", principal="User:*", operation="ALL")
+    proof = preview(change([wide], [wide, inside], allow_everyone=True), topics()).proof
+    assert proof == "nothing is lost"
+
+
+def test_other_settings_are_part_of_the_verdict():
+    acls = [acl("t")]
+    of = Change(
+        before=state(acls, super_users=frozenset({"User:b"})),
+        after=state(acls, super_users=frozenset()),
+        semantics=KIP_1042,
+    )
+    result = preview(of, topics("t", "u"))
+    assert result.verdict == "less"
+    assert result.effect.by_principal[0].name == "User:b"
+
+
+def test_sentences_say_verdict_scope_and_example():
+    of = change([], [acl("t")])
+    result = preview(of, topics("t"))
+    assert verdict_sentence(result) == (
+        "more: 4 gained, 0 lost, 0 redecided; 1 principal on 1 resource"
+    )
+    assert list(scope_sentences(result)) == [
+        "the inventory: 2 principals, 2 hosts and 1 resource",
+        "for every name: nothing is lost, by containment of single ACLs",
+    ]
+    assert example_sentence(result) == (
+        "READ on topic:t by User:a from 10.0.0.1: DENIED before (DefaultDeny), ALLOWED after "
+        "(ALLOW READ for User:a from host * on LITERAL topic 't')"
+    )

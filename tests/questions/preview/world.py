@@ -1,0 +1,71 @@
+"""States, inventories and differences as tests write them down, decided by the pure rule."""
+
+from __future__ import annotations
+
+from aclkit.model.acl import ANY_OTHER, ANY_OTHER_PRINCIPAL, Request
+from aclkit.model.operation import OPERATIONS_OF_TYPE
+from aclkit.model.resource import Resource
+from aclkit.model.semantics import KIP_1042, BrokerSettings
+from aclkit.questions.preview.state import Asked, Change, State
+from aclkit.rules.decide.broker_rescan import BrokerRescan
+from aclkit.rules.decide.rules import decide
+
+PRINCIPALS = ("User:a", "User:b", "Group:a", "User:s", ANY_OTHER_PRINCIPAL)
+HOSTS = ("10.0.0.1", "10.0.0.2", ANY_OTHER)
+NAMES = ("", "a", "ab", "b", "*a", "!a", "a?", ANY_OTHER)
+ASKED = Asked(
+    principals=PRINCIPALS,
+    hosts=HOSTS,
+    resources=tuple(Resource(kind, name) for kind in ("TOPIC", "GROUP") for name in NAMES),
+)
+SUPER = frozenset({"User:s"})
+
+
+def state(acls, *, allow_everyone=False, super_users=SUPER):
+    return State(
+        acls={a.acl_id: a for a in acls},
+        settings=BrokerSettings(super_users=super_users, allow_everyone=allow_everyone),
+    )
+
+
+def change(before, after, semantics=KIP_1042, *, allow_everyone=False):
+    """A change of ACLs under the same settings."""
+    return Change(
+        before=state(before, allow_everyone=allow_everyone),
+        after=state(after, allow_everyone=allow_everyone),
+        semantics=semantics,
+    )
+
+
+def topics(*names, principals=("User:a", "User:b"), hosts=("10.0.0.1", ANY_OTHER)):
+    """An inventory of topics."""
+    resources = tuple(Resource("TOPIC", name) for name in names)
+    return Asked(principals=principals, hosts=hosts, resources=resources)
+
+
+def decisions(of, semantics, asked=ASKED):
+    """Decide every cell by the pure rule."""
+    acls = list(of.acls.values())
+    search = BrokerRescan.of((a.resource_type, a.pattern_type, a.resource_name) for a in acls)
+    decided = {}
+    for resource in asked.resources:
+        kind, name = resource.resource_type, resource.resource_name
+        is_last = search.wildcard_is_last(kind, name)
+        for principal in asked.principals:
+            for operation in OPERATIONS_OF_TYPE[kind]:
+                for host in asked.hosts:
+                    request = Request(
+                        principal=principal, host=host, operation=operation,
+                        resource_type=kind, resource_name=name,
+                    )  # fmt: skip
+                    ruling = decide(acls, request, of.settings, semantics, wildcard_is_last=is_last)
+                    decided[principal, host, operation, resource] = (
+                        ruling.decision, ruling.rule, ruling.acl.acl_id if ruling.acl else None,
+                    )  # fmt: skip
+    return decided
+
+
+def differences(of, asked=ASKED):
+    """Decide every cell before and after, and keep what differs."""
+    before, after = (decisions(s, of.semantics, asked) for s in (of.before, of.after))
+    return {cell: (before[cell], after[cell]) for cell in before if before[cell] != after[cell]}

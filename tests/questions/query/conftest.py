@@ -1,0 +1,31 @@
+"""Fixtures of the reading side: a small published warehouse and a connection to it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from aclkit.warehouse.duck import connect
+from aclkit.warehouse.published import Published, open_warehouse
+from tests.questions.query import small_warehouse
+
+
+@pytest.fixture(scope="session")
+def published(tmp_path_factory: pytest.TempPathFactory) -> Published:
+    root = tmp_path_factory.mktemp("ware house é")
+    small_warehouse.build(root)
+    return open_warehouse(str(root))
+
+
+@pytest.fixture
+def connection(published: Published) -> Iterator[duckdb.DuckDBPyConnection]:
+    with connect(published) as opened:
+        yield opened
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    return tmp_path / "warehouse"

@@ -1,0 +1,108 @@
+"""A published run whose tables are in DuckDB's memory: for tests with many small warehouses."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime, timedelta
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import duckdb
+
+from aclkit.model.acl import Acl
+from aclkit.warehouse.column_types import type_of_contract
+from aclkit.warehouse.published import Published, Run
+from aclkit.warehouse.schemas import TABLES
+from aclkit.warehouse.table_files import TableFiles
+
+CLUSTER = "c1"
+START = datetime(2026, 11, 21, 12, 0, tzinfo=UTC).replace(tzinfo=None)
+"""As DuckDB gives times: UTC, without saying so."""
+
+
+def time_of(offset: float) -> datetime:
+    """Return the time of a record: one a second."""
+    return START + timedelta(seconds=offset)
+
+
+@dataclass(frozen=True)
+class Life:
+    """An ACL from the record that added it to the one that removed it."""
+
+    acl: Acl
+    added: int
+    removed: int | None = None
+    added_by: str = "record"
+    effective: int | None = None
+
+
+def open_memory(
+    lives: Iterable[Life],
+    *,
+    head: int,
+    settings: str,
+    tables: Mapping[str, Sequence[Mapping[str, Any]]] | None = None,
+) -> tuple[duckdb.DuckDBPyConnection, Published]:
+    """Make the tables that questions about one access read; every offset has a record.
+
+    There is one database: what is opened takes the place of what was opened before.
+
+    Args:
+        lives: rows of ``acl_history``.
+        head: offset of the run.
+        settings: JSON of the run.
+        tables: rows of other tables.
+    """
+    connection = _database().cursor()
+    rows: dict[str, Sequence[Mapping[str, Any]]] = {
+        "acl_history": [_history(life) for life in lives],
+        "acl_log": [
+            {"fact": "record", "log_offset": offset, "log_time": time_of(offset)}
+            for offset in range(head)
+        ],
+        "log_range": [{"from_offset": 0, "to_offset": head, "epoch": 1, "fact": "record"}],
+        "setting": [], "host": [], "principal": [], "resource": [],
+        **(tables or {}),
+    }  # fmt: skip
+    for name, content in rows.items():
+        _create(connection, name, content)
+    run = Run(
+        run_number=1, run_id="r", cluster_id=CLUSTER, job="run", status="complete",
+        finished_at=START, head_offset=head, settings=settings, counts={}, notes=(),
+        table_versions={"explain_ruling": 0},
+    )  # fmt: skip
+    return connection, Published(path=Path(), standing=(run,), job_run=TableFiles((), ()))
+
+
+@cache
+def _database() -> duckdb.DuckDBPyConnection:
+    return duckdb.connect(config={"threads": 1})
+
+
+def _create(
+    connection: duckdb.DuckDBPyConnection, name: str, rows: Sequence[Mapping[str, Any]]
+) -> None:
+    columns = [(column, type_of_contract(kind)) for column, kind, _ in TABLES[name].columns]
+    connection.execute(
+        f"CREATE OR REPLACE TABLE {name} ({', '.join(f'{c} {kind}' for c, kind in columns)})"
+    )
+    full = [{"cluster_id": CLUSTER, **row} for row in rows]
+    names = list(full[0]) if full else []
+    marks = ", ".join(f"({', '.join('?' * len(names))})" for _ in full)
+    if full:
+        values = [row[column] for row in full for column in names]
+        connection.execute(f"INSERT INTO {name} ({', '.join(names)}) VALUES {marks}", values)
+
+
+def _history(life: Life) -> dict[str, Any]:
+    effective = life.added if life.effective is None else life.effective
+    return asdict(life.acl) | {
+        "added_offset": life.added,
+        "effective_offset": effective,
+        "added_at": time_of(life.added),
+        "added_by": life.added_by,
+        "removed_offset": life.removed,
+        "removed_at": None if life.removed is None else time_of(life.removed),
+    }

@@ -1,0 +1,98 @@
+"""The state as of an offset or a time, and the settings of then, as why asks for them."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from datetime import UTC
+
+import pytest
+
+from aclkit.errors import UsageError
+from aclkit.model.resource import Resource
+from aclkit.model.semantics import KIP_1042
+from aclkit.questions.query.why import explain_why
+from aclkit.questions.query.words import why_notes
+from tests.questions.query.in_memory import CLUSTER, Life, open_memory, time_of
+from tests.questions.query.small_warehouse import acl
+
+PAYMENTS = Resource("TOPIC", "payments")
+SETTINGS = json.dumps({"semantics": asdict(KIP_1042), "super_users": [], "allow_everyone": False})
+LIVES = (Life(acl(1), 3, 7), Life(acl(2, principal="User:b"), 5), Life(acl(3), 6, effective=9))
+
+
+@pytest.fixture
+def then():
+    def ask(moment, tables=None):
+        connection, published = open_memory(LIVES, head=12, settings=SETTINGS, tables=tables)
+        with connection:
+            return explain_why(
+                connection, published, CLUSTER, "User:alice", "READ", PAYMENTS, moment=moment
+            )
+
+    return ask
+
+
+@pytest.mark.parametrize(
+    ("offset", "acl_id"),
+    [(3, None), (4, "acl-01"), (7, "acl-01"), (8, None), (9, None), (10, "acl-03"), (12, "acl-03")],
+)
+def test_as_of_an_offset_is_before_its_record(then, offset, acl_id):
+    answer = then(offset)
+    assert (answer.ruling.acl.acl_id if answer.ruling.acl else None) == acl_id
+    assert answer.moment.is_past
+
+
+@pytest.mark.parametrize(("seconds", "offset"), [(-1, 0), (0, 1), (3, 4), (3.5, 4), (99, 12)])
+def test_as_of_a_time_is_before_the_first_later_record(then, seconds, offset):
+    assert then(time_of(seconds).replace(tzinfo=UTC)).moment.offset == offset
+
+
+def test_a_past_answer_is_under_the_settings_of_then(then):
+    tables = {
+        "setting": [
+            {"since_time": time_of(4.5), "super_users": ["User:alice"], "allow_everyone": False},
+            {"since_time": time_of(8.5), "super_users": [], "allow_everyone": True},
+        ]
+    }
+    assert then(6, tables).ruling.rule == "SuperUser"
+    assert then(6, tables).moment.note is None
+    assert then(9, tables).ruling.rule == "DefaultDeny"
+    assert then(time_of(8.6).replace(tzinfo=UTC), tables).moment.settings.allow_everyone
+    assert not then(time_of(8.4).replace(tzinfo=UTC), tables).moment.settings.allow_everyone
+    assert "known since 2026-11-21T12:00:04.500000Z only" in then(2, tables).moment.note
+    assert "as of offset 2" in "; ".join(why_notes(then(2, tables)))
+
+
+def test_where_history_jumps_onto_a_snapshot_the_state_before_is_not_known(then):
+    tables = {
+        "log_range": [
+            {"from_offset": 0, "to_offset": 4, "epoch": 1, "fact": "record"},
+            {"from_offset": 0, "to_offset": 8, "epoch": 1, "fact": "snapshot"},
+            {"from_offset": 8, "to_offset": 12, "epoch": 1, "fact": "record"},
+        ]
+    }
+    for known in (0, 4, 8, 12):
+        assert then(known, tables).moment.offset == known
+    for unknown in (5, 7):
+        with pytest.raises(UsageError, match="offsets 4 to 7 were not read"):
+            then(unknown, tables)
+
+
+def test_before_the_first_snapshot_nothing_is_known(then):
+    tables = {
+        "log_range": [
+            {"from_offset": 0, "to_offset": 8, "epoch": 1, "fact": "snapshot"},
+            {"from_offset": 8, "to_offset": 12, "epoch": 1, "fact": "record"},
+        ]
+    }
+    for unknown in (0, 7):
+        with pytest.raises(UsageError, match="expected one of 8 to 12"):
+            then(unknown, tables)
+
+
+def test_a_log_without_times_answers_offsets_only(then):
+    tables = {"acl_log": [{"fact": "record", "log_offset": 3}]}
+    assert then(4, tables).ruling.acl is not None
+    with pytest.raises(UsageError, match="the log has no times"):
+        then(time_of(1).replace(tzinfo=UTC), tables)

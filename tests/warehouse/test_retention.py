@@ -1,0 +1,141 @@
+"""Which runs stay, and which table versions they need."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import duckdb
+from hypothesis import given
+from hypothesis import strategies as st
+
+from aclkit.warehouse.retention import Policy, keep
+from aclkit.warehouse.standing import standing_sql
+
+NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
+
+
+def run(number, job="run", *, cluster="c", decided=None, days=0.0, versions=None, settings="{}"):
+    """Make a row of job_run that was published so many days ago."""
+    return {
+        "run_number": number, "run_id": f"r{number}", "cluster_id": cluster, "job": job,
+        "finished_at": NOW - timedelta(days=days), "settings": settings,
+        "counts": {} if decided is None else {"decided_in_run": decided},
+        "table_versions": {"acl_log": number} if versions is None else versions,
+    }  # fmt: skip
+
+
+def kept(runs, *, days=0.0, runs_kept=1):
+    found = keep(runs, Policy(keep_days=days, keep_runs=runs_kept), NOW)
+    return [row["run_number"] for row in found.rows], {k: set(v) for k, v in found.versions.items()}
+
+
+def nights(number, decided=0):
+    """Make nights of which the last was published now, and each a day before the next."""
+    return [run(n, decided=decided, days=number - 1 - n) for n in range(number)]
+
+
+def test_so_many_of_the_newest_runs_stay_with_their_versions():
+    numbers, versions = kept(nights(10), runs_kept=3)
+    assert numbers == [0, 7, 8, 9]
+    assert versions["acl_log"] == {0, 7, 8, 9}
+
+
+def test_a_run_stays_as_long_as_readers_saw_it_within_the_days():
+    # Run 6 ended three days ago, and readers saw it until run 7 came two days ago.
+    assert kept(nights(10), days=2.5)[0] == [0, 6, 7, 8, 9]
+
+
+def test_the_newest_run_of_each_job_stays_in_each_cluster():
+    runs = [
+        run(0, "replay"), run(1, "usage"), run(2, "usage", cluster="d"), run(3, "usage"),
+        run(4, "replay", cluster="d"), run(5, "replay"),
+    ]  # fmt: skip
+    assert kept([*runs, *[run(n, "maintain") for n in range(6, 9)]])[0] == [2, 3, 4, 5, 8]
+
+
+def test_old_runs_that_stay_as_rows_keep_no_versions():
+    numbers, versions = kept([run(0, "usage"), run(1, "replay"), run(2, "replay")])
+    assert numbers == [0, 2]
+    assert versions["acl_log"] == {2}
+
+
+def test_the_run_that_decided_and_the_one_before_it_stay_with_their_versions():
+    runs = [run(0, decided=0), run(1, decided=0), run(2, decided=2)]
+    runs += [run(n, decided=2) for n in range(3, 8)]
+    numbers, versions = kept(runs)
+    assert numbers == [0, 1, 2, 7]
+    assert versions["acl_log"] == {1, 2, 7}
+
+
+def test_the_run_whose_decisions_a_kept_run_took_over_stays_with_its_findings():
+    runs = [run(0, decided=0), *[run(n, decided=0) for n in range(1, 6)], run(6, decided=6)]
+    assert 0 in kept(runs, runs_kept=3)[0]
+
+
+def test_versions_that_maintenance_put_in_place_of_others_are_those_that_old_rows_name():
+    runs = [
+        run(0, decided=0, versions={"acl_log": 1}),
+        run(1, "maintain", decided=0, settings='{"rewritten": {"acl_log": [1, 2]}}'),
+        run(2, "maintain", decided=0, settings='{"rewritten": {"acl_log": [2, 3]}}'),
+        run(3, "maintain", decided=0, versions={"acl_log": 3}),
+    ]
+    found = keep(runs, Policy(keep_days=0, keep_runs=1), NOW)
+    assert [(row["run_number"], row["table_versions"]) for row in found.rows] == [
+        (0, {"acl_log": 3}), (3, {"acl_log": 3}),
+    ]  # fmt: skip
+    assert found.versions == {"acl_log": {3}}
+
+
+def test_a_clock_that_went_back_lets_no_run_of_the_last_days_go():
+    runs = nights(10)
+    for row in runs[8:]:
+        row["finished_at"] -= timedelta(hours=25)
+    assert kept(runs, days=2.5)[0] == [0, *range(6, 10)]
+
+
+def test_a_run_before_a_time_yet_to_come_lasted_as_long_as_the_run_behind():
+    # Run 1 was published by a clock that was an hour ahead; run 2 came after it, an hour ago.
+    runs = [run(0, days=2), run(1, days=-1 / 24), run(2, days=1 / 24), run(3)]
+    assert kept(runs, days=1.0)[0] == [0, 1, 2, 3]
+
+
+def test_a_time_yet_to_come_keeps_nothing_for_ever():
+    runs = nights(10)
+    runs[2]["finished_at"] = NOW + timedelta(days=30_000)
+    assert kept(runs)[0] == [0, 9]
+
+
+@given(
+    st.lists(
+        st.tuples(
+            st.sampled_from("cd"), st.sampled_from(["run", "materialize", "replay", "usage"]),
+            st.booleans(),
+        ),
+        min_size=1, max_size=12,
+    ),
+    st.integers(1, 3),
+)  # fmt: skip
+def test_what_stands_always_stays_and_still_stands(jobs, runs_kept):
+    decided: dict[str, int] = {}
+    runs = []
+    for number, (cluster, job, decides) in enumerate(jobs):
+        if job in ("run", "materialize") and (decides or cluster not in decided):
+            decided[cluster] = number
+        of_job = decided.get(cluster) if job in ("run", "materialize") else None
+        runs.append(run(number, job, cluster=cluster, decided=of_job))
+    found = keep(runs, Policy(keep_days=0, keep_runs=runs_kept), NOW)
+    assert standing(found.rows) == standing(runs)
+    assert set(standing(runs)) <= {row["run_number"] for row in found.rows}
+    assert found.rows[-1]["run_number"] == runs[-1]["run_number"]
+
+
+def standing(runs):
+    """Ask the SQL that readers ask for the rows that stand."""
+    with duckdb.connect() as connection:
+        connection.execute(
+            "CREATE TABLE job_run (run_number BIGINT, cluster_id VARCHAR, job VARCHAR, "
+            "counts MAP(VARCHAR, BIGINT))"
+        )
+        rows = [(r["run_number"], r["cluster_id"], r["job"], r["counts"]) for r in runs]
+        connection.executemany("INSERT INTO job_run VALUES (?, ?, ?, ?)", rows)
+        return [row[0] for row in connection.execute(standing_sql("job_run")).fetchall()]
