@@ -14,10 +14,10 @@ import click
 from aclkit.audit.reports.preview_markdown import render_preview
 from aclkit.cli.options import option
 from aclkit.cli.output import FORMATS, Format, tell, write_lines, write_rows
+from aclkit.questions.preview.access_change import GAINED, KINDS, LOST
 from aclkit.questions.preview.effect import Cell, Count
 from aclkit.questions.preview.preview import Preview, ToCome
 from aclkit.questions.preview.preview import preview as preview_change
-from aclkit.questions.preview.shift import GAINED, KINDS, LOST
 from aclkit.questions.preview.state import Asked, Change
 from aclkit.questions.preview.words import (
     example_sentence,

@@ -120,7 +120,7 @@ def _option_names(command: click.Command) -> set[str]:
 
 
 def _is_utf8(text: str) -> bool:
-    """Say whether Python could decode what it was given: other bytes became half surrogates."""
+    """Whether Python could decode what it was given: other bytes became half surrogates."""
     return text.isascii() or not any("\ud800" <= letter <= "\udfff" for letter in text)
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import click
 from pyspark.sql import SparkSession
 
-from aclkit.audit.findings.broker_settings_differ import note_settled
+from aclkit.audit.findings.broker_settings_differ import note_resolved
 from aclkit.audit.findings.differences import note_readings
 from aclkit.cli.options import inventory_options, lock_timeout_option, settings_options
 from aclkit.cli.output import Format, format_option, write_rows
@@ -21,7 +21,7 @@ from aclkit.errors import UsageError
 from aclkit.kafka.client.properties import read_properties
 from aclkit.kafka.client.providers import resolve_variables
 from aclkit.kafka.principals.load import CheckedBuilder
-from aclkit.model.broker_settings import ALLOW_EVERYONE, SUPER_USERS, GivenSettings, settle
+from aclkit.model.broker_settings import ALLOW_EVERYONE, SUPER_USERS, GivenSettings, resolve
 from aclkit.model.principal import parse_super_users
 from aclkit.model.semantics import PRESETS, BrokerSettings, Semantics
 from aclkit.pipeline.explain.materialize import (
@@ -82,9 +82,9 @@ def materialize(
     with command_run(settings, "materialize", lock_timeout) as run:
         run.cluster_id = choose_cluster(run, settings.cluster)
         continue_from_replay(run)
-        settled = settle(given, told_by_brokers(run))
-        options = options_of(run.store.spark, chosen, settled.settings, builder)
-        note_settled(run, settled)
+        resolved = resolve(given, told_by_brokers(run))
+        options = options_of(run.store.spark, chosen, resolved.settings, builder)
+        note_resolved(run, resolved)
         result = materialize_into(run, take_inventory(run, options), options)
         note_readings(run, result, options)
         publish(run)

@@ -33,7 +33,7 @@ from aclkit.cli.report import alert_options, telling_failures, webhook_of
 from aclkit.cli.session import command_session
 from aclkit.cli.settings import Settings
 from aclkit.errors import UsageError
-from aclkit.model.broker_settings import settle
+from aclkit.model.broker_settings import resolve
 from aclkit.model.findings import SEVERITIES
 from aclkit.nightly.night import NightlyOptions, NightlyResult, run_nightly
 from aclkit.nightly.policies import NEVER, Policies
@@ -114,14 +114,14 @@ def run(
         builder = builder_of(chosen["principal_builder"], chosen["principal_builder_properties"])
         with hold(warehouse, lock_timeout) as held:
             intake = ask_live(intake)
-            settled = settle(given, intake.listing.brokers if intake.listing else ())
+            resolved = resolve(given, intake.listing.brokers if intake.listing else ())
             with command_session(settings, "run") as spark:
                 options = NightlyOptions(
                     cluster=settings.cluster,
                     replay=log.options_of(chosen),
-                    materialize=decide.options_of(spark, chosen, settled.settings, builder),
+                    materialize=decide.options_of(spark, chosen, resolved.settings, builder),
                     policies=policies,
-                    settled=settled,
+                    resolved=resolved,
                     broad_share=broad_share,
                 )
                 with begin_run(

@@ -97,7 +97,7 @@ def flush_output() -> None:
 
 
 def is_unread() -> bool:
-    """Say whether the reader of stdout or stderr has gone."""
+    """Whether the reader of stdout or stderr has gone."""
     asked = select.poll()
     for descriptor in (1, 2):
         asked.register(descriptor, 0)

@@ -15,7 +15,7 @@ LONGEST_TEXT: Final = 32_767
 
 
 def is_storable(text: str) -> bool:
-    """Say whether a record of Kafka's can hold a text as a name, principal or host."""
+    """Whether a record of Kafka's can hold a text as a name, principal or host."""
     return len(text) * 4 <= LONGEST_TEXT or len(text.encode(errors="replace")) <= LONGEST_TEXT
 
 
@@ -37,7 +37,7 @@ class Acl:
 
     @property
     def is_allow(self) -> bool:
-        """Say whether this is an ALLOW; everything else denies (StandardAuthorizerData)."""
+        """Whether this is an ALLOW; everything else denies (StandardAuthorizerData)."""
         return self.permission_type == "ALLOW"
 
     @property

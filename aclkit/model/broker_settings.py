@@ -51,7 +51,7 @@ class GivenSettings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SettledSettings:
+class ResolvedSettings:
     """The settings that decide.
 
     Attributes:
@@ -82,10 +82,10 @@ def require_known_authorizer(brokers: Iterable[BrokerConfig]) -> None:
             )
 
 
-def settle(given: GivenSettings, brokers: tuple[BrokerConfig, ...] = ()) -> SettledSettings:
+def resolve(given: GivenSettings, brokers: tuple[BrokerConfig, ...] = ()) -> ResolvedSettings:
     """Choose the settings that decide: what the user gives wins, what differs is said."""
-    users = _settle(SUPER_USERS, _shown_users(given.super_users), brokers)
-    everyone = _settle(ALLOW_EVERYONE, _shown_bool(value=given.allow_everyone), brokers)
+    users = _resolve_one(SUPER_USERS, _shown_users(given.super_users), brokers)
+    everyone = _resolve_one(ALLOW_EVERYONE, _shown_bool(value=given.allow_everyone), brokers)
     authorizers = {broker.values.get(AUTHORIZER) or "none" for broker in brokers}
     differences = [*users.differences, *everyone.differences]
     if len(authorizers) > 1:
@@ -94,7 +94,7 @@ def settle(given: GivenSettings, brokers: tuple[BrokerConfig, ...] = ()) -> Sett
     super_users = given.super_users
     if super_users is None:
         super_users = _users_of(users.value) or frozenset()
-    return SettledSettings(
+    return ResolvedSettings(
         settings=BrokerSettings(super_users=super_users, allow_everyone=everyone.value == "true"),
         differences=tuple(differences),
         notes=(*users.notes, *everyone.notes, *_old(authorizers)),
@@ -107,33 +107,33 @@ def _old(authorizers: set[str]) -> Iterator[str]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Settled:
+class _Resolved:
     value: str
     differences: list[tuple[str, str]] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
 
-def _settle(key: str, given: str | None, brokers: tuple[BrokerConfig, ...]) -> _Settled:
+def _resolve_one(key: str, given: str | None, brokers: tuple[BrokerConfig, ...]) -> _Resolved:
     """Settle one key; values are compared in one form, so that an order makes no difference."""
     told = {broker.node_id: _plain(key, broker) for broker in brokers}
-    settled = _Settled(value=given or "")
+    resolved = _Resolved(value=given or "")
     if given is None:
         known = [value for value in told.values() if value is not None]
-        settled = _Settled(value=known[0] if known else "")
+        resolved = _Resolved(value=known[0] if known else "")
     if len(set(told.values())) > 1:
         who = "; ".join(f"broker {node}: {_quoted(value)}" for node, value in told.items())
-        settled.differences.append((key, f"The brokers differ in {key}: {who[:400]}."))
+        resolved.differences.append((key, f"The brokers differ in {key}: {who[:400]}."))
     elif given is not None and set(told.values()) - {given, None}:
         (other,) = set(told.values())
         said = f"was given as {_quoted(given)}, and the brokers have {_quoted(other)}"
-        settled.differences.append((key, f"{key} {said}."))
+        resolved.differences.append((key, f"{key} {said}."))
     hidden = [node for node, value in told.items() if value is None]
     if hidden and given is None:
-        settled.notes.append(
+        resolved.notes.append(
             f"{key} is set on broker {', '.join(map(str, hidden))} and kept back: taken is "
-            f"{_quoted(settled.value)}; say it with {_OPTIONS[key]} or --server-properties"
+            f"{_quoted(resolved.value)}; say it with {_OPTIONS[key]} or --server-properties"
         )
-    return settled
+    return resolved
 
 
 def _plain(key: str, broker: BrokerConfig) -> str | None:

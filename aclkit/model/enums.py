@@ -70,7 +70,7 @@ class CodedEnum(IntEnum):
 
     @classmethod
     def is_known(cls, name: str) -> bool:
-        """Say whether a name is one of this enum's own, UNKNOWN aside."""
+        """Whether a name is one of this enum's own, UNKNOWN aside."""
         return name in cls.__members__ and name != "UNKNOWN"
 
 

@@ -33,7 +33,7 @@ class ResourcePatternFilter:
     pattern_type: str = "ANY"
 
     def matches(self, acl: Acl, semantics: Semantics) -> bool:
-        """Say whether the ACL's resource pattern is selected (ResourcePatternFilter.matches).
+        """Whether the ACL's resource pattern is selected (ResourcePatternFilter.matches).
 
         Raises:
             UnsupportedPatternTypeError: MATCH with a name met an unknown pattern type.
@@ -52,7 +52,7 @@ class ResourcePatternFilter:
 
     @property
     def is_unknown(self) -> bool:
-        """Say whether a field is UNKNOWN: brokers refuse such a filter."""
+        """Whether a field is UNKNOWN: brokers refuse such a filter."""
         return not (
             ResourceType.is_known(self.resource_type) and PatternType.is_known(self.pattern_type)
         )
@@ -71,7 +71,7 @@ class ResourcePatternFilter:
 
     @property
     def matches_at_most_one(self) -> bool:
-        """Say whether one resource pattern at most can be selected."""
+        """Whether one resource pattern at most can be selected."""
         return self.find_indefinite_field() is None
 
 
@@ -88,7 +88,7 @@ class AccessControlEntryFilter:
     permission_type: str = "ANY"
 
     def matches(self, acl: Acl) -> bool:
-        """Say whether the ACL's entry is selected (AccessControlEntryFilter.matches)."""
+        """Whether the ACL's entry is selected (AccessControlEntryFilter.matches)."""
         return (
             self.principal in (None, acl.principal)
             and self.host in (None, acl.host)
@@ -98,7 +98,7 @@ class AccessControlEntryFilter:
 
     @property
     def is_unknown(self) -> bool:
-        """Say whether a field is UNKNOWN: brokers refuse such a filter."""
+        """Whether a field is UNKNOWN: brokers refuse such a filter."""
         return not (
             AclOperation.is_known(self.operation)
             and AclPermissionType.is_known(self.permission_type)
@@ -116,7 +116,7 @@ class AccessControlEntryFilter:
 
     @property
     def matches_at_most_one(self) -> bool:
-        """Say whether one entry at most can be selected."""
+        """Whether one entry at most can be selected."""
         return self.find_indefinite_field() is None
 
 
@@ -128,12 +128,12 @@ class AclBindingFilter:
     entry: AccessControlEntryFilter = field(default_factory=AccessControlEntryFilter)
 
     def matches(self, acl: Acl, semantics: Semantics) -> bool:
-        """Say whether the ACL is selected; the pattern is looked at first, as in Kafka."""
+        """Whether the ACL is selected; the pattern is looked at first, as in Kafka."""
         return self.pattern.matches(acl, semantics) and self.entry.matches(acl)
 
     @property
     def is_unknown(self) -> bool:
-        """Say whether a field is UNKNOWN: brokers refuse such a filter."""
+        """Whether a field is UNKNOWN: brokers refuse such a filter."""
         return self.pattern.is_unknown or self.entry.is_unknown
 
     def find_indefinite_field(self) -> str | None:
@@ -142,12 +142,12 @@ class AclBindingFilter:
 
     @property
     def matches_at_most_one(self) -> bool:
-        """Say whether one ACL at most can be selected."""
+        """Whether one ACL at most can be selected."""
         return self.find_indefinite_field() is None
 
 
 def _affects(acl: Acl, name: str, semantics: Semantics) -> bool:
-    """Say whether an ACL's pattern affects a name, as MATCH sees it.
+    """Whether an ACL's pattern affects a name, as MATCH sees it.
 
     Unlike the authorizer MATCH knows no defect of LITERAL ``*``, and refuses unknown types.
     """

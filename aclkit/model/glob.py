@@ -15,7 +15,7 @@ _FEW: Final = 2_000
 
 
 def glob_matches(glob: str, name: str) -> bool:
-    """Say whether a glob matches the whole name.
+    """Whether a glob matches the whole name.
 
     ``*`` is zero or more characters, ``?`` exactly one code point; nothing else is special,
     there is no escape and case matters (KIP-1042). Between its stars a glob is a row of segments;
@@ -50,7 +50,7 @@ def glob_matches(glob: str, name: str) -> bool:
 
 
 def is_universal(glob: str) -> bool:
-    """Say whether a glob matches every name: the empty glob and runs of stars (KIP-1042)."""
+    """Whether a glob matches every name: the empty glob and runs of stars (KIP-1042)."""
     return glob.count("*") == len(glob)
 
 
@@ -61,7 +61,7 @@ def _step(segment: str, name: str, start: int, end: int) -> int:
 
 
 def _stands_at(segment: str, name: str, at: int) -> bool:
-    """Say whether a segment, not longer than what is left of the name, stands at a place of it."""
+    """Whether a segment, not longer than what is left of the name, stands at a place of it."""
     for letters in segment.split("?"):
         if not name.startswith(letters, at):
             return False

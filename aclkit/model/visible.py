@@ -26,7 +26,7 @@ Braille pattern."""
 
 
 def is_visible(letter: str) -> bool:
-    """Say whether a letter shows itself and acts on nothing.
+    """Whether a letter shows itself and acts on nothing.
 
     Control characters, line and paragraph separators, marks that turn the direction of writing,
     spaces of other widths, what has no width, and half surrogates do not.

@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from aclkit.audit.findings.broker_settings_differ import note_settled
+from aclkit.audit.findings.broker_settings_differ import note_resolved
 from aclkit.audit.findings.collect import find_all
 from aclkit.audit.findings.differences import note_readings
 from aclkit.audit.findings.facts import BROAD_SHARE
 from aclkit.audit.findings.read import audit_of
 from aclkit.audit.reports.data import AccessChange, NightlySummary
 from aclkit.audit.reports.markdown import render_summary
-from aclkit.model.broker_settings import SettledSettings
+from aclkit.model.broker_settings import ResolvedSettings
 from aclkit.model.findings import EVERY_NAME, Finding, sort_findings
 from aclkit.model.resource import Resource
 from aclkit.nightly.policies import Policies, conclude
@@ -45,7 +45,7 @@ class NightlyOptions:
         replay: how to replay.
         materialize: how to decide.
         policies: what the team says about findings and decisions.
-        settled: how the settings of ``materialize`` came about.
+        resolved: how the settings of ``materialize`` came about.
         broad_share: the share of the topics that an ALLOW may reach without being ``over-broad``.
     """
 
@@ -53,7 +53,7 @@ class NightlyOptions:
     replay: ReplayOptions
     materialize: MaterializeOptions
     policies: Policies
-    settled: SettledSettings | None = None
+    resolved: ResolvedSettings | None = None
     broad_share: float = BROAD_SHARE
 
 
@@ -84,8 +84,8 @@ def run_nightly(run: Run, intake: Intake, options: NightlyOptions) -> NightlyRes
     """
     replayed = replay(run, intake, options.cluster, options.replay)
     told = run.settings or {}
-    if options.settled is not None:
-        note_settled(run, options.settled)
+    if options.resolved is not None:
+        note_resolved(run, options.resolved)
     scope = take_inventory(run, options.materialize)
     if is_decided(run, scope, options.materialize) and _is_audited(run, options):
         _keep_decisions(run, told)

@@ -53,7 +53,7 @@ class Policies:
 
     @property
     def has_states(self) -> bool:
-        """Say whether there is anything by which the states of findings differ."""
+        """Whether there is anything by which the states of findings differ."""
         return bool(self.baseline or self.mutes)
 
 

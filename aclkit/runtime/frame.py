@@ -35,7 +35,7 @@ def arrow_table(rows: Sequence[Sequence[Any]], schema: StructType) -> pa.Table:
     return pa.Table.from_arrays(arrays, schema=arrow)
 
 
-def settle(frame: DataFrame) -> DataFrame:
+def checkpoint(frame: DataFrame) -> DataFrame:
     """Compute a frame once for all that builds on it.
 
     Where driver and executors are one process the way to it is forgotten too: half the time of
@@ -51,9 +51,9 @@ class Steps:
 
     frames: list[DataFrame] = field(default_factory=list)
 
-    def settle(self, frame: DataFrame) -> DataFrame:
-        """Compute a frame once; see ``settle``."""
-        self.frames.append(settle(frame))
+    def checkpoint(self, frame: DataFrame) -> DataFrame:
+        """Compute a frame once; see ``checkpoint``."""
+        self.frames.append(checkpoint(frame))
         return self.frames[-1]
 
     def forget(self) -> None:
@@ -70,13 +70,13 @@ def broadcast_if_small(rows: DataFrame, count: int) -> DataFrame:
 _BROADCAST_ROWS: Final = 1_000_000
 
 
-def release(settled: DataFrame) -> None:
-    """Free the memory of a settled frame, which Spark would do some time after it is forgotten."""
-    if _is_local(settled):
+def release(computed: DataFrame) -> None:
+    """Free the memory of a computed frame, which Spark would do some time after it is forgotten."""
+    if _is_local(computed):
         # unpersist() knows frames of the cache only; a checkpoint is an RDD below the plan.
-        settled._jdf.logicalPlan().rdd().unpersist(False)  # noqa: FBT003 -- Java has no keywords
+        computed._jdf.logicalPlan().rdd().unpersist(False)  # noqa: FBT003 -- Java has no keywords
     else:
-        settled.unpersist()
+        computed.unpersist()
 
 
 def _is_local(frame: DataFrame) -> bool:

@@ -82,7 +82,7 @@ _CAN_ASK_EFFECTIVE: Final = os.access in os.supports_effective_ids
 
 
 def full_disk(path: str) -> bool:
-    """Say whether the disk that a folder lies on, or would lie on, is as good as full.
+    """Whether the disk that a folder lies on, or would lie on, is as good as full.
 
     One that does not say how large it is, as some in the network, is not.
     """

@@ -56,7 +56,7 @@ class PublishedFiles(AbstractFileSystem):  # type: ignore[misc]  # fsspec has no
         return [path] if self.exists(path) else []
 
     def exists(self, path: str, **_: object) -> bool:
-        """Say whether a path is served and there."""
+        """Whether a path is served and there."""
         return path in self._files and self._files[path].exists()
 
     def info(self, path: str, **_: object) -> dict[str, Any]:

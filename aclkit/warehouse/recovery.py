@@ -107,7 +107,7 @@ def _require_properties(store: Store, name: str) -> None:
 
 
 def _is_checkpoint_next(store: Store, name: str) -> bool:
-    """Say whether Spark would write a checkpoint with the next commit; deltalake is told not to."""
+    """Whether Spark would write a checkpoint with the next commit; deltalake is told not to."""
     return store.is_remote and ((store.newest_version(name) or 0) + 1) % CHECKPOINT_EVERY == 0
 
 

@@ -82,7 +82,7 @@ class Store:
         return self.read(table).where(F.col("cluster_id") == cluster_id)
 
     def has(self, table: str) -> bool:
-        """Say whether the table is in the published versions or written by this run."""
+        """Whether the table is in the published versions or written by this run."""
         return table in self.versions
 
     def append(self, table: str, rows: DataFrame) -> None:
@@ -194,7 +194,7 @@ class Store:
         after_commit()
 
     def has_files(self, table: str) -> bool:
-        """Say whether a table has rows at its newest version."""
+        """Whether a table has rows at its newest version."""
         if self.is_remote:
             return bool(self.table(table).toDF().take(1))
         return bool(read_files(Path(self._path(table)), None).files)
@@ -286,7 +286,7 @@ class Store:
 
     @property
     def is_remote(self) -> bool:
-        """Say whether the warehouse is a URI: only Spark reads and writes there."""
+        """Whether the warehouse is a URI: only Spark reads and writes there."""
         return "://" in self.warehouse
 
     def _path(self, table: str) -> str:

@@ -268,7 +268,7 @@ def open_files(connection: duckdb.DuckDBPyConnection, table: TableFiles) -> duck
 
 
 def _may_hold(value: str, least: str | None, most: str | None) -> bool:
-    """Say whether a value may lie within noted bounds.
+    """Whether a value may lie within noted bounds.
 
     Delta cuts long texts, the greatest one to something greater; so both stay bounds.
     """

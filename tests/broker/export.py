@@ -60,7 +60,7 @@ def compare_export(
 
 
 def _is_sayable(binding: tuple[str, ...]) -> bool:
-    """Say whether kafka-acls can add an ACL: words end with NUL, and it trims all but some names.
+    """Whether kafka-acls can add an ACL: words end with NUL, and it trims all but some names.
 
     AclCommand.getResourceFilter takes transactional ids as they are.
     """

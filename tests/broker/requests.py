@@ -247,7 +247,7 @@ class _World:
 
 
 def _predict(ask: Ask, asked: Asked, user: str, names: Names) -> tuple[bool, bool]:
-    """Say whether a request passes, and whether the access that it is about is DENIED."""
+    """Whether a request passes, and whether the access that it is about is DENIED."""
     kind = _BY_TITLE[asked.title]
     operation, resource_type = kind.about or _access(kind)
     why = ask(user, operation, _resource(resource_type, asked, names))
@@ -262,7 +262,7 @@ def _predict(ask: Ask, asked: Asked, user: str, names: Names) -> tuple[bool, boo
 
 
 def _is_open(ask: Ask, asked: Asked, user: str, names: Names, tried: Tried) -> bool:
-    """Say whether a way is open, asking about the names that ``why`` was not told."""
+    """Whether a way is open, asking about the names that ``why`` was not told."""
     if tried.result != Result.DEPENDS:
         return tried.result == Result.PASSES
     if tried.way.fact:

@@ -197,7 +197,7 @@ def test_the_process_that_answers_can_write_nothing(root):
 
 
 def confinement_of_linux() -> bool:
-    """Say whether a process here can be put under Landlock."""
+    """Whether a process here can be put under Landlock."""
     text = "from aclkit import confinement; raise SystemExit(not confinement._landlock())"
     return subprocess.run([sys.executable, "-c", text], check=False).returncode == 0
 

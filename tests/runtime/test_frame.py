@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from aclkit.runtime.frame import release, settle
+from aclkit.runtime.frame import checkpoint, release
 
 pytestmark = pytest.mark.spark
 
@@ -15,8 +15,8 @@ def _kept(spark):
 
 def test_a_released_frame_leaves_no_rows_in_memory(spark):
     before = _kept(spark)
-    numbers = settle(spark.range(1_000))
-    sums = settle(numbers.groupBy((numbers.id % 7).alias("rest")).count())
+    numbers = checkpoint(spark.range(1_000))
+    sums = checkpoint(numbers.groupBy((numbers.id % 7).alias("rest")).count())
     assert sums.count() == 7
     assert _kept(spark) - before
     release(numbers)
@@ -25,7 +25,7 @@ def test_a_released_frame_leaves_no_rows_in_memory(spark):
 
 
 def test_what_is_built_on_a_settled_frame_outlives_it(spark):
-    numbers = settle(spark.range(10))
-    doubled = settle(numbers.selectExpr("id * 2 AS id"))
+    numbers = checkpoint(spark.range(10))
+    doubled = checkpoint(numbers.selectExpr("id * 2 AS id"))
     release(numbers)
     assert sorted(row.id for row in doubled.collect()) == list(range(0, 20, 2))

@@ -44,7 +44,7 @@ def run(tmp_path):
 
 
 def has_ended(number):
-    """Say whether a process has ended; one that nobody has asked for its code has."""
+    """Whether a process has ended; one that nobody has asked for its code has."""
     try:
         return Path(f"/proc/{number}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
     except FileNotFoundError:

@@ -62,7 +62,7 @@ class Alert:
 
 
 def is_alarming(summary: NightlySummary, least: str) -> bool:
-    """Say whether a run is worth an alert.
+    """Whether a run is worth an alert.
 
     Args:
         summary: the run.

@@ -60,7 +60,7 @@ def find_any_host(audit: AuditInput) -> Iterator[Finding]:
 
 
 def _is_unbound(acl: Acl, audit: AuditInput) -> bool:
-    """Say whether to bind an ALLOW to a host would bind somebody's access."""
+    """Whether to bind an ALLOW to a host would bind somebody's access."""
     return (
         acl.resource_type in _TYPES
         and is_any_host(acl.host, audit.semantics)

@@ -57,7 +57,7 @@ class Mute:
     reason: str
 
     def covers(self, finding: Finding) -> bool:
-        """Say whether the mute is about a finding, whatever the day."""
+        """Whether the mute is about a finding, whatever the day."""
         if self.fingerprint is not None:
             return self.fingerprint == finding.fingerprint
         return self.finding == finding.finding and (
@@ -91,7 +91,7 @@ class Judged:
 
     @property
     def is_expired(self) -> bool:
-        """Say whether a mute about it has run out: it has to be fixed or answered for anew."""
+        """Whether a mute about it has run out: it has to be fixed or answered for anew."""
         return self.mute is not None and self.state in ("new", "known")
 
 
@@ -123,7 +123,7 @@ def classify(
 
 
 def fails(judged: Iterable[Judged], severities: Sequence[str]) -> bool:
-    """Say whether findings fail a run: a new one of some severities, or an expired mute."""
+    """Whether findings fail a run: a new one of some severities, or an expired mute."""
     return any(
         item.is_expired or (item.state == "new" and item.severity in severities) for item in judged
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from aclkit.model.broker_settings import SettledSettings
+from aclkit.model.broker_settings import ResolvedSettings
 from aclkit.model.findings import Kind
 from aclkit.warehouse.run import Run
 
@@ -20,9 +20,9 @@ BROKER_SETTINGS_DIFFER: Final = Kind(
 )
 
 
-def note_settled(run: Run, settled: SettledSettings) -> None:
+def note_resolved(run: Run, resolved: ResolvedSettings) -> None:
     """Say in a run how the settings that decide came about."""
-    run.notes.extend(settled.notes)
+    run.notes.extend(resolved.notes)
     run.findings.extend(
-        BROKER_SETTINGS_DIFFER.about(key, message) for key, message in settled.differences
+        BROKER_SETTINGS_DIFFER.about(key, message) for key, message in resolved.differences
     )

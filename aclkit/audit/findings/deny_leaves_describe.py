@@ -7,9 +7,9 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final
 
+from aclkit.audit.findings.containment import ContainmentIndex, Pattern, Texts, common, pattern_of
 from aclkit.audit.findings.facts import AuditInput
 from aclkit.audit.findings.never_matches import can_match
-from aclkit.audit.findings.shelf import Pattern, Shelf, Texts, common, pattern_of
 from aclkit.model.acl import Acl
 from aclkit.model.findings import Finding, Kind
 from aclkit.model.operation import coverage
@@ -40,7 +40,7 @@ def find_deny_leaves_describe(audit: AuditInput) -> Iterator[Finding]:
     denies = [
         acl
         for acl in sorted(audit.acls, key=lambda acl: acl.acl_id)
-        if _denies_read_only(acl, audit) and not _is_out_of_sight(acl, audit.shelf)
+        if _denies_read_only(acl, audit) and not _is_out_of_sight(acl, audit.containment)
     ]
     search = _Search.of(audit, {pattern_of(deny) for deny in denies})
     for deny in denies:
@@ -58,11 +58,11 @@ def _denies_read_only(acl: Acl, audit: AuditInput) -> bool:
     return is_deny_of_read and can_match(acl, audit.semantics)
 
 
-def _is_out_of_sight(acl: Acl, shelf: Shelf) -> bool:
-    """Say whether a DENY takes DESCRIBE away wherever an ACL answers."""
+def _is_out_of_sight(acl: Acl, containment: ContainmentIndex) -> bool:
+    """Whether a DENY takes DESCRIBE away wherever an ACL answers."""
     return any(
         coverage(other.operation, other.permission_type, "DESCRIBE") is not None
-        for other in shelf.containing(acl, allows=False)
+        for other in containment.containing(acl, allows=False)
     )
 
 
@@ -115,7 +115,7 @@ class _Search:
         within: resource pattern of a DENY → the ALLOWs on narrower patterns.
     """
 
-    shelf: Shelf
+    containment: ContainmentIndex
     principals: _Kin
     hosts: _Kin
     at: Mapping[Pattern, _Pool]
@@ -125,23 +125,25 @@ class _Search:
     def of(cls, audit: AuditInput, denied: Collection[Pattern]) -> _Search:
         at: defaultdict[Pattern, _Pool] = defaultdict(_Pool)
         within: defaultdict[Pattern, _Pool] = defaultdict(_Pool)
-        shelf = audit.shelf
+        containment = audit.containment
         for allow in sorted(audit.allows, key=lambda acl: acl.acl_id):
             if audit.gives(allow, "DESCRIBE"):
                 pattern = pattern_of(allow)
                 at[pattern].add(allow)
-                for wider in shelf.patterns[pattern]:
+                for wider in containment.patterns[pattern]:
                     if wider != pattern and wider in denied:
                         within[wider].add(allow)
-        return cls(shelf, _Kin.of(shelf.principals), _Kin.of(shelf.hosts), at, within)
+        return cls(
+            containment, _Kin.of(containment.principals), _Kin.of(containment.hosts), at, within
+        )
 
     def first_leaving_describe(self, deny: Acl) -> Acl | None:
         """Return the first ALLOW found that gives DESCRIBE where a DENY answers."""
         pattern = pattern_of(deny)
-        pools = [self.at.get(wider) for wider in self.shelf.patterns[pattern]]
+        pools = [self.at.get(wider) for wider in self.containment.patterns[pattern]]
         for pool in (*pools, self.within.get(pattern)):
             for allow in self._meeting(deny, pool) if pool is not None else ():
-                if not _is_out_of_sight(self._shared(deny, allow), self.shelf):
+                if not _is_out_of_sight(self._shared(deny, allow), self.containment):
                     return allow
         return None
 
@@ -157,13 +159,13 @@ class _Search:
 
     def _shared(self, deny: Acl, allow: Acl) -> Acl:
         """Return what two ACLs that meet share: of each part the narrower."""
-        narrow = allow if pattern_of(deny) in self.shelf.patterns[pattern_of(allow)] else deny
+        narrow = allow if pattern_of(deny) in self.containment.patterns[pattern_of(allow)] else deny
         return replace(
             deny,
             pattern_type=narrow.pattern_type,
             resource_name=narrow.resource_name,
-            principal=_narrow(deny.principal, allow.principal, self.shelf.principals),
-            host=_narrow(deny.host, allow.host, self.shelf.hosts),
+            principal=_narrow(deny.principal, allow.principal, self.containment.principals),
+            host=_narrow(deny.host, allow.host, self.containment.hosts),
         )
 
 

@@ -14,8 +14,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from aclkit.audit.findings.containment import Pattern, pattern_of
 from aclkit.audit.findings.facts import AuditInput
-from aclkit.audit.findings.shelf import Pattern, pattern_of
 from aclkit.model.acl import Acl
 from aclkit.model.findings import Finding, Kind
 from aclkit.rules.patterns.identity import index_principals
@@ -99,22 +99,22 @@ class _Target:
 
     Attributes:
         user: its principal.
-        is_mighty: whether it reaches everything: a super user, or ALTER on the cluster.
+        is_superpowered: whether it reaches everything: a super user, or ALTER on the cluster.
         told: what it may, as evidence.
     """
 
     user: str
-    is_mighty: bool
+    is_superpowered: bool
     told: str
 
 
 def _targets(given: Iterable[Acl], audit: AuditInput) -> Mapping[Pattern, Sequence[_Target]]:
-    """Return the known users that each resource pattern reaches, the mighty first."""
+    """Return the known users that each resource pattern reaches, the superpowered first."""
     found: defaultdict[Pattern, list[_Target]] = defaultdict(list)
     wanted = {pattern_of(acl) for acl in given}
     named = {a.principal for a in audit.acls if names_exactly(a.principal, audit.semantics)}
     users = {*audit.asked_principals, *named, *audit.settings.super_users}
-    for target in sorted(_known(users, audit), key=lambda t: (not t.is_mighty, t.user)):
+    for target in sorted(_known(users, audit), key=lambda t: (not t.is_superpowered, t.user)):
         for number in audit.index.matches("USER", target.user):
             if audit.patterns[number] in wanted:
                 found[audit.patterns[number]].append(target)
@@ -126,12 +126,12 @@ def _known(users: Iterable[str], audit: AuditInput) -> Iterator[_Target]:
     for acl in audit.allows:
         by_name[acl.principal].append(acl)
     altering = (a for a in audit.allows if a.resource_type == "CLUSTER" and audit.gives(a, "ALTER"))
-    mighty = index_principals((acl.principal for acl in altering), audit.semantics)
+    superpowered = index_principals((acl.principal for acl in altering), audit.semantics)
     supers = audit.settings.super_users
     for user in users:
-        is_mighty = user in supers or bool(mighty.matching(user))
+        is_superpowered = user in supers or bool(superpowered.matching(user))
         told = "a super user" if user in supers else _told(by_name.get(user, ()))
-        yield _Target(user, is_mighty, f"{user}: {told}")
+        yield _Target(user, is_superpowered, f"{user}: {told}")
 
 
 def _told(acls: Sequence[Acl]) -> str:
@@ -141,13 +141,13 @@ def _told(acls: Sequence[Acl]) -> str:
 
 
 def _tokens_of(acl: Acl, others: Sequence[_Target]) -> Finding:
-    is_mighty = bool(others) and others[0].is_mighty
-    more = f"; {others[0].user} can reach everything" if is_mighty else ""
+    is_superpowered = bool(others) and others[0].is_superpowered
+    more = f"; {others[0].user} can reach everything" if is_superpowered else ""
     return ESCALATION.about(
         str(acl),
         f"{acl.principal} can make delegation tokens of {_whose(acl, others)}, and so act as they "
         f"may{more}.",
-        severity="high" if is_mighty else "medium",
+        severity="high" if is_superpowered else "medium",
         acls=(acl,),
         evidence=(target.told for target in others),
     )

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Final
 
+from aclkit.audit.findings.containment import ContainmentIndex, Pattern, pattern_of
 from aclkit.audit.findings.never_matches import can_match
 from aclkit.audit.findings.removable import (
     Covers,
@@ -15,7 +16,6 @@ from aclkit.audit.findings.removable import (
     find_removable,
     operations_left,
 )
-from aclkit.audit.findings.shelf import Pattern, Shelf, pattern_of
 from aclkit.model.acl import Acl
 from aclkit.model.semantics import BrokerSettings, Semantics
 from aclkit.rules.patterns.match import names_exactly
@@ -75,19 +75,19 @@ class AuditInput:
     broad_share: float = BROAD_SHARE
 
     @cached_property
-    def shelf(self) -> Shelf:
+    def containment(self) -> ContainmentIndex:
         """The ACLs by what contains them."""
-        return Shelf.build(self.acls, self.semantics)
+        return ContainmentIndex.build(self.acls, self.semantics)
 
     @cached_property
     def overridden(self) -> Covers:
         """The ALLOWs that DENYs leave nothing of, each with those DENYs."""
-        return find_overridden_acls(self.acls, self.shelf)
+        return find_overridden_acls(self.acls, self.containment)
 
     @cached_property
     def removable(self) -> Covers:
         """The ACLs that others of the same permission make unnecessary, each with those."""
-        return find_removable(self.acls, self.shelf, self.overridden, self.semantics)
+        return find_removable(self.acls, self.containment, self.overridden, self.semantics)
 
     @cached_property
     def given(self) -> Mapping[str, frozenset[str]]:
@@ -100,7 +100,7 @@ class AuditInput:
             acl.acl_id: left
             for acl in self.acls
             if acl.is_allow and can_match(acl, self.semantics) and not self._is_super(acl)
-            if (left := operations_left(acl, self.shelf))
+            if (left := operations_left(acl, self.containment))
         }
 
     def _is_super(self, acl: Acl) -> bool:
@@ -113,7 +113,7 @@ class AuditInput:
         return [acl for acl in self.acls if acl.acl_id in self.given]
 
     def gives(self, acl: Acl, operation: str) -> bool:
-        """Say whether an ACL is an ALLOW that gives an operation to somebody."""
+        """Whether an ACL is an ALLOW that gives an operation to somebody."""
         return operation in self.given.get(acl.acl_id, ())
 
     @cached_property

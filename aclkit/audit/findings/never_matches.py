@@ -64,7 +64,7 @@ def find_never_matches(acls: Iterable[Acl], semantics: Semantics) -> Iterator[Fi
 
 
 def can_match(acl: Acl, semantics: Semantics) -> bool:
-    """Say whether some request could meet an ACL."""
+    """Whether some request could meet an ACL."""
     return next(_reasons(acl, semantics), None) is None
 
 

@@ -46,7 +46,7 @@ def find_orphan_principals(audit: AuditInput) -> Iterator[Finding]:
 
 
 def _may_be_scram(principal: str, audit: AuditInput) -> bool:
-    """Say whether it is one user by name, and not a distinguished name of TLS."""
+    """Whether it is one user by name, and not a distinguished name of TLS."""
     parts = split_principal(principal)
     if parts is None or not names_exactly(principal, audit.semantics):
         return False

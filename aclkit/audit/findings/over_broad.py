@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from aclkit.audit.findings.containment import pattern_of
 from aclkit.audit.findings.facts import AuditInput
-from aclkit.audit.findings.shelf import pattern_of
 from aclkit.model.acl import Acl
 from aclkit.model.findings import INVENTORY, Finding, Kind
 

@@ -40,7 +40,7 @@ def find_redundant(audit: AuditInput) -> Iterator[Finding]:
 
 
 def is_redundant(acl: Acl, cover: Sequence[Acl], semantics: Semantics) -> bool:
-    """Say whether it is said again; otherwise a single wider ACL shadows it."""
+    """Whether it is said again; otherwise a single wider ACL shadows it."""
     return len(cover) > 1 or acl_contains(acl, cover[0], semantics)
 
 

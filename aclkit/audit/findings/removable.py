@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from aclkit.audit.findings.shelf import Shelf
+from aclkit.audit.findings.containment import ContainmentIndex
 from aclkit.model.acl import Acl
 from aclkit.model.operation import OPERATIONS_OF_TYPE, coverage
 from aclkit.model.semantics import Semantics
@@ -20,28 +20,28 @@ Covers = dict[str, tuple[Acl, ...]]
 """Id of an ACL that may go → the ACLs that answer in its place."""
 
 
-def find_overridden_acls(rows: Iterable[Acl], shelf: Shelf) -> Covers:
+def find_overridden_acls(rows: Iterable[Acl], containment: ContainmentIndex) -> Covers:
     """Return the ALLOWs that DENYs leave nothing of: DENY wins (StandardAuthorizerData)."""
     found: Covers = {}
     for acl in rows:
         operations = _operations(acl)
         if acl.is_allow and operations:
-            cover = _share_out(operations, shelf.containing(acl, allows=False))
+            cover = _share_out(operations, containment.containing(acl, allows=False))
             if cover:
                 found[acl.acl_id] = cover
     return found
 
 
-def operations_left(acl: Acl, shelf: Shelf) -> frozenset[str]:
+def operations_left(acl: Acl, containment: ContainmentIndex) -> frozenset[str]:
     """Return the operations that an ALLOW answers and that no DENY takes all of."""
     left = set(_operations(acl))
-    for deny in shelf.containing(acl, allows=False):
+    for deny in containment.containing(acl, allows=False):
         left = {operation for operation in left if not _covers(deny, operation)}
     return frozenset(left)
 
 
 def find_removable(
-    rows: Sequence[Acl], shelf: Shelf, overridden: Covers, semantics: Semantics
+    rows: Sequence[Acl], containment: ContainmentIndex, overridden: Covers, semantics: Semantics
 ) -> Covers:
     """Return the ACLs that others of their own permission make unnecessary.
 
@@ -50,24 +50,24 @@ def find_removable(
     as well to answer for an ALLOW, it is among those named.
     """
     ordered = sorted(rows, key=lambda acl: acl.acl_id)
-    going = {acl.acl_id for acl in ordered if _is_behind_another(acl, shelf, semantics)}
+    going = {acl.acl_id for acl in ordered if _is_behind_another(acl, containment, semantics)}
 
     def stays(acl: Acl) -> bool:
         return acl.acl_id not in going and acl.acl_id not in overridden
 
     for acl in ordered:
-        if stays(acl) and _cover(acl, shelf, stays):
+        if stays(acl) and _cover(acl, containment, stays):
             going.add(acl.acl_id)
 
     def is_kept(acl: Acl) -> bool:
         return acl.acl_id not in going
 
-    found = ((acl, _cover(acl, shelf, is_kept)) for acl in ordered if acl.acl_id in going)
+    found = ((acl, _cover(acl, containment, is_kept)) for acl in ordered if acl.acl_id in going)
     return {acl.acl_id: cover for acl, cover in found}
 
 
-def _is_behind_another(acl: Acl, shelf: Shelf, semantics: Semantics) -> bool:
-    """Say whether one ACL contains this one and is not merely its equal with a later id.
+def _is_behind_another(acl: Acl, containment: ContainmentIndex, semantics: Semantics) -> bool:
+    """Whether one ACL contains this one and is not merely its equal with a later id.
 
     "Ahead" is a strict order, because containment is transitive: whoever follows it ends at an
     ACL that stays.
@@ -76,18 +76,20 @@ def _is_behind_another(acl: Acl, shelf: Shelf, semantics: Semantics) -> bool:
         other.acl_id != acl.acl_id
         and operation_contains(other, acl)
         and (other.acl_id < acl.acl_id or not acl_contains(acl, other, semantics))
-        for other in shelf.containing(acl, allows=acl.is_allow)
+        for other in containment.containing(acl, allows=acl.is_allow)
     )
 
 
-def _cover(acl: Acl, shelf: Shelf, stays: Callable[[Acl], bool]) -> tuple[Acl, ...]:
+def _cover(
+    acl: Acl, containment: ContainmentIndex, stays: Callable[[Acl], bool]
+) -> tuple[Acl, ...]:
     """Return those of the ACLs that stay that answer all that one answers, or nothing.
 
     One ACL where one does; otherwise a few, one of them at least of the same permission.
     """
     same = [
         other
-        for other in shelf.containing(acl, allows=acl.is_allow)
+        for other in containment.containing(acl, allows=acl.is_allow)
         if other.acl_id != acl.acl_id and stays(other)
     ]
     alone = next((other for other in same if operation_contains(other, acl)), None)
@@ -95,7 +97,7 @@ def _cover(acl: Acl, shelf: Shelf, stays: Callable[[Acl], bool]) -> tuple[Acl, .
         return (alone,)
     if not same:
         return ()
-    denying = shelf.containing(acl, allows=False) if acl.is_allow else ()
+    denying = containment.containing(acl, allows=False) if acl.is_allow else ()
     cover = _share_out(_operations(acl), [*same, *denying])
     return cover if any(other.is_allow == acl.is_allow for other in cover) else ()
 

@@ -85,7 +85,7 @@ def read_changes(
 
 
 def _may_cause(acl: Acl, principal: str | None, resource: Resource, semantics: Semantics) -> bool:
-    """Say whether an ACL is about a change: a transaction moves others at the same offset."""
+    """Whether an ACL is about a change: a transaction moves others at the same offset."""
     if not reaches(acl, resource.resource_type, resource.resource_name, semantics):
         return False
     if principal is None:

@@ -7,9 +7,9 @@ from itertools import islice
 from typing import Final
 
 from aclkit.audit.reports.markdown import escape_markdown
+from aclkit.questions.preview.access_change import KINDS
 from aclkit.questions.preview.effect import Count
 from aclkit.questions.preview.preview import Preview
-from aclkit.questions.preview.shift import KINDS
 from aclkit.questions.preview.topics import TopicToCome
 from aclkit.questions.preview.words import (
     example_sentence,

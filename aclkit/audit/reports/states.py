@@ -55,7 +55,7 @@ def count_states(judged: Iterable[Judged]) -> dict[str, int]:
 
 
 def is_alarming_finding(finding: Finding, state: Judged | None, severities: Sequence[str]) -> bool:
-    """Say whether a finding fails a run: it is severe and not known or muted, or its mute ran out.
+    """Whether a finding fails a run: it is severe and not known or muted, or its mute ran out.
 
     The same rule as that of the exit code (``audit.baseline.fails``).
     """

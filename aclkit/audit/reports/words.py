@@ -42,7 +42,7 @@ def verdict(summary: NightlySummary) -> str:
 
 
 def needs_a_person(summary: NightlySummary) -> bool:
-    """Say whether there is anything to do, whatever the exit code says about it."""
+    """Whether there is anything to do, whatever the exit code says about it."""
     return bool(
         summary.findings
         or missing_answers(summary)

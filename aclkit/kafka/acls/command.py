@@ -91,7 +91,7 @@ def with_operations(options: AclOptions, operations: Iterable[str]) -> AclOption
 
 
 def _makes(options: AclOptions, acl: Acl) -> bool:
-    """Say whether kafka-acls would make this ACL of these options and the ACL's operation."""
+    """Whether kafka-acls would make this ACL of these options and the ACL's operation."""
     try:
         asked = entries_by_resource(replace(options, operation=(acl.operation,)))
     except UsageError:

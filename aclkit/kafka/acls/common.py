@@ -14,7 +14,7 @@ _LATER: Final = ("ANY", "CREATE_TOKENS", "DESCRIBE_TOKENS", "TWO_PHASE_COMMIT")
 
 
 def is_common(acl: Acl) -> bool:
-    """Say whether an ACL has only resources, patterns and operations that each such tool knows."""
+    """Whether an ACL has only resources, patterns and operations that each such tool knows."""
     is_cluster = acl.resource_type == "CLUSTER"
     return (
         acl.resource_type in _TYPES

@@ -86,7 +86,7 @@ def resource_filters(options: AclOptions) -> tuple[ResourcePatternFilter, ...]:
 
 
 def drops_cluster(options: AclOptions) -> bool:
-    """Say whether kafka-acls passes over ``--cluster``, in silence, for the pattern type's sake."""
+    """Whether kafka-acls passes over ``--cluster``, in silence, for the pattern type's sake."""
     return options.cluster_resource and options.resource_pattern_type.lower() != "literal"
 
 

@@ -108,7 +108,7 @@ def render_bulk(acls: Iterable[Acl]) -> tuple[list[str], list[Acl]]:
 
 
 def _is_taken(acl: Acl) -> bool:
-    """Say whether a broker would take an ACL from a client (AclApis, AclControlManager)."""
+    """Whether a broker would take an ACL from a client (AclApis, AclControlManager)."""
     return (
         acl.resource_type in _RESOURCE_TYPES
         and acl.pattern_type in ("LITERAL", "PREFIXED")

@@ -97,7 +97,7 @@ def _user(principal: str) -> tuple[str, str] | None:
 
 
 def _is_kubernetes_name(name: str) -> bool:
-    """Say whether Kubernetes allows a name (RFC 1123 subdomain)."""
+    """Whether Kubernetes allows a name (RFC 1123 subdomain)."""
     letters = frozenset("abcdefghijklmnopqrstuvwxyz0123456789-")
     return len(name) <= 253 and all(
         part and letters.issuperset(part) and not part.startswith("-") and not part.endswith("-")

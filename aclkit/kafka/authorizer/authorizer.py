@@ -160,7 +160,7 @@ class Authorizer:
     def authorize_by_resource_type(
         self, context: RequestContext, operation: str, resource_type: str
     ) -> AuthorizationResult:
-        """Say whether some resource of a type is open to who asks.
+        """Whether some resource of a type is open to who asks.
 
         Under ``kafka`` as Kafka does, with its log line about the resource ``hardcode``; where
         ACLs are read otherwise, as KIP-1042 wants it (``decide.any_of_type``).

@@ -30,7 +30,7 @@ class Loaded:
 
     @property
     def is_caught_up(self) -> bool:
-        """Say whether everything up to the high watermark has been replayed."""
+        """Whether everything up to the high watermark has been replayed."""
         if self.offset is None or self.high_watermark is None:
             return True
         return self.offset >= self.high_watermark

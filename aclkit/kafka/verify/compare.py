@@ -122,7 +122,7 @@ def _note(
 
 
 def is_same(ours: Answer, kafkas: Answer) -> bool:
-    """Say whether two answers have the same decision, rule and deciding ACL.
+    """Whether two answers have the same decision, rule and deciding ACL.
 
     Two ids with the same seven fields are one ACL to Kafka.
     """

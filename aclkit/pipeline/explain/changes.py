@@ -107,7 +107,7 @@ turned AS (
 SELECT n.principal FROM now_member n JOIN was_member w ON w.principal = n.principal
 WHERE n.is_super_user <> w.is_super_user
 ),
-touched AS (
+affected AS (
 SELECT coalesce(n.principal, w.principal) AS principal,
        coalesce(n.resource_type, w.resource_type) AS resource_type,
        coalesce(n.resource_name, w.resource_name) AS resource_name,
@@ -117,7 +117,7 @@ FULL JOIN was_explain_pair w ON w.principal = n.principal
  AND w.resource_type = n.resource_type AND w.resource_name = n.resource_name
 ),
 candidate AS (
-SELECT * FROM touched
+SELECT * FROM affected
 WHERE own_before IS DISTINCT FROM own_after
    OR own_after IN (SELECT ruleset_id FROM altered)
    OR principal IN (SELECT principal FROM turned)

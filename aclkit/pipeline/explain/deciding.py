@@ -30,11 +30,11 @@ class _Ranking:
     """The ACLs in the order in which they decide.
 
     Attributes:
-        placed: result of ``rulings.place_acls``.
+        ranked: result of ``rulings.rank_acls``.
         best: result of ``rulings.best_of_groups``.
     """
 
-    placed: DataFrame
+    ranked: DataFrame
     best: DataFrame
 
 
@@ -44,7 +44,7 @@ def decide_all(scope: Scope, acls: DataFrame, output: Output, *, allow_everyone:
     with ThreadPoolExecutor(_AT_ONCE) as pool:
         with step("matching patterns and pairing"):
             matching = pool.submit(match_resources, spark, scope, steps)
-            numbered = steps.settle(number_acls(scope, acls))
+            numbered = steps.checkpoint(number_acls(scope, acls))
             ranking = pool.submit(_rank, scope, numbered, steps)
             pairing = pair_up(scope, numbered, matching.result(), steps)
         with step("deciding"):
@@ -66,13 +66,13 @@ def _rank(scope: Scope, numbered: DataFrame, steps: Steps) -> _Ranking:
     matches = match_hosts(scope.texts.hosts, scope.host_names, semantics)
     hosts = frames.hosts(spark, scope.texts, matches, numbers, semantics)
     covers = frames.covers(spark, semantics)
-    placed = steps.settle(rulings.place_acls(numbered, hosts, covers, semantics))
-    return _Ranking(placed, steps.settle(rulings.best_of_groups(placed, semantics)))
+    ranked = steps.checkpoint(rulings.rank_acls(numbered, hosts, covers, semantics))
+    return _Ranking(ranked, steps.checkpoint(rulings.best_of_groups(ranked, semantics)))
 
 
 def _rule_on(scope: Scope, pairing: Pairing, ranking: _Ranking, steps: Steps) -> DataFrame:
     """Return the rulings of the rulesets that hold an ACL."""
-    spark, semantics = ranking.placed.sparkSession, scope.semantics
+    spark, semantics = ranking.ranked.sparkSession, scope.semantics
     literal = ("LITERAL", "*")
     found = [(n, p[1:] == literal, not p[2]) for n, p in enumerate(scope.texts.patterns)]
     wildcards = rulings.Wildcards(
@@ -87,13 +87,13 @@ def _rule_on(scope: Scope, pairing: Pairing, ranking: _Ranking, steps: Steps) ->
         partitions=scope.partitions,
     )
     best = broadcast_if_small(ranking.best, pairing.group_count)
-    of_classes = steps.settle(decide(pairing.class_parts, ranking.best, None))
-    own = steps.settle(decide(pairing.own_parts, best, of_classes))
+    of_classes = steps.checkpoint(decide(pairing.class_parts, ranking.best, None))
+    own = steps.checkpoint(decide(pairing.own_parts, best, of_classes))
     decided = rulings.decide_rulesets(
         pairing.contents, own.unionByName(of_classes), frames.operations(spark), semantics
     )
     return rulings.name_rulings(
         decided,
-        broadcast_if_small(ranking.placed, pairing.group_count),
+        broadcast_if_small(ranking.ranked, pairing.group_count),
         frames.numbered(spark, scope.host_names, "host_no", "host"),
     )

@@ -14,8 +14,9 @@ from typing import Any, Final, NamedTuple
 import pyarrow as pa
 
 from aclkit.model.acl import ANY_OTHER, Acl
-from aclkit.pipeline.explain.few import (
-    FewPairs,
+from aclkit.pipeline.explain.affected import Affected, acl_of, patterns_near
+from aclkit.pipeline.explain.on_driver import (
+    DecidedPairs,
     Group,
     Key,
     Resource,
@@ -26,7 +27,6 @@ from aclkit.pipeline.explain.few import (
 )
 from aclkit.pipeline.explain.rulesets import NONE, OTHER
 from aclkit.pipeline.explain.scope import Scope
-from aclkit.pipeline.explain.touched import Touched, acl_of, patterns_near
 from aclkit.pipeline.inventory.identity import match_hosts
 from aclkit.rules.patterns.match import names_exactly
 from aclkit.rules.patterns.trie import PatternIndex
@@ -76,20 +76,20 @@ class _Difference:
         return [(cluster_id, *key, ruleset) for key, ruleset in self.fresh.items()]
 
 
-def decide_touched(scope: Scope, touched: Touched, read: Readback) -> list[Amendment]:
-    """Decide again what is touched; return what differs from the rows that stand.
+def decide_affected(scope: Scope, affected: Affected, read: Readback) -> list[Amendment]:
+    """Decide again what is affected; return what differs from the rows that stand.
 
     Args:
         scope: what is asked about.
-        touched: the pairs.
+        affected: the pairs.
         read: the tables as they are now, and not as the cluster's run before left them: the rows
             of other clusters, which may have been decided since, are written along.
     """
     cluster = scope.cluster_id
-    found = _decide_pairs(scope, touched, read)
-    pairs = _Difference.between(_pairs_before(touched, read), found.pairs)
-    class_pairs = _Difference.between(_class_pairs_before(scope, touched, read), found.class_pairs)
-    gone_groups, fresh_groups = _groups(cluster, touched, read)
+    found = _decide_pairs(scope, affected, read)
+    pairs = _Difference.between(_pairs_before(affected, read), found.pairs)
+    class_pairs = _Difference.between(_class_pairs_before(scope, affected, read), found.class_pairs)
+    gone_groups, fresh_groups = _groups(cluster, affected, read)
 
     used = {*pairs.fresh.values(), *class_pairs.fresh.values()} & found.rulesets.keys()
     _give(read, "used", ("ruleset_id",), [(ruleset,) for ruleset in sorted(used)])
@@ -133,16 +133,16 @@ def amend(read: Readback, changes: Iterable[Amendment]) -> None:
         )
 
 
-def _decide_pairs(scope: Scope, touched: Touched, read: Readback) -> FewPairs:
-    """Find the rulesets of what is touched."""
+def _decide_pairs(scope: Scope, affected: Affected, read: Readback) -> DecidedPairs:
+    """Find the rulesets of what is affected."""
     own = frozenset(
         entry.name
         for entry in scope.inventory.principals
         if not entry.is_any_other and names_exactly(entry.name, scope.semantics)
     )
     return pair_few(
-        _groups_near(scope, touched.resources, read),
-        {r: None if whole else touched.principals for r, whole in touched.resources.items()},
+        _groups_near(scope, affected.resources, read),
+        {r: None if whole else affected.principals for r, whole in affected.resources.items()},
         Subjects(
             own=own - scope.super_users,
             class_of=scope.classes.class_of,
@@ -168,29 +168,29 @@ def _groups_near(
     return {r: [g for n in numbers for g in groups[n]] for r, numbers in matching.items()}
 
 
-def _pairs_before(touched: Touched, read: Readback) -> dict[Key, str]:
+def _pairs_before(affected: Affected, read: Readback) -> dict[Key, str]:
     """Read the old pairs that were decided again, or whose principal or resource is gone."""
-    looked_at = [*touched.resources.items(), *((r, True) for r in touched.gone_resources)]
+    looked_at = [*affected.resources.items(), *((r, True) for r in affected.gone_resources)]
     _give(read, "looked_at", ("resource_type", "resource_name"), [r for r, _ in looked_at])
     _give(read, "whole", ("resource_type", "resource_name"), [r for r, whole in looked_at if whole])
-    _give(read, "touched", ("principal",), [(p,) for p in sorted(touched.principals)])
-    _give(read, "gone", ("principal",), [(p,) for p in sorted(touched.gone_principals)])
+    _give(read, "affected", ("principal",), [(p,) for p in sorted(affected.principals)])
+    _give(read, "gone", ("principal",), [(p,) for p in sorted(affected.gone_principals)])
     return {(row[0], row[1], row[2]): row[3] for row in read.rows(_PAIRS)}
 
 
-def _class_pairs_before(scope: Scope, touched: Touched, read: Readback) -> dict[Key, str]:
-    """Read the old class pairs of the resources touched or gone, and of classes without members."""
+def _class_pairs_before(scope: Scope, affected: Affected, read: Readback) -> dict[Key, str]:
+    """Read the class pairs that stood of resources affected or gone, and of empty classes."""
     classes = sorted(set(scope.classes.class_of.values()))
     _give(read, "class_now", ("principal_class",), [(name,) for name in classes])
     return {(row[0], row[1], row[2]): row[3] for row in read.rows(_CLASS_PAIRS)}
 
 
 def _groups(
-    cluster: str, touched: Touched, read: Readback
+    cluster: str, affected: Affected, read: Readback
 ) -> tuple[list[tuple[str]], list[tuple[Any, ...]]]:
     """Compare the groups that a changed ACL was or is in: ids that are gone, and fresh rows."""
     keys = {
-        (a.resource_type, a.pattern_type, a.resource_name, a.principal) for a in touched.changed
+        (a.resource_type, a.pattern_type, a.resource_name, a.principal) for a in affected.changed
     }
     _give(read, "group_key", _GROUP, sorted(keys))
     was = {row[0] for row in read.rows(_GROUPS_BEFORE)}
@@ -266,7 +266,7 @@ _PAIRS: Final = (
     "SELECT p.principal, p.resource_type, p.resource_name, p.ruleset_id FROM explain_pair p "  # noqa: S608 -- contract
     f"JOIN looked_at l ON {_SAME_RESOURCE.format('l')} "
     f"LEFT JOIN whole w ON {_SAME_RESOURCE.format('w')} "
-    "LEFT JOIN touched t ON t.principal = p.principal "
+    "LEFT JOIN affected t ON t.principal = p.principal "
     "WHERE w.resource_name IS NOT NULL OR t.principal IS NOT NULL "
     "UNION "
     "SELECT p.principal, p.resource_type, p.resource_name, p.ruleset_id FROM explain_pair p "

@@ -15,13 +15,13 @@ from aclkit.model.broker_settings import BrokerConfig
 from aclkit.model.operation import OPERATIONS_OF_TYPE
 from aclkit.model.semantics import BrokerSettings, Semantics
 from aclkit.pipeline.explain import tables
+from aclkit.pipeline.explain.affected import Affected, find_affected, tables_of_affected
 from aclkit.pipeline.explain.changes import changed_accesses, tables_of_changes
 from aclkit.pipeline.explain.completeness import READ_BACK, check_completeness
 from aclkit.pipeline.explain.deciding import decide_all
-from aclkit.pipeline.explain.incremental import AMENDED, amend, decide_touched
+from aclkit.pipeline.explain.incremental import AMENDED, amend, decide_affected
 from aclkit.pipeline.explain.output import Output
 from aclkit.pipeline.explain.scope import Scope
-from aclkit.pipeline.explain.touched import Touched, find_touched, tables_of_touched
 from aclkit.pipeline.inventory.survey import Given, Inventory, log_entries, read_texts, survey
 from aclkit.runtime.progress import step
 from aclkit.warehouse.readback import read_back, read_written
@@ -113,23 +113,23 @@ def materialize(run: Run, scope: Scope, options: MaterializeOptions) -> Material
     """
     before = run.previous(MATERIALIZING)
     settings = settings_json(options, scope.inventory)
-    touched = None if options.full else _find_touched(run, scope, before, settings)
+    affected = None if options.full else _find_affected(run, scope, before, settings)
     _write_setting(run, options.settings)
     output = Output.of(run.store, scope)
     of_inventory = tables.of_inventory(scope)
     digest = tables.digest_of(of_inventory)
     for table in of_inventory if digest != _digest_before(before) else ():
         output.write_rows(table, of_inventory[table])
-    if touched is None:
+    if affected is None:
         allow_everyone = options.settings.allow_everyone
         decide_all(scope, alive_acls(run), output, allow_everyone=allow_everyone)
     else:
-        run.notes.append(f"decided again: the pairs of {len(touched.resources):,} resources")
+        run.notes.append(f"decided again: the pairs of {len(affected.resources):,} resources")
         with (
             step("deciding what changed"),
             read_written(run.store, run.cluster_id, *AMENDED, "acl_history") as read,
         ):
-            amend(read, decide_touched(scope, touched, read))
+            amend(read, decide_affected(scope, affected, read))
     rows = rows_expected(scope.inventory)
     is_dense = options.dense == "always" or (options.dense == "auto" and rows <= DENSE_LIMIT)
     _write_dense(run, rows if is_dense else None)
@@ -151,18 +151,18 @@ def alive_acls(run: Run) -> DataFrame:
     return history.where(F.col("removed_offset").isNull())
 
 
-def _find_touched(
+def _find_affected(
     run: Run, scope: Scope, before: Mapping[str, Any] | None, settings: Mapping[str, Any]
-) -> Touched | None:
+) -> Affected | None:
     """Return the pairs to decide again; None for all, as where there was no run before."""
     if before is None:
         return None
     then = json.loads(before["settings"])
     if any(then[key] != settings[key] for key in _DECIDING):
         return None
-    versions = tables_of_touched(before["table_versions"], run.store.versions)
+    versions = tables_of_affected(before["table_versions"], run.store.versions)
     with read_back(run.store, run.cluster_id, versions) as read:
-        return find_touched(scope, read)
+        return find_affected(scope, read)
 
 
 def _write_setting(run: Run, settings: BrokerSettings) -> None:

@@ -80,26 +80,26 @@ def pair_up(scope: Scope, numbered: DataFrame, matching: Matching, steps: Steps)
     """
     spark, classes = numbered.sparkSession, scope.classes
     resources, late = matching.resources, matching.late
-    groups = steps.settle(reach.group_acls(numbered))
+    groups = steps.checkpoint(reach.group_acls(numbered))
     group_count = groups.count()
     granted = reach.grants(groups, _subjects(spark, scope, matching.seed))
     reached = reach.reach(resources, broadcast_if_small(granted, group_count))
-    sets = steps.settle(reach.touch(reached))
+    sets = steps.checkpoint(reach.touch(reached))
     of_classes = reach.class_pairs(sets)
     pairs = reach.own_pairs(sets, _classes_of(spark, scope), of_classes)
 
-    class_parts = steps.settle(
+    class_parts = steps.checkpoint(
         rulesets.parts_of(
             reached.where("subject < 0"), F.broadcast(rulesets.first_pairs(of_classes))
         )
     )
-    class_contents = steps.settle(rulesets.contents(class_parts, groups, None, late))
-    firsts = steps.settle(rulesets.first_pairs(pairs))
+    class_contents = steps.checkpoint(rulesets.contents(class_parts, groups, None, late))
+    firsts = steps.checkpoint(rulesets.first_pairs(pairs))
     count = firsts.count()
-    own_parts = steps.settle(
+    own_parts = steps.checkpoint(
         rulesets.parts_of(reached.where("subject >= 0"), broadcast_if_small(firsts, count))
     )
-    own_contents = steps.settle(rulesets.contents(own_parts, groups, class_contents, late))
+    own_contents = steps.checkpoint(rulesets.contents(own_parts, groups, class_contents, late))
     names = resources.select("resource_no", "resource_type", "resource_name")
     principals = frames.numbered(spark, scope.principal_names, "subject", "principal")
     ids = own_contents.select(*rulesets.SET, "ruleset_id")
@@ -141,7 +141,7 @@ def match_resources(spark: SparkSession, scope: Scope, steps: Steps) -> Matching
     )
     # By its number and not by its hash, which would put three of six parts into one task.
     spread = names.repartitionById(parts, F.col("part"))
-    matched = steps.settle(with_matched_patterns(spread, index))
+    matched = steps.checkpoint(with_matched_patterns(spread, index))
     late = Late(
         all_below=sum(last.allows for last, *_ in resources),
         deny_below=sum(last.denies for last, *_ in resources),

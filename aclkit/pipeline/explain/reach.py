@@ -1,4 +1,4 @@
-"""Resources, their patterns and the groups of ACLs → who is touched by which set of groups.
+"""Resources, their patterns and the groups of ACLs → who is affected by which set of groups.
 
 A *group* is the ACLs with one pattern and one principal text. A *subject* is who a group is
 about: a principal that its text names exactly (0 and up), or a principal class that its text
@@ -111,9 +111,9 @@ def touch(reached: DataFrame) -> DataFrame:
     )
 
 
-def class_pairs(touched: DataFrame) -> DataFrame:
+def class_pairs(affected: DataFrame) -> DataFrame:
     """Return the (resource, class) pairs that some group touches; see ``own_pairs``."""
-    return touched.where("subject < 0").select(
+    return affected.where("subject < 0").select(
         *PLACE,
         "subject",
         F.col("set1").alias("bare1"),
@@ -124,7 +124,7 @@ def class_pairs(touched: DataFrame) -> DataFrame:
     )
 
 
-def own_pairs(touched: DataFrame, classes: DataFrame, of_classes: DataFrame) -> DataFrame:
+def own_pairs(affected: DataFrame, classes: DataFrame, of_classes: DataFrame) -> DataFrame:
     """Return the (resource, principal) pairs that an own ACL touches.
 
     ``set1``, ``set2``: all groups that apply, the class's too; ``class1``, ``class2``: the
@@ -132,7 +132,7 @@ def own_pairs(touched: DataFrame, classes: DataFrame, of_classes: DataFrame) -> 
     meets LITERAL ``*`` last (``Late``): the same groups are another ruleset there.
 
     Args:
-        touched: result of ``touch``.
+        affected: result of ``touch``.
         classes: (subject, class_no): the class of each principal.
         of_classes: result of ``class_pairs``.
     """
@@ -144,7 +144,7 @@ def own_pairs(touched: DataFrame, classes: DataFrame, of_classes: DataFrame) -> 
         F.col("set2").alias("class2"),
     )
     return (
-        touched.where("subject >= 0")
+        affected.where("subject >= 0")
         .join(F.broadcast(classes), on="subject", how="inner")
         .join(shared, on=[*PLACE, "class_no"], how="left")
         .select(

@@ -1,6 +1,6 @@
 """Rulesets × hosts × operations → decision, rule and deciding ACL. Transforms.
 
-Every ACL gets a *place* for each operation it answers: one number, the order in which matching
+Every ACL gets a *precedence* for each operation it answers: one number, the order in which matching
 ACLs decide. Of each group the best DENY and the best ALLOW are kept per host, in a column for
 each operation; a ruleset's are the best of its groups'. A host that no ACL of a ruleset names is
 answered by ``<any-other>``.
@@ -37,7 +37,7 @@ RULING: Final = ("ruleset_id", "host", "operation", "decision", "rule", "decidin
 _DENY: Final = tuple(f"deny{n}" for n in range(OPERATIONS))
 _ALLOW: Final = tuple(f"allow{n}" for n in range(OPERATIONS))
 _LATE: Final = 1 << 62
-"""Added to the place of an ACL that the broker meets last; places stay below it."""
+"""Added to the precedence of an ACL that the broker meets last; precedences stay below it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,13 +48,13 @@ class Wildcards:
     of_allows: tuple[int, ...]
 
 
-def place_acls(
+def rank_acls(
     numbered: DataFrame, hosts: DataFrame, covers: DataFrame, semantics: Semantics
 ) -> DataFrame:
-    """Return a row per (ACL, operation it answers, host it names) with its place.
+    """Return a row per (ACL, operation it answers, host it names) with its precedence.
 
-    The pattern's rank makes the upper half of a place; within one rank rows are counted. So the
-    order is total and no sort is larger than the ACLs of one rank of patterns.
+    The pattern's rank makes the upper half of a precedence; within one rank rows are counted. So
+    the order is total and no sort is larger than the ACLs of one rank of patterns.
     """
     ranked = (
         numbered.withColumn("is_allow", F.col("permission_type") == "ALLOW")
@@ -68,14 +68,14 @@ def place_acls(
         "host_no",
         "operation_no",
         "is_allow",
-        (upper + F.row_number().over(within)).alias("place"),
+        (upper + F.row_number().over(within)).alias("precedence"),
         "acl_id",
     )
 
 
-def best_of_groups(placed: DataFrame, semantics: Semantics) -> DataFrame:
+def best_of_groups(ranked: DataFrame, semantics: Semantics) -> DataFrame:
     """Return each group's best DENY and ALLOW per host, a column for each operation."""
-    at = F.col("place")
+    at = F.col("precedence")
     denies = [
         F.min(F.when(~F.col("is_allow") & (F.col("operation_no") == n), at)).alias(name)
         for n, name in enumerate(_DENY)
@@ -86,7 +86,7 @@ def best_of_groups(placed: DataFrame, semantics: Semantics) -> DataFrame:
         )
         for n, name in enumerate(_ALLOW)
     ]
-    return placed.groupBy("group_no", "host_no").agg(*denies, *allows)
+    return ranked.groupBy("group_no", "host_no").agg(*denies, *allows)
 
 
 def best_of_rulesets(
@@ -137,7 +137,7 @@ def best_of_rulesets(
 def decide_rulesets(
     rulesets: DataFrame, best: DataFrame, operations: DataFrame, semantics: Semantics
 ) -> DataFrame:
-    """Return the rulings of all rulesets that hold an ACL, the ACL by its place.
+    """Return the rulings of all rulesets that hold an ACL, the ACL by its precedence.
 
     One for ``<any-other>`` and every operation, and one for each host that an ACL answering the
     operation names; there the best of both decides.
@@ -181,22 +181,22 @@ def decide_rulesets(
     )
 
 
-def name_rulings(decided: DataFrame, placed: DataFrame, hosts: DataFrame) -> DataFrame:
-    """Return ``explain_ruling`` rows: decision, rule, and the ACL of each place.
+def name_rulings(decided: DataFrame, ranked: DataFrame, hosts: DataFrame) -> DataFrame:
+    """Return ``explain_ruling`` rows: decision, rule, and the ACL of each precedence.
 
     Args:
         decided: result of ``decide_rulesets``.
-        placed: result of ``place_acls``.
+        ranked: result of ``rank_acls``.
         hosts: (host_no, host).
     """
     denied, allowed = F.col("deny").isNotNull(), F.col("allow").isNotNull()
-    place = F.coalesce("deny", "allow").bitwiseAND(_LATE - 1)
+    precedence = F.coalesce("deny", "allow").bitwiseAND(_LATE - 1)
     # A null would send all that no ACL answers, most rows, into one task of the join.
     nowhere = F.xxhash64("ruleset_id", "operation").bitwiseOR(F.lit(-1 << 63))
-    of_place = placed.select("place", F.col("acl_id").alias("deciding_acl_id"))
+    of_precedence = ranked.select("precedence", F.col("acl_id").alias("deciding_acl_id"))
     return (
-        decided.withColumn("place", F.coalesce(place, nowhere))
-        .join(of_place, on="place", how="left")
+        decided.withColumn("precedence", F.coalesce(precedence, nowhere))
+        .join(of_precedence, on="precedence", how="left")
         .join(F.broadcast(hosts), on="host_no", how="left")
         .withColumns(
             {
@@ -249,7 +249,7 @@ def _column(criterion: Criterion, semantics: Semantics) -> Column:
 
 
 def _moved_back(names: Sequence[str], patterns: Sequence[int], late_below: int) -> list[Column]:
-    """Return places, those of ACLs that the broker meets last put behind all others."""
+    """Return precedences, those of ACLs that the broker meets last put behind all others."""
     if not patterns or not late_below:
         return [F.col(name) for name in names]
     is_late = (resource_of(F.col("pair")) < late_below) & pattern_of(F.col("group_no")).isin(
@@ -258,8 +258,8 @@ def _moved_back(names: Sequence[str], patterns: Sequence[int], late_below: int) 
     return [(F.col(name) + F.when(is_late, _LATE).otherwise(0)).alias(name) for name in names]
 
 
-def _at(places: str) -> Column:
-    return F.get(F.col(places), F.col("operation_no"))
+def _at(precedences: str) -> Column:
+    return F.get(F.col(precedences), F.col("operation_no"))
 
 
 def _best_allow(semantics: Semantics) -> Callable[[Column | str], Column]:

@@ -247,7 +247,7 @@ def _other_resources(
 
 
 def _is_ordinary(matches: Callable[[str], list[int]], for_all: list[int], name: str) -> bool:
-    """Say whether a name is reached by nothing but what reaches every name."""
+    """Whether a name is reached by nothing but what reaches every name."""
     return matches(name) == for_all
 
 

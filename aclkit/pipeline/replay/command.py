@@ -69,7 +69,7 @@ class Intake:
 
     @property
     def is_listing(self) -> bool:
-        """Say whether the sources are whole lists of ACLs and not a log."""
+        """Whether the sources are whole lists of ACLs and not a log."""
         return any(source.kind not in LOG_KINDS for source in self.sources)
 
     def list_again(self) -> list[WorkItem]:

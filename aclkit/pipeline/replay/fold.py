@@ -50,22 +50,22 @@ _REJECT_REASON: Final = {
 }
 
 
-def with_effect(facts: DataFrame, legs: DataFrame, spans: DataFrame) -> DataFrame:
+def with_effect(facts: DataFrame, stretches: DataFrame, spans: DataFrame) -> DataFrame:
     """Keep the facts that history passes, with ``effective_offset``: where each takes effect.
 
     A record of a committed transaction takes effect at its End; one of an aborted or open
     transaction not at all. A snapshot's entries take effect at its last offset, and only where
     history jumps onto it.
     """
-    stretches = F.broadcast(legs.where(F.col("fact") == RECORD).drop("fact").alias("leg"))
+    read = F.broadcast(stretches.where(F.col("fact") == RECORD).drop("fact").alias("stretch"))
     inside = (
         facts.where(F.col("fact").isin(RECORD, LISTING))
         .alias("f")
         .join(
-            stretches,
-            on=_same_cluster("f", "leg")
-            & (F.col("f.log_offset") >= F.col("leg.from_offset"))
-            & (F.col("f.log_offset") < F.col("leg.to_offset")),
+            read,
+            on=_same_cluster("f", "stretch")
+            & (F.col("f.log_offset") >= F.col("stretch.from_offset"))
+            & (F.col("f.log_offset") < F.col("stretch.to_offset")),
             how="inner",
         )
         .select("f.*")
@@ -80,13 +80,14 @@ def with_effect(facts: DataFrame, legs: DataFrame, spans: DataFrame) -> DataFram
         .where(F.col("t.outcome").isNull() | (F.col("t.outcome") == COMMITTED))
         .select("f.*", F.coalesce("t.end_offset", "f.log_offset").alias("effective_offset"))
     )
-    jumps = F.broadcast(legs.where(F.col("fact") == SNAPSHOT).alias("leg"))
+    jumps = F.broadcast(stretches.where(F.col("fact") == SNAPSHOT).alias("stretch"))
     bridged = (
         facts.where(F.col("fact") == SNAPSHOT)
         .alias("f")
         .join(
             jumps,
-            on=_same_cluster("f", "leg") & (F.col("f.log_offset") == F.col("leg.to_offset")),
+            on=_same_cluster("f", "stretch")
+            & (F.col("f.log_offset") == F.col("stretch.to_offset")),
             how="inner",
         )
         .select("f.*", (F.col("f.log_offset") - 1).alias("effective_offset"))
@@ -94,9 +95,9 @@ def with_effect(facts: DataFrame, legs: DataFrame, spans: DataFrame) -> DataFram
     return inside.unionByName(bridged)
 
 
-def fold_acls(effects: DataFrame, legs: DataFrame) -> DataFrame:
+def fold_acls(effects: DataFrame, stretches: DataFrame) -> DataFrame:
     """Fold ACL facts into ``acl_history``."""
-    lives = _fold(_acl_events(effects), legs, ["acl_id"])
+    lives = _fold(_acl_events(effects), stretches, ["acl_id"])
     payload = [f"payload.{name}" for name in BINDING]
     return lives.select(
         "cluster_id",
@@ -113,9 +114,9 @@ def fold_acls(effects: DataFrame, legs: DataFrame) -> DataFrame:
     ).select(*TABLES["acl_history"].column_names)
 
 
-def reject_acls(effects: DataFrame, legs: DataFrame) -> DataFrame:
+def reject_acls(effects: DataFrame, stretches: DataFrame) -> DataFrame:
     """Return ``acl_reject`` rows for records that add a live id or remove an unknown one."""
-    events = _with_previous(_with_vanished(_acl_events(effects), legs, ["acl_id"]), ["acl_id"])
+    events = _with_previous(_with_vanished(_acl_events(effects), stretches, ["acl_id"]), ["acl_id"])
     refused = (F.col("is_add") == F.col("was_alive")) & (F.col("fact") != SNAPSHOT)
     reasons = F.when(F.col("is_add"), _REJECT_REASON[ADD_ACL]).otherwise(_REJECT_REASON[REMOVE_ACL])
     binding = F.to_json(F.struct("acl_id", *[F.col(f"payload.{name}") for name in BINDING]))
@@ -131,7 +132,7 @@ def reject_acls(effects: DataFrame, legs: DataFrame) -> DataFrame:
     )
 
 
-def fold_resources(effects: DataFrame, legs: DataFrame) -> DataFrame:
+def fold_resources(effects: DataFrame, stretches: DataFrame) -> DataFrame:
     """Fold facts of topics and listed resources into ``resource_lifetime``.
 
     A topic is known by its id, all else by its type and name.
@@ -145,7 +146,7 @@ def fold_resources(effects: DataFrame, legs: DataFrame) -> DataFrame:
         F.col("record_type").isin(*adds).alias("is_add"),
         F.struct("resource_name", "topic_id").alias("payload"),
     )
-    return _fold(events, legs, ["resource_type", "entity"]).select(
+    return _fold(events, stretches, ["resource_type", "entity"]).select(
         "cluster_id",
         "resource_type",
         "payload.resource_name",
@@ -155,7 +156,7 @@ def fold_resources(effects: DataFrame, legs: DataFrame) -> DataFrame:
     )
 
 
-def fold_users(effects: DataFrame, legs: DataFrame) -> DataFrame:
+def fold_users(effects: DataFrame, stretches: DataFrame) -> DataFrame:
     """Fold facts of SCRAM users and owners of tokens into ``principal_lifetime``."""
     adds = (ADD_SCRAM, ADD_DELEGATION)
     events = effects.where(
@@ -167,7 +168,7 @@ def fold_users(effects: DataFrame, legs: DataFrame) -> DataFrame:
         F.col("record_type").isin(*adds).alias("is_add"),
         F.struct("principal").alias("payload"),
     )
-    return _fold(events, legs, ["principal", "mechanism"]).select(
+    return _fold(events, stretches, ["principal", "mechanism"]).select(
         "cluster_id",
         "principal",
         "mechanism",
@@ -200,9 +201,9 @@ def _acl_events(effects: DataFrame) -> DataFrame:
     )
 
 
-def _fold(events: DataFrame, legs: DataFrame, key: list[str]) -> DataFrame:
+def _fold(events: DataFrame, stretches: DataFrame, key: list[str]) -> DataFrame:
     """Pair each event that made its subject alive with the next one that ended it."""
-    happened = _with_previous(_with_vanished(events, legs, key), key).where(
+    happened = _with_previous(_with_vanished(events, stretches, key), key).where(
         F.col("is_add") != F.col("was_alive")
     )
     following = _in_order(key)
@@ -218,10 +219,12 @@ def _fold(events: DataFrame, legs: DataFrame, key: list[str]) -> DataFrame:
     )
 
 
-def _with_vanished(events: DataFrame, legs: DataFrame, key: list[str]) -> DataFrame:
+def _with_vanished(events: DataFrame, stretches: DataFrame, key: list[str]) -> DataFrame:
     """Add an ending for whatever a snapshot that history jumps onto no longer lists."""
     jumps = F.broadcast(
-        legs.where(F.col("fact") == SNAPSHOT).select("cluster_id", "to_offset").alias("leg")
+        stretches.where(F.col("fact") == SNAPSHOT)
+        .select("cluster_id", "to_offset")
+        .alias("stretch")
     )
     seen = events.groupBy("cluster_id", *key).agg(F.min("effective_offset").alias("first_seen"))
     listed = events.where(F.col("fact") == SNAPSHOT).select("cluster_id", *key, "log_offset")

@@ -136,7 +136,7 @@ WHERE is_own GROUP BY stretch ORDER BY 1"""  # noqa: S608 -- a constant
 
 
 def _is_of(item: Offsets | Origin) -> Column:
-    """Say whether a row is of a source, or of offsets."""
+    """Whether a row is of a source, or of offsets."""
     if isinstance(item, Offsets):
         return (F.col("log_offset") >= item.start) & (F.col("log_offset") < item.stop)
     folder = f"{item.source.rstrip('/')}/"

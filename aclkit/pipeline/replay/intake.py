@@ -35,7 +35,7 @@ def incoming_rejects(rows: DataFrame, cluster_id: str) -> DataFrame:
 
 
 def not_withdrawn(cuts: Mapping[int, int]) -> Column:
-    """Say whether a fact stands: no higher epoch has written its offset or one before it."""
+    """Whether a fact stands: no higher epoch has written its offset or one before it."""
     withdrawn = F.lit(False)
     for epoch, cut in sorted(cuts.items()):
         withdrawn = withdrawn | ((F.col("epoch") == epoch) & (F.col("log_offset") >= cut))
@@ -128,7 +128,7 @@ def _side(facts: DataFrame, columns: Iterable[str], *, is_known: bool) -> DataFr
 
 
 def _within(ranges: Iterable[Range]) -> Column:
-    """Say whether a fact lies where these ranges say that everything was read."""
+    """Whether a fact lies where these ranges say that everything was read."""
     inside = F.lit(False)
     for item in ranges:
         if item.fact == RECORD and item.epoch is not None:

@@ -47,7 +47,7 @@ class MergedRanges:
 
 
 @dataclass(frozen=True, slots=True)
-class Leg:
+class Stretch:
     """A stretch of history: the log from … to, or the jump onto a snapshot's state at ``to``."""
 
     fact: str
@@ -60,14 +60,14 @@ class Itinerary:
     """The way through the log that history takes.
 
     Attributes:
-        legs: stretches in order; a snapshot leg replaces the state by the snapshot's.
+        stretches: stretches in order; a snapshot stretch replaces the state by the snapshot's.
         holes: offsets that could not be read, as (from, to), within what was travelled or where
             the way ends.
         head: the state is known as of this offset (exclusive).
         checks: end offsets of snapshots that lie within the gapless log and must agree with it.
     """
 
-    legs: tuple[Leg, ...]
+    stretches: tuple[Stretch, ...]
     holes: tuple[tuple[int, int], ...]
     head: int
     checks: tuple[int, ...]
@@ -75,14 +75,18 @@ class Itinerary:
     @property
     def bridged(self) -> tuple[tuple[int, int], ...]:
         """Offsets, as (from, to), of which only the difference between two states is known."""
-        return tuple((leg.from_offset, leg.to_offset) for leg in self.legs if leg.fact == SNAPSHOT)
+        return tuple(
+            (stretch.from_offset, stretch.to_offset)
+            for stretch in self.stretches
+            if stretch.fact == SNAPSHOT
+        )
 
     def knows(self, end_offset: int) -> bool:
-        """Say whether a snapshot of this end offset tells nothing new: the way leads past it."""
+        """Whether a snapshot of this end offset tells nothing new: the way leads past it."""
         return any(
-            leg.from_offset < end_offset <= leg.to_offset
-            for leg in self.legs
-            if leg.fact != SNAPSHOT or leg.to_offset == end_offset
+            stretch.from_offset < end_offset <= stretch.to_offset
+            for stretch in self.stretches
+            if stretch.fact != SNAPSHOT or stretch.to_offset == end_offset
         )
 
 
@@ -172,7 +176,7 @@ def readable_again(
 
 
 def is_written_here(ranges: Sequence[Range], count_written: Callable[[], int]) -> bool:
-    """Say whether aclkit itself wrote all that is known of a cluster, so that it follows nothing.
+    """Whether aclkit itself wrote all that is known of a cluster, so that it follows nothing.
 
     Args:
         ranges: what is known.
@@ -210,7 +214,7 @@ def plan(
         else:
             break
     checks = tuple(n for n in snapshots if way.is_on_log(n))
-    return Itinerary(tuple(way.legs), tuple(way.holes), way.head, checks)
+    return Itinerary(tuple(way.stretches), tuple(way.holes), way.head, checks)
 
 
 class _Way:
@@ -218,21 +222,21 @@ class _Way:
 
     def __init__(self) -> None:
         self.head = 0
-        self.legs: list[Leg] = []
+        self.stretches: list[Stretch] = []
         self.holes: list[tuple[int, int]] = []
 
     def travel(self, to: int) -> None:
-        self.legs.append(Leg(RECORD, self.head, to))
+        self.stretches.append(Stretch(RECORD, self.head, to))
         self.head = to
 
     def jump(self, end_offset: int) -> None:
-        self.legs.append(Leg(SNAPSHOT, self.head, end_offset))
+        self.stretches.append(Stretch(SNAPSHOT, self.head, end_offset))
         self.head = end_offset
 
     def is_on_log(self, end_offset: int) -> bool:
         return any(
-            leg.fact == RECORD and leg.from_offset < end_offset <= leg.to_offset
-            for leg in self.legs
+            stretch.fact == RECORD and stretch.from_offset < end_offset <= stretch.to_offset
+            for stretch in self.stretches
         ) and not any(hole[0] < end_offset for hole in self.holes)
 
 

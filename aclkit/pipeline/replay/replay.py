@@ -236,15 +236,15 @@ def _about_bridge(bridge: tuple[int, int]) -> str:
 def _write_lifetimes(run: Run, timeline: Timeline, rejected: DataFrame) -> None:
     store, cluster_id = run.store, run.cluster_id
     facts = store.cluster_rows("acl_log", cluster_id).persist()
-    legs = tables.legs_frame(store, cluster_id, timeline)
+    stretches = tables.stretches_frame(store, cluster_id, timeline)
     spans = tables.spans_frame(store, cluster_id, timeline)
     if timeline.spans:
         tables.mend_txn_offsets(run, spans)
-    effects = fold.with_effect(facts, legs, spans).persist()
-    store.replace_cluster("acl_history", fold.fold_acls(effects, legs), cluster_id)
-    store.replace_cluster("resource_lifetime", fold.fold_resources(effects, legs), cluster_id)
-    store.replace_cluster("principal_lifetime", fold.fold_users(effects, legs), cluster_id)
-    all_rejected = rejected.unionByName(fold.reject_acls(effects, legs)).unionByName(
+    effects = fold.with_effect(facts, stretches, spans).persist()
+    store.replace_cluster("acl_history", fold.fold_acls(effects, stretches), cluster_id)
+    store.replace_cluster("resource_lifetime", fold.fold_resources(effects, stretches), cluster_id)
+    store.replace_cluster("principal_lifetime", fold.fold_users(effects, stretches), cluster_id)
+    all_rejected = rejected.unionByName(fold.reject_acls(effects, stretches)).unionByName(
         tables.faults_frame(store, cluster_id, timeline)
     )
     store.replace_cluster("acl_reject", all_rejected, cluster_id)

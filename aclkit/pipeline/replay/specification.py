@@ -55,17 +55,17 @@ def write_history(
     alive: dict[str, Lifetime] = {}
     ended: list[Lifetime] = []
     rejected: list[int] = []
-    for leg in itinerary.legs:
-        if leg.fact == SNAPSHOT:
-            _jump(set(snapshots[leg.to_offset]), leg.to_offset - 1, alive, ended)
+    for stretch in itinerary.stretches:
+        if stretch.fact == SNAPSHOT:
+            _jump(set(snapshots[stretch.to_offset]), stretch.to_offset - 1, alive, ended)
             continue
-        inside = [f for f in facts if leg.from_offset <= f.log_offset < leg.to_offset]
+        inside = [f for f in facts if stretch.from_offset <= f.log_offset < stretch.to_offset]
         markers = [
             Marker(f.log_offset, f.record_type)
             for f in inside
             if f.record_type not in (ADD_ACL, REMOVE_ACL)
         ]
-        spans, faults = find_spans(markers, leg.to_offset)
+        spans, faults = find_spans(markers, stretch.to_offset)
         rejected.extend(fault.log_offset for fault in faults)
         for effective, fact in sorted(_effects(inside, spans)):
             if (fact.record_type == ADD_ACL) == (fact.acl_id in alive):

@@ -105,9 +105,9 @@ def write_ranges(run: Run, ranges: Iterable[Range]) -> None:
     run.store.replace_rows("log_range", rows, run.cluster_id)
 
 
-def legs_frame(store: Store, cluster_id: str, timeline: Timeline) -> DataFrame:
-    """Make the DataFrame of a timeline's legs that ``fold`` joins with."""
-    rows = [(cluster_id, x.fact, x.from_offset, x.to_offset) for x in timeline.itinerary.legs]
+def stretches_frame(store: Store, cluster_id: str, timeline: Timeline) -> DataFrame:
+    """Make the DataFrame of a timeline's stretches that ``fold`` joins with."""
+    rows = [(cluster_id, x.fact, x.from_offset, x.to_offset) for x in timeline.itinerary.stretches]
     return local_frame(store.spark, rows, LEGS_DDL)
 
 

@@ -1,4 +1,4 @@
-"""Ranges and transaction records of a cluster → legs, spans and faults of its history. Pure."""
+"""Ranges and transaction records of a cluster → stretches, spans, faults of its history. Pure."""
 
 from __future__ import annotations
 
@@ -31,16 +31,16 @@ def draw_timeline(
     high_watermark: int | None = None,
     accept_holes: bool = False,
 ) -> Timeline:
-    """Plan the way through the log and pair its transaction records leg by leg."""
+    """Plan the way through the log and pair its transaction records stretch by stretch."""
     itinerary = plan(ranges, high_watermark=high_watermark, accept_holes=accept_holes)
     known = sorted(markers)
     spans: list[Span] = []
     faults: list[Fault] = []
-    for leg in itinerary.legs:
-        if leg.fact != RECORD:
+    for stretch in itinerary.stretches:
+        if stretch.fact != RECORD:
             continue
-        inside = (m for m in known if leg.from_offset <= m.log_offset < leg.to_offset)
-        leg_spans, leg_faults = find_spans(inside, leg.to_offset)
-        spans.extend(leg_spans)
-        faults.extend(leg_faults)
+        inside = (m for m in known if stretch.from_offset <= m.log_offset < stretch.to_offset)
+        spans_here, faults_here = find_spans(inside, stretch.to_offset)
+        spans.extend(spans_here)
+        faults.extend(faults_here)
     return Timeline(itinerary, tuple(spans), tuple(faults))

@@ -127,7 +127,7 @@ def crc_holds(data: bytes, header: Header) -> bool:
 
 
 def is_torn(data: bytes, position: int) -> bool:
-    """Say whether the file ends in the middle of what began as a batch.
+    """Whether the file ends in the middle of what began as a batch.
 
     A batch that is whole but for its length is not torn: its CRC holds up to the end.
     """

@@ -97,14 +97,14 @@ def read_batches(
             doubt, place = _pass_over(file, header, place, found)
             doubts.append(doubt)
             continue
-        yield from _settle(doubts, place.expected, found.base_offset)
+        yield from _weigh(doubts, place.expected, found.base_offset)
         yield found
         doubts = []
         held = place.held + 1 if found.epoch == place.epoch else 1 + found.is_control
         place = _Place(
             found.end, found.last_offset + 1, found.epoch, held=held, doubted=place.doubted
         )
-    yield from _settle(doubts, place.expected, behind.offset if behind else None)
+    yield from _weigh(doubts, place.expected, behind.offset if behind else None)
 
 
 class _File(NamedTuple):
@@ -352,7 +352,7 @@ def _may_follow(header: Header, place: _Place) -> bool:
     )
 
 
-def _settle(doubts: Sequence[_Doubt], expected: int, limit: int | None) -> Iterator[Damage]:
+def _weigh(doubts: Sequence[_Doubt], expected: int, limit: int | None) -> Iterator[Damage]:
     """Say which offsets were lost with what was passed over, up to the limit that is known."""
     lost = _lost_at_the_end(doubts, expected) if limit is None else _lost(doubts, expected, limit)
     for doubt, (start, stop) in zip(doubts, lost, strict=True):

@@ -35,7 +35,7 @@ def shown(path: str) -> str:
 
 
 def is_file(path: str) -> bool:
-    """Say whether there is a file; the errors are those of ``is_directory``."""
+    """Whether there is a file; the errors are those of ``is_directory``."""
     return bool(_info(path).is_file)
 
 
@@ -55,7 +55,7 @@ def require_file(path: str) -> None:
 
 
 def is_directory(path: str) -> bool:
-    """Say whether a path is a directory.
+    """Whether a path is a directory.
 
     Raises:
         UsageError: there is nothing at the path, or no filesystem is known for the URI.

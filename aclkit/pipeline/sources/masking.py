@@ -116,7 +116,7 @@ def digest(text: str) -> str:
 
 
 def names_acl(text: str) -> bool:
-    """Say whether a text names an ACL record, in either of Kafka's spellings."""
+    """Whether a text names an ACL record, in either of Kafka's spellings."""
     return _ACL.search(text) is not None
 
 

@@ -134,7 +134,7 @@ def _list_directory(path: str) -> MetadataLog:
 
 
 def _is_state(path: str) -> bool:
-    """Say whether a file is a snapshot of committed state: named as one, and not 0-0."""
+    """Whether a file is a snapshot of committed state: named as one, and not 0-0."""
     return parse_snapshot_name(base_name(path)) not in (None, (0, 0))
 
 
@@ -150,7 +150,7 @@ def _check_kind(paths: Sequence[str]) -> None:
 
 
 def _begins_as_log(start: bytes) -> bool:
-    """Say whether a file begins with a batch, with preallocated zeros, or is empty."""
+    """Whether a file begins with a batch, with preallocated zeros, or is empty."""
     return not any(start) or (len(start) > _MAGIC_AT and start[_MAGIC_AT] == _MAGIC)
 
 

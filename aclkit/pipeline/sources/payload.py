@@ -80,7 +80,7 @@ def load_payload(text: str) -> object:
 
 
 def may_hide_acl(text: str) -> bool:
-    """Say whether a line that cannot be read may have stated something about ACLs.
+    """Whether a line that cannot be read may have stated something about ACLs.
 
     It may not if it names a record type that Kafka knows and that neither is an ACL's nor bounds
     a transaction.

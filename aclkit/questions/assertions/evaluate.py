@@ -67,7 +67,7 @@ class Judgement:
 
 
 def judge(assertion: Assertion, duties: Sequence[Tallies]) -> Judgement:
-    """Say whether an assertion holds, by what speaks against each of its duties."""
+    """Whether an assertion holds, by what speaks against each of its duties."""
     if assertion.kind == "separate":
         return _judge_duties(duties)
     (found,) = duties

@@ -36,7 +36,7 @@ def symbols_of(pattern: Pattern) -> tuple[str, ...]:
 
 
 def matches(pattern: Pattern, name: str) -> bool:
-    """Say whether a pattern means a name.
+    """Whether a pattern means a name.
 
     >>> matches(Pattern("GLOB", "User:s*"), "User:svc-a"), matches(Pattern("LITERAL", "a*"), "ab")
     (True, False)
@@ -55,7 +55,7 @@ def matches(pattern: Pattern, name: str) -> bool:
 def means_principal(
     who: Who, principal: str, *, is_super_user: bool, attributes: Mapping[str, str] = _NOTHING
 ) -> bool:
-    """Say whether an assertion is about a principal; who is in no inventory has no attributes."""
+    """Whether an assertion is about a principal; who is in no inventory has no attributes."""
     if is_super_user and not who.super_users:
         return False
     is_named = (
@@ -69,7 +69,7 @@ def means_principal(
 def means_resource(
     what: What, resource: Resource, attributes: Mapping[str, str] = _NOTHING
 ) -> bool:
-    """Say whether an assertion is about a resource."""
+    """Whether an assertion is about a resource."""
     return (
         (what.names is None or _reaches(what.names, resource))
         and not _reaches(what.but, resource)
@@ -79,7 +79,7 @@ def means_resource(
 
 
 def means_host(what: What, host: str) -> bool:
-    """Say whether an assertion is about a host."""
+    """Whether an assertion is about a host."""
     return _any_of(what.hosts, host)
 
 
@@ -90,7 +90,7 @@ def operations_on(what: What, resource_type: str) -> tuple[str, ...]:
 
 
 def has_attributes(wanted: Attributes, attributes: Mapping[str, str]) -> bool:
-    """Say whether each attribute that is asked for has a value that is asked for."""
+    """Whether each attribute that is asked for has a value that is asked for."""
     return all(
         key in attributes and _any_of(patterns, attributes[key]) for key, patterns in wanted.items()
     )

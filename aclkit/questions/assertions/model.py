@@ -136,5 +136,5 @@ class Outcome:
 
     @property
     def has_passed(self) -> bool:
-        """Say whether nothing speaks against it."""
+        """Whether nothing speaks against it."""
         return not self.violations

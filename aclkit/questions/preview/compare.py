@@ -16,8 +16,8 @@ from aclkit.model.acl import Acl
 from aclkit.model.operation import OPERATIONS_OF_TYPE, coverage
 from aclkit.model.resource import Resource
 from aclkit.model.semantics import BROKER
+from aclkit.questions.preview.access_change import AccessChange, Outcome, Outcomes, Part
 from aclkit.questions.preview.alike import Group, Hosts, PatternGroups, People, group_acls
-from aclkit.questions.preview.shift import Fates, Outcome, Part, Shift
 from aclkit.questions.preview.state import Asked, Change, State
 from aclkit.questions.query.outside import Verdict
 from aclkit.rules.decide.broker_rescan import BrokerRescan
@@ -35,9 +35,9 @@ def compare(change: Change, asked: Asked) -> Iterator[Part]:
         return
     comparison = _Comparison.of(change, asked)
     for resource in asked.resources:
-        fates = comparison.decide(resource)
-        if fates:
-            yield Part(resource, fates)
+        outcomes = comparison.decide(resource)
+        if outcomes:
+            yield Part(resource, outcomes)
 
 
 class _Place(NamedTuple):
@@ -69,9 +69,9 @@ class _Comparison:
     rescans: tuple[BrokerRescan, BrokerRescan]
     people: People
     hosts: Hosts
-    known: dict[tuple[_Place, tuple[int, ...]], Fates] = field(default_factory=dict)
+    known: dict[tuple[_Place, tuple[int, ...]], Outcomes] = field(default_factory=dict)
     rules: dict[_Place, _Rules] = field(default_factory=dict)
-    shifts: dict[_OneRule, tuple[Shift, ...]] = field(default_factory=dict)
+    changes: dict[_OneRule, tuple[AccessChange, ...]] = field(default_factory=dict)
     covering: dict[int, Mapping[str, _Sides]] = field(default_factory=dict)
     keys: dict[str, dict[str, tuple[Any, ...]]] = field(default_factory=dict)
 
@@ -95,7 +95,7 @@ class _Comparison:
             hosts=Hosts.of(change, asked.hosts, acls),
         )
 
-    def decide(self, resource: Resource) -> Fates:
+    def decide(self, resource: Resource) -> Outcomes:
         """Return who fares otherwise on a resource, and how."""
         kind, name = resource.resource_type, resource.resource_name
         before, after = (rescan.wildcard_last(kind, name) for rescan in self.rescans)
@@ -110,7 +110,7 @@ class _Comparison:
         return self.known[place, numbers]
 
     def _is_open(self, numbers: Sequence[int]) -> tuple[bool, bool]:
-        """Say whether the default allows everybody, before and after."""
+        """Whether the default allows everybody, before and after."""
         then, now = (
             state.settings.allow_everyone
             and not any(self.patterns[number].is_there[at] for number in numbers)
@@ -131,11 +131,11 @@ class _Comparison:
                 groups = [self.groups[number] for number in own]
                 rules[own, is_super] = Outcome.of(self._decide(place, groups, is_super))
             outcome = rules[own, is_super]
-            if outcome.shifts:
+            if outcome.changes:
                 yield principals, outcome
 
     def _is_wide(self, place: _Place) -> bool:
-        """Say whether a change touches everybody at a place, whatever their ACLs."""
+        """Whether a change touches everybody at a place, whatever their ACLs."""
         return (
             self.change.changes_settings
             or place.is_open[0] != place.is_open[1]
@@ -144,7 +144,7 @@ class _Comparison:
 
     def _decide(
         self, place: _Place, groups: Sequence[Group], is_super: tuple[bool, bool]
-    ) -> Iterator[Shift]:
+    ) -> Iterator[AccessChange]:
         """Decide the operations that a change may touch; each once for the ACLs that cover it."""
         is_wide = self._is_wide(place)
         mine = [(group.number, self._by_operation(group)) for group in groups]
@@ -153,18 +153,18 @@ class _Comparison:
             if not (is_wide or any(before is not after for _, (before, after) in covering)):
                 continue
             key = place, operation, tuple(number for number, _ in covering), is_super
-            if key not in self.shifts:
+            if key not in self.changes:
                 sides = [[acl for _, side in covering for acl in side[at]] for at in (0, 1)]
-                self.shifts[key] = tuple(self._shifts(place, operation, sides, is_super))
-            yield from self.shifts[key]
+                self.changes[key] = tuple(self._changes(place, operation, sides, is_super))
+            yield from self.changes[key]
 
-    def _shifts(
+    def _changes(
         self,
         place: _Place,
         operation: str,
         sides: Sequence[Sequence[Acl]],
         is_super: tuple[bool, bool],
-    ) -> Iterator[Shift]:
+    ) -> Iterator[AccessChange]:
         """Decide an operation by the ACLs that cover it, from each class of hosts, twice."""
         is_wide = self._is_wide(place)
         found: dict[tuple[Verdict, Verdict], list[str]] = {}
@@ -179,7 +179,7 @@ class _Comparison:
             if then != now:
                 found.setdefault((then, now), []).extend(hosts)
         for (then, now), names in found.items():
-            yield Shift(operation, tuple(sorted(names)), then, now)
+            yield AccessChange(operation, tuple(sorted(names)), then, now)
 
     def _by_operation(self, group: Group) -> Mapping[str, _Sides]:
         """Return a group's ACLs by the operations that they cover, before and after.

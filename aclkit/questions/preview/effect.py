@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 
 from aclkit.model.acl import Acl
 from aclkit.model.resource import Resource
-from aclkit.questions.preview.shift import KINDS, Part
+from aclkit.questions.preview.access_change import KINDS, Part
 from aclkit.questions.query.outside import Verdict
 
 EQUIVALENT: Final = "equivalent"
@@ -76,24 +76,29 @@ class Effect:
         return sum(
             len(principals) * outcome.lines[at]
             for part in self.parts
-            for principals, outcome in part.fates
+            for principals, outcome in part.outcomes
         )
 
     def lines(self, kind: str) -> Iterator[Line]:
         """Yield what became so: by resource, principal and operation, hosts together."""
         at = KINDS.index(kind)
-        for resource, fates in self.parts:
+        for resource, outcomes in self.parts:
             mine = sorted(
                 (name, number)
-                for number, (principals, outcome) in enumerate(fates)
+                for number, (principals, outcome) in enumerate(outcomes)
                 if outcome.weights[at]
                 for name in principals
             )
             for name, number in mine:
-                for shift in fates[number][1].shifts:
-                    if shift.kind == kind:
+                for change in outcomes[number][1].changes:
+                    if change.kind == kind:
                         yield Line(
-                            name, shift.hosts, shift.operation, resource, shift.before, shift.after
+                            name,
+                            change.hosts,
+                            change.operation,
+                            resource,
+                            change.before,
+                            change.after,
                         )
 
     def cells(self, kind: str) -> Iterator[Cell]:
@@ -114,7 +119,7 @@ class Effect:
         """Count by principal, the most concerned first."""
         alike: dict[_Weights, list[tuple[str, ...]]] = {}
         for part in self.parts:
-            for principals, outcome in part.fates:
+            for principals, outcome in part.outcomes:
                 alike.setdefault(outcome.weights, []).append(principals)
         counts: dict[str, _Weights] = {}
         for weights, groups in alike.items():
@@ -132,7 +137,7 @@ class Effect:
         counts: dict[str, _Weights] = {}
         for part in self.parts:
             total = _NONE
-            for principals, outcome in part.fates:
+            for principals, outcome in part.outcomes:
                 total = _plus(total, outcome.weights, len(principals))
             counts[str(part.resource)] = total
         return counts

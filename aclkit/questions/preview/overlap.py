@@ -37,7 +37,7 @@ def overlap(left: Symbols, right: Symbols) -> tuple[str, ...] | None:
 
 
 def may_overlap(left: Symbols, right: Symbols) -> bool:
-    """Say whether the letters before the first wildcards allow a name that both match."""
+    """Whether the letters before the first wildcards allow a name that both match."""
     for one, other in zip(left, right, strict=False):
         if ANY_RUN in (one, other):
             return True
@@ -47,7 +47,7 @@ def may_overlap(left: Symbols, right: Symbols) -> bool:
 
 
 def is_name(symbols: Symbols) -> bool:
-    """Say whether a pattern matches one name only."""
+    """Whether a pattern matches one name only."""
     return ANY_RUN not in symbols and ANY_ONE not in symbols
 
 

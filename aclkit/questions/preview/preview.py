@@ -6,10 +6,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from aclkit.model.resource import Resource
+from aclkit.questions.preview.access_change import GAINED, KINDS, LOST, Outcome, Part
 from aclkit.questions.preview.compare import compare
 from aclkit.questions.preview.effect import MORE, Cell, Effect, Line, sorted_parts, verdict_of
 from aclkit.questions.preview.proof import prove
-from aclkit.questions.preview.shift import GAINED, KINDS, LOST, Outcome, Part
 from aclkit.questions.preview.state import Asked, Change, with_named
 from aclkit.questions.preview.witness import Witness, find_witnesses
 
@@ -48,7 +48,7 @@ class Preview:
     proof: str | None
 
     def has(self, kind: str) -> bool:
-        """Say whether anything became so, names to come included."""
+        """Whether anything became so, names to come included."""
         return any(_has(effect.parts, kind) for effect in self.effects)
 
     @property
@@ -158,16 +158,16 @@ class _Shows:
             yield None, part
             return
         kept: list[tuple[tuple[str, ...], Outcome]] = []
-        for principals, outcome in part.fates:
+        for principals, outcome in part.outcomes:
             for name in self.new_principals.intersection(principals):
                 yield self.principals[name], Part(part.resource, [((name,), outcome)])
             names = tuple(name for name in principals if name not in self.new_principals)
             for host in self.new_hosts if names else ():
                 here = outcome.at_host(host)
-                if here.shifts:
+                if here.changes:
                     yield self.hosts[host], Part(part.resource, [(names, here)])
             rest = outcome.without_hosts(self.new_hosts)
-            if names and rest.shifts:
+            if names and rest.changes:
                 kept.append((names, rest))
         if kept:
             yield None, Part(part.resource, kept)
@@ -187,7 +187,7 @@ def _prove(change: Change, *, gained: bool, lost: bool) -> str | None:
 
 def _has(parts: Iterable[Part], kind: str) -> bool:
     at = KINDS.index(kind)
-    return any(outcome.weights[at] for part in parts for _, outcome in part.fates)
+    return any(outcome.weights[at] for part in parts for _, outcome in part.outcomes)
 
 
 def _size(asked: Asked) -> int:

@@ -22,7 +22,7 @@ from aclkit.rules.patterns.trie import PatternIndex
 
 
 def prove(change: Change) -> tuple[bool, bool]:
-    """Say whether it is proven that nothing is gained, and that nothing is lost.
+    """Whether it is proven that nothing is gained, and that nothing is lost.
 
     Nothing is gained where nothing is lost on the way back.
     """
@@ -31,7 +31,7 @@ def prove(change: Change) -> tuple[bool, bool]:
 
 
 def _loses_nothing(change: Change, then: _Covers, now: _Covers) -> bool:
-    """Say whether it is proven that nothing allowed before is denied after, under any name.
+    """Whether it is proven that nothing allowed before is denied after, under any name.
 
     It is when every super user stays one; every ALLOW that goes lies within one that is there
     after, or within a DENY that was there before; every DENY that comes lies within one that was
@@ -70,18 +70,18 @@ class _Covers:
         return cls(acls, PatternIndex.build(rows, semantics), semantics)
 
     def has_same(self, narrow: Acl) -> bool:
-        """Say whether one ACL answers all that ``narrow`` answers, in the same way."""
+        """Whether one ACL answers all that ``narrow`` answers, in the same way."""
         return any(acl_contains(acl, narrow, self.semantics) for acl in self._near(narrow))
 
     def has_deny(self, narrow: Acl) -> bool:
-        """Say whether one DENY answers all that the ALLOW ``narrow`` answers."""
+        """Whether one DENY answers all that the ALLOW ``narrow`` answers."""
         return any(
             not acl.is_allow and _denies_all_of(acl, narrow, self.semantics)
             for acl in self._near(narrow)
         )
 
     def has_pattern(self, narrow: Acl) -> bool:
-        """Say whether one pattern reaches all that ``narrow`` reaches."""
+        """Whether one pattern reaches all that ``narrow`` reaches."""
         return any(
             pattern_contains(
                 acl.pattern_type,
@@ -101,6 +101,6 @@ class _Covers:
 
 
 def _denies_all_of(deny: Acl, allow: Acl, semantics: Semantics) -> bool:
-    """Say whether a DENY answers every request that an ALLOW answers, implied ones too."""
+    """Whether a DENY answers every request that an ALLOW answers, implied ones too."""
     alike = replace(allow, operation=deny.operation, permission_type=deny.permission_type)
     return operation_contains(deny, allow) and acl_contains(deny, alike, semantics)

@@ -77,7 +77,7 @@ class Change:
 
     @property
     def changes_settings(self) -> bool:
-        """Say whether the settings differ too: then everything is decided again."""
+        """Whether the settings differ too: then everything is decided again."""
         return self.before.settings != self.after.settings
 
     def reversed(self) -> Change:
@@ -126,7 +126,7 @@ def with_named(asked: Asked, change: Change) -> Asked:
 
 
 def _is_name(acl: Acl, semantics: Semantics) -> bool:
-    """Say whether an ACL's pattern is a name that a resource of the type can have."""
+    """Whether an ACL's pattern is a name that a resource of the type can have."""
     if acl.resource_type == "CLUSTER":
         return False
     kind = effective_pattern_type(acl.pattern_type, semantics)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+from aclkit.questions.preview.access_change import GAINED, KINDS, LOST
 from aclkit.questions.preview.effect import Effect
 from aclkit.questions.preview.preview import Preview, ToCome
-from aclkit.questions.preview.shift import GAINED, KINDS, LOST
 from aclkit.questions.query.outside import Verdict
 from aclkit.questions.query.words import acl_words
 

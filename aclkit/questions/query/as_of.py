@@ -95,7 +95,7 @@ def read_timeline(connection: Tables, published: Published, run: Run) -> Timelin
     newest = published.last_run(run.cluster_id).head_offset
     newest = _END if newest is None else newest
     way = plan(ranges, accept_holes=True)
-    snapshots = (leg for leg in way.legs if leg.fact == SNAPSHOT)
+    snapshots = (stretch for stretch in way.stretches if stretch.fact == SNAPSHOT)
     jumps = tuple((s.from_offset, s.to_offset) for s in snapshots if s.to_offset <= newest)
     return Timeline(
         head=newest if run.head_offset is None else run.head_offset,

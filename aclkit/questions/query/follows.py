@@ -10,7 +10,7 @@ from aclkit.warehouse.sql import fetch
 
 
 def follows_a_source(connection: duckdb.DuckDBPyConnection, cluster_id: str) -> bool:
-    """Say whether a cluster was replayed from somewhere, so that only its source changes it."""
+    """Whether a cluster was replayed from somewhere, so that only its source changes it."""
     rows = fetch(connection, _RANGES, [cluster_id])
     ranges = [Range(*row) for row in rows]
     return not is_written_here(

@@ -272,6 +272,6 @@ def _cause(ruling: Ruling, before: Ruling | None, change: _Change) -> tuple[str,
 
 
 def _names_hosts(life: Lifetime, request: Request, semantics: Semantics) -> bool:
-    """Say whether an ACL would answer the request, but for some hosts only."""
+    """Whether an ACL would answer the request, but for some hosts only."""
     anywhere = replace(life.acl, host="*")
     return not is_any_host(life.acl.host, semantics) and answers(anywhere, request, semantics)

@@ -29,7 +29,7 @@ class Lifetime:
     removed_at: datetime | None
 
     def is_alive(self, offset: int) -> bool:
-        """Say whether the ACL is in effect as of an offset (exclusive, as in snapshots)."""
+        """Whether the ACL is in effect as of an offset (exclusive, as in snapshots)."""
         return self.effective_offset < offset and not (
             self.removed_offset is not None and self.removed_offset < offset
         )

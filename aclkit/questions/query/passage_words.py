@@ -76,7 +76,7 @@ def _needs(why: Why, passage: Passage) -> str | None:
 
 
 def _asks_it(why: Why, tried: Tried) -> bool:
-    """Say whether a way asks for the very access."""
+    """Whether a way asks for the very access."""
     access = why.request.operation, why.request.resource_type
     return any(check.access == access and not check.of_any for check in tried.way.checks)
 

@@ -125,7 +125,7 @@ class Why:
 
     @property
     def is_any_host(self) -> bool:
-        """Say whether the question is about any host that nothing names."""
+        """Whether the question is about any host that nothing names."""
         return self.request.host == ANY_OTHER
 
 
@@ -140,7 +140,7 @@ def explain_why(
     host: str | None = None,
     moment: int | datetime | None = None,
 ) -> Why:
-    """Say whether a principal may do an operation to a resource, and what that rests on.
+    """Whether a principal may do an operation to a resource, and what that rests on.
 
     Args:
         connection: see ``opening.open_tables``.

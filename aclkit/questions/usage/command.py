@@ -18,7 +18,7 @@ from aclkit.questions.usage.grants import UNKNOWN, Grant, find_unused, judge_gra
 from aclkit.questions.usage.past import Past
 from aclkit.questions.usage.source import read_log
 from aclkit.questions.usage.state import read_past
-from aclkit.runtime.frame import settle
+from aclkit.runtime.frame import checkpoint
 from aclkit.runtime.progress import step
 from aclkit.warehouse.run import Run
 
@@ -70,7 +70,7 @@ def check_usage(run: Run, options: UsageOptions) -> UsageResult:
     skew = round(options.skew.total_seconds() * 1_000_000)
     with step(f"reading {len(options.paths):,} files and checking their lines"):
         read = read_log(run.store.spark, options.paths, options.zone)
-        lines = settle(judge(read, past, run.cluster_id, skew)).select("line.*")
+        lines = checkpoint(judge(read, past, run.cluster_id, skew)).select("line.*")
     counts = tables.count_verdicts(lines)
     with step("writing access_log"):
         tables.merge_lines(run, lines)

@@ -179,13 +179,13 @@ def _upto_colon(text: str, at: int) -> tuple[str, int]:
 
 
 def _is_operation(word: str) -> bool:
-    """Say whether a word is, or in a later release may be, an AclOperation."""
+    """Whether a word is, or in a later release may be, an AclOperation."""
     letters = word.replace("_", "")
     return letters.isascii() and letters.isalpha() and letters.isupper()
 
 
 def _is_rule(text: str, rule: str, at: int, end: int) -> bool:
-    """Say whether a whole rule stands in a text: a name, or one with the ACL in brackets."""
+    """Whether a whole rule stands in a text: a name, or one with the ACL in brackets."""
     if rule != MATCHING_ACL:
         return text.startswith(rule, at)
     for brackets in (wording.value for wording in Wording):
@@ -196,7 +196,7 @@ def _is_rule(text: str, rule: str, at: int, end: int) -> bool:
 
 
 def _is_decoration(text: str, at: int) -> bool:
-    """Say whether what follows a rule can be what a log pattern puts behind the message.
+    """Whether what follows a rule can be what a log pattern puts behind the message.
 
     Behind a rule that stands inside an ACL's name its other fields would follow.
     """

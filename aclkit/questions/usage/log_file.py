@@ -49,7 +49,7 @@ def find_log_files(paths: Iterable[str]) -> tuple[list[str], list[str]]:
 
 
 def is_authorizer_log(path: str) -> bool:
-    """Say whether a line of an authorizer log stands at a file's beginning."""
+    """Whether a line of an authorizer log stands at a file's beginning."""
     wanted = PRINCIPAL_IS.encode()
     size = 0
     try:

@@ -74,7 +74,7 @@ class Past:
         ]
 
     def is_unknown(self, span: Span) -> bool:
-        """Say whether the state at some time of a span is not known."""
+        """Whether the state at some time of a span is not known."""
         return any(start < span[1] and span[0] < end for start, end in self.unknown)
 
 

@@ -27,15 +27,19 @@ def read_past(run: Run) -> Past:
     ranges = tables.read_ranges(run.store, run.cluster_id)
     way = plan(ranges, accept_holes=True)
     head = run.head_offset
-    snapshots = [leg for leg in way.legs if leg.fact == SNAPSHOT and leg.to_offset <= head]
+    snapshots = [
+        stretch
+        for stretch in way.stretches
+        if stretch.fact == SNAPSHOT and stretch.to_offset <= head
+    ]
     timeline = Timeline(
         head=head,
         newest=max(head, way.head),
-        jumps=tuple((leg.from_offset, leg.to_offset) for leg in snapshots),
+        jumps=tuple((stretch.from_offset, stretch.to_offset) for stretch in snapshots),
         holes=tuple(hole for hole in way.holes if hole[1] <= head),
         settings=_read_settings(run),
     )
-    ends = {leg.to_offset for leg in snapshots}
+    ends = {stretch.to_offset for stretch in snapshots}
     facts = run.store.cluster_rows("acl_log", run.cluster_id)
     rows = collect_rows(facts.select("fact", "log_offset", "log_time").distinct())
     times = [

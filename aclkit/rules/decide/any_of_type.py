@@ -31,7 +31,7 @@ def authorize_any(
     settings: BrokerSettings,
     semantics: Semantics,
 ) -> str:
-    """Say whether some resource of a type is open to the requester, as ACLs are read.
+    """Whether some resource of a type is open to the requester, as ACLs are read.
 
     Where they are read as brokers do, as Kafka says it (``decide.by_resource_type``), else as
     KIP-1042 wants it. Arguments as there.
@@ -46,7 +46,7 @@ def authorize_any(
 
 
 def reads_as_kafka(semantics: Semantics) -> bool:
-    """Say whether ACLs are read as brokers do; which of several is named does not matter."""
+    """Whether ACLs are read as brokers do; which of several is named does not matter."""
     return replace(semantics, deciding_acl=KAFKA.deciding_acl) == KAFKA
 
 
@@ -57,7 +57,7 @@ def may_use_any(
     settings: BrokerSettings,
     semantics: Semantics,
 ) -> str:
-    """Say whether some resource of the type is open to the requester (KIP-1042).
+    """Whether some resource of the type is open to the requester (KIP-1042).
 
     ALLOWED for a super user; where an ALLOW that answers principal, host and operation has a
     pattern that no single DENY that answers them contains; and under ``allow_everyone`` where
@@ -92,7 +92,7 @@ def may_use_any(
 
 
 def is_a_name_left(patterns: Iterable[_Pattern], semantics: Semantics) -> bool:
-    """Say whether there is a name that no pattern matches; the empty one is a name too.
+    """Whether there is a name that no pattern matches; the empty one is a name too.
 
     Exact: a name of letters that stand in no pattern is matched by patterns of wildcards only;
     and such a pattern matches all names of that length.
@@ -118,7 +118,7 @@ _WILDCARD: Final = (LITERAL, "*")
 
 
 def _is_a_length_left(patterns: Iterable[_Symbols], least: int) -> bool:
-    """Say whether the patterns of wildcards only leave out a length, of ``least`` at least."""
+    """Whether the patterns of wildcards only leave out a length, of ``least`` at least."""
     bare = [each for each in patterns if all(symbol in (ANY_ONE, ANY_RUN) for symbol in each)]
     exact = {len(each) for each in bare if ANY_RUN not in each}
     open_ended = [each.count(ANY_ONE) for each in bare if ANY_RUN in each]
@@ -140,7 +140,7 @@ def _pattern(acl: Acl) -> _Pattern:
 
 
 def _is_any_open(allows: set[_Pattern], denies: set[_Pattern], semantics: Semantics) -> bool:
-    """Say whether one of the allowed patterns is contained in none of the denied ones.
+    """Whether one of the allowed patterns is contained in none of the denied ones.
 
     What contains a pattern matches its text, read as a name: so an index finds the candidates.
     """

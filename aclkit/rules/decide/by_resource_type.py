@@ -32,7 +32,7 @@ def authorize_by_resource_type(
     action: tuple[str, str],
     settings: BrokerSettings,
 ) -> str:
-    """Say whether some resource of the type is open to the requester, as Kafka does.
+    """Whether some resource of the type is open to the requester, as Kafka does.
 
     1. What the literal name ``hardcode`` is ALLOWED, is; super users too. 2. Else ACLs of the
     type, host and principal with this very operation or ALL count, nothing implied: a DENY on
@@ -117,7 +117,7 @@ def _is_wildcard(acl: Acl) -> bool:
 
 
 def _is_any_open(allows: dict[str, set[str]], denies: dict[str, set[str]]) -> bool:
-    """Say whether an allowed name is left; Kafka never tries the empty denied prefix."""
+    """Whether an allowed name is left; Kafka never tries the empty denied prefix."""
     if "*" in allows["LITERAL"]:
         return True
     prefixes = tuple(denies["PREFIXED"] - {""})

@@ -97,7 +97,7 @@ class KafkaRequest:
         return f"{self.name} {self.variant}".rstrip()
 
     def concerns(self, operation: str, resource_type: str) -> bool:
-        """Say whether who asks about an access may mean this request."""
+        """Whether who asks about an access may mean this request."""
         meant = {check.access for way in self.ways for check in way.checks if not check.aside}
         return (operation, resource_type) in meant | {self.about}
 

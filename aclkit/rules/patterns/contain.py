@@ -25,7 +25,7 @@ _WILDCARDS: Final = {"*": ANY_RUN, "?": ANY_ONE}
 
 
 def acl_contains(wide: Acl, narrow: Acl, semantics: Semantics) -> bool:
-    """Say whether ``wide`` answers every request that ``narrow`` answers, in the same way.
+    """Whether ``wide`` answers every request that ``narrow`` answers, in the same way.
 
     Same resource type and same permission class (ALLOW, or else: whatever is not ALLOW denies);
     resource pattern, principal, host and operations are contained each on its own.
@@ -49,7 +49,7 @@ def acl_contains(wide: Acl, narrow: Acl, semantics: Semantics) -> bool:
 def pattern_contains(
     wide_type: str, wide_name: str, narrow_type: str, narrow_name: str, semantics: Semantics
 ) -> bool:
-    """Say whether the wide resource pattern matches every name that the narrow one matches.
+    """Whether the wide resource pattern matches every name that the narrow one matches.
 
     Under ``wildcard_defect`` LITERAL ``*`` misses longer names that begin with ``*``, so it
     contains only itself and patterns that reach no such name.
@@ -76,7 +76,7 @@ def pattern_contains(
 
 
 def principal_contains(wide: str, narrow: str, semantics: Semantics) -> bool:
-    """Say whether an ACL's principal stands for everybody another one stands for.
+    """Whether an ACL's principal stands for everybody another one stands for.
 
     A principal without a colon matches nobody; it is contained in itself and in what matches
     everybody.
@@ -95,14 +95,14 @@ def principal_contains(wide: str, narrow: str, semantics: Semantics) -> bool:
 
 
 def host_contains(wide: str, narrow: str, semantics: Semantics) -> bool:
-    """Say whether an ACL's host stands for every host another one stands for."""
+    """Whether an ACL's host stands for every host another one stands for."""
     if wide == narrow or is_any_host(wide, semantics):
         return True
     return semantics.identity_globs and covers(glob_symbols(wide), glob_symbols(narrow))
 
 
 def operation_contains(wide: Acl, narrow: Acl) -> bool:
-    """Say whether ``wide`` covers every operation of the type that ``narrow`` covers.
+    """Whether ``wide`` covers every operation of the type that ``narrow`` covers.
 
     Both are of one resource type and one permission class. Of an unknown type no operations
     are known; there the operations themselves are compared.
@@ -143,7 +143,7 @@ def glob_symbols(glob: str) -> tuple[str, ...]:
 
 
 def _reaches_long_star_names(narrow: Sequence[str]) -> bool:
-    """Say whether a pattern may match a name that begins with a star and is longer."""
+    """Whether a pattern may match a name that begins with a star and is longer."""
     if not narrow or narrow[0] not in ("*", ANY_ONE, ANY_RUN):
         return False
     return len(narrow) > 1 or narrow[0] == ANY_RUN

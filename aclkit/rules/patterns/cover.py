@@ -23,7 +23,7 @@ _Symbols = Sequence[str]
 
 
 def covers(wide: _Symbols, narrow: _Symbols) -> bool:
-    """Say whether the wide pattern matches all that the narrow one matches.
+    """Whether the wide pattern matches all that the narrow one matches.
 
     The wide pattern's head has to be the narrow one's beginning and its tail the end, for long
     runs leave nothing else. In between each of its pieces is taken where it is found first:

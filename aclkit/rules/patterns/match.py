@@ -15,7 +15,7 @@ LITERAL, PREFIXED, GLOB = "LITERAL", "PREFIXED", "GLOB"
 
 
 def has_wildcard(text: str) -> bool:
-    """Say whether a part of a principal, or a host, is a glob: GlobPrincipal.hasGlob."""
+    """Whether a part of a principal, or a host, is a glob: GlobPrincipal.hasGlob."""
     return not text or "*" in text or "?" in text
 
 
@@ -30,7 +30,7 @@ def effective_pattern_type(pattern_type: str, semantics: Semantics) -> str:
 
 
 def matches_every_name(pattern_type: str, pattern: str, semantics: Semantics) -> bool:
-    """Say whether a resource pattern reaches any name whatever, "any other" included."""
+    """Whether a resource pattern reaches any name whatever, "any other" included."""
     kind = effective_pattern_type(pattern_type, semantics)
     if kind == LITERAL:
         return pattern == "*"
@@ -38,7 +38,7 @@ def matches_every_name(pattern_type: str, pattern: str, semantics: Semantics) ->
 
 
 def pattern_matches(pattern_type: str, pattern: str, name: str, semantics: Semantics) -> bool:
-    """Say whether a resource pattern matches a resource name (DESIGN.md, the rule).
+    """Whether a resource pattern matches a resource name (DESIGN.md, the rule).
 
     Under ``wildcard_defect`` LITERAL ``*`` misses longer names that begin with ``*``, because
     StandardAuthorizerData takes it for a literal that is a mere prefix of them.
@@ -56,7 +56,7 @@ def pattern_matches(pattern_type: str, pattern: str, name: str, semantics: Seman
 
 
 def principal_matches(acl_principal: str, principal: str, semantics: Semantics) -> bool:
-    """Say whether an ACL's principal is, or stands for, the principal of a request.
+    """Whether an ACL's principal is, or stands for, the principal of a request.
 
     ``User:*`` matches every principal of every type. A principal without a colon matches
     nobody. Type and name are globs each on its own under ``identity_globs``.
@@ -72,7 +72,7 @@ def principal_matches(acl_principal: str, principal: str, semantics: Semantics) 
 
 
 def names_exactly(acl_principal: str, semantics: Semantics) -> bool:
-    """Say whether an ACL's principal can match one principal only."""
+    """Whether an ACL's principal can match one principal only."""
     if acl_principal == WILDCARD_PRINCIPAL:
         return False
     parts = split_principal(acl_principal)
@@ -82,7 +82,7 @@ def names_exactly(acl_principal: str, semantics: Semantics) -> bool:
 
 
 def host_matches(acl_host: str, host: str, semantics: Semantics) -> bool:
-    """Say whether an ACL's host is, or stands for, the canonical host of a request."""
+    """Whether an ACL's host is, or stands for, the canonical host of a request."""
     if acl_host == "*":
         return True
     if semantics.identity_globs:
@@ -91,12 +91,12 @@ def host_matches(acl_host: str, host: str, semantics: Semantics) -> bool:
 
 
 def is_any_host(acl_host: str, semantics: Semantics) -> bool:
-    """Say whether an ACL's host matches every host."""
+    """Whether an ACL's host matches every host."""
     return acl_host == "*" or (semantics.identity_globs and is_universal(acl_host))
 
 
 def host_can_match(acl_host: str, semantics: Semantics) -> bool:
-    """Say whether any broker could ever see a host that this text matches.
+    """Whether any broker could ever see a host that this text matches.
 
     A glob is taken to be able to; a text without wildcards must be what Java writes.
     """
@@ -108,7 +108,7 @@ def host_can_match(acl_host: str, semantics: Semantics) -> bool:
 
 
 def reaches(acl: Acl, resource_type: str, resource_name: str, semantics: Semantics) -> bool:
-    """Say whether an ACL's pattern reaches a resource, whoever asks."""
+    """Whether an ACL's pattern reaches a resource, whoever asks."""
     return acl.resource_type == resource_type and pattern_matches(
         acl.pattern_type, acl.resource_name, resource_name, semantics
     )

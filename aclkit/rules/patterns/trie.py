@@ -150,7 +150,7 @@ class _Glob:
     exact: str | None
 
     def matches(self, name: str) -> bool:
-        """Say whether the glob matches a name that begins with its literal start."""
+        """Whether the glob matches a name that begins with its literal start."""
         if len(name) < self.minimum or not name.endswith(self.tail):
             return False
         at, end = self.start, len(name) - len(self.tail)

@@ -87,12 +87,12 @@ def test_tokens_reach_what_their_users_may():
     assert found.evidence[1:] == (f"User:a: 2 ALLOWs, the first of them {rows[1]}",)
 
 
-@pytest.mark.parametrize("mighty", ["User:admin", "User:a"])
-def test_a_token_of_somebody_who_reaches_everything_is_high(mighty):
-    rows = [tokens(mighty), cluster("ALTER", principal="User:a")]
+@pytest.mark.parametrize("superpowered", ["User:admin", "User:a"])
+def test_a_token_of_somebody_who_reaches_everything_is_high(superpowered):
+    rows = [tokens(superpowered), cluster("ALTER", principal="User:a")]
     found = [f for f in find_escalations(audit_of(*rows, settings=ADMIN)) if "token" in f.message]
     assert [finding.severity for finding in found] == ["high"]
-    assert f"{mighty} can reach everything" in found[0].message
+    assert f"{superpowered} can reach everything" in found[0].message
 
 
 @pytest.mark.parametrize("principal", ["User:a*", "User:*"])

@@ -10,8 +10,8 @@ import pytest
 from aclkit.model.acl import ANY_OTHER, Request
 from aclkit.model.operation import OPERATIONS_OF_TYPE
 from aclkit.model.semantics import KAFKA, KIP_1042, BrokerSettings
-from aclkit.pipeline.explain.few import Subjects, content_id, group_acls, pair_few, rule_few
-from aclkit.pipeline.explain.touched import patterns_near
+from aclkit.pipeline.explain.affected import patterns_near
+from aclkit.pipeline.explain.on_driver import Subjects, content_id, group_acls, pair_few, rule_few
 from aclkit.pipeline.inventory.identity import classify, match_hosts
 from aclkit.rules.decide.rules import decide
 from aclkit.rules.patterns.match import names_exactly, pattern_matches, reaches

@@ -1,4 +1,4 @@
-"""Pairs and rulesets on frames of a few rows: who is touched by which groups of ACLs."""
+"""Pairs and rulesets on frames of a few rows: who is affected by which groups of ACLs."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pyspark.sql import functions as F
 from aclkit.model.operation import OPERATIONS_OF_TYPE
 from aclkit.model.semantics import KAFKA, KIP_1042
 from aclkit.pipeline.explain import pairing, reach, rulesets, tables
-from aclkit.pipeline.explain.few import content_id
+from aclkit.pipeline.explain.on_driver import content_id
 from aclkit.pipeline.explain.reach import Late
 from aclkit.runtime.frame import Steps
 from tests.factories import acl
@@ -20,7 +20,7 @@ def pair(spark, scope, acls):
     """The pairing of a scope, with the ACLs of each ruleset by its id."""
     steps = Steps()
     matching = pairing.match_resources(spark, scope, steps)
-    numbered = steps.settle(pairing.number_acls(scope, acl_frame(spark, acls)))
+    numbered = steps.checkpoint(pairing.number_acls(scope, acl_frame(spark, acls)))
     found = pairing.pair_up(scope, numbered, matching, steps)
     acls_of = {row["group_id"]: row["acl_ids"] for row in found.groups.collect()}
     held = {
@@ -138,13 +138,13 @@ def test_what_touches_a_pair_is_the_exclusive_or_of_the_bits_of_its_groups(spark
 
 
 def test_an_own_pair_adds_the_set_of_its_class_and_the_salt_of_late_resources(spark):
-    touched = spark.createDataFrame(
+    affected = spark.createDataFrame(
         [(0, 1, 16, 5, 1, 1), (0, 1, 16, -1, 2, 2), (0, 2, 0, 5, 4, 4)],
         "part INT, resource_no INT, late BIGINT, subject INT, set1 BIGINT, set2 BIGINT",
     )
     classes = spark.createDataFrame([(5, -1)], "subject INT, class_no INT")
-    of_classes = reach.class_pairs(touched)
-    found = reach.own_pairs(touched, classes, of_classes)
+    of_classes = reach.class_pairs(affected)
+    found = reach.own_pairs(affected, classes, of_classes)
     must_hold(
         found.select("resource_no", "subject", "set1", "set2", "class1", "class2"),
         [(1, 5, 1 ^ 2 ^ 16, 1 ^ 2, 2 ^ 16, 2), (2, 5, 4, 4, None, None)],

@@ -23,19 +23,21 @@ NO_WILDCARDS = Wildcards((), ())
 NOT_LATE = Late()
 
 
-def place(spark, acls, semantics, hosts=("10.0.0.1",)):
-    """The ACLs with their places, those of one group of patterns and principals together."""
+def precedence(spark, acls, semantics, hosts=("10.0.0.1",)):
+    """The ACLs with their precedences, those of one group of patterns and principals together."""
     scope = scope_of(acls, hosts=hosts, semantics=semantics)
     numbers = {host: number for number, host in enumerate(hosts)}
     matches = match_hosts(scope.texts.hosts, hosts, semantics)
     named = frames.hosts(spark, scope.texts, matches, numbers, semantics)
     numbered = number_acls(scope, acl_frame(spark, acls))
-    return rulings.place_acls(numbered, named, frames.covers(spark, semantics), semantics)
+    return rulings.rank_acls(numbered, named, frames.covers(spark, semantics), semantics)
 
 
-def order_of(placed, operation, *, is_allow=True):
-    """The ids of the ACLs that answer an operation, by their places."""
-    rows = placed.where(f"operation_no = {operation} AND is_allow = {is_allow}").orderBy("place")
+def order_of(ranked, operation, *, is_allow=True):
+    """The ids of the ACLs that answer an operation, by their precedences."""
+    rows = ranked.where(f"operation_no = {operation} AND is_allow = {is_allow}").orderBy(
+        "precedence"
+    )
     return [row["acl_id"] for row in rows.collect()]
 
 
@@ -49,8 +51,8 @@ def test_places_rank_by_pattern_then_principal_then_host_then_operation_then_id(
         acl(operation="READ", acl_id="1"),
         acl(host="10.0.0.1", acl_id="0"),
     ]
-    placed = place(spark, acls, KIP_1042)
-    assert order_of(placed, READ) == ["0", "1", "2", "3", "4", "5", "6"]
+    ranked = precedence(spark, acls, KIP_1042)
+    assert order_of(ranked, READ) == ["0", "1", "2", "3", "4", "5", "6"]
 
 
 def test_places_of_a_broker_rank_as_standard_acls_compare(spark):
@@ -61,22 +63,22 @@ def test_places_of_a_broker_rank_as_standard_acls_compare(spark):
         acl(operation="READ", acl_id="2"),
         acl(operation="ALL", acl_id="1"),
     ]
-    placed = place(spark, acls, KAFKA)
-    assert order_of(placed, READ) == ["1", "2", "4", "5", "6"]
+    ranked = precedence(spark, acls, KAFKA)
+    assert order_of(ranked, READ) == ["1", "2", "4", "5", "6"]
 
 
 def test_a_broker_ranks_an_unknown_permission_before_a_deny(spark):
     acls = [acl(permission_type=what, acl_id=what) for what in ("DENY", "UNKNOWN(7)")]
-    assert order_of(place(spark, acls, KAFKA), READ, is_allow=False) == ["UNKNOWN(7)", "DENY"]
+    assert order_of(precedence(spark, acls, KAFKA), READ, is_allow=False) == ["UNKNOWN(7)", "DENY"]
 
 
 def test_an_acl_has_a_place_for_each_operation_that_it_answers_and_each_host_that_it_names(spark):
     acls = [acl(host="10.*", operation="READ", acl_id="a"), acl(operation="WRITE", acl_id="b",
             permission_type="DENY")]  # fmt: skip
-    placed = place(spark, acls, KIP_1042, hosts=("10.0.0.1", "10.0.0.2", "9.9.9.9"))
+    ranked = precedence(spark, acls, KIP_1042, hosts=("10.0.0.1", "10.0.0.2", "9.9.9.9"))
     write = OPERATIONS_OF_TYPE["TOPIC"].index("WRITE")
     must_hold(
-        placed.select("acl_id", "operation_no", "host_no", "is_allow"),
+        ranked.select("acl_id", "operation_no", "host_no", "is_allow"),
         [
             *(("a", operation, host, True) for operation in (READ, DESCRIBE) for host in (0, 1)),
             ("b", write, ANY_HOST_NO, False),
@@ -85,8 +87,9 @@ def test_an_acl_has_a_place_for_each_operation_that_it_answers_and_each_host_tha
     )
 
 
-PLACED = (
-    "group_no BIGINT, host_no INT, operation_no INT, is_allow BOOLEAN, place BIGINT, acl_id STRING"
+RANKED = (
+    "group_no BIGINT, host_no INT, operation_no INT, is_allow BOOLEAN, precedence BIGINT, "
+    "acl_id STRING"
 )
 
 
@@ -96,7 +99,7 @@ def test_the_best_allow_of_a_group_is_the_first_place_and_to_a_broker_the_last(
 ):
     rows = [(1, -1, READ, True, 4, "a"), (1, -1, READ, True, 9, "b"), (1, -1, READ, False, 6, "c"),
             (1, -1, READ, False, 5, "d")]  # fmt: skip
-    found = rulings.best_of_groups(spark.createDataFrame(rows, PLACED), semantics)
+    found = rulings.best_of_groups(spark.createDataFrame(rows, RANKED), semantics)
     must_hold(
         found.select("group_no", "host_no", f"deny{READ}", f"allow{READ}", f"allow{DESCRIBE}"),
         [(1, -1, 5, best, None)],
@@ -212,11 +215,11 @@ def test_a_ruling_names_decision_rule_and_the_acl_of_its_place(spark):
         ("r", 0, "READ", 5 + late, 4),
         ("r", -1, "WRITE", None, None),
     ]
-    placed = spark.createDataFrame(
-        [(1, -1, READ, True, 4, "allows"), (1, 0, READ, False, 5, "denies")], PLACED
+    ranked = spark.createDataFrame(
+        [(1, -1, READ, True, 4, "allows"), (1, 0, READ, False, 5, "denies")], RANKED
     )
     hosts = spark.createDataFrame([(0, "10.0.0.1")], "host_no INT, host STRING")
-    found = rulings.name_rulings(spark.createDataFrame(rows, DECIDED), placed, hosts)
+    found = rulings.name_rulings(spark.createDataFrame(rows, DECIDED), ranked, hosts)
     must_hold(
         found,
         [
@@ -243,4 +246,4 @@ def test_where_no_acl_reaches_the_default_decides_and_where_others_do_it_denies(
 def test_globs_in_the_order_of_a_broker_are_placed_by_name(spark):
     acls = [acl("o*", pattern_type="GLOB", acl_id="glob"), acl(acl_id="literal")]
     semantics = replace(KIP_1042, deciding_acl=BROKER)
-    assert order_of(place(spark, acls, semantics), READ) == ["literal", "glob"]
+    assert order_of(precedence(spark, acls, semantics), READ) == ["literal", "glob"]

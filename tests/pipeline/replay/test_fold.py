@@ -43,7 +43,7 @@ def random_log(rng: random.Random) -> tuple[list[AclFact], dict[int, list[str]],
 def test_spark_folds_every_log_as_the_specification_does(spark: SparkSession):
     rng = random.Random(20261121)
     expected: dict[str, History] = {}
-    rows, legs, spans = [], [], []
+    rows, stretches, spans = [], [], []
     faults: dict[str, list[int]] = {}
     for number in range(LOGS):
         cluster = f"log{number}"
@@ -53,16 +53,16 @@ def test_spark_folds_every_log_as_the_specification_does(spark: SparkSession):
         rows += [_record(cluster, fact) for fact in facts]
         rows += [_entry(cluster, n, i) for n, ids in snapshots.items() for i in ids]
         itinerary = timeline.itinerary
-        legs += [(cluster, x.fact, x.from_offset, x.to_offset) for x in itinerary.legs]
+        stretches += [(cluster, x.fact, x.from_offset, x.to_offset) for x in itinerary.stretches]
         spans += [(cluster, *span) for span in timeline.spans]
         faults[cluster] = [fault.log_offset for fault in timeline.faults]
     facts_frame = spark.createDataFrame(rows, TABLES["acl_log"].ddl)
-    legs_frame = spark.createDataFrame(legs, fold.LEGS_DDL)
+    stretches_frame = spark.createDataFrame(stretches, fold.LEGS_DDL)
     effects = fold.with_effect(
-        facts_frame, legs_frame, spark.createDataFrame(spans, fold.SPANS_DDL)
+        facts_frame, stretches_frame, spark.createDataFrame(spans, fold.SPANS_DDL)
     )
     found: dict[str, set[Lifetime]] = {cluster: set() for cluster in expected}
-    for row in fold.fold_acls(effects, legs_frame).collect():
+    for row in fold.fold_acls(effects, stretches_frame).collect():
         found[row.cluster_id].add(
             Lifetime(
                 row.acl_id,
@@ -73,7 +73,7 @@ def test_spark_folds_every_log_as_the_specification_does(spark: SparkSession):
             )
         )
     assert found == {cluster: set(h.lifetimes) for cluster, h in expected.items()}
-    for row in fold.reject_acls(effects, legs_frame).collect():
+    for row in fold.reject_acls(effects, stretches_frame).collect():
         faults[row.cluster_id].append(row.log_offset)
     assert {c: sorted(f) for c, f in faults.items()} == {
         c: list(h.rejected) for c, h in expected.items()

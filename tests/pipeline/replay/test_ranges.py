@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aclkit.pipeline.replay.ranges import (
-    Leg,
     Range,
+    Stretch,
     merge_ranges,
     plan,
     spare_snapshots,
@@ -80,7 +80,7 @@ def test_order_of_arrival_leaves_no_trace(ranges: list[Range], order: random.Ran
 
 def test_a_gapless_log_is_one_leg():
     itinerary = plan([record(0, 20)])
-    assert itinerary.legs == (Leg("record", 0, 20),)
+    assert itinerary.stretches == (Stretch("record", 0, 20),)
     assert (itinerary.head, itinerary.holes) == (20, ())
 
 
@@ -96,10 +96,10 @@ def test_accepted_holes_are_crossed_and_named():
 
 def test_a_later_snapshot_bridges_a_hole():
     itinerary = plan([record(0, 10), record(15, 30), snapshot(20)])
-    assert itinerary.legs == (
-        Leg("record", 0, 10),
-        Leg("snapshot", 10, 20),
-        Leg("record", 20, 30),
+    assert itinerary.stretches == (
+        Stretch("record", 0, 10),
+        Stretch("snapshot", 10, 20),
+        Stretch("record", 20, 30),
     )
     assert (itinerary.head, itinerary.holes) == (30, ())
 
@@ -111,12 +111,12 @@ def test_a_log_above_zero_without_snapshot_is_a_hole():
 
 def test_a_snapshot_starts_history():
     itinerary = plan([record(5, 10), snapshot(7)])
-    assert itinerary.legs == (Leg("snapshot", 0, 7), Leg("record", 7, 10))
+    assert itinerary.stretches == (Stretch("snapshot", 0, 7), Stretch("record", 7, 10))
 
 
 def test_a_snapshot_within_a_gapless_log_is_only_a_check():
     itinerary = plan([record(0, 30), snapshot(20)])
-    assert itinerary.legs == (Leg("record", 0, 30),)
+    assert itinerary.stretches == (Stretch("record", 0, 30),)
     assert itinerary.checks == (20,)
 
 
@@ -178,6 +178,6 @@ def test_snapshots_that_the_log_explains_are_never_missed(first, second):
     """Neither on the way now, nor when more is read later, in whatever order."""
     whole = merge_ranges([], [*first, *second]).ranges
     kept = explained([*explained(first), *second])
-    assert plan(kept).legs == plan(whole).legs
+    assert plan(kept).stretches == plan(whole).stretches
     assert plan(kept).holes == plan(whole).holes
     assert set(kept) == set(explained([*explained(second), *first]))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from aclkit.pipeline.replay.ranges import Leg
+from aclkit.pipeline.replay.ranges import Stretch
 from tests.truncated import files_of, lives_since, way_through
 
 TRUNCATED, WHOLE = files_of("truncated"), files_of("whole")
@@ -11,10 +11,10 @@ OLDEST, NEWEST, HEAD = 2015, 2417, 2621
 
 def test_the_way_goes_from_the_oldest_snapshot_along_the_log():
     way = way_through(TRUNCATED)
-    assert way.legs == (Leg("snapshot", 0, OLDEST), Leg("record", OLDEST, HEAD))
+    assert way.stretches == (Stretch("snapshot", 0, OLDEST), Stretch("record", OLDEST, HEAD))
     assert way.checks == (NEWEST,)
     assert way.bridged == ((0, OLDEST),)
-    assert way_through(WHOLE).legs == (Leg("record", 0, HEAD),)
+    assert way_through(WHOLE).stretches == (Stretch("record", 0, HEAD),)
 
 
 def test_its_history_is_that_of_the_whole_log():

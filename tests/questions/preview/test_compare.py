@@ -25,12 +25,12 @@ def found(of, asked=ASKED):
     """Unfold parts to cells; none may come twice."""
     cells = {}
     for part in compare(of, asked):
-        for principals, outcome in part.fates:
-            for principal, shift in product(principals, outcome.shifts):
-                for host in shift.hosts:
-                    cell = principal, host, shift.operation, part.resource
+        for principals, outcome in part.outcomes:
+            for principal, line in product(principals, outcome.changes):
+                for host in line.hosts:
+                    cell = principal, host, line.operation, part.resource
                     assert cell not in cells
-                    cells[cell] = tuple(shift.before), tuple(shift.after)
+                    cells[cell] = tuple(line.before), tuple(line.after)
     return cells
 
 

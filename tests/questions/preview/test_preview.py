@@ -14,8 +14,8 @@ from aclkit.model.host import canonical_host
 from aclkit.model.resource import Resource
 from aclkit.model.semantics import KAFKA, KIP_1042
 from aclkit.questions.preview import witness as module
+from aclkit.questions.preview.access_change import GAINED, KINDS, LOST, REDECIDED
 from aclkit.questions.preview.preview import preview
-from aclkit.questions.preview.shift import GAINED, KINDS, LOST, REDECIDED
 from aclkit.questions.preview.state import Change
 from aclkit.questions.preview.words import (
     example_sentence,

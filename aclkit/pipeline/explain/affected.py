@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from aclkit.model.acl import Acl
 from aclkit.model.semantics import BROKER, Semantics
-from aclkit.pipeline.explain.few import Resource
+from aclkit.pipeline.explain.on_driver import Resource
 from aclkit.pipeline.explain.scope import Scope
 from aclkit.rules.patterns.match import GLOB, LITERAL, effective_pattern_type, names_exactly
 from aclkit.rules.patterns.trie import PatternIndex
@@ -21,18 +21,18 @@ MOST_CHANGES: Final = 1_000
 """Above so many changed ACLs, principals or resources everything is decided anew."""
 
 MOST_PAIRS: Final = 300_000
-"""Above so many touched pairs too: the driver decides them, one by one."""
+"""Above so many affected pairs too: the driver decides them, one by one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Touched:
+class Affected:
     """The pairs to decide again: all others have the ruleset that they had.
 
     Attributes:
         changed: ACLs that were alive and are not, or the other way round.
         resources: those that a changed ACL reaches, or one that names a new principal, and new
-            ones → whether all their pairs are touched, or those alone of ``principals``.
-        principals: principals whose pairs with ``resources`` are touched.
+            ones → whether all their pairs are affected, or those alone of ``principals``.
+        principals: principals whose pairs with ``resources`` are affected.
         gone_resources: resources that are no longer asked about.
         gone_principals: principals that are no longer asked about.
     """
@@ -44,8 +44,8 @@ class Touched:
     gone_principals: frozenset[str]
 
 
-def tables_of_touched(before: Mapping[str, int], after: Mapping[str, int]) -> Versions:
-    """Return what ``find_touched`` asks about: as two runs left it, and as the first did."""
+def tables_of_affected(before: Mapping[str, int], after: Mapping[str, int]) -> Versions:
+    """Return what ``find_affected`` asks about: as two runs left it, and as the first did."""
     return {
         "was_history": ("acl_history", before.get("acl_history")),
         "acl_history": ("acl_history", after.get("acl_history")),
@@ -53,7 +53,7 @@ def tables_of_touched(before: Mapping[str, int], after: Mapping[str, int]) -> Ve
     }
 
 
-def find_touched(scope: Scope, read: Readback) -> Touched | None:
+def find_affected(scope: Scope, read: Readback) -> Affected | None:
     """Return which pairs may have another ruleset than in the run before; None for all of them.
 
     All are decided where hosts or the classes of principals differ; where a name below ``*``
@@ -81,14 +81,14 @@ def find_touched(scope: Scope, read: Readback) -> Touched | None:
     read.give("added", pa.table({"principal": pa.array(sorted(added), pa.string())}))
     patterns = [(kind, form, name) for kind, form, name in read.rows(_PATTERNS_OF_ADDED)]
     narrow = {acl.principal for acl in changed if names_exactly(acl.principal, scope.semantics)}
-    touched = Touched(
+    affected = Affected(
         changed=changed,
         resources=_touched_resources(scope, changed, patterns, known),
         principals=frozenset(narrow | added),
         gone_resources=frozenset(known - asked),
         gone_principals=frozenset(was_class.keys() - class_of.keys()),
     )
-    return touched if _pairs_of(touched, len(class_of)) <= MOST_PAIRS else None
+    return affected if _pairs_of(affected, len(class_of)) <= MOST_PAIRS else None
 
 
 def acl_of(row: Sequence[Any]) -> Acl:
@@ -113,7 +113,7 @@ def patterns_near(
 
 
 def _may_reach(pattern: tuple[str, str, str], names: list[str], semantics: Semantics) -> bool:
-    """Say whether one of some sorted names begins, or for a LITERAL is, as the pattern says."""
+    """Whether one of some sorted names begins, or for a LITERAL is, as the pattern says."""
     _, pattern_type, text = pattern
     kind = effective_pattern_type(pattern_type, semantics)
     if kind == LITERAL and text == "*":
@@ -153,11 +153,11 @@ def _touched_resources(
     return resources
 
 
-def _pairs_of(touched: Touched, principals: int) -> int:
+def _pairs_of(affected: Affected, principals: int) -> int:
     """Count the pairs to look at, the classes' aside."""
-    whole = sum(touched.resources.values())
-    narrow = len(touched.resources) - whole
-    return whole * principals + narrow * len(touched.principals)
+    whole = sum(affected.resources.values())
+    narrow = len(affected.resources) - whole
+    return whole * principals + narrow * len(affected.principals)
 
 
 _FIELDS: Final = ", ".join(Acl.__slots__)

@@ -83,7 +83,7 @@ class Subjects:
 
 
 @dataclass(frozen=True, slots=True)
-class FewPairs:
+class DecidedPairs:
     """Rows of ``explain_pair`` and ``explain_class_pair``, and the rulesets that they name."""
 
     pairs: dict[Key, str] = field(default_factory=dict)
@@ -107,7 +107,7 @@ def pair_few(
     near: Mapping[Resource, Sequence[Group]],
     principals_of: Mapping[Resource, frozenset[str] | None],
     subjects: Subjects,
-) -> FewPairs:
+) -> DecidedPairs:
     """Find the rulesets of resources: for every class, and for principals with groups of their own.
 
     Args:
@@ -115,7 +115,7 @@ def pair_few(
         principals_of: the only principals to look at for a resource; None for all.
         subjects: who has pairs.
     """
-    found = FewPairs()
+    found = DecidedPairs()
     for resource, groups in near.items():
         by_text: defaultdict[str, list[Group]] = defaultdict(list)
         for group in groups:
@@ -182,7 +182,7 @@ def content_id(ids: Iterable[str]) -> str:
     return hashlib.sha256(content).hexdigest()[:32]
 
 
-def _note(found: FewPairs, resource: Resource, groups: Sequence[Group]) -> str:
+def _note(found: DecidedPairs, resource: Resource, groups: Sequence[Group]) -> str:
     ruleset = Ruleset(resource, tuple(groups))
     ruleset_id = content_id(ruleset.group_ids)
     found.rulesets.setdefault(ruleset_id, ruleset)

@@ -16,7 +16,7 @@ KINDS: Final = (GAINED, LOST, REDECIDED)
 """``redecided`` is the same decision by another ACL or rule."""
 
 
-class Shift(NamedTuple):
+class AccessChange(NamedTuple):
     """An operation that is decided otherwise, from hosts that fare alike."""
 
     operation: str
@@ -36,21 +36,21 @@ class Outcome(NamedTuple):
     """All that is decided otherwise for a principal on a resource.
 
     One outcome stands for many principals and resources and is counted once, by ``KINDS``:
-    ``weights`` says how many (operation, host) there are, ``lines`` how many shifts.
+    ``weights`` says how many (operation, host) there are, ``lines`` how many changes.
     """
 
-    shifts: tuple[Shift, ...]
+    changes: tuple[AccessChange, ...]
     weights: tuple[int, int, int]
     lines: tuple[int, int, int]
 
     @classmethod
-    def of(cls, shifts: Iterable[Shift]) -> Outcome:
+    def of(cls, changes: Iterable[AccessChange]) -> Outcome:
         """Count what is decided otherwise."""
-        kept = tuple(shifts)
+        kept = tuple(changes)
         weights, lines = dict.fromkeys(KINDS, 0), dict.fromkeys(KINDS, 0)
-        for shift in kept:
-            kind = shift.kind
-            weights[kind] += len(shift.hosts)
+        for change in kept:
+            kind = change.kind
+            weights[kind] += len(change.hosts)
             lines[kind] += 1
         return cls(kept, _by_kind(weights), _by_kind(lines))
 
@@ -63,15 +63,15 @@ class Outcome(NamedTuple):
         return self._only(lambda names: (host,) if host in names else ())
 
     def _only(self, keep: Callable[[tuple[str, ...]], tuple[str, ...]]) -> Outcome:
-        shifts = (shift._replace(hosts=keep(shift.hosts)) for shift in self.shifts)
-        return Outcome.of(shift for shift in shifts if shift.hosts)
+        changes = (change._replace(hosts=keep(change.hosts)) for change in self.changes)
+        return Outcome.of(change for change in changes if change.hosts)
 
 
 def _by_kind(counts: Mapping[str, int]) -> tuple[int, int, int]:
     return counts[GAINED], counts[LOST], counts[REDECIDED]
 
 
-Fates = Sequence[tuple[tuple[str, ...], Outcome]]
+Outcomes = Sequence[tuple[tuple[str, ...], Outcome]]
 """Principals that fare alike on a resource, and what is decided otherwise for them."""
 
 
@@ -79,4 +79,4 @@ class Part(NamedTuple):
     """What is decided otherwise on a resource."""
 
     resource: Resource
-    fates: Fates
+    outcomes: Outcomes

@@ -27,7 +27,7 @@ Places = Mapping[str, Mapping[str, Mapping[str, Acl]]]
 
 
 @dataclass(frozen=True, slots=True)
-class Shelf:
+class ContainmentIndex:
     """All ACLs by where they stand, and the wider places to look at from there.
 
     Attributes:
@@ -43,8 +43,8 @@ class Shelf:
     hosts: Mapping[str, Texts]
 
     @classmethod
-    def build(cls, rows: Iterable[Acl], semantics: Semantics) -> Shelf:
-        """Put ACLs on the shelf."""
+    def build(cls, rows: Iterable[Acl], semantics: Semantics) -> ContainmentIndex:
+        """Index ACLs by permission, pattern, principal and host."""
         acls = sorted(rows, key=lambda acl: acl.acl_id)
         places: dict[tuple[bool, Pattern], dict[str, dict[str, dict[str, Acl]]]] = {}
         for acl in acls:
