@@ -237,7 +237,7 @@ def _environment() -> Iterator[None]:
         # The workers unpickle functions, so they must be the same Python with the same packages.
         "PYSPARK_PYTHON": sys.executable,
         "PYSPARK_DRIVER_PYTHON": sys.executable,
-        "SPARK_HOME": os.environ.get("SPARK_HOME") or str(Path(pyspark.__file__).parents[1]),
+        "SPARK_HOME": os.environ.get("SPARK_HOME") or str(Path(pyspark.__file__).parent),
         # Spark asks the resolver for the machine's own name, which in a container may have none.
         "SPARK_LOCAL_IP": os.environ.get("SPARK_LOCAL_IP") or "127.0.0.1",
     }
