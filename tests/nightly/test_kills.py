@@ -151,7 +151,7 @@ def test_a_night_of_spark_alone_where_the_warehouse_is_a_uri(night, tmp_path):
     source = here.folder / "records.jsonl"
     command = [*where, "run", "--source", f"records:{source}", *NEVER_FAIL]
     with pytest.MonkeyPatch.context() as patch:
-        kill_at(patch, "commit-20")
+        kill_at(patch, "commit-6")
         with pytest.raises(Killed):
             CliRunner().invoke(cli, command)
     assert seen(there) == seen(night)
