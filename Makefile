@@ -14,8 +14,8 @@ PYTHON ?= $(shell for python in python3.11 python3.12 python3.13 python3; do \
 	$$python -c 'import ensurepip, sys, venv; sys.exit(sys.version_info < (3, 11))' 2>/dev/null \
 	&& echo $$python && break; done)
 
-.PHONY: help setup demo test test-all test-fast fuzz bench bench-full broker-test cluster-test soak lint types \
-	imports check fmt build clean
+.PHONY: help setup demo test test-docs test-all test-fast fuzz bench bench-full broker-test \
+	cluster-test soak lint types imports check fmt lock build clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -27,8 +27,13 @@ demo: $(READY) ## Run everything once on the packaged sample of a cluster
 	@$(BIN)/aclkit demo
 
 test: $(READY) ## Run the tests, those marked slow aside
-	@$(BIN)/pytest -n 2 -m "not slow and not spark and not kafka"
-	@$(BIN)/pytest -m "not slow and (spark or kafka)"
+	@failed=; \
+	$(BIN)/pytest -n 2 -m "not slow and not spark and not kafka" || failed="without Spark"; \
+	$(BIN)/pytest -m "not slow and (spark or kafka)" || failed="$${failed:+$$failed, }with Spark"; \
+	[ -z "$$failed" ] || { echo "make test: failed $$failed; see the end of each part" >&2; exit 1; }
+
+test-docs: $(READY) ## Run what README, docs/ and the notebooks show
+	@$(BIN)/pytest tests/test_docs.py tests/test_notebooks.py
 
 test-all: $(READY) ## Run all tests, kills and documentation too (about twice as long)
 	@$(BIN)/pytest
@@ -70,6 +75,11 @@ check: lint types imports test ## Everything that a change must pass
 fmt: $(READY) ## Put the code into its format
 	@$(BIN)/ruff check --fix .
 	@$(BIN)/ruff format .
+
+lock: $(READY) ## Write conf/requirements.lock anew: the newest versions that pyproject.toml admits
+	@$(BIN)/python -m uv pip compile pyproject.toml --quiet --upgrade --all-extras --universal \
+		--python-version 3.11 --generate-hashes --no-annotate --no-emit-index-url \
+		--no-emit-find-links --custom-compile-command "make lock" -o conf/requirements.lock
 
 build: $(READY) ## Make the wheel, and the same as a zip for spark-submit --py-files
 	@rm -rf dist

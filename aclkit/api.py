@@ -4,10 +4,18 @@ Every other module may be moved or renamed by the next version; these names stay
 """
 
 from aclkit.cli.output import write_rows
-from aclkit.kafka.authorizer import Action, Endpoint, RequestContext, ServerInfo, over_warehouse
+from aclkit.kafka.authorizer import (
+    Action,
+    Authorizer,
+    Endpoint,
+    RequestContext,
+    ServerInfo,
+    over_warehouse,
+)
 from aclkit.kafka.principals.principal import ChannelPrincipal, KafkaPrincipal, PrincipalBuilder
 from aclkit.kafka.principals.x500 import X500Builder
 from aclkit.model.acl import ANY_OTHER, Acl
+from aclkit.model.filter import AclBindingFilter
 from aclkit.model.resource import Resource
 from aclkit.pipeline.inventory.attribute_table import AttributeTableBuilder
 from aclkit.questions.preview.preview import preview
@@ -26,8 +34,10 @@ from aclkit.warehouse.sql import fetch, run_sql
 __all__ = [
     "ANY_OTHER",
     "Acl",
+    "AclBindingFilter",
     "Action",
     "AttributeTableBuilder",
+    "Authorizer",
     "Change",
     "ChannelPrincipal",
     "Endpoint",

@@ -102,9 +102,14 @@ class Shown:
         return " ".join(self.command.split())
 
     @property
-    def arguments(self) -> list[str]:
+    def arguments(self) -> tuple[str, ...]:
         """The words behind ``aclkit``."""
-        return shlex.split(self.command)[1:]
+        return CommandLine.of(self.command).words
+
+    @property
+    def pipe(self) -> str:
+        """What a shell does with the output, or nothing."""
+        return self.command.partition(" | ")[2]
 
 
 def commands(group: click.Group) -> dict[str, click.Command]:
@@ -141,11 +146,18 @@ def code_blocks(text: str, wanted: str) -> list[str]:
     return [block for language, block in _FENCE.findall(text) if language == wanted]
 
 
-def links(path: Path) -> Iterator[Path]:
-    """Return the files that a document links to."""
+def links(path: Path) -> Iterator[tuple[Path, str]]:
+    """Yield the files that a document links to, its own too, and the heading that is meant."""
     for target in _LINK.findall(path.read_text(encoding="utf-8")):
-        if "://" not in target and not target.startswith("#"):
-            yield path.parent / target.partition("#")[0]
+        if "://" not in target:
+            name, _, heading = target.partition("#")
+            yield (path.parent / name if name else path), heading
+
+
+def headings(text: str) -> set[str]:
+    """Return the headings of a document as a link names them."""
+    found = re.findall(r"^#+ (.*)$", _FENCE.sub("", text), re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", heading).lower().replace(" ", "-") for heading in found}
 
 
 def prose(text: str) -> str:

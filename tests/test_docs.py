@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import ast
 import os
 import re
 import shutil
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
+from aclkit import api
 from aclkit.cli import cli
 from aclkit.warehouse.schemas import TABLES
 from aclkit.warehouse.views import view_sql
@@ -24,19 +27,22 @@ from tests.documents import (
     commands,
     console_commands,
     examples,
+    headings,
     links,
-    prose,
     tables_markdown,
 )
 
 ROOT = Path(__file__).parent.parent
-README = (ROOT / "README.md").read_text(encoding="utf-8")
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")])
+TEXTS = {str(path.relative_to(ROOT)): path.read_text(encoding="utf-8") for path in DOCUMENTS}
+README = TEXTS["README.md"]
+QUESTIONS = TEXTS["docs/questions.md"]
 COMMANDS = commands(cli)
-SHOWN = list(console_commands(README))
+SHOWN = [(name, shown) for name, text in TEXTS.items() for shown in console_commands(text)]
+PYTHON = [(name, block) for name, text in TEXTS.items() for block in code_blocks(text, "python")]
 WRITTEN = [
     *(line for name in COMMANDS for line in examples(COMMANDS[name])),
-    *(line for path in DOCUMENTS for line in command_lines(path.read_text(encoding="utf-8"))),
+    *(line for text in TEXTS.values() for line in command_lines(text)),
 ]
 """Every command line that the help or a document shows."""
 
@@ -73,14 +79,20 @@ def test_reference_of_the_command_line_is_its_help(generated):
     generated("cli.md", result.stdout)
 
 
-@pytest.mark.parametrize("name", TABLES)
-def test_readme_lists_every_table(name):
-    assert re.search(rf"^\| `{name}` \| {re.escape(prose(TABLES[name].comment))} \|", README, re.M)
+def test_reference_of_the_tables_has_every_view():
+    views = view_sql(set(TABLES) - {"explain"}, "duckdb")
+    assert [view for view in views if f"| `{view}` |" not in TEXTS["docs/tables.md"]] == []
 
 
-def test_readme_lists_every_view():
-    for view in view_sql(set(TABLES) - {"explain"}, "duckdb"):
-        assert f"| `{view}` |" in README
+def test_readme_is_short_and_narrow():
+    lines = README.splitlines()
+    assert len(lines) <= 200
+    assert [line for line in lines if len(line) > 100] == []
+
+
+@pytest.mark.parametrize("path", sorted(ROOT.glob("docs/*.md")), ids=lambda path: path.name)
+def test_readme_leads_to_every_page(path):
+    assert path in [target.absolute() for target, _ in links(ROOT / "README.md")]
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -97,8 +109,10 @@ def test_every_command_has_help_with_an_example(name):
 
 
 @pytest.mark.parametrize("name", [name for name in COMMANDS if name != "aclkit"])
-def test_readme_mentions_every_command(name):
-    assert f"`{name}`" in README or f"aclkit {name}" in README
+def test_readme_mentions_every_command_and_a_page_every_command_of_a_group(name):
+    pages = [text for page, text in TEXTS.items() if page != "docs/cli.md"]
+    text = "\n".join(pages) if " " in name else README
+    assert f"`{name}`" in text or f"aclkit {name}" in text
 
 
 @pytest.mark.parametrize("line", WRITTEN, ids=str)
@@ -130,18 +144,19 @@ def test_wrong_command_lines_are_recognised(line, is_good):
 
 @pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
 def test_links_lead_somewhere(path: Path):
-    missing = [target for target in links(path) if not target.exists()]
-    assert not missing
+    assert [target for target, _ in links(path) if not target.exists()] == []
+    named = [(target, heading) for target, heading in links(path) if heading]
+    assert [link for link in named if link[1] not in headings(link[0].read_text("utf-8"))] == []
 
 
 @pytest.fixture(scope="session")
 def shown_place(demo_warehouse: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder that looks as the reader's after the commands of the README."""
+    """A folder that looks as the reader's after the commands of README and docs/questions.md."""
     place = tmp_path_factory.mktemp("reader")
     (place / "warehouse").mkdir()
     (place / "warehouse" / "demo").symlink_to(demo_warehouse)
     shutil.copytree(demo_warehouse, place / "warehouse" / "next")
-    (record,) = re.findall(r'^\{"offset":1020,.*\n', README, re.MULTILINE)
+    (record,) = re.findall(r'^\{"offset":1020,.*\n', QUESTIONS, re.MULTILINE)
     (place / "next.jsonl").write_text(record, encoding="utf-8")
     settings = ["--config", str(ROOT / "conf" / "demo.toml"), "--dense", "never"]
     settings += ["--warehouse", str(place / "warehouse" / "next")]
@@ -154,22 +169,63 @@ def shown_place(demo_warehouse: Path, tmp_path_factory: pytest.TempPathFactory) 
 @pytest.mark.slow
 @pytest.mark.timeout(1_200)  # the first one makes two warehouses
 @pytest.mark.usefixtures("spark")
-@pytest.mark.parametrize("shown", SHOWN, ids=str)
-def test_readme_shows_what_the_commands_print(shown: Shown, shown_place, monkeypatch):
+@pytest.mark.parametrize(("name", "shown"), SHOWN, ids=str)
+def test_documents_show_what_the_commands_print(name, shown: Shown, shown_place, monkeypatch):
     monkeypatch.chdir(shown_place)
     result = CliRunner().invoke(cli, shown.arguments, env={"ACLKIT_WAREHOUSE": "warehouse/demo"})
-    assert result.output.splitlines() == shown.output.splitlines()
+    assert piped(result.output, shown.pipe).splitlines() == shown.output.splitlines()
+
+
+def piped(text: str, pipe: str) -> str:
+    """Return what a shell's filters make of a text, without the blanks that they leave at ends."""
+    if not pipe:
+        return text
+    done = subprocess.run(pipe, shell=True, input=text, capture_output=True, text=True, check=True)
+    return re.sub(r" +$", "", done.stdout, flags=re.MULTILINE)
 
 
 @pytest.mark.slow
 @pytest.mark.timeout(1_200)  # it may be the first that asks for the warehouse
 @pytest.mark.usefixtures("spark")
-def test_python_of_the_readme_runs(shown_place, monkeypatch, capsys):
+@pytest.mark.parametrize(("name", "block"), PYTHON, ids=lambda text: text.partition("\n")[0])
+def test_python_of_the_documents_runs(name, block, shown_place, monkeypatch, capsys):
     monkeypatch.chdir(shown_place)
-    for block in code_blocks(README, "python"):
-        exec(compile(block, "README.md", "exec"), {})
+    exec(compile(block, name, "exec"), {})
     assert "ALLOWED" in capsys.readouterr().out
 
 
-def test_readme_shows_outputs():
-    assert len(SHOWN) >= 8
+def test_readme_and_questions_show_outputs():
+    pages = Counter(name for name, _ in SHOWN)
+    assert pages["README.md"] >= 3
+    assert pages["docs/questions.md"] >= 12
+
+
+@pytest.mark.parametrize(
+    ("name", "code"),
+    [
+        *PYTHON,
+        *((path.name, path.read_text(encoding="utf-8")) for path in ROOT.glob("notebooks/*.py")),
+    ],
+    ids=lambda text: text.partition("\n")[0],
+)
+def test_others_import_the_public_module_alone(name, code):
+    imports = [node for node in ast.walk(ast.parse(code)) if isinstance(node, ast.ImportFrom)]
+    whole = [node for node in ast.walk(ast.parse(code)) if isinstance(node, ast.Import)]
+    found = {node.module for node in imports} | {one.name for node in whole for one in node.names}
+    assert {module for module in found if is_ours(module)} <= {"aclkit.api"}
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
+def test_documents_name_no_class_outside_the_public_module(path):
+    """As in ``--principal-builder module:Class``."""
+    named = re.findall(r"\b(aclkit[\w.]*):([A-Z]\w+)", path.read_text(encoding="utf-8"))
+    assert [name for module, name in named if module != "aclkit.api"] == []
+    assert [name for _, name in named if name not in api.__all__] == []
+
+
+def test_the_public_module_is_documented_whole():
+    assert [name for name in api.__all__ if f"`{name}`" not in TEXTS["docs/python.md"]] == []
+
+
+def is_ours(module: str | None) -> bool:
+    return (module or "").partition(".")[0] == "aclkit"

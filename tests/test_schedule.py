@@ -14,7 +14,7 @@ import yaml
 from aclkit.cli import cli
 from aclkit.cli.nightly import policies_of, report_formats
 from aclkit.errors import UsageError
-from tests.documents import CommandLine, command_lines, commands
+from tests.documents import CommandLine, commands
 
 ROOT = Path(__file__).parent.parent
 SCHEDULE = ROOT / "conf" / "schedule"
@@ -143,13 +143,6 @@ def test_what_nightly_toml_leaves_open_are_options_of_run():
     assert set(open_keys) <= known
     set_keys = {*config()["run"], *(key for key in config() if key != "run")}
     assert set_keys <= known
-
-
-def test_commands_of_the_operations_page_exist():
-    text = (ROOT / "docs" / "operations.md").read_text(encoding="utf-8")
-    lines = list(command_lines(text))
-    assert len(lines) >= 8
-    assert [line.problem(cli) for line in lines] == [None] * len(lines)
 
 
 @pytest.mark.parametrize("text", ["", "pdf", "html,pdf"])

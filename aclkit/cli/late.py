@@ -8,8 +8,28 @@ from typing import Any
 
 import click
 
+from aclkit.runtime.surroundings import missing_package, not_installed
+
 Places = Mapping[str, tuple[str, str]]
 """Command → module under ``aclkit.cli`` and name in it, in the order of the help."""
+
+
+class NotInstalled(click.Command):
+    """A command that lacks a package: it takes any words, and says what is missing."""
+
+    def __init__(self, name: str, error: ModuleNotFoundError) -> None:
+        """Stand in for the command of this name, whose module raised ``error``."""
+        self._package = missing_package(error)
+        super().__init__(
+            name,
+            short_help=f"Needs {self._package}, which is not installed.",
+            add_help_option=False,
+            context_settings={"ignore_unknown_options": True, "allow_extra_args": True},
+        )
+
+    def invoke(self, ctx: click.Context) -> None:
+        """End with what is missing, and how to install it."""
+        raise not_installed(ctx.command_path, self._package)
 
 
 class LateGroup(click.Group):
@@ -29,7 +49,10 @@ class LateGroup(click.Group):
         if cmd_name not in self._places:
             return None
         module, name = self._places[cmd_name]
-        command: click.Command = getattr(import_module(f"aclkit.cli.{module}"), name)
+        try:
+            command: click.Command = getattr(import_module(f"aclkit.cli.{module}"), name)
+        except ModuleNotFoundError as error:
+            return NotInstalled(cmd_name, error)
         return command
 
 

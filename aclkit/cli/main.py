@@ -15,14 +15,15 @@ from typing import Any, Final, NoReturn
 import click
 
 import aclkit
-from aclkit.cli.late import LateGroup, Places, walk
+from aclkit.cli.late import LateGroup, NotInstalled, Places, walk
 from aclkit.cli.options import option
 from aclkit.cli.output import flush_output, is_unread, tell_error
-from aclkit.cli.settings import ConfigOption, Settings, Takes, read_config
+from aclkit.cli.settings import Commands, ConfigOption, Settings, Takes, read_config
 from aclkit.errors import AclkitError, SurroundingsError, UsageError
 from aclkit.model.visible import visible
 from aclkit.runtime import ending
 from aclkit.runtime.permissions import parse_group, parse_mode, writing_as
+from aclkit.runtime.surroundings import missing_package, not_installed
 
 _COMMANDS: Final[Places] = {
     "replay": ("replay", "replay"),
@@ -77,6 +78,9 @@ class AclkitGroup(LateGroup):
             return super().invoke(ctx)
         except AclkitError as error:
             return _end(ctx, error)
+        except ModuleNotFoundError as error:
+            asked = f"{ctx.command_path} {ctx.invoked_subcommand} with these options"
+            return _end(ctx, not_installed(asked, missing_package(error)))
         except OSError as error:
             if isinstance(error, BrokenPipeError) and is_unread():
                 ctx.exit(_NOBODY_READS)
@@ -135,7 +139,10 @@ def _load_config(ctx: click.Context, _: click.Parameter, path: str | None) -> st
         return None
     group = ctx.command
     assert isinstance(group, AclkitGroup)  # noqa: S101 -- click gives the group its own context
-    commands = {"": _names(group)} | {words: _names(command) for words, command in walk(group, ctx)}
+    commands: Commands = {"": _names(group)} | {
+        words: None if isinstance(command, NotInstalled) else _names(command)
+        for words, command in walk(group, ctx)
+    }
     try:
         ctx.default_map = read_config(path, commands)
     except AclkitError as error:

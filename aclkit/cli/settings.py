@@ -66,8 +66,8 @@ class ConfigOption:
     is_list: bool = False
 
 
-Commands = Mapping[str, Mapping[str, ConfigOption]]
-"""Command in words → name of an option → the option."""
+Commands = Mapping[str, Mapping[str, ConfigOption] | None]
+"""Command in words → name of an option → the option; None where the command is not installed."""
 
 
 def read_config(path: str, commands: Commands) -> dict[str, Any]:
@@ -94,18 +94,20 @@ def _defaults(
 ) -> dict[str, Any]:
     """Return the defaults that a table gives to its own command and to those below it."""
     content = {_plain(key): value for key, value in table.items()}
-    below: dict[str, dict[str, Mapping[str, ConfigOption]]] = {}
+    below: dict[str, dict[str, Mapping[str, ConfigOption] | None]] = {}
     for words, options in commands.items():
         first, _, rest = words.partition(" ")
         if first:
             below.setdefault(first, {})[rest] = options
     tables = {_plain(name): name for name in below}
     own = {key: value for key, value in content.items() if key not in tables}
-    _refuse_unknown(where, own, {key for known in commands.values() for key in known}, tables)
-    for known in commands.values():
+    installed = [options for options in commands.values() if options is not None]
+    if len(installed) == len(commands):  # else the key may be of a command that is not
+        _refuse_unknown(where, own, {key for known in installed for key in known}, tables)
+    for known in installed:
         _refuse_other_types(where, own, known)
     values = {**inherited, **own}
-    defaults: dict[str, Any] = _of_command(values, commands[""])
+    defaults: dict[str, Any] = _of_command(values, commands[""] or {})
     for plain, name in tables.items():
         inner = content.get(plain, {})
         if not isinstance(inner, dict):

@@ -26,7 +26,7 @@ from aclkit.errors import AclkitError, SurroundingsError
 from aclkit.runtime.child import bound
 from aclkit.runtime.permissions import FOR_EVERYBODY
 from aclkit.runtime.scratch import scratch
-from aclkit.runtime.surroundings import DELTA_COORDINATE, jar_folder, require_java
+from aclkit.runtime.surroundings import DELTA_COORDINATE, jar_folder, not_installed, require_java
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -172,7 +172,7 @@ def spark_home() -> Path:
         return Path(given)
     found = importlib.util.find_spec("pyspark")
     if found is None or found.origin is None:
-        raise SurroundingsError("found no pyspark, whose resolver and jars are needed")
+        raise not_installed("starting Java", "pyspark")
     return Path(found.origin).parent
 
 

@@ -46,6 +46,25 @@ def require_java(env: Mapping[str, str] | None = None) -> Path:
     return java
 
 
+def missing_package(error: ModuleNotFoundError) -> str:
+    """Name the package, as pip knows it, that a missing module is of; ours are never missing."""
+    module = (error.name or "aclkit").partition(".")[0]
+    if module == "aclkit":
+        raise error
+    return _PACKAGE_OF.get(module, module)
+
+
+_PACKAGE_OF: Final = {"delta": "delta-spark", "kafka": "kafka-python", "py4j": "pyspark"}
+
+
+def not_installed(what: str, package: str) -> SurroundingsError:
+    """Return the error of something that needs a package which a slim install leaves out."""
+    return SurroundingsError(
+        f"{what} needs {package}, which is not installed; all that aclkit needs comes with: "
+        "pip install aclkit"
+    )
+
+
 def jar_folder(env: Mapping[str, str] | None = None) -> Path:
     """Name the folder of Delta's jars: ``ACLKIT_JARS``, else the one ``make setup`` fills."""
     env = os.environ if env is None else env

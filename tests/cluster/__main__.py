@@ -1,7 +1,7 @@
 """``make cluster-test``: the jobs on a real Spark standalone cluster, against local mode.
 
-A master and two workers on loopback; the package zip and the jobs as README says. The tables
-must be those of local mode, also where a worker is killed in the middle of a job.
+A master and two workers on loopback; the package zip and the jobs as docs/cluster.md says. The
+tables must be those of local mode, also where a worker is killed in the middle of a job.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def _aclkit(*arguments: object) -> None:
 def _submit(
     port: int, job: str, warehouse: Warehouse, *arguments: str, log: Path | None = None
 ) -> None:
-    """Submit a job as README says; its progress may go into a file."""
+    """Submit a job as docs/cluster.md says; its progress may go into a file."""
     (package,) = (ROOT / "dist").glob("aclkit-*.zip")
     command = [
         str(SPARK / "bin" / "spark-submit"),

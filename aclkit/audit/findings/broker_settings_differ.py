@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from aclkit.model.broker_settings import ResolvedSettings
 from aclkit.model.findings import Kind
-from aclkit.warehouse.run import Run
+
+if TYPE_CHECKING:  # a report knows this kind, and needs no Spark
+    from aclkit.warehouse.run import Run
 
 BROKER_SETTINGS_DIFFER: Final = Kind(
     id="broker-settings-differ",

@@ -64,7 +64,8 @@ def class_path(say: Callable[[str], None] | None = None) -> tuple[Path, ...]:
         SurroundingsError: one is another than expected, they cannot be fetched, or this Spark has
             no Janino.
     """
-    return (*checked_jars(KAFKA, say), *_jars_of_spark(spark_home() / "jars"))
+    of_spark = spark_home() / "jars"  # first: without Spark there is nothing to fetch with
+    return (*checked_jars(KAFKA, say), *_jars_of_spark(of_spark))
 
 
 def _jars_of_spark(folder: Path) -> list[Path]:

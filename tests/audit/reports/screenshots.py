@@ -1,4 +1,4 @@
-"""README's pictures of the report: ``python -m tests.audit.reports.screenshots WAREHOUSE``."""
+"""The pictures of the report: ``python -m tests.audit.reports.screenshots WAREHOUSE``."""
 
 from __future__ import annotations
 

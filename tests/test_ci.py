@@ -1,0 +1,81 @@
+"""``.ci/run`` and ``make test`` with programs of ours in the place of those that they call."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+STAGES = ["setup", "lint", "types", "imports", "test", "test-docs"]
+MAKE = """#!/bin/sh
+shift
+echo "$1" >>"$MADE"
+case " $FAIL " in *" $1 "*) echo "FAILED $1.py::test_it - because"; exit 2 ;; esac
+"""
+PYTEST = """#!/bin/sh
+echo "$*" >>"$MADE"
+case "$*" in *"$FAIL"*) exit 1 ;; esac
+"""
+
+
+@pytest.fixture
+def place(tmp_path):
+    """A folder that looks as the project's, with a browser and a ``make`` that is none."""
+    shutil.copytree(ROOT / ".ci", tmp_path / ".ci")
+    shutil.copy(ROOT / "Makefile", tmp_path)
+    for name, text in (("make", MAKE), ("chromium", MAKE), ("pytest", PYTEST)):
+        program = tmp_path / "bin" / name
+        program.parent.mkdir(exist_ok=True)
+        program.write_text(text, encoding="utf-8")
+        program.chmod(0o755)
+    return tmp_path
+
+
+def run(place, command, fail):
+    """Return the exit code, what was made, and what was told."""
+    env = os.environ | {"MADE": str(place / "made"), "FAIL": fail, "CI": ""}
+    done = subprocess.run(command, cwd=place, env=env, capture_output=True, text=True, check=False)
+    return done.returncode, (place / "made").read_text().splitlines(), done.stdout + done.stderr
+
+
+def run_ci(place, fail=""):
+    path = f"PATH={place / 'bin'}{os.pathsep}{os.environ['PATH']}"
+    return run(place, ["env", path, "bash", ".ci/run"], fail)
+
+
+def test_ci_runs_every_stage_and_says_that_all_passed(place):
+    code, made, told = run_ci(place)
+    assert (code, made, told.splitlines()[-1]) == (0, STAGES, "==> all passed")
+
+
+def test_ci_runs_the_stages_behind_one_that_fails_and_tells_it_at_the_end(place):
+    code, made, told = run_ci(place, "lint test")
+    assert (code, made) == (1, STAGES)
+    assert told.splitlines()[-4:] == [
+        "==> make lint failed",
+        "FAILED lint.py::test_it - because",
+        "==> make test failed",
+        "FAILED test.py::test_it - because",
+    ]
+
+
+def test_ci_ends_where_the_set_up_failed(place):
+    code, made, told = run_ci(place, "setup")
+    assert (code, made) == (1, ["setup"])
+    assert told.splitlines()[-2] == "==> make setup failed"
+
+
+@pytest.mark.parametrize(
+    ("fail", "told"),
+    [("-n 2", "failed without Spark;"), ("(spark", "failed with Spark;")],
+)
+def test_both_parts_of_the_tests_run_although_one_fails(place, fail, told):
+    command = ["make", "--no-print-directory", "-o", ".ready", "BIN=bin", "READY=.ready", "test"]
+    (place / ".ready").touch()
+    code, made, said = run(place, command, fail)
+    assert (code, len(made)) == (2, 2)
+    assert told in said
