@@ -15,7 +15,7 @@ from aclkit.audit.reports.preview_markdown import render_preview
 from aclkit.cli.options import option
 from aclkit.cli.output import FORMATS, Format, tell, write_lines, write_rows
 from aclkit.questions.preview.access_change import GAINED, KINDS, LOST
-from aclkit.questions.preview.effect import Cell, Count
+from aclkit.questions.preview.effect import ChangedCell, Count
 from aclkit.questions.preview.preview import Preview, ToCome
 from aclkit.questions.preview.preview import preview as preview_change
 from aclkit.questions.preview.state import Asked, Change
@@ -30,7 +30,7 @@ from aclkit.questions.preview.words import (
 EffectFormat = Literal["table", "json", "jsonl", "csv", "markdown"]
 EFFECT_FORMATS: Final = (*FORMATS, "markdown")
 ANY: Final = "any"
-COLUMNS: Final = ("change", *Cell._fields)
+COLUMNS: Final = ("change", *ChangedCell._fields)
 _LINE_COLUMNS: Final = (
     "change", "principal", "host", "operation", "resource", "decided_before_by", "and_after_by",
 )  # fmt: skip

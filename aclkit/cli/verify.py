@@ -17,9 +17,9 @@ from aclkit.cli.output import Format, format_option, tell, write_lines, write_ro
 from aclkit.cli.settings import Settings
 from aclkit.cli.state import tell_state
 from aclkit.errors import DataError, UsageError
-from aclkit.kafka.verify.answer import Answer
+from aclkit.kafka.verify.answer import Reply
 from aclkit.kafka.verify.cells import Cell, Sample, read_cells
-from aclkit.kafka.verify.compare import LeftOut, Mismatch, Report, compare
+from aclkit.kafka.verify.compare import Agreement, LeftOut, Mismatch, compare
 from aclkit.kafka.verify.jars import VERSION, class_path
 from aclkit.kafka.verify.kafka import PATIENCE, Kafka
 from aclkit.model.acl import Request
@@ -121,7 +121,7 @@ def _sample(size: int | None, seed: int | None) -> Sample:
     return Sample(size, seed)
 
 
-def _verify(published: Published, run: Run, sample: Sample | None, timeout: float) -> Report:
+def _verify(published: Published, run: Run, sample: Sample | None, timeout: float) -> Agreement:
     """Read, ask and compare."""
     broker, semantics = run_settings(run)
     if semantics != KAFKA:
@@ -145,7 +145,7 @@ def _tell(batches: Iterator[list[Cell]]) -> Iterator[list[Cell]]:
             log.info("%s so far …", f"{count:,}")
 
 
-def _print(report: Report, output_format: Format) -> None:
+def _print(report: Agreement, output_format: Format) -> None:
     """Print what differs; JSON is all there is to say, rows alone leave the rest to stderr."""
     if output_format == "json":
         write_lines([_json(report)], sys.stdout)
@@ -158,7 +158,7 @@ def _print(report: Report, output_format: Format) -> None:
         write_rows(MISMATCH, map(_mismatch, report.mismatches), output_format, sys.stdout)
 
 
-def _print_summary(report: Report, stream: TextIO) -> None:
+def _print_summary(report: Agreement, stream: TextIO) -> None:
     """Print how many agree, and what was left out and why, with one example of each."""
     write_rows(SUMMARY, [_counts(report)], "table", stream)
     if report.left_out:
@@ -169,7 +169,7 @@ def _print_summary(report: Report, stream: TextIO) -> None:
         write_rows(("left_out", *LEFT_OUT), rows, "table", stream)
 
 
-def _json(report: Report) -> str:
+def _json(report: Agreement) -> str:
     """Write the whole report as one object."""
     whole = dict(zip(SUMMARY, _counts(report), strict=True)) | {
         "mismatches": [dict(zip(MISMATCH, _mismatch(m), strict=True)) for m in report.mismatches],
@@ -178,7 +178,7 @@ def _json(report: Report) -> str:
     return json.dumps(whole, ensure_ascii=False, indent=1) + "\n"
 
 
-def _counts(report: Report) -> tuple[int | None, ...]:
+def _counts(report: Agreement) -> tuple[int | None, ...]:
     found = len(report.mismatches), len(report.left_out)
     return report.asked, report.agree, *found, report.read_otherwise
 
@@ -197,5 +197,5 @@ def _cell(request: Request) -> tuple[str, str, str, str]:
     return request.principal, request.host, request.operation, str(resource)
 
 
-def _answer(answer: Answer) -> tuple[str | None, ...]:
+def _answer(answer: Reply) -> tuple[str | None, ...]:
     return answer.decision, answer.rule, str(answer.acl) if answer.acl else None

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
+from aclkit.model.resource import Resource
+
 ANY_OTHER: Final = "<any-other>"
 """Stands, as host and resource, for what is in no ACL and no inventory."""
 
@@ -39,6 +41,11 @@ class Acl:
     def is_allow(self) -> bool:
         """Whether this is an ALLOW; everything else denies (StandardAuthorizerData)."""
         return self.permission_type == "ALLOW"
+
+    @property
+    def pattern(self) -> tuple[str, str, str]:
+        """The resource pattern: resource type, pattern type and name."""
+        return self.resource_type, self.pattern_type, self.resource_name
 
     @property
     def binding(self) -> tuple[str, ...]:
@@ -81,3 +88,35 @@ class Request:
     operation: str
     resource_type: str
     resource_name: str
+
+    @classmethod
+    def of(cls, principal: str, host: str, operation: str, resource: Resource) -> Request:
+        """Ask about a resource."""
+        kind, name = resource
+        return cls(
+            principal=principal,
+            host=host,
+            operation=operation,
+            resource_type=kind,
+            resource_name=name,
+        )
+
+    @property
+    def resource(self) -> Resource:
+        """What is asked about."""
+        return Resource(self.resource_type, self.resource_name)
+
+
+@dataclass(frozen=True, slots=True)
+class TypeRequest:
+    """A question: may this principal, from this host, do this to some resource of a type?"""
+
+    principal: str
+    host: str
+    operation: str
+    resource_type: str
+
+    def about(self, resource_name: str) -> Request:
+        """Ask the same about one resource of the type."""
+        resource = Resource(self.resource_type, resource_name)
+        return Request.of(self.principal, self.host, self.operation, resource)

@@ -73,6 +73,11 @@ class CodedEnum(IntEnum):
         """Whether a name is one of this enum's own, UNKNOWN aside."""
         return name in cls.__members__ and name != "UNKNOWN"
 
+    @classmethod
+    def brokers_name(cls, name: str) -> str:
+        """Return what a broker calls it: a code that it does not know is UNKNOWN."""
+        return name if cls.is_known(name) else "UNKNOWN"
+
 
 class ResourceType(CodedEnum):
     """What an ACL protects; ANY exists in filters only."""

@@ -87,6 +87,13 @@ class SourceRow:
     digest: str | None = None
 
 
+def range_row(source: str, fact: str, start: int, stop: int, epoch: int | None = None) -> SourceRow:
+    """Return the row of a range of offsets."""
+    return SourceRow(
+        kind=RANGE, source=source, fact=fact, from_offset=start, to_offset=stop, epoch=epoch
+    )
+
+
 _LONG = {"log_offset", "from_offset", "to_offset", "position"}
 
 

@@ -7,7 +7,7 @@ pattern means. ``UNKNOWN`` in a filter selects every unknown code, ``UNKNOWN(cod
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 
 from aclkit.errors import DataError
 from aclkit.model.acl import Acl
@@ -57,23 +57,6 @@ class ResourcePatternFilter:
             ResourceType.is_known(self.resource_type) and PatternType.is_known(self.pattern_type)
         )
 
-    def find_indefinite_field(self) -> str | None:
-        """Say in Kafka's words why several patterns may be selected; None when one at most.
-
-        Pattern type ANY is not among the reasons (ResourcePatternFilter.findIndefiniteField).
-        """
-        if reason := _indefinite("Resource type", self.resource_type, ResourceType, "ANY"):
-            return f"{reason}."
-        if self.resource_name is None:
-            return "Resource name is NULL."
-        reason = _indefinite("Resource pattern type", self.pattern_type, PatternType, "MATCH")
-        return f"{reason}." if reason else None
-
-    @property
-    def matches_at_most_one(self) -> bool:
-        """Whether one resource pattern at most can be selected."""
-        return self.find_indefinite_field() is None
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AccessControlEntryFilter:
@@ -104,21 +87,6 @@ class AccessControlEntryFilter:
             and AclPermissionType.is_known(self.permission_type)
         )
 
-    def find_indefinite_field(self) -> str | None:
-        """Say in Kafka's words why several entries may be selected; None when one at most."""
-        if self.principal is None:
-            return "Principal is NULL"
-        if self.host is None:
-            return "Host is NULL"
-        return _indefinite("Operation", self.operation, AclOperation, "ANY") or _indefinite(
-            "Permission type", self.permission_type, AclPermissionType, "ANY"
-        )
-
-    @property
-    def matches_at_most_one(self) -> bool:
-        """Whether one entry at most can be selected."""
-        return self.find_indefinite_field() is None
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AclBindingFilter:
@@ -136,14 +104,9 @@ class AclBindingFilter:
         """Whether a field is UNKNOWN: brokers refuse such a filter."""
         return self.pattern.is_unknown or self.entry.is_unknown
 
-    def find_indefinite_field(self) -> str | None:
-        """Say in Kafka's words why several ACLs may be selected; None when one at most."""
-        return self.pattern.find_indefinite_field() or self.entry.find_indefinite_field()
-
-    @property
-    def matches_at_most_one(self) -> bool:
-        """Whether one ACL at most can be selected."""
-        return self.find_indefinite_field() is None
+    def as_acl(self, acl_id: str) -> Acl:
+        """Return the one ACL that a filter selects of which every field has a value."""
+        return Acl(acl_id=acl_id, **asdict(self.pattern), **asdict(self.entry))
 
 
 def _affects(acl: Acl, name: str, semantics: Semantics) -> bool:
@@ -171,9 +134,3 @@ def _selects(enum: type[CodedEnum], wanted: str, found: str) -> bool:
 
 def _is_same(enum: type[CodedEnum], wanted: str, found: str) -> bool:
     return wanted == found or (wanted == "UNKNOWN" and not enum.is_known(found))
-
-
-def _indefinite(what: str, value: str, enum: type[CodedEnum], wide: str) -> str | None:
-    if value == wide:
-        return f"{what} is {wide}"
-    return None if enum.is_known(value) else f"{what} is UNKNOWN"

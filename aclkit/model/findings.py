@@ -13,7 +13,6 @@ SEVERITIES: Final = ("high", "medium", "low", "info")
 
 EVERY_NAME: Final = "every-name"
 INVENTORY: Final = "inventory"
-SCOPES: Final = (EVERY_NAME, INVENTORY)
 """What a finding holds for: whatever names there are, or what the run asked about."""
 
 MOST_EVIDENCE: Final = 10
@@ -31,7 +30,7 @@ class Finding:
         message: one plain sentence.
         fix: what to do about it.
         acl_ids: the ACLs behind it.
-        holds_for: one of ``SCOPES``.
+        holds_for: ``EVERY_NAME`` or ``INVENTORY``.
         evidence: what shows it, a line each: the ACLs as kafka-acls prints them, names, offsets.
     """
 
@@ -60,7 +59,7 @@ class Kind:
         severity: how bad it is, and where that depends on the ACL, on what.
         meaning: what such a finding says, and why it matters.
         fix: what to do, for all of the kind.
-        holds_for: one of ``SCOPES``.
+        holds_for: ``EVERY_NAME`` or ``INVENTORY``.
     """
 
     id: str

@@ -8,27 +8,12 @@ from __future__ import annotations
 
 from typing import Final
 
+_CONFIGS: Final = ("DESCRIBE_CONFIGS", "ALTER_CONFIGS")
+
 OPERATIONS_OF_TYPE: Final[dict[str, tuple[str, ...]]] = {
-    "TOPIC": (
-        "READ",
-        "WRITE",
-        "CREATE",
-        "DELETE",
-        "ALTER",
-        "DESCRIBE",
-        "DESCRIBE_CONFIGS",
-        "ALTER_CONFIGS",
-    ),
-    "GROUP": ("READ", "DELETE", "DESCRIBE", "DESCRIBE_CONFIGS", "ALTER_CONFIGS"),
-    "CLUSTER": (
-        "CREATE",
-        "ALTER",
-        "DESCRIBE",
-        "CLUSTER_ACTION",
-        "DESCRIBE_CONFIGS",
-        "ALTER_CONFIGS",
-        "IDEMPOTENT_WRITE",
-    ),
+    "TOPIC": ("READ", "WRITE", "CREATE", "DELETE", "ALTER", "DESCRIBE", *_CONFIGS),
+    "GROUP": ("READ", "DELETE", "DESCRIBE", *_CONFIGS),
+    "CLUSTER": ("CREATE", "ALTER", "DESCRIBE", "CLUSTER_ACTION", *_CONFIGS, "IDEMPOTENT_WRITE"),
     "TRANSACTIONAL_ID": ("WRITE", "DESCRIBE", "TWO_PHASE_COMMIT"),
     "DELEGATION_TOKEN": ("DESCRIBE",),
     "USER": ("CREATE_TOKENS", "DESCRIBE_TOKENS"),
@@ -49,7 +34,7 @@ EQUAL, IMPLIED, BY_ALL = 0, 1, 2
 
 
 def coverage(acl_operation: str, permission_type: str, operation: str) -> int | None:
-    """Say how an ACL's operation covers a request's: EQUAL, IMPLIED, BY_ALL, or None.
+    """Return how an ACL's operation covers a request's: EQUAL, IMPLIED, BY_ALL, or None.
 
     >>> coverage("READ", "ALLOW", "DESCRIBE"), coverage("READ", "DENY", "DESCRIBE")
     (1, None)

@@ -9,9 +9,12 @@ from aclkit.errors import UsageError
 WILDCARD_PRINCIPAL: Final = "User:*"
 """Matches every principal of every type (StandardAuthorizerData.WILDCARD_KAFKA_PRINCIPAL)."""
 
-
 _JAVA_SPACE: Final = "".join(map(chr, range(0x21)))
-"""What ``String.trim`` takes away."""
+
+
+def java_trim(text: str) -> str:
+    """Trim a text as ``String.trim`` does."""
+    return text.strip(_JAVA_SPACE)
 
 
 def split_principal(text: str) -> tuple[str, str] | None:
@@ -50,7 +53,7 @@ def parse_super_users(text: str) -> frozenset[str]:
     >>> sorted(parse_super_users(" User:admin; User:CN=a,OU=b ;"))
     ['User:CN=a,OU=b', 'User:admin']
     """
-    users = frozenset(part.strip(_JAVA_SPACE) for part in text.split(";")) - {""}
+    users = frozenset(java_trim(part) for part in text.split(";")) - {""}
     for user in sorted(users):
         parse_principal(user)
     return users

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from aclkit.errors import UsageError
 
@@ -21,8 +20,7 @@ TYPE_OF_WORD: Final[dict[str, str]] = {
 WORD_OF_TYPE: Final[dict[str, str]] = {name: word for word, name in TYPE_OF_WORD.items()}
 
 
-@dataclass(frozen=True, slots=True)
-class Resource:
+class Resource(NamedTuple):
     """A thing that is asked about: a resource type and a name."""
 
     resource_type: str

@@ -19,9 +19,9 @@ from dataclasses import dataclass, field
 
 import click
 
-from aclkit.kafka.verify.answer import Answer
+from aclkit.kafka.verify.answer import Reply
 from aclkit.kafka.verify.cells import Cell
-from aclkit.kafka.verify.compare import Asked, Mismatch, compare
+from aclkit.kafka.verify.compare import Mismatch, Oracle, compare
 from aclkit.kafka.verify.jars import class_path
 from aclkit.kafka.verify.kafka import Kafka
 from aclkit.model.acl import Acl, Request
@@ -146,10 +146,10 @@ class Result:
 class _Counting:
     """Kafka, and a count of what it answers."""
 
-    kafka: Asked
+    kafka: Oracle
     answers: Counter[tuple[str | None, str]]
 
-    def ask(self, requests: Sequence[Request]) -> list[Answer]:
+    def ask(self, requests: Sequence[Request]) -> list[Reply]:
         answers = self.kafka.ask(requests)
         self.answers.update((answer.decision, answer.rule) for answer in answers)
         return answers

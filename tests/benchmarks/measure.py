@@ -14,7 +14,6 @@ from statistics import median
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from aclkit.kafka.verify.measure import measure_loop
 from aclkit.model.acl import Request
 from aclkit.model.operation import OPERATIONS_OF_TYPE, coverage
 from aclkit.model.semantics import BrokerSettings
@@ -27,6 +26,7 @@ from aclkit.pipeline.explain.materialize import (
 from aclkit.runtime.frame import local_frame
 from aclkit.warehouse.run import begin_run, publish
 from aclkit.warehouse.store import Store
+from tests.benchmarks.kafka_loop import measure_loop
 from tests.benchmarks.shapes import Cluster
 from tests.benchmarks.warehouse import CLUSTER_ID, options_for, write_acls
 

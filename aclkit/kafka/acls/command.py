@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from aclkit.errors import UsageError
-from aclkit.kafka.acls.options import AclOptions, entries_by_resource
+from aclkit.kafka.acls.options import AclOptions, binding_filters, entries_by_resource
 from aclkit.kafka.acls.quoting import shell_words
 from aclkit.model.acl import Acl
 
@@ -96,18 +96,6 @@ def _makes(options: AclOptions, acl: Acl) -> bool:
         asked = entries_by_resource(replace(options, operation=(acl.operation,)))
     except UsageError:
         return False
-    made = [
-        (
-            resource.resource_type,
-            resource.resource_name,
-            resource.pattern_type,
-            entry.principal,
-            entry.host,
-            entry.operation,
-            entry.permission_type,
-        )
-        for resource, entries in asked.items()
-        for entry in entries
-    ]
+    made = [one.as_acl(acl.acl_id) for one in binding_filters(asked)]
     # No word of a command line can hold a NUL.
-    return made == [acl.binding] and not any("\0" in field for field in acl.binding)
+    return made == [acl] and not any("\0" in field for field in acl.binding)

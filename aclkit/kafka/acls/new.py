@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from aclkit.errors import UsageError
-from aclkit.kafka.acls.options import AclOptions, Entries, entries_by_resource
+from aclkit.kafka.acls.options import AclOptions, Entries, binding_filters, entries_by_resource
 from aclkit.model.acl import LONGEST_TEXT, Acl, is_storable
 from aclkit.model.filter import AclBindingFilter, ResourcePatternFilter
 from aclkit.model.host import canonical_host
@@ -57,20 +57,7 @@ def new_acls(options: AclOptions, new_id: Callable[[], str] = random_acl_id) -> 
     _check_lengths(asked)
     for host in (entry.host or "" for entries in asked.values() for entry in entries):
         _check_host(host)
-    return tuple(
-        Acl(
-            acl_id=new_id(),
-            resource_type=resource.resource_type,
-            resource_name=resource.resource_name or "",
-            pattern_type=resource.pattern_type,
-            principal=entry.principal or "",
-            host=entry.host or "",
-            operation=entry.operation,
-            permission_type=entry.permission_type,
-        )
-        for resource, entries in asked.items()
-        for entry in entries
-    )
+    return tuple(one.as_acl(new_id()) for one in binding_filters(asked))
 
 
 def acl_filters(options: AclOptions) -> tuple[AclBindingFilter, ...]:
@@ -91,11 +78,7 @@ def acl_filters(options: AclOptions) -> tuple[AclBindingFilter, ...]:
                 "and --consumer: without one kafka-acls removes all ACLs of the resources"
             )
         return tuple(AclBindingFilter(pattern=resource) for resource in asked)
-    return tuple(
-        AclBindingFilter(pattern=resource, entry=entry)
-        for resource, entries in asked.items()
-        for entry in entries
-    )
+    return binding_filters(asked)
 
 
 def _check_lengths(asked: Mapping[ResourcePatternFilter, Entries]) -> None:

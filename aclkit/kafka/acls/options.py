@@ -6,16 +6,16 @@ what was asked, or take more than was asked, this refuses.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from typing import Final, TypeVar
 
 from aclkit.errors import UsageError
 from aclkit.model.enums import AclOperation
-from aclkit.model.filter import AccessControlEntryFilter, ResourcePatternFilter
+from aclkit.model.filter import AccessControlEntryFilter, AclBindingFilter, ResourcePatternFilter
 from aclkit.model.operation import OPERATIONS_OF_TYPE
-from aclkit.model.principal import parse_principal
+from aclkit.model.principal import java_trim, parse_principal
 from aclkit.model.resource import CLUSTER_NAME
 
 PATTERN_TYPES: Final = ("literal", "prefixed", "glob", "any", "match")
@@ -25,7 +25,6 @@ Entries = tuple[AccessControlEntryFilter, ...]
 """Entries in which every field has a value, so that each selects one and can be made one."""
 
 _T = TypeVar("_T")
-_JAVA_SPACE: Final = "".join(map(chr, range(0x21)))
 _PRODUCER: Final = {
     "TOPIC": ("WRITE", "DESCRIBE", "CREATE"),
     "TRANSACTIONAL_ID": ("WRITE", "DESCRIBE"),
@@ -77,7 +76,7 @@ def resource_filters(options: AclOptions) -> tuple[ResourcePatternFilter, ...]:
         ResourcePatternFilter(
             resource_type=resource_type,
             # kafka-acls trims all names but these.
-            resource_name=name if resource_type == "TRANSACTIONAL_ID" else _trim(name),
+            resource_name=name if resource_type == "TRANSACTIONAL_ID" else java_trim(name),
             pattern_type=pattern_type,
         )
         for resource_type, names in _names(options)
@@ -117,13 +116,22 @@ def entries_by_resource(options: AclOptions) -> dict[ResourcePatternFilter, Entr
     return asked
 
 
+def binding_filters(asked: Mapping[ResourcePatternFilter, Entries]) -> tuple[AclBindingFilter, ...]:
+    """Return a filter for each entry of each resource pattern."""
+    return tuple(
+        AclBindingFilter(pattern=resource, entry=entry)
+        for resource, entries in asked.items()
+        for entry in entries
+    )
+
+
 def check_principals(texts: Iterable[str]) -> tuple[str, ...]:
     """Return principals as kafka-acls reads them: trimmed, each once.
 
     Raises:
         UsageError: one has no colon.
     """
-    principals = _distinct(map(_trim, texts))
+    principals = _distinct(map(java_trim, texts))
     for principal in principals:
         parse_principal(principal)
     return principals
@@ -161,9 +169,9 @@ def _operation(text: str) -> str:
     >>> _operation(" describeConfigs"), _operation("DESCRIBE_CONFIGS"), _operation("Reed")
     ('DESCRIBE_CONFIGS', 'DESCRIBE_CONFIGS', 'Reed')
     """
-    plain = _trim(text).upper().replace("_", "")
+    plain = java_trim(text).upper().replace("_", "")
     names = (name for name in AclOperation.__members__ if name.replace("_", "") == plain)
-    return next(names, _trim(text))
+    return next(names, java_trim(text))
 
 
 def _entries(options: AclOptions, operations: Sequence[str]) -> Iterator[AccessControlEntryFilter]:
@@ -173,7 +181,7 @@ def _entries(options: AclOptions, operations: Sequence[str]) -> Iterator[AccessC
     )
     for permission_type, principals, hosts in sides:
         names = check_principals(principals)
-        places = _distinct(map(_trim, hosts or ("*",)))
+        places = _distinct(map(java_trim, hosts or ("*",)))
         for principal, operation, host in product(names, operations, places):
             yield AccessControlEntryFilter(
                 principal=principal, host=host, operation=operation, permission_type=permission_type
@@ -223,11 +231,6 @@ def _check_left_out(options: AclOptions) -> None:
         raise UsageError("--allow-host needs an --allow-principal that it is said of")
     if options.deny_host and not options.deny_principal:
         raise UsageError("--deny-host needs a --deny-principal that it is said of")
-
-
-def _trim(text: str) -> str:
-    """Trim as Java's ``String.trim``."""
-    return text.strip(_JAVA_SPACE)
 
 
 def _distinct(values: Iterable[_T]) -> tuple[_T, ...]:

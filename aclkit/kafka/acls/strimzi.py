@@ -6,6 +6,7 @@ authentication is the principal ``User:name``, one of ``tls-external`` is ``User
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
@@ -27,6 +28,17 @@ _HEADER: Final = (
     "# Put the name of your Kafka resource in place of my-cluster.",
     "# A user without authentication is the principal User:NAME, and gets no credentials.",
 )
+_USER: Final = """\
+---
+apiVersion: kafka.strimzi.io/v1
+kind: KafkaUser
+metadata:
+  name: {name}
+  labels:
+    strimzi.io/cluster: my-cluster
+spec:
+"""
+_AUTHORIZATION: Final = ("  authorization:", "    type: simple", "    acls:")
 
 
 def render_kafka_users(acls: Iterable[Acl]) -> tuple[list[str], list[Acl]]:
@@ -51,31 +63,16 @@ def render_kafka_users(acls: Iterable[Acl]) -> tuple[list[str], list[Acl]]:
 
 
 def _kafka_user(name: str, authentication: str, acls: Sequence[Acl]) -> Iterator[str]:
-    yield "---"
-    yield "apiVersion: kafka.strimzi.io/v1"
-    yield "kind: KafkaUser"
-    yield "metadata:"
-    yield f"  name: {quote(name)}"
-    yield "  labels:"
-    yield "    strimzi.io/cluster: my-cluster"
-    yield "spec:"
+    yield from _USER.format(name=quote(name)).splitlines()
     if authentication:
         yield "  authentication:"
         yield f"    type: {authentication}"
-    yield "  authorization:"
-    yield "    type: simple"
-    yield "    acls:"
-    rules: dict[tuple[str, str, str, str, str], dict[str, None]] = {}
+    yield from _AUTHORIZATION
+    rules: dict[tuple[str, ...], dict[str, None]] = {}
     for acl in acls:
-        rule = (
-            acl.resource_type,
-            acl.resource_name,
-            acl.pattern_type,
-            acl.host,
-            acl.permission_type,
-        )
+        rule = *acl.pattern, acl.host, acl.permission_type
         rules.setdefault(rule, {})[pascal_case(acl.operation)] = None
-    for (resource_type, resource_name, pattern_type, host, permission_type), names in rules.items():
+    for (resource_type, pattern_type, resource_name, host, permission_type), names in rules.items():
         yield f"      - type: {permission_type.lower()}"
         yield f"        host: {quote(host)}"
         yield f"        operations: [{', '.join(names)}]"
@@ -98,8 +95,8 @@ def _user(principal: str) -> tuple[str, str] | None:
 
 def _is_kubernetes_name(name: str) -> bool:
     """Whether Kubernetes allows a name (RFC 1123 subdomain)."""
-    letters = frozenset("abcdefghijklmnopqrstuvwxyz0123456789-")
-    return len(name) <= 253 and all(
-        part and letters.issuperset(part) and not part.startswith("-") and not part.endswith("-")
-        for part in name.split(".")
-    )
+    return len(name) <= 253 and _KUBERNETES.fullmatch(name) is not None
+
+
+_LABEL: Final = r"[a-z0-9]+(?:-+[a-z0-9]+)*"
+_KUBERNETES: Final = re.compile(rf"{_LABEL}(?:\.{_LABEL})*")

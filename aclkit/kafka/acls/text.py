@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from aclkit.model.acl import Acl
+from aclkit.model.enums import AclOperation, AclPermissionType, PatternType, ResourceType
 from aclkit.model.visible import visible
 
 
@@ -13,6 +14,21 @@ def visible_acl(acl: Acl) -> Acl:
     """Return an ACL whose names act on no terminal and forge no line; two stay two."""
     names = {name: visible(getattr(acl, name)) for name in ("resource_name", "principal", "host")}
     return replace(acl, **names)
+
+
+def as_broker_sees(acl: Acl, *, knows_globs: bool = False) -> Acl:
+    """Return an ACL with UNKNOWN for each code that a broker does not know.
+
+    Code 5, GLOB, is KIP-1042's own: no release knows it.
+    """
+    is_glob = acl.pattern_type == "GLOB" and not knows_globs
+    return replace(
+        acl,
+        resource_type=ResourceType.brokers_name(acl.resource_type),
+        pattern_type="UNKNOWN" if is_glob else PatternType.brokers_name(acl.pattern_type),
+        operation=AclOperation.brokers_name(acl.operation),
+        permission_type=AclPermissionType.brokers_name(acl.permission_type),
+    )
 
 
 def render_list(acls: Iterable[Acl], principals: Sequence[str] = ()) -> Iterator[str]:

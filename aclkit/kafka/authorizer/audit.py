@@ -8,17 +8,15 @@ So under INFO, the brokers' default, only denials show. Source: StandardAuthoriz
 from __future__ import annotations
 
 import logging
-from dataclasses import replace
 from enum import Enum
 from typing import Final
 
 from kio.schema.index import api_key_map
 
 from aclkit.kafka.acls.command import pascal_case
-from aclkit.kafka.acls.text import render_standard_acl
+from aclkit.kafka.acls.text import as_broker_sees, render_standard_acl
 from aclkit.kafka.authorizer.requests import Action, RequestContext
 from aclkit.model.acl import Acl
-from aclkit.model.enums import AclOperation, AclPermissionType, CodedEnum, PatternType, ResourceType
 from aclkit.rules.decide.rules import ALLOWED, DENIED, MATCHING_ACL, Ruling
 
 LOGGER: Final = "kafka.authorizer.logger"
@@ -95,16 +93,9 @@ def standard_acl(acl: Acl, wording: Wording, *, knows_globs: bool = True) -> str
 
     To today's brokers that is also GLOB.
     """
-    pattern_type = _known(PatternType, acl.pattern_type)
-    named = replace(
-        acl,
-        resource_type=_known(ResourceType, acl.resource_type),
-        pattern_type=pattern_type if knows_globs or pattern_type != "GLOB" else "UNKNOWN",
-        operation=_known(AclOperation, acl.operation),
-        permission_type=_known(AclPermissionType, acl.permission_type),
-    )
     opening, closing = wording.value
-    name, _, fields = render_standard_acl(named).partition("[")
+    seen = as_broker_sees(acl, knows_globs=knows_globs)
+    name, _, fields = render_standard_acl(seen).partition("[")
     return f"{name}{opening}{fields.removesuffix(']')}{closing}"
 
 
@@ -113,7 +104,3 @@ def rule_text(ruling: Ruling, wording: Wording, *, knows_globs: bool = True) -> 
     if ruling.acl is None:
         return ruling.rule
     return f"{MATCHING_ACL}(acl={standard_acl(ruling.acl, wording, knows_globs=knows_globs)})"
-
-
-def _known(enum: type[CodedEnum], name: str) -> str:
-    return name if enum.is_known(name) else "UNKNOWN"

@@ -29,10 +29,11 @@ from aclkit.kafka.authorizer.requests import (
     ServerInfo,
 )
 from aclkit.kafka.authorizer.source import AclSource
-from aclkit.kafka.authorizer.state import State
+from aclkit.kafka.authorizer.state import AuthorizerState
 from aclkit.kafka.authorizer.store import AclStore, MemoryStore
-from aclkit.model.acl import Acl, Request
+from aclkit.model.acl import Acl, Request, TypeRequest
 from aclkit.model.filter import AclBindingFilter
+from aclkit.model.resource import Resource
 from aclkit.model.semantics import KIP_1042, BrokerSettings, Semantics
 from aclkit.rules.decide.any_of_type import authorize_any, reads_as_kafka
 from aclkit.rules.decide.by_resource_type import HARDCODED_NAME, check_concrete
@@ -77,7 +78,7 @@ class Authorizer:
         self._semantics = semantics
         self._wording = wording
         self._poll_seconds = poll_seconds
-        self._state = State(
+        self._state = AuthorizerState(
             index=AclIndex.of((), semantics or KIP_1042), config=Config(), known=BrokerSettings()
         )
         self._writing = threading.RLock()
@@ -179,15 +180,15 @@ class Authorizer:
             resource_reference_count=0,
             log_if_denied=False,
         )
-        requester = str(context.principal), context.client_address
-        asked = (operation, resource_type)
-        acls = state.index.of_type(resource_type)
-        if not reads_as_kafka(state.index.semantics):
-            state.check_loaded(str(context.principal))
+        who = str(context.principal)
+        request = TypeRequest(who, context.client_address, operation, resource_type)
+        semantics = state.index.semantics
+        if not reads_as_kafka(semantics):
+            state.check_loaded(who)
         elif self._answer(state, context, action).decision == ALLOWED:
             return AuthorizationResult.ALLOWED
-        found = authorize_any(acls, requester, asked, state.settings, state.index.semantics)
-        return AuthorizationResult(found)
+        acls = state.index.of_type(resource_type)
+        return AuthorizationResult(authorize_any(acls, request, state.settings, semantics))
 
     def create_acls(
         self, context: RequestContext | None, acls: Sequence[Acl]
@@ -277,7 +278,7 @@ class Authorizer:
         self.change(remove=[acl_id])
 
     def complete_initial_load(self, error: BaseException | None = None) -> None:
-        """Say that the ACLs are replayed to the high watermark, or why they never will be."""
+        """Take note that the ACLs are replayed to the high watermark, or never will be."""
         with self._writing:
             is_first, self._is_told = not self._is_told, True
             if error is None:
@@ -329,7 +330,7 @@ class Authorizer:
             index = self._state.index.changed(add=add, remove=remove)
             self._state = replace(self._state, index=index)
 
-    def _answer(self, state: State, context: RequestContext, action: Action) -> Ruling:
+    def _answer(self, state: AuthorizerState, context: RequestContext, action: Action) -> Ruling:
         if action.pattern_type != "LITERAL":
             raise UsageError(f"Only literal resources are supported. Got: {action.pattern_type}")
         ruling = state.decide(_request(context, action))
@@ -365,10 +366,5 @@ _PATIENCE: Final = 5.0
 
 
 def _request(context: RequestContext, action: Action) -> Request:
-    return Request(
-        principal=str(context.principal),
-        host=context.client_address,
-        operation=action.operation,
-        resource_type=action.resource_type,
-        resource_name=action.resource_name,
-    )
+    resource = Resource(action.resource_type, action.resource_name)
+    return Request.of(str(context.principal), context.client_address, action.operation, resource)

@@ -87,7 +87,7 @@ def plan_deletion(index: AclIndex, filters: Sequence[AclBindingFilter]) -> Delet
 
 
 def invalid_acl(acl: Acl, semantics: Semantics) -> InvalidRequestError | None:
-    """Say in Kafka's words what is wrong with a new ACL, by the first check that it fails.
+    """Return in Kafka's words what is wrong with a new ACL, by the first check that it fails.
 
     GLOB is a pattern type where it is read as one. Not checked, as in Kafka: whether the
     operation suits the resource type, and whether the host is an address.

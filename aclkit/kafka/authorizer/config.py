@@ -6,11 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
+from aclkit.model.broker_settings import ALLOW_EVERYONE, SUPER_USERS
 from aclkit.model.principal import parse_super_users
 from aclkit.model.semantics import BrokerSettings
 
-SUPER_USERS: Final = "super.users"
-ALLOW_EVERYONE: Final = "allow.everyone.if.no.acl.found"
 EARLY_START_LISTENERS: Final = "early.start.listeners"
 NODE_ID: Final = "node.id"
 

@@ -23,7 +23,7 @@ E = TypeVar("E")
 R = TypeVar("R", AclCreateResult, AclDeleteResult)
 
 
-class Target(Protocol):
+class Changeable(Protocol):
     """The state that is changed."""
 
     def writing(self) -> AbstractContextManager[AclIndex]:
@@ -40,7 +40,7 @@ class Target(Protocol):
 class Mutator:
     """Carries out the requests of one authorizer, one after the other."""
 
-    def __init__(self, target: Target, store: AclStore | None) -> None:
+    def __init__(self, target: Changeable, store: AclStore | None) -> None:
         """Take the state to change and where changes are kept; None refuses them all."""
         self._target = target
         self._store = store

@@ -13,7 +13,7 @@ from aclkit.rules.decide.rules import Ruling
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class State:
+class AuthorizerState:
     """One state of an authorizer.
 
     Attributes:

@@ -124,7 +124,7 @@ def require_addresses(bootstrap: str) -> None:
 
 
 def describe_problem(error: Exception) -> str:
-    """Say what went wrong, and where it is known, what it mostly comes from."""
+    """Write what went wrong, and where it is known, what it mostly comes from."""
     text = str(error) or type(error).__name__
     if isinstance(error, _DENIED):
         return f"authentication failed: {text}"
@@ -148,10 +148,7 @@ _NO_TLS: Final = ("WRONG_VERSION_NUMBER", "RECORD_LAYER_FAILURE", "UNEXPECTED_EO
 
 
 async def _ask_first(
-    net: Untyped,
-    manager: Untyped,
-    ask: Callable[[Brokers], Awaitable[T]],
-    deadline: float,
+    net: Untyped, manager: Untyped, ask: Callable[[Brokers], Awaitable[T]], deadline: float
 ) -> T:
     """Ask the brokers named, one after the other, until one answers: any can.
 

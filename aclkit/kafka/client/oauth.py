@@ -15,8 +15,7 @@ import urllib.parse
 import urllib.request
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from email.message import Message
-from typing import IO, Final
+from typing import Final
 
 from kafka.net.sasl.oauth import AbstractTokenProvider
 
@@ -30,7 +29,7 @@ _PACKAGE: Final = "org.apache.kafka.common.security.oauthbearer."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Grant:
+class ClientCredentials:
     """Where to ask for a token, and as whom."""
 
     url: str
@@ -45,7 +44,7 @@ class Grant:
 class Tokens:
     """What kafka-python asks for a token; it is fetched once, before anything is connected."""
 
-    def __init__(self, grant: Grant) -> None:
+    def __init__(self, grant: ClientCredentials) -> None:
         """Take the grant; ``fetch`` makes a token of it."""
         self.grant = grant
         self._token = ""
@@ -87,7 +86,7 @@ class Tokens:
 AbstractTokenProvider.register(Tokens)
 
 
-def grant_of(properties: Mapping[str, str], options: Mapping[str, str]) -> Grant:
+def grant_of(properties: Mapping[str, str], options: Mapping[str, str]) -> ClientCredentials:
     """Read a grant from a client's configuration and its JAAS options.
 
     Raises:
@@ -108,7 +107,7 @@ def grant_of(properties: Mapping[str, str], options: Mapping[str, str]) -> Grant
             "clientSecret in sasl.jaas.config"
         )
     encoded = properties.get("sasl.oauthbearer.header.urlencode", "false")
-    return Grant(
+    return ClientCredentials(
         url=url,
         client_id=client_id,
         secret=secret,
@@ -134,7 +133,7 @@ def _endpoint(url: str) -> str:
     return url
 
 
-def fetch_token(grant: Grant, timeout_seconds: float) -> str:
+def fetch_token(grant: ClientCredentials, timeout_seconds: float) -> str:
     """Ask a token endpoint for an access token.
 
     Raises:
@@ -167,7 +166,7 @@ def fetch_token(grant: Grant, timeout_seconds: float) -> str:
     return token
 
 
-def _request(grant: Grant) -> urllib.request.Request:
+def _request(grant: ClientCredentials) -> urllib.request.Request:
     form = {"grant_type": "client_credentials", **({"scope": grant.scope} if grant.scope else {})}
     pair = [grant.client_id, grant.secret]
     if grant.is_encoded:
@@ -195,13 +194,5 @@ def _refusal(body: bytes) -> str:
 
 
 class _NoRedirect(urllib.request.HTTPRedirectHandler):
-    def redirect_request(
-        self,
-        req: urllib.request.Request,
-        fp: IO[bytes],
-        code: int,
-        msg: str,
-        headers: Message,
-        newurl: str,
-    ) -> None:
+    def redirect_request(self, *_: object, **__: object) -> None:
         """Follow none: the redirect itself is the error."""

@@ -31,9 +31,7 @@ from cryptography.hazmat.primitives.serialization import (
 from aclkit.errors import AclkitError, UsageError
 from aclkit.runtime.user_file import read_file
 
-_PEM: Final = re.compile(
-    r"-{2,}BEGIN ([A-Z0-9 ]{1,60})-{2,}([^-]*)-{2,}END \1-{2,}",
-)
+_PEM: Final = re.compile(r"-{2,}BEGIN ([A-Z0-9 ]{1,60})-{2,}([^-]*)-{2,}END \1-{2,}")
 _JAVA_ONLY: Final = (b"\xfe\xed\xfe\xed", b"\xce\xce\xce\xce")
 _VERSIONS: Final = {"TLSv1.2": ssl.TLSVersion.TLSv1_2, "TLSv1.3": ssl.TLSVersion.TLSv1_3}
 _MOST: Final = 64 << 20
@@ -166,7 +164,7 @@ def _read(where: str, path: str) -> bytes:
 
 
 def _kind(type_key: str, properties: Mapping[str, str], path: str, data: bytes) -> str:
-    """Say how a store is read: PEM or PKCS12; with the type JKS, its default, by what it is."""
+    """Return how a store is read: PEM or PKCS12; with the type JKS, its default, by what it is."""
     kind = (properties.get(type_key) or "JKS").upper()
     if kind == "PEM":
         return kind

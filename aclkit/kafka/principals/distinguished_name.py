@@ -25,7 +25,7 @@ _BYTES: Final = re.compile(r"(?:\\[0-9A-Fa-f]{2})+")
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class NameAttribute:
     """One attribute of a name.
 
     Attributes:
@@ -41,7 +41,7 @@ class Part:
     is_encoded: bool = False
 
 
-def parse_name(text: str) -> tuple[Part, ...]:
+def parse_name(text: str) -> tuple[NameAttribute, ...]:
     r"""Read a distinguished name, the most specific part first.
 
     Raises:
@@ -50,7 +50,7 @@ def parse_name(text: str) -> tuple[Part, ...]:
     >>> [(part.attribute_type, part.value) for part in parse_name(r"cn=Doe\, Jane, OU=ops")]
     [('CN', 'Doe, Jane'), ('OU', 'ops')]
     """
-    parts: list[Part] = []
+    parts: list[NameAttribute] = []
     at, before = 0, ","
     while before:
         found = _TYPE.match(text, at)
@@ -69,15 +69,15 @@ def parse_name(text: str) -> tuple[Part, ...]:
         after = text[at : at + 1]
         if after and after not in _SEPARATORS:
             raise _bad(text, at, "',' or '+' or the end")
-        parts.append(Part(keyword(found[1]), value, before == "+", read is _encoded))
+        parts.append(NameAttribute(keyword(found[1]), value, before == "+", read is _encoded))
         at, before = at + 1, after
     return tuple(parts)
 
 
-def render_name(parts: Iterable[Part]) -> str:
+def render_name(parts: Iterable[NameAttribute]) -> str:
     r"""Write a name as Java does.
 
-    >>> render_name([Part("CN", "Doe, Jane"), Part("OU", "#1")])
+    >>> render_name([NameAttribute("CN", "Doe, Jane"), NameAttribute("OU", "#1")])
     'CN=Doe\\, Jane,OU=\\#1'
     """
     text = ""

@@ -11,9 +11,9 @@ back within a pattern, possessive quantifiers) is refused when the rules are rea
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final, Protocol
+from typing import Final
 
 from aclkit.errors import UsageError
 
@@ -24,21 +24,8 @@ class NoMatchingRuleError(UsageError):
     """No rule matches a distinguished name; a broker closes such a connection."""
 
 
-class _Match(Protocol):
-    """What is used of RE2's match."""
-
-    def group(self, number: int) -> str | None: ...
-
-
-class _Pattern(Protocol):
-    """What is used of a pattern that RE2 has compiled."""
-
-    @property
-    def groups(self) -> int: ...
-
-    def fullmatch(self, text: str) -> _Match | None: ...
-
-    def sub(self, replacement: Callable[[_Match], str], text: str) -> str: ...
+_Compiled = re.Pattern[str]
+"""What RE2 compiles has the methods of Python's own patterns, and no types."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +38,7 @@ class Rule:
         case: ``L``, ``U`` or nothing.
     """
 
-    pattern: _Pattern | None
+    pattern: _Compiled | None
     replacement: tuple[str | int, ...] = ()
     case: str = ""
 
@@ -70,7 +57,7 @@ class Rule:
             return mapped.lower()
         return mapped.upper() if self.case == "U" else mapped
 
-    def _expand(self, match: _Match) -> str:
+    def _expand(self, match: re.Match[str]) -> str:
         return "".join(
             part if isinstance(part, str) else match.group(part) or "" for part in self.replacement
         )
@@ -129,7 +116,7 @@ def _rule(text: str) -> Rule:
     return Rule(pattern, tuple(_replacement(parts[2], pattern.groups)), parts[3])
 
 
-def _compile(pattern: str) -> _Pattern:
+def _compile(pattern: str) -> _Compiled:
     try:
         import re2  # type: ignore[import-untyped]  # google-re2 ships no types
     except ImportError:
@@ -140,7 +127,7 @@ def _compile(pattern: str) -> _Pattern:
     options = re2.Options()
     options.log_errors = False
     try:
-        compiled: _Pattern = re2.compile(pattern, options)
+        compiled: _Compiled = re2.compile(pattern, options)
     except re2.error as error:
         why = error.args[0].decode() if isinstance(error.args[0], bytes) else error
         raise UsageError(

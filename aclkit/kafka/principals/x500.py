@@ -8,7 +8,7 @@ from typing import Final
 from aclkit.errors import UsageError
 from aclkit.kafka.principals.distinguished_name import (
     KEYWORDS,
-    Part,
+    NameAttribute,
     keyword,
     parse_name,
     render_name,
@@ -56,7 +56,7 @@ class X500Builder:
         name = fields.pop(DISTINGUISHED_NAME, None)
         if name is not None:
             return self._build(parse_name(name), fields)
-        parts = [Part(keyword(k), v) for k, v in fields.items() if keyword(k) in KEYWORDS]
+        parts = [NameAttribute(keyword(k), v) for k, v in fields.items() if keyword(k) in KEYWORDS]
         if not parts:
             raise UsageError(
                 f"expected a property {DISTINGUISHED_NAME}, or some of {', '.join(KEYWORDS)}; "
@@ -73,7 +73,7 @@ class X500Builder:
         """
         return self._build(parse_name(name.removeprefix(f"{USER_TYPE}:")), {})
 
-    def _build(self, parts: Sequence[Part], fields: Mapping[str, str]) -> KafkaPrincipal:
+    def _build(self, parts: Sequence[NameAttribute], fields: Mapping[str, str]) -> KafkaPrincipal:
         name = render_name(parts)
         attributes = {**fields, **_numbered(parts), DISTINGUISHED_NAME: name}
         return KafkaPrincipal(
@@ -81,7 +81,7 @@ class X500Builder:
         )
 
 
-def _numbered(parts: Sequence[Part]) -> dict[str, str]:
+def _numbered(parts: Sequence[NameAttribute]) -> dict[str, str]:
     """Return the parts by type; of equal types the second one is ``TYPE.2``, and so on."""
     attributes: dict[str, str] = {}
     counts: dict[str, int] = {}

@@ -11,6 +11,7 @@ from typing import Final
 import duckdb
 
 from aclkit.model.acl import ANY_OTHER, ANY_OTHER_PRINCIPAL, Request
+from aclkit.model.resource import Resource
 from aclkit.warehouse.published import Published
 
 BATCH: Final = 10_000
@@ -77,13 +78,7 @@ def read_cells(
 
 def _cell(row: tuple[str, ...], witnesses: _Witnesses) -> Cell:
     principal, host, operation, resource_type, resource_name, decision, rule, acl_id = row
-    request = Request(
-        principal=principal,
-        host=host,
-        operation=operation,
-        resource_type=resource_type,
-        resource_name=resource_name,
-    )
+    request = Request.of(principal, host, operation, Resource(resource_type, resource_name))
     return Cell(request, witnesses.stand_in(request), decision, rule, acl_id)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from aclkit.kafka.verify.answer import Answer, kafka_binding
+from aclkit.kafka.verify.answer import Reply, kafka_binding
 from aclkit.kafka.verify.cells import Cell
 from aclkit.kafka.verify.refusals import Refusals
 from aclkit.model.acl import Acl, Request
@@ -17,10 +17,10 @@ from aclkit.rules.decide.rules import DENIED, MATCHING_ACL, Ruling
 NO_WITNESS = "no name is known that this row of <any-other> stands for"
 
 
-class Asked(Protocol):
+class Oracle(Protocol):
     """What answers requests: ``verify.kafka.Kafka`` with the ACLs loaded."""
 
-    def ask(self, requests: Sequence[Request]) -> list[Answer]:
+    def ask(self, requests: Sequence[Request]) -> list[Reply]:
         """Return an answer to each request."""
 
 
@@ -37,8 +37,8 @@ class Mismatch:
 
     request: Request
     asked: Request
-    ours: Answer
-    kafkas: Answer
+    ours: Reply
+    kafkas: Reply
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ class LeftOut:
 
 
 @dataclass(slots=True)
-class Report:
+class Agreement:
     """What came of it.
 
     Attributes:
@@ -76,10 +76,10 @@ def compare(
     batches: Iterable[Sequence[Cell]],
     acls: Mapping[str | None, Acl],
     settings: BrokerSettings,
-    kafka: Asked,
+    kafka: Oracle,
     *,
     decide_again: bool,
-) -> Report:
+) -> Agreement:
     """Ask Kafka what the rows say, and compare decision, rule and deciding ACL.
 
     Args:
@@ -92,7 +92,7 @@ def compare(
     """
     index = AclIndex.of(acls.values(), KAFKA) if decide_again else None
     refusals = Refusals.of(acls.values(), settings)
-    report = Report(read_otherwise=0 if decide_again else None)
+    report = Agreement(read_otherwise=0 if decide_again else None)
     for cells in batches:
         asked = []
         for cell in cells:
@@ -110,7 +110,7 @@ def compare(
 
 
 def _note(
-    report: Report, asked: Sequence[tuple[Cell, Request, Answer]], answers: Sequence[Answer]
+    report: Agreement, asked: Sequence[tuple[Cell, Request, Reply]], answers: Sequence[Reply]
 ) -> None:
     """Add what a batch came to."""
     report.asked += len(asked)
@@ -121,7 +121,7 @@ def _note(
             report.read_otherwise += cell.decision != kafkas.decision
 
 
-def is_same(ours: Answer, kafkas: Answer) -> bool:
+def is_same(ours: Reply, kafkas: Reply) -> bool:
     """Whether two answers have the same decision, rule and deciding ACL.
 
     Two ids with the same seven fields are one ACL to Kafka.
@@ -133,14 +133,14 @@ def is_same(ours: Answer, kafkas: Answer) -> bool:
     return kafka_binding(ours.acl) == kafka_binding(kafkas.acl)
 
 
-def _decided(ruling: Ruling) -> Answer:
-    return Answer(ruling.decision, ruling.rule, ruling.acl)
+def _decided(ruling: Ruling) -> Reply:
+    return Reply(ruling.decision, ruling.rule, ruling.acl)
 
 
-def _published(cell: Cell, acls: Mapping[str | None, Acl]) -> Answer:
+def _published(cell: Cell, acls: Mapping[str | None, Acl]) -> Reply:
     """Return what the tables say; a gap and an ACL that is not alive are in no broker either."""
     rule = cell.rule or "no ruling"
     acl = acls.get(cell.acl_id)
     if acl is None and (cell.acl_id is not None or rule == MATCHING_ACL):
         rule = f"{rule} by {cell.acl_id}, which is not alive"
-    return Answer(cell.decision, rule, acl)
+    return Reply(cell.decision, rule, acl)

@@ -6,12 +6,11 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import TracebackType
 from typing import Final
 
 from aclkit.errors import SurroundingsError, UsageError
 from aclkit.kafka.verify import wire
-from aclkit.kafka.verify.answer import Answer, distinct
+from aclkit.kafka.verify.answer import Reply, distinct
 from aclkit.kafka.verify.jvm import Jvm, StalledError, start_jvm
 from aclkit.model.acl import Acl, Request
 from aclkit.model.semantics import BrokerSettings
@@ -38,7 +37,7 @@ class Kafka:
     patience: float = PATIENCE
     _acls: list[Acl] = field(default_factory=list)
     _settings: BrokerSettings = field(default_factory=BrokerSettings)
-    _texts: wire.Texts = field(default_factory=wire.Texts)
+    _texts: wire.TextNumbers = field(default_factory=wire.TextNumbers)
     _jvm: Jvm | None = None
     _stack: ExitStack = field(default_factory=ExitStack)
 
@@ -46,12 +45,7 @@ class Kafka:
         """Promise to end the JVM; it is started when ACLs are loaded."""
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         """End the JVM."""
         self._stop()
 
@@ -64,13 +58,13 @@ class Kafka:
         self._acls, self._settings = distinct(acls), settings
         self._load()
 
-    def ask(self, requests: Sequence[Request]) -> list[Answer]:
+    def ask(self, requests: Sequence[Request]) -> list[Reply]:
         """Return Kafka's answers, one for each request.
 
         What Kafka throws, or that it hangs, is an answer too; of the latter the JVM is killed
         and another one goes on with the next request.
         """
-        answers: list[Answer] = []
+        answers: list[Reply] = []
         while len(answers) < len(requests):
             answers += self._ask(requests[len(answers) : len(answers) + BATCH])
         return answers
@@ -97,7 +91,7 @@ class Kafka:
         decisions, nanos = wire.MEASURED.unpack(reply)
         return float(decisions * 1e9 / nanos)
 
-    def _ask(self, requests: Sequence[Request]) -> list[Answer]:
+    def _ask(self, requests: Sequence[Request]) -> list[Reply]:
         """Ask a batch; where Kafka hangs, that is the last answer."""
         jvm = self._running()
         message = wire.encode_ask(requests, self._texts)
@@ -106,7 +100,7 @@ class Kafka:
         except StalledError:
             answers = list(wire.decode_answers(jvm.answers(), self._acls))
             self._load()
-            hangs = Answer(None, f"hangs: no answer within {self.patience:g} s")
+            hangs = Reply(None, f"hangs: no answer within {self.patience:g} s")
             return [*answers, hangs][: len(requests)]
         return list(wire.decode_answers(jvm.answers(), self._acls))
 
@@ -114,7 +108,7 @@ class Kafka:
         if self._jvm is None or self._jvm.process.poll() is not None:
             self._stop()
             self._jvm = self._stack.enter_context(start_jvm(self.class_path))
-        self._texts = wire.Texts()
+        self._texts = wire.TextNumbers()
         message = wire.encode_load(self._acls, self._settings, self._texts)
         try:
             self._jvm.exchange(message, len(wire.LOADED), max(self.patience, _PATIENCE_TO_LOAD))

@@ -49,7 +49,7 @@ class Refusals:
         return cls(settings.super_users, BrokerRescan.among(acls), without_colon)
 
     def reason(self, request: Request, deny: Acl | None) -> str | None:
-        """Say why Kafka cannot be asked; None where it can.
+        """Return why Kafka cannot be asked; None where it can.
 
         Args:
             request: what would be asked.
@@ -85,7 +85,7 @@ class Refusals:
 
 @lru_cache(maxsize=100_000)
 def _no_such_session(principal: str, host: str) -> str | None:
-    """Say why no client's session looks like this."""
+    """Return why no client's session looks like this."""
     if split_principal(principal) is None:
         return "no session has such a principal: there is no colon in it"
     canonical = canonical_host(host)

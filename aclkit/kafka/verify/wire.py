@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from aclkit.kafka.verify.answer import Answer
+from aclkit.kafka.verify.answer import Reply
 from aclkit.model.acl import Acl, Request
 from aclkit.model.enums import AclOperation, AclPermissionType, PatternType, ResourceType
 from aclkit.model.semantics import BrokerSettings
@@ -40,7 +40,7 @@ _TYPES: Final = {name: int(code) for name, code in ResourceType.__members__.item
 
 
 @dataclass(slots=True)
-class Texts:
+class TextNumbers:
     """The texts that the other side knows, by number, and those yet to be sent."""
 
     numbers: dict[str, int] = field(default_factory=dict)
@@ -64,7 +64,7 @@ class Texts:
         return b"".join(parts)
 
 
-def encode_load(acls: Sequence[Acl], settings: BrokerSettings, texts: Texts) -> bytes:
+def encode_load(acls: Sequence[Acl], settings: BrokerSettings, texts: TextNumbers) -> bytes:
     """Return the message that gives Kafka its configuration and all ACLs."""
     super_users = texts.number(";".join(sorted(settings.super_users)))
     rows = [
@@ -84,24 +84,24 @@ def encode_load(acls: Sequence[Acl], settings: BrokerSettings, texts: Texts) -> 
     return b"".join([LOADED, texts.flush(), head, *rows])
 
 
-def encode_ask(requests: Sequence[Request], texts: Texts) -> bytes:
+def encode_ask(requests: Sequence[Request], texts: TextNumbers) -> bytes:
     """Return the message that asks for decisions."""
     return ASKED + _encode_requests(requests, texts)
 
 
-def encode_measure(requests: Sequence[Request], seconds: float, texts: Texts) -> bytes:
+def encode_measure(requests: Sequence[Request], seconds: float, texts: TextNumbers) -> bytes:
     """Return the message that asks how fast Kafka answers."""
     return b"M" + struct.pack(">i", round(seconds * 1000)) + _encode_requests(requests, texts)
 
 
-def decode_answers(data: bytes, acls: Sequence[Acl]) -> Iterator[Answer]:
+def decode_answers(data: bytes, acls: Sequence[Acl]) -> Iterator[Reply]:
     """Yield the answers that are whole, in the order of the requests.
 
     Args:
         data: what was written so far.
         acls: those that were loaded.
     """
-    known: dict[bytes, Answer] = {}
+    known: dict[bytes, Reply] = {}
     at = 0
     while at + _ANSWER.size <= len(data):
         head = data[at : at + _ANSWER.size]
@@ -110,19 +110,19 @@ def decode_answers(data: bytes, acls: Sequence[Acl]) -> Iterator[Answer]:
         if kind == _THROWN:
             text, at = data[at : at + value], at + value
             if at <= len(data):
-                yield Answer(None, f"throws {text.decode()}")
+                yield Reply(None, f"throws {text.decode()}")
             continue
         if head not in known:
             decision = ALLOWED if kind else DENIED
             known[head] = (
-                Answer(decision, _RULES[value])
+                Reply(decision, _RULES[value])
                 if value < 0
-                else Answer(decision, MATCHING_ACL, acls[value])
+                else Reply(decision, MATCHING_ACL, acls[value])
             )
         yield known[head]
 
 
-def _encode_requests(requests: Sequence[Request], texts: Texts) -> bytes:
+def _encode_requests(requests: Sequence[Request], texts: TextNumbers) -> bytes:
     numbers = array("i")
     for request in requests:
         numbers.extend(

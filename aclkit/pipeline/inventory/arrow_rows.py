@@ -196,7 +196,7 @@ def _depth(kind: pa.DataType) -> int:
 
 @contextmanager
 def _refusing(path: str) -> Iterator[None]:
-    """Say in our words why Arrow cannot read a file."""
+    """Raise in our words why Arrow cannot read a file."""
     try:
         yield
     except MemoryError:  # also one of Arrow's own errors

@@ -95,10 +95,7 @@ def _resource(row: Row) -> Entry:
         raise UsageError(f"bad cluster name {name!r}: expected {CLUSTER_NAME}")
     _refuse_symbol(name, ANY_OTHER)
     return Entry(
-        name=name,
-        resource_type=resource_type,
-        origin=FILE,
-        attributes=_attributes(row, RESOURCES),
+        name=name, resource_type=resource_type, origin=FILE, attributes=_attributes(row, RESOURCES)
     )
 
 

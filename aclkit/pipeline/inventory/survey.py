@@ -95,11 +95,7 @@ def read_texts(tables: Readback) -> Texts:
 
 
 def survey(
-    texts: Texts,
-    log: Sequence[Entry],
-    given: Given,
-    settings: BrokerSettings,
-    semantics: Semantics,
+    texts: Texts, log: Sequence[Entry], given: Given, settings: BrokerSettings, semantics: Semantics
 ) -> Inventory:
     """Put together what is asked about.
 

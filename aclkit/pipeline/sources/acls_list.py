@@ -14,7 +14,8 @@ from typing import Final
 from aclkit.errors import DataError
 from aclkit.model.acl import is_storable
 from aclkit.model.enums import AclOperation, AclPermissionType, CodedEnum, PatternType, ResourceType
-from aclkit.model.facts import ADD_ACL, FACT, LISTING, SourceRow
+from aclkit.model.facts import SourceRow
+from aclkit.pipeline.sources.listing import acl_row
 from aclkit.pipeline.sources.masking import mask_text, numbered, reject_line
 from aclkit.pipeline.sources.tool_output import without_log
 
@@ -48,7 +49,7 @@ def read_acls_list(lines: Iterable[str], source: str) -> Iterator[SourceRow]:
                 yield reject_line(text, source=source, position=number, reason=bad)
             elif (*resource, *entry) not in seen:
                 seen.add((*resource, *entry))
-                yield _fact(resource, entry, source)
+                yield acl_row(source, *resource, *entry)
         elif text.strip():
             yield reject_line(text, source=source, position=number, reason=_reason(text))
             resource = resource if _is_indented(text) else None
@@ -71,7 +72,7 @@ _WHAT: Final[dict[type[CodedEnum], str]] = {
 
 
 def _bad_word(words: Iterable[str], enums: Iterable[type[CodedEnum]]) -> str | None:
-    """Say which word is none of Kafka's, if one is; acted on, ALLOV would deny."""
+    """Return which word is none of Kafka's, if one is; acted on, ALLOV would deny."""
     for word, enum in zip(words, enums, strict=True):
         if not enum.is_word(word):
             return f"{word[:40]!r} is no {_WHAT[enum]} of Kafka's"
@@ -112,26 +113,6 @@ def _parse_entry(text: str) -> tuple[str, str, str, str] | None:
     if not (is_storable(principal) and is_storable(host)):
         return None
     return principal, host, operation, permission_type
-
-
-def _fact(
-    resource: tuple[str, str, str], entry: tuple[str, str, str, str], source: str
-) -> SourceRow:
-    resource_type, resource_name, pattern_type = resource
-    principal, host, operation, permission_type = entry
-    return SourceRow(
-        kind=FACT,
-        source=source,
-        fact=LISTING,
-        record_type=ADD_ACL,
-        resource_type=resource_type,
-        resource_name=resource_name,
-        pattern_type=pattern_type,
-        principal=principal,
-        host=host,
-        operation=operation,
-        permission_type=permission_type,
-    )
 
 
 def _between(text: str, start: str, end: str) -> str | None:

@@ -93,7 +93,7 @@ def read_batches(
         if header is None and not _NOT_ZERO.search(data, place.position):
             break
         found = _judge(file, header, place)
-        if isinstance(found, _Verdict):
+        if isinstance(found, _Flaw):
             doubt, place = _pass_over(file, header, place, found)
             doubts.append(doubt)
             continue
@@ -161,25 +161,25 @@ _MOST_DOUBT: Final = 1_000
 """How often, on average, each byte of a file may be in a batch that only seems to be one."""
 
 
-class _Verdict(NamedTuple):
+class _Flaw(NamedTuple):
     """What is wrong with a batch; ``is_whole`` where its length at least is right."""
 
     reason: str
     is_whole: bool = False
 
 
-def _judge(file: _File, header: Header | None, place: _Place) -> Batch | _Verdict:
+def _judge(file: _File, header: Header | None, place: _Place) -> Batch | _Flaw:
     """Read the batch that a header announces, or say what is wrong with it."""
     if header is None:
-        return _Verdict("no sound record batch here; reading goes on at the next one")
+        return _Flaw("no sound record batch here; reading goes on at the next one")
     if not crc_holds(file.data, header):
-        return _Verdict("the batch's CRC does not hold")
+        return _Flaw("the batch's CRC does not hold")
     try:
         records = read_records(file.data, header)
     except BadBatch as error:
-        return _Verdict(str(error))
+        return _Flaw(str(error))
     if problem := _misplaced(file, header, place):
-        return _Verdict(problem, is_whole=True)
+        return _Flaw(problem, is_whole=True)
     return Batch(
         position=header.position,
         end=header.end,
@@ -192,7 +192,7 @@ def _judge(file: _File, header: Header | None, place: _Place) -> Batch | _Verdic
 
 
 def _misplaced(file: _File, header: Header, place: _Place) -> str | None:
-    """Say what is wrong with offset and epoch, which no CRC covers.
+    """Return what is wrong with offset and epoch, which no CRC covers.
 
     Neither falls in a log. A batch that goes on where the one before it ended is right; of one
     that stands out those behind it tell whether they go on from there.
@@ -209,7 +209,7 @@ def _misplaced(file: _File, header: Header, place: _Place) -> str | None:
     )
 
 
-class _Witness(NamedTuple):
+class _Follower(NamedTuple):
     """A batch behind another: its offset, epoch, and how many offsets lie between, at the least."""
 
     offset: int
@@ -217,24 +217,24 @@ class _Witness(NamedTuple):
     between: int
 
 
-def _witnesses(file: _File, header: Header) -> Iterator[_Witness]:
+def _witnesses(file: _File, header: Header) -> Iterator[_Follower]:
     """Yield the batches behind one, as far as their lengths lead, and what is behind the file."""
     between, at = 0, header.end
     for _ in range(_MOST_WITNESSES):
         seen = header_at(file.data, at)
         if seen is None:
             break
-        yield _Witness(seen.base_offset, seen.epoch, between)
+        yield _Follower(seen.base_offset, seen.epoch, between)
         between += seen.records_count if seen.counts_right and seen.has_room else 1
         at = seen.end
     if file.behind and not _NOT_ZERO.search(file.data, at):
-        yield _Witness(file.behind.offset, file.behind.epoch, between)
+        yield _Follower(file.behind.offset, file.behind.epoch, between)
 
 
 def _offset_refuted(
-    file: _File, header: Header, place: _Place, witnesses: Sequence[_Witness]
+    file: _File, header: Header, place: _Place, witnesses: Sequence[_Follower]
 ) -> str | None:
-    """Say which offset behind the batch leaves no room for its own.
+    """Return which offset behind the batch leaves no room for its own.
 
     A log file has no gaps, so a witness that fits without the batch's leap speaks against it, and
     so does the file's name. Where what was passed over before accounts for the leap, that weighs
@@ -258,8 +258,8 @@ def _offset_refuted(
     return None
 
 
-def _epoch_refuted(header: Header, place: _Place, witnesses: Sequence[_Witness]) -> str | None:
-    """Say which epoch behind the batch its own would forbid.
+def _epoch_refuted(header: Header, place: _Place, witnesses: Sequence[_Follower]) -> str | None:
+    """Return which epoch behind the batch its own would forbid.
 
     An epoch begins with its leader's control record, which weighs as much as a witness; so does
     it that nothing is known of an epoch before.
@@ -277,14 +277,14 @@ def _epoch_refuted(header: Header, place: _Place, witnesses: Sequence[_Witness])
 
 
 def _pass_over(
-    file: _File, header: Header | None, place: _Place, verdict: _Verdict
+    file: _File, header: Header | None, place: _Place, flaw: _Flaw
 ) -> tuple[_Doubt, _Place]:
     """Go from what is not sound to where reading goes on."""
     claim = (header.base_offset, header.next_offset) if header and _is_plausible(header) else None
     ahead = place.ahead + (claim[1] - claim[0] if claim else 0)
     beyond = place._replace(ahead=ahead, is_named=False, has_doubts=True)
-    reason, loses = verdict.reason, True
-    if header and verdict.is_whole:
+    reason, loses = flaw.reason, True
+    if header and flaw.is_whole:
         end: int | None = header.end
     else:
         end, beyond = _next_border(file, header, beyond)
@@ -296,7 +296,7 @@ def _pass_over(
             is_tail = is_torn(file.data, place.position)
             reason, loses = (_TORN if is_tail else _TO_THE_END), not is_tail or bool(file.behind)
     size = end - place.position
-    doubt = _Doubt(place.position, size, reason, claim, verdict.is_whole, loses)
+    doubt = _Doubt(place.position, size, reason, claim, flaw.is_whole, loses)
     return doubt, beyond._replace(position=end)
 
 
@@ -353,7 +353,7 @@ def _may_follow(header: Header, place: _Place) -> bool:
 
 
 def _weigh(doubts: Sequence[_Doubt], expected: int, limit: int | None) -> Iterator[Damage]:
-    """Say which offsets were lost with what was passed over, up to the limit that is known."""
+    """Yield which offsets were lost with what was passed over, up to the limit that is known."""
     lost = _lost_at_the_end(doubts, expected) if limit is None else _lost(doubts, expected, limit)
     for doubt, (start, stop) in zip(doubts, lost, strict=True):
         is_lost = doubt.loses and start < stop

@@ -16,7 +16,7 @@ from typing import Final
 
 from aclkit.errors import DataError
 from aclkit.model import facts as rows
-from aclkit.model.facts import FACT, RANGE, RECORD, REJECT, SNAPSHOT, UNREADABLE, SourceRow
+from aclkit.model.facts import FACT, RECORD, REJECT, SNAPSHOT, UNREADABLE, SourceRow, range_row
 from aclkit.pipeline.sources.masking import mask_text, names_acl, numbered, reject_line
 from aclkit.pipeline.sources.payload import (
     BadPayload,
@@ -56,7 +56,7 @@ def read_dump_log(lines: Iterable[str], source: str) -> Iterator[SourceRow]:
         return files
 
     for _, section in groupby(numbered(lines), key=file_of):
-        file = _File(source=source)
+        file = _Dump(source=source)
         yield from _read_snapshot(file, _read_file(file, section))
         is_known = is_known or file.is_known
         first = first or file.first
@@ -68,7 +68,7 @@ def read_dump_log(lines: Iterable[str], source: str) -> Iterator[SourceRow]:
 
 
 @dataclass(slots=True, kw_only=True)
-class _Batch:
+class _DumpedBatch:
     """A batch header, and which of its offsets had a line (``bad``: not understood).
 
     Without metadata the line of a control record is ``blank``.
@@ -89,7 +89,7 @@ class _Batch:
 
 
 @dataclass(slots=True, kw_only=True)
-class _File:
+class _Dump:
     """What is known so far of one dumped file; ``ranges`` are [from, to, epoch, fact]."""
 
     source: str
@@ -102,7 +102,7 @@ class _File:
     has_footer: bool = False
     has_headers: bool = False
     is_distrusted: bool = False
-    batch: _Batch | None = None
+    batch: _DumpedBatch | None = None
     next_offset: int = 0
     has_counted: bool = False
     held: list[tuple[SourceRow, tuple[int, str]]] = field(default_factory=list)
@@ -135,7 +135,7 @@ class _Record:
     is_counted: bool
 
 
-def _read_file(file: _File, lines: Iterable[tuple[int, str]]) -> Iterator[SourceRow]:
+def _read_file(file: _Dump, lines: Iterable[tuple[int, str]]) -> Iterator[SourceRow]:
     for line in lines:
         text = line[1]
         if text.strip():
@@ -150,7 +150,7 @@ def _read_file(file: _File, lines: Iterable[tuple[int, str]]) -> Iterator[Source
     yield from _range_rows(file)
 
 
-def _read_line(file: _File, line: tuple[int, str]) -> Iterator[SourceRow]:
+def _read_line(file: _Dump, line: tuple[int, str]) -> Iterator[SourceRow]:
     text = line[1]
     is_known = True
     if text.startswith("| offset: ") or text.lstrip("| ").startswith("payload: "):
@@ -175,7 +175,7 @@ def _read_line(file: _File, line: tuple[int, str]) -> Iterator[SourceRow]:
     file.is_known = file.is_known or is_known
 
 
-def _read_preamble(file: _File, line: tuple[int, str]) -> Iterator[SourceRow]:
+def _read_preamble(file: _Dump, line: tuple[int, str]) -> Iterator[SourceRow]:
     """Read what says whether a log or a snapshot follows.
 
     A bootstrap snapshot is only the input of an empty log, which then holds its records itself.
@@ -194,7 +194,7 @@ def _read_preamble(file: _File, line: tuple[int, str]) -> Iterator[SourceRow]:
         yield file.reject(line, "expected numbers in the text's second line")
 
 
-def _read_header(file: _File, line: tuple[int, str]) -> Iterator[SourceRow]:
+def _read_header(file: _Dump, line: tuple[int, str]) -> Iterator[SourceRow]:
     """Begin a batch; what cannot be read or has a bad checksum makes its records unreadable."""
     try:
         batch = _parse_header(line)
@@ -215,7 +215,7 @@ def _read_header(file: _File, line: tuple[int, str]) -> Iterator[SourceRow]:
         yield file.reject(line, reason, batch.base)
 
 
-def _drop_counted(file: _File) -> Iterator[SourceRow]:
+def _drop_counted(file: _Dump) -> Iterator[SourceRow]:
     """Reject the records before the first header that state no offset: the count is wrong."""
     if file.has_counted:
         file.ranges.clear()
@@ -224,10 +224,10 @@ def _drop_counted(file: _File) -> Iterator[SourceRow]:
     file.held.clear()
 
 
-def _parse_header(line: tuple[int, str]) -> _Batch:
+def _parse_header(line: tuple[int, str]) -> _DumpedBatch:
     words = line[1].split()
     values = dict(zip(words[0::2], words[1::2], strict=False))
-    batch = _Batch(
+    batch = _DumpedBatch(
         line=line,
         base=parse_offset(_integer(values["baseOffset:"])),
         last=parse_offset(_integer(values["lastOffset:"])),
@@ -242,7 +242,7 @@ def _parse_header(line: tuple[int, str]) -> _Batch:
     return batch
 
 
-def _close_batch(file: _File, behind: _Batch | None = None) -> Iterator[SourceRow]:
+def _close_batch(file: _Dump, behind: _DumpedBatch | None = None) -> Iterator[SourceRow]:
     """Turn a batch into ranges: readable but for bad lines and, if lines are missing, gaps.
 
     It holds no more than the batch behind it leaves, whatever it announces.
@@ -270,7 +270,7 @@ def _close_batch(file: _File, behind: _Batch | None = None) -> Iterator[SourceRo
         file.add_range(position, batch.last + 1, batch.epoch, elsewhere)
 
 
-def _read_record(file: _File, line: tuple[int, str]) -> Iterator[SourceRow]:
+def _read_record(file: _Dump, line: tuple[int, str]) -> Iterator[SourceRow]:
     """Read a record line: its fact if it is of interest, a reject if it cannot be used."""
     batch = file.batch
     if batch is not None and not batch.is_valid:
@@ -295,7 +295,7 @@ def _read_record(file: _File, line: tuple[int, str]) -> Iterator[SourceRow]:
         yield row
 
 
-def _parse_record(file: _File, line: tuple[int, str]) -> _Record:
+def _parse_record(file: _Dump, line: tuple[int, str]) -> _Record:
     """Take a record line apart and find its offset: stated, or counted in batch or file."""
     text = line[1]
     batch = file.batch
@@ -319,7 +319,7 @@ def _parse_record(file: _File, line: tuple[int, str]) -> _Record:
     return _Record(line=line, offset=offset, time=time, body=body, is_counted=is_counted)
 
 
-def _read_body(file: _File, record: _Record) -> SourceRow | None:
+def _read_body(file: _Dump, record: _Record) -> SourceRow | None:
     """Read payload or control record.
 
     Raises:
@@ -345,7 +345,7 @@ def _read_body(file: _File, record: _Record) -> SourceRow | None:
     return parse_payload(payload, base)
 
 
-def _read_control(file: _File, record: _Record) -> None:
+def _read_control(file: _Dump, record: _Record) -> None:
     """Accept a control record: it takes an offset and says nothing about ACLs."""
     word = next((word for word in _CONTROL if f" {word}" in f" {record.body}"), None)
     if word is None and not (file.batch and file.batch.is_control):
@@ -359,7 +359,7 @@ def _read_control(file: _File, record: _Record) -> None:
             file.snapshot_time = _time_or_none(stamp)
 
 
-def _mark(file: _File, offset: int, *, is_bad: bool) -> None:
+def _mark(file: _Dump, offset: int, *, is_bad: bool) -> None:
     if file.batch is None:
         file.add_range(offset, offset + 1, None, UNREADABLE if is_bad else RECORD)
         return
@@ -368,22 +368,15 @@ def _mark(file: _File, offset: int, *, is_bad: bool) -> None:
         file.batch.bad.add(offset)
 
 
-def _range_rows(file: _File) -> Iterator[SourceRow]:
+def _range_rows(file: _Dump) -> Iterator[SourceRow]:
     """Yield the ranges; without batch headers all between the bad lines counts as read."""
     ranges = file.ranges if file.has_headers else _without_hole_check(file)
     for start, end, epoch, fact in ranges:
-        yield SourceRow(
-            kind=RANGE,
-            source=file.source,
-            fact=fact,
-            from_offset=start,
-            to_offset=end,
-            epoch=None if epoch == -1 else epoch,
-        )
+        yield range_row(file.source, fact, start, end, None if epoch == -1 else epoch)
 
 
-def _without_hole_check(file: _File) -> list[tuple[int, int, int | None, str]]:
-    joined = _File(source=file.source)
+def _without_hole_check(file: _Dump) -> list[tuple[int, int, int | None, str]]:
+    joined = _Dump(source=file.source)
     bad = sorted(range_ for range_ in file.ranges if range_[3] == UNREADABLE)
     stop = max((end for _, end, _, _ in file.ranges), default=0)
     position = min([file.start, *(start for start, _, _, _ in file.ranges)])
@@ -398,7 +391,7 @@ def _without_hole_check(file: _File) -> list[tuple[int, int, int | None, str]]:
     return joined.ranges
 
 
-def _read_snapshot(file: _File, read: Iterator[SourceRow]) -> Iterator[SourceRow]:
+def _read_snapshot(file: _Dump, read: Iterator[SourceRow]) -> Iterator[SourceRow]:
     """Pass on what was read of a log; make a snapshot of it if the file turns out to be one.
 
     A snapshot is a whole state or nothing: without its footer, or with a line that may have been
@@ -427,8 +420,7 @@ def _read_snapshot(file: _File, read: Iterator[SourceRow]) -> Iterator[SourceRow
     time = file.snapshot_time
     for row in facts:
         yield replace(row, fact=SNAPSHOT, log_offset=end, epoch=epoch, log_time=time)
-    base = SourceRow(kind=RANGE, source=file.source, fact=SNAPSHOT, epoch=epoch, log_time=time)
-    yield replace(base, from_offset=0, to_offset=end)
+    yield replace(range_row(file.source, SNAPSHOT, 0, end, epoch), log_time=time)
 
 
 def _integer(text: str) -> int:

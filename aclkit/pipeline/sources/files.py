@@ -77,14 +77,12 @@ def read_bytes(path: str, size: int | None = None) -> bytes:
     """
     _refuse_endless(path)
     filesystem, inner = _open(path)
-    try:
-        with filesystem.open_input_stream(inner) as stream:
-            return bytes(stream.read(size))
-    except FileNotFoundError:
-        raise GoneError(f"{shown(path)}: there is no such file any more") from None
-    except OSError as error:
-        reason = _without_secrets(str(error), path)
-        raise SurroundingsError(f"{shown(path)}: cannot be read: {reason}") from None
+    with _reporting(path, "read"):
+        try:
+            with filesystem.open_input_stream(inner) as stream:
+                return bytes(stream.read(size))
+        except FileNotFoundError:
+            raise GoneError(f"{shown(path)}: there is no such file any more") from None
 
 
 def read_user_file(path: str, most: int) -> bytes:
@@ -135,12 +133,8 @@ def open_stream(path: str) -> Iterator[BinaryIO]:
     """
     _refuse_endless(path)
     filesystem, inner = _open(path)
-    try:
-        with filesystem.open_input_stream(inner, compression=None) as stream:
-            yield cast(BinaryIO, stream)
-    except OSError as error:
-        reason = _without_secrets(str(error), path)
-        raise SurroundingsError(f"{shown(path)}: cannot be read: {reason}") from None
+    with _reporting(path, "read"), filesystem.open_input_stream(inner, compression=None) as stream:
+        yield cast(BinaryIO, stream)
 
 
 def list_files(path: str) -> list[str]:
@@ -150,11 +144,8 @@ def list_files(path: str) -> list[str]:
         SurroundingsError: it cannot be listed.
     """
     filesystem, inner = _open(path)
-    try:
+    with _reporting(path, "listed"):
         infos = filesystem.get_file_info(fs.FileSelector(inner, recursive=True))
-    except OSError as error:
-        reason = _without_secrets(str(error), path)
-        raise SurroundingsError(f"{shown(path)}: cannot be listed: {reason}") from None
     below = (info.path.removeprefix(inner).lstrip("/") for info in infos if info.is_file)
     return sorted(child(path, name) for name in below)
 
@@ -166,11 +157,8 @@ def list_names(path: str) -> set[str]:
         SurroundingsError: it cannot be listed.
     """
     filesystem, inner = _open(path)
-    try:
+    with _reporting(path, "listed"):
         return {info.base_name for info in filesystem.get_file_info(fs.FileSelector(inner))}
-    except OSError as error:
-        reason = _without_secrets(str(error), path)
-        raise SurroundingsError(f"{shown(path)}: cannot be listed: {reason}") from None
 
 
 def base_name(path: str) -> str:
@@ -223,11 +211,18 @@ def _open(path: str) -> tuple[fs.FileSystem, str]:
 
 def _info(path: str) -> fs.FileInfo:
     filesystem, inner = _open(path)
-    try:
+    with _reporting(path, "looked at"):
         return filesystem.get_file_info(inner)
+
+
+@contextmanager
+def _reporting(path: str, what: str) -> Iterator[None]:
+    """Raise what a filesystem says as an error of ours; ``what`` cannot be done to the path."""
+    try:
+        yield
     except OSError as error:
         reason = _without_secrets(str(error), path)
-        raise SurroundingsError(f"{shown(path)}: cannot be looked at: {reason}") from None
+        raise SurroundingsError(f"{shown(path)}: cannot be {what}: {reason}") from None
 
 
 def _refuse_endless(path: str) -> None:

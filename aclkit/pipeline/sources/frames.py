@@ -7,7 +7,6 @@ all of them flexible; framing: ``MetadataRecordSerde``.
 
 from __future__ import annotations
 
-import base64
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final, TypedDict
 
@@ -18,6 +17,7 @@ from aclkit.errors import DataError
 from aclkit.model import facts as rows
 from aclkit.model.acl import LONGEST_TEXT
 from aclkit.model.enums import AclOperation, AclPermissionType, PatternType, ResourceType
+from aclkit.pipeline.sources.payload import mechanism_of, uuid_text
 
 
 class FrameFields(TypedDict, total=False):
@@ -46,7 +46,7 @@ class UndecodableRecord(DataError):
     """
 
     def __init__(self, reason: str, key: int | None = None) -> None:
-        """Say what is wrong with a record of this key, None if not even the key is readable."""
+        """Take what is wrong with a record of this key, None if not even the key is readable."""
         super().__init__(reason)
         self.is_acl = key in _ACL_KEYS
         self.loses_acl = key is None or self.is_acl or key in _TRANSACTIONS
@@ -104,7 +104,6 @@ _READ_IN_PART: Final = frozenset({11})
 """Of a SCRAM credential nothing behind the mechanism is read: there the secrets begin."""
 _FOREIGN_KEYS: Final = frozenset({0, 1, 3, 4, 5, 7, 8, 10, 12, 14, 15, 17, 20, 21, 26, 27, 28})
 _FOREIGN_STARTS: Final = frozenset(bytes((1, key)) for key in _FOREIGN_KEYS)
-_MECHANISMS: Final = {1: "SCRAM-SHA-256", 2: "SCRAM-SHA-512"}
 _MAX_SHORT: Final = 32767
 _UUID_BYTES: Final = 16
 _RESOURCE_TYPES, _PATTERN_TYPES, _OPERATIONS, _PERMISSION_TYPES = (
@@ -162,11 +161,10 @@ def _read_code(value: bytes, at: int) -> tuple[int, int]:
 
 
 def _read_uuid(value: bytes, at: int) -> tuple[str, int]:
-    """Read a uuid as Kafka's text: URL-safe base64 without padding (Uuid.toString)."""
     end = at + _UUID_BYTES
     if end > len(value):
         raise ValueError("a uuid ends behind the record")
-    return base64.urlsafe_b64encode(value[at:end])[:22].decode(), end
+    return uuid_text(value[at:end]), end
 
 
 def _read_text(value: bytes, at: int) -> tuple[str, int]:
@@ -220,13 +218,8 @@ def _scram_decoder(record_type: str) -> _Decoder:
     def decode(value: bytes, at: int) -> tuple[FrameFields, int]:
         name, at = _read_text(value, at)
         code, at = _read_code(value, at)
-        mechanism = _MECHANISMS.get(code, f"UNKNOWN({code})")
-        fields: FrameFields = {
-            "record_type": record_type,
-            "principal": f"User:{name}",
-            "mechanism": mechanism,
-        }
-        return fields, at
+        principal, mechanism = f"User:{name}", mechanism_of(code)
+        return {"record_type": record_type, "principal": principal, "mechanism": mechanism}, at
 
     return decode
 

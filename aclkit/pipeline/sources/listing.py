@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
+from aclkit.model.acl import Acl
 from aclkit.model.broker_settings import BrokerConfig
-from aclkit.model.facts import SourceRow
+from aclkit.model.facts import ADD_ACL, FACT, LISTING, SourceRow
 
 TOPICS: Final = "topics"
 USERS: Final = "SCRAM users"
 GROUPS: Final = "groups"
 TRANSACTIONAL_IDS: Final = "transactional ids"
 TOKENS: Final = "delegation tokens"
-PARTS: Final = (TOPICS, USERS, GROUPS, TRANSACTIONAL_IDS, TOKENS)
 """What a live cluster can tell beside its ACLs."""
 
 
@@ -23,7 +23,7 @@ class Listing:
 
     Attributes:
         rows: the ACLs and what is told beside them, and rejects.
-        told: of which ``PARTS`` the rows are all there is; of the others they are some, or none.
+        told: of which of these the rows are all there is; of the others they are some, or none.
         brokers: the brokers' configurations, as far as they were told.
         metadata_version: the finalized ``metadata.version``, where it was told.
         cluster_id: where the source names its cluster.
@@ -36,3 +36,9 @@ class Listing:
     metadata_version: int | None = None
     cluster_id: str | None = None
     notes: tuple[str, ...] = ()
+
+
+def acl_row(source: str, *binding: str) -> SourceRow:
+    """Return the row of a listed ACL, of its seven fields in Kafka's order (``Acl.binding``)."""
+    columns: dict[str, Any] = dict(zip(Acl.__slots__[1:], binding, strict=True))
+    return SourceRow(kind=FACT, source=source, fact=LISTING, record_type=ADD_ACL, **columns)

@@ -28,8 +28,8 @@ from aclkit.kafka.client.connection import PROBLEMS, Brokers, Untyped, ask_clust
 from aclkit.kafka.client.messages import DescribeDelegationTokenRequest
 from aclkit.model.broker_settings import BROKER_KEYS
 from aclkit.model.enums import AclOperation, AclPermissionType, PatternType, ResourceType
-from aclkit.model.facts import ADD_ACL, FACT, LISTING, SourceRow
-from aclkit.pipeline.sources.listing import Listing
+from aclkit.model.facts import SourceRow
+from aclkit.pipeline.sources.listing import Listing, acl_row
 from aclkit.pipeline.sources.live_parts import NodeAnswers, Parts, tell_parts
 
 _ANY: Final = 1
@@ -198,16 +198,13 @@ def _require_one_cluster(bootstrap: str, answers: _Answers) -> None:
 def _facts(answer: Untyped, source: str) -> Iterator[SourceRow]:
     for resource in answer.resources:
         for acl in resource.acls:
-            yield SourceRow(
-                kind=FACT,
-                source=source,
-                fact=LISTING,
-                record_type=ADD_ACL,
-                resource_type=ResourceType.name_of(resource.resource_type),
-                resource_name=resource.resource_name,
-                pattern_type=PatternType.name_of(resource.pattern_type),
-                principal=acl.principal,
-                host=acl.host,
-                operation=AclOperation.name_of(acl.operation),
-                permission_type=AclPermissionType.name_of(acl.permission_type),
+            yield acl_row(
+                source,
+                ResourceType.name_of(resource.resource_type),
+                resource.resource_name,
+                PatternType.name_of(resource.pattern_type),
+                acl.principal,
+                acl.host,
+                AclOperation.name_of(acl.operation),
+                AclPermissionType.name_of(acl.permission_type),
             )

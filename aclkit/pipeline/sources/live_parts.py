@@ -15,17 +15,8 @@ from uuid import UUID
 from kafka import errors as kafka_errors
 
 from aclkit.kafka.client.connection import Untyped
+from aclkit.model import facts
 from aclkit.model.broker_settings import BROKER_KEYS, BrokerConfig
-from aclkit.model.facts import (
-    ADD_DELEGATION,
-    ADD_RESOURCE,
-    ADD_SCRAM,
-    ADD_TOPIC,
-    DELEGATION,
-    FACT,
-    LISTING,
-    SourceRow,
-)
 from aclkit.pipeline.sources.listing import GROUPS, TOKENS, TOPICS, TRANSACTIONAL_IDS, USERS
 from aclkit.pipeline.sources.payload import mechanism_of, uuid_text
 
@@ -62,7 +53,7 @@ class Parts:
 class Told:
     """What of a listing is told beside the ACLs: fields of ``Listing``."""
 
-    rows: tuple[SourceRow, ...]
+    rows: tuple[facts.SourceRow, ...]
     told: frozenset[str]
     brokers: tuple[BrokerConfig, ...]
     metadata_version: int | None
@@ -71,7 +62,7 @@ class Told:
 
 def tell_parts(parts: Parts, source: str) -> Told:
     """Make rows and notes of answers; a part of which any answer lacks is not told whole."""
-    rows: list[SourceRow] = []
+    rows: list[facts.SourceRow] = []
     told: set[str] = set()
     notes: list[str] = []
     for part, read in _READERS.items():
@@ -101,14 +92,18 @@ class _Reading:
     """What is read of one part: its rows, and what lacks."""
 
     source: str
-    rows: list[SourceRow] = field(default_factory=list)
+    rows: list[facts.SourceRow] = field(default_factory=list)
     lacks: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
     def add(self, record_type: str, **columns: Untyped) -> None:
         self.rows.append(
-            SourceRow(
-                kind=FACT, source=self.source, fact=LISTING, record_type=record_type, **columns
+            facts.SourceRow(
+                kind=facts.FACT,
+                source=self.source,
+                fact=facts.LISTING,
+                record_type=record_type,
+                **columns,
             )
         )
 
@@ -129,7 +124,7 @@ class _Reading:
 
 
 def _problem_of(answer: Answer) -> str:
-    """Say why an answer is none; empty where it is one."""
+    """Return why an answer is none; empty where it is one."""
     if answer is None or isinstance(answer, str):
         return answer or "nobody was asked"
     code = getattr(answer, "error_code", 0)
@@ -149,7 +144,7 @@ def _topics(parts: Parts, reading: _Reading) -> None:
     seen = {topic.name for topic in parts.metadata.topics if topic.name is not None}
     for topic in parts.metadata.topics:
         if topic.name is not None:
-            reading.add(ADD_TOPIC, resource_name=topic.name, topic_id=_topic_id(topic))
+            reading.add(facts.ADD_TOPIC, resource_name=topic.name, topic_id=_topic_id(topic))
     on_disk = {
         topic.name
         for answer in reading.answers(parts, "log_dirs")
@@ -159,7 +154,7 @@ def _topics(parts: Parts, reading: _Reading) -> None:
     }
     hidden = sorted(on_disk - seen)
     for name in hidden:
-        reading.add(ADD_TOPIC, resource_name=name)
+        reading.add(facts.ADD_TOPIC, resource_name=name)
     if hidden:
         reading.notes.append(
             f"topics: {len(hidden):,} that the user may not DESCRIBE were seen on the brokers' "
@@ -180,20 +175,20 @@ def _users(parts: Parts, reading: _Reading) -> None:
         if reading.answer(user) is not None:
             for info in user.credential_infos:
                 mechanism = mechanism_of(info.mechanism)
-                reading.add(ADD_SCRAM, principal=f"User:{user.user}", mechanism=mechanism)
+                reading.add(facts.ADD_SCRAM, principal=f"User:{user.user}", mechanism=mechanism)
 
 
 def _groups(parts: Parts, reading: _Reading) -> None:
     for answer in reading.answers(parts, "groups"):
         for group in answer.groups:
-            reading.add(ADD_RESOURCE, resource_type="GROUP", resource_name=group.group_id)
+            reading.add(facts.ADD_RESOURCE, resource_type="GROUP", resource_name=group.group_id)
 
 
 def _transactional_ids(parts: Parts, reading: _Reading) -> None:
     for answer in reading.answers(parts, "transactions"):
         for state in answer.transaction_states:
             name = state.transactional_id
-            reading.add(ADD_RESOURCE, resource_type="TRANSACTIONAL_ID", resource_name=name)
+            reading.add(facts.ADD_RESOURCE, resource_type="TRANSACTIONAL_ID", resource_name=name)
 
 
 def _tokens(parts: Parts, reading: _Reading) -> None:
@@ -203,8 +198,10 @@ def _tokens(parts: Parts, reading: _Reading) -> None:
     answer = reading.answer(parts.tokens)
     for token in answer.tokens if answer is not None else ():
         owner = f"{token.principal_type}:{token.principal_name}"
-        reading.add(ADD_RESOURCE, resource_type=DELEGATION, resource_name=token.token_id)
-        reading.add(ADD_DELEGATION, principal=owner, mechanism=DELEGATION)
+        reading.add(
+            facts.ADD_RESOURCE, resource_type=facts.DELEGATION, resource_name=token.token_id
+        )
+        reading.add(facts.ADD_DELEGATION, principal=owner, mechanism=facts.DELEGATION)
 
 
 _READERS: Final = {
@@ -222,7 +219,7 @@ _RIGHTS: Final = {
 
 
 def _partly(told: set[str]) -> Iterator[str]:
-    """Say of which parts brokers leave out, without a word, what the user may not DESCRIBE."""
+    """Yield of which parts brokers leave out, without a word, what the user may not DESCRIBE."""
     if some := [part for part in (TRANSACTIONAL_IDS, TOKENS) if part in told]:
         yield f"{' and '.join(some)}: those that the user may DESCRIBE"
 

@@ -14,7 +14,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, TypeVar
 
-from aclkit.errors import DataError, GoneError, SurroundingsError
+from aclkit.errors import DataError, GoneError, SurroundingsError, UsageError
+from aclkit.kafka.client.properties import parse_properties
 from aclkit.model.facts import REJECT, SourceRow
 from aclkit.pipeline.sources.files import (
     base_name,
@@ -67,12 +68,21 @@ def list_metadata_log(path: str) -> MetadataLog:
 
 
 def read_cluster_id(path: str) -> str | None:
-    """Return ``cluster.id`` of the meta.properties beside or above a log, if there is one."""
+    """Return ``cluster.id`` of the meta.properties beside or above a log, if there is one.
+
+    Raises:
+        DataError: that file is none of Java's properties.
+    """
     folder = path if is_directory(path) else parent(path)
     for candidate in (folder, parent(folder)):
         properties = child(candidate, "meta.properties")
         if is_file(properties):
-            return _property(read_bytes(properties).decode(errors="replace"), "cluster.id")
+            text = read_bytes(properties).decode("latin-1")
+            try:
+                found = parse_properties(text, shown(properties)).get("cluster.id", "")
+            except UsageError as error:
+                raise DataError(str(error)) from None
+            return found.strip() or None
     return None
 
 
@@ -152,9 +162,3 @@ def _check_kind(paths: Sequence[str]) -> None:
 def _begins_as_log(start: bytes) -> bool:
     """Whether a file begins with a batch, with preallocated zeros, or is empty."""
     return not any(start) or (len(start) > _MAGIC_AT and start[_MAGIC_AT] == _MAGIC)
-
-
-def _property(text: str, name: str) -> str | None:
-    """Return a value of a Java properties file."""
-    found = re.search(rf"^[ \t]*{re.escape(name)}[ \t]*[=:][ \t]*(\S+)", text, re.MULTILINE)
-    return found[1] if found else None

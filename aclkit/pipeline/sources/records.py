@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from aclkit.errors import DataError
-from aclkit.model.facts import FACT, RANGE, RECORD, REJECT, UNREADABLE, SourceRow
+from aclkit.model.facts import FACT, RECORD, REJECT, UNREADABLE, SourceRow, range_row
 from aclkit.pipeline.sources.masking import mask_text, numbered, reject_line
 from aclkit.pipeline.sources.payload import (
     MAX_OFFSET,
@@ -37,11 +37,11 @@ def read_records(lines: Iterable[str], source: str) -> Iterator[SourceRow]:
     Raises:
         DataError: no line of the file is a JSON object.
     """
-    file = _File(source=source)
+    file = _Jsonl(source=source)
     count = 0
     for number, text in numbered(lines):
         if text.strip():
-            yield from _read_line(file, _Line(number=number, text=text, count=count))
+            yield from _read_line(file, _Row(number=number, text=text, count=count))
             count += 1
     if not file.has_object:
         raise DataError(
@@ -55,28 +55,28 @@ def read_records(lines: Iterable[str], source: str) -> Iterator[SourceRow]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Line:
+class _Row:
     number: int
     text: str
     count: int
 
 
 @dataclass(slots=True, kw_only=True)
-class _File:
+class _Jsonl:
     """What is known so far: ``held`` waits for whether other lines state offsets."""
 
     source: str
     first: str = ""
     has_object: bool = False
     has_offsets: bool = False
-    held: list[tuple[SourceRow | None, _Line]] = field(default_factory=list)
+    held: list[tuple[SourceRow | None, _Row]] = field(default_factory=list)
     counted_bad: set[int] = field(default_factory=set)
     bad: set[int] = field(default_factory=set)
     last: int = -1
     last_count: int = -1
 
 
-def _read_line(file: _File, line: _Line) -> Iterator[SourceRow]:
+def _read_line(file: _Jsonl, line: _Row) -> Iterator[SourceRow]:
     file.first = file.first or line.text
     file.last_count = line.count
     record: object = None
@@ -92,7 +92,7 @@ def _read_line(file: _File, line: _Line) -> Iterator[SourceRow]:
         yield from _reject(file, line, error, _stated_offset(record, line.text))
 
 
-def _read_record(file: _File, line: _Line, record: dict[str, Any]) -> Iterator[SourceRow]:
+def _read_record(file: _Jsonl, line: _Row, record: dict[str, Any]) -> Iterator[SourceRow]:
     """Yield the fact of a line, or hold it while it is not known whether lines state offsets."""
     if file.has_offsets and "offset" not in record:
         raise BadPayload(_MIXED, hides_acl=False)
@@ -105,7 +105,7 @@ def _read_record(file: _File, line: _Line, record: dict[str, Any]) -> Iterator[S
         yield row
 
 
-def _base_row(file: _File, line: _Line, record: dict[str, Any]) -> SourceRow:
+def _base_row(file: _Jsonl, line: _Row, record: dict[str, Any]) -> SourceRow:
     """Read what every record has: offset, and optionally time and epoch."""
     base = SourceRow(kind=FACT, source=file.source, fact=RECORD)
     try:
@@ -119,7 +119,7 @@ def _base_row(file: _File, line: _Line, record: dict[str, Any]) -> SourceRow:
     return replace(base, log_offset=offset, log_time=time, epoch=epoch)
 
 
-def _switch_to_offsets(file: _File) -> Iterator[SourceRow]:
+def _switch_to_offsets(file: _Jsonl) -> Iterator[SourceRow]:
     """Reject the lines so far that stated no offset: this one does."""
     file.has_offsets = True
     for row, line in file.held:
@@ -139,7 +139,7 @@ def _stated_offset(record: object, text: str) -> int | None:
     return int(match[1]) if match else None
 
 
-def _reject(file: _File, line: _Line, error: BadPayload, offset: int | None) -> Iterator[SourceRow]:
+def _reject(file: _Jsonl, line: _Row, error: BadPayload, offset: int | None) -> Iterator[SourceRow]:
     """Yield a reject, or hold it: without stated offsets the line's count is its offset."""
     is_counted = offset is None and not file.has_offsets
     if error.hides_acl:
@@ -158,16 +158,15 @@ def _reject(file: _File, line: _Line, error: BadPayload, offset: int | None) -> 
         yield row
 
 
-def _ranges(file: _File) -> Iterator[SourceRow]:
+def _ranges(file: _Jsonl) -> Iterator[SourceRow]:
     """Yield 0 … the last offset as read, without the offsets of lines that may hide an ACL."""
     bad = sorted(file.bad if file.has_offsets else file.counted_bad)
     end = (file.last if file.has_offsets else file.last_count) + 1
     start = 0
-    base = SourceRow(kind=RANGE, source=file.source, fact=RECORD)
     for offset in bad:
         if start < min(offset, end):
-            yield replace(base, from_offset=start, to_offset=min(offset, end))
-        yield replace(base, fact=UNREADABLE, from_offset=offset, to_offset=offset + 1)
+            yield range_row(file.source, RECORD, start, min(offset, end))
+        yield range_row(file.source, UNREADABLE, offset, offset + 1)
         start = offset + 1
     if start < end:
-        yield replace(base, from_offset=start, to_offset=end)
+        yield range_row(file.source, RECORD, start, end)

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from datetime import datetime
 from typing import Final
 
-from aclkit.model.facts import FACT, RANGE, RECORD, REJECT, UNREADABLE, SourceRow, log_time
+from aclkit.model.facts import FACT, RECORD, REJECT, UNREADABLE, SourceRow, log_time, range_row
 from aclkit.pipeline.sources.batches import END_OF_OFFSETS, Batch, Damage, Neighbour, read_batches
 from aclkit.pipeline.sources.frames import FrameFields, UndecodableRecord, parse_values
 
@@ -27,7 +27,7 @@ def read_segment(data: bytes, source: str, behind: Neighbour | None = None) -> I
         if isinstance(item, Damage):
             yield reject_damage(data, item, source)
             if item.from_offset is not None and item.to_offset is not None:
-                yield _range(source, UNREADABLE, item.from_offset, item.to_offset, None)
+                yield range_row(source, UNREADABLE, item.from_offset, item.to_offset)
         else:
             yield from _read_batch(item, source, readable)
     yield from readable.flush()
@@ -97,7 +97,7 @@ class _Readable:
 
     def flush(self) -> Iterator[SourceRow]:
         if self._start < self._stop:
-            yield _range(self._source, RECORD, self._start, self._stop, self._epoch)
+            yield range_row(self._source, RECORD, self._start, self._stop, self._epoch)
 
 
 def _read_batch(batch: Batch, source: str, readable: _Readable) -> Iterator[SourceRow]:
@@ -110,7 +110,7 @@ def _read_batch(batch: Batch, source: str, readable: _Readable) -> Iterator[Sour
         yield reject_record(batch, index, parsed, source=source, log_offset=offset)
         if parsed.loses_acl:
             yield from readable.extend(start, offset, batch.epoch)
-            yield _range(source, UNREADABLE, offset, offset + 1, batch.epoch)
+            yield range_row(source, UNREADABLE, offset, offset + 1, batch.epoch)
             start = offset + 1
     yield from readable.extend(start, batch.last_offset + 1, batch.epoch)
 
@@ -124,10 +124,4 @@ def _fact(fields: FrameFields, batch: Batch, index: int, source: str) -> SourceR
         epoch=batch.epoch,
         log_time=readable_time(batch.records.timestamps[index]),
         **fields,
-    )
-
-
-def _range(source: str, fact: str, start: int, stop: int, epoch: int | None) -> SourceRow:
-    return SourceRow(
-        kind=RANGE, source=source, fact=fact, from_offset=start, to_offset=stop, epoch=epoch
     )

@@ -17,7 +17,7 @@ from kio.serial import entity_reader
 from kio.serial.errors import SerialError
 
 from aclkit.errors import DataError
-from aclkit.model.facts import ABORT_TXN, BEGIN_TXN, END_TXN, FACT, RANGE, SNAPSHOT, SourceRow
+from aclkit.model.facts import ABORT_TXN, BEGIN_TXN, END_TXN, FACT, SNAPSHOT, SourceRow, range_row
 from aclkit.pipeline.sources.batches import END_OF_OFFSETS, Batch, Damage, read_batches
 from aclkit.pipeline.sources.frames import UndecodableRecord, parse_values
 from aclkit.pipeline.sources.segment import readable_time, reject_record
@@ -44,9 +44,7 @@ def read_snapshot(data: bytes, source: str, end_offset: int, epoch: int) -> list
             every ACL decodable, no transaction inside.
     """
     batches = _sound_batches(data, source)
-    whole = SourceRow(
-        kind=RANGE, source=source, fact=SNAPSHOT, from_offset=0, to_offset=end_offset, epoch=epoch
-    )
+    whole = range_row(source, SNAPSHOT, 0, end_offset, epoch)
     fact = SourceRow(
         kind=FACT,
         source=source,

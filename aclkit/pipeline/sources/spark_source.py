@@ -48,10 +48,10 @@ class AclkitSource(DataSource):
     def reader(self, schema: object) -> DataSourceReader:
         """Return the reader of the given work items."""
         items = json.loads(self.options[_ITEMS])
-        return _Reader([WorkItem(**item) for item in items])
+        return _ItemReader([WorkItem(**item) for item in items])
 
 
-class _Reader(DataSourceReader):
+class _ItemReader(DataSourceReader):
     def __init__(self, items: list[WorkItem]) -> None:
         self._items = items
 

@@ -88,10 +88,7 @@ def _principal_symbols(pattern: Pattern) -> Symbols | None:
 
 def _hosts(what: What, known: Dimension, *, is_narrow: bool) -> Iterator[str]:
     found = _names(
-        what.hosts or (_EVERYTHING,),
-        known,
-        partial(means_host, what),
-        is_narrow=is_narrow,
+        what.hosts or (_EVERYTHING,), known, partial(means_host, what), is_narrow=is_narrow
     )
     return (host for host, _ in found)
 

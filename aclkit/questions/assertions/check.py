@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
+from typing import Generic, NamedTuple, TypeVar
 
 import duckdb
 
@@ -20,15 +22,18 @@ from aclkit.questions.assertions.match import (
     operations_on,
 )
 from aclkit.questions.assertions.model import Assertion, Example, Outcome, What
-from aclkit.questions.assertions.published import Question, count_hits, find_ruling
+from aclkit.questions.assertions.published import DutyQuestion, count_hits, find_ruling
 from aclkit.questions.assertions.stand_ins import Ground
 from aclkit.questions.preview.state import Asked
 from aclkit.questions.query.outside import Verdict, decide_outside
-from aclkit.rules.patterns.match import host_matches, is_any_host, principal_matches
-from aclkit.rules.patterns.trie import PatternIndex
+from aclkit.rules.decide.index import AclIndex
+from aclkit.rules.patterns.identity import index_principals
+from aclkit.rules.patterns.match import host_matches, is_any_host
 from aclkit.warehouse.alive import acls_alive
 from aclkit.warehouse.published import Run, run_settings
 from aclkit.warehouse.sql import fetch
+
+_T = TypeVar("_T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,30 +110,50 @@ def acl_texts(
     return {acl_id: str(acl) for acl_id, acl in acls_alive(connection, run, ids).items()}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Part:
-    """What a duty is about: names of the inventory, and names beyond it."""
+class _Named(NamedTuple, Generic[_T]):
+    """What a duty names in one dimension: what the inventory lists, and what it does not."""
 
-    principals: tuple[list[str], list[str]]
-    resources: tuple[list[Resource], list[Resource]]
-    hosts: tuple[list[str], list[str]]
+    listed: list[_T]
+    unlisted: list[_T]
+
+    @property
+    def all(self) -> list[_T]:
+        return [*self.listed, *self.unlisted]
+
+
+class _DutyNames(NamedTuple):
+    """What a duty is about."""
+
+    principals: _Named[str]
+    resources: _Named[Resource]
+    hosts: _Named[str]
+
+
+class _Block(NamedTuple):
+    """What is decided now: every principal on every resource from every host."""
+
+    principals: Sequence[str]
+    resources: Sequence[Resource]
+    hosts: Sequence[str]
+
+
+_Unlisted = Mapping[Hit, tuple[str, Verdict]]
+"""What speaks against an assertion beyond the inventory: each with a host, and its decision."""
 
 
 def _check_one(world: World, assertion: Assertion) -> Outcome:
     tallies: list[Tallies] = []
-    sides: list[tuple[Question, dict[Hit, tuple[str, Verdict]]]] = []
-    strange = find_beyond(assertion, world.ground)
-    endless = (ANY_OTHER_PRINCIPAL, *strange.endless)
+    sides: list[tuple[DutyQuestion, _Unlisted]] = []
+    beyond = find_beyond(assertion, world.ground)
+    endless = (ANY_OTHER_PRINCIPAL, *beyond.endless)
     checked = 0
     for what in assertion.duties:
-        part = _select(world, strange, assertion, what)
-        checked += _size(part, what)
-        question = _question(world, assertion, what, part)
-        beyond = dict(_hits_beyond(world, assertion, what, part))
-        tallies.append(
-            count_hits(world.connection, question, assertion.kind, list(beyond), endless)
-        )
-        sides.append((question, beyond))
+        names = _names(world, beyond, assertion, what)
+        checked += _size(names, what)
+        question = _question(world, assertion, what, names)
+        hits = dict(_unlisted_hits(world, assertion, what, names))
+        tallies.append(count_hits(world.connection, question, assertion.kind, list(hits), endless))
+        sides.append((question, hits))
     judged = judge(assertion, tallies)
     return Outcome(
         assertion=assertion,
@@ -139,125 +164,103 @@ def _check_one(world: World, assertion: Assertion) -> Outcome:
     )
 
 
-def _select(world: World, strange: Beyond, assertion: Assertion, what: What) -> _Part:
+def _names(world: World, beyond: Beyond, assertion: Assertion, what: What) -> _DutyNames:
     """Pick the names that a duty is about."""
-    who, supers = assertion.who, world.settings.super_users
+    supers = world.settings.super_users
+    means_who, is_there = partial(means_principal, assertion.who), partial(means_host, what)
 
     def is_old(name: str) -> bool:
         return not (assertion.inventory_only and name.endswith(ANY_OTHER))
 
-    return _Part(
-        principals=(
+    return _DutyNames(
+        principals=_Named(
             [
                 name
-                for name, attributes in world.principals.items()
-                if is_old(name)
-                and means_principal(who, name, is_super_user=name in supers, attributes=attributes)
+                for name, known in world.principals.items()
+                if is_old(name) and means_who(name, is_super_user=name in supers, attributes=known)
             ],
-            [
-                name
-                for name in strange.principals
-                if means_principal(who, name, is_super_user=name in supers)
-            ],
+            [name for name in beyond.principals if means_who(name, is_super_user=name in supers)],
         ),
-        resources=(
+        resources=_Named(
             [
                 resource
-                for resource, attributes in world.resources.items()
-                if is_old(resource.resource_name) and means_resource(what, resource, attributes)
+                for resource, known in world.resources.items()
+                if is_old(resource.resource_name) and means_resource(what, resource, known)
             ],
-            [resource for resource in strange.resources if means_resource(what, resource)],
+            [resource for resource in beyond.resources if means_resource(what, resource)],
         ),
-        hosts=(
-            [host for host in world.hosts if means_host(what, host)],
-            [host for host in strange.hosts if means_host(what, host)],
-        ),
+        hosts=_Named(*(list(filter(is_there, hosts)) for hosts in (world.hosts, beyond.hosts))),
     )
 
 
-def _size(part: _Part, what: What) -> int:
-    if not any(part.hosts):
+def _size(names: _DutyNames, what: What) -> int:
+    if not names.hosts.all:
         return 0
-    principals = sum(map(len, part.principals))
-    resources = (resource for side in part.resources for resource in side)
-    return principals * sum(len(operations_on(what, r.resource_type)) for r in resources)
+    operations = sum(len(operations_on(what, r.resource_type)) for r in names.resources.all)
+    return len(names.principals.all) * operations
 
 
-def _question(world: World, assertion: Assertion, what: What, part: _Part) -> Question:
-    kinds = sorted({resource.resource_type for resource in part.resources[0]})
-    return Question(
+def _question(world: World, assertion: Assertion, what: What, names: _DutyNames) -> DutyQuestion:
+    kinds = sorted({resource.resource_type for resource in names.resources.listed})
+    return DutyQuestion(
         cluster_id=world.run.cluster_id,
-        principals=part.principals[0],
-        resources=part.resources[0],
+        principals=names.principals.listed,
+        resources=names.resources.listed,
         operations=[(kind, name) for kind in kinds for name in operations_on(what, kind)],
-        hosts=part.hosts[0],
+        hosts=names.hosts.listed,
         decision=assertion.bad_decision,
     )
 
 
-def _hits_beyond(
-    world: World, assertion: Assertion, what: What, part: _Part
+def _unlisted_hits(
+    world: World, assertion: Assertion, what: What, names: _DutyNames
 ) -> Iterator[tuple[Hit, tuple[str, Verdict]]]:
     """Decide now what the inventory does not hold: a host where the decision is the bad one."""
-    (known, strange), (there, new), (near, far) = part.principals, part.resources, part.hosts
-    blocks = [(strange, [*there, *new], [*near, *far]), (known, new, [*near, *far])]
-    if far:
-        blocks.append((*_faring_otherwise(world, known, there, near, far), far))
-    for principals, resources, hosts in blocks:
-        if not (principals and resources and hosts):
-            continue
-        yield from _decide(world, what, assertion.bad_decision, principals, resources, hosts)
+    who, on, where = names
+    blocks = [
+        _Block(who.unlisted, on.all, where.all),
+        _Block(who.listed, on.unlisted, where.all),
+        _faring_otherwise(world, _Block(who.listed, on.listed, where.unlisted), where.listed),
+    ]
+    for block in blocks:
+        if all(block):
+            yield from _decide(world, what, assertion.bad_decision, block)
 
 
-def _faring_otherwise(
-    world: World,
-    principals: list[str],
-    resources: list[Resource],
-    near: Sequence[str],
-    far: Sequence[str],
-) -> tuple[list[str], list[Resource]]:
+def _faring_otherwise(world: World, block: _Block, listed_hosts: Sequence[str]) -> _Block:
     """Keep what may fare otherwise from hosts of no inventory than from any other host.
 
     Only ACLs that match such a host and not every host make a difference. Where any other host
     is not asked about, everything is kept.
     """
-    if ANY_OTHER not in near:
-        return principals, resources
+    if not block.hosts or ANY_OTHER not in listed_hosts:
+        return block
     semantics = world.semantics
     acls = [
         acl
         for acl in world.acls.values()
         if not is_any_host(acl.host, semantics)
-        and any(host_matches(acl.host, host, semantics) for host in far)
+        and any(host_matches(acl.host, host, semantics) for host in block.hosts)
     ]
-    index = _index(acls, semantics)
-    texts = {acl.principal for acl in acls}
-    return (
-        [p for p in principals if any(principal_matches(text, p, semantics) for text in texts)],
-        [r for r in resources if index.matches(r.resource_type, r.resource_name)],
+    index = AclIndex.of(acls, semantics)
+    people = index_principals({acl.principal for acl in acls}, semantics)
+    return block._replace(
+        principals=[name for name in block.principals if people.matching(name)],
+        resources=[resource for resource in block.resources if index.reaching(*resource)],
     )
 
 
 def _decide(
-    world: World,
-    what: What,
-    decision: str,
-    principals: Sequence[str],
-    resources: Sequence[Resource],
-    hosts: Sequence[str],
+    world: World, what: What, decision: str, block: _Block
 ) -> Iterator[tuple[Hit, tuple[str, Verdict]]]:
-    acls = _relevant(world, what, resources)
     for decided in decide_outside(
-        acls,
-        principals,
-        resources,
-        hosts,
-        _unreached(world, principals, resources),
+        _relevant(world, what, block.resources),
+        *block,
+        _unreached(world, block),
         world.settings,
         world.semantics,
         what.operations,
     ):
-        resource = decided.resource
         bad = [item for item in decided.by_host.items() if item[1].decision == decision]
         if not bad:
             continue
@@ -265,10 +268,9 @@ def _decide(
         for principal in decided.principals:
             hit = Hit(
                 is_beyond=True,
-                is_symbol=ANY_OTHER in (resource.resource_name, principal.partition(":")[2]),
+                is_symbol=ANY_OTHER in (decided.resource[1], principal.partition(":")[2]),
                 principal=principal,
-                resource_type=resource.resource_type,
-                resource_name=resource.resource_name,
+                **decided.resource._asdict(),
                 operation=decided.operation,
                 place="",
             )
@@ -295,25 +297,16 @@ def _relevant(world: World, what: What, resources: Sequence[Resource]) -> list[A
     ]
 
 
-def _unreached(
-    world: World, principals: Sequence[str], resources: Sequence[Resource]
-) -> frozenset[Resource]:
+def _unreached(world: World, block: _Block) -> frozenset[Resource]:
     """Return resources that no ACL reaches, as far as ``decide_outside`` asks for them."""
-    if len(principals) != 1 or not world.settings.allow_everyone:
+    if len(block.principals) != 1 or not world.settings.allow_everyone:
         return frozenset()
-    index = _index(list(world.acls.values()), world.semantics)
-    return frozenset(r for r in resources if not index.matches(r.resource_type, r.resource_name))
+    index = AclIndex.of(world.acls.values(), world.semantics)
+    return frozenset(r for r in block.resources if not index.reaching(*r))
 
 
-def _index(acls: Sequence[Acl], semantics: Semantics) -> PatternIndex:
-    rows = ((n, a.resource_type, a.pattern_type, a.resource_name) for n, a in enumerate(acls))
-    return PatternIndex.build(rows, semantics)
-
-
-def _example(
-    world: World, hit: Hit, question: Question, beyond: Mapping[Hit, tuple[str, Verdict]]
-) -> Example:
-    host, verdict = beyond[hit] if hit.is_beyond else find_ruling(world.connection, question, hit)
+def _example(world: World, hit: Hit, question: DutyQuestion, unlisted: _Unlisted) -> Example:
+    host, verdict = unlisted[hit] if hit.is_beyond else find_ruling(world.connection, question, hit)
     return Example(
         principal=hit.principal,
         host=host,

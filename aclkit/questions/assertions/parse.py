@@ -70,7 +70,7 @@ def parse_assertions(text: str, source: str) -> list[Assertion]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Table:
+class _TomlTable:
     """A table of the file: it reads its keys, and says where they are when they are bad."""
 
     source: str
@@ -108,10 +108,10 @@ class _Table:
 
 def _read(
     content: Mapping[str, object], source: str, text: str
-) -> tuple[dict[str, bool], list[_Table]]:
-    """Tell the settings of the file from its tables."""
+) -> tuple[dict[str, bool], list[_TomlTable]]:
+    """Return the settings of the file, and its tables."""
     settings: dict[str, bool] = {}
-    tables: list[_Table] = []
+    tables: list[_TomlTable] = []
     for key, value in content.items():
         try:
             if key in _SETTINGS:
@@ -121,7 +121,7 @@ def _read(
                 for n, values in enumerate(_tables(value)):
                     name = values.get("name")
                     tables.append(
-                        _Table(
+                        _TomlTable(
                             source=source, text=text, kind=kind, number=n, values=values, name=name
                         )
                     )
@@ -140,7 +140,7 @@ def _kind(key: str) -> Kind:
     raise UsageError(f"unknown key, expected some of {', '.join((*KINDS, *_SETTINGS))}")
 
 
-def _assertion(table: _Table, settings: Mapping[str, bool]) -> Assertion:
+def _assertion(table: _TomlTable, settings: Mapping[str, bool]) -> Assertion:
     kind = table.kind
     table.refuse_unknown(_KEYS[kind])
     name = table.get("name", _text)
@@ -164,7 +164,7 @@ def _assertion(table: _Table, settings: Mapping[str, bool]) -> Assertion:
     )
 
 
-def _who(table: _Table, *, is_inverted: bool, super_users: bool) -> Who:
+def _who(table: _TomlTable, *, is_inverted: bool, super_users: bool) -> Who:
     names = table.get("principals", _patterns(_principal))
     if is_inverted and names is None and not table.values.get("principal_attributes"):
         table.refuse("principals", "expected who may, by name or by principal_attributes")
@@ -177,7 +177,7 @@ def _who(table: _Table, *, is_inverted: bool, super_users: bool) -> Who:
     )
 
 
-def _what(table: _Table) -> What:
+def _what(table: _TomlTable) -> What:
     what = What(
         operations=table.get("operations", _operations),
         names=table.get("resources", _patterns(_resource)),
@@ -192,7 +192,7 @@ def _what(table: _Table) -> What:
     return what
 
 
-def _duties(table: _Table) -> tuple[What, ...]:
+def _duties(table: _TomlTable) -> tuple[What, ...]:
     found = table.get("duties", _tables) or ()
     if len(found) < 2:
         table.refuse("duties", f"expected two duties or more, found {len(found)}")

@@ -21,7 +21,7 @@ from aclkit.warehouse.sql import fetch
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Question:
+class DutyQuestion:
     """What of the inventory an assertion's duty is about.
 
     Attributes:
@@ -43,7 +43,7 @@ class Question:
 
 def count_hits(
     connection: duckdb.DuckDBPyConnection,
-    question: Question,
+    question: DutyQuestion,
     kind: Kind,
     beyond: Sequence[Hit],
     endless: Iterable[str],
@@ -60,7 +60,7 @@ def count_hits(
     values = [
         question.cluster_id,
         list(question.principals),
-        *_columns(((r.resource_type, r.resource_name) for r in question.resources), 2),
+        *_columns(question.resources, 2),
         *_columns(question.operations, 2),
         list(question.hosts),
         question.decision,
@@ -75,7 +75,7 @@ def count_hits(
 
 
 def find_ruling(
-    connection: duckdb.DuckDBPyConnection, question: Question, hit: Hit
+    connection: duckdb.DuckDBPyConnection, question: DutyQuestion, hit: Hit
 ) -> tuple[str, Verdict]:
     """Return a host from which a decision of the tables speaks against an assertion.
 

@@ -144,7 +144,7 @@ def _symbols(patterns: Mapping[str, tuple[str, str]]) -> dict[Text, Symbols]:
 
 
 def _resources(acls: Iterable[Acl], inventory: Asked, semantics: Semantics) -> dict[str, Dimension]:
-    rows = sorted({(acl.resource_type, acl.pattern_type, acl.resource_name) for acl in acls})
+    rows = sorted({acl.pattern for acl in acls})
     index = PatternIndex.build(((n, *row) for n, row in enumerate(rows)), semantics)
     texts: dict[str, dict[Text, Symbols]] = {kind: {} for kind in OPERATIONS_OF_TYPE}
     taken: dict[str, set[str]] = {kind: set() for kind in OPERATIONS_OF_TYPE}

@@ -16,7 +16,7 @@ KINDS: Final = (GAINED, LOST, REDECIDED)
 """``redecided`` is the same decision by another ACL or rule."""
 
 
-class AccessChange(NamedTuple):
+class DecisionChange(NamedTuple):
     """An operation that is decided otherwise, from hosts that fare alike."""
 
     operation: str
@@ -32,19 +32,19 @@ class AccessChange(NamedTuple):
         return GAINED if self.after.decision == ALLOWED else LOST
 
 
-class Outcome(NamedTuple):
+class PrincipalChanges(NamedTuple):
     """All that is decided otherwise for a principal on a resource.
 
     One outcome stands for many principals and resources and is counted once, by ``KINDS``:
     ``weights`` says how many (operation, host) there are, ``lines`` how many changes.
     """
 
-    changes: tuple[AccessChange, ...]
+    changes: tuple[DecisionChange, ...]
     weights: tuple[int, int, int]
     lines: tuple[int, int, int]
 
     @classmethod
-    def of(cls, changes: Iterable[AccessChange]) -> Outcome:
+    def of(cls, changes: Iterable[DecisionChange]) -> PrincipalChanges:
         """Count what is decided otherwise."""
         kept = tuple(changes)
         weights, lines = dict.fromkeys(KINDS, 0), dict.fromkeys(KINDS, 0)
@@ -54,29 +54,29 @@ class Outcome(NamedTuple):
             lines[kind] += 1
         return cls(kept, _by_kind(weights), _by_kind(lines))
 
-    def without_hosts(self, hosts: Set[str]) -> Outcome:
+    def without_hosts(self, hosts: Set[str]) -> PrincipalChanges:
         """Leave hosts out."""
         return self._only(lambda names: tuple(name for name in names if name not in hosts))
 
-    def at_host(self, host: str) -> Outcome:
+    def at_host(self, host: str) -> PrincipalChanges:
         """Keep one host only."""
         return self._only(lambda names: (host,) if host in names else ())
 
-    def _only(self, keep: Callable[[tuple[str, ...]], tuple[str, ...]]) -> Outcome:
+    def _only(self, keep: Callable[[tuple[str, ...]], tuple[str, ...]]) -> PrincipalChanges:
         changes = (change._replace(hosts=keep(change.hosts)) for change in self.changes)
-        return Outcome.of(change for change in changes if change.hosts)
+        return PrincipalChanges.of(change for change in changes if change.hosts)
 
 
 def _by_kind(counts: Mapping[str, int]) -> tuple[int, int, int]:
     return counts[GAINED], counts[LOST], counts[REDECIDED]
 
 
-Outcomes = Sequence[tuple[tuple[str, ...], Outcome]]
+ChangesByPrincipals = Sequence[tuple[tuple[str, ...], PrincipalChanges]]
 """Principals that fare alike on a resource, and what is decided otherwise for them."""
 
 
-class Part(NamedTuple):
+class ResourceChanges(NamedTuple):
     """What is decided otherwise on a resource."""
 
     resource: Resource
-    outcomes: Outcomes
+    outcomes: ChangesByPrincipals

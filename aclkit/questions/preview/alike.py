@@ -13,7 +13,7 @@ from aclkit.rules.patterns.match import names_exactly
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Group:
+class AclGroup:
     """ACLs with one pattern and one principal, before and after."""
 
     number: int
@@ -37,8 +37,8 @@ class PatternGroups:
         is_there: whether some ACL has the pattern, before and after.
     """
 
-    exact: dict[str, Group] = field(default_factory=dict)
-    shared: dict[str, Group] = field(default_factory=dict)
+    exact: dict[str, AclGroup] = field(default_factory=dict)
+    shared: dict[str, AclGroup] = field(default_factory=dict)
     changed: list[str] = field(default_factory=list)
     is_there: list[bool] = field(default_factory=lambda: [False, False])
 
@@ -61,12 +61,12 @@ class People:
     Attributes:
         who: ACL principal → the principals that it matches.
         class_of: principal → its class.
-        touched: what was asked before: ACL principals → classes and their principals, and these.
+        affected: what was asked before: ACL principals → classes and their principals, and these.
     """
 
     who: Mapping[str, Sequence[str]]
     class_of: Mapping[str, PeopleClass]
-    touched: dict[frozenset[str] | None, _Touched] = field(default_factory=dict)
+    affected: dict[frozenset[str] | None, _Affected] = field(default_factory=dict)
 
     @classmethod
     def of(cls, change: Change, names: Iterable[str], acls: Iterable[Acl]) -> People:
@@ -93,7 +93,7 @@ class People:
         Yields principals, the numbers of the groups that apply to them, and whether they are
         super users.
         """
-        classes, wanted = self._touched(texts)
+        classes, wanted = self._affected(texts)
         own: dict[str, list[int]] = {}
         for pattern in patterns:
             for name in pattern.exact.keys() & wanted:
@@ -110,20 +110,20 @@ class People:
             for numbers, alike in found.items():
                 yield tuple(alike), numbers, people.is_super
 
-    def _touched(self, texts: frozenset[str] | None) -> _Touched:
+    def _affected(self, texts: frozenset[str] | None) -> _Affected:
         """Put the principals of some ACL principals, or all, together by their classes."""
-        if texts not in self.touched:
+        if texts not in self.affected:
             names = frozenset(self.class_of)
             if texts is not None:
                 names = frozenset(name for text in texts for name in self.who.get(text, ()))
             classes: dict[PeopleClass, list[str]] = {}
             for name in sorted(names):
                 classes.setdefault(self.class_of[name], []).append(name)
-            self.touched[texts] = classes, names
-        return self.touched[texts]
+            self.affected[texts] = classes, names
+        return self.affected[texts]
 
 
-_Touched = tuple[dict[PeopleClass, list[str]], frozenset[str]]
+_Affected = tuple[dict[PeopleClass, list[str]], frozenset[str]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -162,18 +162,17 @@ class Hosts:
         return self.classes[key]
 
 
-def group_acls(change: Change) -> tuple[dict[tuple[str, str, str], PatternGroups], list[Group]]:
+def group_acls(change: Change) -> tuple[dict[tuple[str, str, str], PatternGroups], list[AclGroup]]:
     """Put the ACLs of both states into groups; patterns and groups are numbered in one order."""
     before, after = change.before.acls, change.after.acls
     members: dict[tuple[tuple[str, str, str], str], tuple[list[Acl], list[Acl]]] = {}
     for at, acls in enumerate((before, after)):
         for _, acl in sorted(acls.items()):
-            key = acl.resource_type, acl.pattern_type, acl.resource_name
-            members.setdefault((key, acl.principal), ([], []))[at].append(acl)
+            members.setdefault((acl.pattern, acl.principal), ([], []))[at].append(acl)
     patterns: dict[tuple[str, str, str], PatternGroups] = {}
-    groups: list[Group] = []
+    groups: list[AclGroup] = []
     for (key, principal), (then, now) in members.items():
-        group = Group(len(groups), tuple(then), tuple(now))
+        group = AclGroup(len(groups), tuple(then), tuple(now))
         groups.append(group)
         pattern = patterns.setdefault(key, PatternGroups())
         exact = names_exactly(principal, change.semantics)

@@ -10,17 +10,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from aclkit.errors import DataError, UsageError
+from aclkit.model import facts
 from aclkit.model.acl import Acl
-from aclkit.model.facts import (
-    ABORT_TXN,
-    ADD_ACL,
-    BEGIN_TXN,
-    END_TXN,
-    FACT,
-    REJECT,
-    REMOVE_ACL,
-    SourceRow,
-)
 from aclkit.pipeline.replay.transactions import COMMITTED, Marker, find_spans
 from aclkit.pipeline.sources.acls_list import read_acls_list
 from aclkit.pipeline.sources.files import read_user_file, shown, unpack
@@ -71,13 +62,13 @@ def read_change_set(path: str, before: State) -> ChangeSet:
     return ChangeSet(after=change.after, notes=(note,))
 
 
-def apply_records(rows: Sequence[SourceRow], before: State) -> ChangeSet:
+def apply_records(rows: Sequence[facts.SourceRow], before: State) -> ChangeSet:
     """Add and remove what records say; those of a transaction at its end, if it has one."""
     acls = dict(before.acls)
     effects, notes = _in_effect(rows)
     for row in effects:
         acl_id = row.acl_id or ""
-        is_add = row.record_type == ADD_ACL
+        is_add = row.record_type == facts.ADD_ACL
         if is_add == (acl_id in acls):
             said = "adds an ACL that is there" if is_add else "removes an ACL that is not there"
             notes.append(f"offset {row.log_offset} {said}: {acl_id}")
@@ -88,7 +79,7 @@ def apply_records(rows: Sequence[SourceRow], before: State) -> ChangeSet:
     return ChangeSet(after=State(acls=acls, settings=before.settings), notes=tuple(notes))
 
 
-def apply_listing(rows: Sequence[SourceRow], before: State) -> ChangeSet:
+def apply_listing(rows: Sequence[facts.SourceRow], before: State) -> ChangeSet:
     """Take a listing for the whole state; ACLs that stay keep their ids."""
     listed = {acl.binding: acl for n, row in enumerate(rows) for acl in [_acl(row, f"listed-{n}")]}
     acls = {name: acl for name, acl in before.acls.items() if acl.binding in listed}
@@ -97,17 +88,17 @@ def apply_listing(rows: Sequence[SourceRow], before: State) -> ChangeSet:
     return ChangeSet(after=State(acls={**acls, **new}, settings=before.settings), notes=())
 
 
-def _usable(rows: Iterable[SourceRow]) -> list[SourceRow]:
+def _usable(rows: Iterable[facts.SourceRow]) -> list[facts.SourceRow]:
     """Return the facts of a file; a row that cannot be used ends it."""
     # All of it is read first: of a file that is something else, the reader says so at its end.
     read = list(rows)
-    bad = next((row for row in read if row.kind == REJECT), None)
+    bad = next((row for row in read if row.kind == facts.REJECT), None)
     if bad is not None:
         raise DataError(f"{bad.source}, line {bad.position}: {bad.reason}")
-    return [row for row in read if row.kind == FACT]
+    return [row for row in read if row.kind == facts.FACT]
 
 
-def _in_effect(rows: Sequence[SourceRow]) -> tuple[list[SourceRow], list[str]]:
+def _in_effect(rows: Sequence[facts.SourceRow]) -> tuple[list[facts.SourceRow], list[str]]:
     """Return the ACL records that take effect, in the order in which they do, and what does not.
 
     A file may hold records of other things too, within transactions as well.
@@ -132,18 +123,9 @@ def _in_effect(rows: Sequence[SourceRow]) -> tuple[list[SourceRow], list[str]]:
     return [row for *_, row in sorted(effects, key=lambda effect: effect[:2])], notes
 
 
-_CHANGES: Final = (ADD_ACL, REMOVE_ACL)
-_MARKERS: Final = (BEGIN_TXN, END_TXN, ABORT_TXN)
+_CHANGES: Final = (facts.ADD_ACL, facts.REMOVE_ACL)
+_MARKERS: Final = (facts.BEGIN_TXN, facts.END_TXN, facts.ABORT_TXN)
 
 
-def _acl(row: SourceRow, acl_id: str) -> Acl:
-    return Acl(
-        acl_id=acl_id,
-        resource_type=row.resource_type or "",
-        resource_name=row.resource_name or "",
-        pattern_type=row.pattern_type or "",
-        principal=row.principal or "",
-        host=row.host or "",
-        operation=row.operation or "",
-        permission_type=row.permission_type or "",
-    )
+def _acl(row: facts.SourceRow, acl_id: str) -> Acl:
+    return Acl(acl_id=acl_id, **{name: getattr(row, name) or "" for name in Acl.__slots__[1:]})

@@ -1,6 +1,6 @@
 """Two states → the decisions that differ between them, in classes of cells that fare alike. Pure.
 
-Only what a changed ACL may touch is looked at: the principals that it may be for, on the
+Only what a changed ACL may affect is looked at: the principals that it may be for, on the
 resources that its pattern reaches; everybody, where a resource gets its first ACL or loses its
 last. Cells that the same ACLs match in both states are decided once
 (``aclkit.rules.decide.rules`` is the specification).
@@ -16,8 +16,13 @@ from aclkit.model.acl import Acl
 from aclkit.model.operation import OPERATIONS_OF_TYPE, coverage
 from aclkit.model.resource import Resource
 from aclkit.model.semantics import BROKER
-from aclkit.questions.preview.access_change import AccessChange, Outcome, Outcomes, Part
-from aclkit.questions.preview.alike import Group, Hosts, PatternGroups, People, group_acls
+from aclkit.questions.preview.access_change import (
+    ChangesByPrincipals,
+    DecisionChange,
+    PrincipalChanges,
+    ResourceChanges,
+)
+from aclkit.questions.preview.alike import AclGroup, Hosts, PatternGroups, People, group_acls
 from aclkit.questions.preview.state import Asked, Change, State
 from aclkit.questions.query.outside import Verdict
 from aclkit.rules.decide.broker_rescan import BrokerRescan
@@ -26,21 +31,21 @@ from aclkit.rules.decide.rules import conclude
 from aclkit.rules.patterns.trie import PatternIndex
 
 
-def compare(change: Change, asked: Asked) -> Iterator[Part]:
+def compare(change: Change, asked: Asked) -> Iterator[ResourceChanges]:
     """Yield what differs, resource by resource in the order asked.
 
     A decision differs when its result, its rule or its deciding ACL does.
     """
-    if not (change.touched or change.changes_settings):
+    if not (change.affected or change.changes_settings):
         return
     comparison = _Comparison.of(change, asked)
     for resource in asked.resources:
         outcomes = comparison.decide(resource)
         if outcomes:
-            yield Part(resource, outcomes)
+            yield ResourceChanges(resource, outcomes)
 
 
-class _Place(NamedTuple):
+class _ResourceKind(NamedTuple):
     """All that a resource says about how it is decided, but for the patterns that reach it.
 
     ``is_open``: no ACL reaches it and the default allows; ``wildcard_last``: what a broker's order
@@ -53,25 +58,27 @@ class _Place(NamedTuple):
 
 
 _Sides = tuple[list[Acl], list[Acl]]
-_Rules = dict[tuple[tuple[int, ...], tuple[bool, bool]], Outcome]
-"""Groups of ACLs, and who is a super user → what they decide otherwise at a place."""
-_OneRule = tuple[_Place, str, tuple[int, ...], tuple[bool, bool]]
-"""A place, an operation, the groups with an ACL that covers it, and who is a super user."""
+_Rules = dict[tuple[tuple[int, ...], tuple[bool, bool]], PrincipalChanges]
+"""Groups of ACLs, and who is a super user → what they decide otherwise on a kind of resource."""
+_OneRule = tuple[_ResourceKind, str, tuple[int, ...], tuple[bool, bool]]
+"""A kind of resource, an operation, the groups that cover it, and who is a super user."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Comparison:
     change: Change
     patterns: Sequence[PatternGroups]
-    groups: Sequence[Group]
+    groups: Sequence[AclGroup]
     index: PatternIndex
-    touching: PatternIndex
+    affected: PatternIndex
     rescans: tuple[BrokerRescan, BrokerRescan]
     people: People
     hosts: Hosts
-    known: dict[tuple[_Place, tuple[int, ...]], Outcomes] = field(default_factory=dict)
-    rules: dict[_Place, _Rules] = field(default_factory=dict)
-    changes: dict[_OneRule, tuple[AccessChange, ...]] = field(default_factory=dict)
+    known: dict[tuple[_ResourceKind, tuple[int, ...]], ChangesByPrincipals] = field(
+        default_factory=dict
+    )
+    rules: dict[_ResourceKind, _Rules] = field(default_factory=dict)
+    changes: dict[_OneRule, tuple[DecisionChange, ...]] = field(default_factory=dict)
     covering: dict[int, Mapping[str, _Sides]] = field(default_factory=dict)
     keys: dict[str, dict[str, tuple[Any, ...]]] = field(default_factory=dict)
 
@@ -87,7 +94,7 @@ class _Comparison:
             patterns=grouped,
             groups=groups,
             index=PatternIndex.build(rows, change.semantics),
-            touching=PatternIndex.build(
+            affected=PatternIndex.build(
                 (row for row in rows if grouped[row[0]].changed), change.semantics
             ),
             rescans=(_rescan(change.before, change), _rescan(change.after, change)),
@@ -95,19 +102,17 @@ class _Comparison:
             hosts=Hosts.of(change, asked.hosts, acls),
         )
 
-    def decide(self, resource: Resource) -> Outcomes:
+    def decide(self, resource: Resource) -> ChangesByPrincipals:
         """Return who fares otherwise on a resource, and how."""
-        kind, name = resource.resource_type, resource.resource_name
-        before, after = (rescan.wildcard_last(kind, name) for rescan in self.rescans)
-        if not (
-            self.change.changes_settings or before != after or self.touching.matches(kind, name)
-        ):
+        before, after = (rescan.wildcard_last(*resource) for rescan in self.rescans)
+        is_affected = self.change.changes_settings or before != after
+        if not (is_affected or self.affected.matches(*resource)):
             return ()
-        numbers = tuple(self.index.matches(kind, name))
-        place = _Place(kind, self._is_open(numbers), (before, after))
-        if (place, numbers) not in self.known:
-            self.known[place, numbers] = tuple(self._fates(place, numbers))
-        return self.known[place, numbers]
+        numbers = tuple(self.index.matches(*resource))
+        kind = _ResourceKind(resource.resource_type, self._is_open(numbers), (before, after))
+        if (kind, numbers) not in self.known:
+            self.known[kind, numbers] = tuple(self._compare(kind, numbers))
+        return self.known[kind, numbers]
 
     def _is_open(self, numbers: Sequence[int]) -> tuple[bool, bool]:
         """Whether the default allows everybody, before and after."""
@@ -118,70 +123,69 @@ class _Comparison:
         )
         return then, now
 
-    def _fates(
-        self, place: _Place, numbers: Sequence[int]
-    ) -> Iterator[tuple[tuple[str, ...], Outcome]]:
-        """Decide each set of ACLs that some of the principals touched have at a place."""
+    def _compare(
+        self, kind: _ResourceKind, numbers: Sequence[int]
+    ) -> Iterator[tuple[tuple[str, ...], PrincipalChanges]]:
+        """Decide each set of ACLs that some principals have on a kind of resource."""
         patterns = [self.patterns[number] for number in numbers]
-        is_wide = self._is_wide(place)
+        is_wide = self._is_wide(kind)
         texts = None if is_wide else frozenset(t for pattern in patterns for t in pattern.changed)
-        rules = self.rules.setdefault(place, {})
+        rules = self.rules.setdefault(kind, {})
         for principals, own, is_super in self.people.alike(patterns, texts):
             if (own, is_super) not in rules:
                 groups = [self.groups[number] for number in own]
-                rules[own, is_super] = Outcome.of(self._decide(place, groups, is_super))
+                rules[own, is_super] = PrincipalChanges.of(self._decide(kind, groups, is_super))
             outcome = rules[own, is_super]
             if outcome.changes:
                 yield principals, outcome
 
-    def _is_wide(self, place: _Place) -> bool:
-        """Whether a change touches everybody at a place, whatever their ACLs."""
+    def _is_wide(self, kind: _ResourceKind) -> bool:
+        """Whether a change affects everybody, whatever their ACLs."""
         return (
             self.change.changes_settings
-            or place.is_open[0] != place.is_open[1]
-            or place.wildcard_last[0] != place.wildcard_last[1]
+            or kind.is_open[0] != kind.is_open[1]
+            or kind.wildcard_last[0] != kind.wildcard_last[1]
         )
 
     def _decide(
-        self, place: _Place, groups: Sequence[Group], is_super: tuple[bool, bool]
-    ) -> Iterator[AccessChange]:
-        """Decide the operations that a change may touch; each once for the ACLs that cover it."""
-        is_wide = self._is_wide(place)
+        self, kind: _ResourceKind, groups: Sequence[AclGroup], is_super: tuple[bool, bool]
+    ) -> Iterator[DecisionChange]:
+        """Decide the operations that a change may affect; each once for the ACLs that cover it."""
+        is_wide = self._is_wide(kind)
         mine = [(group.number, self._by_operation(group)) for group in groups]
-        for operation in OPERATIONS_OF_TYPE[place.resource_type]:
+        for operation in OPERATIONS_OF_TYPE[kind.resource_type]:
             covering = [(number, by[operation]) for number, by in mine if operation in by]
             if not (is_wide or any(before is not after for _, (before, after) in covering)):
                 continue
-            key = place, operation, tuple(number for number, _ in covering), is_super
+            key = kind, operation, tuple(number for number, _ in covering), is_super
             if key not in self.changes:
                 sides = [[acl for _, side in covering for acl in side[at]] for at in (0, 1)]
-                self.changes[key] = tuple(self._changes(place, operation, sides, is_super))
+                self.changes[key] = tuple(self._changes(kind, operation, sides, is_super))
             yield from self.changes[key]
 
     def _changes(
         self,
-        place: _Place,
+        kind: _ResourceKind,
         operation: str,
         sides: Sequence[Sequence[Acl]],
         is_super: tuple[bool, bool],
-    ) -> Iterator[AccessChange]:
+    ) -> Iterator[DecisionChange]:
         """Decide an operation by the ACLs that cover it, from each class of hosts, twice."""
-        is_wide = self._is_wide(place)
+        is_wide = self._is_wide(kind)
         found: dict[tuple[Verdict, Verdict], list[str]] = {}
         for hosts, texts in self.hosts.alike({acl.host for side in sides for acl in side}):
             hits = [[acl for acl in side if acl.host in texts] for side in sides]
             if not is_wide and hits[0] == hits[1]:
                 continue
             then, now = (
-                self._verdict(hits[at], operation, place, at, is_super=is_super[at])
-                for at in (0, 1)
+                self._verdict(hits[at], operation, kind, at, is_super=is_super[at]) for at in (0, 1)
             )
             if then != now:
                 found.setdefault((then, now), []).extend(hosts)
         for (then, now), names in found.items():
-            yield AccessChange(operation, tuple(sorted(names)), then, now)
+            yield DecisionChange(operation, tuple(sorted(names)), then, now)
 
-    def _by_operation(self, group: Group) -> Mapping[str, _Sides]:
+    def _by_operation(self, group: AclGroup) -> Mapping[str, _Sides]:
         """Return a group's ACLs by the operations that they cover, before and after.
 
         Both sides are one list where they agree.
@@ -196,17 +200,17 @@ class _Comparison:
         return self.covering[group.number]
 
     def _verdict(
-        self, hits: Sequence[Acl], operation: str, place: _Place, at: int, *, is_super: bool
+        self, hits: Sequence[Acl], operation: str, kind: _ResourceKind, at: int, *, is_super: bool
     ) -> Verdict:
         """Decide by the ACLs that match; their keys are worked out once, for an ACL meets many."""
         order = Order(
             operation,
             self.change.semantics,
-            place.wildcard_last[at],
+            kind.wildcard_last[at],
             self.keys.setdefault(operation, {}),
         )
-        ruling = conclude(hits, order, is_super=is_super, is_open=place.is_open[at])
-        return Verdict(ruling.decision, ruling.rule, ruling.acl_id)
+        is_open = kind.is_open[at]
+        return Verdict.of(conclude(hits, order, is_super=is_super, is_open=is_open))
 
 
 def _covering(acls: Iterable[Acl], operation: str) -> list[Acl]:

@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 
 from aclkit.model.acl import Acl
 from aclkit.model.resource import Resource
-from aclkit.questions.preview.access_change import KINDS, Part
+from aclkit.questions.preview.access_change import KINDS, ResourceChanges
 from aclkit.questions.query.outside import Verdict
 
 EQUIVALENT: Final = "equivalent"
@@ -20,7 +20,7 @@ LESS: Final = "less"
 INCOMPARABLE: Final = "incomparable"
 
 
-class Cell(NamedTuple):
+class ChangedCell(NamedTuple):
     """A decision that differs; ACLs as kafka-acls prints them, None where none decides."""
 
     principal: str
@@ -34,7 +34,7 @@ class Cell(NamedTuple):
     acl_after: str | None
 
 
-class Line(NamedTuple):
+class ChangedLine(NamedTuple):
     """The cells of a principal, operation and resource from hosts that fare alike."""
 
     principal: str
@@ -63,7 +63,7 @@ class Effect:
         acls: the ACLs of both states, by id.
     """
 
-    parts: Sequence[Part]
+    parts: Sequence[ResourceChanges]
     acls: Mapping[str, Acl]
 
     def count(self, kind: str) -> int:
@@ -79,7 +79,7 @@ class Effect:
             for principals, outcome in part.outcomes
         )
 
-    def lines(self, kind: str) -> Iterator[Line]:
+    def lines(self, kind: str) -> Iterator[ChangedLine]:
         """Yield what became so: by resource, principal and operation, hosts together."""
         at = KINDS.index(kind)
         for resource, outcomes in self.parts:
@@ -92,7 +92,7 @@ class Effect:
             for name, number in mine:
                 for change in outcomes[number][1].changes:
                     if change.kind == kind:
-                        yield Line(
+                        yield ChangedLine(
                             name,
                             change.hosts,
                             change.operation,
@@ -101,14 +101,15 @@ class Effect:
                             change.after,
                         )
 
-    def cells(self, kind: str) -> Iterator[Cell]:
+    def cells(self, kind: str) -> Iterator[ChangedCell]:
         """Yield what became so, each cell."""
         for line in self.lines(kind):
             acls = self.render(line.before), self.render(line.after)
             decisions = line.before.decision, line.after.decision
-            kind_name = line.resource.resource_type, line.resource.resource_name
             for host in line.hosts:
-                yield Cell(line.principal, host, line.operation, *kind_name, *decisions, *acls)
+                yield ChangedCell(
+                    line.principal, host, line.operation, *line.resource, *decisions, *acls
+                )
 
     def render(self, verdict: Verdict) -> str | None:
         """Write the deciding ACL of a verdict as kafka-acls prints it."""
@@ -163,11 +164,9 @@ def verdict_of(*, gained: bool, lost: bool) -> str:
     return EQUIVALENT
 
 
-def sorted_parts(parts: Iterable[Part]) -> list[Part]:
+def sorted_parts(parts: Iterable[ResourceChanges]) -> list[ResourceChanges]:
     """Sort parts by resource."""
-    return sorted(
-        parts, key=lambda part: (part.resource.resource_type, part.resource.resource_name)
-    )
+    return sorted(parts, key=lambda part: part.resource)
 
 
 def _plus(total: _Weights, weights: _Weights, times: int) -> _Weights:

@@ -63,7 +63,7 @@ def fill(symbols: Symbols, *, run: str, one: str) -> str:
 
 
 def _reachable(left: Symbols, right: Symbols) -> list[int]:
-    """Say for each pair of places whether some text matches what is left of both patterns.
+    """Return for each pair of places whether some text matches what is left of both patterns.
 
     A number for each place of the left pattern; its bits are the places of the right one. They are
     found a whole row at a time: strangers' globs are long and have many stars.

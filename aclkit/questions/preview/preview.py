@@ -6,9 +6,22 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from aclkit.model.resource import Resource
-from aclkit.questions.preview.access_change import GAINED, KINDS, LOST, Outcome, Part
+from aclkit.questions.preview.access_change import (
+    GAINED,
+    KINDS,
+    LOST,
+    PrincipalChanges,
+    ResourceChanges,
+)
 from aclkit.questions.preview.compare import compare
-from aclkit.questions.preview.effect import MORE, Cell, Effect, Line, sorted_parts, verdict_of
+from aclkit.questions.preview.effect import (
+    MORE,
+    ChangedCell,
+    ChangedLine,
+    Effect,
+    sorted_parts,
+    verdict_of,
+)
 from aclkit.questions.preview.proof import prove
 from aclkit.questions.preview.state import Asked, Change, with_named
 from aclkit.questions.preview.witness import Witness, find_witnesses
@@ -57,12 +70,12 @@ class Preview:
         return [self.effect, *(coming.effect for coming in self.to_come)]
 
     @property
-    def example(self) -> Cell | None:
+    def example(self) -> ChangedCell | None:
         """A decision that shows the verdict; of an incomparable change one that is lost."""
         return next((cell for effect in self.effects for cell in effect.cells(self._shown)), None)
 
     @property
-    def example_line(self) -> tuple[Line, Effect] | None:
+    def example_line(self) -> tuple[ChangedLine, Effect] | None:
         """The same decision, as the line that it stands in."""
         lines = ((line, effect) for effect in self.effects for line in effect.lines(self._shown))
         return next(lines, None)
@@ -75,8 +88,8 @@ class Preview:
 def preview(change: Change, inventory: Asked) -> Preview:
     """Compare two states on an inventory and on witnesses of the names to come.
 
-    Asked about are the inventory, whatever the touched ACLs name letter by letter, and for each
-    touched pattern its any-other witness and one of each overlap with one other pattern.
+    Asked about are the inventory, whatever the affected ACLs name letter by letter, and for each
+    affected pattern its any-other witness and one of each overlap with one other pattern.
     """
     asked = with_named(inventory, change)
     witnesses = find_witnesses(change, asked)
@@ -103,7 +116,7 @@ def preview(change: Change, inventory: Asked) -> Preview:
 
 def _compare(
     change: Change, asked: Asked, witnesses: Sequence[Witness]
-) -> tuple[list[Part], list[list[Part]]]:
+) -> tuple[list[ResourceChanges], list[list[ResourceChanges]]]:
     """Compare everything at once: what is asked about, and apart what each witness shows."""
     everything = asked.with_more(
         (w.principal for w in witnesses if w.principal),
@@ -111,8 +124,8 @@ def _compare(
         (w.resource for w in witnesses if w.resource),
     )
     shows = _Shows.of(asked, witnesses)
-    known: list[Part] = []
-    to_come: list[list[Part]] = [[] for _ in witnesses]
+    known: list[ResourceChanges] = []
+    to_come: list[list[ResourceChanges]] = [[] for _ in witnesses]
     for part in compare(change, everything):
         for number, piece in shows.pieces(part):
             (known if number is None else to_come[number]).append(piece)
@@ -144,7 +157,7 @@ class _Shows:
             new_hosts=frozenset(hosts.keys() - {*asked.hosts}),
         )
 
-    def pieces(self, part: Part) -> Iterator[tuple[int | None, Part]]:
+    def pieces(self, part: ResourceChanges) -> Iterator[tuple[int | None, ResourceChanges]]:
         """Cut a part into what is asked about (None) and what each witness shows.
 
         A cell that several new names meet in is shown by its resource, else by its principal. What
@@ -157,24 +170,24 @@ class _Shows:
         if not (self.new_principals or self.new_hosts):
             yield None, part
             return
-        kept: list[tuple[tuple[str, ...], Outcome]] = []
+        kept: list[tuple[tuple[str, ...], PrincipalChanges]] = []
         for principals, outcome in part.outcomes:
             for name in self.new_principals.intersection(principals):
-                yield self.principals[name], Part(part.resource, [((name,), outcome)])
+                yield self.principals[name], ResourceChanges(part.resource, [((name,), outcome)])
             names = tuple(name for name in principals if name not in self.new_principals)
             for host in self.new_hosts if names else ():
                 here = outcome.at_host(host)
                 if here.changes:
-                    yield self.hosts[host], Part(part.resource, [(names, here)])
+                    yield self.hosts[host], ResourceChanges(part.resource, [(names, here)])
             rest = outcome.without_hosts(self.new_hosts)
             if names and rest.changes:
                 kept.append((names, rest))
         if kept:
-            yield None, Part(part.resource, kept)
+            yield None, ResourceChanges(part.resource, kept)
 
 
 def _prove(change: Change, *, gained: bool, lost: bool) -> str | None:
-    """Say what containment proves beyond what was looked at."""
+    """Return what containment proves beyond what was looked at."""
     if gained and lost:
         return None
     no_gain, no_loss = prove(change)
@@ -185,7 +198,7 @@ def _prove(change: Change, *, gained: bool, lost: bool) -> str | None:
     return None
 
 
-def _has(parts: Iterable[Part], kind: str) -> bool:
+def _has(parts: Iterable[ResourceChanges], kind: str) -> bool:
     at = KINDS.index(kind)
     return any(outcome.weights[at] for part in parts for _, outcome in part.outcomes)
 

@@ -63,10 +63,7 @@ class _Covers:
     @classmethod
     def of(cls, state: State, semantics: Semantics) -> _Covers:
         acls = list(state.acls.values())
-        rows = (
-            (number, acl.resource_type, acl.pattern_type, acl.resource_name)
-            for number, acl in enumerate(acls)
-        )
+        rows = ((number, *acl.pattern) for number, acl in enumerate(acls))
         return cls(acls, PatternIndex.build(rows, semantics), semantics)
 
     def has_same(self, narrow: Acl) -> bool:

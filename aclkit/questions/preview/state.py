@@ -71,7 +71,7 @@ class Change:
         return _only_in(self.before.acls, self.after.acls)
 
     @property
-    def touched(self) -> list[Acl]:
+    def affected(self) -> list[Acl]:
         """Both."""
         return [*self.added, *self.removed]
 
@@ -113,13 +113,13 @@ def with_named(asked: Asked, change: Change) -> Asked:
     Who asks for an ACL asks about them, in the inventory or not.
     """
     semantics = change.semantics
-    touched = change.touched
+    affected = change.affected
     return asked.with_more(
-        (acl.principal for acl in touched if names_exactly(acl.principal, semantics)),
-        (acl.host for acl in touched if canonical_host(acl.host) == acl.host),
+        (acl.principal for acl in affected if names_exactly(acl.principal, semantics)),
+        (acl.host for acl in affected if canonical_host(acl.host) == acl.host),
         (
             Resource(acl.resource_type, acl.resource_name)
-            for acl in touched
+            for acl in affected
             if acl.resource_type in OPERATIONS_OF_TYPE and _is_name(acl, semantics)
         ),
     )

@@ -18,7 +18,7 @@ from aclkit.rules.patterns.match import reaches
 from aclkit.rules.patterns.specificity import pattern_specificity
 
 
-class Access(NamedTuple):
+class TopicAccess(NamedTuple):
     """What a principal may do to a topic to come, or not, from hosts that fare alike."""
 
     principal: str
@@ -41,7 +41,7 @@ class TopicToCome:
     topic: Resource
     is_known: bool
     governed_by: tuple[Acl, ...]
-    accesses: tuple[Access, ...]
+    accesses: tuple[TopicAccess, ...]
 
     def count(self, decision: str) -> int:
         """Return how many (principal, host, operation) are decided so."""
@@ -51,7 +51,7 @@ class TopicToCome:
 def preview_topics(
     names: Sequence[str], state: State, inventory: Asked, semantics: Semantics
 ) -> list[TopicToCome]:
-    """Say what governs each topic, and decide it for all principals and hosts.
+    """Return what governs each topic, decided for all principals and hosts.
 
     Raises:
         UsageError: no broker would create a topic of that name.
@@ -76,18 +76,12 @@ def parse_topic(name: str) -> Resource:
 
 def _preview(topic: Resource, state: State, inventory: Asked, semantics: Semantics) -> TopicToCome:
     acls = list(state.acls.values())
-    reaching = [a for a in acls if reaches(a, topic.resource_type, topic.resource_name, semantics)]
+    reaching = [a for a in acls if reaches(a, *topic, semantics)]
     decided = decide_outside(
-        acls,
-        inventory.principals,
-        [topic],
-        inventory.hosts,
-        frozenset(),
-        state.settings,
-        semantics,
+        acls, inventory.principals, [topic], inventory.hosts, frozenset(), state.settings, semantics
     )
     accesses = [
-        Access(principal, hosts, one.operation, verdict)
+        TopicAccess(principal, hosts, one.operation, verdict)
         for one in decided
         for hosts, verdict in _by_verdict(one.by_host)
         for principal in one.principals
@@ -95,7 +89,7 @@ def _preview(topic: Resource, state: State, inventory: Asked, semantics: Semanti
     return TopicToCome(
         topic=topic,
         is_known=topic in inventory.resources,
-        governed_by=tuple(sorted(reaching, key=lambda acl: _place(acl, semantics))),
+        governed_by=tuple(sorted(reaching, key=lambda acl: _precedence(acl, semantics))),
         accesses=tuple(sorted(accesses, key=_order)),
     )
 
@@ -108,12 +102,11 @@ def _by_verdict(by_host: Mapping[str, Verdict]) -> Iterator[tuple[tuple[str, ...
         yield tuple(hosts), verdict
 
 
-def _place(acl: Acl, semantics: Semantics) -> tuple[Any, ...]:
-    specificity = pattern_specificity(acl.pattern_type, acl.resource_name, semantics)
-    return specificity, acl.binding, acl.acl_id
+def _precedence(acl: Acl, semantics: Semantics) -> tuple[Any, ...]:
+    return pattern_specificity(*acl.pattern[1:], semantics), acl.binding, acl.acl_id
 
 
-def _order(access: Access) -> tuple[Any, ...]:
+def _order(access: TopicAccess) -> tuple[Any, ...]:
     is_denied = access.verdict.decision != ALLOWED
     return is_denied, access.principal, access.operation, access.hosts
 

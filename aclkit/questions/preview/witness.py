@@ -1,4 +1,4 @@
-"""The patterns that a change touches → names that stand for those to come. Pure.
+"""The patterns that a change affects → names that stand for those to come. Pure.
 
 A witness of a pattern is a name that stands in no inventory and that, as far as one is found,
 only this pattern reaches and what contains it: its "any other". A witness of an overlap is such
@@ -48,7 +48,7 @@ class Witness:
 
     Attributes:
         stands_for: in words.
-        is_overlap: it stands for what a touched pattern shares with another one.
+        is_overlap: it stands for what a affected pattern shares with another one.
         resource: the name, where it is a resource's; otherwise None.
         principal: the name, where it is a principal's.
         host: the name, where it is a host's.
@@ -80,20 +80,20 @@ def find_witnesses(change: Change, asked: Asked) -> list[Witness]:
 
     What reaches every name has the inventory's own "any other" for a witness.
     """
-    touched = change.touched
-    if not touched:
+    affected = change.affected
+    if not affected:
         return []
     found = [
-        *_Names.of(change, asked).witnesses({_pattern(acl): None for acl in touched}),
-        *_principals(touched, asked.principals, change.semantics),
-        *_hosts(touched, asked.hosts, change.semantics),
+        *_Names.of(change, asked).witnesses({acl.pattern: None for acl in affected}),
+        *_principals(affected, asked.principals, change.semantics),
+        *_hosts(affected, asked.hosts, change.semantics),
     ]
     distinct = {(w.resource, w.principal, w.host): w for w in reversed(found)}
     return list(reversed(distinct.values()))
 
 
 def describe_pattern(pattern: _Pattern, semantics: Semantics) -> str:
-    """Say in words which names a pattern reaches.
+    """Write which names a pattern reaches.
 
     >>> from aclkit.model.semantics import KIP_1042
     >>> describe_pattern(("TOPIC", "PREFIXED", "payments."), KIP_1042)
@@ -136,7 +136,7 @@ class _Names:
     @classmethod
     def of(cls, change: Change, asked: Asked) -> _Names:
         acls: Mapping[str, Acl] = {**change.before.acls, **change.after.acls}
-        patterns = list(dict.fromkeys(_pattern(acl) for _, acl in sorted(acls.items())))
+        patterns = list(dict.fromkeys(acl.pattern for _, acl in sorted(acls.items())))
         symbols = [pattern_symbols(kind, name, change.semantics) for _, kind, name in patterns]
         starts: dict[tuple[str, str], list[int]] = {}
         for number, (resource_type, *_) in enumerate(patterns):
@@ -152,9 +152,9 @@ class _Names:
             semantics=change.semantics,
         )
 
-    def witnesses(self, touched: Iterable[_Pattern]) -> Iterator[Witness]:
-        """Yield a witness of each touched pattern, then of its overlaps with each other one."""
-        for pattern in touched:
+    def witnesses(self, affected: Iterable[_Pattern]) -> Iterator[Witness]:
+        """Yield a witness of each affected pattern, then of its overlaps with each other one."""
+        for pattern in affected:
             resource_type, pattern_type, name = pattern
             if resource_type == "CLUSTER" or resource_type not in OPERATIONS_OF_TYPE:
                 continue
@@ -227,10 +227,10 @@ class _Names:
 
 
 def _principals(
-    touched: Iterable[Acl], taken: Collection[str], semantics: Semantics
+    affected: Iterable[Acl], taken: Collection[str], semantics: Semantics
 ) -> Iterator[Witness]:
     """Yield a witness for each ACL principal that stands for several."""
-    for text in dict.fromkeys(acl.principal for acl in touched):
+    for text in dict.fromkeys(acl.principal for acl in affected):
         parts = split_principal(text)
         if principal_contains(text, WILDCARD_PRINCIPAL, semantics):
             if ANY_OTHER_PRINCIPAL not in taken:
@@ -245,10 +245,10 @@ def _principals(
 
 
 def _hosts(
-    touched: Iterable[Acl], taken: Collection[str], semantics: Semantics
+    affected: Iterable[Acl], taken: Collection[str], semantics: Semantics
 ) -> Iterator[Witness]:
     """Yield a witness for each ACL host that stands for several."""
-    for text in dict.fromkeys(acl.host for acl in touched):
+    for text in dict.fromkeys(acl.host for acl in affected):
         if is_any_host(text, semantics):
             if ANY_OTHER not in taken:
                 yield Witness(stands_for="any host to come", host=ANY_OTHER)
@@ -265,7 +265,3 @@ _ADDRESSES: Final = (
     *(":".join([f"{n:x}"] * groups) for groups in range(1, 8) for n in (254, 253, 199, 77, 9, 5)),
 )
 """Parts of addresses, IPv4 and IPv6; whole ones are the any-other host's."""
-
-
-def _pattern(acl: Acl) -> _Pattern:
-    return acl.resource_type, acl.pattern_type, acl.resource_name

@@ -13,7 +13,7 @@ from aclkit.questions.query.words import acl_words
 
 
 def verdict_sentence(preview: Preview) -> str:
-    """Say the verdict and how much differs."""
+    """Write the verdict and how much differs."""
     counts = ", ".join(f"{preview.effect.count(kind):,} {kind}" for kind in KINDS)
     parts = [f"{preview.verdict}: {counts}"]
     if preview.effect.parts:
@@ -31,7 +31,7 @@ def verdict_sentence(preview: Preview) -> str:
 
 
 def scope_sentences(preview: Preview) -> Iterator[str]:
-    """Say what was looked at, and what is proven beyond it."""
+    """Yield what was looked at, and what is proven beyond it."""
     asked = preview.asked
     sizes = (
         _number(len(asked.principals), "principal"),
@@ -52,7 +52,7 @@ def scope_sentences(preview: Preview) -> Iterator[str]:
 
 
 def example_sentence(preview: Preview) -> str | None:
-    """Say in words what the example of a preview shows; None where nothing differs."""
+    """Write what the example of a preview shows; None where nothing differs."""
     found = preview.example_line
     if found is None:
         return None
@@ -70,7 +70,7 @@ def verdict_words(effect: Effect, verdict: Verdict) -> str:
 
 
 def to_come_sentences(preview: Preview) -> Iterator[str]:
-    """Say which names to come are opened or closed, and to whom."""
+    """Yield which names to come are opened or closed, and to whom."""
     for coming in preview.to_come:
         if not coming.witness.is_overlap:
             for kind in (GAINED, LOST):

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence, Set
-from dataclasses import astuple, dataclass
-from typing import Final
+from collections.abc import Iterable, Mapping, Sequence, Set
+from dataclasses import dataclass
+from typing import Final, NamedTuple
 
 from aclkit.errors import DataError, UsageError
 from aclkit.model.acl import ANY_OTHER
@@ -57,7 +57,7 @@ def who_can(
     host: str | None = None,
     decision: str | None = "ALLOWED",
 ) -> Access:
-    """Say which principals may do an operation, or ANY, to a resource.
+    """Return which principals may do an operation, or ANY, to a resource.
 
     Args:
         connection: see ``opening.open_tables``.
@@ -72,18 +72,14 @@ def who_can(
         UsageError: an operation that the type does not know, no IP address, or nothing decided.
     """
     operations = parse_operation(operation, resource.resource_type)
-    asked = _Asked.of(connection, published, cluster_id, operations, host)
-    is_known = asked.knows_hosts and bool(asked.ask(_HAS_RESOURCE, *astuple(resource)))
+    asked = _Lookup.of(connection, published, cluster_id, operations, host)
+    is_known = asked.knows_hosts and bool(asked.ask(_HAS_RESOURCE, *resource))
     if is_known:
-        pairs = asked.ask(_PAIRS + _OF_RESOURCE, *astuple(resource))
-        found = _published_lines(asked, pairs)
+        found = _published_lines(asked, asked.ask(_PAIRS + _OF_RESOURCE, *resource))
     else:
         principals = [name for (name,) in asked.ask(_PRINCIPALS)]
         found = _outside_lines(asked, principals, [resource], frozenset())
-    rows = _rows(asked, found, decision, lambda line: line.principal)
-    return Access(
-        columns=WHO_CAN_COLUMNS, rows=rows, is_in_inventory=is_known, decided_by=asked.run
-    )
+    return _access(asked, found, WHO_CAN_COLUMNS, decision, is_known=is_known)
 
 
 def what_can(
@@ -97,12 +93,12 @@ def what_can(
     host: str | None = None,
     decision: str | None = "ALLOWED",
 ) -> Access:
-    """Say what a principal may do: to all resources, those of a type, or one of them.
+    """Return what a principal may do: to all resources, those of a type, or one of them.
 
     The other arguments and errors are those of ``who_can``.
     """
     parse_principal(principal)
-    asked = _Asked.of(connection, published, cluster_id, None, host)
+    asked = _Lookup.of(connection, published, cluster_id, None, host)
     is_known = asked.knows_hosts and bool(asked.ask(_HAS_PRINCIPAL, principal))
     resources = [Resource(*row) for row in asked.ask(_RESOURCES, resource_type, resource_name)]
     if resource_type is not None and resource_name is not None and not resources:
@@ -115,10 +111,7 @@ def what_can(
         found = _published_lines(asked, pairs)
     else:
         found = _outside_lines(asked, [principal], resources, unreached)
-    rows = _rows(asked, found, decision, lambda line: str(line.resource))
-    return Access(
-        columns=WHAT_CAN_COLUMNS, rows=rows, is_in_inventory=is_known, decided_by=asked.run
-    )
+    return _access(asked, found, WHAT_CAN_COLUMNS, decision, is_known=is_known)
 
 
 def parse_operation(text: str, resource_type: str) -> tuple[str, ...]:
@@ -142,8 +135,7 @@ def parse_operation(text: str, resource_type: str) -> tuple[str, ...]:
     return (name,)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Line:
+class _AccessLine(NamedTuple):
     """One line of an answer before it is rendered."""
 
     principal: str
@@ -154,7 +146,7 @@ class _Line:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Asked:
+class _Lookup:
     """What every question needs: where, about which state, operations and hosts."""
 
     connection: Tables
@@ -172,7 +164,7 @@ class _Asked:
         cluster_id: str,
         operations: tuple[str, ...] | None,
         host: str | None,
-    ) -> _Asked:
+    ) -> _Lookup:
         """Find the state that is asked about."""
         run = deciding_run(published, cluster_id)
         known = frozenset(name for (name,) in fetch(connection, _HOSTS, [cluster_id]))
@@ -215,26 +207,21 @@ class _Asked:
         return [(",".join(sorted(hosts)), verdict) for verdict, hosts in groups.items()]
 
 
-def _published_lines(asked: _Asked, pairs: Sequence[tuple[str, ...]]) -> Iterable[_Line]:
+def _published_lines(asked: _Lookup, pairs: Sequence[tuple[str, ...]]) -> Iterable[_AccessLine]:
     """Look up the rulings of pairs (principal, resource type and name, ruleset)."""
     rulesets = sorted({ruleset for *_, ruleset in pairs if ruleset is not None})
     rulings: dict[tuple[str, str], dict[str, Verdict]] = {}
     for ruleset, operation, host, *ruling in asked.ask(_RULINGS, rulesets):
         rulings.setdefault((ruleset, operation), {})[host] = Verdict(*ruling)
     grouped: dict[tuple[str, str], list[tuple[str, Verdict]]] = {}
-    for principal, resource_type, resource_name, ruleset in pairs:
-        for operation in asked.operations_of(resource_type):
+    for principal, *named, ruleset in pairs:
+        resource = Resource(*named)
+        for operation in asked.operations_of(resource.resource_type):
             key = ruleset, operation
             if key not in grouped:
                 grouped[key] = asked.group(*_by_host(rulings, key))
             for hosts, verdict in grouped[key]:
-                yield _Line(
-                    principal=principal,
-                    resource=Resource(resource_type, resource_name),
-                    hosts=hosts,
-                    operation=operation,
-                    verdict=verdict,
-                )
+                yield _AccessLine(principal, resource, hosts, operation, verdict)
 
 
 def _by_host(
@@ -248,11 +235,11 @@ def _by_host(
 
 
 def _outside_lines(
-    asked: _Asked,
+    asked: _Lookup,
     principals: Sequence[str],
     resources: Sequence[Resource],
     unreached: frozenset[Resource],
-) -> Iterable[_Line]:
+) -> Iterable[_AccessLine]:
     """Decide now what the published inventory does not hold."""
     if not asked.hosts:
         return
@@ -271,25 +258,23 @@ def _outside_lines(
             grouped[key] = asked.group(decided.by_host, one)
         for hosts, verdict in grouped[key]:
             for principal in decided.principals:
-                yield _Line(
-                    principal=principal,
-                    resource=decided.resource,
-                    hosts=hosts,
-                    operation=decided.operation,
-                    verdict=verdict,
-                )
+                yield _AccessLine(principal, decided.resource, hosts, decided.operation, verdict)
 
 
-def _rows(
-    asked: _Asked, lines: Iterable[_Line], decision: str | None, first: Callable[[_Line], str]
-) -> tuple[tuple[str | None, ...], ...]:
-    """Render the lines that are wanted, sorted."""
+def _access(
+    asked: _Lookup,
+    lines: Iterable[_AccessLine],
+    columns: tuple[str, ...],
+    decision: str | None,
+    *,
+    is_known: bool,
+) -> Access:
+    """Render the lines that are wanted, sorted; the first column says what they are about."""
     wanted = [line for line in lines if decision in (None, line.verdict.decision)]
-    ids = list({line.verdict.acl_id for line in wanted})
-    acls = acls_alive(asked.connection, asked.run, ids)
+    acls = acls_alive(asked.connection, asked.run, list({line.verdict.acl_id for line in wanted}))
     rows = [
         (
-            first(line),
+            str(getattr(line, columns[0])),
             line.hosts,
             line.operation,
             line.verdict.decision,
@@ -299,7 +284,10 @@ def _rows(
         )
         for line in wanted
     ]
-    return tuple(sorted(rows, key=lambda row: (row[0], row[2], row[1])))
+    ordered = sorted(rows, key=lambda row: (row[0], row[2], row[1]))
+    return Access(
+        columns=columns, rows=tuple(ordered), is_in_inventory=is_known, decided_by=asked.run
+    )
 
 
 _HOSTS: Final = "SELECT host FROM host WHERE cluster_id = ? ORDER BY host"

@@ -107,10 +107,7 @@ def read_timeline(connection: Tables, published: Published, run: Run) -> Timelin
 
 
 def find_moment(
-    connection: Tables,
-    timeline: Timeline,
-    run: Run,
-    asked: int | datetime | None,
+    connection: Tables, timeline: Timeline, run: Run, asked: int | datetime | None
 ) -> Moment:
     """Return the state that is asked about: that of the run's decisions if none is named.
 
@@ -151,7 +148,7 @@ def times_of(connection: Tables, cluster_id: str, offsets: Sequence[int]) -> dic
 
 
 def note_on_settings(timeline: Timeline) -> str | None:
-    """Say since when the settings are known; None where no table says so."""
+    """Write since when the settings are known; None where no table says so."""
     since = timeline.settings[0].since
     if since is None:
         return None
@@ -162,7 +159,7 @@ def note_on_settings(timeline: Timeline) -> str | None:
 
 
 def note_on_hole(start: int, end: int) -> str:
-    """Say what a hole of the log means for the states behind it."""
+    """Write what a hole of the log means for the states behind it."""
     return f"offsets {start} to {end - 1} could not be read: what changed there is missing"
 
 
@@ -187,11 +184,7 @@ def _check(timeline: Timeline, offset: int) -> None:
 
 
 def _first_after(
-    connection: Tables,
-    run: Run,
-    jumps: Sequence[tuple[int, int]],
-    newest: int,
-    time: datetime,
+    connection: Tables, run: Run, jumps: Sequence[tuple[int, int]], newest: int, time: datetime
 ) -> int | None:
     """Return the first offset with a later timestamp, or the log's end; None without any times.
 
@@ -205,10 +198,7 @@ def _first_after(
 
 
 def _read_settings(
-    connection: Tables,
-    run: Run,
-    newest: int,
-    jumps: Sequence[tuple[int, int]],
+    connection: Tables, run: Run, newest: int, jumps: Sequence[tuple[int, int]]
 ) -> tuple[Settings, ...]:
     """Read the settings of all times; the first ones also stand for the time before them."""
     settings: list[Settings] = []

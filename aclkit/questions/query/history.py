@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import astuple, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Final
 
@@ -97,7 +97,7 @@ def read_history(
     *,
     host: str | None = None,
 ) -> History:
-    """Say since when an access is as it is, and what it was before.
+    """Return since when an access is as it is, and what it was before.
 
     The arguments and errors are those of ``explain_why``.
     """
@@ -141,8 +141,7 @@ def fold_access(
         timeline: what is known, and up to where.
         semantics: how ACLs are read.
     """
-    resource = Resource(request.resource_type, request.resource_name)
-    state = _State()
+    state = _AclsAlive()
     changes = _changes(lives, below, timeline)
     newest: Ruling | None = None
     for as_of in sorted(changes):
@@ -157,7 +156,7 @@ def fold_access(
             request,
             timeline.settings_at(as_of).broker,
             semantics,
-            wildcard_is_last=broker_rescan(below, as_of).wildcard_is_last(*astuple(resource)),
+            wildcard_is_last=broker_rescan(below, as_of).wildcard_is_last(*request.resource),
         )
         if ruling != newest:
             yield _interval(as_of, ruling, newest, change, timeline)
@@ -165,7 +164,7 @@ def fold_access(
 
 
 @dataclass(slots=True)
-class _Change:
+class _Step:
     """What differs between two states that follow each other."""
 
     came: list[Lifetime] = field(default_factory=list)
@@ -175,15 +174,15 @@ class _Change:
 
 
 @dataclass(slots=True)
-class _State:
+class _AclsAlive:
     """The ACLs alive that answer the request, and how many others reach the resource."""
 
     mine: dict[tuple[str, int], Acl] = field(default_factory=dict)
     others: int = 0
     other: Acl | None = None
 
-    def take(self, change: _Change, request: Request, semantics: Semantics) -> bool:
-        """Go on by a change; say whether ACLs that answer the request are among it."""
+    def take(self, change: _Step, request: Request, semantics: Semantics) -> bool:
+        """Go on by a step; return whether ACLs that answer the request are among it."""
         is_mine = False
         for lives, step in ((change.went, -1), (change.came, 1)):
             for life in lives:
@@ -207,12 +206,12 @@ class _State:
 
 def _changes(
     lives: Sequence[Lifetime], below: Sequence[Lifetime], timeline: Timeline
-) -> Mapping[int, _Change]:
+) -> Mapping[int, _Step]:
     """Return what changes at which state; what was before the first known one, with that."""
-    changes: dict[int, _Change] = {timeline.first: _Change()}
+    changes: dict[int, _Step] = {timeline.first: _Step()}
 
-    def at(offset: int) -> _Change:
-        return changes.setdefault(max(offset, timeline.first), _Change())
+    def at(offset: int) -> _Step:
+        return changes.setdefault(max(offset, timeline.first), _Step())
 
     for life in lives:
         gone = None if life.removed_offset is None else life.removed_offset + 1
@@ -234,9 +233,9 @@ def _changes(
 
 
 def _interval(
-    as_of: int, ruling: Ruling, before: Ruling | None, change: _Change, timeline: Timeline
+    as_of: int, ruling: Ruling, before: Ruling | None, change: _Step, timeline: Timeline
 ) -> Interval:
-    """Say what began an interval."""
+    """Return an interval, with what began it."""
     is_jump = any(to == as_of for _, to in timeline.jumps)
     cause, lives = _cause(ruling, before, change)
     if before is None and not timeline.first:
@@ -256,7 +255,7 @@ def _interval(
     )
 
 
-def _cause(ruling: Ruling, before: Ruling | None, change: _Change) -> tuple[str, list[Lifetime]]:
+def _cause(ruling: Ruling, before: Ruling | None, change: _Step) -> tuple[str, list[Lifetime]]:
     """Return what of a change made the difference: first what decides now, or did before."""
     came = [life for life in change.came if life.acl == ruling.acl]
     went = [life for life in change.went if before is not None and life.acl == before.acl]

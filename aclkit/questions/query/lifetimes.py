@@ -53,9 +53,9 @@ def lifetimes_reaching(
         semantics: how ACLs are read.
         offset: only those alive as of it.
     """
-    kind, name = resource.resource_type, resource.resource_name
-    found = _read(connection, _REACHING, [cluster_id, kind, name, name], offset)
-    return [life for life in found if reaches(life.acl, kind, name, semantics)]
+    values = [cluster_id, *resource, resource.resource_name]
+    found = _read(connection, _REACHING, values, offset)
+    return [life for life in found if reaches(life.acl, *resource, semantics)]
 
 
 def lifetimes_of_type(
@@ -66,10 +66,7 @@ def lifetimes_of_type(
 
 
 def lifetimes_below_star(
-    connection: Tables,
-    cluster_id: str,
-    resource: Resource,
-    semantics: Semantics,
+    connection: Tables, cluster_id: str, resource: Resource, semantics: Semantics
 ) -> list[Lifetime]:
     """Read the lifetimes that a broker's second scan for a resource may meet.
 

@@ -25,6 +25,11 @@ class Verdict(NamedTuple):
     rule: str
     acl_id: str | None
 
+    @classmethod
+    def of(cls, ruling: Ruling) -> Verdict:
+        """Take of a ruling what tells it from others."""
+        return cls(ruling.decision, ruling.rule, ruling.acl_id)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decided:
@@ -69,7 +74,7 @@ def decide_outside(
     decided: dict[object, list[Decided]] = {}
     for resource, reaching in _reaching(acls, resources, semantics):
         is_open = settings.allow_everyone and (not is_narrow or resource in unreached)
-        last = rescan.wildcard_last(*_parts(resource))
+        last = rescan.wildcard_last(*resource)
         ids = tuple(acl.acl_id for acl in reaching)
         key = resource.resource_type, ids, is_open, last
         if key not in decided:
@@ -89,11 +94,11 @@ def _reaching(
     """Yield each resource with the ACLs that reach it; for one of them no index is worth it."""
     if len(resources) == 1:
         (one,) = resources
-        yield one, [acl for acl in acls if reaches(acl, *_parts(one), semantics)]
+        yield one, [acl for acl in acls if reaches(acl, *one, semantics)]
         return
     index = AclIndex.of(acls, semantics)
     for resource in resources:
-        yield resource, index.reaching(*_parts(resource))
+        yield resource, index.reaching(*resource)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -132,10 +137,7 @@ class _Groups:
         )
 
     def decide(
-        self,
-        resource: Resource,
-        rule: Callable[..., Ruling],
-        operations: frozenset[str] | None,
+        self, resource: Resource, rule: Callable[..., Ruling], operations: frozenset[str] | None
     ) -> Iterator[Decided]:
         """Decide one resource for each group of principals, from each group of hosts."""
         known = OPERATIONS_OF_TYPE[resource.resource_type]
@@ -143,16 +145,8 @@ class _Groups:
             for operation in [o for o in known if operations is None or o in operations]:
                 by_host: dict[str, Verdict] = {}
                 for group in self.hosts:
-                    request = Request(
-                        principal=names[0],
-                        host=group[0],
-                        operation=operation,
-                        resource_type=resource.resource_type,
-                        resource_name=resource.resource_name,
-                    )
-                    ruling = rule(acls, request)
-                    verdict = Verdict(ruling.decision, ruling.rule, ruling.acl_id)
-                    by_host.update(dict.fromkeys(group, verdict))
+                    request = Request.of(names[0], group[0], operation, resource)
+                    by_host |= dict.fromkeys(group, Verdict.of(rule(acls, request)))
                 yield Decided(
                     principals=names, resource=resource, operation=operation, by_host=by_host
                 )
@@ -164,7 +158,3 @@ def _alike(names: Sequence[str], index: IdentityIndex) -> dict[tuple[str, ...], 
     for name in names:
         groups.setdefault(tuple(index.matching(name)), []).append(name)
     return groups
-
-
-def _parts(resource: Resource) -> tuple[str, str]:
-    return resource.resource_type, resource.resource_name

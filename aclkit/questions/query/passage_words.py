@@ -28,7 +28,7 @@ def passage_lines(why: Why) -> Iterator[str]:
 
 
 def way_words(why: Why, tried: Tried) -> str:
-    """Say what a way comes down to: what is denied, else what is not told, else what is allowed."""
+    """Write what a way comes down to: what is denied, else not told, else allowed."""
     sought = {Result.REFUSED: DENIED, Result.DEPENDS: None, Result.PASSES: ALLOWED}[tried.result]
     words = [
         _check_words(why, check, ruling)
@@ -56,7 +56,7 @@ def _fate(why: Why, passage: Passage) -> tuple[str, str] | None:
 
 
 def _condition(why: Why, tried: Tried) -> str:
-    """Say under which condition a way is open that is not decided."""
+    """Write under which condition a way is open that is not decided."""
     if tried.way.fact:
         return way_words(why, tried)
     unknown: dict[str, list[str]] = {}
@@ -68,7 +68,7 @@ def _condition(why: Why, tried: Tried) -> str:
 
 
 def _needs(why: Why, passage: Passage) -> str | None:
-    """Say what a request needs besides the access that is asked about, which it has."""
+    """Write what a request needs besides the access that is asked about, which it has."""
     for tried in passage.tried:
         if tried.result == passage.result == Result.DEPENDS and _asks_it(why, tried):
             return way_words(why, tried)

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
 
-from aclkit.model.acl import Acl, Request
+from aclkit.model.acl import Acl, Request, TypeRequest
 from aclkit.model.resource import Resource
 from aclkit.questions.query.lifetimes import lifetimes_of_type, lifetimes_reaching
 from aclkit.rules.decide.any_of_type import authorize_any
@@ -21,7 +20,7 @@ from aclkit.warehouse.tables import Tables
 def read_passages(
     connection: Tables, cluster_id: str, case: Case, offset: int
 ) -> tuple[Passage, ...]:
-    """Say of each request that hangs on an access whether a broker lets it pass.
+    """Return what becomes of each request that hangs on an access.
 
     Args:
         connection: see ``opening.open_tables``.
@@ -38,38 +37,24 @@ def read_passages(
 
     @cache
     def decide(other: Request) -> Ruling:
-        resource = Resource(other.resource_type, other.resource_name)
-        if resource == Resource(request.resource_type, request.resource_name):
-            return replace(case, request=other).decide()
-        return replace(case, request=other, reaching=reaching(resource)).decide()
+        acls = case.reaching if other.resource == request.resource else reaching(other.resource)
+        return replace(case, request=other, reaching=acls).decide()
+
+    def decide_any(asked: TypeRequest) -> Ruling:
+        lives = lifetimes_of_type(connection, cluster_id, asked.resource_type, offset)
+        acls = [life.acl for life in lives]
+        try:
+            decision = authorize_any(acls, asked, case.settings, case.semantics)
+        except BadAclPrincipalError:
+            decision = DENIED  # the broker's search throws, and its handler refuses
+        return Ruling(decision, BY_RESOURCE_TYPE)
 
     asker = Asker(
         principal=request.principal,
         host=request.host,
         names={request.resource_type: request.resource_name},
         decide=decide,
-        decide_any=_decide_any(connection, cluster_id, case, offset),
+        decide_any=decide_any,
     )
     requests = requests_about(request.operation, request.resource_type)
     return tuple(asker.judge(each) for each in requests)
-
-
-def _decide_any(
-    connection: Tables, cluster_id: str, case: Case, offset: int
-) -> Callable[[str, str], Ruling]:
-    def decide_any(operation: str, resource_type: str) -> Ruling:
-        lives = lifetimes_of_type(connection, cluster_id, resource_type, offset)
-        requester = case.request.principal, case.request.host
-        try:
-            decision = authorize_any(
-                (life.acl for life in lives),
-                requester,
-                (operation, resource_type),
-                case.settings,
-                case.semantics,
-            )
-        except BadAclPrincipalError:
-            decision = DENIED  # the broker's search throws, and its handler refuses
-        return Ruling(decision, BY_RESOURCE_TYPE)
-
-    return decide_any

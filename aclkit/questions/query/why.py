@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import astuple, dataclass, replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import pairwise
 from typing import Final
@@ -116,7 +116,7 @@ class Why:
     least: Acl | None
     without_denies: Ruling | None
     not_super: Ruling | None
-    unknown: tuple[str, ...]
+    unknown: tuple[str, ...] = ()
     fault: str | None = None
     passages: tuple[Passage, ...] = ()
     case: Case
@@ -169,14 +169,14 @@ def explain_why(
         reaching=[life.acl for life in lives],
         settings=found.settings,
         semantics=semantics,
-        wildcard_is_last=search.wildcard_is_last(*astuple(resource)),
+        wildcard_is_last=search.wildcard_is_last(*resource),
     )
     hosts = [name for (name,) in fetch(connection, _HOSTS, [cluster_id])]
-    unknown = _unknown(connection, cluster_id, request)
-    why = _explain(case, lives, hosts, unknown=unknown, moment=found, run=run)
+    why = _explain(case, lives, hosts, found, run)
     return replace(
         why,
-        fault=_fault(why, search.ending(*astuple(resource))),
+        unknown=_unknown(connection, cluster_id, request),
+        fault=_fault(why, search.ending(*resource)),
         passages=read_passages(connection, cluster_id, case, found.offset),
     )
 
@@ -191,23 +191,12 @@ def parse_request(principal: str, operation: str, resource: Resource, host: str 
     operations = parse_operation(operation, resource.resource_type)
     if operation.upper() == ANY_OPERATION:
         raise UsageError(f"expected one operation, found ANY: name one of {', '.join(operations)}")
-    return Request(
-        principal=principal,
-        host=ANY_OTHER if host in (None, ANY_OTHER) else parse_host(str(host)),
-        operation=operations[0],
-        resource_type=resource.resource_type,
-        resource_name=resource.resource_name,
-    )
+    where = ANY_OTHER if host in (None, ANY_OTHER) else parse_host(str(host))
+    return Request.of(principal, where, operations[0], resource)
 
 
 def _explain(
-    case: Case,
-    lives: Sequence[Lifetime],
-    hosts: Sequence[str],
-    *,
-    unknown: tuple[str, ...],
-    moment: Moment,
-    run: Run,
+    case: Case, lives: Sequence[Lifetime], hosts: Sequence[str], moment: Moment, run: Run
 ) -> Why:
     """Put an answer together; nothing is read any more."""
     request, ruling = case.request, case.decide()
@@ -234,7 +223,6 @@ def _explain(
         least=least_allowing_acl(request) if ruling.rule == DEFAULT_DENY else None,
         without_denies=_without_denies(case, acls),
         not_super=_no_super_users(case) if is_super else None,
-        unknown=unknown,
         case=case,
         moment=moment,
         run=run,
@@ -253,7 +241,7 @@ def _no_super_users(case: Case) -> Ruling:
 
 
 def _fault(why: Why, ending: Ending) -> str | None:
-    """Say how a broker's search gets lost, as Kafka up to 4.3.1 does for some names below ``*``."""
+    """Return how a broker's search gets lost; up to 4.3.1 it does for some names below ``*``."""
     is_lost = ending in (Ending.HANGS, Ending.THROWS)
     is_denied = why.ruling.rule == SUPER_USER or (why.ruling.acl and not why.ruling.acl.is_allow)
     if not is_lost or is_denied or why.case.semantics.deciding_acl != BROKER:
@@ -304,7 +292,7 @@ def _part(
 
 
 def _miss(acl: Acl, how: Fit, request: Request) -> str:
-    """Say what of an ACL does not fit."""
+    """Return in words what of an ACL does not fit."""
     misses = []
     if how.host is None:
         misses.append(f"its host {acl.host} is another")
@@ -347,11 +335,10 @@ def _elsewhere(
 
 def _unknown(connection: Tables, cluster_id: str, request: Request) -> tuple[str, ...]:
     """Return what of a request is in no inventory."""
-    resource = Resource(request.resource_type, request.resource_name)
     asked: Sequence[tuple[str, str, tuple[str, ...]]] = (
         (request.principal, _PRINCIPAL, (request.principal,)),
         (request.host, _HOST, (request.host,)),
-        (str(resource), _RESOURCE, (resource.resource_type, resource.resource_name)),
+        (str(request.resource), _RESOURCE, request.resource),
     )
     return tuple(
         name

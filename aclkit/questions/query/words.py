@@ -10,7 +10,6 @@ from datetime import datetime
 from typing import Final
 
 from aclkit.model.acl import ANY_OTHER, Acl, Request
-from aclkit.model.resource import Resource
 from aclkit.questions.query.as_of import note_on_hole, note_on_settings
 from aclkit.questions.query.history import (
     ADDED,
@@ -36,13 +35,13 @@ MOST_HOSTS: Final = 3
 
 
 def why_sentence(why: Why) -> str:
-    """Say in one sentence what was decided, and because of what."""
+    """Write in one sentence what was decided, and because of what."""
     request, ruling = why.request, why.ruling
     return f"{_decision(request, ruling, is_any_host=not why.elsewhere)}: {_reason(why)}."
 
 
 def history_sentence(history: History) -> str:
-    """Say in one sentence since when an access is as it is, and through what."""
+    """Write in one sentence since when an access is as it is, and through what."""
     newest, since = history.intervals[-1], history.since
     decision = _decision(history.request, newest.ruling, is_any_host=not history.has_hosts)
     text = f"{decision}, {_beginning(since)}"
@@ -68,7 +67,7 @@ def acl_words(acl: Acl) -> str:
 
 
 def hosts_words(hosts: Sequence[str], ruling: Ruling) -> str:
-    """Say how some hosts fare that fare otherwise than the one asked about."""
+    """Write how some hosts fare that fare otherwise than the one asked about."""
     shown = ", ".join(hosts[:MOST_HOSTS])
     more = len(hosts) - MOST_HOSTS
     return f"From {shown}{f' and {more} more' if more > 0 else ''}: {ruling_words(ruling)}."
@@ -115,16 +114,14 @@ def history_notes(history: History) -> Iterator[str]:
 
 def _decision(request: Request, ruling: Ruling, *, is_any_host: bool) -> str:
     may = "may" if ruling.decision == ALLOWED else "may not"
-    resource = Resource(request.resource_type, request.resource_name)
     if request.host != ANY_OTHER:
         where = f"from {request.host}"
     else:
         where = "from any host" if is_any_host else "from a host that no ACL names"
-    return f"{request.principal} {may} {request.operation} {resource} {where}"
+    return f"{request.principal} {may} {request.operation} {request.resource} {where}"
 
 
 def _reason(why: Why) -> str:
-    """Say what a decision rests on."""
     ruling, acl = why.ruling, why.ruling.acl
     if ruling.rule == MATCHING_ACL and acl is not None:
         if not acl.is_allow:
@@ -165,7 +162,7 @@ def _count(number: int, one: str, many: str) -> str:
 
 
 def _beginning(interval: Interval) -> str:
-    """Say when an interval began, and through what."""
+    """Write when an interval began, and through what."""
     when = _when(interval.from_offset, interval.from_time)
     if interval.cause == LOG_START and not interval.is_exact:
         return f"since the log begins, at {when}; what was before is not known"

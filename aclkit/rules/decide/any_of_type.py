@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Final
 
-from aclkit.model.acl import Acl, Request
+from aclkit.model.acl import Acl, TypeRequest
 from aclkit.model.resource import CLUSTER_NAME
 from aclkit.model.semantics import KAFKA, BrokerSettings, Semantics
 from aclkit.rules.decide.by_resource_type import authorize_by_resource_type
@@ -24,40 +24,18 @@ _Pattern = tuple[str, str]
 """Pattern type and pattern text."""
 
 
-def authorize_any(
-    acls: Iterable[Acl],
-    requester: tuple[str, str],
-    action: tuple[str, str],
-    settings: BrokerSettings,
-    semantics: Semantics,
-) -> str:
-    """Whether some resource of a type is open to the requester, as ACLs are read.
-
-    Where they are read as brokers do, as Kafka says it (``decide.by_resource_type``), else as
-    KIP-1042 wants it. Arguments as there.
-
-    Raises:
-        UsageError: operation or resource type is ANY or unknown.
-        BadAclPrincipalError: as Kafka's version says.
-    """
-    if reads_as_kafka(semantics):
-        return authorize_by_resource_type(acls, requester, action, settings)
-    return may_use_any(acls, requester, action, settings, semantics)
-
-
 def reads_as_kafka(semantics: Semantics) -> bool:
     """Whether ACLs are read as brokers do; which of several is named does not matter."""
     return replace(semantics, deciding_acl=KAFKA.deciding_acl) == KAFKA
 
 
-def may_use_any(
-    acls: Iterable[Acl],
-    requester: tuple[str, str],
-    action: tuple[str, str],
-    settings: BrokerSettings,
-    semantics: Semantics,
+def authorize_any(
+    acls: Iterable[Acl], request: TypeRequest, settings: BrokerSettings, semantics: Semantics
 ) -> str:
-    """Whether some resource of the type is open to the requester (KIP-1042).
+    """Whether some resource of a type is open to the requester, as ACLs are read.
+
+    Where they are read as brokers do, this is Kafka's answer (``decide.by_resource_type``), with
+    its errors. Otherwise it is KIP-1042's:
 
     ALLOWED for a super user; where an ALLOW that answers principal, host and operation has a
     pattern that no single DENY that answers them contains; and under ``allow_everyone`` where
@@ -67,27 +45,23 @@ def may_use_any(
 
     Args:
         acls: those of the resource type; others do not matter.
-        requester: principal and host.
-        action: operation and resource type.
+        request: the question.
         settings: the brokers' configuration.
         semantics: how the ACLs are read.
     """
-    (principal, host), (operation, resource_type) = requester, action
-    request = Request(
-        principal=principal,
-        host=host,
-        operation=operation,
-        resource_type=resource_type,
-        resource_name=CLUSTER_NAME,
-    )
-    own = [acl for acl in acls if acl.resource_type == resource_type]
-    if resource_type == "CLUSTER" or principal in settings.super_users:
-        return decide(own, request, settings, semantics).decision
-    hits = [acl for acl in own if answers(acl, request, semantics)]
-    allows = {_pattern(acl) for acl in hits if acl.is_allow}
-    if _is_any_open(allows, {_pattern(acl) for acl in hits if not acl.is_allow}, semantics):
+    if reads_as_kafka(semantics):
+        return authorize_by_resource_type(acls, request, settings)
+    own = [acl for acl in acls if acl.resource_type == request.resource_type]
+    asked = request.about(CLUSTER_NAME)
+    if request.resource_type == "CLUSTER" or request.principal in settings.super_users:
+        return decide(own, asked, settings, semantics).decision
+    allows, denies = set[_Pattern](), set[_Pattern]()
+    for acl in own:
+        if answers(acl, asked, semantics):
+            (allows if acl.is_allow else denies).add(acl.pattern[1:])
+    if _is_any_open(allows, denies, semantics):
         return ALLOWED
-    is_left = settings.allow_everyone and is_a_name_left({_pattern(a) for a in own}, semantics)
+    is_left = settings.allow_everyone and is_a_name_left({a.pattern[1:] for a in own}, semantics)
     return ALLOWED if is_left else DENIED
 
 
@@ -133,10 +107,6 @@ def _behind_a_star(symbols: _Symbols) -> Iterator[_Symbols]:
                 yield symbols[at + 1 :]
             return
         yield symbols[at:]
-
-
-def _pattern(acl: Acl) -> _Pattern:
-    return acl.pattern_type, acl.resource_name
 
 
 def _is_any_open(allows: set[_Pattern], denies: set[_Pattern], semantics: Semantics) -> bool:

@@ -56,7 +56,7 @@ class BrokerRescan:
     @classmethod
     def among(cls, acls: Iterable[Acl]) -> BrokerRescan:
         """Take all ACLs of a cluster."""
-        return cls.of((acl.resource_type, acl.pattern_type, acl.resource_name) for acl in acls)
+        return cls.of(acl.pattern for acl in acls)
 
     def wildcard_last(self, resource_type: str, name: str) -> WildcardLast:
         """Return where a broker meets LITERAL ``*`` last for a name."""

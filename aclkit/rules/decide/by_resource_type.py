@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from aclkit.errors import DataError, UsageError
-from aclkit.model.acl import Acl, Request
+from aclkit.model.acl import Acl, TypeRequest
 from aclkit.model.enums import AclOperation, ResourceType
 from aclkit.model.principal import WILDCARD_PRINCIPAL, split_principal
 from aclkit.model.semantics import KAFKA, BrokerSettings
@@ -27,10 +27,7 @@ class BadAclPrincipalError(DataError):
 
 
 def authorize_by_resource_type(
-    acls: Iterable[Acl],
-    requester: tuple[str, str],
-    action: tuple[str, str],
-    settings: BrokerSettings,
+    acls: Iterable[Acl], request: TypeRequest, settings: BrokerSettings
 ) -> str:
     """Whether some resource of the type is open to the requester, as Kafka does.
 
@@ -42,8 +39,7 @@ def authorize_by_resource_type(
 
     Args:
         acls: all ACLs of the cluster.
-        requester: principal and host.
-        action: operation and resource type.
+        request: the question.
         settings: the brokers' configuration.
 
     Raises:
@@ -51,17 +47,9 @@ def authorize_by_resource_type(
         BadAclPrincipalError: an ACL of the type and host has a principal without a colon; a
             broker answers nobody then whom step 1 has not let through.
     """
-    (principal, host), (operation, resource_type) = requester, action
-    check_concrete(operation, resource_type)
-    acls = [acl for acl in acls if acl.resource_type == resource_type]
-    request = Request(
-        principal=principal,
-        host=host,
-        operation=operation,
-        resource_type=resource_type,
-        resource_name=HARDCODED_NAME,
-    )
-    if decide(acls, request, settings, KAFKA).decision == ALLOWED:
+    check_concrete(request.operation, request.resource_type)
+    acls = [acl for acl in acls if acl.resource_type == request.resource_type]
+    if decide(acls, request.about(HARDCODED_NAME), settings, KAFKA).decision == ALLOWED:
         return ALLOWED
     allows: dict[str, set[str]] = {"LITERAL": set(), "PREFIXED": set()}
     denies: dict[str, set[str]] = {"LITERAL": set(), "PREFIXED": set()}
@@ -89,11 +77,10 @@ def check_concrete(operation: str, resource_type: str) -> None:
         raise UsageError("Unknown operation type")
 
 
-def _that_count(acls: Iterable[Acl], request: Request) -> Iterator[Acl]:
+def _that_count(acls: Iterable[Acl], request: TypeRequest) -> Iterator[Acl]:
     """Yield the ACLs that name requester and operation, in Kafka's order.
 
-        The order shows: a
-    wildcard DENY ends the search before a later ACL's principal is read.
+    The order shows: a wildcard DENY ends the search before a later ACL's principal is read.
     """
     for acl in sorted(acls, key=standard_acl_key):
         if acl.host not in (request.host, "*"):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from aclkit.model.acl import ANY_OTHER, Acl, Request
 from aclkit.model.principal import WILDCARD_PRINCIPAL, split_principal
@@ -34,7 +34,13 @@ class Case:
 
     def decide(self) -> Ruling:
         """Decide it by the pure rule."""
-        return self._decide(self.reaching)
+        return decide(
+            self.reaching,
+            self.request,
+            self.settings,
+            self.semantics,
+            wildcard_is_last=self.wildcard_is_last,
+        )
 
     def decide_without(self, acl: Acl, ruling: Ruling) -> Ruling:
         """Decide it without one of the ACLs that reach the resource.
@@ -49,16 +55,8 @@ class Case:
         """
         if ruling.acl != acl and len(self.reaching) > 1:
             return ruling
-        return self._decide([other for other in self.reaching if other.acl_id != acl.acl_id])
-
-    def _decide(self, reaching: Sequence[Acl]) -> Ruling:
-        return decide(
-            reaching,
-            self.request,
-            self.settings,
-            self.semantics,
-            wildcard_is_last=self.wildcard_is_last,
-        )
+        others = [other for other in self.reaching if other.acl_id != acl.acl_id]
+        return replace(self, reaching=others).decide()
 
 
 def least_allowing_acl(request: Request) -> Acl:

@@ -9,25 +9,12 @@ from aclkit.model.acl import ANY_OTHER, Acl, Request
 from aclkit.model.operation import coverage
 from aclkit.model.semantics import Semantics
 from aclkit.rules.decide.order import WORD_OF_COVER, WORD_OF_NAME
-from aclkit.rules.patterns.match import (
-    GLOB,
-    LITERAL,
-    PREFIXED,
-    effective_pattern_type,
-    host_matches,
-    matches_every_name,
-    principal_matches,
-)
-from aclkit.rules.patterns.specificity import (
-    host_specificity,
-    pattern_specificity,
-    principal_specificity,
-)
+from aclkit.rules.patterns import match, specificity
 
 WILDCARD: Final = "wildcard"
 """The word for what matches every name; the other words are literal, prefix, exact and glob."""
 
-_WORD_OF_PATTERN: Final = {LITERAL: "literal", PREFIXED: "prefix", GLOB: "glob"}
+_WORD_OF_PATTERN: Final = {match.LITERAL: "literal", match.PREFIXED: "prefix", match.GLOB: "glob"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,18 +44,19 @@ class Fit:
 
 def fit(acl: Acl, request: Request, semantics: Semantics) -> Fit:
     """Return how an ACL that reaches the request's resource fits the request, part by part."""
-    pattern = acl.pattern_type, acl.resource_name
-    letters = -pattern_specificity(*pattern, semantics)[0].minus_letters
+    pattern = acl.pattern[1:]
+    letters = -specificity.pattern_specificity(*pattern, semantics)[0].minus_letters
     name = request.resource_name
-    kind = _WORD_OF_PATTERN[effective_pattern_type(acl.pattern_type, semantics)]
+    kind = _WORD_OF_PATTERN[match.effective_pattern_type(acl.pattern_type, semantics)]
     cover = coverage(acl.operation, acl.permission_type, request.operation)
-    is_asker = principal_matches(acl.principal, request.principal, semantics)
-    is_there = host_matches(acl.host, request.host, semantics)
-    principal = WORD_OF_NAME[principal_specificity(acl.principal, semantics)[0]]
+    is_asker = match.principal_matches(acl.principal, request.principal, semantics)
+    is_there = match.host_matches(acl.host, request.host, semantics)
+    principal = WORD_OF_NAME[specificity.principal_specificity(acl.principal, semantics)[0]]
+    host = WORD_OF_NAME[specificity.host_specificity(acl.host, semantics)[0]]
     return Fit(
-        pattern=WILDCARD if matches_every_name(*pattern, semantics) else kind,
+        pattern=WILDCARD if match.matches_every_name(*pattern, semantics) else kind,
         skipped=None if name == ANY_OTHER else len(name) - letters,
         principal=principal if is_asker else None,
-        host=WORD_OF_NAME[host_specificity(acl.host, semantics)[0]] if is_there else None,
+        host=host if is_there else None,
         operation=None if cover is None else WORD_OF_COVER[cover],
     )

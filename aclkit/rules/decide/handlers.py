@@ -123,7 +123,7 @@ _TABLE: Final = {
         "RemoveRaftVoter": "ALTER CLUSTER",
     },
     "DelegationTokenManager": {
-        "DescribeDelegationToken": "DESCRIBE DELEGATION_TOKEN | DESCRIBE_TOKENS USER | OWNER",
+        "DescribeDelegationToken": "DESCRIBE DELEGATION_TOKEN | DESCRIBE_TOKENS USER | OWNER"
     },
     # Not even a super user renews what is another's.
     "DelegationTokenControlManager": {

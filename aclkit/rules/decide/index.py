@@ -7,12 +7,13 @@ another index, which shares with it whatever is equal.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import product
+from typing import Final
 
 from aclkit.errors import DataError
 from aclkit.model.acl import Acl, Request
-from aclkit.model.semantics import BrokerSettings, Semantics
+from aclkit.model.semantics import KIP_1042, BrokerSettings, Semantics
 from aclkit.rules.decide.broker_rescan import BrokerRescan
 from aclkit.rules.decide.order import Order
 from aclkit.rules.decide.rules import Ruling, answers, conclude
@@ -25,7 +26,7 @@ _Key = tuple[str | None, str | None]
 """Principal and host that an ACL names exactly; None where it may match several."""
 _Acls = Mapping[_Key, tuple[Acl, ...]]
 
-_MOST_NEAR = 10_000
+_MOST_FOUND = 10_000
 """So many resources are remembered."""
 
 
@@ -41,6 +42,9 @@ class _OfType:
     trie: PatternTrie
 
 
+_NO_PATTERNS: Final = _OfType((), PatternTrie.build((), KIP_1042))
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AclIndex:
     """One state of the ACLs.
@@ -51,7 +55,7 @@ class AclIndex:
         by_pattern: those of each pattern, by principal and host.
         types: the patterns of each resource type.
         rescan: how a broker's second scan ends, for names below ``*``.
-        near: what was found for resources that were asked about before.
+        found: what was found for resources that were asked about before.
     """
 
     semantics: Semantics
@@ -59,7 +63,7 @@ class AclIndex:
     by_pattern: Mapping[_Pattern, _Acls]
     types: Mapping[str, _OfType]
     rescan: BrokerRescan
-    near: dict[tuple[str, str], Sequence[_Acls]] = field(
+    found: dict[tuple[str, str], Sequence[_Acls]] = field(
         default_factory=dict, compare=False, repr=False
     )
 
@@ -82,19 +86,19 @@ class AclIndex:
             AclIdError: an id to remove is not there, or one to add is.
         """
         by_id = dict(self.by_id)
-        touched: dict[_Pattern, dict[str, Acl]] = {}
+        affected: dict[_Pattern, dict[str, Acl]] = {}
         for acl_id in remove:
             if acl_id not in by_id:
                 raise AclIdError(f"ID {acl_id} not found in aclsById.")
             gone = by_id.pop(acl_id)
-            del self._members(touched, gone)[acl_id]
+            del self._members(affected, gone)[acl_id]
         for acl in add:
             if acl.acl_id in by_id:
                 raise AclIdError(f"An ACL with ID {acl.acl_id} already exists.")
             by_id[acl.acl_id] = acl
-            self._members(touched, acl)[acl.acl_id] = acl
+            self._members(affected, acl)[acl.acl_id] = acl
         by_pattern = dict(self.by_pattern)
-        for pattern, members in touched.items():
+        for pattern, members in affected.items():
             if members:
                 by_pattern[pattern] = _by_key(members.values(), self.semantics)
             else:
@@ -103,62 +107,57 @@ class AclIndex:
 
     def reaching(self, resource_type: str, resource_name: str) -> list[Acl]:
         """Return the ACLs of anybody that reach a resource."""
-        places = self._places(resource_type, resource_name)
+        places = self._matching(resource_type, resource_name)
         return [acl for acls in places for members in acls.values() for acl in members]
 
     def find(self, request: Request) -> tuple[bool, list[Acl]]:
         """Return whether any ACL reaches the resource, and those that match the request."""
         keys = list(product((request.principal, None), (request.host, None)))
-        places = self._places(request.resource_type, request.resource_name)
+        places = self._matching(*request.resource)
         found = (acl for acls in places for key in keys for acl in acls.get(key, ()))
         return bool(places), [acl for acl in found if answers(acl, request, self.semantics)]
 
     def decide(self, request: Request, settings: BrokerSettings) -> Ruling:
         """Decide a request as ``rules.decide`` does with all ACLs."""
         is_reached, hits = self.find(request)
-        resource = request.resource_type, request.resource_name
+        last = self.rescan.wildcard_last(*request.resource)
         return conclude(
             hits,
-            Order(request.operation, self.semantics, self.rescan.wildcard_last(*resource)),
+            Order(request.operation, self.semantics, last),
             is_super=request.principal in settings.super_users,
             is_open=settings.allow_everyone and not is_reached,
         )
 
     def holds(self, acl: Acl) -> bool:
         """Whether an ACL with the same seven fields is there."""
-        acls = self.by_pattern.get(_pattern(acl), {})
-        return any(
-            other.binding == acl.binding for other in acls.get(_key(acl, self.semantics), ())
-        )
+        alike = self.by_pattern.get(acl.pattern, {}).get(_key(acl, self.semantics), ())
+        return any(other.binding == acl.binding for other in alike)
 
     def of_type(self, resource_type: str) -> Iterator[Acl]:
         """Yield the ACLs of a resource type."""
-        known = self.types.get(resource_type)
-        for pattern in known.patterns if known else ():
+        for pattern in self.types.get(resource_type, _NO_PATTERNS).patterns:
             yield from _members(self.by_pattern[pattern])
 
-    def _places(self, resource_type: str, resource_name: str) -> Sequence[_Acls]:
+    def _matching(self, resource_type: str, resource_name: str) -> Sequence[_Acls]:
         """Return the ACLs of each pattern that matches a resource; many requests share one."""
         key = resource_type, resource_name
-        found = self.near.get(key)
+        found = self.found.get(key)
         if found is None:
-            of_type = self.types.get(resource_type)
-            places = of_type.trie.matches(resource_name) if of_type else ()
-            found = (
-                [self.by_pattern[of_type.patterns[place]] for place in places] if of_type else []
-            )
-            if len(self.near) >= _MOST_NEAR:
-                self.near.clear()
-            self.near[key] = found
+            of_type = self.types.get(resource_type, _NO_PATTERNS)
+            places = of_type.trie.matches(resource_name)
+            found = [self.by_pattern[of_type.patterns[place]] for place in places]
+            if len(self.found) >= _MOST_FOUND:
+                self.found.clear()
+            self.found[key] = found
         return found
 
-    def _members(self, touched: dict[_Pattern, dict[str, Acl]], acl: Acl) -> dict[str, Acl]:
+    def _members(self, affected: dict[_Pattern, dict[str, Acl]], acl: Acl) -> dict[str, Acl]:
         """Return the ACLs of a pattern for changing."""
-        pattern = _pattern(acl)
-        if pattern not in touched:
+        pattern = acl.pattern
+        if pattern not in affected:
             members = _members(self.by_pattern.get(pattern, {}))
-            touched[pattern] = {member.acl_id: member for member in members}
-        return touched[pattern]
+            affected[pattern] = {member.acl_id: member for member in members}
+        return affected[pattern]
 
     def _with(self, by_id: Mapping[str, Acl], by_pattern: Mapping[_Pattern, _Acls]) -> AclIndex:
         """Index the patterns of those types anew in which some came or went."""
@@ -170,12 +169,9 @@ class AclIndex:
             types[resource_type] = _OfType(patterns, PatternTrie.build(rows, self.semantics))
         if changed:
             rescan = BrokerRescan.of(by_pattern)
-        return AclIndex(
-            semantics=self.semantics,
-            by_id=by_id,
-            by_pattern=by_pattern,
-            types=types,
-            rescan=rescan,
+        # What was found before is not true of another state.
+        return replace(
+            self, by_id=by_id, by_pattern=by_pattern, types=types, rescan=rescan, found={}
         )
 
 
@@ -199,7 +195,3 @@ def _key(acl: Acl, semantics: Semantics) -> _Key:
         acl.principal if names_exactly(acl.principal, semantics) else None,
         None if is_shared else acl.host,
     )
-
-
-def _pattern(acl: Acl) -> _Pattern:
-    return acl.resource_type, acl.pattern_type, acl.resource_name

@@ -242,7 +242,7 @@ def _cover_reason(order: Order, better: Sequence[str], worse: Sequence[str]) -> 
 
 
 def _difference(what: str, a: Specificity, b: Specificity) -> str:
-    """Say the first thing in which two specificities differ."""
+    """Return in words the first thing in which two specificities differ."""
     if a.minus_letters != b.minus_letters:
         return f"{what} spells more letters: {-a.minus_letters} before {-b.minus_letters}"
     if a.stars != b.stars:

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-from aclkit.model.acl import ANY_OTHER, Request
-from aclkit.model.resource import CLUSTER_NAME
+from aclkit.model.acl import ANY_OTHER, Request, TypeRequest
+from aclkit.model.resource import CLUSTER_NAME, Resource
 from aclkit.rules.decide.rules import DENIED, Ruling
 
 
@@ -135,17 +135,17 @@ class Asker:
         host: from where.
         names: the resources that are known, by type; the cluster's is known always.
         decide: decides an access to a resource.
-        decide_any: decides whether some resource of a type is open: operation and type.
+        decide_any: decides whether some resource of a type is open.
     """
 
     principal: str
     host: str
     names: Mapping[str, str]
     decide: Callable[[Request], Ruling]
-    decide_any: Callable[[str, str], Ruling]
+    decide_any: Callable[[TypeRequest], Ruling]
 
     def judge(self, request: KafkaRequest) -> Passage:
-        """Say what becomes of a request."""
+        """Return what becomes of a request."""
         tried = tuple(map(self._try, request.ways))
         results = {each.result for each in tried}
         return Passage(request, next(one for one in Result if one in results), tried)
@@ -155,13 +155,8 @@ class Asker:
         name = {"CLUSTER": CLUSTER_NAME, **self.names}.get(check.resource_type)
         if name is None or check.of_any:
             return None
-        return Request(
-            principal=self.principal,
-            host=self.host,
-            operation=check.operation,
-            resource_type=check.resource_type,
-            resource_name=name,
-        )
+        resource = Resource(check.resource_type, name)
+        return Request.of(self.principal, self.host, check.operation, resource)
 
     def _try(self, way: Way) -> Tried:
         rulings = tuple(map(self._ruling, way.checks))
@@ -170,7 +165,7 @@ class Asker:
 
     def _ruling(self, check: Check) -> Ruling | None:
         if check.of_any:
-            return self.decide_any(*check.access)
+            return self.decide_any(TypeRequest(self.principal, self.host, *check.access))
         request = self.request_of(check)
         return self.decide(request) if request else None
 

@@ -54,9 +54,7 @@ def decide(
     5. otherwise DENIED. Source: StandardAuthorizerData, with KIP-1042's patterns.
     ``wildcard_is_last`` has to do with the deciding ACL only: see ``order.WildcardLast``.
     """
-    candidates = [
-        acl for acl in acls if reaches(acl, request.resource_type, request.resource_name, semantics)
-    ]
+    candidates = [acl for acl in acls if reaches(acl, *request.resource, semantics)]
     return conclude(
         [acl for acl in candidates if answers(acl, request, semantics)],
         Order(

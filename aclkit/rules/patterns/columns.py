@@ -43,8 +43,7 @@ def match_patterns(index: PatternIndex) -> Callable[[str, str], Column]:
         loaded = _load(payload)
         rows = zip(resource_type.to_pylist(), resource_name.to_pylist(), strict=True)
         return pa.array(
-            [None if None in row else loaded.matches(*row) for row in rows],
-            pa.list_(pa.int32()),
+            [None if None in row else loaded.matches(*row) for row in rows], pa.list_(pa.int32())
         )
 
     typed: Callable[[str, str], Column] = matched

@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 
 from aclkit.errors import UsageError
 from aclkit.kafka.authorizer import Authorizer
+from aclkit.model.acl import TypeRequest
 from aclkit.model.semantics import BROKER, KAFKA, KIP_1042, BrokerSettings, Semantics
-from aclkit.rules.decide.any_of_type import is_a_name_left, may_use_any
+from aclkit.rules.decide.any_of_type import authorize_any, is_a_name_left, reads_as_kafka
 from aclkit.rules.decide.rules import answers
 from aclkit.rules.patterns.match import pattern_matches
 from tests import strategies as small
@@ -21,7 +22,7 @@ from tests.kafka.authorizer.asking import context
 FRESH = "z"
 NAMES = ["".join(n) for size in range(5) for n in product(f"ab*?{FRESH}", repeat=size)]
 CLOSED, OPEN = BrokerSettings(), BrokerSettings(allow_everyone=True)
-KIPS = [read for read in small.SEMANTICS if read != KAFKA]
+KIPS = [read for read in small.SEMANTICS if not reads_as_kafka(read)]
 
 
 def deny(*arguments, **fields):
@@ -29,7 +30,8 @@ def deny(*arguments, **fields):
 
 
 def may(acls, broker=CLOSED, read=KIP_1042, principal="User:a", resource_type="TOPIC"):
-    return may_use_any(acls, (principal, "10.0.0.1"), ("READ", resource_type), broker, read)
+    asked = TypeRequest(principal, "10.0.0.1", "READ", resource_type)
+    return authorize_any(acls, asked, broker, read)
 
 
 def reached(pattern, read):
@@ -52,10 +54,8 @@ def brute_force(acls, asked, broker, read):
 def test_it_is_allowed_where_no_single_deny_contains_an_allow_or_a_name_is_left(
     acls, asked, read, broker
 ):
-    requester, action = (asked.principal, asked.host), (asked.operation, asked.resource_type)
-    assert may_use_any(acls, requester, action, broker, read) == brute_force(
-        acls, asked, broker, read
-    )
+    of_type = TypeRequest(asked.principal, asked.host, asked.operation, asked.resource_type)
+    assert authorize_any(acls, of_type, broker, read) == brute_force(acls, asked, broker, read)
 
 
 @pytest.mark.parametrize(
@@ -86,8 +86,8 @@ def test_denies_that_only_together_contain_an_allow_are_not_seen():
 
 def test_what_an_allow_implies_counts_unlike_in_kafka():
     one = [acl("foo")]
-    asked = ("User:a", "10.0.0.1"), ("DESCRIBE", "TOPIC")
-    assert may_use_any(one, *asked, CLOSED, KIP_1042) == "ALLOWED"
+    asked = TypeRequest("User:a", "10.0.0.1", "DESCRIBE", "TOPIC")
+    assert authorize_any(one, asked, CLOSED, KIP_1042) == "ALLOWED"
     authorizer = Authorizer.over_acls(one, semantics=KAFKA)
     assert authorizer.authorize_by_resource_type(context(), "DESCRIBE", "TOPIC") == "DENIED"
 

@@ -7,7 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aclkit.errors import UsageError
-from aclkit.kafka.principals.distinguished_name import KEYWORDS, Part, parse_name, render_name
+from aclkit.kafka.principals.distinguished_name import (
+    KEYWORDS,
+    NameAttribute,
+    parse_name,
+    render_name,
+)
 
 
 @pytest.mark.parametrize(
@@ -43,7 +48,9 @@ def test_what_is_no_name_is_refused_with_its_place(text):
 
 @given(
     st.lists(
-        st.builds(Part, st.sampled_from(KEYWORDS), st.text('aé,+"\\<>;#= \U0001f511', max_size=6)),
+        st.builds(
+            NameAttribute, st.sampled_from(KEYWORDS), st.text('aé,+"\\<>;#= \U0001f511', max_size=6)
+        ),
         min_size=1,
     )
 )

@@ -6,21 +6,21 @@ from dataclasses import dataclass, field, replace
 
 import pytest
 
-from aclkit.kafka.verify.answer import Answer
+from aclkit.kafka.verify.answer import Reply
 from aclkit.kafka.verify.cells import Cell
 from aclkit.kafka.verify.compare import NO_WITNESS, compare, is_same
 from aclkit.model.semantics import BrokerSettings
 from tests.factories import acl, request
 
 READ = acl()
-ALLOWED = Answer("ALLOWED", "MatchingAcl", READ)
+ALLOWED = Reply("ALLOWED", "MatchingAcl", READ)
 
 
 @dataclass
 class Told:
     """A Kafka that gives the answers it was told to."""
 
-    answers: list[Answer]
+    answers: list[Reply]
     asked: list = field(default_factory=list)
 
     def ask(self, requests):
@@ -35,10 +35,10 @@ class Told:
         (replace(ALLOWED, acl=replace(READ, acl_id="another id of the same seven fields")), True),
         (replace(ALLOWED, acl=replace(READ, host="10.0.0.1")), False),
         (replace(ALLOWED, decision="DENIED"), False),
-        (Answer("ALLOWED", "SuperUser"), False),
-        (Answer("ALLOWED", "DefaultAllow"), False),
-        (Answer(None, "throws java.lang.Error: x"), False),
-        (Answer(None, "hangs: no answer within 30 s"), False),
+        (Reply("ALLOWED", "SuperUser"), False),
+        (Reply("ALLOWED", "DefaultAllow"), False),
+        (Reply(None, "throws java.lang.Error: x"), False),
+        (Reply(None, "hangs: no answer within 30 s"), False),
     ],
 )
 def test_decision_rule_and_deciding_acl_must_be_the_same(kafkas, wanted):
@@ -51,7 +51,7 @@ def test_codes_that_kafka_does_not_know_are_one():
     assert not is_same(replace(ALLOWED, acl=glob), ALLOWED)
 
 
-def one(cell: Cell, *answers: Answer, again: bool = False):
+def one(cell: Cell, *answers: Reply, again: bool = False):
     told = Told(list(answers))
     report = compare(
         [[cell]], {READ.acl_id: READ}, BrokerSettings(), told, decide_again=again
@@ -79,8 +79,8 @@ def test_a_row_can_be_decided_again():
 
 def test_a_gap_and_an_acl_that_is_not_alive_are_mismatches():
     gap = Cell(request(), request(), None, None, None)
-    report, _ = one(gap, Answer("DENIED", "DefaultDeny"))
-    assert report.mismatches[0].ours == Answer(None, "no ruling")
+    report, _ = one(gap, Reply("DENIED", "DefaultDeny"))
+    assert report.mismatches[0].ours == Reply(None, "no ruling")
     dead = Cell(request(), request(), "ALLOWED", "MatchingAcl", "gone")
     report, _ = one(dead, ALLOWED)
     assert report.mismatches[0].ours.rule == "MatchingAcl by gone, which is not alive"

@@ -7,7 +7,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from aclkit.errors import UsageError
-from aclkit.kafka.verify.answer import Answer
+from aclkit.kafka.verify.answer import Reply
 from aclkit.kafka.verify.kafka import Kafka
 from aclkit.model.semantics import BrokerSettings
 from tests.factories import acl, request
@@ -18,7 +18,7 @@ CLOSED = BrokerSettings()
 OPEN = BrokerSettings(super_users=frozenset({"User:root", "User:CN=a, O=b"}), allow_everyone=True)
 
 
-def ask(kafka, acls, asked, broker=CLOSED) -> Answer:
+def ask(kafka, acls, asked, broker=CLOSED) -> Reply:
     kafka.load(acls, broker)
     (answer,) = kafka.ask([asked])
     return answer
@@ -26,20 +26,20 @@ def ask(kafka, acls, asked, broker=CLOSED) -> Answer:
 
 def test_the_deciding_acl_is_named(kafka):
     acls = [acl("or", pattern_type="PREFIXED"), acl(permission_type="DENY"), acl("*")]
-    assert ask(kafka, acls, request()) == Answer("DENIED", "MatchingAcl", acls[1])
-    assert ask(kafka, acls[::2], request()) == Answer("ALLOWED", "MatchingAcl", acls[2])
+    assert ask(kafka, acls, request()) == Reply("DENIED", "MatchingAcl", acls[1])
+    assert ask(kafka, acls[::2], request()) == Reply("ALLOWED", "MatchingAcl", acls[2])
 
 
 def test_both_values_of_the_default(kafka):
-    assert ask(kafka, [], request()) == Answer("DENIED", "DefaultDeny")
-    assert ask(kafka, [], request(), OPEN) == Answer("ALLOWED", "DefaultAllow")
-    assert ask(kafka, [acl(host="::1")], request(), OPEN) == Answer("DENIED", "DefaultDeny")
+    assert ask(kafka, [], request()) == Reply("DENIED", "DefaultDeny")
+    assert ask(kafka, [], request(), OPEN) == Reply("ALLOWED", "DefaultAllow")
+    assert ask(kafka, [acl(host="::1")], request(), OPEN) == Reply("DENIED", "DefaultDeny")
 
 
 @pytest.mark.parametrize("principal", sorted(OPEN.super_users))
 def test_super_users_are_kafkas(kafka, principal):
     deny = acl(principal="User:*", permission_type="DENY")
-    assert ask(kafka, [deny], request(principal=principal), OPEN) == Answer("ALLOWED", "SuperUser")
+    assert ask(kafka, [deny], request(principal=principal), OPEN) == Reply("ALLOWED", "SuperUser")
 
 
 def test_ipv6_hosts_are_written_as_java_does(kafka):
@@ -52,7 +52,7 @@ def test_ipv6_hosts_are_written_as_java_does(kafka):
 def test_ids_with_the_same_fields_and_codes_that_nobody_knows_are_one_acl(kafka):
     acls = [acl(pattern_type=name) for name in ("UNKNOWN(9)", "UNKNOWN(10)", "GLOB")]
     assert ask(kafka, [*acls, acl("x"), acl("x")], request("x")).acl.resource_name == "x"
-    assert ask(kafka, acls, request()) == Answer("ALLOWED", "MatchingAcl", acls[0])
+    assert ask(kafka, acls, request()) == Reply("ALLOWED", "MatchingAcl", acls[0])
 
 
 @settings(

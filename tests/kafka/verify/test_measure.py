@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from aclkit.kafka.verify.measure import measure_loop
 from aclkit.model.semantics import BrokerSettings
+from tests.benchmarks.kafka_loop import measure_loop
 from tests.factories import acl, request
 
 

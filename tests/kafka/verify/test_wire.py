@@ -8,8 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aclkit.kafka.verify.answer import Answer
-from aclkit.kafka.verify.wire import Texts, decode_answers, encode_ask, encode_load, encode_measure
+from aclkit.kafka.verify.answer import Reply
+from aclkit.kafka.verify.wire import (
+    TextNumbers,
+    decode_answers,
+    encode_ask,
+    encode_load,
+    encode_measure,
+)
 from aclkit.model.semantics import BrokerSettings
 from aclkit.rules.decide.order import utf16
 from tests.factories import acl, request
@@ -39,7 +45,7 @@ class Reader:
 
 @given(st.lists(any_text, max_size=12))
 def test_every_text_is_sent_once_and_as_it_is(texts):
-    table = Texts()
+    table = TextNumbers()
     numbers = [table.number(text) for text in texts]
     reader = Reader(table.flush() + table.flush())
     reader.read_texts()
@@ -61,7 +67,7 @@ def test_acls_and_settings_are_sent_as_a_log_holds_them(name, principal, host):
         permission_type="DENY",
     )
     settings = BrokerSettings(super_users=frozenset({"User:b", "User:a"}), allow_everyone=True)
-    reader = Reader(encode_load([sent], settings, Texts()))
+    reader = Reader(encode_load([sent], settings, TextNumbers()))
     assert reader.take("c") == b"L"
     reader.read_texts()
     super_users, allow_everyone, count = reader.take("i?i")
@@ -74,7 +80,7 @@ def test_acls_and_settings_are_sent_as_a_log_holds_them(name, principal, host):
 @given(any_text, any_text)
 def test_requests_are_sent_as_numbers_of_texts_and_codes(name, principal):
     asked = request(name, principal=principal, resource_type="USER", operation="CREATE_TOKENS")
-    reader = Reader(encode_ask([asked, asked], Texts()))
+    reader = Reader(encode_ask([asked, asked], TextNumbers()))
     assert reader.take("c") == b"A"
     reader.read_texts()
     assert reader.take("i") == 2
@@ -86,16 +92,16 @@ def test_requests_are_sent_as_numbers_of_texts_and_codes(name, principal):
 
 
 def test_a_measurement_says_for_how_long():
-    reader = Reader(encode_measure([request()], 1.5, Texts()))
+    reader = Reader(encode_measure([request()], 1.5, TextNumbers()))
     assert (reader.take("c"), reader.take("i")) == (b"M", 1500)
 
 
 RECORDS = [
-    (b"\0" + struct.pack(">i", -3), Answer("DENIED", "DefaultDeny")),
-    (b"\1" + struct.pack(">i", -2), Answer("ALLOWED", "DefaultAllow")),
-    (b"\1" + struct.pack(">i", -1), Answer("ALLOWED", "SuperUser")),
+    (b"\0" + struct.pack(">i", -3), Reply("DENIED", "DefaultDeny")),
+    (b"\1" + struct.pack(">i", -2), Reply("ALLOWED", "DefaultAllow")),
+    (b"\1" + struct.pack(">i", -1), Reply("ALLOWED", "SuperUser")),
     (b"\0" + struct.pack(">i", 1), "second"),
-    (b"\2" + struct.pack(">i", 5) + b"a.B\n\xc3"[:4] + b"!", Answer(None, "throws a.B\n!")),
+    (b"\2" + struct.pack(">i", 5) + b"a.B\n\xc3"[:4] + b"!", Reply(None, "throws a.B\n!")),
 ]
 
 
@@ -103,7 +109,7 @@ RECORDS = [
 def test_only_whole_answers_count(cut):
     acls = [acl("first"), acl("second")]
     wanted = [
-        Answer("DENIED", "MatchingAcl", acls[1]) if answer == "second" else answer
+        Reply("DENIED", "MatchingAcl", acls[1]) if answer == "second" else answer
         for _, answer in RECORDS
     ]
     whole = b"".join(record for record, _ in RECORDS[:cut])

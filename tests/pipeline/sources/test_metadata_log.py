@@ -128,6 +128,12 @@ def test_cluster_id_of_a_broker_stands_in_its_log_dir(log_dir):
     assert read_cluster_id(str(log_dir.parent)) == "x1"
 
 
+def test_meta_properties_that_are_none_of_javas_are_unusable_data(log_dir):
+    (log_dir.parent / "meta.properties").write_text("cluster.id=\\u12")
+    with pytest.raises(DataError, match=r"meta.properties: expected four hexadecimal digits"):
+        read_cluster_id(str(log_dir.parent))
+
+
 def test_cluster_id_may_be_unknown(log_dir):
     assert read_cluster_id(str(log_dir)) is None
 

@@ -99,13 +99,13 @@ def test_a_pattern_that_does_not_reach_a_name_moves_its_deciding_acl_under_kafka
 
 def test_only_the_resources_that_the_change_reaches_are_decided(monkeypatch):
     looked_at = []
-    decide = module._Comparison._fates
+    decide = module._Comparison._compare
 
     def counted(self, place, numbers):
         looked_at.append(numbers)
         return decide(self, place, numbers)
 
-    monkeypatch.setattr(module._Comparison, "_fates", counted)
+    monkeypatch.setattr(module._Comparison, "_compare", counted)
     acls = [acl(f"t{number}") for number in range(50)]
     of = change(acls, [*acls, acl("t7", principal="User:b")])
     cells = found(of, topics(*(f"t{number}" for number in range(50))))

@@ -136,7 +136,7 @@ def test_witnesses_are_new_names_that_a_touched_pattern_reaches(acls, more, sema
             any(
                 a.resource_type == kind
                 and pattern_matches(a.pattern_type, a.resource_name, name, semantics)
-                for a in of.touched
+                for a in of.affected
             )
             or semantics.wildcard_defect
         )

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from aclkit.errors import UsageError
+from aclkit.model.acl import TypeRequest
 from aclkit.model.principal import parse_super_users
 from aclkit.model.semantics import KAFKA, BrokerSettings
 from aclkit.rules.decide.by_resource_type import BadAclPrincipalError, authorize_by_resource_type
@@ -56,9 +57,8 @@ def answer(acls, query, settings):
     principal, host, operation, resource_type, name = query.split("|")
     by_type = operation.removeprefix("BYTYPE:")
     if by_type != operation:
-        return authorize_by_resource_type(
-            acls, (principal, host), (by_type, resource_type), settings
-        )
+        asked = TypeRequest(principal, host, by_type, resource_type)
+        return authorize_by_resource_type(acls, asked, settings)
     asked = request(
         name, resource_type=resource_type, principal=principal, host=host, operation=operation
     )
@@ -175,9 +175,8 @@ def test_case_k6_a_prefixed_star_is_no_wildcard():
 
 
 def by_type(acls, operation="READ", resource_type="TOPIC", settings=OFF):
-    return authorize_by_resource_type(
-        acls, ("User:a", "10.0.0.1"), (operation, resource_type), settings
-    )
+    asked = TypeRequest("User:a", "10.0.0.1", operation, resource_type)
+    return authorize_by_resource_type(acls, asked, settings)
 
 
 @pytest.mark.parametrize(

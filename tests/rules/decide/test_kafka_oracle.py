@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from aclkit.model.acl import TypeRequest
 from aclkit.model.filter import AccessControlEntryFilter, AclBindingFilter, ResourcePatternFilter
 from aclkit.model.principal import parse_super_users
 from aclkit.model.semantics import KAFKA, BrokerSettings
@@ -72,9 +73,8 @@ def test_decision_rule_and_deciding_acl_are_kafkas(worlds):
 def test_authorize_by_resource_type_is_kafkas(worlds):
     for acls, settings, row in worlds:
         for principal, host, operation, resource_type, decision in row["by_type"]:
-            found = authorize_by_resource_type(
-                acls, (principal, host), (operation, resource_type), settings
-            )
+            asked = TypeRequest(principal, host, operation, resource_type)
+            found = authorize_by_resource_type(acls, asked, settings)
             assert found == decision, (row["id"], principal, host, operation, resource_type)
 
 

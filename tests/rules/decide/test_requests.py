@@ -24,7 +24,7 @@ def results(*allowed, principal=ALICE, **names):
         host="10.0.0.1",
         names=names,
         decide=lambda asked: ruling(f"{asked.operation} {asked.resource_type}" in allowed),
-        decide_any=lambda operation, kind: ruling(f"{operation} any {kind}" in allowed),
+        decide_any=lambda asked: ruling(f"{asked.operation} any {asked.resource_type}" in allowed),
     )
     return {request.title: str(asker.judge(request).result) for request in REQUESTS}
 
