@@ -7,10 +7,12 @@ import shlex
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 import click
 from click.testing import CliRunner
 
+from aclkit.audit.findings.registry import KINDS, scope_words
 from aclkit.cli.late import walk
 from aclkit.warehouse.schemas import TABLES
 
@@ -201,6 +203,41 @@ def cli_markdown(group: click.Group) -> str:
         title = "aclkit" if name == "aclkit" else f"aclkit {name}"
         parts += [f"## {title}\n", "```text", result.output.rstrip(), "```\n"]
     return "\n".join(parts).rstrip()
+
+
+def findings_markdown(generated: str) -> str:
+    """Return docs/findings.md; ``generated`` says how the page is made."""
+    return "\n".join(_findings_page(generated)) + "\n"
+
+
+def _findings_page(generated: str) -> Iterator[str]:
+    yield from (f"<!-- {generated.strip()} -->", "# Findings", "", _FINDINGS, "")
+    yield from ("| finding | severity | holds for |", "|---|---|---|")
+    for kind in KINDS.values():
+        yield f"| [{kind.id}](#{kind.id}) | {kind.severity} | {kind.holds_for} |"
+    for kind in KINDS.values():
+        yield from ("", f"## {kind.id}", "", _plain(kind.meaning), "")
+        yield f"- *Severity:* {kind.severity}."
+        yield f"- *Holds for:* {scope_words(kind)}."
+        yield f"- *Fix:* {_plain(_sentence(kind.fix))}"
+
+
+_FINDINGS: Final = (
+    "What `aclkit run` looks for and `aclkit audit` prints; `aclkit audit --explain ID` shows one "
+    "of these. A finding has the ACLs behind it, each as kafka-acls prints it, its evidence, and "
+    "whether it holds for every possible name (`every-name`) or for what the run knew "
+    "(`inventory`). Its fingerprint is made of its id and its subject, and stays the same from "
+    "run to run."
+)
+
+
+def _sentence(text: str) -> str:
+    return f"{text[0].upper()}{text[1:].rstrip('.')}."
+
+
+def _plain(text: str) -> str:
+    """Take their meaning from the signs that mean something to Markdown."""
+    return text.replace("*", r"\*").replace("<", r"\<").replace("_", r"\_")
 
 
 def _lines_of_aclkit(block: str) -> Iterator[re.Match[str]]:

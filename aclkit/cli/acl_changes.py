@@ -12,11 +12,11 @@ import click
 from aclkit.cli.acl_options import acl_options, force_option
 from aclkit.cli.acls import print_lines
 from aclkit.cli.alive import Alive, read_alive
+from aclkit.cli.context import Context
 from aclkit.cli.options import lock_timeout_option
 from aclkit.cli.output import tell, write_lines
 from aclkit.cli.principal_options import builder_of, principal_options
 from aclkit.cli.session import command_run
-from aclkit.cli.settings import Settings
 from aclkit.errors import UsageError
 from aclkit.kafka.acls.command import command_of
 from aclkit.kafka.acls.new import acl_filters, new_acls
@@ -27,7 +27,6 @@ from aclkit.model.acl import Acl
 from aclkit.pipeline.replay.changes import Change, add_to, remove_from
 from aclkit.pipeline.replay.write import write_change
 from aclkit.questions.query.follows import follows_a_source
-from aclkit.warehouse.duck import connect
 from aclkit.warehouse.published import JOB_RUN, MATERIALIZE_STEP, open_warehouse
 from aclkit.warehouse.run import publish
 
@@ -38,11 +37,11 @@ from aclkit.warehouse.run import publish
 @lock_timeout_option
 @click.pass_obj
 def add_acls(
-    settings: Settings,
+    context: Context,
+    /,
     options: AclOptions,
-    principal_builder: str | None,
-    principal_builder_properties: tuple[str, ...],
     lock_timeout: float,
+    **chosen: object,
 ) -> None:
     """Add ACLs to a warehouse that follows no cluster, as kafka-acls --add would to a cluster.
 
@@ -56,14 +55,14 @@ def add_acls(
     --cluster (before the command) makes it one that follows nothing. With --principal-builder a
     principal is written as a name or as properties, CN=alice,OU=ops, and built of them.
     """
-    options = _with_built(options, builder_of(principal_builder, principal_builder_properties))
+    options = _with_built(options, builder_of(chosen))
     wanted = new_acls(options)
-    before = _read(settings)
-    _refuse_if_following(settings, before, command_of("add", options))
+    before = _read(context)
+    _refuse_if_following(context, before, command_of("add", options))
     if before is not None and not add_to(before.acls, wanted).added:
         change = add_to(before.acls, wanted)
     else:
-        change = _write(settings, "acls add", lambda alive: add_to(alive, wanted), lock_timeout)
+        change = _write(context, "acls add", lambda alive: add_to(alive, wanted), lock_timeout)
     print_lines(f"Acl {visible_acl(acl)} already exists." for acl in change.existing)
     print_lines(render_added(map(visible_acl, change.added)))
 
@@ -75,13 +74,13 @@ def add_acls(
 @lock_timeout_option
 @click.pass_obj
 def remove_acls(
-    settings: Settings,
+    context: Context,
+    /,
     options: AclOptions,
-    principal_builder: str | None,
-    principal_builder_properties: tuple[str, ...],
     lock_timeout: float,
     *,
     force: bool,
+    **chosen: object,
 ) -> None:
     """Remove ACLs from a warehouse that follows no cluster, as kafka-acls --remove would.
 
@@ -92,11 +91,11 @@ def remove_acls(
 
     Without principals all ACLs of the resources go. It asks first; --force does not.
     """
-    options = _with_built(options, builder_of(principal_builder, principal_builder_properties))
+    options = _with_built(options, builder_of(chosen))
     filters = acl_filters(options)
-    before = read_alive(settings)
+    before = read_alive(context)
     command = command_of("remove", options)
-    _refuse_if_following(settings, before, f"{command} --force" if force else command)
+    _refuse_if_following(context, before, f"{command} --force" if force else command)
     seen = remove_from(before.acls, filters, before.semantics)
     if not seen.removed:
         tell("no ACL is selected: there is nothing to remove")
@@ -105,7 +104,7 @@ def remove_acls(
         _confirm(seen)
     only = None if force else {acl.acl_id for acl in seen.removed}
     change = _write(
-        settings,
+        context,
         "acls remove",
         lambda alive: remove_from(alive, filters, before.semantics, only),
         lock_timeout,
@@ -124,17 +123,17 @@ def _with_built(options: AclOptions, builder: CheckedBuilder | None) -> AclOptio
     )
 
 
-def _read(settings: Settings) -> Alive | None:
+def _read(context: Context) -> Alive | None:
     """Read what is there before; None where this would be the first of the cluster."""
-    warehouse = settings.require_warehouse()
+    warehouse = context.require_warehouse()
     if not (Path(warehouse) / JOB_RUN).is_dir():
         return None
-    if settings.cluster is not None and settings.cluster not in open_warehouse(warehouse).clusters:
+    if context.cluster is not None and context.cluster not in open_warehouse(warehouse).clusters:
         return None
-    return read_alive(settings)
+    return read_alive(context)
 
 
-def _refuse_if_following(settings: Settings, before: Alive | None, command: str) -> None:
+def _refuse_if_following(context: Context, before: Alive | None, command: str) -> None:
     """Refuse what only the cluster itself can do, and print the command that would do it there.
 
     Raises:
@@ -142,8 +141,8 @@ def _refuse_if_following(settings: Settings, before: Alive | None, command: str)
     """
     if before is None:
         return
-    with connect(open_warehouse(settings.warehouse)) as connection:
-        if not follows_a_source(connection, before.cluster_id):
+    with context.open() as opened:
+        if not follows_a_source(opened.tables, before.cluster_id):
             return
     print_lines([command])
     raise UsageError(
@@ -168,15 +167,15 @@ def _confirm(change: Change) -> None:
 
 
 def _write(
-    settings: Settings,
+    context: Context,
     job: str,
     decide: Callable[[Sequence[Acl]], Change],
     lock_timeout: float,
 ) -> Change:
     """Write a change as one run, the lock taken before anything is read."""
-    warehouse = settings.require_warehouse()
-    with command_run(settings, job, lock_timeout, is_small=True) as run:
-        change = write_change(run, settings.cluster, decide)
+    warehouse = context.require_warehouse()
+    with command_run(context, job, lock_timeout, is_small=True) as run:
+        change = write_change(run, context.cluster, decide)
         if change.added or change.removed:
             publish(run)
             step = MATERIALIZE_STEP.format(path=warehouse)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from functools import wraps
+from collections.abc import Callable
 from typing import Any, Final
 
 import click
 
-from aclkit.cli.options import option, together
+from aclkit.cli.options import gathered, option, together
 from aclkit.kafka.acls.options import PATTERN_TYPES, AclOptions
 
 Command = Callable[..., Any]
@@ -41,7 +40,6 @@ _RESOURCE: Final = (
         "--resource-pattern-type",
         type=click.Choice(PATTERN_TYPES, case_sensitive=False),
         default="literal",
-        show_default=True,
         help=(
             "How the names are meant; any: this name under every pattern type; match: all "
             "patterns that reach the name. These two select only."
@@ -58,26 +56,6 @@ _ENTRY: Final = (
     option("--consumer", is_flag=True, help="What a consumer needs on topic and group."),
     option("--idempotent", is_flag=True, help="With --producer: IDEMPOTENT_WRITE too."),
 )
-_RESOURCE_FIELDS: Final = (
-    "topic",
-    "group",
-    "cluster_resource",
-    "transactional_id",
-    "delegation_token",
-    "user_principal",
-    "resource_pattern_type",
-)
-_ENTRY_FIELDS: Final = (
-    "allow_principal",
-    "deny_principal",
-    "allow_host",
-    "deny_host",
-    "operation",
-    "producer",
-    "consumer",
-    "idempotent",
-)
-
 principal_option = option(
     "--principal",
     multiple=True,
@@ -106,18 +84,9 @@ ignored_options: Final = together(
 
 def acl_options(command: Command) -> Command:
     """Give a command kafka-acls' options for resources and entries, as its argument ``options``."""
-    return together(*_RESOURCE, *_ENTRY)(_gathered(command, (*_RESOURCE_FIELDS, *_ENTRY_FIELDS)))
+    return together(*_RESOURCE, *_ENTRY)(gathered("options", AclOptions, command))
 
 
 def resource_options(command: Command) -> Command:
     """Give a command kafka-acls' options for resources only, as its argument ``options``."""
-    return together(*_RESOURCE)(_gathered(command, _RESOURCE_FIELDS))
-
-
-def _gathered(command: Command, fields: Sequence[str]) -> Command:
-    @wraps(command)
-    def gathering(*args: Any, **given: Any) -> Any:  # noqa: ANN401 -- whatever the command takes
-        options = AclOptions(**{name: given.pop(name) for name in fields})
-        return command(*args, options=options, **given)
-
-    return gathering
+    return together(*_RESOURCE)(gathered("options", AclOptions, command))

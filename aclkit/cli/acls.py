@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Sequence
-from typing import Final, Literal
+from typing import Final
 
 import click
 
 from aclkit.cli.acl_options import ignored_options, principal_option, resource_options
 from aclkit.cli.alive import read_alive
+from aclkit.cli.context import Context, formats
 from aclkit.cli.late import LateGroup
 from aclkit.cli.options import option
-from aclkit.cli.output import FORMATS, Format, tell, write_lines, write_rows
-from aclkit.cli.settings import Settings
+from aclkit.cli.output import FORMATS, tell, write_lines
 from aclkit.errors import UsageError
 from aclkit.kafka.acls.options import AclOptions, check_principals, drops_cluster, resource_filters
 from aclkit.kafka.acls.text import render_list, render_standard_acl, render_tree, visible_acl
@@ -21,16 +21,7 @@ from aclkit.model.acl import Acl
 from aclkit.model.visible import visible
 
 KAFKA_ACLS: Final = "kafka-acls"
-COLUMNS: Final = (
-    "resource_type",
-    "resource_name",
-    "pattern_type",
-    "principal",
-    "host",
-    "operation",
-    "permission_type",
-    "acl_id",
-)
+COLUMNS: Final = (*Acl.__slots__[1:], "acl_id")
 
 
 @click.group(
@@ -67,23 +58,15 @@ raw_option = option(
 @principal_option
 @raw_option
 @ignored_options
-@click.option(
-    "--format",
-    "output_format",
-    type=click.Choice((KAFKA_ACLS, *FORMATS)),
+@formats(
+    KAFKA_ACLS,
+    *FORMATS,
     default=KAFKA_ACLS,
-    envvar="ACLKIT_FORMAT",
-    show_default=True,
-    help="As kafka-acls --list prints it, or as rows.",
+    text="As kafka-acls --list prints it, or as rows.",
 )
 @click.pass_obj
 def list_acls(
-    settings: Settings,
-    options: AclOptions,
-    principal: tuple[str, ...],
-    output_format: Literal["kafka-acls"] | Format,
-    *,
-    raw: bool,
+    context: Context, options: AclOptions, principal: tuple[str, ...], *, raw: bool
 ) -> None:
     """Print the ACLs as kafka-acls --list does, all or those of some resources and principals.
 
@@ -105,26 +88,25 @@ def list_acls(
         )
     principals = check_principals(principal)
     filters = resource_filters(options)
-    alive = read_alive(settings)
+    alive = read_alive(context)
     chosen = [
         acl
         for acl in alive.acls
         if (not principals or acl.principal in principals)
         and (not filters or any(pattern.matches(acl, alive.semantics) for pattern in filters))
     ]
-    if output_format == KAFKA_ACLS:
+    if context.output_format == KAFKA_ACLS:
         shown = principals if raw else tuple(map(visible, principals))
         print_lines(render_list(_shown(chosen, raw=raw), shown))
-        return
-    rows = sorted((*acl.binding, acl.acl_id) for acl in chosen)
-    write_rows(COLUMNS, rows, output_format, sys.stdout)
+    else:
+        context.write(COLUMNS, sorted((*acl.binding, acl.acl_id) for acl in chosen))
 
 
 @click.command("show")
 @click.argument("acl_ids", nargs=-1, metavar="[ACL_ID]...")
 @raw_option
 @click.pass_obj
-def show_acls(settings: Settings, acl_ids: tuple[str, ...], *, raw: bool) -> None:
+def show_acls(context: Context, acl_ids: tuple[str, ...], *, raw: bool) -> None:
     """Print ACLs with their ids as Kafka's metadata shell does.
 
     \b
@@ -135,7 +117,7 @@ def show_acls(settings: Settings, acl_ids: tuple[str, ...], *, raw: bool) -> Non
     Without ids: what tree /image/acls prints there; with ids: what cat prints of each. What would
     act on a terminal is written as code points; --raw writes it as it is.
     """
-    found = read_alive(settings).acls
+    found = read_alive(context).acls
     if not acl_ids:
         print_lines(render_tree(_shown(found, raw=raw)))
         return

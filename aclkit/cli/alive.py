@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from aclkit.cli.settings import Settings
-from aclkit.cli.state import tell_state
+from aclkit.cli.context import Context, tell_state
 from aclkit.model.acl import Acl
 from aclkit.model.semantics import KIP_1042, Semantics
 from aclkit.warehouse.alive import acls_alive
-from aclkit.warehouse.duck import connect
-from aclkit.warehouse.published import open_warehouse, resolve_cluster, run_settings
+from aclkit.warehouse.published import run_settings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,20 +26,19 @@ class Alive:
     semantics: Semantics
 
 
-def read_alive(settings: Settings) -> Alive:
-    """Read the ACLs of the cluster that the settings name; say if the log had holes.
+def read_alive(context: Context) -> Alive:
+    """Read the ACLs of the cluster that is meant; say if the log had holes.
 
     Raises:
         UsageError: no warehouse, nothing published, or it is not clear which cluster is meant.
     """
-    published = open_warehouse(settings.warehouse)
-    cluster_id = resolve_cluster(published, settings.cluster)
-    run, decided = published.last_run(cluster_id), published.last_materialize(cluster_id)
-    tell_state(published, run)
-    with connect(published) as connection:
-        found = acls_alive(connection, run).values()
+    with context.open() as opened:
+        run = opened.published.last_run(opened.cluster_id)
+        tell_state(opened.published, run)
+        found = acls_alive(opened.tables, run).values()
+    decided = opened.published.last_materialize(opened.cluster_id)
     return Alive(
-        cluster_id=cluster_id,
+        cluster_id=opened.cluster_id,
         head_offset=run.head_offset or 0,
         acls=tuple(sorted(found, key=lambda acl: acl.acl_id)),
         semantics=run_settings(decided)[1] if decided else KIP_1042,

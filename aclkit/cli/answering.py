@@ -13,7 +13,7 @@ import threading
 from types import TracebackType
 from typing import Final, NoReturn
 
-from aclkit.cli.apart import EXPLAINED, Question
+from aclkit.cli.apart import EXPLAINED, SqlQuestion
 from aclkit.errors import AclkitError, SurroundingsError, UsageError
 from aclkit.runtime.confinement import confine, limit_memory
 
@@ -22,7 +22,7 @@ def main() -> NoReturn:
     """Answer one question, and end: nothing is left to tidy up, and other threads are at work."""
     confine()
     sys.excepthook = _end_with_a_defect
-    question = Question(**json.loads(sys.stdin.buffer.readline()))
+    question = SqlQuestion(**json.loads(sys.stdin.buffer.readline()))
     threading.Thread(target=_end_with_the_asker, daemon=True).start()
     try:
         _answer(question)
@@ -41,7 +41,7 @@ def _end_with_the_asker() -> None:
     os._exit(1)
 
 
-def _answer(question: Question) -> None:
+def _answer(question: SqlQuestion) -> None:
     from aclkit.cli.output import write_rows
     from aclkit.warehouse.duck import connect
     from aclkit.warehouse.published import open_warehouse

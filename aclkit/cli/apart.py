@@ -22,20 +22,19 @@ from pathlib import Path
 from typing import IO, Final, cast
 
 from aclkit import errors
-from aclkit.cli.output import Format
 from aclkit.errors import AclkitError, SurroundingsError, UsageError
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Question:
+class SqlQuestion:
     """What is asked of a warehouse, and how the rows are to be written."""
 
     warehouse: str | None
     statement: str
-    output_format: Format
+    output_format: str
 
 
-def answer(question: Question, seconds: float) -> Generator[str]:
+def answer(question: SqlQuestion, seconds: float) -> Generator[str]:
     """Yield the answer as text while it comes.
 
     Args:
@@ -84,7 +83,7 @@ _LONGEST_WAIT: Final = 3_600.0
 
 
 @contextlib.contextmanager
-def _answering(question: Question) -> Iterator[subprocess.Popen[bytes]]:
+def _answering(question: SqlQuestion) -> Iterator[subprocess.Popen[bytes]]:
     """Start the process, and see to it that it ends."""
     child = subprocess.Popen(  # noqa: S603 - this very Python, and a module of ours
         # -P: no module from this folder; -B: it cannot write what it compiles.
@@ -107,7 +106,7 @@ def _answering(question: Question) -> Iterator[subprocess.Popen[bytes]]:
             child.kill()
 
 
-def _send(stdin: IO[bytes], question: Question) -> None:
+def _send(stdin: IO[bytes], question: SqlQuestion) -> None:
     """Hand the question over; a process that is gone says why elsewhere."""
     rest = memoryview(json.dumps(asdict(question)).encode() + b"\n")
     with contextlib.suppress(BrokenPipeError):

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 
 import click
 
-from aclkit.cli.output import Format, format_option, tell, write_rows
-from aclkit.cli.settings import Settings
-from aclkit.cli.state import tell_state
+from aclkit.cli.context import Context, format_option, tell_state
+from aclkit.cli.output import tell
 from aclkit.questions.assertions.check import acl_texts, check
 from aclkit.questions.assertions.model import Assertion, Outcome
 from aclkit.questions.assertions.parse import parse_assertions
 from aclkit.runtime.user_file import read_text
-from aclkit.warehouse.duck import connect
-from aclkit.warehouse.published import Published, deciding_run, open_warehouse, resolve_cluster
 
 FAILED_EXIT = 1
 COLUMNS = (
@@ -28,7 +24,7 @@ COLUMNS = (
 @click.argument("file", metavar="FILE.toml")
 @format_option
 @click.pass_obj
-def assert_(settings: Settings, file: str, output_format: Format) -> None:
+def assert_(context: Context, file: str) -> None:
     """Hold the published decisions against a team's own policies, FILE.toml.
 
     \b
@@ -42,15 +38,15 @@ def assert_(settings: Settings, file: str, output_format: Format) -> None:
     where one fails.
     """
     assertions = read_assertions(file)
-    published = open_warehouse(settings.warehouse)
-    cluster_id = resolve_cluster(published, settings.cluster)
-    outcomes, rows = check_published(published, cluster_id, assertions)
-    tell_state(published, deciding_run(published, cluster_id))
+    with context.open() as opened:
+        outcomes = check(opened.tables, opened.run, assertions)
+        acls = acl_texts(opened.tables, opened.run, outcomes)
+    tell_state(opened.published, opened.run)
     for outcome in outcomes:
         if not outcome.checked:
             name = outcome.assertion.name
             tell(f"note: {name!r} is about nothing that is known")
-    write_rows(COLUMNS, rows, output_format, sys.stdout)
+    context.write(COLUMNS, (row for outcome in outcomes for row in _rows(outcome, acls)))
     if any(not outcome.has_passed for outcome in outcomes):
         click.get_current_context().exit(FAILED_EXIT)
 
@@ -62,17 +58,6 @@ def read_assertions(path: str) -> list[Assertion]:
         UsageError: no such file, or it makes no sense.
     """
     return parse_assertions(read_text(path), path)
-
-
-def check_published(
-    published: Published, cluster_id: str, assertions: list[Assertion]
-) -> tuple[list[Outcome], list[tuple[object, ...]]]:
-    """Hold assertions against what is published; return what came out, and as rows."""
-    run = deciding_run(published, cluster_id)
-    with connect(published) as connection:
-        outcomes = check(connection, run, assertions)
-        acls = acl_texts(connection, run, outcomes)
-    return outcomes, [row for outcome in outcomes for row in _rows(outcome, acls)]
 
 
 def _rows(outcome: Outcome, acls: dict[str | None, str]) -> Iterator[tuple[object, ...]]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 import textwrap
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -13,39 +12,30 @@ from typing import Any, Final
 import click
 import duckdb
 
-from aclkit.audit.findings.baseline import STATES, Judged, classify, fails, render_baseline
-from aclkit.audit.findings.kinds import KINDS, scope_words
+from aclkit.audit.findings.baseline import Judged, classify, fails, render_baseline
+from aclkit.audit.findings.registry import KINDS, scope_words
+from aclkit.audit.reports.states import count_severities, count_states, counted
 from aclkit.cli.baseline_options import (
     baseline_options,
+    fail_on_option,
     judged_row,
     read_baseline,
     read_mutes,
     tell_mutes,
 )
-from aclkit.cli.options import option
-from aclkit.cli.output import Format, format_option, tell, write_rows
-from aclkit.cli.settings import Settings
-from aclkit.cli.state import tell_state
+from aclkit.cli.context import Context, format_option, tell_state
+from aclkit.cli.output import tell
 from aclkit.errors import UsageError
-from aclkit.model.findings import EVERY_NAME, SEVERITIES, Finding
+from aclkit.model.findings import EVERY_NAME, Finding, up_to
 from aclkit.questions.query.first_seen import first_seen
 from aclkit.runtime.whole_file import write_whole
-from aclkit.warehouse.duck import connect
-from aclkit.warehouse.published import deciding_run, open_warehouse, resolve_cluster
 from aclkit.warehouse.sql import fetch
 
-NEVER: Final = "never"
 FINDINGS_EXIT: Final = 1
 
 
 @click.command("audit")
-@option(
-    "--fail-on",
-    type=click.Choice([*SEVERITIES, NEVER]),
-    default="high",
-    show_default=True,
-    help="The least severity of a finding that makes the exit code 1.",
-)
+@fail_on_option("The least severity of a finding that makes the exit code 1.")
 @click.option(
     "--finding",
     "kinds",
@@ -66,11 +56,10 @@ FINDINGS_EXIT: Final = 1
 @format_option
 @click.pass_obj
 def audit(
-    settings: Settings,
+    context: Context,
     /,
     kinds: tuple[str, ...],
     explained: str | None,
-    output_format: Format,
     baseline_file: str | None,
     **chosen: Any,  # noqa: ANN401 -- the option groups name them
 ) -> None:
@@ -95,13 +84,11 @@ def audit(
         click.echo("\n".join(_explanation(explained)))
         return
     baseline, mutes = read_baseline(chosen["baseline"]), read_mutes(chosen["mutes"])
-    published = open_warehouse(settings.warehouse)
-    cluster_id = resolve_cluster(published, settings.cluster)
-    run = deciding_run(published, cluster_id)
-    with connect(published) as connection:
-        findings = _read(connection, cluster_id, kinds)
-        seen = first_seen(connection, cluster_id, findings)
-    tell_state(published, run)
+    with context.open() as opened:
+        run, cluster_id = opened.run, opened.cluster_id
+        findings = _read(opened.tables, cluster_id, kinds)
+        seen = first_seen(opened.tables, cluster_id, findings)
+    tell_state(opened.published, run)
     if run.job != _NIGHTLY:
         tell(_HALF)
     if baseline_file is not None:
@@ -111,16 +98,10 @@ def audit(
     known = {name: item for name, item in baseline.items() if not kinds or item.finding in kinds}
     today = datetime.now(UTC).date()
     judged = classify(findings, known, mutes, today)
-    _print(judged, seen, output_format, has_states=bool(chosen["baseline"] or mutes))
+    _print(context, judged, seen, has_states=bool(chosen["baseline"] or mutes))
     tell_mutes(judged, [] if kinds else mutes, today)
-    worst = () if chosen["fail_on"] == NEVER else up_to(chosen["fail_on"])
-    if baseline_file is None and fails(judged, worst):
+    if baseline_file is None and fails(judged, up_to(chosen["fail_on"])):
         sys.exit(FINDINGS_EXIT)
-
-
-def up_to(severity: str) -> tuple[str, ...]:
-    """Return a severity and those that are worse."""
-    return SEVERITIES[: SEVERITIES.index(severity) + 1]
 
 
 _FIELDS: Final = (
@@ -132,18 +113,18 @@ _FEW: Final = ("severity", "finding", "holds_for", "first_seen", "subject", "mes
 
 
 def _print(
+    context: Context,
     judged: Sequence[Judged],
     seen: Mapping[str, datetime | None],
-    output_format: Format,
     *,
     has_states: bool,
 ) -> None:
     """Print findings with their states, in a table only where these can differ."""
     rows = [_row(item, seen) for item in judged]
-    few = ("state", *_FEW) if has_states else _FEW
-    columns = few if output_format == "table" else _COLUMNS
-    write_rows(columns, ([row.get(c) for c in columns] for row in rows), output_format, sys.stdout)
-    if output_format == "table":
+    is_table = context.output_format == "table"
+    columns = _COLUMNS if not is_table else ("state", *_FEW) if has_states else _FEW
+    context.write(columns, ([row.get(c) for c in columns] for row in rows))
+    if is_table:
         tell(_verdict(judged, has_states=has_states))
 
 
@@ -202,11 +183,9 @@ _FINDINGS: Final = (
 
 def _verdict(judged: Sequence[Judged], *, has_states: bool) -> str:
     """Count the findings by severity, and by state."""
-    counts = Counter(item.severity for item in judged if item.finding is not None)
-    told = ", ".join(f"{counts[name]:,} {name}" for name in SEVERITIES if counts[name])
+    told = counted(count_severities(item.finding for item in judged if item.finding is not None))
     if has_states:
-        states = Counter(item.state for item in judged)
-        told += "; " + ", ".join(f"{states[name]:,} {name}" for name in STATES if states[name])
+        told += f"; {counted(count_states(judged))}"
     return f"{told}; what one means: aclkit audit --explain ID" if told else "no findings"
 
 

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import date
 from typing import Any
 
+import click
+
 from aclkit.audit.findings.baseline import Judged, Known, Mute, parse_baseline, parse_mutes
-from aclkit.cli.options import option, together
+from aclkit.audit.reports.states import ran_out_sentences
+from aclkit.cli.options import F, option, together
 from aclkit.cli.output import tell
+from aclkit.model.findings import NEVER, SEVERITIES
 from aclkit.runtime.user_file import LARGEST_DATA, read_text
 
 baseline_options = together(
@@ -25,6 +29,16 @@ baseline_options = together(
 )
 
 
+def fail_on_option(text: str) -> Callable[[F], F]:
+    """Return the option ``--fail-on``."""
+    return option(
+        "--fail-on",
+        type=click.Choice([*SEVERITIES, NEVER]),
+        default="high",
+        help=text,
+    )
+
+
 def read_baseline(path: str | None) -> dict[str, Known]:
     """Read the file of ``--baseline``; without one nothing is known."""
     return {} if path is None else parse_baseline(read_text(path, LARGEST_DATA), path)
@@ -36,14 +50,10 @@ def read_mutes(path: str | None) -> list[Mute]:
 
 
 def tell_mutes(judged: Iterable[Judged], mutes: Sequence[Mute], today: date) -> None:
-    """Say on stderr which mutes have run out, and which are about nothing."""
+    """Print on stderr which mutes have run out, and which are about nothing."""
     items = list(judged)
-    for item in items:
-        if item.is_expired and item.mute is not None and item.finding is not None:
-            tell(
-                f"the mute of {item.mute.owner} on {item.finding.finding} {item.fingerprint} ran "
-                f"out on {item.mute.until}: fix the finding, or answer for it anew"
-            )
+    for sentence in ran_out_sentences(items):
+        tell(f"{sentence}: fix the finding, or answer for it anew")
     for mute in mutes:
         if not any(item.finding is not None and mute.covers(item.finding) for item in items):
             name = mute.fingerprint or mute.finding

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 
@@ -10,16 +9,14 @@ import click
 import duckdb
 
 from aclkit.audit.reports.gather_past import read_changes
+from aclkit.cli.context import Context, format_option, tell_state
 from aclkit.cli.diff import parse_moment
 from aclkit.cli.options import option
-from aclkit.cli.output import Format, format_option, tell, write_rows
-from aclkit.cli.settings import Settings
-from aclkit.cli.state import tell_state
+from aclkit.cli.output import tell
 from aclkit.errors import UsageError
 from aclkit.model.acl import Acl
 from aclkit.model.resource import Resource
-from aclkit.warehouse.duck import connect
-from aclkit.warehouse.published import Published, Run, deciding_run, open_warehouse, resolve_cluster
+from aclkit.warehouse.published import Published, Run
 from aclkit.warehouse.sql import fetch
 from aclkit.warehouse.standing import MATERIALIZING
 
@@ -38,7 +35,7 @@ CELL_COLUMNS = (
 @click.option("--cells", is_flag=True, help="Each access that the newest of them changed.")
 @format_option
 @click.pass_obj
-def changes(settings: Settings, since: str | None, output_format: Format, *, cells: bool) -> None:
+def changes(context: Context, since: str | None, *, cells: bool) -> None:
     """Say what access the last run gave and took: from whom, through which ACL, and when.
 
     \b
@@ -51,20 +48,16 @@ def changes(settings: Settings, since: str | None, output_format: Format, *, cel
     lost count hosts × operations. Without --since it is about the run that decided last; runs
     that changed nothing have no line. --since takes the number of a run or a time.
     """
-    published = open_warehouse(settings.warehouse)
-    cluster_id = resolve_cluster(published, settings.cluster)
-    newest = deciding_run(published, cluster_id)
-    runs = _runs(published, cluster_id, since)
-    if cells and since is not None:
-        raise UsageError("--cells is about the run that decided last: leave --since out")
-    tell_state(published, newest)
-    with connect(published) as connection:
+    with context.open() as opened:
+        published, newest = opened.published, opened.run
+        runs = _runs(published, opened.cluster_id, since)
+        if cells and since is not None:
+            raise UsageError("--cells is about the run that decided last: leave --since out")
+        tell_state(published, newest)
         if cells:
-            rows = _cells(connection, newest)
-            write_rows(CELL_COLUMNS, rows, output_format, sys.stdout)
+            context.write(CELL_COLUMNS, _cells(opened.tables, newest))
         else:
-            found = [row for run in runs for row in _changes(connection, run)]
-            write_rows(COLUMNS, found, output_format, sys.stdout)
+            context.write(COLUMNS, [row for run in runs for row in _changes(opened.tables, run)])
     if not runs:
         tell("no run decided since then")
     if since is not None and (gone := _last_gone(published, since)) is not None:

@@ -13,14 +13,15 @@ from typing import Final
 
 import click
 
+from aclkit.cli.context import Context
 from aclkit.cli.output import write_rows
 from aclkit.cli.session import command_run
-from aclkit.cli.settings import Settings
+from aclkit.model.findings import NEVER
 from aclkit.model.principal import parse_super_users
 from aclkit.model.resource import Resource
 from aclkit.model.semantics import KIP_1042, BrokerSettings
 from aclkit.nightly.night import NightlyOptions, NightlyResult, run_nightly
-from aclkit.nightly.policies import NEVER, Policies
+from aclkit.nightly.policies import Policies
 from aclkit.pipeline.explain.materialize import MaterializeOptions
 from aclkit.pipeline.inventory.survey import Given
 from aclkit.pipeline.replay.command import Source, look_at
@@ -41,7 +42,7 @@ _LOCK_TIMEOUT: Final = 60.0
 
 @click.command()
 @click.pass_obj
-def demo(settings: Settings, /) -> None:
+def demo(context: Context, /) -> None:
     """Run the nightly job on the packaged log of a real Kafka 4.1 cluster, and show the result.
 
     \b
@@ -49,16 +50,16 @@ def demo(settings: Settings, /) -> None:
       aclkit demo
       aclkit --warehouse /tmp/demo demo
     """
-    warehouse = Settings(warehouse=settings.warehouse or DEFAULT_WAREHOUSE).require_warehouse()
+    warehouse = Context(warehouse=context.warehouse or DEFAULT_WAREHOUSE).require_warehouse()
     with as_file(files("aclkit.cli.data") / "sample") as sample:
         intake = look_at([Source("metadata-log", str(sample))])
-        chosen = replace(settings, warehouse=warehouse)
+        chosen = replace(context, warehouse=warehouse)
         with command_run(chosen, "run", _LOCK_TIMEOUT, is_small=True) as run:
             result = run_nightly(run, intake, _options())
     write_whole(Path(warehouse) / PAGE, result.page)
     _tell(run, result)
     _show_topic(warehouse)
-    _point_on(settings.warehouse or DEFAULT_WAREHOUSE)
+    _point_on(context.warehouse or DEFAULT_WAREHOUSE)
 
 
 def _options() -> NightlyOptions:

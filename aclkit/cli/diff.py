@@ -6,16 +6,10 @@ from datetime import datetime
 
 import click
 
-from aclkit.cli.effect_output import (
-    EffectFormat,
-    effect_format_option,
-    fail_on_option,
-    print_effect,
-)
-from aclkit.cli.engine import Engine, engine_option, session_for
+from aclkit.cli.context import Context, engine_option
+from aclkit.cli.effect_output import effect_format_option, fail_on_option, print_effect
 from aclkit.cli.options import parse_time
 from aclkit.cli.output import tell
-from aclkit.cli.settings import Settings
 from aclkit.errors import UsageError
 from aclkit.questions.preview.read import read_past
 
@@ -27,14 +21,7 @@ from aclkit.questions.preview.read import read_past
 @fail_on_option
 @engine_option
 @click.pass_obj
-def diff(
-    settings: Settings,
-    start: str,
-    end: str,
-    output_format: EffectFormat,
-    fail_on: str | None,
-    engine: Engine,
-) -> None:
+def diff(context: Context, start: str, end: str, fail_on: str | None) -> None:
     """Say whose access differs between two states of the past, FROM and TO.
 
     \b
@@ -46,15 +33,15 @@ def diff(
     without a zone). Both are decided under the settings of then, for the published inventory.
     """
     moments = parse_moment(start), parse_moment(end)
-    with session_for(engine, settings, "diff") as spark:
-        past = read_past(settings.warehouse, settings.cluster, *moments, spark)
+    with context.session() as spark:
+        past = read_past(context.warehouse, context.cluster, *moments, spark)
     for note in past.notes:
         tell(note)
     before, after = past.offsets
     title = f"Offset {before} to {after}, cluster {past.base.run.cluster_id}"
     if past.change.changes_settings:
         tell("the brokers' settings differ too")
-    print_effect(past.change, past.base.inventory, title, output_format, fail_on)
+    print_effect(context, past.change, past.base.inventory, title, fail_on)
 
 
 def parse_moment(text: str) -> int | datetime:

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import gc
 import json
-import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain, islice
-from typing import Any, Final, Literal, TypeVar, cast
+from typing import Any, Final, TypeVar
 
 import click
 
 from aclkit.audit.reports.preview_markdown import render_preview
+from aclkit.cli.context import Context, formats
 from aclkit.cli.options import option
-from aclkit.cli.output import FORMATS, Format, tell, write_lines, write_rows
+from aclkit.cli.output import FORMATS, render_rows
+from aclkit.model.visible import visible
 from aclkit.questions.preview.access_change import GAINED, KINDS, LOST
 from aclkit.questions.preview.effect import ChangedCell, Count
 from aclkit.questions.preview.preview import Preview, ToCome
@@ -27,8 +28,6 @@ from aclkit.questions.preview.words import (
     verdict_sentence,
 )
 
-EffectFormat = Literal["table", "json", "jsonl", "csv", "markdown"]
-EFFECT_FORMATS: Final = (*FORMATS, "markdown")
 ANY: Final = "any"
 COLUMNS: Final = ("change", *ChangedCell._fields)
 _LINE_COLUMNS: Final = (
@@ -41,17 +40,11 @@ _MOST_COUNTS: Final = 10
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
-
-def effect_format_option(command: _Command) -> _Command:
-    """Give a command ``--format`` with Markdown too, as its argument ``output_format``."""
-    return option(
-        "--format",
-        "output_format",
-        type=click.Choice(EFFECT_FORMATS),
-        default="table",
-        show_default=True,
-        help="How it is printed: for people, unchanged for programs, or for a merge request.",
-    )(command)
+effect_format_option = formats(
+    *FORMATS,
+    "markdown",
+    text="How it is printed: for people, unchanged for programs, or for a merge request.",
+)
 
 
 def fail_on_option(command: _Command) -> _Command:
@@ -64,32 +57,26 @@ def fail_on_option(command: _Command) -> _Command:
 
 
 def print_effect(
-    change: Change, inventory: Asked, title: str, output_format: EffectFormat, fail_on: str | None
+    context: Context, change: Change, inventory: Asked, title: str, fail_on: str | None
 ) -> None:
     """Preview a change and print it; end with exit code 1 where ``fail_on`` asks for it."""
     # Millions of tuples, none in a cycle: to look for cycles among them takes half of the time.
     gc.disable()
     try:
         preview = preview_change(change, inventory)
-        _print(preview, title, output_format)
+        context.write(
+            COLUMNS,
+            _rows(preview),
+            (f"{visible(': '.join(line))}\n" for line in _statements(preview)),
+            json=lambda: _json(preview),
+            markdown=lambda: [render_preview(preview, title)],
+            table=lambda: _table(preview),
+        )
     finally:
         gc.enable()
     kinds = (GAINED, LOST) if fail_on == ANY else (fail_on,) if fail_on else ()
     if any(preview.has(kind) for kind in kinds):
         click.get_current_context().exit(1)
-
-
-def _print(preview: Preview, title: str, output_format: EffectFormat) -> None:
-    if output_format == "json":
-        write_lines(_json(preview), sys.stdout)
-    elif output_format == "markdown":
-        write_lines([render_preview(preview, title)], sys.stdout)
-    elif output_format == "table":
-        _print_table(preview)
-    else:
-        for line in _statements(preview):
-            tell(": ".join(line))
-        write_rows(COLUMNS, _rows(preview), cast(Format, output_format), sys.stdout)
 
 
 def _statements(preview: Preview) -> Iterator[tuple[str, str]]:
@@ -108,31 +95,34 @@ def _rows(preview: Preview) -> Iterator[tuple[str | None, ...]]:
         yield from ((kind, *cell) for cell in preview.effect.cells(kind))
 
 
-def _print_table(preview: Preview) -> None:
-    """Print the statements, the counts, and the first lines of what differs."""
+def _table(preview: Preview) -> Iterator[str]:
+    """Yield the statements, the counts, and the first lines of what differs."""
     effect = preview.effect
-    write_rows(("what", "says"), _statements(preview), "table", sys.stdout)
+    yield from render_rows(("what", "says"), _statements(preview))
     for name, counts in (("principal", effect.by_principal), ("resource", effect.by_resource)):
         if counts:
-            print_part((name, *KINDS), counts, len(counts), _MOST_COUNTS)
+            yield from part_lines((name, *KINDS), counts, len(counts), _MOST_COUNTS)
     for kind in KINDS:
         if number := effect.count_lines(kind):
             lines = ((kind, *row) for row in line_rows(preview, kind))
-            print_part(_LINE_COLUMNS, lines, number, MOST_LINES)
+            yield from part_lines(_LINE_COLUMNS, lines, number)
 
 
-def print_part(
-    columns: Sequence[str], rows: Iterable[Sequence[object]], number: int, most: int
-) -> None:
-    """Print the first of a number of rows below an empty line, and how many more there are."""
-    write_lines(["\n"], sys.stdout)
-    write_rows(columns, list(islice(rows, most)), "table", sys.stdout)
+def part_lines(
+    columns: Sequence[str],
+    rows: Iterable[Sequence[object]],
+    number: int,
+    most: int = MOST_LINES,
+) -> Iterator[str]:
+    """Yield the first of a number of rows below an empty line, and how many more there are."""
+    yield "\n"
+    yield from render_rows(columns, islice(rows, most))
     if number > most:
-        write_lines([f"… and {number - most:,} more; --format csv prints every cell\n"], sys.stdout)
+        yield f"… and {number - most:,} more; --format csv prints every cell\n"
 
 
 def _json(preview: Preview) -> Iterator[str]:
-    """Write one object; its lists are written as they are made."""
+    """Yield one object; its lists are written as they are made."""
     example = preview.example
     yield f'{{\n"verdict": {json.dumps(preview.verdict)},\n'
     yield f'"example": {_text(example._asdict() if example else None)}'
@@ -150,7 +140,7 @@ def _json(preview: Preview) -> Iterator[str]:
 
 
 def json_list(name: str, items: Iterable[object], *, is_first: bool = False) -> Iterator[str]:
-    """Write a member of an object that is a list, item by item."""
+    """Yield a member of an object that is a list, item by item."""
     yield f"{'' if is_first else ','}\n{json.dumps(name)}: ["
     before = "\n"
     for item in items:

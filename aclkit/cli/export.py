@@ -12,11 +12,10 @@ import click
 
 from aclkit.cli.acls import COLUMNS
 from aclkit.cli.alive import read_alive
+from aclkit.cli.context import Context, tell_state
 from aclkit.cli.late import LateGroup
 from aclkit.cli.options import option
 from aclkit.cli.output import csv_field, tell, write_lines, write_rows
-from aclkit.cli.settings import Settings
-from aclkit.cli.state import tell_state
 from aclkit.errors import UsageError
 from aclkit.kafka.acls.records import render_records
 from aclkit.kafka.acls.script import render_bulk, render_script
@@ -26,8 +25,6 @@ from aclkit.model.acl import Acl
 from aclkit.questions.query.export import explain_batches, render_csv, write_parquet
 from aclkit.runtime.whole_file import open_whole
 from aclkit.warehouse.alive import times_added
-from aclkit.warehouse.duck import connect
-from aclkit.warehouse.published import deciding_run, open_warehouse, resolve_cluster
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 _Rendered = tuple[list[str], list[Acl]]
@@ -82,9 +79,7 @@ def _form_option(*forms: str) -> Callable[[_Command], _Command]:
     help="End with 0 although ACLs are left out that the form cannot say.",
 )
 @click.pass_obj
-def export_acls(
-    settings: Settings, form: str, output: str | None, *, skip_unsupported: bool
-) -> None:
+def export_acls(context: Context, form: str, output: str | None, *, skip_unsupported: bool) -> None:
     """Write the ACLs alive as a script, records, Kubernetes resources, Terraform or CSV.
 
     \b
@@ -99,7 +94,7 @@ def export_acls(
     form cannot say is left out, stands in it as a comment and on stderr, and the command ends
     with 1; with --skip-unsupported it ends with 0.
     """
-    alive = read_alive(settings)
+    alive = read_alive(context)
     unsaid: list[Acl] = []
     with _opened(output) as file:
         if form == "csv":
@@ -107,8 +102,8 @@ def export_acls(
             write_rows(COLUMNS, rows, "csv", file)
         else:
             if form == "records":
-                with connect(open_warehouse(settings.warehouse)) as connection:
-                    times = times_added(connection, alive.cluster_id)
+                with context.open() as opened:
+                    times = times_added(opened.tables, alive.cluster_id)
                 lines: Iterable[str] = render_records(alive.acls, times)
             else:
                 lines, unsaid = _RENDERERS[form](alive.acls)
@@ -131,7 +126,7 @@ def _tell_unsaid(unsaid: Sequence[Acl], number: int) -> None:
 @_form_option("parquet", "csv")
 @_output_option
 @click.pass_obj
-def export_explain(settings: Settings, form: str, output: str | None) -> None:
+def export_explain(context: Context, form: str, output: str | None) -> None:
     """Write every decision: one row per principal, host, operation and resource.
 
     \b
@@ -142,18 +137,16 @@ def export_explain(settings: Settings, form: str, output: str | None) -> None:
     The rows stream from the published tables, in no particular order. CSV is RFC 4180: values
     are unchanged, null is empty and the empty text is "".
     """
-    published = open_warehouse(settings.warehouse)
-    cluster_id = resolve_cluster(published, settings.cluster)
-    run = deciding_run(published, cluster_id)
     if form == "parquet" and output is None and sys.stdout.isatty():
         raise UsageError("Parquet is nothing for a terminal: expected --output FILE, or a pipe")
-    tell_state(published, run)
-    with connect(published) as connection, _opened(output) as file:
-        batches = explain_batches(connection, cluster_id)
-        if form == "csv":
-            write_lines(render_csv(batches, csv_field), file)
-        else:
-            write_parquet(batches, file.buffer)
+    with context.open() as opened:
+        tell_state(opened.published, opened.run)
+        with _opened(output) as file:
+            batches = explain_batches(opened.tables, opened.cluster_id)
+            if form == "csv":
+                write_lines(render_csv(batches, csv_field), file)
+            else:
+                write_parquet(batches, file.buffer)
 
 
 @contextmanager

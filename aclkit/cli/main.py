@@ -15,10 +15,11 @@ from typing import Any, Final, NoReturn
 import click
 
 import aclkit
+from aclkit.cli.context import Context
 from aclkit.cli.late import LateGroup, NotInstalled, Places, walk
 from aclkit.cli.options import option
 from aclkit.cli.output import flush_output, is_unread, tell_error
-from aclkit.cli.settings import Commands, ConfigOption, Settings, Takes, read_config
+from aclkit.cli.settings import Commands, ConfigOption, Takes, read_config
 from aclkit.errors import AclkitError, SurroundingsError, UsageError
 from aclkit.model.visible import visible
 from aclkit.runtime import ending
@@ -163,7 +164,6 @@ def _names(command: click.Command) -> dict[str, ConfigOption]:
 
 
 def _config_option(option: click.Option) -> ConfigOption:
-    """Say what an option takes."""
     return ConfigOption(parameter=option.name or "", takes=_takes(option), is_list=option.multiple)
 
 
@@ -229,7 +229,7 @@ def cli(
     mode = None if file_mode is None else parse_mode(file_mode)
     group = None if file_group is None else parse_group(file_group)
     ctx.with_resource(writing_as(mode, group))
-    ctx.obj = Settings(warehouse=warehouse, cluster=cluster, verbose=verbose)
+    ctx.obj = Context(warehouse=warehouse, cluster=cluster, verbose=verbose)
     _tell_progress()
 
 

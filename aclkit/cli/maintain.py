@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import astuple, fields
 from typing import Final
 
 import click
 
+from aclkit.cli.context import Context, format_option
 from aclkit.cli.options import FiniteRange, lock_timeout_option, option
-from aclkit.cli.output import Format, format_option, write_rows
 from aclkit.cli.session import command_run
-from aclkit.cli.settings import Settings
 from aclkit.errors import UsageError
 from aclkit.warehouse.maintenance import Maintained, maintain
 from aclkit.warehouse.retention import Policy
@@ -36,7 +34,6 @@ MOST_DAYS: Final = 36_500
     "--keep-runs",
     type=click.IntRange(min=1),
     default=14,
-    show_default=True,
     metavar="N",
     help="Keep so many of the newest runs, however old they are.",
 )
@@ -47,12 +44,11 @@ MOST_DAYS: Final = 36_500
 @format_option
 @click.pass_obj
 def maintain_(
-    settings: Settings,
+    context: Context,
     keep_days: float | None,
     retain_days: float | None,
     keep_runs: int,
     lock_timeout: float,
-    output_format: Format,
     *,
     dry_run: bool,
 ) -> None:
@@ -71,12 +67,11 @@ def maintain_(
     one more run, whose rows are those of the run before. diff, history and the state as of an
     offset need no old run: they read acl_history, which keeps everything.
     """
-    warehouse = settings.require_warehouse()
-    with command_run(settings, MAINTAIN, lock_timeout) as run:
+    warehouse = context.require_warehouse()
+    with command_run(context, MAINTAIN, lock_timeout) as run:
         if not continue_from_newest(run):
             raise UsageError(f"nothing is published in {warehouse}: there is nothing to maintain")
         days = next((days for days in (keep_days, retain_days) if days is not None), DAYS)
         policy = Policy(keep_days=days, keep_runs=keep_runs)
         done = maintain(run, policy, dry_run=dry_run)
-    columns = [field.name for field in fields(Maintained)]
-    write_rows(columns, map(astuple, done), output_format, sys.stdout)
+    context.write([field.name for field in fields(Maintained)], map(astuple, done))

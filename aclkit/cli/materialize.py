@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import sys
 from typing import Any
 
 import click
@@ -11,12 +10,11 @@ from pyspark.sql import SparkSession
 
 from aclkit.audit.findings.broker_settings_differ import note_resolved
 from aclkit.audit.findings.differences import note_readings
+from aclkit.cli.context import Context, format_option
 from aclkit.cli.options import inventory_options, lock_timeout_option, settings_options
-from aclkit.cli.output import Format, format_option, write_rows
 from aclkit.cli.principal_options import builder_of, principal_options
 from aclkit.cli.replay import tell_notes
 from aclkit.cli.session import command_run
-from aclkit.cli.settings import Settings
 from aclkit.errors import UsageError
 from aclkit.kafka.client.properties import read_properties
 from aclkit.kafka.client.providers import resolve_variables
@@ -39,16 +37,9 @@ from aclkit.pipeline.inventory.survey import Given
 from aclkit.warehouse.run import Run, publish
 
 SUMMARY = (
-    "cluster",
-    "head_offset",
-    "acls",
-    "principals",
-    "hosts",
-    "resources",
-    "rows_expected",
-    "rows_decided",
-    "status",
-)
+    "cluster", "head_offset", "acls", "principals", "hosts", "resources", "rows_expected",
+    "rows_decided", "status",
+)  # fmt: skip
 
 
 @click.command()
@@ -59,10 +50,9 @@ SUMMARY = (
 @format_option
 @click.pass_obj
 def materialize(
-    settings: Settings,
+    context: Context,
     /,
     lock_timeout: float,
-    output_format: Format,
     **chosen: Any,  # noqa: ANN401 -- the option groups name them
 ) -> None:
     """Decide every principal × host × operation × resource, and say because of which ACL.
@@ -76,11 +66,11 @@ def materialize(
     Without files the log's own inventory is asked about: topics and SCRAM users that live,
     principals and hosts that ACLs name, and one "any other" of each.
     """
-    settings.require_warehouse()
+    context.require_warehouse()
     given = given_settings(chosen)
-    builder = builder_of(chosen["principal_builder"], chosen["principal_builder_properties"])
-    with command_run(settings, "materialize", lock_timeout) as run:
-        run.cluster_id = choose_cluster(run, settings.cluster)
+    builder = builder_of(chosen)
+    with command_run(context, "materialize", lock_timeout) as run:
+        run.cluster_id = choose_cluster(run, context.cluster)
         continue_from_replay(run)
         resolved = resolve(given, told_by_brokers(run))
         options = options_of(run.store.spark, chosen, resolved.settings, builder)
@@ -89,7 +79,7 @@ def materialize(
         note_readings(run, result, options)
         publish(run)
         result.output.forget()
-    write_rows(SUMMARY, [summary(run, result)], output_format, sys.stdout)
+    context.write(SUMMARY, [summary(run, result)])
     tell_notes(run)
 
 

@@ -13,12 +13,14 @@ import click
 from aclkit.audit.alerts.alerts import alert_of, is_alarming
 from aclkit.audit.alerts.webhook import send_alert
 from aclkit.audit.findings.facts import BROAD_SHARE
-from aclkit.audit.reports.render import FORMATS
+from aclkit.audit.reports.gather import gather
+from aclkit.audit.reports.render import FORMATS, HTML
 from aclkit.audit.reports.write import write_reports
 from aclkit.cli import materialize as decide
 from aclkit.cli import replay as log
 from aclkit.cli.assertions import read_assertions
-from aclkit.cli.baseline_options import baseline_options, read_baseline, read_mutes
+from aclkit.cli.baseline_options import baseline_options, fail_on_option, read_baseline, read_mutes
+from aclkit.cli.context import Context
 from aclkit.cli.options import (
     FiniteRange,
     inventory_options,
@@ -31,14 +33,13 @@ from aclkit.cli.output import tell, write_lines
 from aclkit.cli.principal_options import builder_of, principal_options
 from aclkit.cli.report import alert_options, telling_failures, webhook_of
 from aclkit.cli.session import command_session
-from aclkit.cli.settings import Settings
 from aclkit.errors import UsageError
 from aclkit.model.broker_settings import resolve
-from aclkit.model.findings import SEVERITIES
 from aclkit.nightly.night import NightlyOptions, NightlyResult, run_nightly
-from aclkit.nightly.policies import NEVER, Policies
+from aclkit.nightly.policies import Policies
 from aclkit.pipeline.replay.command import ask_live
 from aclkit.runtime.whole_file import write_whole
+from aclkit.warehouse.duck import connect
 from aclkit.warehouse.published import open_warehouse
 from aclkit.warehouse.run import begin_run, hold
 
@@ -48,13 +49,7 @@ from aclkit.warehouse.run import begin_run, hold
 @inventory_options
 @principal_options
 @settings_options
-@option(
-    "--fail-on",
-    type=click.Choice([*SEVERITIES, NEVER]),
-    default="high",
-    show_default=True,
-    help="The least severity of a finding that ends the run with exit code 1.",
-)
+@fail_on_option("The least severity of a finding that ends the run with exit code 1.")
 @option(
     "--broad-share",
     type=FiniteRange(0, 1),
@@ -82,7 +77,7 @@ from aclkit.warehouse.run import begin_run, hold
 @lock_timeout_option
 @click.pass_obj
 def run(
-    settings: Settings,
+    context: Context,
     /,
     broad_share: float,
     lock_timeout: float,
@@ -102,22 +97,22 @@ def run(
     of --fail-on is new, a mute has run out or an assertion fails, and higher where the data or
     the surroundings are at fault. At the end every file that was written is listed on stderr.
     """
-    warehouse = settings.require_warehouse()
+    warehouse = context.require_warehouse()
     forms = report_formats(chosen["report_formats"])
     if "://" in warehouse and (chosen["report_dir"] or chosen["assertions"]):
         raise UsageError("--report-dir and --assertions need a warehouse on a local disk")
     policies = policies_of(chosen)
     webhook = webhook_of(chosen)
-    with telling_failures(settings.cluster, webhook, chosen["alert_on"]):
+    with telling_failures(context.cluster, webhook, chosen["alert_on"]):
         intake = log.intake_of(chosen)
         given = decide.given_settings(chosen)
-        builder = builder_of(chosen["principal_builder"], chosen["principal_builder_properties"])
+        builder = builder_of(chosen)
         with hold(warehouse, lock_timeout) as held:
             intake = ask_live(intake)
             resolved = resolve(given, intake.listing.brokers if intake.listing else ())
-            with command_session(settings, "run") as spark:
+            with command_session(context, "run") as spark:
                 options = NightlyOptions(
-                    cluster=settings.cluster,
+                    cluster=context.cluster,
                     replay=log.options_of(chosen),
                     materialize=decide.options_of(spark, chosen, resolved.settings, builder),
                     policies=policies,
@@ -130,7 +125,7 @@ def run(
                     result = run_nightly(nightly, intake, options)
     # A reader who has seen enough of the page keeps no report from being written.
     write_lines([result.page], sys.stdout)
-    for path in _write(warehouse, result, forms, policies, chosen):
+    for path in _write(warehouse, result, forms, chosen):
         tell(f"wrote {path}")
     if webhook is not None and is_alarming(result.summary, chosen["alert_on"]):
         send_alert(alert_of(result.summary), webhook)
@@ -164,30 +159,18 @@ def report_formats(text: str) -> tuple[str, ...]:
 
 
 def _write(
-    warehouse: str,
-    result: NightlyResult,
-    forms: tuple[str, ...],
-    policies: Policies,
-    chosen: dict[str, Any],
+    warehouse: str, result: NightlyResult, forms: tuple[str, ...], chosen: dict[str, Any]
 ) -> Iterator[str]:
     """Write the page and the reports, and yield the path of each file."""
     if chosen["report"]:
         write_whole(Path(chosen["report"]), result.page)
         yield chosen["report"]
     if chosen["report_dir"]:
-        yield from map(
-            str,
-            write_reports(
-                open_warehouse(warehouse),
-                result.summary.cluster_id,
-                Path(chosen["report_dir"]),
-                forms,
-                fail_on=chosen["fail_on"],
-                exit_code=result.exit_code,
-                assertions=result.summary.assertions,
-                judge=policies.judge if policies.has_states else None,
-            ),
-        )
+        published = open_warehouse(warehouse)
+        with connect(published) as connection:
+            report = gather(connection, published, result.summary, has_access=HTML in forms)
+        folder = Path(chosen["report_dir"])
+        yield from map(str, write_reports(report, folder, forms, chosen["fail_on"]))
 
 
 _EVERY: Final = "all"

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import fields
 from datetime import UTC, datetime
+from functools import wraps
 from typing import Any, TypeVar
 
 import click
@@ -15,9 +17,10 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def option(name: str, *more: str, **settings: Any) -> Callable[[F], F]:  # noqa: ANN401 -- click's own keywords
-    """Make a click option that the environment can give too, as ``ACLKIT_NAME``."""
+    """Make an option that the environment can give, as ``ACLKIT_NAME``; help shows its default."""
     plain = name.partition("/")[0].lstrip("-").replace("-", "_").upper()
     settings.setdefault("envvar", f"ACLKIT_{plain}")
+    settings.setdefault("show_default", "default" in settings)
     return click.option(name, *more, **settings)
 
 
@@ -30,6 +33,17 @@ def together(*decorators: Callable[[F], F]) -> Callable[[F], F]:
         return function
 
     return apply
+
+
+def gathered(name: str, record: type, command: Callable[..., Any]) -> Callable[..., Any]:
+    """Hand a command the options that a dataclass has as fields, as one argument."""
+
+    @wraps(command)
+    def gathering(*args: Any, **given: Any) -> Any:  # noqa: ANN401 -- whatever the command takes
+        own = {field.name: given.pop(field.name) for field in fields(record) if field.name in given}
+        return command(*args, **{name: record(**own)}, **given)
+
+    return gathering
 
 
 class FiniteRange(click.FloatRange):
@@ -65,7 +79,6 @@ lock_timeout_option = option(
     "--lock-timeout",
     type=FiniteRange(min=0),
     default=600.0,
-    show_default=True,
     metavar="SECONDS",
     help="How long to wait for another run of this warehouse.",
 )
@@ -102,7 +115,6 @@ replay_options = together(
         "--timeout",
         type=FiniteRange(min=0, min_open=True),
         default=30.0,
-        show_default=True,
         metavar="SECONDS",
         help="How long a live source may take to answer.",
     ),
@@ -133,7 +145,6 @@ settings_options = together(
         "--semantics",
         type=click.Choice(["kip-1042", "kafka"]),
         default="kip-1042",
-        show_default=True,
         help="How ACLs are read: with globs, or exactly as today's brokers do.",
     ),
     option("--glob-patterns/--no-glob-patterns", default=None, help="Pattern code 5 is a glob."),
@@ -163,7 +174,6 @@ inventory_options = together(
         "--dense",
         type=click.Choice(["always", "never", "auto"]),
         default="auto",
-        show_default=True,
         help="Write the explain table row by row; auto: up to 50 million rows.",
     ),
     option("--full", is_flag=True, help="Decide all anew, not only what changes touch."),

@@ -7,18 +7,15 @@ import math
 import os
 import select
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from itertools import chain, count
-from typing import Any, Final, Literal, TextIO, TypeVar
+from typing import Final, TextIO
 
 import click
 
 from aclkit.model.visible import visible
-
-Format = Literal["table", "json", "jsonl", "csv"]
-FORMATS: Final[tuple[Format, ...]] = ("table", "json", "jsonl", "csv")
 
 NULL: Final = "-"
 """A null in a table; the text ``-`` is shown quoted."""
@@ -28,32 +25,14 @@ _WIDEST: Final = 120
 
 _LONGEST_MESSAGE: Final = 2_000
 
-_Command = TypeVar("_Command", bound=Callable[..., Any])
-
-
-def format_option(command: _Command) -> _Command:
-    """Give a command ``--format``, as its argument ``output_format``."""
-    # Here, so that the process that answers SQL does not wait for it.
-    import click
-
-    return click.option(
-        "--format",
-        "output_format",
-        type=click.Choice(FORMATS),
-        default="table",
-        envvar="ACLKIT_FORMAT",
-        show_default=True,
-        help="How rows are printed: for people, or unchanged for programs.",
-    )(command)
-
 
 def tell(message: str) -> None:
-    """Say something to a person, on stderr and as one line, whatever names stand in it."""
+    """Print a message for a person: on stderr and in one line, whatever names stand in it."""
     click.echo(visible(message), err=True)
 
 
 def tell_error(error: Exception) -> None:
-    """Say why a command ends; further lines stand indented, so that none looks like another's."""
+    """Print why a command ends; further lines are indented, so that none looks like another's."""
     message = str(error)
     if len(message) > _LONGEST_MESSAGE:
         message = f"{message[:_LONGEST_MESSAGE]} … ({len(message):,} characters)"
@@ -61,16 +40,33 @@ def tell_error(error: Exception) -> None:
 
 
 def write_rows(
-    columns: Sequence[str], rows: Iterable[Sequence[object]], output_format: Format, stream: TextIO
+    columns: Sequence[str], rows: Iterable[Sequence[object]], output_format: str, stream: TextIO
 ) -> None:
-    """Write rows in one of the formats.
+    """Write rows in one of ``FORMATS``, see ``render_rows``."""
+    write_lines(render_rows(columns, rows, output_format), stream)
+
+
+def render_rows(
+    columns: Sequence[str], rows: Iterable[Sequence[object]], output_format: str = "table"
+) -> Iterator[str]:
+    """Yield the lines of rows in one of ``FORMATS``.
 
     A table is for people: what could act on a terminal is made visible, what could be mistaken
     stands in quotes, and a cell that is longer than the rest widens its own row only. The other
     formats hold values as they are. CSV is RFC 4180: lines end with CR LF, null is empty and the
     empty text is ``""``.
     """
-    write_lines(_RENDERERS[output_format](columns, rows), stream)
+    return _RENDERERS[output_format](columns, rows)
+
+
+def render_object(value: object) -> Iterator[str]:
+    """Yield a whole answer as one object of JSON."""
+    yield json.dumps(json_value(value), ensure_ascii=False, indent=2) + "\n"
+
+
+def as_objects(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> list[dict[str, object]]:
+    """Return rows with the names of their cells."""
+    return [dict(zip(columns, row, strict=True)) for row in rows]
 
 
 def write_lines(lines: Iterable[str], stream: TextIO) -> None:
@@ -112,12 +108,22 @@ def _close(stream: TextIO) -> None:
 def _render_table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> Iterator[str]:
     cells = [[_cell(value) for value in row] for row in chain([columns], rows)]
     widths = [
-        max((len(cell) for cell in column if len(cell) <= _WIDEST), default=0)
+        max((wide for cell in column if (wide := _width(cell)) <= _WIDEST), default=0)
         for column in zip(*cells, strict=True)
     ]
     for row in cells:
-        line = "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True))
-        yield line.rstrip() + "\n"
+        padded = (c + " " * (wide - _width(c)) for c, wide in zip(row, widths, strict=True))
+        yield "  ".join(padded).rstrip() + "\n"
+
+
+def _width(cell: str) -> int:
+    """Return how many columns of a terminal a cell takes: a Chinese letter takes two."""
+    if cell.isascii():
+        return len(cell)
+    # Here, so that nobody waits for its tables who needs none.
+    from wcwidth import wcswidth
+
+    return wcswidth(cell)
 
 
 def _render_json(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> Iterator[str]:
@@ -146,10 +152,11 @@ _RENDERERS: Final = {
     "jsonl": _render_jsonl,
     "csv": _render_csv,
 }
+FORMATS: Final = tuple(_RENDERERS)
 
 
 def _cell(value: object) -> str:
-    """Write a value for a person."""
+    """Return a value as a person reads it: null is ``-``, what could mislead stands in quotes."""
     text = _plain_text(value)
     if text is None:
         return NULL
@@ -161,7 +168,7 @@ def _cell(value: object) -> str:
 
 
 def csv_field(value: object) -> str:
-    """Write a value as a field of CSV: RFC 4180, null is empty and the empty text is ``""``."""
+    """Return a value as a field of CSV: RFC 4180, null is empty and the empty text is ``""``."""
     text = _plain_text(value)
     if text is None:
         return ""
@@ -185,12 +192,11 @@ def _distinct(columns: Sequence[str]) -> list[str]:
 
 
 def _object(columns: Sequence[str], row: Sequence[object]) -> str:
-    """Write a row as a JSON object."""
     return json.dumps(dict(zip(columns, map(json_value, row), strict=True)), ensure_ascii=False)
 
 
 def _plain_text(value: object) -> str | None:
-    """Write a value as text; lists and maps as JSON."""
+    """Return a value as text, lists and maps as JSON; None for null."""
     value = json_value(value)
     if value is None or isinstance(value, str):
         return value

@@ -2,22 +2,14 @@
 
 from __future__ import annotations
 
-import sys
 from itertools import count
 
 import click
 
 from aclkit.cli.acl_options import acl_options
-from aclkit.cli.effect_output import (
-    EffectFormat,
-    effect_format_option,
-    fail_on_option,
-    print_effect,
-)
-from aclkit.cli.engine import Engine, engine_option, session_for
+from aclkit.cli.context import Context, engine_option, tell_state
+from aclkit.cli.effect_output import effect_format_option, fail_on_option, print_effect
 from aclkit.cli.output import tell
-from aclkit.cli.settings import Settings
-from aclkit.cli.state import tell_state
 from aclkit.cli.topic_output import print_topics
 from aclkit.kafka.acls.new import acl_filters, new_acls
 from aclkit.kafka.acls.options import AclOptions
@@ -50,13 +42,7 @@ def preview() -> None:
 @fail_on_option
 @engine_option
 @click.pass_obj
-def add_acl(
-    settings: Settings,
-    options: AclOptions,
-    output_format: EffectFormat,
-    fail_on: str | None,
-    engine: Engine,
-) -> None:
+def add_acl(context: Context, options: AclOptions, fail_on: str | None) -> None:
     """Say what adding ACLs would change; the options are those of kafka-acls --add.
 
     \b
@@ -68,11 +54,11 @@ def add_acl(
     """
     numbers = count(1)
     wanted = new_acls(options, lambda: f"to-come-{next(numbers):04}")
-    base = _read(settings, engine)
+    base = _read(context)
     change = add_to(base.state.acls.values(), wanted)
     for acl in change.existing:
         tell(f"it is there already and changes nothing: {acl}")
-    _print(base, base.state.with_acls(change.added), "ACLs to add", output_format, fail_on)
+    _print(context, base, base.state.with_acls(change.added), "ACLs to add", fail_on)
 
 
 @preview.command("remove-acl")
@@ -81,13 +67,7 @@ def add_acl(
 @fail_on_option
 @engine_option
 @click.pass_obj
-def remove_acl(
-    settings: Settings,
-    options: AclOptions,
-    output_format: EffectFormat,
-    fail_on: str | None,
-    engine: Engine,
-) -> None:
+def remove_acl(context: Context, options: AclOptions, fail_on: str | None) -> None:
     """Say what removing ACLs would change; the options are those of kafka-acls --remove.
 
     \b
@@ -98,11 +78,11 @@ def remove_acl(
     Without a principal all ACLs of the resource patterns are meant.
     """
     filters = acl_filters(options)
-    base = _read(settings, engine)
+    base = _read(context)
     removed = remove_from(base.state.acls.values(), filters, base.semantics).removed
     tell(f"ACLs selected: {len(removed):,}")
     after = base.state.without(acl.acl_id for acl in removed)
-    _print(base, after, "ACLs to remove", output_format, fail_on)
+    _print(context, base, after, "ACLs to remove", fail_on)
 
 
 @preview.command("add-topic")
@@ -110,9 +90,7 @@ def remove_acl(
 @effect_format_option
 @engine_option
 @click.pass_obj
-def add_topic(
-    settings: Settings, names: tuple[str, ...], output_format: EffectFormat, engine: Engine
-) -> None:
+def add_topic(context: Context, names: tuple[str, ...]) -> None:
     """Say which ACLs will govern topics to come, and who gets what.
 
     \b
@@ -122,9 +100,9 @@ def add_topic(
 
     A table and Markdown show what is allowed, the other formats every decision.
     """
-    base = _read(settings, engine)
+    base = _read(context)
     topics = preview_topics(names, base.state, base.inventory, base.semantics)
-    print_topics(topics, base.inventory.hosts, output_format, sys.stdout)
+    print_topics(context, topics, base.inventory.hosts)
 
 
 @preview.command("apply")
@@ -133,13 +111,7 @@ def add_topic(
 @fail_on_option
 @engine_option
 @click.pass_obj
-def apply(
-    settings: Settings,
-    file: str,
-    output_format: EffectFormat,
-    fail_on: str | None,
-    engine: Engine,
-) -> None:
+def apply(context: Context, file: str, fail_on: str | None) -> None:
     """Say what a whole change set would change.
 
     \b
@@ -150,23 +122,21 @@ def apply(
     FILE holds records of the metadata log as JSON lines, which add and remove, or what
     kafka-acls --list prints: then it is the whole new state, and what it lacks goes.
     """
-    base = _read(settings, engine)
+    base = _read(context)
     change_set = read_change_set(file, base.state)
     for note in change_set.notes:
         tell(note)
-    _print(base, change_set.after, "Change set", output_format, fail_on)
+    _print(context, base, change_set.after, "Change set", fail_on)
 
 
-def _read(settings: Settings, engine: Engine) -> Base:
-    with session_for(engine, settings, "preview") as spark:
-        base = read_base(settings.warehouse, settings.cluster, spark)
+def _read(context: Context) -> Base:
+    with context.session() as spark:
+        base = read_base(context.warehouse, context.cluster, spark)
     tell_state(base.published, base.run)
     return base
 
 
-def _print(
-    base: Base, after: State, title: str, output_format: EffectFormat, fail_on: str | None
-) -> None:
+def _print(context: Context, base: Base, after: State, title: str, fail_on: str | None) -> None:
     change = Change(before=base.state, after=after, semantics=base.semantics)
     where = f"{title}, cluster {base.run.cluster_id}"
-    print_effect(change, base.inventory, where, output_format, fail_on)
+    print_effect(context, change, base.inventory, where, fail_on)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
+from typing import Any
 
 from aclkit.cli.acl_options import Text
 from aclkit.cli.options import option, together
@@ -28,12 +29,13 @@ principal_options = together(
 )
 
 
-def builder_of(name: str | None, properties: Sequence[str]) -> CheckedBuilder | None:
+def builder_of(chosen: Mapping[str, Any]) -> CheckedBuilder | None:
     """Return the builder that the options name, or None where they name none.
 
     Raises:
         UsageError: properties without a builder, bad properties, or no such builder.
     """
+    name, properties = chosen["principal_builder"], chosen["principal_builder_properties"]
     if name is None:
         if properties:
             raise UsageError("expected --principal-builder with --principal-builder-properties")

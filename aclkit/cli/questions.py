@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator, Sequence
-from typing import Final
 
 import click
 
-from aclkit.cli.engine import Engine, engine_option, session_for
-from aclkit.cli.output import Format, format_option, tell, write_rows
-from aclkit.cli.settings import Settings
-from aclkit.cli.state import tell_state
+from aclkit.cli.context import Context, engine_option, format_option, tell_state
+from aclkit.cli.output import render_rows, tell
 from aclkit.errors import UsageError
-from aclkit.model.resource import TYPE_OF_WORD, Resource, parse_resource
+from aclkit.model.resource import TYPE_OF_WORD, parse_resource
+from aclkit.questions.preview.words import few_hosts
 from aclkit.questions.query import access
-from aclkit.warehouse.opening import open_tables
-from aclkit.warehouse.published import Published, resolve_cluster
+from aclkit.warehouse.published import Published
 
 _host_option = click.option(
     "--host", envvar="ACLKIT_HOST", metavar="IP", help="Only from this host."
@@ -39,13 +35,7 @@ _all_option = click.option(
 @format_option
 @click.pass_obj
 def who_can(
-    settings: Settings,
-    operation: str,
-    resource: str,
-    host: str | None,
-    decision: str | None,
-    engine: Engine,
-    output_format: Format,
+    context: Context, operation: str, resource: str, host: str | None, decision: str | None
 ) -> None:
     """Say who may do OPERATION (or ANY) to RESOURCE, and because of which ACL.
 
@@ -60,20 +50,17 @@ def who_can(
     """
     asked = parse_resource(resource)
     near = {"resource_type": asked.resource_type, "resource_name": asked.resource_name}
-    with (
-        session_for(engine, settings, "who-can") as spark,
-        open_tables(settings.warehouse, {"explain_pair": near}, spark) as (published, connection),
-    ):
+    with context.ask({"explain_pair": near}) as at:
         answer = access.who_can(
-            connection,
-            published,
-            resolve_cluster(published, settings.cluster),
+            at.tables,
+            at.published,
+            at.cluster_id,
             operation,
             asked,
             host=host,
             decision=_decision(decision),
         )
-    _print(answer, published, output_format)
+    _print(context, answer, at.published)
 
 
 @click.command("what-can")
@@ -86,13 +73,11 @@ def who_can(
 @format_option
 @click.pass_obj
 def what_can(
-    settings: Settings,
+    context: Context,
     principal: str,
     resource: str | None,
     host: str | None,
     decision: str | None,
-    engine: Engine,
-    output_format: Format,
 ) -> None:
     """Say what PRINCIPAL may do, and because of which ACL.
 
@@ -106,22 +91,18 @@ def what_can(
     the other formats all.
     """
     resource_type, resource_name = _type_and_name(resource)
-    near = {"explain_pair": {"principal": principal}}
-    with (
-        session_for(engine, settings, "what-can") as spark,
-        open_tables(settings.warehouse, near, spark) as (published, connection),
-    ):
+    with context.ask({"explain_pair": {"principal": principal}}) as at:
         answer = access.what_can(
-            connection,
-            published,
-            resolve_cluster(published, settings.cluster),
+            at.tables,
+            at.published,
+            at.cluster_id,
             principal,
             resource_type=resource_type,
             resource_name=resource_name,
             host=host,
             decision=_decision(decision),
         )
-    _print(answer, published, output_format)
+    _print(context, answer, at.published)
 
 
 def _decision(given: str | None) -> str | None:
@@ -137,30 +118,22 @@ def _type_and_name(text: str | None) -> tuple[str | None, str | None]:
         return TYPE_OF_WORD[text], None
     if ":" not in text and text != "cluster":
         raise UsageError(f"bad resource {text!r}: expected one of {', '.join(TYPE_OF_WORD)}")
-    resource: Resource = parse_resource(text)
+    resource = parse_resource(text)
     return resource.resource_type, resource.resource_name
 
 
-def _print(answer: access.Access, published: Published, output_format: Format) -> None:
+def _print(context: Context, answer: access.Access, published: Published) -> None:
     """Print an answer, and on stderr what a reader of it must know."""
     if not answer.is_in_inventory:
         tell("not all of it is in the inventory: decided now, by the same ACLs")
     tell_state(published, answer.decided_by)
-    rows = _with_few_hosts(answer) if output_format == "table" else answer.rows
-    write_rows(answer.columns, rows, output_format, sys.stdout)
-
-
-_FEW_HOSTS: Final = 3
+    columns = answer.columns
+    context.write(columns, answer.rows, table=lambda: render_rows(columns, _with_few_hosts(answer)))
 
 
 def _with_few_hosts(answer: access.Access) -> Iterator[Sequence[str | None]]:
     """Cut long lists of hosts, for people: one of them would make the whole table as wide."""
     at = answer.columns.index("host")
     for row in answer.rows:
-        hosts = (row[at] or "").split(",")
-        more = len(hosts) - _FEW_HOSTS
-        if more > 1:
-            shown = ",".join([*hosts[:_FEW_HOSTS], f"… +{more} more"])
-            yield *row[:at], shown, *row[at + 1 :]
-        else:
-            yield row
+        hosts = row[at]
+        yield *row[:at], few_hosts(hosts.split(",")) if hosts else hosts, *row[at + 1 :]

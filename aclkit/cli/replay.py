@@ -7,10 +7,10 @@ from typing import Any
 
 import click
 
+from aclkit.cli.context import Context, format_option
 from aclkit.cli.options import lock_timeout_option, option, parse_time, replay_options
-from aclkit.cli.output import Format, format_option, tell, write_rows
+from aclkit.cli.output import tell
 from aclkit.cli.session import command_session
-from aclkit.cli.settings import Settings
 from aclkit.pipeline.replay.command import Intake, ask_live, look_at, parse_source
 from aclkit.pipeline.replay.command import replay as replay_into
 from aclkit.pipeline.replay.forget import parse_forget
@@ -38,11 +38,10 @@ SUMMARY = (
 @format_option
 @click.pass_obj
 def replay(
-    settings: Settings,
+    context: Context,
     /,
     forget: tuple[str, ...],
     lock_timeout: float,
-    output_format: Format,
     **chosen: Any,  # noqa: ANN401 -- the option groups name them
 ) -> None:
     """Replay a cluster's ACL records into the warehouse, in log order.
@@ -61,18 +60,18 @@ def replay(
     rejects and the knowledge that these offsets were read. With a --source the sound log takes
     their place in the same run.
     """
-    warehouse = settings.require_warehouse()
+    warehouse = context.require_warehouse()
     wrong = [parse_forget(text) for text in forget]
     intake = intake_of(chosen, may_be_none=bool(wrong))
     with hold(warehouse, lock_timeout) as held:
         intake = ask_live(intake)
         with (
-            command_session(settings, "replay") as spark,
+            command_session(context, "replay") as spark,
             begin_run(spark, warehouse, "replay", lock_timeout=lock_timeout, held=held) as run,
         ):
-            result = replay_into(run, intake, settings.cluster, options_of(chosen), wrong)
+            result = replay_into(run, intake, context.cluster, options_of(chosen), wrong)
             publish(run)
-    write_rows(SUMMARY, [summary(run, result)], output_format, sys.stdout)
+    context.write(SUMMARY, [summary(run, result)])
     tell_notes(run)
     if result.holes and result.exit_code:
         tell(

@@ -15,7 +15,6 @@ import click
 
 from aclkit.audit.alerts.alerts import (
     ALWAYS,
-    NEVER,
     STYLES,
     alert_of,
     alert_of_failure,
@@ -24,19 +23,16 @@ from aclkit.audit.alerts.alerts import (
 )
 from aclkit.audit.alerts.webhook import ADDRESS_VARIABLE, Webhook, find_webhook, send_alert
 from aclkit.audit.findings.baseline import classify
-from aclkit.audit.reports.gather import Judge, gather
-from aclkit.audit.reports.render import FORMATS, HTML, render
-from aclkit.audit.reports.write import PROMETHEUS, write_reports
-from aclkit.cli.baseline_options import baseline_options, read_baseline, read_mutes
+from aclkit.audit.reports.gather import Judge, gather, read_summary
+from aclkit.audit.reports.render import FORMATS, HTML, PROMETHEUS, render
+from aclkit.audit.reports.write import write_reports
+from aclkit.cli.baseline_options import baseline_options, fail_on_option, read_baseline, read_mutes
+from aclkit.cli.context import Context, tell_state
 from aclkit.cli.options import FiniteRange, option, together
 from aclkit.cli.output import tell, tell_error, write_lines
-from aclkit.cli.settings import Settings
-from aclkit.cli.state import tell_state
 from aclkit.errors import AclkitError, SurroundingsError, UsageError
-from aclkit.model.findings import SEVERITIES
+from aclkit.model.findings import NEVER, SEVERITIES
 from aclkit.runtime.whole_file import write_whole
-from aclkit.warehouse.duck import connect
-from aclkit.warehouse.published import deciding_run, open_warehouse, resolve_cluster
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
@@ -50,21 +46,18 @@ alert_options: Callable[[_Command], _Command] = together(
         "--alert-style",
         type=click.Choice(STYLES),
         default="json",
-        show_default=True,
         help="What the webhook takes: aclkit's own JSON, or what Slack takes.",
     ),
     option(
         "--alert-on",
         type=click.Choice([*SEVERITIES, ALWAYS, NEVER]),
         default="high",
-        show_default=True,
         help="The least severity of a finding that is worth an alert.",
     ),
     option(
         "--alert-timeout",
         type=FiniteRange(min=0, min_open=True, max=3_600),
         default=10.0,
-        show_default=True,
         metavar="SECONDS",
         help="How long one attempt may take.",
     ),
@@ -72,7 +65,6 @@ alert_options: Callable[[_Command], _Command] = together(
         "--alert-retries",
         type=click.IntRange(min=0, max=10),
         default=3,
-        show_default=True,
         metavar="N",
         help="How many attempts may follow the first.",
     ),
@@ -96,7 +88,7 @@ def webhook_of(chosen: dict[str, Any]) -> Webhook | None:
 def telling_failures(
     cluster_id: str | None, webhook: Webhook | None, alert_on: str
 ) -> Iterator[None]:
-    """Tell a webhook of an error that ends a run; if that fails too, both are said."""
+    """Send an alert about an error that ends a run; if that fails too, both are reported."""
     try:
         yield
     except (AclkitError, OSError) as error:
@@ -111,12 +103,12 @@ def telling_failures(
         raise
 
 
-def judge_of(baseline: str | None, mutes: str | None) -> Judge | None:
+def judge_of(chosen: dict[str, Any]) -> Judge | None:
     """Return what says the states of findings, by the files of ``baseline_options``."""
-    if baseline is None and mutes is None:
+    if chosen["baseline"] is None and chosen["mutes"] is None:
         return None
-    today = datetime.now(UTC).date()
-    return partial(classify, baseline=read_baseline(baseline), mutes=read_mutes(mutes), today=today)
+    baseline, mutes = read_baseline(chosen["baseline"]), read_mutes(chosen["mutes"])
+    return partial(classify, baseline=baseline, mutes=mutes, today=datetime.now(UTC).date())
 
 
 @click.command("report")
@@ -129,24 +121,17 @@ def judge_of(baseline: str | None, mutes: str | None) -> Judge | None:
 )
 @click.option("--output", "-o", metavar="FILE", help="Where to write; stdout if not given.")
 @click.option("--output-dir", metavar="DIR", help="Write each format there, under its own name.")
-@option(
-    "--fail-on",
-    type=click.Choice([*SEVERITIES, NEVER]),
-    default="high",
-    show_default=True,
-    help="The least severity of a finding that makes its JUnit test case fail.",
-)
+@fail_on_option("The least severity of a finding that makes its JUnit test case fail.")
 @baseline_options
 @click.pass_obj
 def report(
-    settings: Settings,
+    context: Context,
     /,
     forms: tuple[str, ...],
     output: str | None,
     output_dir: str | None,
     fail_on: str,
-    baseline: str | None,
-    mutes: str | None,
+    **chosen: object,
 ) -> None:
     """Show the newest run: findings, changes, who may do what, and the trend over the runs.
 
@@ -168,20 +153,16 @@ def report(
         raise UsageError("expected one of --output and --output-dir, found both")
     if len(set(wanted)) > 1 and output_dir is None:
         raise UsageError("several formats are several files: expected --output-dir DIR")
-    judge = judge_of(baseline, mutes)
-    published = open_warehouse(settings.warehouse)
-    cluster_id = resolve_cluster(published, settings.cluster)
-    tell_state(published, deciding_run(published, cluster_id))
+    judge = judge_of(chosen)
+    with context.open() as opened:
+        tell_state(opened.published, opened.run)
+        summary = read_summary(opened.tables, opened.run, judge)
+        made = gather(opened.tables, opened.published, summary, has_access=HTML in wanted)
     if output_dir is not None:
-        folder = Path(output_dir)
-        for path in write_reports(
-            published, cluster_id, folder, wanted, fail_on=fail_on, judge=judge
-        ):
+        for path in write_reports(made, Path(output_dir), wanted, fail_on):
             tell(f"wrote {path}")
         return
     (form,) = set(wanted)
-    with connect(published) as connection:
-        made = gather(connection, published, cluster_id, has_access=form == HTML, judge=judge)
     text = render(made, form, fail_on)
     if output is None:
         write_lines([text], sys.stdout)
@@ -195,7 +176,7 @@ def report(
 @baseline_options
 @click.option("--dry-run", is_flag=True, help="Print the message, send nothing.")
 @click.pass_obj
-def alert(settings: Settings, /, *, dry_run: bool, **chosen: Any) -> None:  # noqa: ANN401 -- alert_options names them
+def alert(context: Context, /, *, dry_run: bool, **chosen: Any) -> None:  # noqa: ANN401 -- alert_options names them
     """Tell a webhook what the newest run found, if that is worth it.
 
     \b
@@ -209,12 +190,9 @@ def alert(settings: Settings, /, *, dry_run: bool, **chosen: Any) -> None:  # no
     --mutes a known or muted finding is not, and a mute that ran out is. A server that is busy is
     asked again, later each time; if all fails the exit code is 4.
     """
-    judge = judge_of(chosen["baseline"], chosen["mutes"])
-    published = open_warehouse(settings.warehouse)
-    cluster_id = resolve_cluster(published, settings.cluster)
-    with connect(published) as connection:
-        made = gather(connection, published, cluster_id, has_access=False, judge=judge)
-    summary = made.summary
+    judge = judge_of(chosen)
+    with context.open() as opened:
+        summary = read_summary(opened.tables, opened.run, judge)
     told = alert_of(summary)
     if dry_run:
         click.echo(json.dumps(render_alert(told, chosen["alert_style"]), indent=2))

@@ -12,7 +12,7 @@ from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
-from aclkit.cli.settings import Settings
+from aclkit.cli.context import Context
 from aclkit.errors import SurroundingsError
 from aclkit.runtime import ending
 from aclkit.runtime.progress import step
@@ -23,7 +23,7 @@ from aclkit.warehouse.run import Run, begin_run, hold
 
 @contextmanager
 def command_session(
-    settings: Settings, command: str, *, is_small: bool = False
+    context: Context, command: str, *, is_small: bool = False
 ) -> Iterator[SparkSession]:
     """Start Spark for a command; what fails inside Spark ends with exit code 4 and no traceback.
 
@@ -32,12 +32,12 @@ def command_session(
     if is_small:
         os.environ.setdefault("ACLKIT_FAST_JVM", "1")
     with step("starting Spark"):
-        spark = build_session(f"aclkit {command}", verbose=settings.verbose)
+        spark = build_session(f"aclkit {command}", verbose=context.verbose)
     ending.install()
     try:
         yield spark
     except (PySparkException, Py4JError) as error:
-        plain = _disk_error(str(error), settings.warehouse or ".")
+        plain = _disk_error(str(error), context.warehouse or ".")
         if plain is not None:
             raise plain from error
         log = spark_log()
@@ -47,13 +47,13 @@ def command_session(
 
 @contextmanager
 def command_run(
-    settings: Settings, job: str, lock_timeout: float, *, is_small: bool = False
+    context: Context, job: str, lock_timeout: float, *, is_small: bool = False
 ) -> Iterator[Run]:
     """Begin a run of a command: the lock first, which may be another's, and Spark behind it."""
-    warehouse = settings.require_warehouse()
+    warehouse = context.require_warehouse()
     with (
         hold(warehouse, lock_timeout) as held,
-        command_session(settings, job, is_small=is_small) as spark,
+        command_session(context, job, is_small=is_small) as spark,
         begin_run(spark, warehouse, job, lock_timeout=lock_timeout, held=held) as run,
     ):
         yield run

@@ -1,51 +1,15 @@
-"""Command line, environment and TOML → the settings that every command shares."""
+"""A TOML file → the defaults of all commands' options, for click."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date
-from pathlib import Path
 from typing import Any, Final, Literal
 
 from aclkit.errors import UsageError
 from aclkit.runtime.notation import parse_toml, shown_key
 from aclkit.runtime.user_file import read_text
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Settings:
-    """What every command knows.
-
-    Attributes:
-        warehouse: folder or URI of the Delta tables.
-        cluster: the cluster that is meant, where one was named.
-        verbose: let Spark and Ivy talk.
-    """
-
-    warehouse: str | None = None
-    cluster: str | None = None
-    verbose: bool = False
-
-    def require_warehouse(self) -> str:
-        """Return the warehouse.
-
-        Raises:
-            UsageError: none was named, or its URI holds a password; that is not shown.
-        """
-        if not self.warehouse:
-            raise UsageError("no warehouse was named: expected --warehouse DIR or ACLKIT_WAREHOUSE")
-        if "://" in self.warehouse:
-            # One name before the @ is a container of Azure's, two are a user and a password.
-            user, at, _ = self.warehouse.partition("://")[2].partition("/")[0].rpartition("@")
-            if at and ":" in user:
-                raise UsageError(
-                    "the URI of the warehouse holds a password, which everybody on this machine "
-                    "can read: give it to Spark's configuration"
-                )
-            return self.warehouse.rstrip("/")
-        return str(Path(self.warehouse).resolve())
-
 
 Takes = Literal["a text", "a number", "a whole number", "true or false"]
 """What an option takes."""
@@ -117,7 +81,7 @@ def _defaults(
 
 
 def _of_command(values: Mapping[str, Any], options: Mapping[str, ConfigOption]) -> dict[str, Any]:
-    """Keep what a command has an option for, under its parameter's name."""
+    """Return what a command has an option for, under its parameter's name."""
     return {options[key].parameter: value for key, value in values.items() if key in options}
 
 

@@ -8,11 +8,10 @@ from typing import Final
 
 import click
 
-from aclkit.cli.apart import Question, answer
-from aclkit.cli.engine import Engine, engine_option
+from aclkit.cli.apart import SqlQuestion, answer
+from aclkit.cli.context import Context, engine_option, format_option
 from aclkit.cli.options import FiniteRange, option
-from aclkit.cli.output import Format, format_option, write_lines, write_rows
-from aclkit.cli.settings import Settings
+from aclkit.cli.output import write_lines
 
 _SECONDS: Final = 60.0
 _SECONDS_WITH_SPARK: Final = 3_600.0
@@ -31,9 +30,7 @@ _SECONDS_WITH_SPARK: Final = 3_600.0
     help="How long the question may take, until its last row.",
 )
 @click.pass_obj
-def sql(
-    settings: Settings, statement: str, engine: Engine, output_format: Format, timeout: float | None
-) -> None:
+def sql(context: Context, statement: str, timeout: float | None) -> None:
     """Run one SELECT over the published tables and views.
 
     \b
@@ -48,17 +45,17 @@ def sql(
     takes longer than --timeout, or more than half of the machine's memory, ends with exit code 2.
     Times are UTC.
     """
-    if engine == "duckdb":
-        question = Question(
-            warehouse=settings.warehouse, statement=statement, output_format=output_format
+    if context.engine == "duckdb":
+        question = SqlQuestion(
+            warehouse=context.warehouse, statement=statement, output_format=context.output_format
         )
         with contextlib.closing(answer(question, timeout or _SECONDS)) as rows:
             write_lines(rows, sys.stdout)
     else:
-        _ask_spark(settings, statement, output_format, timeout or _SECONDS_WITH_SPARK)
+        _ask_spark(context, statement, timeout or _SECONDS_WITH_SPARK)
 
 
-def _ask_spark(settings: Settings, statement: str, output_format: Format, timeout: float) -> None:
+def _ask_spark(context: Context, statement: str, timeout: float) -> None:
     # Here, so that a question to DuckDB does not wait for them.
     from aclkit.cli.session import command_session
     from aclkit.cli.time_limit import time_limit
@@ -66,9 +63,9 @@ def _ask_spark(settings: Settings, statement: str, output_format: Format, timeou
     from aclkit.warehouse.sql import run_sql
 
     with (
-        command_session(settings, "sql") as spark,
-        open_tables(settings.warehouse, spark=spark) as (_, connection),
+        command_session(context, "sql") as spark,
+        open_tables(context.warehouse, spark=spark) as (_, connection),
         time_limit(spark, timeout),
     ):
         found = run_sql(connection, statement)
-        write_rows(found.columns, found.rows, output_format, sys.stdout)
+        context.write(found.columns, found.rows)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
-from typing import Final, TextIO, cast
+from typing import Final
 
 from aclkit.audit.reports.preview_markdown import render_topics
-from aclkit.cli.effect_output import MOST_LINES, EffectFormat, json_list, print_part
-from aclkit.cli.output import Format, write_lines, write_rows
+from aclkit.cli.context import Context
+from aclkit.cli.effect_output import json_list, part_lines
+from aclkit.cli.output import render_rows
 from aclkit.questions.preview.topics import TopicToCome
 from aclkit.questions.preview.words import few_hosts
 from aclkit.questions.query.outside import Verdict
@@ -21,19 +22,15 @@ COLUMNS: Final = (
 )  # fmt: skip
 
 
-def print_topics(
-    topics: Sequence[TopicToCome], hosts: Sequence[str], output_format: EffectFormat, stream: TextIO
-) -> None:
+def print_topics(context: Context, topics: Sequence[TopicToCome], hosts: Sequence[str]) -> None:
     """Print which ACLs govern topics to come, and how they are decided."""
-    if output_format == "json":
-        write_lines(_json(topics), stream)
-    elif output_format == "markdown":
-        write_lines([render_topics(topics, hosts)], stream)
-    elif output_format == "table":
-        _print_table(topics, hosts, stream)
-    else:
-        rows = (row for topic in topics for row in _rows(topic))
-        write_rows(COLUMNS, rows, cast(Format, output_format), stream)
+    context.write(
+        COLUMNS,
+        (row for topic in topics for row in _rows(topic)),
+        json=lambda: _json(topics),
+        markdown=lambda: [render_topics(topics, hosts)],
+        table=lambda: _table(topics, hosts),
+    )
 
 
 def _rows(topic: TopicToCome) -> Iterator[tuple[str | None, ...]]:
@@ -47,16 +44,16 @@ def _rows(topic: TopicToCome) -> Iterator[tuple[str | None, ...]]:
             yield access.principal, host, access.operation, *resource, decision, rule, text, acl_id
 
 
-def _print_table(topics: Sequence[TopicToCome], hosts: Sequence[str], stream: TextIO) -> None:
-    """Print the governing ACLs, then what is allowed, hosts that fare alike together."""
+def _table(topics: Sequence[TopicToCome], hosts: Sequence[str]) -> Iterator[str]:
+    """Yield the governing ACLs, then what is allowed, hosts that fare alike together."""
     counts = [
         (t.topic.resource_name, t.is_known, len(t.governed_by), t.count(ALLOWED), t.count(DENIED))
         for t in topics
     ]
-    write_rows(("topic", "is_there", "acls", "allowed", "denied"), counts, "table", stream)
+    yield from render_rows(("topic", "is_there", "acls", "allowed", "denied"), counts)
     governing = [(t.topic.resource_name, acl_words(a)) for t in topics for a in t.governed_by]
     if governing:
-        print_part(("topic", "governed_by"), governing, len(governing), MOST_LINES)
+        yield from part_lines(("topic", "governed_by"), governing, len(governing))
     allowed = [
         (
             topic.topic.resource_name,
@@ -71,7 +68,7 @@ def _print_table(topics: Sequence[TopicToCome], hosts: Sequence[str], stream: Te
     ]
     if allowed:
         columns = ("topic", "principal", "host", "operation", "allowed_by")
-        print_part(columns, allowed, len(allowed), MOST_LINES)
+        yield from part_lines(columns, allowed, len(allowed))
 
 
 def _decider(topic: TopicToCome, verdict: Verdict) -> str:
@@ -80,7 +77,7 @@ def _decider(topic: TopicToCome, verdict: Verdict) -> str:
 
 
 def _json(topics: Sequence[TopicToCome]) -> Iterator[str]:
-    """Write one object: the topics with what governs them, and every decision."""
+    """Yield one object: the topics with what governs them, and every decision."""
     yield "{"
     yield from json_list("topics", map(_topic, topics), is_first=True)
     rows = (dict(zip(COLUMNS, row, strict=True)) for topic in topics for row in _rows(topic))

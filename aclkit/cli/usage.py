@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import json
-import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any, Final
 
 import click
 
+from aclkit.cli.context import Context, format_option
 from aclkit.cli.materialize import choose_cluster
 from aclkit.cli.options import FiniteRange, lock_timeout_option, option
-from aclkit.cli.output import Format, format_option, json_value, tell, write_lines, write_rows
+from aclkit.cli.output import render_object, render_rows, tell
 from aclkit.cli.session import command_run
-from aclkit.cli.settings import Settings
 from aclkit.model.findings import sort_findings
 from aclkit.pipeline.explain.materialize import continue_from_replay
 from aclkit.questions.usage.clock import parse_zone
@@ -67,7 +65,7 @@ _MOST_FINDINGS: Final = 20
 @format_option
 @click.pass_obj
 def usage(
-    settings: Settings,
+    context: Context,
     /,
     authorizer_log: tuple[str, ...],
     more_paths: tuple[str, ...],
@@ -75,7 +73,6 @@ def usage(
     skew: float,
     unused_days: float,
     lock_timeout: float,
-    output_format: Format,
 ) -> None:
     """Check Kafka's authorizer log against the ACLs, and show which grants are not used.
 
@@ -90,7 +87,7 @@ def usage(
     so that a log may be read night by night. Brokers write ALLOWED lines only while
     kafka.authorizer.logger is at DEBUG: without any it is unknown what is used.
     """
-    settings.require_warehouse()
+    context.require_warehouse()
     if not (authorizer_log or more_paths):
         raise click.UsageError("expected --authorizer-log PATH")
     parse_zone(log_timezone)
@@ -102,16 +99,20 @@ def usage(
         skew=timedelta(seconds=skew),
         days=unused_days,
     )
-    with command_run(settings, USAGE, lock_timeout) as run:
-        run.cluster_id = choose_cluster(run, settings.cluster)
+    with command_run(context, USAGE, lock_timeout) as run:
+        run.cluster_id = choose_cluster(run, context.cluster)
         continue_from_replay(run)
         result = check_usage(run, options)
         publish(run)
-    if output_format == "json":
-        write_lines(_as_json(run, result), sys.stdout)
-    else:
-        click.echo(_counts(result), err=output_format != "table")
-        write_rows(COLUMNS, map(_row, result.grants), output_format, sys.stdout)
+    rows = [_row(grant) for grant in result.grants]
+    counts = f"{_counts(result)}\n"
+    context.write(
+        COLUMNS,
+        rows,
+        [counts],
+        json=lambda: render_object(_as_object(run, result)),
+        table=lambda: [counts, *render_rows(COLUMNS, rows)],
+    )
     _tell(run)
 
 
@@ -151,11 +152,11 @@ def _row(grant: Grant) -> Sequence[object]:
     )
 
 
-def _as_json(run: Run, result: UsageResult) -> Iterator[str]:
-    """Yield one object: the counts, what is covered, lines to look at, and the grants as rows."""
+def _as_object(run: Run, result: UsageResult) -> dict[str, Any]:
+    """Return one object: the counts, what is covered, lines to look at, and the grants as rows."""
     coverage = result.coverage
     window = result.grants[0] if result.grants else None
-    answer: dict[str, Any] = {
+    return {
         "cluster": run.cluster_id,
         "lines": result.lines,
         **result.counts,
@@ -184,4 +185,3 @@ def _as_json(run: Run, result: UsageResult) -> Iterator[str]:
         "notes": run.notes,
         "rows": [dict(zip(COLUMNS, _row(grant), strict=True)) for grant in result.grants],
     }
-    yield json.dumps(json_value(answer), ensure_ascii=False, indent=1) + "\n"

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import json
 import logging
 import random
-import sys
 from collections import Counter
 from collections.abc import Iterator
-from typing import Final, TextIO
+from typing import Final
 
 import click
+import duckdb
 
+from aclkit.cli.context import Context, Opened, format_option, tell_state
 from aclkit.cli.options import FiniteRange, option
-from aclkit.cli.output import Format, format_option, tell, write_lines, write_rows
-from aclkit.cli.settings import Settings
-from aclkit.cli.state import tell_state
+from aclkit.cli.output import as_objects, render_object, render_rows, tell
 from aclkit.errors import DataError, UsageError
 from aclkit.kafka.verify.answer import Reply
 from aclkit.kafka.verify.cells import Cell, Sample, read_cells
@@ -27,15 +25,7 @@ from aclkit.model.resource import Resource
 from aclkit.model.semantics import KAFKA
 from aclkit.runtime.progress import step
 from aclkit.warehouse.alive import acls_alive
-from aclkit.warehouse.duck import connect
-from aclkit.warehouse.published import (
-    Published,
-    Run,
-    deciding_run,
-    open_warehouse,
-    resolve_cluster,
-    run_settings,
-)
+from aclkit.warehouse.published import run_settings
 
 log = logging.getLogger(__name__)
 
@@ -67,19 +57,17 @@ _TELL_EVERY = 1_000_000
     "--timeout",
     type=FiniteRange(min=0, min_open=True),
     default=PATIENCE,
-    show_default=True,
     metavar="SECONDS",
     help="After so long without an answer Kafka is taken to hang, and ended.",
 )
 @format_option
-@click.pass_context
+@click.pass_obj
 def verify(
-    ctx: click.Context,
+    context: Context,
     /,
     sample: int | None,
     seed: int | None,
     timeout: float,
-    output_format: Format,
     *,
     is_all: bool,
 ) -> None:
@@ -97,19 +85,17 @@ def verify(
 
     Kafka runs in a Java of its own. Its jars are fetched when they are first needed.
     """
-    settings: Settings = ctx.obj
     if is_all and sample is not None:
         raise UsageError("expected --all or --sample, found both")
-    published = open_warehouse(settings.warehouse)
-    run = deciding_run(published, resolve_cluster(published, settings.cluster))
-    chosen = None if is_all else _sample(sample, seed)
-    report = _verify(published, run, chosen, timeout)
-    tell_state(published, run)
-    _print(report, output_format)
+    with context.open() as opened:
+        run = opened.run
+        report = _verify(opened, None if is_all else _sample(sample, seed), timeout)
+    tell_state(opened.published, run)
+    _print(context, report)
     if not report.asked:
         raise DataError(f"none of {len(report.left_out)} decisions could be asked of Kafka")
     if report.mismatches:
-        ctx.exit(1)
+        click.get_current_context().exit(1)
 
 
 def _sample(size: int | None, seed: int | None) -> Sample:
@@ -121,16 +107,19 @@ def _sample(size: int | None, seed: int | None) -> Sample:
     return Sample(size, seed)
 
 
-def _verify(published: Published, run: Run, sample: Sample | None, timeout: float) -> Agreement:
+def _verify(
+    opened: Opened[duckdb.DuckDBPyConnection], sample: Sample | None, timeout: float
+) -> Agreement:
     """Read, ask and compare."""
+    run = opened.run
     broker, semantics = run_settings(run)
     if semantics != KAFKA:
         tell("the published decisions were not made with --semantics kafka: each is made again")
-    with connect(published) as connection, Kafka(class_path(log.info), timeout) as kafka:
-        acls = acls_alive(connection, run)
+    with Kafka(class_path(log.info), timeout) as kafka:
+        acls = acls_alive(opened.tables, run)
         with step(f"starting Kafka {VERSION} with {len(acls)} ACLs"):
             kafka.load(list(acls.values()), broker)
-        cells = read_cells(connection, published, run.cluster_id, sample)
+        cells = read_cells(opened.tables, opened.published, run.cluster_id, sample)
         with step("asking it for decisions"):
             return compare(_tell(cells), acls, broker, kafka, decide_again=semantics != KAFKA)
 
@@ -145,37 +134,41 @@ def _tell(batches: Iterator[list[Cell]]) -> Iterator[list[Cell]]:
             log.info("%s so far …", f"{count:,}")
 
 
-def _print(report: Agreement, output_format: Format) -> None:
+def _print(context: Context, report: Agreement) -> None:
     """Print what differs; JSON is all there is to say, rows alone leave the rest to stderr."""
-    if output_format == "json":
-        write_lines([_json(report)], sys.stdout)
-        return
-    is_table = output_format == "table"
-    _print_summary(report, sys.stdout if is_table else sys.stderr)
-    if is_table and report.mismatches:
-        write_lines(["\n"], sys.stdout)
-    if report.mismatches or not is_table:
-        write_rows(MISMATCH, map(_mismatch, report.mismatches), output_format, sys.stdout)
+    context.write(
+        MISMATCH,
+        map(_mismatch, report.mismatches),
+        _summary(report),
+        json=lambda: render_object(_object(report)),
+        table=lambda: _table(report),
+    )
 
 
-def _print_summary(report: Agreement, stream: TextIO) -> None:
-    """Print how many agree, and what was left out and why, with one example of each."""
-    write_rows(SUMMARY, [_counts(report)], "table", stream)
+def _table(report: Agreement) -> Iterator[str]:
+    yield from _summary(report)
+    if report.mismatches:
+        yield "\n"
+        yield from render_rows(MISMATCH, map(_mismatch, report.mismatches))
+
+
+def _summary(report: Agreement) -> Iterator[str]:
+    """Yield how many agree, and what was left out and why, with one example of each."""
+    yield from render_rows(SUMMARY, [_counts(report)])
     if report.left_out:
-        write_lines(["\n"], stream)
+        yield "\n"
         examples = {left.reason: left for left in reversed(report.left_out)}
         reasons = Counter(left.reason for left in report.left_out).most_common()
         rows = [(count, *_left_out(examples[reason])) for reason, count in reasons]
-        write_rows(("left_out", *LEFT_OUT), rows, "table", stream)
+        yield from render_rows(("left_out", *LEFT_OUT), rows)
 
 
-def _json(report: Agreement) -> str:
-    """Write the whole report as one object."""
-    whole = dict(zip(SUMMARY, _counts(report), strict=True)) | {
-        "mismatches": [dict(zip(MISMATCH, _mismatch(m), strict=True)) for m in report.mismatches],
-        "left_out": [dict(zip(LEFT_OUT, _left_out(left), strict=True)) for left in report.left_out],
+def _object(report: Agreement) -> dict[str, object]:
+    """Return the whole report."""
+    return dict(zip(SUMMARY, _counts(report), strict=True)) | {
+        "mismatches": as_objects(MISMATCH, map(_mismatch, report.mismatches)),
+        "left_out": as_objects(LEFT_OUT, map(_left_out, report.left_out)),
     }
-    return json.dumps(whole, ensure_ascii=False, indent=1) + "\n"
 
 
 def _counts(report: Agreement) -> tuple[int | None, ...]:

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import json
-import sys
-from collections.abc import Iterator, Sequence
-from dataclasses import asdict
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass, fields
 from datetime import datetime
-from typing import Final
+from typing import Any, Final
 
 import click
 
-from aclkit.cli.engine import Engine, engine_option, session_for
-from aclkit.cli.options import option, parse_time, together
-from aclkit.cli.output import Format, format_option, tell, write_lines, write_rows
-from aclkit.cli.settings import Settings
-from aclkit.cli.state import tell_state
+from aclkit.cli.context import Context, engine_option, format_option, tell_state
+from aclkit.cli.options import gathered, option, parse_time, together
+from aclkit.cli.output import as_objects, render_object, render_rows, tell
 from aclkit.errors import UsageError
 from aclkit.kafka.acls.command import kafka_acls_command
 from aclkit.model.acl import Acl
@@ -34,15 +30,60 @@ from aclkit.questions.query.words import (
 )
 from aclkit.rules.decide.requests import Passage
 from aclkit.rules.decide.rules import Ruling
-from aclkit.warehouse.opening import open_tables
-from aclkit.warehouse.published import resolve_cluster
 
-WHY_COLUMNS: Final = (
-    "decision", "rule", "rank", "permission_type", "resource_type", "resource_name",
-    "pattern_type", "pattern_match", "letters_skipped", "principal", "principal_match", "host",
-    "host_match", "operation", "operation_match", "beaten_by", "because",
-    "decision_without", "rule_without", "changes_without", "added_offset", "added_at", "acl_id",
-)  # fmt: skip
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WhyRow:
+    """One ACL of an answer, its columns in their order; without an ACL the decision alone."""
+
+    decision: str
+    rule: str
+    rank: int | None = None
+    permission_type: str | None = None
+    resource_type: str | None = None
+    resource_name: str | None = None
+    pattern_type: str | None = None
+    pattern_match: str | None = None
+    letters_skipped: int | None = None
+    principal: str | None = None
+    principal_match: str | None = None
+    host: str | None = None
+    host_match: str | None = None
+    operation: str | None = None
+    operation_match: str | None = None
+    beaten_by: int | None = None
+    because: str | None = None
+    decision_without: str | None = None
+    rule_without: str | None = None
+    changes_without: bool | None = None
+    added_offset: int | None = None
+    added_at: datetime | None = None
+    acl_id: str | None = None
+
+    @classmethod
+    def of(cls, answer: Why, part: Part) -> WhyRow:
+        """Return the row of an ACL that takes part."""
+        return cls(
+            decision=answer.ruling.decision,
+            rule=answer.ruling.rule,
+            rank=part.rank,
+            **asdict(part.acl),
+            pattern_match=part.fit.pattern,
+            letters_skipped=part.fit.skipped,
+            principal_match=part.fit.principal,
+            host_match=part.fit.host,
+            operation_match=part.fit.operation,
+            beaten_by=part.beaten_by,
+            because=part.because,
+            decision_without=part.without.decision,
+            rule_without=part.without.rule,
+            changes_without=part.changes,
+            added_offset=part.life.added_offset,
+            added_at=part.life.added_at,
+        )
+
+
+WHY_COLUMNS: Final = tuple(field.name for field in fields(WhyRow))
 HISTORY_COLUMNS: Final = (
     "as_of", "from_offset", "from_time", "to_offset", "to_time", "decision", "rule", "cause",
     "start_known", "deciding_acl", "acl_id",
@@ -55,32 +96,37 @@ _TABLE_COLUMNS: Final = (
 _WITHOUT_PAIRS: Final = {"explain_pair": {"principal": ""}}
 """Nothing here asks the largest table: no pair has an empty principal, so no file is opened."""
 
-_asked: Final = together(
-    click.argument("principal"),
-    click.argument("operation"),
-    click.argument("resource"),
-    option("--host", metavar="IP", help="From this host; otherwise from any that no ACL names."),
-)
+
+@dataclass(frozen=True, slots=True)
+class AccessQuestion:
+    """The access that is asked about, as it was written."""
+
+    principal: str
+    operation: str
+    resource: str
+    host: str | None
+
+
+def _access_arguments(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a command the arguments that name an access, as its argument ``access``."""
+    return together(
+        click.argument("principal"),
+        click.argument("operation"),
+        click.argument("resource"),
+        option(
+            "--host", metavar="IP", help="From this host; otherwise from any that no ACL names."
+        ),
+    )(gathered("access", AccessQuestion, command))
 
 
 @click.command("why")
-@_asked
+@_access_arguments
 @option("--at-offset", type=click.IntRange(min=0), metavar="N", help="As of this log offset.")
 @option("--at", metavar="TIME", help="As of this time, ISO 8601.")
 @engine_option
 @format_option
 @click.pass_obj
-def why(
-    settings: Settings,
-    principal: str,
-    operation: str,
-    resource: str,
-    host: str | None,
-    at_offset: int | None,
-    at: str | None,
-    engine: Engine,
-    output_format: Format,
-) -> None:
+def why(context: Context, access: AccessQuestion, at_offset: int | None, at: str | None) -> None:
     """Say why PRINCIPAL may, or may not, do OPERATION to RESOURCE.
 
     \b
@@ -97,48 +143,35 @@ def why(
     need be in no inventory. RESOURCE is written as for who-can.
     """
     moment = _moment(at_offset, at)
-    with (
-        session_for(engine, settings, "why") as spark,
-        open_tables(settings.warehouse, _WITHOUT_PAIRS, spark) as (published, connection),
-    ):
+    with context.ask(_WITHOUT_PAIRS) as opened:
         answer = explain_why(
-            connection,
-            published,
-            resolve_cluster(published, settings.cluster),
-            principal,
-            operation,
-            parse_resource(resource),
-            host=host,
+            opened.tables,
+            opened.published,
+            opened.cluster_id,
+            access.principal,
+            access.operation,
+            parse_resource(access.resource),
+            host=access.host,
             moment=moment,
         )
     for note in why_notes(answer):
         tell(note)
     if not answer.moment.is_past:
-        tell_state(published, answer.run)
-    if output_format == "json":
-        _write_object(_why_object(answer))
-    elif output_format == "table":
-        _write_why(answer)
-    else:
-        parts = [*answer.acls, *answer.near]
-        rows = [_why_row(answer, part) for part in parts] or [_why_row(answer, None)]
-        write_rows(WHY_COLUMNS, rows, output_format, sys.stdout)
+        tell_state(opened.published, answer.run)
+    context.write(
+        WHY_COLUMNS,
+        map(_cells, _why_rows(answer)),
+        json=lambda: render_object(_why_object(answer)),
+        table=lambda: _why_lines(answer),
+    )
 
 
 @click.command("history")
-@_asked
+@_access_arguments
 @engine_option
 @format_option
 @click.pass_obj
-def history(
-    settings: Settings,
-    principal: str,
-    operation: str,
-    resource: str,
-    host: str | None,
-    engine: Engine,
-    output_format: Format,
-) -> None:
+def history(context: Context, access: AccessQuestion) -> None:
     """Say since when PRINCIPAL may, or may not, do OPERATION to RESOURCE, and what was before.
 
     \b
@@ -150,29 +183,27 @@ def history(
     offset and time, and through what. as_of is the first offset for which `why --at-offset` says
     the same. Times are UTC. What only a snapshot tells began at an unknown time before it.
     """
-    with (
-        session_for(engine, settings, "history") as spark,
-        open_tables(settings.warehouse, _WITHOUT_PAIRS, spark) as (published, connection),
-    ):
+    with context.ask(_WITHOUT_PAIRS) as opened:
         answer = read_history(
-            connection,
-            published,
-            resolve_cluster(published, settings.cluster),
-            principal,
-            operation,
-            parse_resource(resource),
-            host=host,
+            opened.tables,
+            opened.published,
+            opened.cluster_id,
+            access.principal,
+            access.operation,
+            parse_resource(access.resource),
+            host=access.host,
         )
     for note in history_notes(answer):
         tell(note)
-    tell_state(published, answer.run)
+    tell_state(opened.published, answer.run)
     rows = list(_history_rows(answer))
-    if output_format == "json":
-        _write_object(_history_object(answer, rows))
-        return
-    if output_format == "table":
-        write_lines([f"{visible(history_sentence(answer))}\n\n"], sys.stdout)
-    write_rows(HISTORY_COLUMNS, rows, output_format, sys.stdout)
+    sentence = f"{visible(history_sentence(answer))}\n\n"
+    context.write(
+        HISTORY_COLUMNS,
+        rows,
+        json=lambda: render_object(_history_object(answer, rows)),
+        table=lambda: [sentence, *render_rows(HISTORY_COLUMNS, rows)],
+    )
 
 
 def _moment(at_offset: int | None, at: str | None) -> int | datetime | None:
@@ -182,15 +213,16 @@ def _moment(at_offset: int | None, at: str | None) -> int | datetime | None:
     return at_offset if at is None else parse_time(at)
 
 
-def _write_why(answer: Why) -> None:
-    """Write an answer for people: sentence, ACLs, and what could be done."""
-    head = [why_sentence(answer), *(hosts_words(*there) for there in answer.elsewhere)]
-    write_lines([f"{visible(line)}\n" for line in head], sys.stdout)
+def _why_lines(answer: Why) -> Iterator[str]:
+    """Yield an answer for people: sentence, ACLs, and what could be done."""
+    for line in (why_sentence(answer), *(hosts_words(*there) for there in answer.elsewhere)):
+        yield f"{visible(line)}\n"
     if parts := [*answer.acls, *answer.near]:
-        write_lines(["\n"], sys.stdout)
-        write_rows(_TABLE_COLUMNS, map(_table_row, parts), "table", sys.stdout)
-    tail = [f"{line}\n" for line in (*map(visible, passage_lines(answer)), *_hints(answer))]
-    write_lines(["\n", *tail] if tail else [], sys.stdout)
+        yield "\n"
+        yield from render_rows(_TABLE_COLUMNS, map(_table_row, parts))
+    if tail := [*map(visible, passage_lines(answer)), *_hints(answer)]:
+        yield "\n"
+        yield from (f"{line}\n" for line in tail)
 
 
 def _hints(answer: Why) -> Iterator[str]:
@@ -221,41 +253,19 @@ def _table_row(part: Part) -> Sequence[object]:
     )
 
 
-def _why_row(answer: Why, part: Part | None) -> Sequence[object]:
-    """Return the columns of one ACL; without one, the decision alone."""
-    decided = answer.ruling.decision, answer.ruling.rule
-    if part is None:
-        return (*decided, *[None] * (len(WHY_COLUMNS) - len(decided)))
-    acl, fit = part.acl, part.fit
-    return (
-        *decided,
-        part.rank,
-        acl.permission_type,
-        acl.resource_type,
-        acl.resource_name,
-        acl.pattern_type,
-        fit.pattern,
-        fit.skipped,
-        acl.principal,
-        fit.principal,
-        acl.host,
-        fit.host,
-        acl.operation,
-        fit.operation,
-        part.beaten_by,
-        part.because,
-        part.without.decision,
-        part.without.rule,
-        part.changes,
-        part.life.added_offset,
-        part.life.added_at,
-        acl.acl_id,
-    )
+def _why_rows(answer: Why) -> list[WhyRow]:
+    """Return a row for each ACL; without any, the decision alone."""
+    rows = [WhyRow.of(answer, part) for part in (*answer.acls, *answer.near)]
+    return rows or [WhyRow(decision=answer.ruling.decision, rule=answer.ruling.rule)]
+
+
+def _cells(row: WhyRow) -> tuple[object, ...]:
+    return tuple(asdict(row).values())
 
 
 def _why_object(answer: Why) -> dict[str, object]:
     acls, near = (
-        [dict(zip(WHY_COLUMNS[2:], _why_row(answer, part)[2:], strict=True)) for part in parts]
+        [_without_decision(WhyRow.of(answer, part)) for part in parts]
         for parts in (answer.acls, answer.near)
     )
     least = answer.least
@@ -278,6 +288,10 @@ def _why_object(answer: Why) -> dict[str, object]:
         "notes": list(why_notes(answer)),
         "requests": [_passage_object(answer, passage) for passage in answer.passages],
     }
+
+
+def _without_decision(row: WhyRow) -> dict[str, object]:
+    return {name: cell for name, cell in asdict(row).items() if name not in ("decision", "rule")}
 
 
 def _passage_object(answer: Why, passage: Passage) -> dict[str, object]:
@@ -322,7 +336,7 @@ def _history_object(answer: History, rows: Sequence[Sequence[object]]) -> dict[s
         "since_offset": since.from_offset,
         "since_time": since.from_time,
         "since_known": since.is_exact,
-        "intervals": [dict(zip(HISTORY_COLUMNS, row, strict=True)) for row in rows],
+        "intervals": as_objects(HISTORY_COLUMNS, rows),
         "notes": list(history_notes(answer)),
     }
 
@@ -362,13 +376,3 @@ def _ruling_object(ruling: Ruling) -> dict[str, object]:
 
 def _ruling_or_none(ruling: Ruling | None) -> dict[str, object] | None:
     return None if ruling is None else _ruling_object(ruling)
-
-
-def _write_object(value: dict[str, object]) -> None:
-    text = json.dumps(value, ensure_ascii=False, indent=2, default=_time_text)
-    write_lines([text, "\n"], sys.stdout)
-
-
-def _time_text(value: datetime) -> str:
-    """Write a time, the one thing in an answer that JSON does not know, as all formats do."""
-    return f"{value.isoformat()}Z"

@@ -11,6 +11,9 @@ from aclkit.model.acl import Acl
 
 SEVERITIES: Final = ("high", "medium", "low", "info")
 
+NEVER: Final = "never"
+"""In the place of a severity: no finding is that severe."""
+
 EVERY_NAME: Final = "every-name"
 INVENTORY: Final = "inventory"
 """What a finding holds for: whatever names there are, or what the run asked about."""
@@ -77,7 +80,6 @@ class Kind:
         fix: str | None = None,
         acls: Sequence[Acl] = (),
         evidence: Iterable[str] = (),
-        holds_for: str | None = None,
     ) -> Finding:
         """Make a finding of this kind.
 
@@ -88,7 +90,6 @@ class Kind:
             fix: where it is not the kind's own.
             acls: the ACLs behind it; they are its first evidence.
             evidence: further lines.
-            holds_for: where it is not the kind's own.
         """
         return Finding(
             finding=self.id,
@@ -97,7 +98,7 @@ class Kind:
             message=message,
             fix=fix or self.fix,
             acl_ids=tuple(acl.acl_id for acl in acls),
-            holds_for=holds_for or self.holds_for,
+            holds_for=self.holds_for,
             evidence=(*bounded([evidence_of(acl) for acl in acls]), *bounded(evidence)),
         )
 
@@ -116,6 +117,11 @@ def bounded(lines: Iterable[str]) -> list[str]:
     rows = list(lines)
     more = len(rows) - MOST_EVIDENCE
     return [*rows[:MOST_EVIDENCE], f"… and {more:,} more"] if more > 0 else rows
+
+
+def up_to(severity: str) -> tuple[str, ...]:
+    """Return a severity and those that are worse; of ``NEVER`` none."""
+    return () if severity == NEVER else SEVERITIES[: SEVERITIES.index(severity) + 1]
 
 
 def merge_same(findings: Iterable[Finding]) -> list[Finding]:

@@ -6,25 +6,20 @@ published, without Spark.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
 
 import duckdb
 
-from aclkit.audit.findings.baseline import STATES, Judged, Known, Mute, classify, fails
+from aclkit.audit.findings.baseline import Judged, Known, Mute, classify, fails
 from aclkit.audit.reports.data import AssertionOutcome, NightlySummary
-from aclkit.audit.reports.gather_past import read_changes
-from aclkit.audit.reports.states import with_states
-from aclkit.model.findings import SEVERITIES, Finding
+from aclkit.audit.reports.states import count_states, counted, ran_out_sentences, with_states
+from aclkit.model.findings import SEVERITIES, Finding, up_to
 from aclkit.questions.assertions.check import acl_texts, check
 from aclkit.questions.assertions.model import Assertion, Example, Outcome
 from aclkit.warehouse.duck import connect
 from aclkit.warehouse.published import Published, Run, deciding_run
-
-NEVER = "never"
-"""``--fail-on never``: new findings do not change the exit code."""
 
 FAILED_EXIT = 1
 
@@ -74,28 +69,19 @@ def conclude(
     """
     judged = policies.judge(summary.findings)
     tested: list[AssertionOutcome] | None = None
-    changes = summary.changes
-    if published is not None:
-        run = deciding_run(published, summary.cluster_id)
+    if published is not None and policies.assertions:
         with connect(published) as connection:
-            if policies.assertions:
-                tested = _test(connection, run, policies.assertions)
-            if run.run_id == summary.run_id and summary.access_changes:
-                changes, _ = read_changes(connection, run)
-    has_failed = fails(judged, _worst(policies.fail_on)) or any(not t.passed for t in tested or ())
+            run = deciding_run(published, summary.cluster_id)
+            tested = _test(connection, run, policies.assertions)
+    has_failed = fails(judged, up_to(policies.fail_on)) or any(not t.passed for t in tested or ())
     if policies.has_states:
         summary = with_states(summary, judged)
     return replace(
         summary,
         notes=(*summary.notes, *_notes(judged, policies)),
-        changes=changes,
         assertions=None if tested is None else tuple(tested),
         exit_code=max(code, FAILED_EXIT if has_failed else 0),
     )
-
-
-def _worst(fail_on: str) -> Sequence[str]:
-    return () if fail_on == NEVER else SEVERITIES[: SEVERITIES.index(fail_on) + 1]
 
 
 def _test(
@@ -137,12 +123,5 @@ def _words(example: Example, acls: Mapping[str | None, str]) -> str:
 def _notes(judged: Sequence[Judged], policies: Policies) -> Iterator[str]:
     """Count the states, and name mutes that have run out."""
     if policies.has_states:
-        states = Counter(item.state for item in judged)
-        counts = ", ".join(f"{states[name]:,} {name}" for name in STATES if states[name])
-        yield f"findings against the baseline: {counts or 'none'}"
-    for item in judged:
-        if item.is_expired and item.mute is not None and item.finding is not None:
-            yield (
-                f"the mute of {item.mute.owner} on {item.finding.finding} {item.fingerprint} ran "
-                f"out on {item.mute.until}"
-            )
+        yield f"findings against the baseline: {counted(count_states(judged)) or 'none'}"
+    yield from ran_out_sentences(judged)

@@ -20,7 +20,7 @@ from typing import Final
 
 
 def confine() -> bool:
-    """Take from this thread, and from all that it starts, what writes; return if Landlock does.
+    """Take from this thread, and all that it starts, what writes; return whether Landlock does.
 
     The limits are the whole process's. Threads that are there already are not under Landlock, so
     this comes first.
@@ -43,7 +43,7 @@ def limit_memory(more: int) -> None:
 
 
 def _landlock() -> bool:
-    """Forbid this thread all that Landlock knows but reading; say whether it could be done.
+    """Forbid this thread all that Landlock knows but reading; return whether it could be done.
 
     The numbers are those of ``linux/landlock.h`` and ``asm-generic/unistd.h``.
     """

@@ -142,7 +142,7 @@ def checked_jars(jars: Jars, say: Callable[[str], None] | None = None) -> tuple[
 
 
 def wrong_jars(jars: Jars, folder: Path) -> dict[str, str]:
-    """Name the jars that are missing from a folder, or are not byte for byte the expected ones."""
+    """Return the jars that are missing from a folder, or are not the expected ones, and how."""
     wrong = {}
     for name, digest in jars.digests.items():
         path = folder / name
@@ -177,7 +177,7 @@ def spark_home() -> Path:
 
 
 def _resolve(jars: Jars, cache: Path) -> None:
-    """Let ``spark-submit`` run an empty program that asks for the packages."""
+    """Run an empty program with ``spark-submit``, which asks for the packages."""
     program = cache / "nothing.py"
     program.write_text("")
     home = spark_home()

@@ -27,12 +27,12 @@ log = logging.getLogger(__name__)
 
 
 @dataclass(slots=True)
-class _Chosen:
+class _WritingAs:
     is_mode_given: bool = False
     group: int | None = None
 
 
-_chosen = _Chosen()
+_chosen = _WritingAs()
 
 
 @contextmanager
@@ -45,7 +45,7 @@ def writing_as(mode: int | None, group: int | None) -> Iterator[None]:
     """
     global _chosen
     before, umask = _chosen, os.umask(_umask_of(FILE_MODE if mode is None else mode))
-    _chosen = _Chosen(is_mode_given=mode is not None, group=group)
+    _chosen = _WritingAs(is_mode_given=mode is not None, group=group)
     try:
         yield
     finally:

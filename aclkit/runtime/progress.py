@@ -12,7 +12,7 @@ log = logging.getLogger("aclkit.runtime.progress")
 
 @contextmanager
 def step(what: str) -> Iterator[None]:
-    """Tell that a step begins, and how long it took when that was a second or more."""
+    """Log that a step begins, and how long it took when that was a second or more."""
     log.info("%s …", what)
     started = time.monotonic()
     yield

@@ -88,7 +88,7 @@ def build_session(
 
 
 def spark_log() -> Path | None:
-    """Keep the JVM's log, which else goes with the process, and name it for a message.
+    """Return the JVM's log for a message, and keep it, which else goes with the process.
 
     Returns:
         None where no JVM was started here, or it writes to stderr.
@@ -103,7 +103,7 @@ def spark_log() -> Path | None:
 
 
 def _local_conf(env: Mapping[str, str]) -> dict[str, str]:
-    """Settings for a driver that runs the whole of Spark in this one process."""
+    """Return the settings of a driver that runs the whole of Spark in this one process."""
     cores = os.cpu_count() or 1
     partitions = str(min(_MOST_PARTITIONS, max(2, cores)))
     return {
@@ -161,7 +161,7 @@ def _own_conf(app_name: str, master: str, extra: Mapping[str, str]) -> SparkConf
 
 
 def _umask() -> dict[str, str]:
-    """Let Hadoop, which asks no system, write with the umask of this process."""
+    """Return the umask of this process for Hadoop, which asks no system."""
     return {"spark.hadoop.fs.permissions.umask-mode": f"{current_umask():03o}"}
 
 

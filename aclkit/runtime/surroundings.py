@@ -66,7 +66,7 @@ def not_installed(what: str, package: str) -> SurroundingsError:
 
 
 def jar_folder(env: Mapping[str, str] | None = None) -> Path:
-    """Name the folder of Delta's jars: ``ACLKIT_JARS``, else the one ``make setup`` fills."""
+    """Return the folder of Delta's jars: ``ACLKIT_JARS``, else the one ``make setup`` fills."""
     env = os.environ if env is None else env
     given = env.get("ACLKIT_JARS", "")
     return Path(given) if given else Path(sys.prefix) / "share" / "aclkit" / "jars"

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 from deltalake import DeltaTable, write_deltalake
 
-from aclkit.audit.findings.kinds import KINDS
+from aclkit.audit.findings.registry import KINDS
 from aclkit.model.findings import Finding
 from tests.cli.running import Warehouse, run
 from tests.questions.query import small_warehouse as small

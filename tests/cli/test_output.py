@@ -19,10 +19,13 @@ import pytest
 from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
+from wcwidth import wcswidth
 
+from aclkit.cli.context import format_option
 from aclkit.cli.main import _tell_progress
-from aclkit.cli.output import FORMATS, format_option, tell_error, write_rows
+from aclkit.cli.output import FORMATS, tell_error, write_rows
 from aclkit.errors import UsageError
+from aclkit.model.visible import visible
 
 COLUMNS = ("name", "number", "more")
 ROWS = [
@@ -73,6 +76,19 @@ def test_one_long_name_widens_its_own_row_only():
         f"{long}  2",
         "a name of some length  3",
     ]
+
+
+def test_names_with_wide_letters_align_in_80_columns():
+    names = ("User:alice", "User:日本語", "User:e\u0301ric", "User:👩\u200d🚀")
+    lines = render("table", ("principal", "operation"), [(name, "READ") for name in names])
+    places = [
+        wcswidth(line[: line.index(word)])
+        for line, word in zip(
+            lines.splitlines(), ("operation", "READ", "READ", "READ", "READ"), strict=True
+        )
+    ]
+    assert set(places) == {max(map(wcswidth, map(visible, names))) + 2}
+    assert max(map(wcswidth, lines.splitlines())) <= 80
 
 
 def test_what_goes_to_stderr_is_told_and_so_cannot_act_on_a_terminal():
@@ -178,8 +194,9 @@ def test_closed_pipe_is_no_error():
 def test_format_option_knows_the_four_formats():
     @click.command()
     @format_option
-    def command(output_format):
-        click.echo(output_format)
+    @click.pass_obj
+    def command(context):
+        click.echo(context.output_format)
 
     runner = CliRunner()
     assert runner.invoke(command, []).output == "table\n"

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-from types import SimpleNamespace
 
 import pytest
 from click.testing import CliRunner
 
+from aclkit.cli.context import Context
 from aclkit.cli.questions import what_can, who_can
 from aclkit.cli.sql import sql
 from aclkit.errors import UsageError
@@ -20,7 +20,7 @@ def root(tmp_path):
 
 
 def invoke(root, command, *arguments):
-    place = SimpleNamespace(warehouse=str(root), cluster=None)
+    place = Context(warehouse=str(root))
     result = CliRunner().invoke(command, arguments, obj=place, catch_exceptions=False)
     assert result.exit_code == 0, result.stderr
     return result

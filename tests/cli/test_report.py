@@ -8,11 +8,11 @@ from xml.etree import ElementTree
 
 import pytest
 
-from aclkit.audit.reports.render import FORMATS
-from aclkit.audit.reports.write import FILE_NAMES, write_reports
+from aclkit.audit.reports.render import FILE_NAMES, FORMATS
+from aclkit.audit.reports.write import write_reports
 from aclkit.errors import DataError
 from tests.audit.reports.hook import serving
-from tests.audit.reports.made import BROKEN, KEPT
+from tests.audit.reports.made import BROKEN, KEPT, gathered
 from tests.cli.running import KRAFT, Warehouse
 from tests.questions.query import small_warehouse as small
 
@@ -124,10 +124,8 @@ def test_the_markdown_of_report_is_the_page_of_run_without_an_exit_code(warehous
 
 
 def test_a_run_hands_over_its_exit_code_and_its_assertions(warehouse, tmp_path):
-    paths = write_reports(
-        warehouse.published(), small.CLUSTER, tmp_path, ["markdown", "junit", "html"],
-        exit_code=1, assertions=(BROKEN, KEPT),
-    )  # fmt: skip
+    report = gathered(warehouse.published(), exit_code=1, assertions=(BROKEN, KEPT))
+    paths = write_reports(report, tmp_path, ["markdown", "junit", "html"])
     page, junit, html = (path.read_text() for path in paths)
     assert "(exit code 1)" in page
     assert "## Assertions" in page

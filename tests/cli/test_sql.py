@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from aclkit.cli import apart
-from aclkit.cli.apart import Question, answer
+from aclkit.cli.apart import SqlQuestion, answer
 from aclkit.errors import SurroundingsError, UsageError
 from tests.cli.running import run
 from tests.questions.query import small_warehouse as small
@@ -148,7 +148,7 @@ def test_a_reader_that_leaves_early_is_no_error(root):
 
 
 def test_the_time_of_a_slow_reader_does_not_count(root):
-    question = Question(
+    question = SqlQuestion(
         warehouse=str(root),
         statement="SELECT i, repeat('x', 100) FROM range(20000) t(i)",
         output_format="csv",
@@ -212,7 +212,7 @@ def test_the_process_that_answers_knows_nothing_of_the_environment(monkeypatch):
 
 
 def test_a_process_that_dies_is_not_taken_for_an_empty_answer(root, monkeypatch):
-    question = Question(warehouse=str(root), statement="SELECT 1", output_format="csv")
+    question = SqlQuestion(warehouse=str(root), statement="SELECT 1", output_format="csv")
     monkeypatch.setattr(apart, "_CHILD", "json.nothing")
     # More than a pipe holds: it cannot be handed over.
     question = dataclasses.replace(question, statement=f"SELECT 1 -- {'x' * 1_000_000}")
@@ -221,7 +221,7 @@ def test_a_process_that_dies_is_not_taken_for_an_empty_answer(root, monkeypatch)
 
 
 def test_a_defect_of_ours_is_said(root, monkeypatch):
-    question = Question(warehouse=str(root), statement="SELECT 1", output_format="csv")
+    question = SqlQuestion(warehouse=str(root), statement="SELECT 1", output_format="csv")
     monkeypatch.setattr(apart, "_CHILD", "tests.cli.answering_with_a_defect")
     with pytest.raises(SurroundingsError, match=r"answers failed: KeyError: 'some defect'$"):
         "".join(answer(question, PATIENCE))

@@ -14,7 +14,7 @@ import pytest
 from py4j.protocol import Py4JError
 
 from aclkit.cli import session
-from aclkit.cli.settings import Settings
+from aclkit.cli.context import Context
 from aclkit.errors import SurroundingsError
 from aclkit.runtime import surroundings
 from aclkit.runtime.surroundings import require_room
@@ -179,7 +179,7 @@ import os
 import pyarrow as pa
 from aclkit.cli import session
 from aclkit.errors import SurroundingsError
-from aclkit.cli.settings import Settings
+from aclkit.cli.context import Context
 from aclkit.warehouse.table_files import Commit, append_files
 os.setgroups([])
 os.setgid({NOBODY})
@@ -220,7 +220,7 @@ def test_what_spark_tells_of_a_disk_is_said_of_the_warehouse_if_it_is_meant(
     place = str(tmp_path / "w")
     with (
         pytest.raises(SurroundingsError) as raised,
-        session.command_session(Settings(warehouse=place), "test"),
+        session.command_session(Context(warehouse=place), "test"),
     ):
         raise Py4JError(f"first\nCaused by: {told.format(w=place)}\n\tat Somewhere.java")
     assert str(raised.value).startswith(line.format(w=place))

@@ -8,8 +8,8 @@ import pytest
 
 from aclkit.audit.findings.baseline import Mute, parse_baseline, render_baseline
 from aclkit.audit.reports.data import NightlySummary
-from aclkit.model.findings import Finding
-from aclkit.nightly.policies import NEVER, Policies, conclude
+from aclkit.model.findings import NEVER, Finding
+from aclkit.nightly.policies import Policies, conclude
 from aclkit.questions.assertions.parse import parse_assertions
 from aclkit.warehouse.published import open_warehouse
 from tests.questions.query import small_warehouse as small

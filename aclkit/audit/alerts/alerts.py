@@ -19,21 +19,24 @@ from typing import Any, Final
 
 from aclkit.audit.findings.baseline import Judged
 from aclkit.audit.reports.data import NightlySummary
-from aclkit.audit.reports.states import count_states, is_alarming_finding, state_by_fingerprint
+from aclkit.audit.reports.states import (
+    count_severities,
+    count_states,
+    is_alarming_finding,
+    state_by_fingerprint,
+)
 from aclkit.audit.reports.words import (
     COMPLETE,
     broken_assertions,
-    count_severities,
     iso,
     missing_answers,
     verdict,
 )
 from aclkit.errors import AclkitError
-from aclkit.model.findings import SEVERITIES, Finding, sort_findings
+from aclkit.model.findings import NEVER, SEVERITIES, Finding, sort_findings, up_to
 from aclkit.model.visible import visible
 
 ALWAYS: Final = "always"
-NEVER: Final = "never"
 STYLES: Final = ("json", "slack")
 MOST_FINDINGS: Final = 10
 """So many findings stand in an alert, the worst; all are counted."""
@@ -72,7 +75,7 @@ def is_alarming(summary: NightlySummary, least: str) -> bool:
     """
     if least in (ALWAYS, NEVER):
         return least == ALWAYS
-    severe = SEVERITIES[: SEVERITIES.index(least) + 1]
+    severe = up_to(least)
     states = state_by_fingerprint(summary)
     return bool(
         any(is_alarming_finding(f, states.get(f.fingerprint), severe) for f in summary.findings)
@@ -84,7 +87,7 @@ def is_alarming(summary: NightlySummary, least: str) -> bool:
 
 
 def alert_of(summary: NightlySummary) -> Alert:
-    """Tell what a run found, what is known from a baseline last, the worst first."""
+    """Return what a run found, what is known from a baseline last, the worst first."""
     states = state_by_fingerprint(summary)
     found = sort_findings(summary.findings)
     found.sort(key=lambda f: not is_alarming_finding(f, states.get(f.fingerprint), SEVERITIES))
@@ -116,14 +119,14 @@ def alert_of(summary: NightlySummary) -> Alert:
 
 
 def alert_of_failure(cluster_id: str | None, error: AclkitError) -> Alert:
-    """Tell that a run ended with an error and published nothing."""
+    """Return that a run ended with an error and published nothing."""
     text = f"The run failed with exit code {error.exit_code}: {error}"
     facts = {"cluster_id": cluster_id, "exit_code": error.exit_code, "error": str(error)}
     return Alert(title=_title(cluster_id or "?"), text=text, facts=facts)
 
 
 def render_alert(alert: Alert, style: str) -> dict[str, Any]:
-    """Write an alert as one of ``STYLES``.
+    """Return an alert as one of ``STYLES``.
 
     ``json`` has ``source``, ``title``, ``text``, ``lines`` and the facts. ``slack`` has blocks of
     plain text, in which no name can mention a person or a channel, nor hide a link.

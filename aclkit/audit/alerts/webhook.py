@@ -204,7 +204,7 @@ def _read(path: str) -> str:
 
 
 def _parse(address: str, where: str) -> SplitResult:
-    """Take an address apart.
+    """Return the parts of an address.
 
     Raises:
         UsageError: it is none; the message does not show it.

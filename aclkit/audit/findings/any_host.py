@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Sequence
 from typing import Final
 
 from aclkit.audit.findings.facts import AuditInput
-from aclkit.audit.findings.partners import counted
+from aclkit.audit.findings.partners import number_of
 from aclkit.audit.findings.public_access import public_of
 from aclkit.model.acl import Acl
 from aclkit.model.findings import Finding, Kind
@@ -53,7 +53,7 @@ def find_any_host(audit: AuditInput) -> Iterator[Finding]:
         yield ANY_HOST.about(
             f"{principal} on {resource_type}",
             f"{principal} has {', '.join(operations)} on {resource_type} resources from any host, "
-            f"by {counted(acls)}.",
+            f"by {number_of(acls)}.",
             severity=_severity(resource_type, operations),
             acls=acls,
         )

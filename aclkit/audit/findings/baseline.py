@@ -18,8 +18,8 @@ from aclkit.model.findings import SEVERITIES, Finding, sort_findings
 from aclkit.model.glob import glob_matches
 from aclkit.runtime.notation import parse_json, parse_toml, shown_key
 
-State = Literal["new", "known", "muted", "fixed"]
-STATES: Final[tuple[State, ...]] = ("new", "known", "muted", "fixed")
+FindingState = Literal["new", "known", "muted", "fixed"]
+STATES: Final[tuple[FindingState, ...]] = ("new", "known", "muted", "fixed")
 
 _VERSION: Final = 1
 _KNOWN_FIELDS: Final = ("fingerprint", "finding", "severity", "subject")
@@ -77,7 +77,7 @@ class Judged:
         mute: the mute about it, of several the one that holds longest; in force or expired.
     """
 
-    state: State
+    state: FindingState
     fingerprint: str
     finding: Finding | None
     known: Known | None = None
@@ -101,7 +101,7 @@ def classify(
     mutes: Sequence[Mute],
     today: date,
 ) -> list[Judged]:
-    """Say of each finding whether it is new, known or muted, and what is fixed.
+    """Return each finding with its state, new, known or muted, and what is fixed.
 
     A mute in force goes before the baseline. What the baseline holds and the run does not is
     fixed. Findings come the worst first, the fixed ones last.
@@ -163,7 +163,7 @@ def _known(row: object, where: str) -> Known:
 def render_baseline(
     findings: Iterable[Finding], cluster_id: str, first_seen: Mapping[str, datetime | None]
 ) -> str:
-    """Write a baseline of findings: a line each, so that a change of it can be read.
+    """Return a baseline of findings: a line each, so that a change of it can be read.
 
     ``first_seen`` is for people: fingerprint → time.
     """
@@ -236,7 +236,7 @@ def _judge(
     about = [mute for mute in mutes if mute.covers(finding)]
     mute = max(about, key=lambda mute: mute.until, default=None)
     known = baseline.get(finding.fingerprint)
-    state: State = "known" if known else "new"
+    state: FindingState = "known" if known else "new"
     if mute is not None and today <= mute.until:
         state = "muted"
     return Judged(

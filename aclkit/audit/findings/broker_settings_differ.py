@@ -23,7 +23,7 @@ BROKER_SETTINGS_DIFFER: Final = Kind(
 
 
 def note_resolved(run: Run, resolved: ResolvedSettings) -> None:
-    """Say in a run how the settings that decide came about."""
+    """Note in a run how the settings that decide came about."""
     run.notes.extend(resolved.notes)
     run.findings.extend(
         BROKER_SETTINGS_DIFFER.about(key, message) for key, message in resolved.differences

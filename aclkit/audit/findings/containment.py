@@ -18,11 +18,11 @@ from aclkit.rules.patterns.identity import host_pattern, principal_pattern
 from aclkit.rules.patterns.match import LITERAL
 from aclkit.rules.patterns.trie import PatternIndex, PatternTrie
 
-Pattern = tuple[str, str, str]
+PatternKey = tuple[str, str, str]
 """Resource type, pattern type, resource name."""
-Texts = dict[str, None]
-"""Texts in code-point order, each looked up at once."""
-Places = Mapping[str, Mapping[str, Mapping[str, Acl]]]
+OrderedTexts = dict[str, None]
+"""OrderedTexts in code-point order, each looked up at once."""
+AclPlaces = Mapping[str, Mapping[str, Mapping[str, Acl]]]
 """Principal → host → operation → the first ACL by id."""
 
 
@@ -37,16 +37,16 @@ class ContainmentIndex:
         hosts: an ACL's host → those that contain it, itself included.
     """
 
-    places: Mapping[tuple[bool, Pattern], Places]
-    patterns: Mapping[Pattern, Sequence[Pattern]]
-    principals: Mapping[str, Texts]
-    hosts: Mapping[str, Texts]
+    places: Mapping[tuple[bool, PatternKey], AclPlaces]
+    patterns: Mapping[PatternKey, Sequence[PatternKey]]
+    principals: Mapping[str, OrderedTexts]
+    hosts: Mapping[str, OrderedTexts]
 
     @classmethod
     def build(cls, rows: Iterable[Acl], semantics: Semantics) -> ContainmentIndex:
         """Index ACLs by permission, pattern, principal and host."""
         acls = sorted(rows, key=lambda acl: acl.acl_id)
-        places: dict[tuple[bool, Pattern], dict[str, dict[str, dict[str, Acl]]]] = {}
+        places: dict[tuple[bool, PatternKey], dict[str, dict[str, dict[str, Acl]]]] = {}
         for acl in acls:
             of_pattern = places.setdefault((acl.is_allow, pattern_of(acl)), {})
             of_host = of_pattern.setdefault(acl.principal, {}).setdefault(acl.host, {})
@@ -74,12 +74,12 @@ class ContainmentIndex:
                     yield from of_principal[host].values()
 
 
-def pattern_of(acl: Acl) -> Pattern:
+def pattern_of(acl: Acl) -> PatternKey:
     """Return the resource pattern of an ACL."""
     return acl.resource_type, acl.pattern_type, acl.resource_name
 
 
-def common(wider: Texts, present: Mapping[str, object]) -> Iterable[str]:
+def common(wider: OrderedTexts, present: Mapping[str, object]) -> Iterable[str]:
     """Return the texts that are in both, one by one; only the smaller side is gone through."""
     if len(wider) <= len(present):
         return (text for text in wider if text in present)
@@ -87,15 +87,15 @@ def common(wider: Texts, present: Mapping[str, object]) -> Iterable[str]:
 
 
 def _wider_patterns(
-    patterns: Iterable[Pattern], semantics: Semantics
-) -> dict[Pattern, list[Pattern]]:
+    patterns: Iterable[PatternKey], semantics: Semantics
+) -> dict[PatternKey, list[PatternKey]]:
     """Return for each resource pattern those that contain it.
 
     What matches the one name of a literal contains it; for all others a proof is needed.
     """
     rows = sorted(patterns)
     index = PatternIndex.build(((at, *row) for at, row in enumerate(rows)), semantics)
-    wider: dict[Pattern, list[Pattern]] = {}
+    wider: dict[PatternKey, list[PatternKey]] = {}
     for at, narrow in enumerate(rows):
         resource_type, kind, name = narrow
         hits = sorted({at, *index.matches(resource_type, name)})
@@ -110,7 +110,7 @@ def _wider_texts(
     globs: Mapping[str, tuple[str, str]],
     contains: Callable[[str, str, Semantics], bool],
     semantics: Semantics,
-) -> dict[str, Texts]:
+) -> dict[str, OrderedTexts]:
     """Return for each principal or host those that contain it.
 
     Args:
@@ -120,7 +120,7 @@ def _wider_texts(
     """
     texts = sorted(globs)
     trie = PatternTrie.build(((at, *globs[text]) for at, text in enumerate(texts)), KIP_1042)
-    wider: dict[str, Texts] = {}
+    wider: dict[str, OrderedTexts] = {}
     for at, text in enumerate(texts):
         hits = {at, *trie.matches(globs[text][1])}
         found = (texts[hit] for hit in sorted(hits))

@@ -7,7 +7,13 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from aclkit.audit.findings.containment import ContainmentIndex, Pattern, Texts, common, pattern_of
+from aclkit.audit.findings.containment import (
+    ContainmentIndex,
+    OrderedTexts,
+    PatternKey,
+    common,
+    pattern_of,
+)
 from aclkit.audit.findings.facts import AuditInput
 from aclkit.audit.findings.never_matches import can_match
 from aclkit.model.acl import Acl
@@ -85,12 +91,12 @@ class _Pool:
 class _Kin:
     """The texts that contain a principal or host, itself included, and those that it contains."""
 
-    wider: Mapping[str, Texts]
-    narrower: Mapping[str, Texts]
+    wider: Mapping[str, OrderedTexts]
+    narrower: Mapping[str, OrderedTexts]
 
     @classmethod
-    def of(cls, wider: Mapping[str, Texts]) -> _Kin:
-        narrower: defaultdict[str, Texts] = defaultdict(dict)
+    def of(cls, wider: Mapping[str, OrderedTexts]) -> _Kin:
+        narrower: defaultdict[str, OrderedTexts] = defaultdict(dict)
         for text, others in wider.items():
             for other in others:
                 if other != text:
@@ -118,13 +124,13 @@ class _Search:
     containment: ContainmentIndex
     principals: _Kin
     hosts: _Kin
-    at: Mapping[Pattern, _Pool]
-    within: Mapping[Pattern, _Pool]
+    at: Mapping[PatternKey, _Pool]
+    within: Mapping[PatternKey, _Pool]
 
     @classmethod
-    def of(cls, audit: AuditInput, denied: Collection[Pattern]) -> _Search:
-        at: defaultdict[Pattern, _Pool] = defaultdict(_Pool)
-        within: defaultdict[Pattern, _Pool] = defaultdict(_Pool)
+    def of(cls, audit: AuditInput, denied: Collection[PatternKey]) -> _Search:
+        at: defaultdict[PatternKey, _Pool] = defaultdict(_Pool)
+        within: defaultdict[PatternKey, _Pool] = defaultdict(_Pool)
         containment = audit.containment
         for allow in sorted(audit.allows, key=lambda acl: acl.acl_id):
             if audit.gives(allow, "DESCRIBE"):
@@ -169,5 +175,5 @@ class _Search:
         )
 
 
-def _narrow(denied: str, allowed: str, wider: Mapping[str, Texts]) -> str:
+def _narrow(denied: str, allowed: str, wider: Mapping[str, OrderedTexts]) -> str:
     return allowed if denied in wider[allowed] else denied

@@ -15,8 +15,8 @@ from typing import Final
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from aclkit.audit.findings.collect import find_readings
 from aclkit.audit.findings.readings import READS_DIFFERENTLY, reads_differently
+from aclkit.audit.findings.registry import find_readings
 from aclkit.model.acl import Acl
 from aclkit.model.findings import Finding
 from aclkit.model.principal import WILDCARD_PRINCIPAL
@@ -70,10 +70,10 @@ def find_differences(
     ours = result.scope
     theirs = replace(ours, semantics=_other(ours.semantics))
     read = Suspects.of([acl for acl, _ in suspects.values()], ours.semantics, theirs.semantics)
-    touched = read.touch(ours.inventory, allow_everyone=settings.allow_everyone)
+    affected = read.affected(ours.inventory, allow_everyone=settings.allow_everyone)
     counts: Counter[str] = Counter()
-    if touched.resources and touched.principals:
-        theirs = replace(theirs, inventory=touched)
+    if affected.resources and affected.principals:
+        theirs = replace(theirs, inventory=affected)
         trial = Output.of(result.output.store, theirs, is_trial=True)
         for table, rows in tables.of_inventory(theirs).items():
             trial.write_rows(table, rows)
@@ -111,15 +111,15 @@ class Suspects:
             by_identity=frozenset(n for n, acl in enumerate(acls) if _is_read_by_identity(acl)),
         )
 
-    def touch(self, inventory: Inventory, *, allow_everyone: bool) -> Inventory:
-        """Keep what the ACLs can make a difference for.
+    def affected(self, inventory: Inventory, *, allow_everyone: bool) -> Inventory:
+        """Return what the ACLs can make a difference for.
 
         A resource that one of them reaches in one reading alone, or in both when the readings
         take its principal or host differently; a principal that one of them matches in either
         reading. Where everyone is allowed what no ACL reaches, an ACL that reaches a resource in
         one reading alone makes a difference for everybody.
         """
-        resources = [e for e in inventory.resources if self._touches(e)]
+        resources = [e for e in inventory.resources if self._is_affected(e)]
         if allow_everyone and any(
             self.reaching_in_one_reading(e.resource_type, e.name) for e in resources
         ):
@@ -134,7 +134,7 @@ class Suspects:
         ours, theirs = (set(index.matches(resource_type, name)) for index in self.patterns)
         return {self.acls[number].acl_id for number in ours ^ theirs}
 
-    def _touches(self, entry: Entry) -> bool:
+    def _is_affected(self, entry: Entry) -> bool:
         ours, theirs = (set(i.matches(entry.resource_type, entry.name)) for i in self.patterns)
         return bool(ours ^ theirs or ours & self.by_identity)
 

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from aclkit.audit.findings.containment import Pattern, pattern_of
+from aclkit.audit.findings.containment import PatternKey, pattern_of
 from aclkit.audit.findings.facts import AuditInput
 from aclkit.model.acl import Acl
 from aclkit.model.findings import Finding, Kind
@@ -108,9 +108,9 @@ class _Target:
     told: str
 
 
-def _targets(given: Iterable[Acl], audit: AuditInput) -> Mapping[Pattern, Sequence[_Target]]:
+def _targets(given: Iterable[Acl], audit: AuditInput) -> Mapping[PatternKey, Sequence[_Target]]:
     """Return the known users that each resource pattern reaches, the superpowered first."""
-    found: defaultdict[Pattern, list[_Target]] = defaultdict(list)
+    found: defaultdict[PatternKey, list[_Target]] = defaultdict(list)
     wanted = {pattern_of(acl) for acl in given}
     named = {a.principal for a in audit.acls if names_exactly(a.principal, audit.semantics)}
     users = {*audit.asked_principals, *named, *audit.settings.super_users}

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Final
 
-from aclkit.audit.findings.containment import ContainmentIndex, Pattern, pattern_of
+from aclkit.audit.findings.containment import ContainmentIndex, PatternKey, pattern_of
 from aclkit.audit.findings.never_matches import can_match
 from aclkit.audit.findings.removable import (
     Covers,
@@ -128,12 +128,12 @@ class AuditInput:
         return PatternIndex.build(((n, *p) for n, p in enumerate(self.patterns)), self.semantics)
 
     @cached_property
-    def patterns(self) -> list[Pattern]:
+    def patterns(self) -> list[PatternKey]:
         """The different resource patterns of the ACLs, sorted."""
         return sorted({pattern_of(acl) for acl in self.acls})
 
     @cached_property
-    def reach(self) -> Mapping[Pattern, int]:
+    def reach(self) -> Mapping[PatternKey, int]:
         """How many of the topics alive each resource pattern matches."""
         hits = Counter(n for name in self.topics_alive for n in self.index.matches("TOPIC", name))
         return {self.patterns[number]: count for number, count in hits.items()}

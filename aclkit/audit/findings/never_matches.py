@@ -133,7 +133,7 @@ def _is_no_user(acl: Acl) -> bool:
 
 
 def _topic_reason(acl: Acl, semantics: Semantics) -> str | None:
-    """Say why no topic can have a name that the pattern matches (Topic.validate), or None."""
+    """Return why no topic can have a name that the pattern matches (Topic.validate), or None."""
     name = acl.resource_name
     kind = effective_pattern_type(acl.pattern_type, semantics)
     if kind == LITERAL and name == "*":

@@ -38,8 +38,8 @@ def lacking(
             yield principal, acls
 
 
-def counted(acls: Sequence[Acl]) -> str:
-    """Write how many ACLs there are."""
+def number_of(acls: Sequence[Acl]) -> str:
+    """Return the number of ACLs in words."""
     return "one ACL" if len(acls) == 1 else f"{len(acls):,} ACLs"
 
 

@@ -56,7 +56,7 @@ def find_public_access(audit: AuditInput) -> Iterator[Finding]:
 
 
 def public_of(acl: Acl, semantics: Semantics) -> str | None:
-    """Say for whom an ALLOW is public; None where it is for some principals only."""
+    """Return for whom an ALLOW is public; None where it is for some principals only."""
     if principal_matches(acl.principal, ANY_OTHER_PRINCIPAL, semantics):
         return f"Every principal that {acl.principal} stands for"
     if principal_matches(acl.principal, ANONYMOUS, semantics):

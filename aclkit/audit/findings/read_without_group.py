@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from aclkit.audit.findings.facts import AuditInput
-from aclkit.audit.findings.partners import counted, lacking
+from aclkit.audit.findings.partners import lacking, number_of
 from aclkit.model.findings import Finding, Kind
 
 READ_WITHOUT_GROUP: Final = Kind(
@@ -30,7 +30,7 @@ def find_read_without_group(audit: AuditInput) -> Iterator[Finding]:
     for principal, acls in lacking(audit, ("TOPIC", "READ"), ("GROUP", "READ")):
         yield READ_WITHOUT_GROUP.about(
             principal,
-            f"{principal} may READ topics by {counted(acls)} and may READ no group at all, so "
+            f"{principal} may READ topics by {number_of(acls)} and may READ no group at all, so "
             "it cannot subscribe.",
             acls=acls,
         )

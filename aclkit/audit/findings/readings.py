@@ -97,7 +97,7 @@ def reads_differently(acls: Iterable[Acl]) -> dict[str, str]:
 
 
 def _treatments(acl: Acl) -> tuple[str | None, ...]:
-    """Say how the broker treats each unknown code (StandardAuthorizerData)."""
+    """Return how the broker treats each unknown code (StandardAuthorizerData)."""
     return (
         None
         if acl.resource_type in OPERATIONS_OF_TYPE

@@ -1,7 +1,7 @@
 """ACLs → which of them no decision needs, each with those that answer in its place.
 
 An ALLOW may go where other ALLOWs answer all that it answers, or a DENY does; a DENY where other
-DENYs do. Pattern, principal and host of what covers an ACL contain its own. Operations may be
+DENYs do. PatternKey, principal and host of what covers an ACL contain its own. Operations may be
 shared out: READ here, WRITE there. Without globs nothing else can cover an ACL: of a name, a
 principal and a host that stand in no other ACL, only what contains them answers.
 """

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from aclkit.audit.findings.facts import AuditInput
-from aclkit.audit.findings.partners import counted, lacking
+from aclkit.audit.findings.partners import lacking, number_of
 from aclkit.model.findings import Finding, Kind
 
 TRANSACTIONAL_WITHOUT_WRITE: Final = Kind(
@@ -30,7 +30,7 @@ def find_transactional_without_write(audit: AuditInput) -> Iterator[Finding]:
     for principal, acls in lacking(audit, ("TRANSACTIONAL_ID", "WRITE"), ("TOPIC", "WRITE")):
         yield TRANSACTIONAL_WITHOUT_WRITE.about(
             principal,
-            f"{principal} may WRITE with transactional ids by {counted(acls)} and may WRITE to "
+            f"{principal} may WRITE with transactional ids by {number_of(acls)} and may WRITE to "
             "no topic at all.",
             acls=acls,
         )

@@ -20,13 +20,18 @@ from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup
 
 from aclkit.audit.findings.baseline import Judged
-from aclkit.audit.reports.data import AliveAcl, Report
+from aclkit.audit.reports.data import AliveAcl, RunReport
 from aclkit.audit.reports.embed import embed
-from aclkit.audit.reports.states import fixed, muted, state_by_fingerprint, state_words
+from aclkit.audit.reports.states import (
+    count_severities,
+    fixed,
+    muted,
+    state_by_fingerprint,
+    state_words,
+)
 from aclkit.audit.reports.trend_chart import bars
 from aclkit.audit.reports.words import (
     cause_words,
-    count_severities,
     missing_answers,
     needs_a_person,
     thousands,
@@ -51,8 +56,8 @@ _LEVELS: Final = (0.0, 0.1, 0.3, 0.6, 0.999)
 """A cell of the heat map is of the level of the last share that it exceeds."""
 
 
-def render_html(report: Report) -> str:
-    """Write the page."""
+def render_html(report: RunReport) -> str:
+    """Return the page."""
     style, script = _part("report.css"), _part("report.js")
     template = _environment().from_string(_part("report.html.j2"))
     data = None if report.explorer is None else embed(report.explorer, report.heat)
@@ -84,12 +89,12 @@ def render_html(report: Report) -> str:
 
 
 def _own(text: str) -> Markup:
-    """Take a text as it is: a file of this package, or JSON for a script block."""
+    """Return a text as markup: a file of this package, or JSON for a script block."""
     return Markup(text)  # noqa: S704 -- nothing else comes here
 
 
 def script_json(data: object) -> str:
-    """Write JSON for a script block: no letter in it can end the block or a line of script."""
+    """Return JSON for a script block: no letter in it can end the block or a line of script."""
     return json.dumps(data, separators=(",", ":")).translate(_ESCAPES)
 
 
@@ -116,7 +121,7 @@ class _Kind:
         return self.number - len(self.shown)
 
 
-def _severities(report: Report) -> Iterator[tuple[str, int, list[_Kind]]]:
+def _severities(report: RunReport) -> Iterator[tuple[str, int, list[_Kind]]]:
     kinds: defaultdict[str, defaultdict[str, list[Finding]]] = defaultdict(
         lambda: defaultdict(list)
     )
@@ -132,22 +137,22 @@ def _severities(report: Report) -> Iterator[tuple[str, int, list[_Kind]]]:
             yield severity, sum(kind.number for kind in found), found
 
 
-def _muted(report: Report) -> Iterator[_Shown]:
+def _muted(report: RunReport) -> Iterator[_Shown]:
     """Yield the findings that somebody answers for."""
     items = muted(report.summary)[:MOST_FINDINGS]
     states = {item.fingerprint: item for item in items}
     return (_show(item.finding, states, report) for item in items if item.finding is not None)
 
 
-def _show(finding: Finding, states: Mapping[str, Judged], report: Report) -> _Shown:
-    """Take the ACLs out of the evidence where the report knows them: it says more of them."""
+def _show(finding: Finding, states: Mapping[str, Judged], report: RunReport) -> _Shown:
+    """Return a finding; ACLs that the report knows go out of its evidence: it says more of them."""
     known = [report.acls[acl_id] for acl_id in finding.acl_ids if acl_id in report.acls]
     said = tuple(f"ACL {alive.acl.acl_id}:" for alive in known)
     evidence = tuple(line for line in finding.evidence if not said or not line.startswith(said))
     return _Shown(finding, states.get(finding.fingerprint), tuple(known), evidence)
 
 
-def _heat_rows(report: Report) -> Iterator[tuple[str, list[tuple[int, int, int, str]]]]:
+def _heat_rows(report: RunReport) -> Iterator[tuple[str, list[tuple[int, int, int, str]]]]:
     """Yield each principal with (level, allowed, possible, percent) of every prefix."""
     heat = report.heat
     if heat is None:

@@ -7,14 +7,14 @@ from dataclasses import asdict
 from typing import Any
 
 from aclkit.audit.findings.baseline import Judged
-from aclkit.audit.reports.data import AccessChange, AliveAcl, Report
-from aclkit.audit.reports.states import count_states, fixed, listed
-from aclkit.audit.reports.words import count_severities, iso, missing_answers, verdict
+from aclkit.audit.reports.data import AliveAcl, ReportedChange, RunReport
+from aclkit.audit.reports.states import count_severities, count_states, fixed, listed
+from aclkit.audit.reports.words import iso, missing_answers, verdict
 from aclkit.model.findings import Finding
 
 
-def render_json(report: Report) -> str:
-    """Write the run, its findings, changes, assertions and the trend as one JSON object.
+def render_json(report: RunReport) -> str:
+    """Return the run, its findings, changes, assertions and the trend as one JSON object.
 
     Muted findings stand among the findings, with who answers for them; the counts leave them out.
     """
@@ -37,7 +37,7 @@ def render_json(report: Report) -> str:
     return json.dumps(content, indent=2) + "\n"
 
 
-def _run(report: Report) -> dict[str, Any]:
+def _run(report: RunReport) -> dict[str, Any]:
     summary = report.summary
     return {
         "run_id": summary.run_id,
@@ -51,7 +51,7 @@ def _run(report: Report) -> dict[str, Any]:
     }
 
 
-def _counts(report: Report) -> dict[str, Any]:
+def _counts(report: RunReport) -> dict[str, Any]:
     summary = report.summary
     return {
         "acls": summary.acls,
@@ -66,7 +66,7 @@ def _counts(report: Report) -> dict[str, Any]:
     }
 
 
-def _finding(finding: Finding, state: Judged | None, report: Report) -> dict[str, Any]:
+def _finding(finding: Finding, state: Judged | None, report: RunReport) -> dict[str, Any]:
     known = [report.acls[acl_id] for acl_id in finding.acl_ids if acl_id in report.acls]
     return {
         **asdict(finding),
@@ -94,7 +94,7 @@ def _acl(alive: AliveAcl) -> dict[str, Any]:
     return {**asdict(alive.acl), "added_offset": alive.added_offset, "added_at": at}
 
 
-def _change(change: AccessChange) -> dict[str, Any]:
+def _change(change: ReportedChange) -> dict[str, Any]:
     causes = [
         {
             "offset": cause.offset,

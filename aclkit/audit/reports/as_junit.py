@@ -8,21 +8,20 @@ from typing import Final
 from xml.sax.saxutils import escape, quoteattr
 
 from aclkit.audit.findings.baseline import Judged
-from aclkit.audit.reports.data import AssertionOutcome, Report
+from aclkit.audit.reports.data import AssertionOutcome, RunReport
 from aclkit.audit.reports.states import is_alarming_finding, listed, muted, state_words
 from aclkit.audit.reports.words import iso
-from aclkit.model.findings import SEVERITIES, Finding
+from aclkit.model.findings import Finding, up_to
 from aclkit.model.visible import visible
 
-_Found = tuple[Finding, Judged | None]
+_Stated = tuple[Finding, Judged | None]
 
-NEVER: Final = "never"
 MOST_LINES: Final = 100
 """So many findings of a kind are listed in its test case; the rest is counted."""
 
 
-def render_junit(report: Report, fail_on: str = "high") -> str:
-    """Write a test case per kind of finding, and one per assertion.
+def render_junit(report: RunReport, fail_on: str = "high") -> str:
+    """Return a test case per kind of finding, and one per assertion.
 
     A kind fails if a finding of it is at least as severe as ``fail_on`` (``never``: none does)
     and not known from a baseline, or if its mute has run out; its other findings are its output. A
@@ -30,8 +29,8 @@ def render_junit(report: Report, fail_on: str = "high") -> str:
     of their own for each kind, which is skipped.
     """
     summary = report.summary
-    severe = () if fail_on == NEVER else SEVERITIES[: SEVERITIES.index(fail_on) + 1]
-    by_kind: dict[str, list[_Found]] = {kind: [] for kind in report.kinds}
+    severe = up_to(fail_on)
+    by_kind: dict[str, list[_Stated]] = {kind: [] for kind in report.kinds}
     for finding, state in listed(summary):
         if state is None or state.state != "muted":
             by_kind.setdefault(finding.finding, []).append((finding, state))
@@ -51,7 +50,7 @@ def render_junit(report: Report, fail_on: str = "high") -> str:
     return "\n".join(lines) + "\n"
 
 
-def _suite(report: Report, name: str, cases: list[str]) -> Iterable[str]:
+def _suite(report: RunReport, name: str, cases: list[str]) -> Iterable[str]:
     failed = sum("<failure " in case for case in cases)
     skipped = sum("<skipped " in case for case in cases)
     started = iso(report.summary.started_at).removesuffix("Z")
@@ -64,7 +63,7 @@ def _suite(report: Report, name: str, cases: list[str]) -> Iterable[str]:
     yield "  </testsuite>"
 
 
-def _kind(kind: str, findings: list[_Found], severe: tuple[str, ...]) -> str:
+def _kind(kind: str, findings: list[_Stated], severe: tuple[str, ...]) -> str:
     failing = [one for one in findings if is_alarming_finding(one[0], one[1], severe)]
     if not findings:
         return _case("finding", kind, "")
@@ -78,7 +77,7 @@ def _kind(kind: str, findings: list[_Found], severe: tuple[str, ...]) -> str:
 
 def _skipped(judged: Iterable[Judged]) -> list[str]:
     """Return a skipped case for each kind of which findings are muted."""
-    kinds: defaultdict[str, list[_Found]] = defaultdict(list)
+    kinds: defaultdict[str, list[_Stated]] = defaultdict(list)
     for item in judged:
         if item.finding is not None:
             kinds[item.finding.finding].append((item.finding, item))
@@ -93,7 +92,7 @@ def _skipped(judged: Iterable[Judged]) -> list[str]:
     ]
 
 
-def _lines(findings: list[_Found]) -> str:
+def _lines(findings: list[_Stated]) -> str:
     """List findings, each with its state, those beyond the most counted."""
     lines = [
         f"{f.severity}{f' ({state_words(state)})' if state else ''}: {f.message} Fix: {f.fix}"

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from aclkit.audit.reports.data import Report
-from aclkit.audit.reports.states import count_states
-from aclkit.audit.reports.words import COMPLETE, count_severities
+from aclkit.audit.reports.data import RunReport
+from aclkit.audit.reports.states import count_severities, count_states
+from aclkit.audit.reports.words import COMPLETE
 
 
 class Metric(NamedTuple):
@@ -18,8 +18,8 @@ class Metric(NamedTuple):
     samples: tuple[tuple[dict[str, str], float], ...]
 
 
-def render_prometheus(report: Report) -> str:
-    """Write all gauges, each with HELP and TYPE and the label ``cluster``.
+def render_prometheus(report: RunReport) -> str:
+    """Return all gauges, each with HELP and TYPE and the label ``cluster``.
 
     ``aclkit_acl_count`` is what a broker reports as AclCount (KIP-801), as of the run.
     """
@@ -27,7 +27,7 @@ def render_prometheus(report: Report) -> str:
     return "".join(f"{line}\n" for metric in metrics(report) for line in _lines(metric, cluster))
 
 
-def metrics(report: Report) -> Iterator[Metric]:
+def metrics(report: RunReport) -> Iterator[Metric]:
     """Yield the gauges of a report."""
     summary = report.summary
     for name, said, value in _singles(report):
@@ -51,7 +51,7 @@ def metrics(report: Report) -> Iterator[Metric]:
         yield Metric("assertions", "Assertions of the team.", tuple(_labelled("state", outcomes)))
 
 
-def _singles(report: Report) -> tuple[tuple[str, str, float], ...]:
+def _singles(report: RunReport) -> tuple[tuple[str, str, float], ...]:
     summary = report.summary
     return (
         ("acl_count", "ACLs in force as of the run (AclCount).", summary.acls),

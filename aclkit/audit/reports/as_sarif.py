@@ -6,8 +6,8 @@ import json
 from typing import Any, Final
 
 from aclkit.audit.findings.baseline import Judged, Known
-from aclkit.audit.findings.kinds import KINDS
-from aclkit.audit.reports.data import AssertionOutcome, Report
+from aclkit.audit.findings.registry import KINDS
+from aclkit.audit.reports.data import AssertionOutcome, RunReport
 from aclkit.audit.reports.states import fixed, listed
 from aclkit.audit.reports.words import COMPLETE, iso
 from aclkit.model.findings import SEVERITIES, Finding
@@ -20,8 +20,8 @@ _BASELINE_STATES: Final = {True: "unchanged", False: "new"}
 _LEVELS: Final = {"high": "error", "medium": "warning", "low": "note", "info": "note"}
 
 
-def render_sarif(report: Report) -> str:
-    """Write one SARIF run: a rule per kind of finding, a result per finding or broken assertion.
+def render_sarif(report: RunReport) -> str:
+    """Return one SARIF run: a rule per kind of finding, a result per finding or broken assertion.
 
     An ACL has no file, so a result names it as a logical location (SARIF 2.1.0, 3.33). The
     fingerprint is the finding's own and the same in every run.
@@ -51,7 +51,7 @@ def render_sarif(report: Report) -> str:
     return json.dumps({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2) + "\n"
 
 
-def _invocation(report: Report) -> dict[str, Any]:
+def _invocation(report: RunReport) -> dict[str, Any]:
     summary = report.summary
     return {
         "executionSuccessful": summary.status == COMPLETE,
@@ -63,7 +63,7 @@ def _invocation(report: Report) -> dict[str, Any]:
     }
 
 
-def _driver(report: Report, rules: list[str], findings: list[Finding]) -> dict[str, Any]:
+def _driver(report: RunReport, rules: list[str], findings: list[Finding]) -> dict[str, Any]:
     """Describe the rules; a kind's level is that of its worst finding, which comes first."""
     first = {finding.finding: finding for finding in reversed(findings)}
     return {
@@ -113,7 +113,7 @@ def _result(finding: Finding, state: Judged | None, rule: int) -> dict[str, Any]
 
 
 def _state(state: Judged) -> dict[str, Any]:
-    """Say a state; every result has suppressions then, those without one an empty list."""
+    """Return what a state adds; every result has suppressions then, if an empty list."""
     suppression = {"kind": "external", "status": "accepted", "justification": _mute(state)}
     return {
         "baselineState": _BASELINE_STATES[state.known is not None],

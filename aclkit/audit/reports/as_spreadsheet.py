@@ -11,7 +11,7 @@ import re
 from typing import Final
 
 from aclkit.audit.findings.baseline import Judged
-from aclkit.audit.reports.data import Report
+from aclkit.audit.reports.data import RunReport
 from aclkit.audit.reports.states import fixed, listed
 from aclkit.model.findings import Finding
 from aclkit.model.visible import visible
@@ -23,8 +23,8 @@ COLUMNS: Final = (
 _FORMULA: Final = re.compile(r"(^|;)(?=[ \u00a0]*[=+\-@\t\r])")
 
 
-def render_spreadsheet(report: Report) -> str:
-    """Write one line per finding, the worst first, what is fixed last; every cell is quoted."""
+def render_spreadsheet(report: RunReport) -> str:
+    """Return one line per finding, the worst first, what is fixed last; every cell is quoted."""
     rows = [_row(finding, state) for finding, state in listed(report.summary)]
     for item in fixed(report.summary):
         if (known := item.known) is not None:
@@ -43,7 +43,7 @@ def _row(f: Finding, state: Judged | None) -> tuple[str, ...]:
 
 
 def neutral(text: str) -> str:
-    """Keep a spreadsheet from taking a text for a formula.
+    """Return a text that no spreadsheet takes for a formula.
 
     >>> neutral("=1+1"), neutral(" @x"), neutral("User:a")
     ("'=1+1", "' @x", 'User:a')

@@ -29,7 +29,7 @@ class Cause:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AccessChange:
+class ReportedChange:
     """Accesses of one principal, or of a class of them, to one resource that a run changed.
 
     Attributes:
@@ -102,7 +102,7 @@ class NightlySummary:
     rows_decided: int
     notes: tuple[str, ...]
     findings: tuple[Finding, ...]
-    changes: tuple[AccessChange, ...]
+    changes: tuple[ReportedChange, ...]
     access_changes: int
     exit_code: int | None
     assertions: tuple[AssertionOutcome, ...] | None = None
@@ -159,7 +159,7 @@ class HeatMap:
     more_principals: int
 
 
-Ruling = tuple[str, int, bool, int, int]
+NumberedRuling = tuple[str, int, bool, int, int]
 """Operation, host (-1 is any other), is ALLOWED, rule, ACL (-1 without one)."""
 
 
@@ -187,7 +187,7 @@ class Explorer:
     operations: Mapping[str, tuple[str, ...]]
     acls: tuple[AliveAcl, ...]
     rulesets: tuple[tuple[int, ...], ...]
-    rulings: tuple[tuple[Ruling, ...], ...]
+    rulings: tuple[tuple[NumberedRuling, ...], ...]
     super_ruleset: int
     classes: tuple[tuple[int, ...], ...]
     pairs: tuple[tuple[int, int, int], ...]
@@ -195,7 +195,7 @@ class Explorer:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Report:
+class RunReport:
     """One published run, ready to be shown.
 
     Attributes:

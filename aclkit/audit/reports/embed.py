@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, TypeVar
 
-from aclkit.audit.reports.data import AliveAcl, Explorer, HeatMap, Ruling
+from aclkit.audit.reports.data import AliveAcl, Explorer, HeatMap, NumberedRuling
 from aclkit.audit.reports.words import utc
 from aclkit.model.resource import WORD_OF_TYPE
 
@@ -13,7 +13,7 @@ _Name = TypeVar("_Name")
 
 
 def embed(explorer: Explorer, heat: HeatMap | None = None) -> dict[str, Any]:
-    """Write lists of numbers wherever a row is meant many times.
+    """Return lists of numbers wherever a row is meant many times.
 
     A ruling is four numbers: operation, host (0 is any other), ACL (0 is none), and twice the
     rule, plus one where it is ALLOWED. A pair is three: principal, resource, ruleset. The names of
@@ -42,8 +42,8 @@ def embed(explorer: Explorer, heat: HeatMap | None = None) -> dict[str, Any]:
     }
 
 
-def _rulings(rulings: Iterable[Ruling], operation_of: Mapping[str, int]) -> list[int]:
-    """Write rulings one behind the other; those on operations of other types are left out."""
+def _rulings(rulings: Iterable[NumberedRuling], operation_of: Mapping[str, int]) -> list[int]:
+    """Return rulings one behind the other; those on operations of other types are left out."""
     return [
         number
         for operation, host, is_allowed, rule, acl in rulings

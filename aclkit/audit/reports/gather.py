@@ -1,8 +1,8 @@
-"""A published run → the record that all reports show."""
+"""A published run → its summary, and the record that all reports show."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import fields, replace
 from datetime import UTC, datetime
 from typing import Any, Final
@@ -11,15 +11,17 @@ import duckdb
 
 import aclkit
 from aclkit.audit.findings.baseline import Judged
-from aclkit.audit.findings.kinds import AUTHORIZER_LOG_MISMATCH, KINDS, UNUSED_GRANT
-from aclkit.audit.reports.data import AliveAcl, AssertionOutcome, NightlySummary, Report
+from aclkit.audit.findings.registry import KINDS
+from aclkit.audit.reports.data import AliveAcl, NightlySummary, RunReport
 from aclkit.audit.reports.gather_access import gather_explorer, gather_heat
 from aclkit.audit.reports.gather_past import read_changes, read_trend
 from aclkit.audit.reports.states import listed, with_states
 from aclkit.model.acl import Acl
 from aclkit.model.findings import Finding, sort_findings
+from aclkit.model.log_findings import AUTHORIZER_LOG_MISMATCH, UNUSED_GRANT
 from aclkit.warehouse.published import Published, Run, deciding_run
 from aclkit.warehouse.sql import fetch
+from aclkit.warehouse.tables import Tables
 
 Judge = Callable[[Iterable[Finding]], Iterable[Judged]]
 """What says the states of findings: ``audit.baseline.classify``, given all but the findings."""
@@ -32,55 +34,29 @@ _OF_USAGE: Final = {UNUSED_GRANT.id, AUTHORIZER_LOG_MISMATCH.id}
 def gather(
     connection: duckdb.DuckDBPyConnection,
     published: Published,
-    cluster_id: str,
+    summary: NightlySummary,
     *,
     now: datetime | None = None,
     has_access: bool = True,
-    exit_code: int | None = None,
-    assertions: Sequence[AssertionOutcome] | None = None,
-    judge: Judge | None = None,
-) -> Report:
-    """Read all that reports show about the newest run that decided a cluster's accesses.
+) -> RunReport:
+    """Read what reports show beside the summary of the newest run that decided.
 
     Args:
         connection: see ``duck.connect``, over all tables.
         published: the warehouse.
-        cluster_id: the cluster.
+        summary: the run, see ``read_summary``.
         now: the time of the report.
         has_access: read the heat map and the explorer too, which only HTML shows.
-        exit_code: what the run ends with, where that is known.
-        assertions: what came out of the team's policies, where some were tested.
-        judge: what says the states of the findings, where there is a baseline or a mute.
 
     Raises:
         UsageError: nothing was decided yet.
     """
+    cluster_id, now = summary.cluster_id, now or datetime.now(UTC)
     run = deciding_run(published, cluster_id)
     acls = read_acls(connection, run)
-    tested = None if assertions is None else tuple(assertions)
-    summary = replace(_summary(connection, run), exit_code=exit_code, assertions=tested)
-    if judge is not None:
-        summary = with_states(summary, judge(summary.findings))
-    made_at = now or datetime.now(UTC)
-    report = _without_access(connection, published, run, acls, summary, made_at)
-    if not has_access:
-        return report
-    explorer, note = gather_explorer(connection, cluster_id, acls)
-    heat = gather_heat(connection, cluster_id)
-    return replace(report, heat=heat, explorer=explorer, explorer_note=note)
-
-
-def _without_access(
-    connection: duckdb.DuckDBPyConnection,
-    published: Published,
-    run: Run,
-    acls: Iterable[AliveAcl],
-    summary: NightlySummary,
-    now: datetime,
-) -> Report:
-    head = published.last_run(run.cluster_id).head_offset
+    head = published.last_run(cluster_id).head_offset
     behind = {acl_id for finding, _ in listed(summary) for acl_id in finding.acl_ids}
-    return Report(
+    report = RunReport(
         summary=summary,
         version=aclkit.__version__,
         made_at=now,
@@ -88,8 +64,13 @@ def _without_access(
         log_head=summary.head_offset if head is None else head,
         kinds=tuple(sorted(set(KINDS) - _OF_USAGE)) if run.job == _AUDITING else (),
         acls={alive.acl.acl_id: alive for alive in acls if alive.acl.acl_id in behind},
-        trend=tuple(read_trend(connection, run.cluster_id)),
+        trend=tuple(read_trend(connection, cluster_id)),
     )
+    if not has_access:
+        return report
+    explorer, note = gather_explorer(connection, cluster_id, acls)
+    heat = gather_heat(connection, cluster_id)
+    return replace(report, heat=heat, explorer=explorer, explorer_note=note)
 
 
 def read_acls(connection: duckdb.DuckDBPyConnection, run: Run) -> list[AliveAcl]:
@@ -106,13 +87,19 @@ def read_acls(connection: duckdb.DuckDBPyConnection, run: Run) -> list[AliveAcl]
     ]
 
 
-def _summary(connection: duckdb.DuckDBPyConnection, run: Run) -> NightlySummary:
-    """Read what the nightly page shows; what the run ended with is not kept."""
+def read_summary(tables: Tables, run: Run, judge: Judge | None = None) -> NightlySummary:
+    """Read what a run that decided has published; what it ended with is not kept.
+
+    Args:
+        tables: see ``opening.open_tables``.
+        run: the newest that decided.
+        judge: what says the states of the findings, where there is a baseline or a mute.
+    """
     cluster_id = run.cluster_id
-    ((started_at, seconds),) = fetch(connection, _RUN, [run.run_number])
-    ((principals, hosts, resources),) = fetch(connection, _SIZES, [cluster_id] * 3)
-    changes, number = read_changes(connection, run)
-    return NightlySummary(
+    ((started_at, seconds),) = fetch(tables, _RUN, [run.run_number])
+    ((principals, hosts, resources),) = fetch(tables, _SIZES, [cluster_id] * 3)
+    changes, number = read_changes(tables, run)
+    summary = NightlySummary(
         cluster_id=cluster_id,
         run_id=run.run_id,
         started_at=started_at.replace(tzinfo=UTC),
@@ -126,19 +113,20 @@ def _summary(connection: duckdb.DuckDBPyConnection, run: Run) -> NightlySummary:
         rows_expected=run.counts.get("rows_expected", 0),
         rows_decided=run.counts.get("rows_decided", 0),
         notes=(*run.notes, *(() if run.job == _AUDITING else (_NOT_AUDITED,))),
-        findings=tuple(sort_findings(_findings(connection, cluster_id))),
+        findings=tuple(sort_findings(_findings(tables, cluster_id))),
         changes=changes,
         access_changes=number,
         exit_code=None,
     )
+    return summary if judge is None else with_states(summary, judge(summary.findings))
 
 
-def _findings(connection: duckdb.DuckDBPyConnection, cluster_id: str) -> Iterable[Finding]:
+def _findings(tables: Tables, cluster_id: str) -> Iterable[Finding]:
     """Read the findings in force; a field that an older run did not write has its default."""
-    columns = [row[0] for row in fetch(connection, "DESCRIBE finding_current", [])]
+    columns = [row[0] for row in fetch(tables, "DESCRIBE finding_current", [])]
     known = [field.name for field in fields(Finding) if field.name in columns]
     text = f"SELECT {', '.join(known)} FROM finding_current WHERE cluster_id = ?"  # noqa: S608 -- fields of Finding
-    for row in fetch(connection, text, [cluster_id]):
+    for row in fetch(tables, text, [cluster_id]):
         said: dict[str, Any] = {
             name: tuple(value) if isinstance(value, list) else value
             for name, value in zip(known, row, strict=True)

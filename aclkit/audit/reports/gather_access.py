@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final, TypeVar
 
 import duckdb
 
-from aclkit.audit.reports.data import AliveAcl, Explorer, HeatMap, Ruling
+from aclkit.audit.reports.data import AliveAcl, Explorer, HeatMap, NumberedRuling
 from aclkit.model.acl import ANY_OTHER
 from aclkit.model.operation import OPERATIONS_OF_TYPE
 from aclkit.rules.decide.rules import ALLOWED
@@ -38,7 +38,7 @@ def gather_explorer(
             "Ask the warehouse instead: aclkit who-can OPERATION RESOURCE, aclkit what-can "
             "PRINCIPAL, aclkit why PRINCIPAL OPERATION RESOURCE."
         )
-    return _Reader(connection, cluster_id).read(acls), ""
+    return _ExplorerReader(connection, cluster_id, acls).read(), ""
 
 
 class _Numbers(dict[Any, int]):
@@ -56,90 +56,78 @@ def _number(names: Iterable[_Name]) -> dict[_Name, int]:
     return {name: place for place, name in enumerate(names)}
 
 
-class _Reader:
-    """Reads the factored tables of one cluster, and says every name by its number."""
+class _ExplorerReader:
+    """Reads the factored tables of one cluster, and gives every name its number."""
 
-    def __init__(self, connection: duckdb.DuckDBPyConnection, cluster_id: str) -> None:
+    def __init__(
+        self, connection: duckdb.DuckDBPyConnection, cluster_id: str, acls: Sequence[AliveAcl]
+    ) -> None:
         self._ask: Callable[[str], list[tuple[Any, ...]]] = lambda text: fetch(
             connection, text, [cluster_id]
         )
+        self._acls = tuple(acls)
+        self._hosts = tuple(host for (host,) in self._ask(_HOSTS) if host != ANY_OTHER)
+        self._resources = tuple((kind, name) for kind, name in self._ask(_RESOURCES))
+        self._classes, self._rules = _Numbers(), _Numbers()
+        self._principals = tuple(
+            (name, self._classes[kind], is_super) for name, kind, is_super in self._ask(_PRINCIPALS)
+        )
+        self._place_of = _number(self._resources)
+        self._number_of = _number(ruleset for (ruleset,) in self._ask(_RULESETS))
+        self._acl_of = _number(alive.acl.acl_id for alive in acls)
 
-    def read(self, acls: Sequence[AliveAcl]) -> Explorer:
+    def read(self) -> Explorer:
         """Read it all; hosts that no ACL names are ruled on as any other."""
-        resources = [(kind, name) for kind, name in self._ask(_RESOURCES)]
-        hosts = [host for (host,) in self._ask(_HOSTS) if host != ANY_OTHER]
-        classes, rules = _Numbers(), _Numbers()
-        people = self._ask(_PRINCIPALS)
-        principals = [(name, classes[kind], is_super) for name, kind, is_super in people]
-        place_of = _number(resources)
-        number_of = _number(ruleset for (ruleset,) in self._ask(_RULESETS))
-        acl_of = _number(alive.acl.acl_id for alive in acls)
-        rulings = self._rulings(number_of, _number(hosts), acl_of, rules)
         return Explorer(
-            principals=tuple(principals),
-            hosts=tuple(hosts),
-            resources=tuple(resources),
+            principals=self._principals,
+            hosts=self._hosts,
+            resources=self._resources,
             operations=OPERATIONS_OF_TYPE,
-            acls=tuple(acls),
-            rulesets=self._members(number_of, acl_of),
-            rulings=rulings,
-            super_ruleset=number_of.get(SUPER_RULESET, -1),
-            classes=self._classes(classes, place_of, number_of),
-            pairs=tuple(self._pairs(principals, place_of, number_of)),
-            rules=tuple(rules),
+            acls=self._acls,
+            rulesets=self._members(),
+            rulings=self._rulings(),
+            super_ruleset=self._number_of.get(SUPER_RULESET, -1),
+            classes=self._class_rulesets(),
+            pairs=tuple(self._pairs()),
+            rules=tuple(self._rules),
         )
 
-    def _classes(
-        self,
-        classes: Mapping[str, int],
-        place_of: Mapping[tuple[str, str], int],
-        number_of: Mapping[str, int],
-    ) -> tuple[tuple[int, ...], ...]:
+    def _class_rulesets(self) -> tuple[tuple[int, ...], ...]:
         """Return the ruleset of every resource for each class; -1 where there is none."""
-        found = [[-1] * len(place_of) for _ in classes]
+        found = [[-1] * len(self._resources) for _ in self._classes]
         for kind, resource_type, name, ruleset in self._ask(_CLASS_PAIRS):
-            if kind in classes and (resource_type, name) in place_of:
-                found[classes[kind]][place_of[resource_type, name]] = number_of[ruleset]
+            place = self._place_of.get((resource_type, name))
+            if kind in self._classes and place is not None:
+                found[self._classes[kind]][place] = self._number_of[ruleset]
         return tuple(map(tuple, found))
 
-    def _rulings(
-        self,
-        number_of: Mapping[str, int],
-        host_of: Mapping[str, int],
-        acl_of: Mapping[str, int],
-        rules: _Numbers,
-    ) -> tuple[tuple[Ruling, ...], ...]:
+    def _rulings(self) -> tuple[tuple[NumberedRuling, ...], ...]:
         """Return the rulings of each ruleset, those on any other host with -1 for the host."""
-        found: list[list[Ruling]] = [[] for _ in number_of]
+        found: list[list[NumberedRuling]] = [[] for _ in self._number_of]
+        host_of = _number(self._hosts)
         for ruleset, operation, host, decision, rule, acl_id in self._ask(_RULINGS):
-            verdict = decision == ALLOWED, rules[rule], acl_of.get(acl_id, -1)
-            found[number_of[ruleset]].append((operation, host_of.get(host, -1), *verdict))
+            verdict = decision == ALLOWED, self._rules[rule], self._acl_of.get(acl_id, -1)
+            found[self._number_of[ruleset]].append((operation, host_of.get(host, -1), *verdict))
         return tuple(map(tuple, found))
 
-    def _members(
-        self, number_of: Mapping[str, int], acl_of: Mapping[str, int]
-    ) -> tuple[tuple[int, ...], ...]:
+    def _members(self) -> tuple[tuple[int, ...], ...]:
         """Return the ACLs of each ruleset."""
         group_of = dict(self._ask(_GROUPS))
-        members: list[tuple[int, ...]] = [()] * len(number_of)
+        members: list[tuple[int, ...]] = [()] * len(self._number_of)
         for ruleset, groups in self._ask(_MEMBERS):
-            if ruleset in number_of:
-                held = (acl_of.get(one) for group in groups for one in group_of.get(group, ()))
-                members[number_of[ruleset]] = tuple(sorted(p for p in held if p is not None))
+            if ruleset in self._number_of:
+                ids = (acl_id for group in groups for acl_id in group_of.get(group, ()))
+                held = map(self._acl_of.get, ids)
+                members[self._number_of[ruleset]] = tuple(sorted(p for p in held if p is not None))
         return tuple(members)
 
-    def _pairs(
-        self,
-        principals: Iterable[tuple[str, int, bool]],
-        place_of: Mapping[tuple[str, str], int],
-        number_of: Mapping[str, int],
-    ) -> list[tuple[int, int, int]]:
+    def _pairs(self) -> list[tuple[int, int, int]]:
         """Return the pairs that a class does not answer for."""
-        principal_of = _number(name for name, _, _ in principals)
+        principal_of = _number(name for name, _, _ in self._principals)
         return sorted(
-            (principal_of[principal], place_of[kind, name], number_of[ruleset])
+            (principal_of[principal], self._place_of[kind, name], self._number_of[ruleset])
             for principal, kind, name, ruleset in self._ask(_PAIRS)
-            if principal in principal_of and (kind, name) in place_of
+            if principal in principal_of and (kind, name) in self._place_of
         )
 
 

@@ -8,7 +8,7 @@ from typing import Final
 
 import duckdb
 
-from aclkit.audit.reports.data import AccessChange, Cause, TrendPoint
+from aclkit.audit.reports.data import Cause, ReportedChange, TrendPoint
 from aclkit.model.acl import Acl
 from aclkit.model.findings import SEVERITIES
 from aclkit.model.resource import Resource
@@ -17,6 +17,7 @@ from aclkit.rules.patterns.match import names_exactly, principal_matches, reache
 from aclkit.warehouse.published import Run, run_settings
 from aclkit.warehouse.sql import fetch
 from aclkit.warehouse.standing import MATERIALIZING
+from aclkit.warehouse.tables import Tables
 
 MOST_CHANGES: Final = 1_000
 """So many access changes are read, the largest; all are counted."""
@@ -52,18 +53,16 @@ def read_trend(connection: duckdb.DuckDBPyConnection, cluster_id: str) -> Iterat
         )
 
 
-def read_changes(
-    connection: duckdb.DuckDBPyConnection, run: Run
-) -> tuple[tuple[AccessChange, ...], int]:
+def read_changes(tables: Tables, run: Run) -> tuple[tuple[ReportedChange, ...], int]:
     """Read the largest access changes of a run, and how many there are in all."""
     place = [run.cluster_id, run.run_id]
-    ((number,),) = fetch(connection, _COUNT, place)
-    rows = fetch(connection, _CHANGES, [*place, MOST_CHANGES])
+    ((number,),) = fetch(tables, _COUNT, place)
+    rows = fetch(tables, _CHANGES, [*place, MOST_CHANGES])
     offsets = sorted({offset for row in rows for offset in row[-1] or ()})
     _, semantics = run_settings(run)
-    causes = _read_causes(connection, run.cluster_id, offsets)
+    causes = _read_causes(tables, run.cluster_id, offsets)
     changes = tuple(
-        AccessChange(
+        ReportedChange(
             who=principal or f"all principals of class {principal_class}",
             resource=str(Resource(resource_type, name)),
             gained=gained,
@@ -93,13 +92,11 @@ def _may_cause(acl: Acl, principal: str | None, resource: Resource, semantics: S
     return principal_matches(acl.principal, principal, semantics)
 
 
-def _read_causes(
-    connection: duckdb.DuckDBPyConnection, cluster_id: str, offsets: list[int]
-) -> dict[int, list[Cause]]:
+def _read_causes(tables: Tables, cluster_id: str, offsets: list[int]) -> dict[int, list[Cause]]:
     """Read which ACLs were added or removed at log offsets."""
     found: dict[int, list[Cause]] = {}
     size = len(Acl.__slots__)
-    for row in fetch(connection, _CAUSES, [cluster_id, offsets]):
+    for row in fetch(tables, _CAUSES, [cluster_id, offsets] * 2):
         offset, at, what = row[size:]
         cause = Cause(
             offset=offset,
@@ -133,11 +130,13 @@ _CHANGES: Final = (
     "cause_offsets FROM access_change WHERE cluster_id = ? AND run_id = ? "
     "ORDER BY gained + lost DESC, principal, resource_type, resource_name LIMIT ?"
 )
-_CAUSES: Final = (
+_MOVED_ACLS: Final = (
     "SELECT acl_id, resource_type, resource_name, pattern_type, principal, host, operation, "
-    "permission_type, moved.offset, CAST(moved.at AS TIMESTAMP), moved.what FROM ("
-    "SELECT *, unnest([{'offset': effective_offset, 'at': added_at, 'what': 'added'}, "
-    "{'offset': removed_offset, 'at': removed_at, 'what': 'removed'}]) AS moved "
-    "FROM acl_history WHERE cluster_id = ?) "
-    "WHERE moved.offset IN (SELECT unnest(CAST(? AS BIGINT[]))) ORDER BY moved.offset, acl_id"
+    "permission_type, {0}_offset AS moved_offset, CAST({1}_at AS TIMESTAMP), '{1}' "
+    "FROM acl_history WHERE cluster_id = ? "
+    "AND {0}_offset IN (SELECT unnest(CAST(? AS BIGINT[])))"
+)
+_CAUSES: Final = (
+    f"{_MOVED_ACLS.format('effective', 'added')} UNION ALL "
+    f"{_MOVED_ACLS.format('removed', 'removed')} ORDER BY moved_offset, acl_id"
 )

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from aclkit.audit.findings.baseline import Judged
-from aclkit.audit.reports.data import AccessChange, AssertionOutcome, NightlySummary
+from aclkit.audit.reports.data import AssertionOutcome, NightlySummary, ReportedChange
+from aclkit.audit.reports.markdown_parts import document, escape_markdown, table
 from aclkit.audit.reports.states import fixed, muted, state_by_fingerprint, state_words
 from aclkit.audit.reports.words import (
     COMPLETE,
@@ -20,20 +20,13 @@ from aclkit.audit.reports.words import (
     verdict,
 )
 from aclkit.model.findings import Finding, sort_findings
-from aclkit.model.visible import visible
 
 MOST_ROWS: Final = 50
 """So many things to do, findings of one kind, and changes are printed; the rest is counted."""
 
-_SPECIAL: Final = re.compile(r"[\\`*_\[\]|~$@!#]")
-_LIST_MARK: Final = re.compile(r"^(\d*)([-+=.)])")
-"""What would open a list or underline a heading at the start of a line."""
-_OUTER_SPACE: Final = re.compile(r"^ | $")
-_ENTITIES: Final = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
-
 
 def render_summary(summary: NightlySummary) -> str:
-    """Write the page: the verdict, what to do, counts, findings, access changes, notes.
+    """Return the page: the verdict, what to do, counts, findings, access changes, notes.
 
     Muted findings stand apart, with who answers for them, and so does what is fixed.
 
@@ -52,24 +45,7 @@ def render_summary(summary: NightlySummary) -> str:
         *_changes(summary.changes, summary.access_changes),
         *_notes(summary.notes),
     )
-    return "\n\n".join("\n".join(block) for block in blocks) + "\n"
-
-
-def escape_markdown(text: str) -> str:
-    r"""Write a text so that Markdown and HTML show it and do nothing else with it.
-
-    What is not printable, line breaks and marks that turn the direction of writing among them,
-    becomes its code point.
-
-    >>> print(escape_markdown("a|b\n<i>`"))
-    a\|b\\u{a}&lt;i&gt;\`
-    """
-    escaped = _SPECIAL.sub(r"\\\g<0>", visible(text))
-    for character, entity in _ENTITIES.items():
-        escaped = escaped.replace(character, entity)
-    escaped = escaped.replace("](", "]\\(").replace("://", "\\://").replace("www.", "www\\.")
-    escaped = _LIST_MARK.sub(r"\1\\\2", escaped)
-    return _OUTER_SPACE.sub("&#32;", escaped)
+    return document(blocks)
 
 
 def _to_do(tasks: Sequence[str]) -> Iterator[list[str]]:
@@ -113,7 +89,7 @@ def _counts(summary: NightlySummary) -> list[str]:
         ("findings", thousands(len(summary.findings))),
         ("access changes", thousands(summary.access_changes)),
     )
-    return ["| what | count |", "|---|---:|", *(f"| {what} | {count} |" for what, count in rows)]
+    return table(("what", "count"), rows, right=("count",))
 
 
 def _findings(summary: NightlySummary) -> Iterator[list[str]]:
@@ -182,7 +158,7 @@ def _assertion(tested: AssertionOutcome) -> str:
     return f"- {escape_markdown(tested.name)} {said}{example}"
 
 
-def _changes(changes: Sequence[AccessChange], number: int) -> Iterator[list[str]]:
+def _changes(changes: Sequence[ReportedChange], number: int) -> Iterator[list[str]]:
     """Yield the largest changes, and how many there are beyond them."""
     yield ["## Access changes"]
     if not changes:
@@ -190,18 +166,15 @@ def _changes(changes: Sequence[AccessChange], number: int) -> Iterator[list[str]
         return
     largest = sorted(changes, key=lambda c: (-c.gained, -c.lost, c.who, c.resource))
     shown = largest[:MOST_ROWS]
-    yield [
-        "| who | resource | gained | lost | cause |",
-        "|---|---|---:|---:|---|",
-        *map(_change, shown),
-    ]
+    columns = ("who", "resource", "gained", "lost", "cause")
+    yield table(columns, map(_change, shown), right=("gained", "lost"))
     yield from ([line] for line in _more(number, shown))
 
 
-def _change(change: AccessChange) -> str:
+def _change(change: ReportedChange) -> Iterator[str]:
     cause = cause_words(change, MOST_ROWS)
     cells = (change.who, change.resource, thousands(change.gained), thousands(change.lost), cause)
-    return f"| {' | '.join(map(escape_markdown, cells))} |"
+    return map(escape_markdown, cells)
 
 
 def _notes(notes: Iterable[str]) -> Iterator[list[str]]:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Final
 
-from aclkit.audit.reports.markdown import escape_markdown
+from aclkit.audit.reports.markdown_parts import document, escape_markdown, table
 from aclkit.questions.preview.access_change import KINDS
 from aclkit.questions.preview.effect import Count
 from aclkit.questions.preview.preview import Preview
@@ -32,7 +32,7 @@ _COLUMNS: Final = (
 
 
 def render_preview(preview: Preview, title: str) -> str:
-    """Write the verdict, what it holds for, an example, what differs, and the counts."""
+    """Return the verdict, what it holds for, an example, what differs, and the counts."""
     blocks = [
         [f"## {escape_markdown(title)}"],
         [f"**{escape_markdown(verdict_sentence(preview))}**"],
@@ -41,11 +41,11 @@ def render_preview(preview: Preview, title: str) -> str:
         *_counts("principal", preview.effect.by_principal),
         *_counts("resource", preview.effect.by_resource),
     ]
-    return "\n\n".join("\n".join(block) for block in blocks if block) + "\n"
+    return document(blocks)
 
 
 def render_topics(topics: Sequence[TopicToCome], hosts: Sequence[str]) -> str:
-    """Write which ACLs govern topics to come, and who is allowed what."""
+    """Return which ACLs govern topics to come, and who is allowed what."""
     blocks = [["## Topics to come"]]
     for topic in topics:
         known = ", which is there already" if topic.is_known else ""
@@ -60,7 +60,7 @@ def render_topics(topics: Sequence[TopicToCome], hosts: Sequence[str]) -> str:
         ]
         if allowed:
             blocks += _table(["principal", "host", "may", "by rule"], allowed, len(allowed))
-    return "\n\n".join("\n".join(block) for block in blocks) + "\n"
+    return document(blocks)
 
 
 def _statements(preview: Preview) -> Iterator[str]:
@@ -87,15 +87,11 @@ def _counts(name: str, counts: Sequence[Count]) -> Iterator[list[str]]:
 def _table(
     columns: Sequence[str], rows: Iterable[Sequence[object]], number: int
 ) -> Iterator[list[str]]:
-    """Write the first of a number of rows as a table, and how many more there are."""
+    """Yield the first of a number of rows as a table, and how many more there are."""
     cells = (
         (f"{v:,}" if isinstance(v, int) else escape_markdown(str(v)) for v in row)
         for row in islice(rows, MOST_LINES)
     )
-    yield [
-        f"| {' | '.join(columns)} |",
-        f"|{'---|' * len(columns)}",
-        *(f"| {' | '.join(row)} |" for row in cells),
-    ]
+    yield table(columns, cells)
     if number > MOST_LINES:
         yield [f"… and {number - MOST_LINES:,} more lines; `--format csv` prints them all"]

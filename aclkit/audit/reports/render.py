@@ -11,29 +11,35 @@ from aclkit.audit.reports.as_junit import render_junit
 from aclkit.audit.reports.as_prometheus import render_prometheus
 from aclkit.audit.reports.as_sarif import render_sarif
 from aclkit.audit.reports.as_spreadsheet import render_spreadsheet
-from aclkit.audit.reports.data import Report
+from aclkit.audit.reports.data import RunReport
 from aclkit.audit.reports.markdown import render_summary
 
 HTML: Final = "html"
 
-_RENDERERS: Final[Mapping[str, Callable[[Report, str], str]]] = {
-    HTML: lambda report, _: render_html(report),
-    "markdown": lambda report, _: render_summary(report.summary),
-    "json": lambda report, _: render_json(report),
-    "sarif": lambda report, _: render_sarif(report),
-    "junit": render_junit,
-    "prometheus": lambda report, _: render_prometheus(report),
-    "spreadsheet": lambda report, _: render_spreadsheet(report),
+PROMETHEUS: Final = "prometheus"
+"""What a collector reads, which is another user: a new file of it is open for everybody."""
+
+_FORMS: Final[Mapping[str, tuple[str, Callable[[RunReport, str], str]]]] = {
+    HTML: ("report.html", lambda report, _: render_html(report)),
+    "markdown": ("report.md", lambda report, _: render_summary(report.summary)),
+    "json": ("report.json", lambda report, _: render_json(report)),
+    "sarif": ("report.sarif", lambda report, _: render_sarif(report)),
+    "junit": ("report.junit.xml", render_junit),
+    PROMETHEUS: ("aclkit.prom", lambda report, _: render_prometheus(report)),
+    "spreadsheet": ("findings.csv", lambda report, _: render_spreadsheet(report)),
 }
-FORMATS: Final = tuple(_RENDERERS)
+"""Name of a form → its file, and what writes it."""
+
+FORMATS: Final = tuple(_FORMS)
+FILE_NAMES: Final = {form: name for form, (name, _) in _FORMS.items()}
 
 
-def render(report: Report, form: str, fail_on: str = "high") -> str:
-    """Write a report in one of ``FORMATS``.
+def render(report: RunReport, form: str, fail_on: str = "high") -> str:
+    """Return a report in one of ``FORMATS``.
 
     Args:
         report: what is shown.
         form: one of ``FORMATS``.
         fail_on: the least severity of a finding that makes a JUnit test case fail, or ``never``.
     """
-    return _RENDERERS[form](report, fail_on)
+    return _FORMS[form][1](report, fail_on)

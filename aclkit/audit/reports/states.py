@@ -6,16 +6,16 @@ The rule is ``audit.baseline.classify``. Without a baseline and mutes no report 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from aclkit.audit.findings.baseline import STATES, Judged, fails
 from aclkit.audit.reports.data import NightlySummary
-from aclkit.model.findings import Finding, sort_findings
+from aclkit.model.findings import SEVERITIES, Finding, sort_findings
 
 
 def with_states(summary: NightlySummary, judged: Iterable[Judged]) -> NightlySummary:
-    """Keep the states of a run's findings; those that are muted are no longer among its findings.
+    """Return a summary with the states of its findings; muted ones are no longer among these.
 
     Args:
         summary: the run, its findings all that are in force.
@@ -54,6 +54,12 @@ def count_states(judged: Iterable[Judged]) -> dict[str, int]:
     return {name: found[name] for name in STATES}
 
 
+def count_severities(findings: Iterable[Finding]) -> dict[str, int]:
+    """Count findings of every severity, the worst first, those without any too."""
+    found = Counter(finding.severity for finding in findings)
+    return {name: found[name] for name in SEVERITIES}
+
+
 def is_alarming_finding(finding: Finding, state: Judged | None, severities: Sequence[str]) -> bool:
     """Whether a finding fails a run: it is severe and not known or muted, or its mute ran out.
 
@@ -63,7 +69,7 @@ def is_alarming_finding(finding: Finding, state: Judged | None, severities: Sequ
 
 
 def state_words(item: Judged) -> str:
-    """Say a state with what belongs to it: who answers for it, until when, and why."""
+    """Return a state with what belongs to it: who answers for it, until when, and why."""
     mute = item.mute
     if mute is None:
         return item.state
@@ -73,11 +79,24 @@ def state_words(item: Judged) -> str:
 
 
 def state_counts_words(summary: NightlySummary) -> str:
-    """Count the states in words; empty where there are none to tell."""
-    if summary.judged is None:
-        return ""
-    return ", ".join(_counted(summary.judged))
+    """Return how many findings have which state; empty where there are none to tell."""
+    return "" if summary.judged is None else counted(count_states(summary.judged))
 
 
-def _counted(judged: Iterable[Judged]) -> Iterator[str]:
-    return (f"{number:,} {name}" for name, number in count_states(judged).items() if number)
+def counted(counts: Mapping[str, int], between: str = ", ") -> str:
+    """Name what there is, each with its number.
+
+    >>> counted({"high": 1200, "medium": 0, "low": 2})
+    '1,200 high, 2 low'
+    """
+    return between.join(f"{number:,} {name}" for name, number in counts.items() if number)
+
+
+def ran_out_sentences(judged: Iterable[Judged]) -> Iterator[str]:
+    """Yield which mutes of findings in force have run out."""
+    for item in judged:
+        if item.is_expired and item.mute is not None and item.finding is not None:
+            yield (
+                f"the mute of {item.mute.owner} on {item.finding.finding} {item.fingerprint} ran "
+                f"out on {item.mute.until}"
+            )

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import Final
 
-from aclkit.audit.reports.data import AccessChange, Cause, NightlySummary
-from aclkit.audit.reports.states import state_counts_words
-from aclkit.model.findings import SEVERITIES, Finding
+from aclkit.audit.reports.data import Cause, NightlySummary, ReportedChange
+from aclkit.audit.reports.states import count_severities, counted, state_counts_words
+from aclkit.model.findings import Finding
 from aclkit.questions.query.words import acl_words
 
 COMPLETE: Final = "complete"
@@ -17,12 +16,12 @@ COMPLETE: Final = "complete"
 
 
 def thousands(value: int) -> str:
-    """Write a number with commas between thousands."""
+    """Return a number with commas between thousands."""
     return f"{value:,}"
 
 
 def verdict(summary: NightlySummary) -> str:
-    """Say in one sentence whether a person has to do something, and what came out."""
+    """Return in one sentence whether a person has to do something, and what came out."""
     changes = summary.access_changes
     states = state_counts_words(summary)
     results = [
@@ -62,8 +61,8 @@ def broken_assertions(summary: NightlySummary) -> list[str]:
     return [tested.name for tested in summary.assertions or () if not tested.passed]
 
 
-def cause_words(change: AccessChange, most: int) -> str:
-    """Say through what an access changed: the ACL with offset and time, as far as is known."""
+def cause_words(change: ReportedChange, most: int) -> str:
+    """Return through what an access changed: the ACL with offset and time, as far as is known."""
     if change.causes:
         return "; ".join(map(_record_words, change.causes[:most]))
     offsets = ", ".join(map(str, change.cause_offsets[:most]))
@@ -76,27 +75,21 @@ def _record_words(cause: Cause) -> str:
 
 
 def utc(time: datetime) -> str:
-    """Write a time for people, in UTC; one without a zone is UTC."""
+    """Return a time for people, in UTC; one without a zone is UTC."""
     zoned = time.replace(tzinfo=UTC) if time.tzinfo is None else time.astimezone(UTC)
     return zoned.strftime("%Y-%m-%d %H:%M:%S UTC")
 
 
 def iso(time: datetime) -> str:
-    """Write a time for programs: ISO 8601 in UTC, to the millisecond."""
+    """Return a time for programs: ISO 8601 in UTC, to the millisecond."""
     zoned = time.replace(tzinfo=UTC) if time.tzinfo is None else time.astimezone(UTC)
     return zoned.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
-def count_severities(findings: Iterable[Finding]) -> dict[str, int]:
-    """Count findings of every severity, the worst first, those without any too."""
-    found = Counter(finding.severity for finding in findings)
-    return {name: found[name] for name in SEVERITIES}
-
-
 def severities(findings: Iterable[Finding]) -> str:
     """Name the severities that there are, each with its number."""
-    named = [f"{thousands(n)} {name}" for name, n in count_severities(findings).items() if n]
-    return f"findings: {' + '.join(named)}" if named else "no findings"
+    named = counted(count_severities(findings), " + ")
+    return f"findings: {named}" if named else "no findings"
 
 
 def _exit_words(summary: NightlySummary) -> str:

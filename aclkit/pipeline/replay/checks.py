@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Final
 
 from pyspark.sql import DataFrame
@@ -10,6 +11,7 @@ from pyspark.sql import functions as F
 
 from aclkit.model.facts import ADD_ACL, SNAPSHOT
 from aclkit.model.findings import Finding
+from aclkit.model.log_findings import SNAPSHOT_CONTRADICTS_LOG
 from aclkit.pipeline.replay.fold import BINDING, alive_as_of
 from aclkit.runtime.frame import local_frame
 
@@ -54,14 +56,9 @@ def contradictions(
 
 def contradiction(end_offset: int, acl_ids: Sequence[str]) -> Finding:
     """Say which snapshot and the log before it disagree, and on how many ACLs."""
-    return Finding(
-        finding="snapshot-contradicts-log",
-        severity="high",
-        subject=f"snapshot at offset {end_offset}",
-        message=(
-            f"the snapshot at offset {end_offset} and the log before it disagree on "
-            f"{len(acl_ids)} ACLs; the log is believed"
-        ),
-        fix="compare the controllers' snapshots of this offset; one of them is wrong",
-        acl_ids=tuple(acl_ids[:_MOST_NAMED]),
+    found = SNAPSHOT_CONTRADICTS_LOG.about(
+        f"snapshot at offset {end_offset}",
+        f"the snapshot at offset {end_offset} and the log before it disagree on "
+        f"{len(acl_ids)} ACLs; the log is believed",
     )
+    return replace(found, acl_ids=tuple(acl_ids[:_MOST_NAMED]))

@@ -11,7 +11,7 @@ from pyspark.sql import functions as F
 
 from aclkit.errors import DataError
 from aclkit.model.facts import SNAPSHOT
-from aclkit.model.findings import Finding
+from aclkit.model.log_findings import LOG_DIVERGED
 from aclkit.pipeline.replay import fold, intake, rejects, tables
 from aclkit.pipeline.replay.checks import contradiction, contradictions
 from aclkit.pipeline.replay.ranges import (
@@ -186,18 +186,12 @@ def _withdraw_facts(run: Run, merged: MergedRanges, withdrawn: DataFrame) -> Non
         run.store.note_write("acl_log")
     where = tables.describe_spans(merged.diverged)
     run.findings.append(
-        Finding(
-            finding="log-diverged",
-            severity="medium",
-            subject=f"offsets {where}",
-            message=(
-                f"offsets {where} were read with a lower epoch before: that tail was never "
-                "committed, and what it held is withdrawn"
-            ),
-            fix=(
-                "give --high-watermark when the log is copied from a follower; where the higher "
-                f"epoch never was the log's, take it back with --forget {merged.diverged[0][0]}-"
-            ),
+        LOG_DIVERGED.about(
+            f"offsets {where}",
+            f"offsets {where} were read with a lower epoch before: that tail was never "
+            "committed, and what it held is withdrawn",
+            fix=f"{LOG_DIVERGED.fix} Where the higher epoch never was the log's, take it back with "
+            f"--forget {merged.diverged[0][0]}-",
         )
     )
 

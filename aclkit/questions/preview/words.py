@@ -103,7 +103,7 @@ def line_rows(preview: Preview, kind: str) -> Iterator[tuple[str, ...]]:
         )
 
 
-def few_hosts(hosts: Sequence[str], asked: Sequence[str]) -> str:
+def few_hosts(hosts: Sequence[str], asked: Sequence[str] = ()) -> str:
     """Write hosts that fare alike: ``*`` where they are all, otherwise the first few."""
     if len(hosts) == len(asked):
         return "*"

@@ -8,6 +8,7 @@ from datetime import timedelta
 from typing import Any, Final
 
 from aclkit.model.findings import Finding
+from aclkit.model.log_findings import AUTHORIZER_LOG_MISMATCH
 from aclkit.model.resource import Resource
 from aclkit.questions.usage import tables
 from aclkit.questions.usage.check import MISMATCH, UNDETERMINED, UNREADABLE
@@ -110,16 +111,11 @@ def _mismatch(found: tables.Disagreement, past: Past) -> Finding:
     principal, host, operation, resource_type, name = found.request
     resource = Resource(resource_type, name)
     said = f"{found.decision} by {found.rule}"
-    return Finding(
-        finding="authorizer-log-mismatch",
-        severity="high",
-        subject=f"{principal} {operation} {resource} from {host}: {said}; {found.reason}",
-        message=f"{found.lines:,} lines of the authorizer log say that {operation} on {resource} "
+    return AUTHORIZER_LOG_MISMATCH.about(
+        f"{principal} {operation} {resource} from {host}: {said}; {found.reason}",
+        f"{found.lines:,} lines of the authorizer log say that {operation} on {resource} "
         f"was {said} for {principal} from {host}, the first at {found.first.isoformat()}Z "
         f"({found.source}:{found.position}); {found.reason}",
-        fix="check that the log was replayed up to then, that it is this cluster's, and that "
-        "super.users and allow.everyone are the brokers' own; else a broker decides by other "
-        "ACLs than those in the log",
     )
 
 

@@ -9,6 +9,7 @@ from typing import Final
 
 from aclkit.model.acl import Acl
 from aclkit.model.findings import Finding
+from aclkit.model.log_findings import UNUSED_GRANT
 from aclkit.questions.query.lifetimes import Lifetime
 from aclkit.questions.usage.coverage import Coverage
 
@@ -98,14 +99,11 @@ def find_unused(grants: Iterable[Grant]) -> Iterator[Finding]:
     for grant in grants:
         if grant.usage != UNUSED or grant.covered < _WHOLE or grant.window_from is None:
             continue
-        yield Finding(
-            finding="unused-grant",
-            severity="low",
-            subject=str(grant.acl),
-            message=f"not used since {grant.window_from:%Y-%m-%d} or longer, says the authorizer "
-            f"log: {grant.acl}",
-            fix="ask its owner, and remove it if it is needed no more",
-            acl_ids=(grant.acl.acl_id,),
+        yield UNUSED_GRANT.about(
+            str(grant.acl),
+            f"not used since {grant.window_from:%Y-%m-%d} or longer, says the authorizer log: "
+            f"{grant.acl}",
+            acls=(grant.acl,),
         )
 
 

@@ -22,7 +22,7 @@ def inventory(principals=("User:a", "User:b"), topics=("pay", "p?y", "p*")):
 
 def touched(*acls, allow_everyone=False, **asked):
     suspects = Suspects.of(acls, KIP_1042, KAFKA)
-    found = suspects.touch(inventory(**asked), allow_everyone=allow_everyone)
+    found = suspects.affected(inventory(**asked), allow_everyone=allow_everyone)
     return [e.name for e in found.principals], [e.name for e in found.resources]
 
 
@@ -30,20 +30,20 @@ def glob(name, **fields):
     return acl(name, pattern_type="GLOB", **fields)
 
 
-def test_a_pattern_touches_what_it_reaches_in_one_reading_alone():
+def test_a_pattern_affects_what_it_reaches_in_one_reading_alone():
     assert touched(glob("p?y")) == (["User:a"], ["pay"])
 
 
-def test_a_principal_that_is_a_glob_touches_whom_it_names_in_either_reading():
+def test_a_principal_that_is_a_glob_affects_whom_it_names_in_either_reading():
     found = touched(acl("pay", principal="User:?"), principals=("User:a", "User:?", "User:ab"))
     assert found == (["User:a", "User:?"], ["pay"])
 
 
-def test_a_first_acl_on_a_resource_touches_everybody_where_everyone_is_allowed():
+def test_a_first_acl_on_a_resource_affects_everybody_where_everyone_is_allowed():
     assert touched(glob("p?y"), allow_everyone=True) == (["User:a", "User:b"], ["pay"])
 
 
-def test_an_acl_read_differently_by_identity_alone_touches_nobody_else():
+def test_an_acl_read_differently_by_identity_alone_affects_nobody_else():
     found = touched(acl("pay", principal="User:a", host="10.*"), allow_everyone=True)
     assert found == (["User:a"], ["pay"])
 

@@ -8,18 +8,17 @@ from typing import Any
 import pytest
 
 from aclkit.audit.findings.broker_settings_differ import BROKER_SETTINGS_DIFFER
-from aclkit.audit.findings.collect import find_all
 from aclkit.audit.findings.facts import AuditInput, Life
-from aclkit.audit.findings.kinds import (
+from aclkit.audit.findings.readings import DUPLICATE_ACL, READS_DIFFERENTLY, UNKNOWN_CODE
+from aclkit.audit.findings.registry import KINDS, find_all
+from aclkit.model.acl import Acl
+from aclkit.model.findings import SCOPES, SEVERITIES
+from aclkit.model.log_findings import (
     AUTHORIZER_LOG_MISMATCH,
-    KINDS,
     LOG_DIVERGED,
     SNAPSHOT_CONTRADICTS_LOG,
     UNUSED_GRANT,
 )
-from aclkit.audit.findings.readings import DUPLICATE_ACL, READS_DIFFERENTLY, UNKNOWN_CODE
-from aclkit.model.acl import Acl
-from aclkit.model.findings import SCOPES, SEVERITIES
 from aclkit.model.semantics import KIP_1042, BrokerSettings
 from tests.audit.findings.sample import sample_acls, sample_topics
 from tests.factories import acl

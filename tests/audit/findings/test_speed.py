@@ -6,8 +6,8 @@ import time
 
 import pytest
 
-from aclkit.audit.findings.collect import find_all
 from aclkit.audit.findings.facts import AuditInput, Life
+from aclkit.audit.findings.registry import find_all
 from aclkit.model.semantics import KIP_1042, BrokerSettings
 from tests.benchmarks.shapes import B1, B2, build
 

@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 from aclkit.audit.reports.data import (
-    AccessChange,
     AliveAcl,
     AssertionOutcome,
     Cause,
     Explorer,
     HeatMap,
     NightlySummary,
-    Report,
+    ReportedChange,
+    RunReport,
     TrendPoint,
 )
+from aclkit.audit.reports.gather import gather, read_summary
 from aclkit.model.findings import SEVERITIES, Finding
 from aclkit.model.operation import OPERATIONS_OF_TYPE
 from aclkit.rules.decide.rules import DEFAULT_DENY, MATCHING_ACL
+from aclkit.warehouse.duck import connect
+from aclkit.warehouse.published import Published, deciding_run, resolve_cluster
 from tests.factories import acl
 
 WHEN = datetime(2026, 11, 21, 2, 0, 3, tzinfo=UTC)
@@ -47,6 +52,14 @@ SUMMARY = NightlySummary(
 )
 
 
+def gathered(published: Published, cluster_id: str | None = None, **summary: Any) -> RunReport:
+    """Return the whole report of a warehouse; other fields are those of its summary."""
+    with closing(connect(published)) as connection:
+        run = deciding_run(published, resolve_cluster(published, cluster_id))
+        told = replace(read_summary(connection, run), **summary)
+        return gather(connection, published, told)
+
+
 def finding(number: int = 0, kind: str = "public-access", **fields) -> Finding:
     defaults = {
         "finding": kind, "severity": "high", "subject": f"topic:t{number}",
@@ -56,9 +69,9 @@ def finding(number: int = 0, kind: str = "public-access", **fields) -> Finding:
     return Finding(**(defaults | fields))
 
 
-def report(*findings: Finding, explorer: Explorer | None = None, **fields) -> Report:
+def report(*findings: Finding, explorer: Explorer | None = None, **fields) -> RunReport:
     """Make a report of findings; other fields are those of the summary."""
-    return Report(
+    return RunReport(
         summary=replace(SUMMARY, findings=findings, **fields),
         version="0.1.0",
         made_at=WHEN + timedelta(seconds=100),
@@ -93,7 +106,7 @@ HEAT = HeatMap(
     more_prefixes=0,
     more_principals=3,
 )
-CHANGE = AccessChange(
+CHANGE = ReportedChange(
     who=f"User:{HOSTILE}", resource="topic:orders", gained=12, lost=1, cause="acl",
     cause_offsets=(901,),
     causes=(Cause(offset=901, at=WHEN, what="added", acl=acl(principal=f"User:{HOSTILE}")),),
@@ -104,7 +117,7 @@ BROKEN = AssertionOutcome(
 KEPT = AssertionOutcome(name="no guests", passed=True, severity="high", message="It holds.")
 
 
-def hostile() -> Report:
+def hostile() -> RunReport:
     """A report in which every name is hostile."""
     bad = dict.fromkeys(("finding", "subject", "message", "fix"), HOSTILE)
     return report(

@@ -7,8 +7,9 @@ import tempfile
 from pathlib import Path
 
 from aclkit.audit.reports.write import write_reports
-from aclkit.warehouse.published import open_warehouse, resolve_cluster
+from aclkit.warehouse.published import open_warehouse
 from tests.audit.reports.browser import start_browser
+from tests.audit.reports.made import gathered
 
 FOLDER = Path(__file__).parents[3] / "docs" / "images"
 TO_THE_HEAT_MAP = """
@@ -23,7 +24,7 @@ def main(warehouse: str) -> None:
     FOLDER.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        (page,) = write_reports(published, resolve_cluster(published, None), folder, ["html"])
+        (page,) = write_reports(gathered(published), folder, ["html"])
         with start_browser(folder) as browser:
             browser.open(page, scheme="light", width=1200, height=1000)
             browser.screenshot(FOLDER / "report-light.png")

@@ -8,11 +8,11 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from aclkit.audit.reports import gather_access
-from aclkit.audit.reports.gather import gather
+from aclkit.audit.reports.gather import gather, read_summary
 from aclkit.errors import UsageError
 from aclkit.model.acl import ANY_OTHER
 from aclkit.warehouse.duck import connect
-from aclkit.warehouse.published import open_warehouse
+from aclkit.warehouse.published import deciding_run, open_warehouse
 from tests.questions.query import small_warehouse as small
 
 NIGHT = timedelta(days=1)
@@ -21,7 +21,8 @@ NIGHT = timedelta(days=1)
 def gathered(path, **options):
     published = open_warehouse(str(path))
     with closing(connect(published)) as connection:
-        return gather(connection, published, small.CLUSTER, **options)
+        summary = read_summary(connection, deciding_run(published, small.CLUSTER))
+        return gather(connection, published, summary, **options)
 
 
 def finding_row(run_id, severity, number, **fields):

@@ -10,8 +10,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from aclkit.audit.reports.data import AccessChange, NightlySummary
-from aclkit.audit.reports.markdown import MOST_ROWS, escape_markdown, render_summary
+from aclkit.audit.reports.data import NightlySummary, ReportedChange
+from aclkit.audit.reports.markdown import MOST_ROWS, render_summary
+from aclkit.audit.reports.markdown_parts import escape_markdown
 from aclkit.model.findings import SEVERITIES, Finding
 from tests.audit.reports.made import BROKEN, CHANGE, KEPT
 from tests.factories import acl
@@ -54,7 +55,7 @@ def finding(number=0, *, severity="high", subject=None):
 
 def change(who="User:a", **fields):
     defaults = {"resource": "topic:orders", "gained": 2, "lost": 0, "cause": "acl"}
-    return AccessChange(who=who, **(defaults | fields))
+    return ReportedChange(who=who, **(defaults | fields))
 
 
 @given(st.text() | st.text("a\\|`<>[]()&*_~\n\r\x85\u2028 -+=.1#:/"))

@@ -11,7 +11,7 @@ from aclkit.audit.reports.as_html import render_html
 from aclkit.audit.reports.write import write_reports
 from aclkit.warehouse.duck import connect
 from aclkit.warehouse.published import open_warehouse
-from tests.audit.reports.made import HEAT, IMAGE, explorer, finding, hostile, report
+from tests.audit.reports.made import HEAT, IMAGE, explorer, finding, gathered, hostile, report
 from tests.audit.reports.test_states import all_states
 from tests.questions.query import small_warehouse as small
 
@@ -303,7 +303,7 @@ def test_a_search_over_a_thousand_principals_is_answered_within_200_ms(browser, 
 
 
 def test_the_explorer_gives_the_answers_of_who_can(browser, warehouse, tmp_path):
-    (path,) = write_reports(warehouse, small.CLUSTER, tmp_path, ["html"])
+    (path,) = write_reports(gathered(warehouse), tmp_path, ["html"])
     browser.open(path)
     options = "[...document.getElementById('who-host').options].slice(1).map(o => o.textContent)"
     hosts = [small.ANY_OTHER, *browser.js(options)[1:]]

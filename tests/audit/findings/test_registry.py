@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from aclkit.audit.findings.collect import find_all, find_readings
+from aclkit.audit.findings.registry import find_all, find_readings
 from tests.audit.findings.auditing import audit_of
 from tests.factories import acl
 

@@ -1,0 +1,106 @@
+"""Every kind of finding there is, who looks for it, and what an audit of a cluster finds.
+
+A new finding is a module with its kind and its finder, and a line of the registry.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Final
+
+from aclkit.audit.findings.any_host import ANY_HOST, find_any_host
+from aclkit.audit.findings.broker_settings_differ import BROKER_SETTINGS_DIFFER
+from aclkit.audit.findings.deny_leaves_describe import (
+    DENY_LEAVES_DESCRIBE,
+    find_deny_leaves_describe,
+)
+from aclkit.audit.findings.escalation import ESCALATION, find_escalations
+from aclkit.audit.findings.facts import AuditInput
+from aclkit.audit.findings.glob_lookalike import GLOB_LOOKALIKE, find_glob_lookalikes
+from aclkit.audit.findings.inherited_access import INHERITED_ACCESS, find_inherited_access
+from aclkit.audit.findings.never_matches import NEVER_MATCHES, find_never_matches
+from aclkit.audit.findings.open_to_everyone import OPEN_TO_EVERYONE, find_open_to_everyone
+from aclkit.audit.findings.orphan_principal import ORPHAN_PRINCIPAL, find_orphan_principals
+from aclkit.audit.findings.orphan_resource import ORPHAN_RESOURCE, find_orphan_resources
+from aclkit.audit.findings.over_broad import OVER_BROAD, find_over_broad
+from aclkit.audit.findings.overridden import ALLOW_OVERRIDDEN, find_overridden
+from aclkit.audit.findings.public_access import PUBLIC_ACCESS, find_public_access
+from aclkit.audit.findings.read_without_group import READ_WITHOUT_GROUP, find_read_without_group
+from aclkit.audit.findings.readings import (
+    DUPLICATE_ACL,
+    READS_DIFFERENTLY,
+    UNKNOWN_CODE,
+    find_duplicates,
+    find_unknown_codes,
+)
+from aclkit.audit.findings.redundant import REDUNDANT_ACL, find_redundant
+from aclkit.audit.findings.shadowed import ALLOW_SHADOWED, DENY_SHADOWED, find_shadowed
+from aclkit.audit.findings.transactional_without_write import (
+    TRANSACTIONAL_WITHOUT_WRITE,
+    find_transactional_without_write,
+)
+from aclkit.model.acl import Acl
+from aclkit.model.findings import EVERY_NAME, Finding, Kind, merge_same
+from aclkit.model.log_findings import (
+    AUTHORIZER_LOG_MISMATCH,
+    LOG_DIVERGED,
+    SNAPSHOT_CONTRADICTS_LOG,
+    UNUSED_GRANT,
+)
+from aclkit.model.semantics import KIP_1042, Semantics
+
+Finder = Callable[[AuditInput], Iterable[Finding]]
+
+REGISTRY: Final[Mapping[Kind, Finder | None]] = {
+    PUBLIC_ACCESS: find_public_access,
+    OPEN_TO_EVERYONE: find_open_to_everyone,
+    ESCALATION: find_escalations,
+    INHERITED_ACCESS: find_inherited_access,
+    OVER_BROAD: find_over_broad,
+    ANY_HOST: find_any_host,
+    ALLOW_OVERRIDDEN: find_overridden,
+    NEVER_MATCHES: lambda audit: find_never_matches(audit.acls, audit.semantics),
+    GLOB_LOOKALIKE: find_glob_lookalikes,
+    DENY_LEAVES_DESCRIBE: find_deny_leaves_describe,
+    REDUNDANT_ACL: find_redundant,
+    ALLOW_SHADOWED: find_shadowed,
+    DENY_SHADOWED: find_shadowed,
+    ORPHAN_RESOURCE: find_orphan_resources,
+    ORPHAN_PRINCIPAL: find_orphan_principals,
+    READ_WITHOUT_GROUP: find_read_without_group,
+    TRANSACTIONAL_WITHOUT_WRITE: find_transactional_without_write,
+    READS_DIFFERENTLY: None,
+    DUPLICATE_ACL: None,
+    UNKNOWN_CODE: None,
+    UNUSED_GRANT: None,
+    AUTHORIZER_LOG_MISMATCH: None,
+    SNAPSHOT_CONTRADICTS_LOG: None,
+    BROKER_SETTINGS_DIFFER: None,
+    LOG_DIVERGED: None,
+}
+"""In the order of the page: too much access first, then what is of no use, then what is odd.
+
+None stands for what another step finds: materialize, replay or usage.
+"""
+
+KINDS: Final[Mapping[str, Kind]] = {kind.id: kind for kind in REGISTRY}
+
+
+def find_all(audit: AuditInput) -> list[Finding]:
+    """Return the findings of an audit: what is too much, what is of no use, what is left over."""
+    finders = dict.fromkeys(find for find in REGISTRY.values() if find is not None)
+    return merge_same(finding for find in finders for finding in find(audit))
+
+
+def find_readings(acls: Sequence[Acl], semantics: Semantics = KIP_1042) -> list[Finding]:
+    """Return the findings on how ACLs are read; ``materialize`` says them with its result."""
+    return merge_same(
+        [*find_never_matches(acls, semantics), *find_duplicates(acls), *find_unknown_codes(acls)]
+    )
+
+
+def scope_words(kind: Kind) -> str:
+    """Return in words what a finding of the kind holds for."""
+    if kind.holds_for == EVERY_NAME:
+        return "every possible name"
+    return "the inventory: the topics, principals and resources known to the run"

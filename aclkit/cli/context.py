@@ -1,0 +1,185 @@
+"""What every command is told, what it opens with that, and how it writes its answer."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
+
+import click
+
+from aclkit.cli.options import option
+from aclkit.cli.output import FORMATS, render_rows, tell, write_lines
+from aclkit.errors import UsageError
+
+if TYPE_CHECKING:
+    import duckdb
+    from pyspark.sql import SparkSession
+
+    from aclkit.warehouse.published import Published, Run
+    from aclkit.warehouse.spark_tables import SparkTables
+
+_Command = TypeVar("_Command", bound=Callable[..., Any])
+_Tables = TypeVar("_Tables", covariant=True)
+
+
+@dataclass(slots=True, kw_only=True)
+class Context:
+    """What the options say that commands share.
+
+    Attributes:
+        warehouse: folder or URI of the Delta tables.
+        cluster: the cluster that is meant, where one was named.
+        verbose: let Spark and Ivy talk.
+        engine: who reads the tables.
+        output_format: how an answer is written.
+    """
+
+    warehouse: str | None = None
+    cluster: str | None = None
+    verbose: bool = False
+    engine: Literal["duckdb", "spark"] = "duckdb"
+    output_format: str = "table"
+
+    def require_warehouse(self) -> str:
+        """Return the warehouse.
+
+        Raises:
+            UsageError: none was named, or its URI holds a password; that is not shown.
+        """
+        if not self.warehouse:
+            raise UsageError("no warehouse was named: expected --warehouse DIR or ACLKIT_WAREHOUSE")
+        if "://" not in self.warehouse:
+            return str(Path(self.warehouse).resolve())
+        # One name before the @ is a container of Azure's, two are a user and a password.
+        user, at, _ = self.warehouse.partition("://")[2].partition("/")[0].rpartition("@")
+        if at and ":" in user:
+            raise UsageError(
+                "the URI of the warehouse holds a password, which everybody on this machine "
+                "can read: give it to Spark's configuration"
+            )
+        return self.warehouse.rstrip("/")
+
+    # What opens tables is imported late: help and ``aclkit sql`` need none of it.
+
+    @contextmanager
+    def open(self) -> Iterator[Opened[duckdb.DuckDBPyConnection]]:
+        """Open what is published on a local disk."""
+        from aclkit.warehouse.duck import connect
+        from aclkit.warehouse.published import open_warehouse, resolve_cluster
+
+        published = open_warehouse(self.warehouse)
+        cluster_id = resolve_cluster(published, self.cluster)
+        with connect(published) as connection:
+            yield Opened(published, cluster_id, connection)
+
+    @contextmanager
+    def ask(
+        self, holding: Mapping[str, Mapping[str, str]]
+    ) -> Iterator[Opened[duckdb.DuckDBPyConnection | SparkTables]]:
+        """Open what is published with the engine that was chosen.
+
+        Args:
+            holding: the rows that the question is about, see ``duck.connect``.
+        """
+        from aclkit.warehouse.opening import open_tables
+        from aclkit.warehouse.published import resolve_cluster
+
+        with (
+            self.session() as spark,
+            open_tables(self.warehouse, holding, spark) as (published, tables),
+        ):
+            yield Opened(published, resolve_cluster(published, self.cluster), tables)
+
+    @contextmanager
+    def session(self) -> Iterator[SparkSession | None]:
+        """Start Spark where it is asked for; None stands for DuckDB."""
+        if self.engine == "duckdb":
+            yield None
+            return
+        from aclkit.cli.session import command_session
+
+        with command_session(self, click.get_current_context().info_name or "") as spark:
+            yield spark
+
+    def write(
+        self,
+        columns: Sequence[str],
+        rows: Iterable[Sequence[object]],
+        beside: Iterable[str] = (),
+        **own: Callable[[], Iterable[str]],
+    ) -> None:
+        """Write an answer to stdout in the format that was chosen.
+
+        Args:
+            columns: names of the cells of ``rows``.
+            rows: the answer, for every format that has no other form of it.
+            beside: lines for stderr, where the rows alone are written.
+            own: format → what makes its lines, where they are not just the rows.
+        """
+        if render := own.get(self.output_format):
+            write_lines(render(), sys.stdout)
+        else:
+            write_lines(beside, sys.stderr)
+            write_lines(render_rows(columns, rows, self.output_format), sys.stdout)
+
+
+@dataclass(frozen=True, slots=True)
+class Opened(Generic[_Tables]):
+    """A warehouse that was opened for a question about one cluster."""
+
+    published: Published
+    cluster_id: str
+    tables: _Tables
+
+    @property
+    def run(self) -> Run:
+        """The run whose decisions are published."""
+        from aclkit.warehouse.published import deciding_run
+
+        return deciding_run(self.published, self.cluster_id)
+
+
+def tell_state(published: Published, run: Run) -> None:
+    """Print on stderr that the log has gone on since a run, or that the run is incomplete."""
+    from aclkit.warehouse.published import MATERIALIZE_STEP
+
+    head = published.last_run(run.cluster_id).head_offset
+    if head is not None and run.head_offset is not None and head > run.head_offset:
+        step = MATERIALIZE_STEP.format(path=published.place)
+        tell(f"the log is at offset {head}, this answer at {run.head_offset}; next: {step}")
+    if run.status != "complete":
+        tell(f"run {run.run_number} is {run.status}: {'; '.join(run.notes)}")
+
+
+def _keep(ctx: click.Context, param: click.Parameter, value: object) -> None:
+    setattr(ctx.ensure_object(Context), str(param.name), value)
+
+
+def formats(*names: str, default: str = "table", text: str) -> Callable[[_Command], _Command]:
+    """Return the option ``--format`` of some formats; ``Context.write`` follows it."""
+    return option(
+        "--format",
+        "output_format",
+        type=click.Choice(names),
+        default=default,
+        expose_value=False,
+        callback=_keep,
+        help=text,
+    )
+
+
+format_option = formats(
+    *FORMATS, text="How rows are printed: for people, or unchanged for programs."
+)
+engine_option = option(
+    "--engine",
+    type=click.Choice(["duckdb", "spark"]),
+    default="duckdb",
+    expose_value=False,
+    callback=_keep,
+    help="Who reads the tables: DuckDB at once, from a local disk; Spark from object storage too.",
+)
