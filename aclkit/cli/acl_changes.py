@@ -27,7 +27,8 @@ from aclkit.model.acl import Acl
 from aclkit.pipeline.replay.changes import Change, add_to, remove_from
 from aclkit.pipeline.replay.write import write_change
 from aclkit.questions.query.follows import follows_a_source
-from aclkit.warehouse.published import JOB_RUN, MATERIALIZE_STEP, open_warehouse
+from aclkit.warehouse.job_run import JOB_RUN
+from aclkit.warehouse.published import MATERIALIZE_STEP, open_warehouse
 from aclkit.warehouse.run import publish
 
 

@@ -26,9 +26,10 @@ from aclkit.cli.baseline_options import (
 from aclkit.cli.context import Context, format_option, tell_state
 from aclkit.cli.output import tell
 from aclkit.errors import UsageError
-from aclkit.model.findings import EVERY_NAME, Finding, up_to
+from aclkit.model.findings import Finding, up_to
 from aclkit.questions.query.first_seen import first_seen
 from aclkit.runtime.whole_file import write_whole
+from aclkit.warehouse.codecs import finding_of, finding_sql
 from aclkit.warehouse.sql import fetch
 
 FINDINGS_EXIT: Final = 1
@@ -160,24 +161,12 @@ def _read(
 ) -> list[Finding]:
     """Read the findings in force, of some kinds only if any are given."""
     found = fetch(connection, _FINDINGS, [cluster_id, len(kinds), list(kinds)])
-    return [
-        Finding(
-            severity=severity,
-            finding=kind,
-            subject=subject,
-            message=message,
-            fix=fix,
-            holds_for=holds_for or EVERY_NAME,
-            evidence=tuple(evidence or ()),
-            acl_ids=tuple(acl_ids or ()),
-        )
-        for severity, kind, subject, message, fix, holds_for, evidence, acl_ids, _ in found
-    ]
+    return list(map(finding_of, found))
 
 
-_FINDINGS: Final = (
-    f"SELECT {', '.join(_FIELDS)} FROM finding_current "  # noqa: S608 -- names of the contract
-    "WHERE cluster_id = ? AND (? = 0 OR finding IN (SELECT unnest(CAST(? AS VARCHAR[]))))"
+_FINDINGS: Final = finding_sql(
+    "FROM finding_current WHERE cluster_id = ? "
+    "AND (? = 0 OR finding IN (SELECT unnest(CAST(? AS VARCHAR[]))))"
 )
 
 

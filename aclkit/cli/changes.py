@@ -14,9 +14,10 @@ from aclkit.cli.diff import parse_moment
 from aclkit.cli.options import option
 from aclkit.cli.output import tell
 from aclkit.errors import UsageError
-from aclkit.model.acl import Acl
 from aclkit.model.resource import Resource
-from aclkit.warehouse.published import Published, Run
+from aclkit.warehouse.codecs import acl_of, acl_sql
+from aclkit.warehouse.job_run import PublishedRun
+from aclkit.warehouse.published import Published
 from aclkit.warehouse.sql import fetch
 from aclkit.warehouse.standing import MATERIALIZING
 
@@ -67,7 +68,7 @@ def changes(context: Context, since: str | None, *, cells: bool) -> None:
         )
 
 
-def _runs(published: Published, cluster_id: str, since: str | None) -> list[Run]:
+def _runs(published: Published, cluster_id: str, since: str | None) -> list[PublishedRun]:
     """Return the runs that are asked about: those that made decisions, the newest first.
 
     Raises:
@@ -110,7 +111,9 @@ def _last_gone(published: Published, since: str) -> int | None:
     return next((number for number in behind if number not in numbers), None)
 
 
-def _changes(connection: duckdb.DuckDBPyConnection, run: Run) -> Iterator[Sequence[object]]:
+def _changes(
+    connection: duckdb.DuckDBPyConnection, run: PublishedRun
+) -> Iterator[Sequence[object]]:
     """Yield the changes of a run, the largest first, a row for each ACL behind one."""
     found, number = read_changes(connection, run)
     if number > len(found):
@@ -129,14 +132,12 @@ def _changes(connection: duckdb.DuckDBPyConnection, run: Run) -> Iterator[Sequen
             yield (*head, None, None, None, None, None)
 
 
-def _cells(connection: duckdb.DuckDBPyConnection, run: Run) -> list[Sequence[object]]:
+def _cells(connection: duckdb.DuckDBPyConnection, run: PublishedRun) -> list[Sequence[object]]:
     """Read each access that the run which decided last gained or lost."""
     rows = fetch(connection, _CELLS, [run.cluster_id])
     ids = sorted({acl_id for row in rows for acl_id in row[6:8] if acl_id is not None})
     history = fetch(connection, _ACLS, [run.cluster_id, ids])
-    acls = {
-        fields[0]: str(Acl(**dict(zip(Acl.__slots__, fields, strict=True)))) for fields in history
-    }
+    acls = {acl.acl_id: str(acl) for acl in map(acl_of, history)}
     return [
         (*row[:4], str(Resource(*row[4:6])), acls.get(row[6]), acls.get(row[7]), *row[8:])
         for row in rows
@@ -147,8 +148,6 @@ _CELLS = (
     "SELECT change, principal, host, operation, resource_type, resource_name, acl_id_before, "
     "acl_id_after, cause, cause_offsets FROM access_change_cell WHERE cluster_id = ? ORDER BY ALL"
 )
-_ACLS = (
-    "SELECT DISTINCT acl_id, resource_type, resource_name, pattern_type, principal, host, "
-    "operation, permission_type FROM acl_history WHERE cluster_id = ? "
-    "AND acl_id IN (SELECT unnest(CAST(? AS VARCHAR[])))"
+_ACLS = acl_sql(
+    "FROM acl_history WHERE cluster_id = ? AND acl_id IN (SELECT unnest(CAST(? AS VARCHAR[])))"
 )

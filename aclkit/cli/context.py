@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     import duckdb
     from pyspark.sql import SparkSession
 
-    from aclkit.warehouse.published import Published, Run
+    from aclkit.warehouse.job_run import PublishedRun
+    from aclkit.warehouse.published import Published
     from aclkit.warehouse.spark_tables import SparkTables
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
@@ -136,14 +137,14 @@ class Opened(Generic[_Tables]):
     tables: _Tables
 
     @property
-    def run(self) -> Run:
+    def run(self) -> PublishedRun:
         """The run whose decisions are published."""
         from aclkit.warehouse.published import deciding_run
 
         return deciding_run(self.published, self.cluster_id)
 
 
-def tell_state(published: Published, run: Run) -> None:
+def tell_state(published: Published, run: PublishedRun) -> None:
     """Print on stderr that the log has gone on since a run, or that the run is incomplete."""
     from aclkit.warehouse.published import MATERIALIZE_STEP
 

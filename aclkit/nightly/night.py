@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
 
 from aclkit.audit.findings.broker_settings_differ import note_resolved
 from aclkit.audit.findings.differences import note_readings
@@ -15,7 +12,7 @@ from aclkit.audit.findings.registry import find_all
 from aclkit.audit.reports.data import NightlySummary
 from aclkit.audit.reports.gather import read_summary
 from aclkit.audit.reports.markdown import render_summary
-from aclkit.model.broker_settings import ResolvedSettings
+from aclkit.model.broker_settings import BrokerConfig, ResolvedSettings
 from aclkit.model.findings import Finding
 from aclkit.nightly.policies import Policies, conclude
 from aclkit.pipeline.explain.materialize import (
@@ -27,9 +24,10 @@ from aclkit.pipeline.explain.materialize import (
 from aclkit.pipeline.replay.command import Intake, replay
 from aclkit.pipeline.replay.replay import ReplayOptions, ReplayResult
 from aclkit.runtime.progress import step
+from aclkit.warehouse.job_run import RunSettings
 from aclkit.warehouse.opening import open_tables
 from aclkit.warehouse.published import deciding_run
-from aclkit.warehouse.run import BROKERS, Run, publish
+from aclkit.warehouse.run import Run, publish
 from aclkit.warehouse.standing import MATERIALIZING
 
 
@@ -80,7 +78,7 @@ def run_nightly(run: Run, intake: Intake, options: NightlyOptions) -> NightlyRes
     of the run before hold, and only the ``job_run`` row is written.
     """
     replayed = replay(run, intake, options.cluster, options.replay)
-    told = run.settings or {}
+    told = run.settings
     if options.resolved is not None:
         note_resolved(run, options.resolved)
     scope = take_inventory(run, options.materialize)
@@ -100,7 +98,7 @@ def run_nightly(run: Run, intake: Intake, options: NightlyOptions) -> NightlyRes
                 broad_share=options.broad_share,
             )
             run.findings.extend(find_all(audit))
-        run.settings = {**(run.settings or {}), "broad_share": options.broad_share}
+        run.settings = replace(run.settings, broad_share=options.broad_share)
     publish(run)
     warehouse = run.store.warehouse
     spark = run.store.spark if "://" in warehouse else None
@@ -120,18 +118,20 @@ def run_nightly(run: Run, intake: Intake, options: NightlyOptions) -> NightlyRes
 def _is_audited(run: Run, options: NightlyOptions) -> bool:
     """Whether the run whose decisions hold looked for findings, as this one would."""
     before = run.previous(MATERIALIZING)
-    if before is None or before["job"] != run.job:
+    if before is None or before.job != run.job:
         return False
-    then, now = json.loads(before["settings"]), run.settings or {}
-    return bool(
-        then.get("broad_share") == options.broad_share and then.get(BROKERS) == now.get(BROKERS)
-    )
+    then = before.settings
+    return then.broad_share == options.broad_share and _brokers(then) == _brokers(run.settings)
 
 
-def _keep_decisions(run: Run, told: Mapping[str, Any]) -> None:
+def _brokers(settings: RunSettings) -> tuple[BrokerConfig, ...] | None:
+    return settings.told.brokers if settings.told is not None else None
+
+
+def _keep_decisions(run: Run, told: RunSettings) -> None:
     """Let the decisions of the run before stand for this one."""
     before = run.previous(MATERIALIZING)
     if before is not None:
-        run.settings = {**json.loads(before["settings"]), **told}
-        run.counts = {**before["counts"], **run.counts, "access_changes": 0}
+        run.settings = before.settings.updated(told)
+        run.counts = {**before.counts, **run.counts, "access_changes": 0}
     run.notes.append("nothing new since the run before: its decisions and findings hold")

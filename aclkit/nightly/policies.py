@@ -19,7 +19,8 @@ from aclkit.model.findings import SEVERITIES, Finding, up_to
 from aclkit.questions.assertions.check import acl_texts, check
 from aclkit.questions.assertions.model import Assertion, Example, Outcome
 from aclkit.warehouse.duck import connect
-from aclkit.warehouse.published import Published, Run, deciding_run
+from aclkit.warehouse.job_run import PublishedRun
+from aclkit.warehouse.published import Published, deciding_run
 
 FAILED_EXIT = 1
 
@@ -85,7 +86,7 @@ def conclude(
 
 
 def _test(
-    connection: duckdb.DuckDBPyConnection, run: Run, assertions: Sequence[Assertion]
+    connection: duckdb.DuckDBPyConnection, run: PublishedRun, assertions: Sequence[Assertion]
 ) -> list[AssertionOutcome]:
     """Hold assertions against the published decisions, in the words of reports."""
     outcomes = check(connection, run, assertions)

@@ -7,19 +7,20 @@ from datetime import UTC, datetime, timedelta
 from typing import Final
 
 from aclkit.model.acl import Acl
-from aclkit.warehouse.published import Run
+from aclkit.warehouse.codecs import acl_of, acl_sql
+from aclkit.warehouse.job_run import PublishedRun
 from aclkit.warehouse.sql import fetch
 from aclkit.warehouse.tables import Tables
 
 
 def acls_alive(
-    connection: Tables, run: Run, ids: Sequence[str | None] | None = None
+    connection: Tables, run: PublishedRun, ids: Sequence[str | None] | None = None
 ) -> dict[str | None, Acl]:
     """Read the ACLs by which a run decided, by id; only some of them where ids are given."""
     offset = _END if run.head_offset is None else run.head_offset
     wanted = None if ids is None else list(ids)
     rows = fetch(connection, _ACLS, [run.cluster_id, offset, offset, wanted, wanted])
-    return {row[0]: Acl(**dict(zip(Acl.__slots__, row, strict=True))) for row in rows}
+    return {row[0]: acl_of(row) for row in rows}
 
 
 def times_added(connection: Tables, cluster_id: str) -> dict[str, datetime | None]:
@@ -33,9 +34,8 @@ def times_added(connection: Tables, cluster_id: str) -> dict[str, datetime | Non
 
 _TIMES: Final = "SELECT acl_id, epoch_ms(added_at) FROM acl_current WHERE cluster_id = ?"
 _END: Final = 2**63 - 1
-_ACLS: Final = (
-    "SELECT acl_id, resource_type, resource_name, pattern_type, principal, host, operation, "
-    "permission_type FROM acl_history WHERE cluster_id = ? AND effective_offset < ? "
+_ACLS: Final = acl_sql(
+    "FROM acl_history WHERE cluster_id = ? AND effective_offset < ? "
     "AND (removed_offset IS NULL OR removed_offset >= ?) "
     "AND (? IS NULL OR acl_id IN (SELECT unnest(CAST(? AS VARCHAR[]))))"
 )

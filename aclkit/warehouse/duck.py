@@ -14,7 +14,8 @@ from deltalake.exceptions import DeltaError
 
 from aclkit.errors import SurroundingsError
 from aclkit.warehouse.before import Past, create_past, tables_before
-from aclkit.warehouse.published import JOB_RUN, Published
+from aclkit.warehouse.job_run import JOB_RUN
+from aclkit.warehouse.published import Published
 from aclkit.warehouse.schemas import TABLES
 from aclkit.warehouse.table_files import TableFiles, create_view, quoted, read_files, unwritten
 from aclkit.warehouse.views import view_sql

@@ -13,13 +13,14 @@ from pyspark.sql import Row
 from pyspark.sql import functions as F
 
 from aclkit.runtime.progress import step
+from aclkit.warehouse.job_run import JOB_RUN, RunSettings
 from aclkit.warehouse.readback import Readback, read_back
 from aclkit.warehouse.removal import remove_unneeded
 from aclkit.warehouse.retention import Kept, Policy, keep
-from aclkit.warehouse.run import REWRITTEN, Run, moved_tables, publish
+from aclkit.warehouse.run import Run, moved_tables, publish
 from aclkit.warehouse.schemas import TABLES
 from aclkit.warehouse.standing import MAINTAIN
-from aclkit.warehouse.store import JOB_RUN, Store
+from aclkit.warehouse.store import Store
 
 SORTED: Final = "explain_pair"
 """Cut into files by resource and, within these, by principal: a question opens few of them."""
@@ -73,7 +74,7 @@ def maintain(run: Run, policy: Policy, *, dry_run: bool) -> list[Maintained]:
     kept = keep(runs, policy, datetime.now(UTC))
     before = {table: _detail(store, table) for table in (*sorted(store.versions), JOB_RUN)}
     removed: dict[str, int] = {t: _rows_to_go(store, t, kept) for t in PRUNED if t in before}
-    removed[JOB_RUN] = len(runs) - len(kept.rows)
+    removed[JOB_RUN] = len(runs) - len(kept.runs)
     if not dry_run:
         for table, found in before.items():
             with step(f"maintaining {table}"):
@@ -103,8 +104,8 @@ def _forget_removed_files(store: Store, tables: Iterable[str]) -> None:
 
     It is in the versions that are published, for a kill in between is taken back as any other.
     """
-    last = next((row for row in reversed(store.runs) if row["job"] == MAINTAIN), None)
-    then = last["table_versions"] if last is not None else {}
+    last = next((run for run in reversed(store.runs) if run.job == MAINTAIN), None)
+    then = last.table_versions if last is not None else {}
     with step("writing checkpoints"):
         for table in tables:
             if table == JOB_RUN:
@@ -115,18 +116,16 @@ def _forget_removed_files(store: Store, tables: Iterable[str]) -> None:
 
 
 def _publish(run: Run, policy: Policy, kept: Kept) -> None:
-    run.settings = {
-        REWRITTEN: moved_tables(run.store),
-        "keep_days": policy.keep_days,
-        "keep_runs": policy.keep_runs,
-    }
-    publish(run, kept.rows)
+    run.settings = RunSettings(
+        rewritten=moved_tables(run.store), keep_days=policy.keep_days, keep_runs=policy.keep_runs
+    )
+    publish(run, kept.runs)
 
 
 def _rewrite(run: Run, table: str, kept: Kept, *, is_prunable: bool) -> None:
     store = run.store
     if table == SORTED:
-        for cluster_id in sorted({row["cluster_id"] for row in store.runs}):
+        for cluster_id in sorted({run.cluster_id for run in store.runs}):
             _sort_pairs(store, cluster_id)
     elif table in PRUNED:
         if is_prunable:

@@ -2,42 +2,23 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import datetime
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 from urllib.parse import unquote
 
 import duckdb
 from deltalake.exceptions import DeltaError, TableNotFoundError
 
 from aclkit.errors import SurroundingsError, UsageError
-from aclkit.model.semantics import BrokerSettings, Semantics
-from aclkit.warehouse.standing import MATERIALIZING, standing_sql
+from aclkit.model.semantics import KIP_1042, BrokerSettings, Semantics
+from aclkit.warehouse.job_run import JOB_RUN, PublishedRun, published_runs
+from aclkit.warehouse.standing import ALL_RUNS, MATERIALIZING, standing_sql
 from aclkit.warehouse.table_files import TableFiles, ask_files, read_files
 
 REPLAY_STEP: Final = "aclkit --warehouse {path} replay --source metadata-log:DIR"
-JOB_RUN: Final = "job_run"
 MATERIALIZE_STEP: Final = "aclkit --warehouse {path} materialize"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Run:
-    """One row of ``job_run``: see the table's columns; ``settings`` is JSON."""
-
-    run_number: int
-    run_id: str
-    cluster_id: str
-    job: str
-    status: str
-    finished_at: datetime | None
-    head_offset: int | None
-    settings: str
-    counts: Mapping[str, int]
-    notes: tuple[str, ...]
-    table_versions: Mapping[str, int]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,10 +35,10 @@ class Published:
     """
 
     path: Path = Path()
-    standing: tuple[Run, ...]
+    standing: tuple[PublishedRun, ...]
     job_run: TableFiles
     uri: str | None = None
-    read_runs: Callable[[], tuple[Run, ...]] | None = None
+    read_runs: Callable[[], tuple[PublishedRun, ...]] | None = None
 
     @property
     def place(self) -> str:
@@ -65,12 +46,12 @@ class Published:
         return self.uri or str(self.path)
 
     @property
-    def run(self) -> Run:
+    def run(self) -> PublishedRun:
         """The newest run: its table versions are the published ones."""
         return self.standing[-1]
 
     @property
-    def runs(self) -> tuple[Run, ...]:
+    def runs(self) -> tuple[PublishedRun, ...]:
         """All published runs that are kept, the oldest first: read anew, for there may be many.
 
         Raises:
@@ -83,11 +64,11 @@ class Published:
         """The clusters that some run was about, sorted."""
         return tuple(sorted({run.cluster_id for run in self.standing}))
 
-    def last_run(self, cluster_id: str) -> Run:
+    def last_run(self, cluster_id: str) -> PublishedRun:
         """Return the newest run about a cluster."""
         return next(run for run in reversed(self.standing) if run.cluster_id == cluster_id)
 
-    def last_materialize(self, cluster_id: str) -> Run | None:
+    def last_materialize(self, cluster_id: str) -> PublishedRun | None:
         """Return the newest run that decided a cluster's accesses, if there is one."""
         for run in reversed(self.standing):
             if run.cluster_id == cluster_id and run.job in MATERIALIZING:
@@ -120,7 +101,7 @@ def open_warehouse(path: str | None) -> Published:
         path=root,
         standing=standing,
         job_run=table,
-        read_runs=lambda: _read_runs(root, table, "SELECT * FROM job_run"),
+        read_runs=lambda: _read_runs(root, table, ALL_RUNS),
     )
 
 
@@ -142,7 +123,7 @@ def resolve_cluster(published: Published, given: str | None) -> str:
     return given
 
 
-def deciding_run(published: Published, cluster_id: str) -> Run:
+def deciding_run(published: Published, cluster_id: str) -> PublishedRun:
     """Return the run whose decisions on a cluster are published.
 
     Raises:
@@ -155,62 +136,27 @@ def deciding_run(published: Published, cluster_id: str) -> Run:
     return run
 
 
-def run_settings(run: Run) -> tuple[BrokerSettings, Semantics]:
+def run_settings(run: PublishedRun) -> tuple[BrokerSettings, Semantics]:
     """Return the settings under which a run read the ACLs; what it does not say is the default.
 
     Raises:
         SurroundingsError: they are not those of this version of aclkit.
     """
-    try:
-        settings = json.loads(run.settings or "{}")
-        return (
-            BrokerSettings(
-                super_users=frozenset(settings.get("super_users") or ()),
-                allow_everyone=bool(settings.get("allow_everyone", False)),
-            ),
-            Semantics(**(settings.get("semantics") or {})),
-        )
-    except (ValueError, TypeError, AttributeError) as error:
-        raise SurroundingsError(
-            f"cannot read the settings of run {run.run_number}; a newer aclkit may have made it: "
-            f"{error}"
-        ) from error
+    settings = run.settings
+    return settings.broker, settings.semantics or KIP_1042
 
 
-def _read_runs(root: Path, table: TableFiles, query: str) -> tuple[Run, ...]:
+def _read_runs(root: Path, table: TableFiles, query: str) -> tuple[PublishedRun, ...]:
     """Read rows of ``job_run``, the oldest first.
 
     Raises:
-        SurroundingsError: they cannot be read.
+        SurroundingsError: they cannot be read, or are of a newer aclkit.
     """
     try:
-        rows = ask_files(
-            JOB_RUN,
-            table,
-            "SELECT run_number, run_id, cluster_id, job, status, "  # noqa: S608 -- a text of this package
-            "CAST(finished_at AS TIMESTAMP) AS finished_at, head_offset, settings, counts, notes, "
-            f"table_versions FROM ({query}) ORDER BY run_number",
-        )
+        rows = ask_files(JOB_RUN, table, query)
     except (duckdb.Error, OSError) as error:
         raise SurroundingsError(f"cannot read {root / JOB_RUN}: {error}") from error
-    return tuple(run_of(row) for row in rows)
-
-
-def run_of(row: Mapping[str, Any]) -> Run:
-    """Make a run of a row of ``job_run`` whose times are UTC without a zone."""
-    return Run(
-        run_number=row["run_number"],
-        run_id=row["run_id"],
-        cluster_id=row["cluster_id"],
-        job=row["job"],
-        status=row["status"],
-        finished_at=row["finished_at"],
-        head_offset=row["head_offset"],
-        settings=row["settings"] or "{}",
-        counts=row["counts"] or {},
-        notes=tuple(row["notes"] or ()),
-        table_versions=row["table_versions"] or {},
-    )
+    return published_runs(str(root), rows)
 
 
 def _local(path: str) -> Path:

@@ -1,4 +1,4 @@
-"""A warehouse that a run finds → tables as they were published, none of which forgets a version.
+"""A warehouse that a killed run left → tables as they were published, forgetting no version.
 
 Nothing here asks how long ago a version was written. Each step is a commit of its own, and a run
 that is killed between two of them leaves what the next one begins with again.
@@ -14,8 +14,9 @@ from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 
 from aclkit.errors import SurroundingsError
+from aclkit.warehouse.job_run import JOB_RUN
 from aclkit.warehouse.schemas import TABLES
-from aclkit.warehouse.store import JOB_RUN, Store
+from aclkit.warehouse.store import Store
 from aclkit.warehouse.table_files import CHECKPOINT_EVERY, KEEPING
 
 log = logging.getLogger(__name__)
@@ -33,36 +34,12 @@ def take_back_unpublished(store: Store) -> None:
         newest = store.newest_version(name)
         if newest is None or newest == store.published.get(name):
             continue
-        _require_properties(store, name)
+        require_properties(store, name)
         if name in store.published:
             _restore(store, name, store.published[name])
         elif store.has_files(name):
             store.empty(name)
         log.info("took back what an unfinished run left in %s", name)
-
-
-def mend_properties(store: Store) -> bool:
-    """Give ``KEEPING`` to the tables of a warehouse that an older aclkit wrote.
-
-    ``job_run`` is left to ``mend_job_run``, which comes last: where it has them, all have.
-
-    Returns:
-        Whether tables have got other versions by it, or by being put back, than are published.
-    """
-    if not store.runs or not _lacks_properties(store, JOB_RUN):
-        return False
-    for name in sorted(set(TABLES) - {JOB_RUN}):
-        if store.newest_version(name) is not None:
-            _require_properties(store, name)
-            if name in store.published:
-                store.adopt(name)
-    return any(store.versions[name] != version for name, version in store.published.items())
-
-
-def mend_job_run(store: Store) -> None:
-    """Give ``KEEPING`` to ``job_run``, of which readers always open the newest version."""
-    if store.runs:
-        _require_properties(store, JOB_RUN)
 
 
 def _restore(store: Store, name: str, version: int) -> None:
@@ -82,7 +59,7 @@ def _restore(store: Store, name: str, version: int) -> None:
     except (PySparkException, Py4JError, DeltaError) as error:
         reason = next(iter(str(error).splitlines()), type(error).__name__)
         raise _lost(store, name, version, reason) from error
-    _require_properties(store, name)
+    require_properties(store, name)
     store.adopt(name)
 
 
@@ -93,17 +70,18 @@ def _lost(store: Store, name: str, version: int, reason: str) -> SurroundingsErr
     )
 
 
-def _require_properties(store: Store, name: str) -> None:
-    """Give a table the properties, where it lacks one.
+def require_properties(store: Store, name: str) -> bool:
+    """Give a table the properties, where it lacks one; return whether it did.
 
     Behind a checkpoint Spark cleans up by the properties that the table had before: so the first
     commit that gives them puts off the checkpoint too.
     """
-    if not _lacks_properties(store, name):
-        return
+    if KEEPING.items() <= store.properties(name).items():
+        return False
     if _is_checkpoint_next(store, name):
         store.set_properties(name, {**KEEPING, "delta.checkpointInterval": _LATER})
     store.set_properties(name, KEEPING)
+    return True
 
 
 def _is_checkpoint_next(store: Store, name: str) -> bool:
@@ -113,7 +91,3 @@ def _is_checkpoint_next(store: Store, name: str) -> bool:
 
 _LATER: Final = "1000003"
 """A prime: no table gets so many commits."""
-
-
-def _lacks_properties(store: Store, name: str) -> bool:
-    return not KEEPING.items() <= store.properties(name).items()

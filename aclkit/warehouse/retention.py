@@ -8,15 +8,12 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
-from typing import Any
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
 
+from aclkit.warehouse.job_run import PublishedRun
 from aclkit.warehouse.run import versions_now
-from aclkit.warehouse.standing import DECIDED_IN, MATERIALIZING, decided_and_before
-
-Row = Mapping[str, Any]
-"""A row of ``job_run``."""
+from aclkit.warehouse.standing import MATERIALIZING, decided_and_before
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,20 +34,20 @@ class Kept:
     """What stays.
 
     Attributes:
-        rows: rows of ``job_run``, the oldest first.
+        runs: the published runs, the oldest first.
         versions: table → its versions that are needed.
     """
 
-    rows: tuple[Row, ...]
+    runs: tuple[PublishedRun, ...]
     versions: Mapping[str, frozenset[int]]
 
     @property
     def run_ids(self) -> tuple[str, ...]:
         """The runs whose findings and changes stay."""
-        return tuple(row["run_id"] for row in self.rows)
+        return tuple(run.run_id for run in self.runs)
 
 
-def keep(runs: Sequence[Row], policy: Policy, now: datetime) -> Kept:
+def keep(runs: Sequence[PublishedRun], policy: Policy, now: datetime) -> Kept:
     """Choose what stays of all published runs, the oldest first.
 
     The newest runs by the policy stay as they are. Of those before them only rows stay: of each
@@ -62,22 +59,22 @@ def keep(runs: Sequence[Row], policy: Policy, now: datetime) -> Kept:
     older, window = runs[:first], runs[first:]
     deciding = _deciding(runs)
     wanted = deciding | {
-        row["run_number"] for row in {(r["cluster_id"], r["job"]): r for r in runs}.values()
+        run.run_number for run in {(r.cluster_id, r.job): r for r in runs}.values()
     }
-    wanted |= _decided_in([*window, *(row for row in older if row["run_number"] in wanted)])
+    wanted |= _decided_in([*window, *(run for run in older if run.run_number in wanted)])
     rest = [
-        {**row, "table_versions": versions_now(older, row)}
-        for row in older
-        if row["run_number"] in wanted
+        replace(run, table_versions=versions_now(older, run))
+        for run in older
+        if run.run_number in wanted
     ]
     versions = defaultdict(set)
-    for row in (*window, *(row for row in rest if row["run_number"] in deciding)):
-        for table, version in row["table_versions"].items():
+    for run in (*window, *(run for run in rest if run.run_number in deciding)):
+        for table, version in run.table_versions.items():
             versions[table].add(version)
     return Kept((*rest, *window), {table: frozenset(found) for table, found in versions.items()})
 
 
-def _first_of_window(runs: Sequence[Row], policy: Policy, now: datetime) -> int:
+def _first_of_window(runs: Sequence[PublishedRun], policy: Policy, now: datetime) -> int:
     """Return the place of the oldest run that the policy keeps.
 
     Readers saw a run until the next one was published. The order is that of the numbers, and a
@@ -86,23 +83,23 @@ def _first_of_window(runs: Sequence[Row], policy: Policy, now: datetime) -> int:
     """
     newest = max(0, len(runs) - policy.keep_runs)
     since = now - timedelta(days=policy.keep_days)
-    ends = [row["finished_at"].astimezone(UTC) for row in runs[1 : newest + 1]]
+    ends = [run.ended for run in runs[1 : newest + 1]]
     first = next((place for place, end in enumerate(ends) if since < end <= now), newest)
     while first and ends[first - 1] > now:
         first -= 1
     return first
 
 
-def _deciding(runs: Sequence[Row]) -> set[int]:
+def _deciding(runs: Sequence[PublishedRun]) -> set[int]:
     """Return of each cluster the run that decided, and the one before it."""
     by_cluster = defaultdict(list)
-    for row in runs:
-        by_cluster[row["cluster_id"]].append((row["run_number"], row["job"], row["counts"] or {}))
+    for run in runs:
+        by_cluster[run.cluster_id].append((run.run_number, run.job, run.counts))
     found = (decided_and_before(of_cluster) for of_cluster in by_cluster.values())
     return {number for pair in found if pair for number in pair if number is not None}
 
 
-def _decided_in(rows: Iterable[Row]) -> set[int]:
+def _decided_in(runs: Iterable[PublishedRun]) -> set[int]:
     """Return the runs whose decisions some runs took over, of those that decide."""
-    counts = (row["counts"] or {} for row in rows if row["job"] in MATERIALIZING)
-    return {said[DECIDED_IN] for said in counts if DECIDED_IN in said}
+    found = (run.decided_in for run in runs if run.job in MATERIALIZING)
+    return {number for number in found if number is not None}

@@ -365,6 +365,7 @@ TABLES: Final[dict[str, Table]] = {
                 ("notes", "ARRAY<STRING>", "what a reader of the result must know"),
                 ("table_versions", "MAP<STRING,BIGINT>", "Delta version of every table"),
                 ("aclkit_version", "STRING", "version of aclkit"),
+                ("format_number", "INT", "format of the tables; null = older than the numbers"),
             ),
         ),
     )

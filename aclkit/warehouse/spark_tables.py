@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import reduce
@@ -23,10 +23,11 @@ from pyspark.sql.types import TimestampType
 
 from aclkit.errors import SurroundingsError, UsageError
 from aclkit.warehouse.before import versions_before
-from aclkit.warehouse.published import Published, Run, nothing_published, open_warehouse, run_of
+from aclkit.warehouse.job_run import JOB_RUN
+from aclkit.warehouse.published import Published, nothing_published, open_warehouse
 from aclkit.warehouse.schemas import TABLES
 from aclkit.warehouse.spark_guard import check_reads_only
-from aclkit.warehouse.store import JOB_RUN, Store
+from aclkit.warehouse.store import Store
 from aclkit.warehouse.table_files import TableFiles
 from aclkit.warehouse.tables import Rows
 from aclkit.warehouse.views import PAST, PAST_TABLES, view_sql
@@ -157,10 +158,10 @@ def open_with_spark(spark: SparkSession, warehouse: str | None) -> tuple[Publish
     if not store.runs:
         raise nothing_published(warehouse)
     published = Published(
-        standing=tuple(map(_run, store.runs)),
+        standing=store.runs,
         uri=store.warehouse,
         job_run=TableFiles((), ()),
-        read_runs=lambda: tuple(map(_run, store.all_runs())),
+        read_runs=store.all_runs,
     )
     return published, SparkTables(store, published)
 
@@ -177,14 +178,6 @@ def _beside(spark: SparkSession) -> SparkSession:
     # Delta's parser drops the values of parameters that Spark 4.1 on hands it: delta-io/delta#7640.
     beside.conf.set("spark.sql.legacy.parameterSubstitution.constantsOnly", "true")
     return beside
-
-
-def _run(row: Mapping[str, Any]) -> Run:
-    """Make a run of a row; PySpark gives times in this machine's zone, without saying so."""
-    finished = row["finished_at"]
-    return run_of(
-        {**row, "finished_at": finished and finished.astimezone(UTC).replace(tzinfo=None)}
-    )
 
 
 def _in_spark(query: str) -> str:

@@ -18,6 +18,9 @@ DECIDED_IN: Final = "decided_in_run"
 """Where the counts of a run say which run made the decisions that hold."""
 
 
+ALL_RUNS: Final = "SELECT * FROM job_run ORDER BY run_number"
+
+
 def standing_sql(job_run: str) -> str:
     """Return a SELECT of the rows that stand, in SQL that both engines speak.
 

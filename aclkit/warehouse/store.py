@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
 from typing import Any, Final, cast
 from urllib.parse import unquote
@@ -15,22 +16,25 @@ from urllib.parse import unquote
 import pyarrow as pa
 import pyarrow.fs as pafs
 from delta.tables import DeltaTable
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import DataFrame, Row, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
 
 from aclkit.runtime.fail_points import after_commit
 from aclkit.runtime.frame import arrow_table, local_frame
 from aclkit.runtime.surroundings import require_room
+from aclkit.warehouse.job_run import JOB_RUN, PublishedRun, published_runs
 from aclkit.warehouse.schemas import TABLES
-from aclkit.warehouse.standing import standing_sql
+from aclkit.warehouse.standing import ALL_RUNS, standing_sql
 from aclkit.warehouse.table_files import (
     AT_ONCE,
     KEEPING,
     PROPERTIES,
     Commit,
+    add_columns,
     append_files,
     ask_files,
+    columns_of,
     properties_of,
     read_files,
     remove_rows,
@@ -40,15 +44,13 @@ from aclkit.warehouse.table_files import (
     write_checkpoint,
 )
 
-JOB_RUN: Final = "job_run"
-
 
 class Store:
     """The tables of a warehouse as one run sees and changes them.
 
     Attributes:
         warehouse: folder or URI that holds a folder per table.
-        runs: the published ``job_run`` rows that say how it stands, see
+        runs: the published runs that say how it stands, see
             ``aclkit.warehouse.standing``, the oldest first.
         versions: table → Delta version that the run began with, its own writes included.
     """
@@ -65,8 +67,8 @@ class Store:
         self._clusters: set[str] = set()
         self.runs = self._read_runs(standing_sql(JOB_RUN))
         if self.runs:
-            self.published = dict(self.runs[-1]["table_versions"])
-            self._clusters = {run["cluster_id"] for run in self.runs}
+            self.published = dict(self.runs[-1].table_versions)
+            self._clusters = {run.cluster_id for run in self.runs}
 
     @property
     def versions(self) -> dict[str, int]:
@@ -86,11 +88,8 @@ class Store:
         return table in self.versions
 
     def append(self, table: str, rows: DataFrame) -> None:
-        """Append rows; a retry of this very write adds nothing.
-
-        A table of an older aclkit gets the columns that it lacks.
-        """
-        self._write(table, rows, "append", {"mergeSchema": "true"})
+        """Append rows; a retry of this very write adds nothing."""
+        self._write(table, rows, "append", {})
 
     def append_rows(self, table: str, rows: Sequence[Sequence[Any]]) -> None:
         """Append rows that the driver holds, with the columns of the contract."""
@@ -125,7 +124,7 @@ class Store:
         if cluster_id is not None:
             self._clusters.add(cluster_id)
         is_alone = cluster_id is None or self._clusters == {cluster_id}
-        options = {"mergeSchema": "true"}
+        options = {}
         if not is_alone:
             options["replaceWhere"] = f"cluster_id = '{cluster_id}'"
         if rows_per_file is not None:
@@ -216,6 +215,23 @@ class Store:
             set_properties(self._path(table), properties)
         after_commit()
 
+    def add_columns(self, table: str, columns: Sequence[str]) -> None:
+        """Give a table columns of the contract that it lacks, in a commit of its own."""
+        contract = TABLES[table].columns
+        new = ", ".join(f"{name} {kind}" for name, kind, _ in contract if name in columns)
+        if self.is_remote:
+            path = self._path(table).replace("`", "``")
+            self.spark.sql(f"ALTER TABLE delta.`{path}` ADD COLUMNS ({new})")
+        else:
+            add_columns(self._path(table), StructType.fromDDL(new).json())
+        after_commit()
+
+    def columns(self, table: str) -> Sequence[str]:
+        """Return the columns of a table at its newest version."""
+        if self.is_remote:
+            return cast(Sequence[str], self.table(table).toDF().columns)
+        return columns_of(self._path(table))
+
     def read_version(self, table: str, version: int | None) -> DataFrame:
         """Read a table as of a Delta version, however old; without one it is empty.
 
@@ -271,18 +287,19 @@ class Store:
         self._writes[table] += 1
         return Commit(self.run_id, f"aclkit/{self.run_id}/{table}", self._writes[table])
 
-    def all_runs(self) -> list[dict[str, Any]]:
-        """Read all published ``job_run`` rows, the oldest first."""
-        return self._read_runs("SELECT * FROM job_run ORDER BY run_number")
+    def all_runs(self) -> tuple[PublishedRun, ...]:
+        """Read all published runs, the oldest first."""
+        return self._read_runs(ALL_RUNS)
 
-    def _read_runs(self, query: str) -> list[dict[str, Any]]:
+    def _read_runs(self, query: str) -> tuple[PublishedRun, ...]:
         newest = self.newest_version(JOB_RUN)
         if newest is None:
-            return []
+            return ()
         if not self.is_remote:
-            return ask_files(JOB_RUN, read_files(Path(self._path(JOB_RUN)), newest), query)
+            rows = ask_files(JOB_RUN, read_files(Path(self._path(JOB_RUN)), newest), query)
+            return published_runs(self.warehouse, rows)
         self.read_version(JOB_RUN, newest).createOrReplaceTempView(JOB_RUN)
-        return [row.asDict(recursive=True) for row in self.spark.sql(query).collect()]
+        return published_runs(self.warehouse, map(_in_utc, self.spark.sql(query).collect()))
 
     @property
     def is_remote(self) -> bool:
@@ -291,6 +308,14 @@ class Store:
 
     def _path(self, table: str) -> str:
         return f"{self.warehouse}/{table}"
+
+
+def _in_utc(row: Row) -> dict[str, Any]:
+    """Return a row's values by name, times as UTC: PySpark gives them in this machine's zone."""
+    return {
+        name: value.astimezone(UTC).replace(tzinfo=None) if isinstance(value, datetime) else value
+        for name, value in row.asDict(recursive=True).items()
+    }
 
 
 def table_at(spark: SparkSession, path: str) -> DeltaTable:

@@ -15,14 +15,17 @@ from deltalake import (
     CommitProperties,
     DeltaTable,
     PostCommitHookProperties,
+    Schema,
     Transaction,
     WriterProperties,
     write_deltalake,
 )
 from deltalake.exceptions import DeltaError
 
+from aclkit.errors import SurroundingsError
 from aclkit.runtime.surroundings import write_error
 from aclkit.warehouse.column_types import type_of_contract, type_of_delta
+from aclkit.warehouse.formats import GROWN
 from aclkit.warehouse.schemas import TABLES
 
 CHECKPOINT_EVERY: Final = 10
@@ -91,15 +94,11 @@ def read_files(
         )
     ]
     columns = {field.name: type_of_delta(field.type) for field in table.schema().fields}
-    if has_grown := path.name in _GROWN:
+    if has_grown := path.name in GROWN:
         columns = dict(unwritten(path.name).columns) | columns
     return TableFiles(
         tuple(path / unquote(str(name)) for name in names), tuple(columns.items()), has_grown
     )
-
-
-_GROWN: Final = ("finding",)
-"""Tables that got columns after the first warehouses were written."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +124,7 @@ class Commit:
 
 
 def append_files(path: str, rows: pa.Table, commit: Commit) -> None:
-    """Append rows to a table; a new one, or a new column, gets the type of the rows.
+    """Append rows to a table; a new one gets their columns.
 
     Raises:
         SurroundingsError: the disk is full, or may not be written.
@@ -135,7 +134,6 @@ def append_files(path: str, rows: pa.Table, commit: Commit) -> None:
             path,
             rows,
             mode="append",
-            schema_mode="merge",
             configuration=PROPERTIES,
             commit_properties=commit.properties(),
         )
@@ -159,7 +157,8 @@ def replace_files(path: str, rows: pa.RecordBatchReader, commit: Commit) -> None
     if DeltaTable.is_deltatable(path):
         table = DeltaTable(path)
         schema = pa.schema(table.schema().to_arrow())
-        schema = pa.schema([*schema, *(f for f in rows.schema if f.name not in schema.names)])
+        if unknown := set(rows.schema.names) - set(schema.names):
+            raise SurroundingsError(f"expected {path} to have columns {sorted(unknown)}")
         sizes = pa.table(table.get_add_actions(flatten=True))["size_bytes"].to_pylist()
     batches = (batch.select(schema.names).cast(schema) for batch in rows)
     with _writing(path):
@@ -167,7 +166,6 @@ def replace_files(path: str, rows: pa.RecordBatchReader, commit: Commit) -> None
             path,
             pa.RecordBatchReader.from_batches(schema, batches),
             mode="overwrite",
-            schema_mode="merge",
             configuration=PROPERTIES,
             target_file_size=max([_LEAST_FILE, *sizes]) if sizes else _NEW_FILE,
             writer_properties=WriterProperties(
@@ -200,6 +198,24 @@ def set_properties(path: str, properties: Mapping[str, str]) -> None:
     with _writing(path):
         DeltaTable(path).alter.set_table_properties(
             dict(properties), post_commithook_properties=_KEEPING_THE_LOG
+        )
+
+
+def columns_of(path: str) -> list[str]:
+    """Return the columns of a table at its newest version."""
+    return [field.name for field in DeltaTable(path).schema().fields]
+
+
+def add_columns(path: str, columns: str) -> None:
+    """Give a table more columns, null in the rows that are there.
+
+    Args:
+        path: folder of the table.
+        columns: as a Delta schema in JSON.
+    """
+    with _writing(path):
+        DeltaTable(path).alter.add_columns(
+            Schema.from_json(columns).fields, post_commithook_properties=_KEEPING_THE_LOG
         )
 
 

@@ -11,6 +11,7 @@ from click.testing import CliRunner, Result
 from pyspark.sql import SparkSession
 
 from aclkit.cli import cli
+from aclkit.pipeline.explain import materialize
 
 pytestmark = pytest.mark.usefixtures("spark")
 
@@ -135,6 +136,22 @@ def test_a_night_with_nothing_new_writes_its_job_run_row_alone(nights: Nights):
     assert result.exit_code == 0
     assert after[0]["table_versions"] == before[0]["table_versions"]
     assert any("nothing new" in note for note in after[0]["notes"])
+
+
+def test_a_night_of_other_rules_decides_and_finds_anew(
+    nights: Nights, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(materialize, "rules_digest", lambda: "of another aclkit")
+    assert nights.run(options=("--fail-on", "never")).exit_code == 0
+    (newest,) = nights.sql(
+        "SELECT run_number, counts['decided_in_run'] AS decided_in,"
+        " counts['access_changes'] AS changes,"
+        " (SELECT count(*) FROM finding f WHERE f.run_id = r.run_id) AS findings"
+        " FROM job_run r ORDER BY run_number DESC LIMIT 1"
+    )
+    assert newest["decided_in"] == newest["run_number"]
+    assert newest["changes"] == 0
+    assert newest["findings"]
 
 
 @pytest.mark.slow

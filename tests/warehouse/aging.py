@@ -5,14 +5,18 @@ from __future__ import annotations
 import itertools
 import json
 import os
+from collections.abc import Collection
+from dataclasses import replace
 from pathlib import Path
 from typing import NoReturn
 
 import pytest
 
 from aclkit.runtime import fail_points
-from aclkit.warehouse import recovery, table_files
+from aclkit.warehouse import recovery, run, table_files
 from aclkit.warehouse import store as delta
+from aclkit.warehouse.formats import STEPS
+from aclkit.warehouse.schemas import TABLES
 
 SECONDS_OF_A_DAY = 86_400
 _TIMES = {
@@ -53,8 +57,20 @@ def _age_action(action: dict[str, dict[str, object]], milliseconds: int) -> None
                 said[name] = time - milliseconds
 
 
-def be_older_aclkit(patch: pytest.MonkeyPatch) -> None:
-    """Write tables as aclkit did before they had properties about their retention."""
+def be_older_aclkit(patch: pytest.MonkeyPatch, lacking: Collection[str] = ("job_run",)) -> None:
+    """Write tables as aclkit did before they had a format: see ``aclkit.warehouse.formats``.
+
+    Args:
+        patch: undoes it.
+        lacking: tables that are written without the columns which came later; what a test reads
+            while it is older has them.
+    """
+    for step in STEPS:
+        for table in step.columns.keys() & lacking:
+            columns = step.columns[table]
+            stays = tuple(c for c in TABLES[table].columns if c[0] not in columns)
+            patch.setitem(TABLES, table, replace(TABLES[table], columns=stays))
+    patch.setattr(run, "migrate", lambda _: None)
     for module in (delta, table_files):
         patch.setattr(module, "PROPERTIES", OLD_PROPERTIES)
     patch.setattr(recovery, "KEEPING", {})

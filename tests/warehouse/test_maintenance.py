@@ -11,6 +11,7 @@ import pytest
 from deltalake import DeltaTable
 from pyspark.sql import SparkSession
 
+from aclkit.warehouse.job_run import PublishedRun
 from aclkit.warehouse.maintenance import COMPACTED
 from aclkit.warehouse.published import open_warehouse
 from aclkit.warehouse.run import versions_now
@@ -127,15 +128,17 @@ def test_an_empty_warehouse_has_nothing_to_maintain(maintained, tmp_path):
 
 
 def test_a_version_that_maintenance_made_stands_for_the_one_that_it_found():
-    row = {"run_number": 1, "job": "run", "table_versions": {"a": 3, "b": 1}}
     runs = [
-        row,
-        {"run_number": 2, "job": "maintain", "settings": '{"rewritten": {"a": [3, 4]}}'},
-        {"run_number": 3, "job": "run", "settings": "{}"},
-        {
-            "run_number": 4,
-            "job": "maintain",
-            "settings": '{"rewritten": {"a": [4, 6], "b": [2, 3]}}',
-        },
+        published(1, "run", {"a": 3, "b": 1}),
+        published(2, "maintain", settings='{"rewritten": {"a": [3, 4]}}'),
+        published(3, "run"),
+        published(4, "maintain", settings='{"rewritten": {"a": [4, 6], "b": [2, 3]}}'),
     ]
-    assert versions_now(runs, row) == {"a": 6, "b": 1}
+    assert versions_now(runs, runs[0]) == {"a": 6, "b": 1}
+
+
+def published(number, job, versions=None, settings=None):
+    return PublishedRun(
+        run_number=number, run_id=f"r{number}", cluster_id="c", job=job, counts={},
+        table_versions=versions or {}, settings_text=settings,
+    )  # fmt: skip

@@ -8,14 +8,15 @@ from datetime import UTC, datetime
 import pytest
 from deltalake import DeltaTable
 
+from aclkit.warehouse.formats import FORMAT, STEPS
 from aclkit.warehouse.published import open_warehouse
 from aclkit.warehouse.run import begin_run, publish
 from aclkit.warehouse.schemas import TABLES
-from aclkit.warehouse.table_files import KEEPING
+from aclkit.warehouse.table_files import KEEPING, columns_of
 from tests.warehouse.aging import Killed, age, be_older_aclkit, kill_at
 
 SINCE = datetime(2026, 11, 21, tzinfo=UTC)
-PUBLISHED = {"setting": 7, "log_range": 8, "acl_reject": 9, "resource_lifetime": 1}
+PUBLISHED = {"setting": 7, "log_range": 8, "acl_reject": 9, "resource_lifetime": 1, "finding": 1}
 """Table → its published version. Behind them lie two commits that no run has published, so that
 putting a table back is its version 10, 11, 12 or 4: Delta writes a checkpoint with version 10."""
 
@@ -44,7 +45,7 @@ def write(spark, warehouse, commits, first=0):
 def kill_of_older_aclkit(spark, folder):
     """Make a warehouse of an older aclkit whose last run was killed before it published."""
     with pytest.MonkeyPatch.context() as patch:
-        be_older_aclkit(patch)
+        be_older_aclkit(patch, ("finding", "job_run"))
         versions = write(spark, folder, {table: v + 1 for table, v in PUBLISHED.items()})
         assert {name: versions[name] for name in PUBLISHED} == PUBLISHED
         kill_at(patch, "before-job-run")
@@ -100,16 +101,19 @@ def test_a_killed_run_is_taken_back_however_long_ago(aged, spark):
     require_readable(spark, aged)
 
 
-def test_the_tables_of_an_older_aclkit_get_the_properties_with_the_next_run(aged, spark):
+def test_the_tables_of_an_older_aclkit_get_the_format_of_this_one_with_the_next_run(aged, spark):
     assert not any(KEEPING.items() <= p.items() for p in properties_of(aged).values())
     with begin_run(spark, str(aged), "replay", lock_timeout=0):
         pass
     found = properties_of(aged)
     assert set(found) == {*PUBLISHED, "job_run"}
     assert all(KEEPING.items() <= properties.items() for properties in found.values())
+    assert columns_of(str(aged / "finding")) == list(TABLES["finding"].column_names)
+    assert columns_of(str(aged / "job_run")) == list(TABLES["job_run"].column_names)
     # It is published at once, as maintenance that keeps the rows, and done only once.
     newest = require_readable(spark, aged)
-    assert (newest.job, newest.run_number) == ("maintain", 1)
+    assert (newest.job, newest.run_number, newest.format_number) == ("maintain", 1, FORMAT)
+    assert newest.notes == tuple(step.says for step in STEPS)
     with begin_run(spark, str(aged), "replay", lock_timeout=0) as run:
         assert run.run_number == 2
         assert run.store.versions == newest.table_versions
@@ -143,6 +147,7 @@ def test_a_kill_at_any_commit_while_that_is_done_harms_nothing(aged, spark):
     assert run.store.runs
     require_readable(spark, aged)
     assert all(KEEPING.items() <= p.items() for p in properties_of(aged).values())
+    assert columns_of(str(aged / "finding")) == list(TABLES["finding"].column_names)
 
 
 @SLOW

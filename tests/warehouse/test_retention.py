@@ -8,6 +8,7 @@ import duckdb
 from hypothesis import given
 from hypothesis import strategies as st
 
+from aclkit.warehouse.job_run import PublishedRun
 from aclkit.warehouse.retention import Policy, keep
 from aclkit.warehouse.standing import standing_sql
 
@@ -15,18 +16,18 @@ NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
 
 
 def run(number, job="run", *, cluster="c", decided=None, days=0.0, versions=None, settings="{}"):
-    """Make a row of job_run that was published so many days ago."""
-    return {
-        "run_number": number, "run_id": f"r{number}", "cluster_id": cluster, "job": job,
-        "finished_at": NOW - timedelta(days=days), "settings": settings,
-        "counts": {} if decided is None else {"decided_in_run": decided},
-        "table_versions": {"acl_log": number} if versions is None else versions,
-    }  # fmt: skip
+    """Make a run that was published so many days ago."""
+    return PublishedRun(
+        run_number=number, run_id=f"r{number}", cluster_id=cluster, job=job,
+        finished_at=(NOW - timedelta(days=days)).replace(tzinfo=None), settings_text=settings,
+        counts={} if decided is None else {"decided_in_run": decided},
+        table_versions={"acl_log": number} if versions is None else versions,
+    )  # fmt: skip
 
 
 def kept(runs, *, days=0.0, runs_kept=1):
     found = keep(runs, Policy(keep_days=days, keep_runs=runs_kept), NOW)
-    return [row["run_number"] for row in found.rows], {k: set(v) for k, v in found.versions.items()}
+    return [run.run_number for run in found.runs], {k: set(v) for k, v in found.versions.items()}
 
 
 def nights(number, decided=0):
@@ -80,7 +81,7 @@ def test_versions_that_maintenance_put_in_place_of_others_are_those_that_old_row
         run(3, "maintain", decided=0, versions={"acl_log": 3}),
     ]
     found = keep(runs, Policy(keep_days=0, keep_runs=1), NOW)
-    assert [(row["run_number"], row["table_versions"]) for row in found.rows] == [
+    assert [(run.run_number, run.table_versions) for run in found.runs] == [
         (0, {"acl_log": 3}), (3, {"acl_log": 3}),
     ]  # fmt: skip
     assert found.versions == {"acl_log": {3}}
@@ -88,8 +89,8 @@ def test_versions_that_maintenance_put_in_place_of_others_are_those_that_old_row
 
 def test_a_clock_that_went_back_lets_no_run_of_the_last_days_go():
     runs = nights(10)
-    for row in runs[8:]:
-        row["finished_at"] -= timedelta(hours=25)
+    for at in (8, 9):
+        runs[at] = run(at, decided=0, days=9 - at + 25 / 24)
     assert kept(runs, days=2.5)[0] == [0, *range(6, 10)]
 
 
@@ -101,7 +102,7 @@ def test_a_run_before_a_time_yet_to_come_lasted_as_long_as_the_run_behind():
 
 def test_a_time_yet_to_come_keeps_nothing_for_ever():
     runs = nights(10)
-    runs[2]["finished_at"] = NOW + timedelta(days=30_000)
+    runs[2] = run(2, decided=0, days=-30_000)
     assert kept(runs)[0] == [0, 9]
 
 
@@ -124,9 +125,9 @@ def test_what_stands_always_stays_and_still_stands(jobs, runs_kept):
         of_job = decided.get(cluster) if job in ("run", "materialize") else None
         runs.append(run(number, job, cluster=cluster, decided=of_job))
     found = keep(runs, Policy(keep_days=0, keep_runs=runs_kept), NOW)
-    assert standing(found.rows) == standing(runs)
-    assert set(standing(runs)) <= {row["run_number"] for row in found.rows}
-    assert found.rows[-1]["run_number"] == runs[-1]["run_number"]
+    assert standing(found.runs) == standing(runs)
+    assert set(standing(runs)) <= {run.run_number for run in found.runs}
+    assert found.runs[-1].run_number == runs[-1].run_number
 
 
 def standing(runs):
@@ -136,6 +137,6 @@ def standing(runs):
             "CREATE TABLE job_run (run_number BIGINT, cluster_id VARCHAR, job VARCHAR, "
             "counts MAP(VARCHAR, BIGINT))"
         )
-        rows = [(r["run_number"], r["cluster_id"], r["job"], r["counts"]) for r in runs]
+        rows = [(r.run_number, r.cluster_id, r.job, r.counts) for r in runs]
         connection.executemany("INSERT INTO job_run VALUES (?, ?, ?, ?)", rows)
         return [row[0] for row in connection.execute(standing_sql("job_run")).fetchall()]

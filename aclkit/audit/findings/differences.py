@@ -31,6 +31,7 @@ from aclkit.rules.patterns.identity import IdentityIndex, index_principals
 from aclkit.rules.patterns.match import has_wildcard, names_exactly
 from aclkit.rules.patterns.trie import PatternIndex
 from aclkit.runtime.progress import step
+from aclkit.warehouse.codecs import ACL_COLUMNS, acl_of
 from aclkit.warehouse.run import Run
 
 _CELL: Final = ["principal", "host", "operation", "resource_type", "resource_name"]
@@ -49,8 +50,7 @@ def note_readings(run: Run, result: MaterializeResult, options: MaterializeOptio
 
 def collect_acls(alive: DataFrame) -> list[Acl]:
     """Collect the ACLs alive."""
-    rows = alive.select(*Acl.__slots__).orderBy("acl_id").collect()
-    return [Acl(**row.asDict()) for row in rows]
+    return list(map(acl_of, alive.select(*ACL_COLUMNS).orderBy("acl_id").collect()))
 
 
 def find_differences(

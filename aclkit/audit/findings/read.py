@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import Final
 
 from aclkit.audit.findings.facts import BROAD_SHARE, AuditInput, Life
-from aclkit.model.acl import Acl
 from aclkit.model.semantics import BrokerSettings, Semantics
+from aclkit.warehouse.codecs import acl_of, acl_sql, behind_acl
 from aclkit.warehouse.readback import Readback, read_written
 from aclkit.warehouse.store import Store
 
@@ -46,7 +46,7 @@ def read_audit(
         broad_share: the share of the topics that more than is broad.
     """
     rows = tables.rows(_ACLS)
-    acls = [Acl(**dict(zip(Acl.__slots__, row[1:], strict=True))) for row in rows]
+    acls = list(map(acl_of, rows))
     return AuditInput(
         acls=acls,
         semantics=semantics,
@@ -57,7 +57,7 @@ def read_audit(
         listed_principals=_names(tables, _LISTED_PRINCIPALS),
         asked_principals=sorted(_names(tables, _ASKED_PRINCIPALS)),
         resource_count=tables.rows(_RESOURCES)[0][0],
-        added_offsets={acl.acl_id: row[0] for row, acl in zip(rows, acls, strict=True)},
+        added_offsets={acl.acl_id: behind_acl(row)[0] for row, acl in zip(rows, acls, strict=True)},
         broad_share=broad_share,
     )
 
@@ -71,9 +71,8 @@ def _names(tables: Readback, sql: str) -> frozenset[str]:
     return frozenset(row[0] for row in tables.rows(sql))
 
 
-_ACLS: Final = (
-    "SELECT added_offset, acl_id, resource_type, resource_name, pattern_type, principal, host, "
-    "operation, permission_type FROM acl_history WHERE removed_offset IS NULL ORDER BY acl_id"
+_ACLS: Final = acl_sql(
+    "FROM acl_history WHERE removed_offset IS NULL ORDER BY acl_id", "added_offset"
 )
 _TOPICS: Final = (
     "SELECT resource_name, first_offset, last_offset, topic_id FROM resource_lifetime "

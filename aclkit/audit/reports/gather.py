@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import fields, replace
+from dataclasses import replace
 from datetime import UTC, datetime
-from typing import Any, Final
+from typing import Final
 
 import duckdb
 
@@ -16,10 +16,11 @@ from aclkit.audit.reports.data import AliveAcl, NightlySummary, RunReport
 from aclkit.audit.reports.gather_access import gather_explorer, gather_heat
 from aclkit.audit.reports.gather_past import read_changes, read_trend
 from aclkit.audit.reports.states import listed, with_states
-from aclkit.model.acl import Acl
 from aclkit.model.findings import Finding, sort_findings
 from aclkit.model.log_findings import AUTHORIZER_LOG_MISMATCH, UNUSED_GRANT
-from aclkit.warehouse.published import Published, Run, deciding_run
+from aclkit.warehouse.codecs import acl_of, acl_sql, behind_acl, finding_of, finding_sql
+from aclkit.warehouse.job_run import PublishedRun
+from aclkit.warehouse.published import Published, deciding_run
 from aclkit.warehouse.sql import fetch
 from aclkit.warehouse.tables import Tables
 
@@ -73,21 +74,17 @@ def gather(
     return replace(report, heat=heat, explorer=explorer, explorer_note=note)
 
 
-def read_acls(connection: duckdb.DuckDBPyConnection, run: Run) -> list[AliveAcl]:
+def read_acls(connection: duckdb.DuckDBPyConnection, run: PublishedRun) -> list[AliveAcl]:
     """Read the ACLs by which a run decided, with the record that added each."""
     rows = fetch(connection, _ACLS, [run.cluster_id, *[run.head_offset] * 3])
-    size = len(Acl.__slots__)
+    added = ((acl_of(row), *behind_acl(row)) for row in rows)
     return [
-        AliveAcl(
-            acl=Acl(**dict(zip(Acl.__slots__, row[:size], strict=True))),
-            added_offset=row[size],
-            added_at=row[size + 1] and row[size + 1].replace(tzinfo=UTC),
-        )
-        for row in rows
+        AliveAcl(acl=acl, added_offset=offset, added_at=at and at.replace(tzinfo=UTC))
+        for acl, offset, at in added
     ]
 
 
-def read_summary(tables: Tables, run: Run, judge: Judge | None = None) -> NightlySummary:
+def read_summary(tables: Tables, run: PublishedRun, judge: Judge | None = None) -> NightlySummary:
     """Read what a run that decided has published; what it ended with is not kept.
 
     Args:
@@ -96,14 +93,13 @@ def read_summary(tables: Tables, run: Run, judge: Judge | None = None) -> Nightl
         judge: what says the states of the findings, where there is a baseline or a mute.
     """
     cluster_id = run.cluster_id
-    ((started_at, seconds),) = fetch(tables, _RUN, [run.run_number])
     ((principals, hosts, resources),) = fetch(tables, _SIZES, [cluster_id] * 3)
     changes, number = read_changes(tables, run)
     summary = NightlySummary(
         cluster_id=cluster_id,
         run_id=run.run_id,
-        started_at=started_at.replace(tzinfo=UTC),
-        seconds=seconds,
+        started_at=run.began,
+        seconds=run.seconds or 0.0,
         status=run.status,
         head_offset=run.head_offset or 0,
         acls=run.counts.get("acls", 0),
@@ -122,32 +118,20 @@ def read_summary(tables: Tables, run: Run, judge: Judge | None = None) -> Nightl
 
 
 def _findings(tables: Tables, cluster_id: str) -> Iterable[Finding]:
-    """Read the findings in force; a field that an older run did not write has its default."""
-    columns = [row[0] for row in fetch(tables, "DESCRIBE finding_current", [])]
-    known = [field.name for field in fields(Finding) if field.name in columns]
-    text = f"SELECT {', '.join(known)} FROM finding_current WHERE cluster_id = ?"  # noqa: S608 -- fields of Finding
-    for row in fetch(tables, text, [cluster_id]):
-        said: dict[str, Any] = {
-            name: tuple(value) if isinstance(value, list) else value
-            for name, value in zip(known, row, strict=True)
-            if value is not None
-        }
-        yield Finding(**said)
+    return map(finding_of, fetch(tables, _FINDINGS, [cluster_id]))
 
 
+_FINDINGS: Final = finding_sql("FROM finding_current WHERE cluster_id = ?")
 _NOT_AUDITED: Final = "this run only decided; aclkit run looks for findings too"
-_RUN: Final = (
-    "SELECT CAST(started_at AS TIMESTAMP), coalesce(seconds, 0) FROM job_run WHERE run_number = ?"
-)
 _SIZES: Final = (
     "SELECT (SELECT count(*) FROM principal WHERE cluster_id = ?), "
     "(SELECT count(*) FROM host WHERE cluster_id = ?), "
     "(SELECT count(*) FROM resource WHERE cluster_id = ?)"
 )
-_ACLS: Final = (
-    "SELECT acl_id, resource_type, resource_name, pattern_type, principal, host, operation, "
-    "permission_type, added_offset, CAST(added_at AS TIMESTAMP) FROM acl_history "
-    "WHERE cluster_id = ? AND (? IS NULL OR (effective_offset < ? "
+_ACLS: Final = acl_sql(
+    "FROM acl_history WHERE cluster_id = ? AND (? IS NULL OR (effective_offset < ? "
     "AND (removed_offset IS NULL OR removed_offset >= ?))) "
-    "ORDER BY resource_type, resource_name, pattern_type, principal, acl_id"
+    "ORDER BY resource_type, resource_name, pattern_type, principal, acl_id",
+    "added_offset",
+    "CAST(added_at AS TIMESTAMP)",
 )

@@ -14,7 +14,9 @@ from aclkit.model.findings import SEVERITIES
 from aclkit.model.resource import Resource
 from aclkit.model.semantics import Semantics
 from aclkit.rules.patterns.match import names_exactly, principal_matches, reaches
-from aclkit.warehouse.published import Run, run_settings
+from aclkit.warehouse.codecs import acl_of, acl_sql, behind_acl
+from aclkit.warehouse.job_run import PublishedRun
+from aclkit.warehouse.published import run_settings
 from aclkit.warehouse.sql import fetch
 from aclkit.warehouse.standing import MATERIALIZING
 from aclkit.warehouse.tables import Tables
@@ -53,7 +55,7 @@ def read_trend(connection: duckdb.DuckDBPyConnection, cluster_id: str) -> Iterat
         )
 
 
-def read_changes(tables: Tables, run: Run) -> tuple[tuple[ReportedChange, ...], int]:
+def read_changes(tables: Tables, run: PublishedRun) -> tuple[tuple[ReportedChange, ...], int]:
     """Read the largest access changes of a run, and how many there are in all."""
     place = [run.cluster_id, run.run_id]
     ((number,),) = fetch(tables, _COUNT, place)
@@ -95,14 +97,13 @@ def _may_cause(acl: Acl, principal: str | None, resource: Resource, semantics: S
 def _read_causes(tables: Tables, cluster_id: str, offsets: list[int]) -> dict[int, list[Cause]]:
     """Read which ACLs were added or removed at log offsets."""
     found: dict[int, list[Cause]] = {}
-    size = len(Acl.__slots__)
     for row in fetch(tables, _CAUSES, [cluster_id, offsets] * 2):
-        offset, at, what = row[size:]
+        offset, at, what = behind_acl(row)
         cause = Cause(
             offset=offset,
             at=at and at.replace(tzinfo=UTC),
             what=what,
-            acl=Acl(**dict(zip(Acl.__slots__, row[:size], strict=True))),
+            acl=acl_of(row),
         )
         found.setdefault(offset, []).append(cause)
     return found
@@ -130,11 +131,11 @@ _CHANGES: Final = (
     "cause_offsets FROM access_change WHERE cluster_id = ? AND run_id = ? "
     "ORDER BY gained + lost DESC, principal, resource_type, resource_name LIMIT ?"
 )
-_MOVED_ACLS: Final = (
-    "SELECT acl_id, resource_type, resource_name, pattern_type, principal, host, operation, "
-    "permission_type, {0}_offset AS moved_offset, CAST({1}_at AS TIMESTAMP), '{1}' "
-    "FROM acl_history WHERE cluster_id = ? "
-    "AND {0}_offset IN (SELECT unnest(CAST(? AS BIGINT[])))"
+_MOVED_ACLS: Final = acl_sql(
+    "FROM acl_history WHERE cluster_id = ? AND {0}_offset IN (SELECT unnest(CAST(? AS BIGINT[])))",
+    "{0}_offset AS moved_offset",
+    "CAST({1}_at AS TIMESTAMP)",
+    "'{1}'",
 )
 _CAUSES: Final = (
     f"{_MOVED_ACLS.format('effective', 'added')} UNION ALL "

@@ -12,7 +12,6 @@ from aclkit.model.semantics import Semantics
 from aclkit.warehouse.alive import acls_alive
 from aclkit.warehouse.duck import connect
 from aclkit.warehouse.published import open_warehouse, resolve_cluster, run_settings
-from aclkit.warehouse.sql import fetch
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,11 +42,10 @@ class WarehouseSource:
         settings, semantics = run_settings(published.last_materialize(cluster_id) or run)
         with connect(published) as connection:
             acls = acls_alive(connection, run)
-            ((high_watermark,),) = fetch(connection, _HIGH_WATERMARK, [run.run_number])
         return Loaded(
             acls=tuple(acls.values()),
             offset=run.head_offset,
-            high_watermark=high_watermark,
+            high_watermark=run.high_watermark,
             settings=settings,
             semantics=semantics,
         )
@@ -76,6 +74,3 @@ def over_warehouse(
     """
     source = WarehouseSource(path, cluster)
     return Authorizer(source, store=store, semantics=semantics, wording=wording)
-
-
-_HIGH_WATERMARK = "SELECT max(high_watermark) FROM job_run WHERE run_number = ?"

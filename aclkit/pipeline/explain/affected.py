@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 import pyarrow as pa
 
@@ -15,6 +15,7 @@ from aclkit.pipeline.explain.on_driver import Resource
 from aclkit.pipeline.explain.scope import Scope
 from aclkit.rules.patterns.match import GLOB, LITERAL, effective_pattern_type, names_exactly
 from aclkit.rules.patterns.trie import PatternIndex
+from aclkit.warehouse.codecs import acl_of, acl_sql
 from aclkit.warehouse.readback import Readback, Versions
 
 MOST_CHANGES: Final = 1_000
@@ -91,11 +92,6 @@ def find_affected(scope: Scope, read: Readback) -> Affected | None:
     return affected if _pairs_of(affected, len(class_of)) <= MOST_PAIRS else None
 
 
-def acl_of(row: Sequence[Any]) -> Acl:
-    """Make an ACL of its fields, in the order of ``Acl``."""
-    return Acl(**dict(zip(Acl.__slots__, row, strict=True)))
-
-
 def patterns_near(
     patterns: Iterable[tuple[str, str, str]], resources: Collection[Resource], semantics: Semantics
 ) -> list[tuple[str, str, str]]:
@@ -160,13 +156,11 @@ def _pairs_of(affected: Affected, principals: int) -> int:
     return whole * principals + narrow * len(affected.principals)
 
 
-_FIELDS: Final = ", ".join(Acl.__slots__)
 _ALIVE: Final = "SELECT acl_id FROM {} WHERE removed_offset IS NULL"
-_CHANGED: Final = (
-    f"SELECT {_FIELDS} FROM acl_history WHERE removed_offset IS NULL "  # noqa: S608 -- contract
-    f"AND acl_id NOT IN ({_ALIVE.format('was_history')}) UNION ALL "
-    f"SELECT {_FIELDS} FROM was_history WHERE removed_offset IS NULL "
-    f"AND acl_id NOT IN ({_ALIVE.format('acl_history')})"
+_ALIVE_ONLY_IN: Final = "FROM {} WHERE removed_offset IS NULL AND acl_id NOT IN ({})"
+_CHANGED: Final = " UNION ALL ".join(
+    acl_sql(_ALIVE_ONLY_IN.format(one, _ALIVE.format(other)))
+    for one, other in (("acl_history", "was_history"), ("was_history", "acl_history"))
 )
 _RESOURCES: Final = "SELECT resource_type, resource_name FROM resource"
 _PATTERNS_OF_ADDED: Final = (

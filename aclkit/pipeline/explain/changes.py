@@ -41,14 +41,17 @@ def tables_of_changes(before: Mapping[str, int], after: Mapping[str, int]) -> Ve
     }
 
 
-def changed_accesses(tables: Readback, *, settings_changed: bool, hosts_changed: bool) -> pa.Table:
+def changed_accesses(
+    tables: Readback, *, settings_changed: bool, rules_changed: bool, hosts_changed: bool
+) -> pa.Table:
     """Return the rows of ``access_change``, cluster and run aside.
 
     A pair counts as changed when its ruleset did, or when the ruleset's rulings did; those can
-    only where settings or hosts are other ones, for a ruleset's id is a hash of its ACLs. What
-    only one of the runs asked about counts when somebody may do something there.
+    only where settings, rules or hosts are other ones, for a ruleset's id is a hash of its ACLs.
+    What only one of the runs asked about counts when somebody may do something there. Of other
+    rules, those of another aclkit, the cause is ``settings`` where no ACL moved.
     """
-    altered = _ALTERED if settings_changed or hosts_changed else _NONE_ALTERED
+    altered = _ALTERED if settings_changed or rules_changed or hosts_changed else _NONE_ALTERED
     return tables.arrow(
         _CHANGES.substitute(
             _DIALECT[tables.engine],
@@ -57,6 +60,7 @@ def changed_accesses(tables: Readback, *, settings_changed: bool, hosts_changed:
             any_other=f"'{ANY_OTHER}'",
             operations=operations_sql(),
             settings_changed=str(settings_changed).lower(),
+            rules_changed=str(rules_changed).lower(),
             by_settings=f"'{BY_SETTINGS}'",
             by_inventory=f"'{BY_INVENTORY}'",
             by_acl=f"'{BY_ACL}'",
@@ -235,7 +239,8 @@ FROM cell GROUP BY ruleset_before, ruleset_after, resource_type
 )
 SELECT c.principal, c.principal_class, c.resource_type, c.resource_name,
        c.ruleset_before, c.ruleset_after,
-       CASE WHEN $settings_changed THEN $by_settings
+       CASE WHEN $settings_changed OR ($rules_changed AND c.ruleset_before = c.ruleset_after)
+            THEN $by_settings
             WHEN c.ruleset_before IS NULL OR c.ruleset_after IS NULL
               OR c.ruleset_before = c.ruleset_after THEN $by_inventory
             ELSE $by_acl END AS cause,

@@ -19,6 +19,7 @@ from aclkit.pipeline.explain.scope import Scope
 from aclkit.rules.decide.broker_rescan import BrokerRescan
 from aclkit.rules.decide.rules import decide
 from aclkit.rules.patterns.match import pattern_matches, principal_matches
+from aclkit.warehouse.codecs import ACL_COLUMNS, acl_of, behind_acl
 from aclkit.warehouse.readback import Readback
 from aclkit.warehouse.views import EXPLAIN_TABLES, explain_sql, operations_sql
 
@@ -188,12 +189,12 @@ def _acls_reaching(
         pa.table(dict(zip(fields, (pa.array(list(c), pa.string()) for c in columns), strict=True))),
     )
     found: defaultdict[tuple[str, str], list[Acl]] = defaultdict(list)
-    for name, *acl in written.rows(
-        f"SELECT r.name, {', '.join(f'h.{field}' for field in Acl.__slots__)} "  # noqa: S608 -- names of the contract
+    for row in written.rows(
+        f"SELECT {', '.join(f'h.{field}' for field in ACL_COLUMNS)}, r.name "  # noqa: S608 -- names of the contract
         "FROM acl_history h JOIN reaching r ON r.resource_type = h.resource_type "
         "AND r.pattern_type = h.pattern_type AND r.pattern = h.resource_name "
         "WHERE h.removed_offset IS NULL"
     ):
-        one = Acl(**dict(zip(Acl.__slots__, acl, strict=True)))
+        one, (name,) = acl_of(row), behind_acl(row)
         found[one.resource_type, name].append(one)
     return found

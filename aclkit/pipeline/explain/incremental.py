@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple
 import pyarrow as pa
 
 from aclkit.model.acl import ANY_OTHER, Acl
-from aclkit.pipeline.explain.affected import Affected, acl_of, patterns_near
+from aclkit.pipeline.explain.affected import Affected, patterns_near
 from aclkit.pipeline.explain.on_driver import (
     DecidedPairs,
     Group,
@@ -30,6 +30,7 @@ from aclkit.pipeline.explain.scope import Scope
 from aclkit.pipeline.inventory.identity import match_hosts
 from aclkit.rules.patterns.match import names_exactly
 from aclkit.rules.patterns.trie import PatternIndex
+from aclkit.warehouse.codecs import acl_of
 from aclkit.warehouse.readback import Readback
 from aclkit.warehouse.schemas import TABLES
 

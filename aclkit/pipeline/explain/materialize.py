@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass
-from typing import Any, Final
+from dataclasses import dataclass, replace
+from typing import Final
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
@@ -21,11 +19,13 @@ from aclkit.pipeline.explain.completeness import READ_BACK, check_completeness
 from aclkit.pipeline.explain.deciding import decide_all
 from aclkit.pipeline.explain.incremental import AMENDED, amend, decide_affected
 from aclkit.pipeline.explain.output import Output
+from aclkit.pipeline.explain.rules_digest import rules_digest
 from aclkit.pipeline.explain.scope import Scope
 from aclkit.pipeline.inventory.survey import Given, Inventory, log_entries, read_texts, survey
 from aclkit.runtime.progress import step
+from aclkit.warehouse.job_run import PublishedRun, RunSettings
 from aclkit.warehouse.readback import read_back, read_written
-from aclkit.warehouse.run import BROKERS, Run
+from aclkit.warehouse.run import Run
 from aclkit.warehouse.standing import MATERIALIZING
 from aclkit.warehouse.views import EXPLAIN_TABLES, explain_sql
 
@@ -98,11 +98,11 @@ def is_decided(run: Run, scope: Scope, options: MaterializeOptions) -> bool:
     before = run.previous(MATERIALIZING)
     if before is None:
         return False
-    settings = json.loads(before["settings"])
-    if any(settings.get(k) != v for k, v in settings_json(options, scope.inventory).items()):
+    then = before.settings
+    if then.updated(deciding_settings(options, scope.inventory)) != then:
         return False
-    then, now = before["table_versions"], run.store.versions
-    return all(then.get(table) == now.get(table) for table in (*_INPUTS, *EXPLAIN_TABLES))
+    versions, now = before.table_versions, run.store.versions
+    return all(versions.get(table) == now.get(table) for table in (*_INPUTS, *EXPLAIN_TABLES))
 
 
 def materialize(run: Run, scope: Scope, options: MaterializeOptions) -> MaterializeResult:
@@ -112,13 +112,14 @@ def materialize(run: Run, scope: Scope, options: MaterializeOptions) -> Material
         DataError: the written tables are not complete; nothing is published then.
     """
     before = run.previous(MATERIALIZING)
-    settings = settings_json(options, scope.inventory)
+    settings = deciding_settings(options, scope.inventory)
     affected = None if options.full else _find_affected(run, scope, before, settings)
     _write_setting(run, options.settings)
     output = Output.of(run.store, scope)
     of_inventory = tables.of_inventory(scope)
     digest = tables.digest_of(of_inventory)
-    for table in of_inventory if digest != _digest_before(before) else ():
+    is_known = before is not None and before.settings.inventory_rows == digest
+    for table in of_inventory if not is_known else ():
         output.write_rows(table, of_inventory[table])
     if affected is None:
         allow_everyone = options.settings.allow_everyone
@@ -140,7 +141,7 @@ def materialize(run: Run, scope: Scope, options: MaterializeOptions) -> Material
         run.counts |= check_completeness(scope, written, options.settings, rows, is_dense=is_dense)
     run.counts["decided_in_run"] = run.run_number
     run.notes.extend(scope.inventory.notes)
-    run.settings = {**(run.settings or {}), **settings, _ROWS: digest}
+    run.settings = run.settings.updated(replace(settings, inventory_rows=digest))
     _write_changes(run, before)
     return MaterializeResult(scope=scope, output=output, rows=rows, is_dense=is_dense)
 
@@ -152,15 +153,15 @@ def alive_acls(run: Run) -> DataFrame:
 
 
 def _find_affected(
-    run: Run, scope: Scope, before: Mapping[str, Any] | None, settings: Mapping[str, Any]
+    run: Run, scope: Scope, before: PublishedRun | None, settings: RunSettings
 ) -> Affected | None:
     """Return the pairs to decide again; None for all, as where there was no run before."""
     if before is None:
         return None
-    then = json.loads(before["settings"])
-    if any(then[key] != settings[key] for key in _DECIDING):
+    then = before.settings
+    if _are_set_otherwise(then, settings) or then.rules_digest != settings.rules_digest:
         return None
-    versions = tables_of_affected(before["table_versions"], run.store.versions)
+    versions = tables_of_affected(before.table_versions, run.store.versions)
     with read_back(run.store, run.cluster_id, versions) as read:
         return find_affected(scope, read)
 
@@ -192,12 +193,6 @@ def _write_dense(run: Run, rows: int | None) -> None:
         read.rewrite("explain", explain_sql())
 
 
-def _digest_before(before: Mapping[str, Any] | None) -> str | None:
-    """Return the digest of the inventory's rows in the run before."""
-    digest = json.loads(before["settings"]).get(_ROWS) if before is not None else None
-    return str(digest) if digest is not None else None
-
-
 def continue_from_replay(run: Run) -> None:
     """Take over head and status of the cluster's last replay, for a run that only decides.
 
@@ -210,16 +205,16 @@ def continue_from_replay(run: Run) -> None:
             f"nothing has been replayed for cluster {run.cluster_id!r} yet: "
             f"aclkit --warehouse {run.store.warehouse} replay --source metadata-log:DIR"
         )
-    run.head_offset = before["head_offset"]
-    run.high_watermark = before["high_watermark"]
-    run.status = before["status"]
+    run.head_offset = before.head_offset or 0
+    run.high_watermark = before.high_watermark
+    run.status = before.status
 
 
 def told_by_brokers(run: Run) -> tuple[BrokerConfig, ...]:
     """Return what the brokers told the cluster's last replay, if it asked them."""
     before = run.previous(("replay", "run"))
-    told = json.loads(before["settings"] or "{}").get(BROKERS, {}) if before else {}
-    return tuple(BrokerConfig(node_id, told[str(node_id)]) for node_id in sorted(map(int, told)))
+    told = before.settings.told if before is not None else None
+    return told.brokers if told is not None else ()
 
 
 def rows_expected(inventory: Inventory) -> int:
@@ -228,31 +223,38 @@ def rows_expected(inventory: Inventory) -> int:
     return len(inventory.principals) * len(inventory.hosts) * operations
 
 
-def settings_json(options: MaterializeOptions, inventory: Inventory) -> Mapping[str, Any]:
-    """Write down under which settings the decisions hold, for ``job_run``."""
-    return {
-        "semantics": asdict(options.semantics),
-        "super_users": sorted(options.settings.super_users),
-        "allow_everyone": options.settings.allow_everyone,
-        "dense": options.dense,
-        "inventory_digest": inventory.digest(),
-    }
+def deciding_settings(options: MaterializeOptions, inventory: Inventory) -> RunSettings:
+    """Return the settings under which the decisions hold, for ``job_run``."""
+    return RunSettings(
+        semantics=options.semantics,
+        super_users=options.settings.super_users,
+        allow_everyone=options.settings.allow_everyone,
+        dense=options.dense,
+        inventory_digest=inventory.digest(),
+        rules_digest=rules_digest(),
+    )
 
 
-def _write_changes(run: Run, before: Mapping[str, Any] | None) -> None:
+def _are_set_otherwise(then: RunSettings, now: RunSettings) -> bool:
+    """Whether a user's settings let ACLs decide otherwise, the rules aside."""
+    return (then.semantics, then.broker) != (now.semantics, now.broker)
+
+
+def _write_changes(run: Run, before: PublishedRun | None) -> None:
     """Write what changed against the materialize before, if there was one."""
-    if before is None or run.settings is None:
+    if before is None:
         return
-    then = json.loads(before["settings"])
-    tables_of = tables_of_changes(before["table_versions"], run.store.versions)
+    then = before.settings
+    tables_of = tables_of_changes(before.table_versions, run.store.versions)
     with (
         step("comparing with the run before"),
         read_back(run.store, run.cluster_id, tables_of) as read,
     ):
         changes = changed_accesses(
             read,
-            settings_changed=any(then[key] != run.settings[key] for key in _DECIDING),
-            hosts_changed=then["inventory_digest"] != run.settings["inventory_digest"],
+            settings_changed=_are_set_otherwise(then, run.settings),
+            rules_changed=then.rules_digest != run.settings.rules_digest,
+            hosts_changed=then.inventory_digest != run.settings.inventory_digest,
         )
         run.counts["access_changes"] = changes.num_rows
         if changes.num_rows:
@@ -263,9 +265,6 @@ def _write_changes(run: Run, before: Mapping[str, Any] | None) -> None:
 
 
 _INPUTS: Final = ("acl_history", "resource_lifetime", "principal_lifetime")
-_DECIDING: Final = ("semantics", "super_users", "allow_everyone")
-_ROWS: Final = "inventory_rows"
-"""Where the settings of a run keep the digest of the inventory's rows."""
 _DENSE: Final = ("explain",)
 _NEWEST_SETTING: Final = (
     "SELECT super_users, allow_everyone FROM setting ORDER BY since_time DESC LIMIT 1"

@@ -26,7 +26,8 @@ from aclkit.pipeline.sources.live import read_live
 from aclkit.pipeline.sources.metadata_log import read_cluster_id
 from aclkit.pipeline.sources.readers import WorkItem, metadata_log_items, read_listing
 from aclkit.runtime.progress import step
-from aclkit.warehouse.run import BROKERS, METADATA_VERSION, Run, parse_cluster_id
+from aclkit.warehouse.job_run import RunSettings, Told
+from aclkit.warehouse.run import Run, parse_cluster_id
 
 METADATA_LOG: Final = "metadata-log"
 ACLS_LIST: Final = "acls-list"
@@ -252,10 +253,8 @@ def _replay_listing(
             "before: say --allow-empty where they are really gone"
         )
     if listing.brokers or listing.metadata_version is not None:
-        run.settings = {
-            BROKERS: {str(broker.node_id): dict(broker.values) for broker in listing.brokers},
-            METADATA_VERSION: listing.metadata_version,
-        }
+        told = Told(brokers=listing.brokers, metadata_version=listing.metadata_version)
+        run.settings = RunSettings(told=told)
     return replay_listing(run, listing, intake.at or datetime.now(UTC), options)
 
 

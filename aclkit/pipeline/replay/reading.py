@@ -68,7 +68,7 @@ def _news_filter(run: Run) -> Callable[[WorkItem], bool]:
     """
     way = plan(tables.read_ranges(run.store, run.cluster_id))
     before = run.previous()
-    head = int(before["head_offset"]) if before else 0
+    head = (before.head_offset or 0) if before else 0
 
     def is_news(item: WorkItem) -> bool:
         end = item.only_below

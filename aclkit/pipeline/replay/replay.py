@@ -140,7 +140,7 @@ def write_history(
     )
     _note_timeline(run, timeline, options)
     before = run.previous()
-    if changed or before is None or before["head_offset"] != run.head_offset:
+    if changed or before is None or before.head_offset != run.head_offset:
         with step("computing history"):
             _write_lifetimes(run, timeline, rejected)
         run.counts[_WRITTEN] = 1

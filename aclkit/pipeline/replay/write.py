@@ -29,6 +29,7 @@ from aclkit.pipeline.replay.command import Intake, resolve_cluster
 from aclkit.pipeline.replay.ranges import is_written_here
 from aclkit.pipeline.replay.replay import ReplayOptions, replay_log
 from aclkit.runtime.frame import local_frame
+from aclkit.warehouse.codecs import ACL_COLUMNS, acl_of
 from aclkit.warehouse.run import Run
 
 _NO_SOURCE: Final = Intake(sources=(), items=(), cluster_ids=frozenset())
@@ -86,5 +87,5 @@ def records_of(change: Change, head: int, at: datetime) -> list[SourceRow]:
 
 def _alive(run: Run) -> list[Acl]:
     history = run.store.cluster_rows("acl_history", run.cluster_id)
-    alive = history.where("removed_offset IS NULL").select(*Acl.__slots__).orderBy("acl_id")
-    return [Acl(**row.asDict()) for row in alive.collect()]
+    alive = history.where("removed_offset IS NULL").select(*ACL_COLUMNS).orderBy("acl_id")
+    return list(map(acl_of, alive.collect()))

@@ -30,7 +30,8 @@ from aclkit.rules.decide.index import AclIndex
 from aclkit.rules.patterns.identity import index_principals
 from aclkit.rules.patterns.match import host_matches, is_any_host
 from aclkit.warehouse.alive import acls_alive
-from aclkit.warehouse.published import Run, run_settings
+from aclkit.warehouse.job_run import PublishedRun
+from aclkit.warehouse.published import run_settings
 from aclkit.warehouse.sql import fetch
 
 _T = TypeVar("_T")
@@ -53,7 +54,7 @@ class World:
     """
 
     connection: duckdb.DuckDBPyConnection
-    run: Run
+    run: PublishedRun
     acls: Mapping[str, Acl]
     settings: BrokerSettings
     semantics: Semantics
@@ -63,7 +64,7 @@ class World:
     ground: Ground
 
     @classmethod
-    def of(cls, connection: duckdb.DuckDBPyConnection, run: Run) -> World:
+    def of(cls, connection: duckdb.DuckDBPyConnection, run: PublishedRun) -> World:
         """Read the inventory and the ACLs."""
         settings, semantics = run_settings(run)
         acls = {acl.acl_id: acl for acl in acls_alive(connection, run).values()}
@@ -91,7 +92,7 @@ class World:
 
 
 def check(
-    connection: duckdb.DuckDBPyConnection, run: Run, assertions: Sequence[Assertion]
+    connection: duckdb.DuckDBPyConnection, run: PublishedRun, assertions: Sequence[Assertion]
 ) -> list[Outcome]:
     """Hold assertions against the published decisions of a run's cluster.
 
@@ -103,7 +104,7 @@ def check(
 
 
 def acl_texts(
-    connection: duckdb.DuckDBPyConnection, run: Run, outcomes: Sequence[Outcome]
+    connection: duckdb.DuckDBPyConnection, run: PublishedRun, outcomes: Sequence[Outcome]
 ) -> dict[str | None, str]:
     """Return the ACLs that decided the examples, as kafka-acls prints them, by id."""
     ids = [example.acl_id for outcome in outcomes for example in outcome.examples]

@@ -14,8 +14,9 @@ from aclkit.model.semantics import Semantics
 from aclkit.questions.preview.state import Asked, Change, State
 from aclkit.questions.query.as_of import find_moment, note_on_hole, read_timeline
 from aclkit.warehouse.alive import acls_alive
+from aclkit.warehouse.job_run import PublishedRun
 from aclkit.warehouse.opening import open_tables
-from aclkit.warehouse.published import Published, Run, deciding_run, resolve_cluster, run_settings
+from aclkit.warehouse.published import Published, deciding_run, resolve_cluster, run_settings
 from aclkit.warehouse.sql import fetch
 from aclkit.warehouse.tables import Tables
 
@@ -36,7 +37,7 @@ class Base:
     """
 
     published: Published
-    run: Run
+    run: PublishedRun
     state: State
     semantics: Semantics
     inventory: Asked
@@ -114,14 +115,14 @@ def _same(one: Acl | None, other: Acl) -> Acl:
 @contextmanager
 def _opened(
     warehouse: str | None, cluster: str | None, spark: SparkSession | None
-) -> Iterator[tuple[Tables, Published, Run]]:
+) -> Iterator[tuple[Tables, Published, PublishedRun]]:
     """Open a warehouse at the run whose decisions on a cluster are published."""
     with open_tables(warehouse, _WITHOUT_PAIRS, spark) as (published, connection):
         run = deciding_run(published, resolve_cluster(published, cluster))
         yield connection, published, run
 
 
-def _read(connection: Tables, published: Published, run: Run) -> Base:
+def _read(connection: Tables, published: Published, run: PublishedRun) -> Base:
     settings, semantics = run_settings(run)
     acls = {acl.acl_id: acl for acl in acls_alive(connection, run).values()}
     return Base(

@@ -14,7 +14,8 @@ from aclkit.model.principal import parse_principal
 from aclkit.model.resource import WORD_OF_TYPE, Resource
 from aclkit.questions.query.outside import Verdict, decide_outside
 from aclkit.warehouse.alive import acls_alive
-from aclkit.warehouse.published import Published, Run, deciding_run, run_settings
+from aclkit.warehouse.job_run import PublishedRun
+from aclkit.warehouse.published import Published, deciding_run, run_settings
 from aclkit.warehouse.sql import fetch
 from aclkit.warehouse.tables import Tables
 from aclkit.warehouse.views import pair_ruleset_sql
@@ -44,7 +45,7 @@ class Access:
     columns: tuple[str, ...]
     rows: tuple[tuple[str | None, ...], ...]
     is_in_inventory: bool
-    decided_by: Run
+    decided_by: PublishedRun
 
 
 def who_can(
@@ -150,7 +151,7 @@ class _Lookup:
     """What every question needs: where, about which state, operations and hosts."""
 
     connection: Tables
-    run: Run
+    run: PublishedRun
     operations: tuple[str, ...] | None
     hosts: Set[str]
     is_one_host: bool

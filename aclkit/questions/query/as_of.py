@@ -11,7 +11,8 @@ from aclkit.errors import UsageError
 from aclkit.model.facts import SNAPSHOT
 from aclkit.model.semantics import BrokerSettings
 from aclkit.pipeline.replay.ranges import Range, plan
-from aclkit.warehouse.published import Published, Run, run_settings
+from aclkit.warehouse.job_run import PublishedRun
+from aclkit.warehouse.published import Published, run_settings
 from aclkit.warehouse.sql import fetch
 from aclkit.warehouse.tables import Tables
 
@@ -83,7 +84,7 @@ class Moment:
     note: str | None = None
 
 
-def read_timeline(connection: Tables, published: Published, run: Run) -> Timeline:
+def read_timeline(connection: Tables, published: Published, run: PublishedRun) -> Timeline:
     """Read what is known of the past of a run's cluster.
 
     Args:
@@ -107,7 +108,7 @@ def read_timeline(connection: Tables, published: Published, run: Run) -> Timelin
 
 
 def find_moment(
-    connection: Tables, timeline: Timeline, run: Run, asked: int | datetime | None
+    connection: Tables, timeline: Timeline, run: PublishedRun, asked: int | datetime | None
 ) -> Moment:
     """Return the state that is asked about: that of the run's decisions if none is named.
 
@@ -184,7 +185,11 @@ def _check(timeline: Timeline, offset: int) -> None:
 
 
 def _first_after(
-    connection: Tables, run: Run, jumps: Sequence[tuple[int, int]], newest: int, time: datetime
+    connection: Tables,
+    run: PublishedRun,
+    jumps: Sequence[tuple[int, int]],
+    newest: int,
+    time: datetime,
 ) -> int | None:
     """Return the first offset with a later timestamp, or the log's end; None without any times.
 
@@ -198,7 +203,7 @@ def _first_after(
 
 
 def _read_settings(
-    connection: Tables, run: Run, newest: int, jumps: Sequence[tuple[int, int]]
+    connection: Tables, run: PublishedRun, newest: int, jumps: Sequence[tuple[int, int]]
 ) -> tuple[Settings, ...]:
     """Read the settings of all times; the first ones also stand for the time before them."""
     settings: list[Settings] = []

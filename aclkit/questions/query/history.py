@@ -21,7 +21,8 @@ from aclkit.questions.query.lifetimes import (
 from aclkit.questions.query.why import parse_request
 from aclkit.rules.decide.rules import Ruling, answers, decide
 from aclkit.rules.patterns.match import is_any_host
-from aclkit.warehouse.published import Published, Run, deciding_run, run_settings
+from aclkit.warehouse.job_run import PublishedRun
+from aclkit.warehouse.published import Published, deciding_run, run_settings
 from aclkit.warehouse.tables import Tables
 
 LOG_START: Final = "log start"
@@ -73,7 +74,7 @@ class History:
     intervals: tuple[Interval, ...]
     timeline: Timeline
     has_hosts: bool
-    run: Run
+    run: PublishedRun
 
     @property
     def since(self) -> Interval:

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from datetime import datetime
-from typing import Final
+from typing import Any, Final
 
 from aclkit.model.acl import Acl
 from aclkit.model.resource import Resource
 from aclkit.model.semantics import BROKER, Semantics
 from aclkit.rules.decide.broker_rescan import BrokerRescan
 from aclkit.rules.patterns.match import reaches
+from aclkit.warehouse.codecs import ACL_COLUMNS, acl_of, acl_sql, behind_acl
 from aclkit.warehouse.sql import fetch
 from aclkit.warehouse.tables import Tables
 
@@ -33,6 +34,17 @@ class Lifetime:
         return self.effective_offset < offset and not (
             self.removed_offset is not None and self.removed_offset < offset
         )
+
+
+_LIVED: Final = tuple(field.name for field in fields(Lifetime) if field.name != "acl")
+
+LIFETIME_COLUMNS: Final = (*ACL_COLUMNS, *_LIVED)
+"""The columns of ``acl_history`` in the order in which ``lifetime_of`` takes them."""
+
+
+def lifetime_of(row: Sequence[Any]) -> Lifetime:
+    """Make a lifetime of a row of ``LIFETIME_COLUMNS``."""
+    return Lifetime(acl=acl_of(row), **dict(zip(_LIVED, behind_acl(row), strict=True)))
 
 
 def lifetimes_reaching(
@@ -84,24 +96,17 @@ def broker_rescan(below: Sequence[Lifetime], offset: int) -> BrokerRescan:
 
 def _read(connection: Tables, which: str, values: list[str], offset: int | None) -> list[Lifetime]:
     rows = fetch(connection, _LIFETIMES + which + _ALIVE + _ORDER, [*values, *[offset] * 3])
-    size = len(Acl.__slots__)
-    return [
-        Lifetime(
-            acl=Acl(**dict(zip(Acl.__slots__, row[:size], strict=True))),
-            **dict(zip(_COLUMNS, row[size:], strict=True)),
-        )
-        for row in rows
-    ]
+    return list(map(lifetime_of, rows))
 
 
-_COLUMNS: Final = (
-    "added_offset", "effective_offset", "added_at", "added_by", "removed_offset", "removed_at",
-)  # fmt: skip
-_LIFETIMES: Final = (
-    "SELECT acl_id, resource_type, resource_name, pattern_type, principal, host, operation, "
-    "permission_type, added_offset, effective_offset, CAST(added_at AS TIMESTAMP), added_by, "
-    "removed_offset, CAST(removed_at AS TIMESTAMP) "
-    "FROM acl_history WHERE cluster_id = ? AND resource_type = ? "
+_LIFETIMES: Final = acl_sql(
+    "FROM acl_history WHERE cluster_id = ? AND resource_type = ? ",
+    "added_offset",
+    "effective_offset",
+    "CAST(added_at AS TIMESTAMP)",
+    "added_by",
+    "removed_offset",
+    "CAST(removed_at AS TIMESTAMP)",
 )
 _REACHING: Final = (
     "AND (resource_name IN (?, '*') OR pattern_type = 'GLOB' "

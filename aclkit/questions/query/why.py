@@ -37,7 +37,8 @@ from aclkit.rules.decide.requests import Passage
 from aclkit.rules.decide.rules import DEFAULT_DENY, SUPER_USER, Ruling, answers
 from aclkit.rules.patterns.identity import index_hosts
 from aclkit.rules.patterns.match import host_can_match, is_any_host, principal_matches
-from aclkit.warehouse.published import Published, Run, deciding_run, run_settings
+from aclkit.warehouse.job_run import PublishedRun
+from aclkit.warehouse.published import Published, deciding_run, run_settings
 from aclkit.warehouse.sql import fetch
 from aclkit.warehouse.tables import Tables
 
@@ -121,7 +122,7 @@ class Why:
     passages: tuple[Passage, ...] = ()
     case: Case
     moment: Moment
-    run: Run
+    run: PublishedRun
 
     @property
     def is_any_host(self) -> bool:
@@ -196,7 +197,7 @@ def parse_request(principal: str, operation: str, resource: Resource, host: str 
 
 
 def _explain(
-    case: Case, lives: Sequence[Lifetime], hosts: Sequence[str], moment: Moment, run: Run
+    case: Case, lives: Sequence[Lifetime], hosts: Sequence[str], moment: Moment, run: PublishedRun
 ) -> Why:
     """Put an answer together; nothing is read any more."""
     request, ruling = case.request, case.decide()

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
-
 from aclkit.errors import UsageError
-from aclkit.model.acl import Acl
 from aclkit.model.facts import LISTING, SNAPSHOT
 from aclkit.model.semantics import BrokerSettings
 from aclkit.pipeline.replay import tables
 from aclkit.pipeline.replay.ranges import plan
 from aclkit.questions.query.as_of import Settings, Timeline
-from aclkit.questions.query.lifetimes import Lifetime
+from aclkit.questions.query.lifetimes import LIFETIME_COLUMNS, Lifetime, lifetime_of
 from aclkit.questions.usage.clock import to_micros
 from aclkit.questions.usage.frames import collect_rows
 from aclkit.questions.usage.past import Past, build_past
@@ -52,17 +49,9 @@ def read_past(run: Run) -> Past:
 
 
 def _read_lives(run: Run) -> list[Lifetime]:
-    own = [field.name for field in fields(Lifetime) if field.name != "acl"]
     history = run.store.cluster_rows("acl_history", run.cluster_id)
-    rows = collect_rows(history.select(*Acl.__slots__, *own).orderBy("effective_offset", "acl_id"))
-    size = len(Acl.__slots__)
-    return [
-        Lifetime(
-            acl=Acl(**dict(zip(Acl.__slots__, row[:size], strict=True))),
-            **dict(zip(own, row[size:], strict=True)),
-        )
-        for row in rows
-    ]
+    lives = history.select(*LIFETIME_COLUMNS).orderBy("effective_offset", "acl_id")
+    return list(map(lifetime_of, collect_rows(lives)))
 
 
 def _read_settings(run: Run) -> tuple[Settings, ...]:

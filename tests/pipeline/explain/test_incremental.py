@@ -9,7 +9,13 @@ from dataclasses import replace
 import pytest
 
 from aclkit.model.semantics import KIP_1042, BrokerSettings
-from aclkit.pipeline.explain.materialize import MaterializeOptions, materialize, take_inventory
+from aclkit.pipeline.explain import materialize as materialize_module
+from aclkit.pipeline.explain.materialize import (
+    MaterializeOptions,
+    is_decided,
+    materialize,
+    take_inventory,
+)
 from aclkit.pipeline.inventory.entry import FILE, HOSTS, PRINCIPALS, RESOURCES, Entry
 from aclkit.pipeline.inventory.survey import Given
 from aclkit.warehouse.readback import read_written
@@ -124,3 +130,37 @@ def test_what_another_cluster_decided_meanwhile_stays(spark, tmp_path):
     ):
         for name in TABLES:
             assert Counter(map(repr, read.rows(f"SELECT * FROM {name}"))) == expected[name], name
+
+
+def night(spark, warehouse, patch, digest, *acls):
+    """Publish a run of an aclkit whose rules have a digest; return its notes and row counts."""
+    patch.setattr(materialize_module, "rules_digest", lambda: digest)
+    few = {kind: entries[:3] for kind, entries in GIVEN.items()}
+    tables, notes, changes = decide(spark, warehouse, list(acls), few)
+    return any("decided again" in note for note in notes), tables, changes
+
+
+def test_other_rules_decide_everything_anew_and_the_same_only_what_changed(
+    spark, tmp_path, monkeypatch
+):
+    first, second = random_acls(3)[:6], changed(random_acls(3)[:6], 1)
+    where = str(tmp_path)
+    assert not night(spark, where, monkeypatch, "a", *first)[0]
+    is_incremental, tables, _ = night(spark, where, monkeypatch, "a", *second)
+    assert is_incremental
+    is_incremental, again, changes = night(spark, where, monkeypatch, "b", *second)
+    assert not is_incremental
+    assert (again, changes) == (tables, [])
+
+
+@pytest.mark.parametrize("then", ["other", None])
+def test_decisions_of_other_rules_do_not_hold(spark, tmp_path, monkeypatch, then):
+    few = {kind: entries[:2] for kind, entries in GIVEN.items()}
+    monkeypatch.setattr(materialize_module, "rules_digest", lambda: then)
+    decide(spark, str(tmp_path), random_acls(3)[:4], few)
+    with begin_run(spark, str(tmp_path), "materialize", lock_timeout=0) as run:
+        run.cluster_id = "c"
+        scope = take_inventory(run, options(few))
+        assert is_decided(run, scope, options(few))
+        monkeypatch.undo()
+        assert not is_decided(run, scope, options(few))

@@ -59,7 +59,10 @@ def build(
         for name in _READ:
             memory.give_rows(f"{side}_{name}", name, tables[name])
     changed = changed_accesses(
-        memory, settings_changed=nights[0][1] != nights[1][1], hosts_changed=False
+        memory,
+        settings_changed=nights[0][1] != nights[1][1],
+        rules_changed=False,
+        hosts_changed=False,
     ).to_pylist()
     changes = [{**row, "cluster_id": small.CLUSTER, "run_id": "night-2"} for row in changed]
     for number, tables in enumerate(made, start=1):

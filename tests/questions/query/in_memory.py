@@ -13,7 +13,8 @@ import duckdb
 
 from aclkit.model.acl import Acl
 from aclkit.warehouse.column_types import type_of_contract
-from aclkit.warehouse.published import Published, Run
+from aclkit.warehouse.job_run import PublishedRun
+from aclkit.warehouse.published import Published
 from aclkit.warehouse.schemas import TABLES
 from aclkit.warehouse.table_files import TableFiles
 
@@ -68,9 +69,9 @@ def open_memory(
     }  # fmt: skip
     for name, content in rows.items():
         _create(connection, name, content)
-    run = Run(
+    run = PublishedRun(
         run_number=1, run_id="r", cluster_id=CLUSTER, job="run", status="complete",
-        finished_at=START, head_offset=head, settings=settings, counts={}, notes=(),
+        finished_at=START, head_offset=head, settings_text=settings, counts={}, notes=(),
         table_versions={"explain_ruling": 0},
     )  # fmt: skip
     return connection, Published(path=Path(), standing=(run,), job_run=TableFiles((), ()))

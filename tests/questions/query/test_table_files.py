@@ -4,9 +4,18 @@ from __future__ import annotations
 
 import pyarrow as pa
 import pytest
-from deltalake import DeltaTable, write_deltalake
+from deltalake import Schema, write_deltalake
 
-from aclkit.warehouse.table_files import Commit, read_files, replace_files, restore_files
+from aclkit.errors import SurroundingsError
+from aclkit.warehouse.table_files import (
+    Commit,
+    add_columns,
+    ask_files,
+    columns_of,
+    read_files,
+    replace_files,
+    restore_files,
+)
 
 
 @pytest.fixture(scope="module")
@@ -39,15 +48,23 @@ def test_only_files_that_may_hold_the_row_are_opened(grid, holding, files):
     assert len(read_files(grid, None, holding).files) == files
 
 
-def test_a_table_of_an_older_aclkit_gets_a_new_column_when_it_is_written_anew(tmp_path):
+def test_a_column_that_the_table_lacks_is_refused_and_not_left_out(tmp_path):
     path = tmp_path / "finding"
     write_deltalake(path, pa.table({"cluster_id": ["c"], "subject": ["old"]}))
-    rows = pa.table({"cluster_id": ["c", "c"], "subject": ["a", "b"], "first_seen": [None, "x"]})
-    replace_files(str(path), rows.to_reader(), Commit("r", "aclkit/r/finding", 1))
-    found = pa.table(DeltaTable(path).to_pyarrow_dataset().to_table())
-    assert found.to_pylist() == rows.to_pylist()
-    old = DeltaTable(path, version=0).to_pyarrow_dataset().to_table()
-    assert old.to_pylist() == [{"cluster_id": "c", "subject": "old"}]
+    rows = pa.table({"cluster_id": ["c"], "subject": ["a"], "first_seen": ["x"]})
+    with pytest.raises(SurroundingsError, match=r"expected .* to have columns .*first_seen"):
+        replace_files(str(path), rows.to_reader(), Commit("r", "aclkit/r/finding", 1))
+
+
+def test_rows_of_a_table_have_null_in_a_column_that_came_later(tmp_path):
+    path = tmp_path / "finding"
+    write_deltalake(path, pa.table({"cluster_id": ["c"], "subject": ["old"]}))
+    add_columns(str(path), Schema.from_arrow(pa.schema([("fix", pa.string())])).to_json())
+    assert columns_of(str(path)) == ["cluster_id", "subject", "fix"]
+    for version in (0, None):
+        table = read_files(path, version)
+        (row,) = ask_files("finding", table, "SELECT subject, fix FROM finding")
+        assert row == {"subject": "old", "fix": None}
 
 
 def test_putting_a_table_back_keeps_the_bounds_by_which_its_files_are_found(tmp_path):

@@ -1,0 +1,57 @@
+"""Rows of ``acl_history``, ``acl_log`` and ``finding`` ↔ ACLs and findings.
+
+The row of ``job_run`` has a module of its own, ``aclkit.warehouse.job_run``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import fields
+from typing import Any, Final
+
+from aclkit.model.acl import Acl
+from aclkit.model.findings import Finding
+from aclkit.warehouse.schemas import TABLES
+
+ACL_COLUMNS: Final = Acl.__slots__
+"""The columns of an ACL, in the order in which ``acl_of`` takes them."""
+
+FINDING_COLUMNS: Final = tuple(field.name for field in fields(Finding))
+"""The columns of a finding, in the order in which ``finding_of`` takes them."""
+
+
+def acl_sql(rest: str, *more: str) -> str:
+    """Return the SELECT of ``ACL_COLUMNS``, and more behind them, from what the rest says."""
+    return f"SELECT {', '.join((*ACL_COLUMNS, *more))} {rest}"
+
+
+def acl_of(row: Sequence[Any]) -> Acl:
+    """Make an ACL of a row that begins with ``ACL_COLUMNS``."""
+    return Acl(**dict(zip(ACL_COLUMNS, row, strict=False)))
+
+
+def behind_acl(row: Sequence[Any]) -> Sequence[Any]:
+    """Return what such a row has behind the ACL."""
+    return row[len(ACL_COLUMNS) :]
+
+
+def finding_sql(rest: str) -> str:
+    """Return the SELECT of ``FINDING_COLUMNS`` from what the rest says."""
+    return f"SELECT {', '.join(FINDING_COLUMNS)} {rest}"
+
+
+def finding_of(row: Sequence[Any]) -> Finding:
+    """Make a finding of a row of ``FINDING_COLUMNS``; null, of an older aclkit, is the default."""
+    said: dict[str, Any] = {
+        name: tuple(value) if isinstance(value, list) else value
+        for name, value in zip(FINDING_COLUMNS, row, strict=True)
+        if value is not None
+    }
+    return Finding(**said)
+
+
+def finding_row(finding: Finding, cluster_id: str, run_id: str) -> tuple[object, ...]:
+    """Write a finding of a run as a row of ``finding``."""
+    said: dict[str, object] = {name: getattr(finding, name) for name in FINDING_COLUMNS}
+    said |= {"cluster_id": cluster_id, "run_id": run_id, "fingerprint": finding.fingerprint}
+    return tuple(map(said.get, TABLES["finding"].column_names))

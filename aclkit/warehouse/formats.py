@@ -1,0 +1,59 @@
+"""How tables changed since the first warehouses: one step per change, and the number of the newest.
+
+A run writes the number into its row of ``job_run``; rows of older ones have none. What a step gives
+to tables the next run gives them (``aclkit.warehouse.migration``); until then, and in old versions,
+readers take a column that is not there yet for null. Pure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """What one format has that the one before it had not.
+
+    Attributes:
+        says: a note for the run that takes the step.
+        columns: table → its new columns; they are null in the rows that are there.
+        is_keeping: no table forgets a version by itself any more (``table_files.KEEPING``).
+    """
+
+    says: str
+    columns: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    is_keeping: bool = False
+
+
+STEPS: Final[Sequence[Step]] = (
+    # First, for with every other step a table forgets none of the versions that readers open.
+    Step(
+        says="the tables of an older aclkit now keep every version until maintain",
+        is_keeping=True,
+    ),
+    Step(
+        says="findings now say what they hold for, and why",
+        columns={"finding": ("holds_for", "evidence")},
+    ),
+    Step(
+        says="findings now stay dated when the runs that showed them go",
+        columns={"finding": ("first_seen",)},
+    ),
+    Step(
+        says="runs now say in which format they left the tables",
+        columns={"job_run": ("format_number",)},
+    ),
+)
+
+FORMAT: Final = len(STEPS)
+"""The format that this aclkit writes. No published step ever changes: another one follows it."""
+
+GROWN: Final = frozenset(table for step in STEPS for table in step.columns)
+"""Tables whose files may lack columns, wherever they are old enough."""
+
+
+def steps_behind(number: int) -> Sequence[Step]:
+    """Return the steps from a format to the one of this aclkit."""
+    return STEPS[number:]

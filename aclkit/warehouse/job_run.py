@@ -1,0 +1,214 @@
+"""A row of ``job_run`` ↔ a published run and the settings it ran under."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, fields, replace
+from datetime import UTC, datetime
+from typing import Any, Final
+
+import aclkit
+from aclkit.errors import SurroundingsError
+from aclkit.model.broker_settings import BrokerConfig
+from aclkit.model.semantics import BrokerSettings, Semantics
+from aclkit.warehouse.formats import FORMAT
+from aclkit.warehouse.schemas import TABLES
+from aclkit.warehouse.standing import DECIDED_IN
+
+JOB_RUN: Final = "job_run"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Told:
+    """What a live cluster's brokers told of themselves."""
+
+    brokers: tuple[BrokerConfig, ...] = ()
+    metadata_version: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunSettings:
+    """The settings of a run; None is what it had no need to say.
+
+    Attributes:
+        told: of a replay of a live cluster.
+        semantics: how ACLs were read, of a run that decided; so are those down to the digests.
+        super_users: super.users.
+        allow_everyone: allow.everyone.if.no.acl.found.
+        dense: always, never or auto.
+        inventory_digest: digest of what was asked about.
+        inventory_rows: digest of the rows that say so.
+        rules_digest: digest of the rules, the kinds of findings and the format.
+        broad_share: of a run that looked for findings, see ``audit.findings.facts``.
+        rewritten: of maintenance: table → the version that it found, and the one it made.
+        keep_days: of maintenance.
+        keep_runs: of maintenance.
+    """
+
+    told: Told | None = None
+    semantics: Semantics | None = None
+    super_users: frozenset[str] | None = None
+    allow_everyone: bool | None = None
+    dense: str | None = None
+    inventory_digest: str | None = None
+    inventory_rows: str | None = None
+    rules_digest: str | None = None
+    broad_share: float | None = None
+    rewritten: Mapping[str, tuple[int, int]] | None = None
+    keep_days: float | None = None
+    keep_runs: int | None = None
+
+    @property
+    def broker(self) -> BrokerSettings:
+        """What the brokers' configuration added to the ACLs; Kafka's defaults where unsaid."""
+        return BrokerSettings(
+            super_users=self.super_users or frozenset(), allow_everyone=bool(self.allow_everyone)
+        )
+
+    def updated(self, other: RunSettings) -> RunSettings:
+        """Return these settings, and the other's wherever it says something."""
+        return replace(self, **other._said())
+
+    def write(self) -> str | None:
+        """Write them as the JSON of the column; None where nothing is said."""
+        said = self._said()
+        if told := said.pop("told", None):
+            said["brokers"] = {str(each.node_id): dict(each.values) for each in told.brokers}
+            said["metadata_version"] = told.metadata_version
+        if self.semantics is not None:
+            said["semantics"] = asdict(self.semantics)
+        if self.super_users is not None:
+            said["super_users"] = sorted(self.super_users)
+        return json.dumps(said, sort_keys=True) if said else None
+
+    def _said(self) -> dict[str, Any]:
+        return {f.name: v for f in fields(self) if (v := getattr(self, f.name)) is not None}
+
+
+def read_settings(text: str | None) -> RunSettings:
+    """Read the JSON of the column; what it does not say is None.
+
+    Raises:
+        ValueError, TypeError, AttributeError: it is not what ``write`` writes.
+    """
+    said = json.loads(text or "{}")
+    values = {name: said[name] for name in _AS_THEY_ARE if said.get(name) is not None}
+    if said.get("semantics"):
+        values["semantics"] = Semantics(**said["semantics"])
+    if said.get("super_users") is not None:
+        values["super_users"] = frozenset(said["super_users"])
+    if said.get("rewritten") is not None:
+        pairs = said["rewritten"].items()
+        values["rewritten"] = {table: (int(found), int(made)) for table, (found, made) in pairs}
+    if said.get("brokers") is not None:
+        told = sorted((int(node), values) for node, values in said["brokers"].items())
+        brokers = tuple(BrokerConfig(node, values) for node, values in told)
+        values["told"] = Told(brokers=brokers, metadata_version=said.get("metadata_version"))
+    return RunSettings(**values)
+
+
+_AS_THEY_ARE: Final = (
+    "allow_everyone", "dense", "inventory_digest", "inventory_rows", "rules_digest", "broad_share",
+    "keep_days", "keep_runs",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PublishedRun:
+    """One row of ``job_run``: see the table's columns; times are UTC without a zone.
+
+    Attributes:
+        settings_text: the column ``settings`` as it stands there; ``settings`` reads it.
+        format_number: see ``aclkit.warehouse.formats``; 0 where the row has none.
+    """
+
+    run_number: int
+    run_id: str
+    cluster_id: str
+    job: str
+    status: str = "complete"
+    started_at: datetime | None = None
+    finished_at: datetime | None = None
+    seconds: float | None = None
+    head_offset: int | None = None
+    high_watermark: int | None = None
+    settings_text: str | None = None
+    counts: Mapping[str, int]
+    notes: tuple[str, ...] = ()
+    table_versions: Mapping[str, int]
+    aclkit_version: str | None = None
+    format_number: int = 0
+
+    @property
+    def settings(self) -> RunSettings:
+        """The settings of the run.
+
+        Raises:
+            SurroundingsError: they are not those of this version of aclkit.
+        """
+        try:
+            return read_settings(self.settings_text)
+        except (ValueError, TypeError, AttributeError) as error:
+            raise SurroundingsError(
+                f"cannot read the settings of run {self.run_number}; a newer aclkit may have made "
+                f"it: {error}"
+            ) from error
+
+    @property
+    def began(self) -> datetime:
+        """When it began; a damaged row that does not say began long ago."""
+        return self.started_at.replace(tzinfo=UTC) if self.started_at else _LONG_AGO
+
+    @property
+    def ended(self) -> datetime:
+        """When it ended, in the same way."""
+        return self.finished_at.replace(tzinfo=UTC) if self.finished_at else _LONG_AGO
+
+    @property
+    def decided_in(self) -> int | None:
+        """The run that made the decisions which hold as of this one."""
+        return self.counts.get(DECIDED_IN)
+
+    def row(self) -> tuple[object, ...]:
+        """Write it as a row of the table."""
+        said = {field.name: getattr(self, field.name) for field in fields(self)}
+        said["settings"] = said.pop("settings_text")
+        for name in ("started_at", "finished_at"):
+            said[name] = said[name] and said[name].replace(tzinfo=UTC)
+        said["format_number"] = self.format_number or None
+        return tuple(map(said.get, TABLES[JOB_RUN].column_names))
+
+
+_LONG_AGO: Final = datetime(1, 1, 1, tzinfo=UTC)
+
+
+def published_runs(warehouse: str, rows: Iterable[Mapping[str, Any]]) -> tuple[PublishedRun, ...]:
+    """Make runs of rows of ``job_run`` whose times are UTC without a zone, in their order.
+
+    Raises:
+        SurroundingsError: the tables are of a format that this aclkit does not know.
+    """
+    runs = tuple(map(_run_of, rows))
+    newest = max(runs, key=lambda run: run.format_number, default=None)
+    if newest is not None and newest.format_number > FORMAT:
+        raise SurroundingsError(
+            f"the tables in {warehouse} are of format {newest.format_number}, written by aclkit "
+            f"{newest.aclkit_version}; this is aclkit {aclkit.__version__}, which knows formats up "
+            f"to {FORMAT}: install a newer aclkit. Nothing was changed"
+        )
+    return runs
+
+
+def _run_of(row: Mapping[str, Any]) -> PublishedRun:
+    plain = {f.name: row[f.name] for f in fields(PublishedRun) if f.name in row}
+    return PublishedRun(
+        **plain
+        | {
+            "settings_text": row["settings"],
+            "counts": row["counts"] or {},
+            "notes": tuple(row["notes"] or ()),
+            "table_versions": row["table_versions"] or {},
+            "format_number": row.get("format_number") or 0,
+        }
+    )

@@ -1,0 +1,53 @@
+"""A warehouse that an older aclkit left → its tables in the format of this one.
+
+Each step is a commit of its own and done only where it is not done yet, so a run that is killed in
+between leaves what the next one begins with again: until a run is published, the newest one names
+the old format.
+"""
+
+from __future__ import annotations
+
+import logging
+from typing import Final
+
+from aclkit.warehouse.formats import FORMAT, Step, steps_behind
+from aclkit.warehouse.job_run import JOB_RUN
+from aclkit.warehouse.recovery import require_properties
+from aclkit.warehouse.schemas import TABLES
+from aclkit.warehouse.store import Store
+
+log = logging.getLogger(__name__)
+
+# The runs last: readers see the newest version of it, whatever is published.
+_IN_ORDER: Final = (*sorted(set(TABLES) - {JOB_RUN}), JOB_RUN)
+
+
+def migrate(store: Store) -> list[str] | None:
+    """Take the steps that the newest run of a warehouse lies behind; none of a new warehouse.
+
+    Returns:
+        What the steps say that were taken, and None where no step was behind: tables may have
+        other versions now than are published.
+    """
+    if not store.runs or store.runs[-1].format_number == FORMAT:
+        return None
+    there = [name for name in _IN_ORDER if store.newest_version(name) is not None]
+    taken = []
+    for step in steps_behind(store.runs[-1].format_number):
+        changed = [table for table in there if _take(store, step, table)]
+        if changed:
+            taken.append(step.says)
+            log.info("an older aclkit left this warehouse: %s", step.says)
+    return taken
+
+
+def _take(store: Store, step: Step, table: str) -> bool:
+    """Take a step for one table; return whether there was anything to do."""
+    has_changed = step.is_keeping and require_properties(store, table)
+    known = store.columns(table) if table in step.columns else ()
+    if lacking := [name for name in step.columns.get(table, ()) if name not in known]:
+        store.add_columns(table, lacking)
+        has_changed = True
+    if has_changed and table in store.published:
+        store.adopt(table)
+    return has_changed

@@ -1,0 +1,48 @@
+"""The digest of what decides: another one for another source, and the same for the same."""
+
+from __future__ import annotations
+
+import shutil
+import zipfile
+from pathlib import Path
+
+import pytest
+
+import aclkit
+from aclkit.pipeline.explain.rules_digest import DECIDING, digest_of, rules_digest
+
+PACKAGE = Path(aclkit.__file__).parent
+
+
+@pytest.fixture
+def other(tmp_path):
+    """A copy of what decides, without what Python compiled of it."""
+    ignored = shutil.ignore_patterns("__pycache__")
+    for package in DECIDING:
+        shutil.copytree(PACKAGE / package, tmp_path / "aclkit" / package, ignore=ignored)
+    return tmp_path / "aclkit"
+
+
+def test_the_same_source_elsewhere_has_the_same_digest(other):
+    assert digest_of(other) == rules_digest()
+
+
+def test_so_has_the_zip_that_a_cluster_gets(other, tmp_path):
+    archive = shutil.make_archive(str(tmp_path / "packed"), "zip", tmp_path, "aclkit")
+    assert digest_of(zipfile.Path(archive, "aclkit/")) == rules_digest()
+
+
+@pytest.mark.parametrize("package", DECIDING)
+def test_another_line_of_what_decides_gives_another_digest(other, package):
+    module = max((other / package).rglob("*.py"))
+    module.write_text(f"{module.read_text()}\n# another line\n")
+    assert digest_of(other) != rules_digest()
+
+
+def test_a_module_of_another_name_gives_another_digest(other):
+    (other / "rules" / "__init__.py").rename(other / "rules" / "other.py")
+    assert digest_of(other) != rules_digest()
+
+
+def test_what_does_not_decide_is_not_in_it():
+    assert not {"cli", "questions", "runtime"} & {name.partition("/")[0] for name in DECIDING}
