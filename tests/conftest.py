@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests.untouched import left_alone
+
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
@@ -27,11 +29,16 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--update-golden", action="store_true", help="write the golden files anew")
 
 
+@pytest.hookimpl(tryfirst=True)  # before xdist looks for groups
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark what asks for Spark, and run it last: the pure tests fail within seconds."""
+    """Mark what asks for Spark, and run it last: the pure tests fail within seconds.
+
+    Of several workers one runs all that shares the session, from the beginning on.
+    """
     for item in items:
-        if "spark" in getattr(item, "fixturenames", ()):
+        if "_session" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.spark)
+            item.add_marker(pytest.mark.xdist_group("spark"))
     items.sort(key=lambda item: item.get_closest_marker("spark") is not None)
 
 
@@ -71,6 +78,9 @@ def _session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]
                 "spark.default.parallelism": "1",
                 "spark.sql.adaptive.enabled": "false",
                 "spark.databricks.delta.snapshotPartitions": "1",
+                # Compiling a plan takes longer than walking it over a few rows.
+                "spark.sql.codegen.wholeStage": "false",
+                "spark.sql.codegen.factoryMode": "NO_CODEGEN",
                 "spark.sql.warehouse.dir": str(tmp_path_factory.mktemp("spark-warehouse")),
             },
         )
@@ -101,7 +111,9 @@ def _restore(session: SparkSession, before: dict[str, str]) -> None:
 
 
 @pytest.fixture(scope="session")
-def demo_warehouse(_session: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def demo_warehouse(
+    _session: SparkSession, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Path]:
     """The warehouse that ``aclkit demo`` makes, once for all tests; none may change it."""
     from click.testing import CliRunner
 
@@ -110,4 +122,5 @@ def demo_warehouse(_session: SparkSession, tmp_path_factory: pytest.TempPathFact
     path = tmp_path_factory.mktemp("demo") / "warehouse" / "demo"
     result = CliRunner().invoke(cli, ["--warehouse", str(path), "demo"])
     assert result.exit_code == 0, result.output
-    return path
+    with left_alone(path):
+        yield path

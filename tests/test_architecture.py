@@ -5,11 +5,14 @@ from __future__ import annotations
 import ast
 import re
 import subprocess
+from collections.abc import Iterable
+from functools import cache
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).parent.parent
+CODE = {"aclkit", "jobs"}
 MOST_LINES = 450
 MOST_SUPPRESSIONS = 75
 
@@ -31,6 +34,7 @@ PLACES = re.compile(
 )
 
 
+@cache
 def tracked(*endings: str) -> list[Path]:
     """Files of the project: what git knows or would take, sample data aside."""
     listed = subprocess.run(
@@ -48,8 +52,9 @@ def tracked(*endings: str) -> list[Path]:
     return sorted(path for path in paths if path.is_file() and path.suffix in endings)
 
 
-PYTHON = tracked(".py")
-CODE = [path for path in PYTHON if path.relative_to(ROOT).parts[0] in {"aclkit", "jobs"}]
+def code() -> list[Path]:
+    """Python that is no test."""
+    return [path for path in tracked(".py") if path.relative_to(ROOT).parts[0] in CODE]
 
 
 def name_of(path: Path) -> str:
@@ -61,17 +66,24 @@ def suppressions(path: Path) -> list[tuple[int, str]]:
     return [(number, line) for number, line in lines if SUPPRESSION.search(line)]
 
 
-@pytest.mark.parametrize("path", PYTHON, ids=name_of)
-def test_every_suppression_names_its_reason(path: Path) -> None:
-    if path == Path(__file__):
-        return
-    marked = suppressions(path)
-    bare = [f"{name_of(path)}:{n}: {line}" for n, line in marked if not WITH_REASON.search(line)]
-    assert not bare, "\n".join(bare)
+def assert_none(offenders: Iterable[str]) -> None:
+    """Fail with all that breaks a rule, each with its file."""
+    found = sorted(offenders)
+    assert not found, "\n".join(found)
+
+
+def test_every_suppression_names_its_reason() -> None:
+    assert_none(
+        f"{name_of(path)}:{number}: {line}"
+        for path in tracked(".py")
+        if path != Path(__file__)
+        for number, line in suppressions(path)
+        if not WITH_REASON.search(line)
+    )
 
 
 def test_suppressions_stay_few() -> None:
-    assert sum(len(suppressions(path)) for path in CODE) <= MOST_SUPPRESSIONS
+    assert sum(len(suppressions(path)) for path in code()) <= MOST_SUPPRESSIONS
 
 
 @pytest.mark.parametrize(
@@ -94,18 +106,19 @@ def test_reasons_are_recognised(line: str, has_reason: bool) -> None:
     assert bool(WITH_REASON.search(line)) is has_reason
 
 
-@pytest.mark.parametrize("path", PYTHON, ids=name_of)
-def test_no_module_is_longer_than_it_may_be(path: Path) -> None:
-    assert len(path.read_text(encoding="utf-8").splitlines()) <= MOST_LINES
+def test_no_module_is_longer_than_it_may_be() -> None:
+    lengths = {path: len(path.read_text("utf-8").splitlines()) for path in tracked(".py")}
+    assert_none(f"{name_of(p)}: {lines}" for p, lines in lengths.items() if lines > MOST_LINES)
 
 
-@pytest.mark.parametrize("path", CODE, ids=name_of)
-def test_modules_and_public_names_have_docstrings(path: Path) -> None:
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    if not tree.body:
-        return
-    assert ast.get_docstring(tree), f"{name_of(path)} does not say what flows in and out"
-    assert not list(undocumented(tree, "")), "public, but without docstring"
+def test_modules_and_public_names_have_docstrings() -> None:
+    trees = {name_of(path): ast.parse(path.read_text("utf-8")) for path in code()}
+    assert_none(
+        [
+            *(name for name, tree in trees.items() if tree.body and not ast.get_docstring(tree)),
+            *(f"{name}: {what}" for name, tree in trees.items() for what in undocumented(tree, "")),
+        ]
+    )
 
 
 def undocumented(scope: ast.Module | ast.ClassDef, prefix: str) -> list[str]:
@@ -124,11 +137,10 @@ def undocumented(scope: ast.Module | ast.ClassDef, prefix: str) -> list[str]:
     return names
 
 
-@pytest.mark.parametrize(
-    "path",
-    tracked(".py", ".md", ".toml", ".conf", ".properties", ".yaml", ".yml", ".cfg", ".txt", ""),
-    ids=name_of,
-)
-def test_no_file_names_a_place_that_exists_only_once(path: Path) -> None:
-    found = PLACES.findall(path.read_text(encoding="utf-8"))
-    assert not found, f"{name_of(path)}: {found}"
+def test_no_file_names_a_place_that_exists_only_once() -> None:
+    endings = (".py", ".md", ".toml", ".conf", ".properties", ".yaml", ".yml", ".cfg", ".txt", "")
+    assert_none(
+        f"{name_of(path)}: {place}"
+        for path in tracked(*endings)
+        for place in PLACES.findall(path.read_text("utf-8"))
+    )

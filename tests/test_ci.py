@@ -69,13 +69,8 @@ def test_ci_ends_where_the_set_up_failed(place):
     assert told.splitlines()[-2] == "==> make setup failed"
 
 
-@pytest.mark.parametrize(
-    ("fail", "told"),
-    [("-n 2", "failed without Spark;"), ("(spark", "failed with Spark;")],
-)
-def test_both_parts_of_the_tests_run_although_one_fails(place, fail, told):
+def test_tests_that_failed_fail_make(place):
     command = ["make", "--no-print-directory", "-o", ".ready", "BIN=bin", "READY=.ready", "test"]
     (place / ".ready").touch()
-    code, made, said = run(place, command, fail)
-    assert (code, len(made)) == (2, 2)
-    assert told in said
+    code, made, _ = run(place, command, "not slow")
+    assert (code, len(made)) == (2, 1)

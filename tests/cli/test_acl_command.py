@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import gzip
 import json
+from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
 
+from aclkit.cli.alive import read_alive
 from aclkit.model.acl import Acl
 from tests.cli.acl_warehouse import warehouse_of
 from tests.cli.running import Warehouse
@@ -17,11 +20,14 @@ LISTINGS = json.loads(gzip.decompress((DATA / "listings.json.gz").read_bytes()))
 
 
 @pytest.fixture(scope="module")
-def warehouse(tmp_path_factory) -> Warehouse:
+def warehouse(tmp_path_factory) -> Iterator[Warehouse]:
+    """The ACLs that Kafka's command listed, read once for all lists."""
     bindings = json.loads((DATA / "acls.json").read_text("utf-8"))
     fields = [dict(zip(Acl.__slots__[1:], binding, strict=True)) for binding in bindings]
     acls = [Acl(acl_id=f"{number:02}", **row) for number, row in enumerate(fields)]
-    return warehouse_of(tmp_path_factory.mktemp("acl_command") / "warehouse", acls)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("aclkit.cli.acls.read_alive", cache(read_alive))
+        yield warehouse_of(tmp_path_factory.mktemp("acl_command") / "warehouse", acls)
 
 
 def test_there_are_62_combinations_most_of_which_list_something():

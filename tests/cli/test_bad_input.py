@@ -27,13 +27,17 @@ pytestmark = pytest.mark.usefixtures("spark")
 
 
 def state(warehouse):
-    published = warehouse.published()
-    return published.run.run_number, published.run.table_versions, warehouse.acls()
+    """Return what readers open."""
+    run = warehouse.published().run
+    return run.run_number, run.table_versions
 
 
 @pytest.fixture(scope="module")
 def shared(replayed, tmp_path_factory):
-    return replayed.copy(tmp_path_factory.mktemp("bad") / "warehouse")
+    """A copy that holds the same ACLs after all tests."""
+    copied = replayed.copy(tmp_path_factory.mktemp("bad") / "warehouse")
+    yield copied
+    assert copied.acls() == replayed.acls()
 
 
 @pytest.fixture

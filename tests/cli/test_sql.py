@@ -19,6 +19,7 @@ from aclkit.errors import SurroundingsError, UsageError
 from tests.cli.running import run
 from tests.questions.query import small_warehouse as small
 from tests.questions.query.statements import ENDLESS, HUGE, WRITING, fill
+from tests.untouched import digests
 
 PATIENCE = 60
 """Seconds that a busy machine may add; what is endless is still going on after them."""
@@ -37,10 +38,6 @@ def root(tmp_path_factory):
     place = tmp_path_factory.mktemp("asked")
     small.build(place)
     return place
-
-
-def content(root: Path) -> dict[str, bytes]:
-    return {str(path): path.read_bytes() for path in sorted(root.rglob("*")) if path.is_file()}
 
 
 def start(root: Path, *arguments: str, **settings) -> subprocess.Popen[str]:
@@ -113,7 +110,7 @@ def test_rows_come_out_as_they_go_in(root):
 
 
 def test_a_hostile_statement_ends_with_2_and_one_line(root):
-    before = content(root)
+    before = digests(root)
     file = next(root.glob("explain_pair/*.parquet"))
     places = {"file": file, "served": file, "warehouse": root, "outside": "/etc/passwd"}
     for text in (WRITING[0], WRITING[31], WRITING[38]):
@@ -121,7 +118,7 @@ def test_a_hostile_statement_ends_with_2_and_one_line(root):
         assert ended.stdout == ""
         assert len(ended.stderr.splitlines()) == 1
         assert ended.stderr.startswith("Error: COPY is not allowed: expected one SELECT")
-    assert content(root) == before
+    assert digests(root) == before
 
 
 def test_no_warehouse_is_the_same_error_as_everywhere(tmp_path):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import replace
 from itertools import product
 
@@ -21,6 +20,7 @@ from aclkit.rules.patterns.contain import acl_contains
 from aclkit.rules.patterns.match import reaches
 from tests.audit.findings.auditing import audit_of, subjects
 from tests.factories import acl, request
+from tests.pace import within_loops
 from tests.strategies import pattern_types, semantics
 
 NAMES = ["".join(name) for length in range(3) for name in product("ab*", repeat=length)]
@@ -256,7 +256,7 @@ def test_the_end_of_a_chain_is_named():
     assert set(reported(rows, KAFKA).values()) == {(rows[0].acl_id,)}
 
 
-def test_twenty_thousand_acls_take_seconds():
+def test_twenty_thousand_acls_take_no_square_of_time():
     rows = [
         acl(
             f"team-{number % 300}.topic-{number // 30}",
@@ -269,6 +269,5 @@ def test_twenty_thousand_acls_take_seconds():
     rows += [
         acl(f"team-{n}.", pattern_type="PREFIXED", principal=f"User:svc-{n}") for n in range(300)
     ]
-    started = time.perf_counter()
-    assert reported(rows, KIP_1042)
-    assert time.perf_counter() - started < 10
+    with within_loops(500):
+        assert reported(rows, KIP_1042)

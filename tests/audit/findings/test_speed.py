@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 
 from aclkit.audit.findings.facts import AuditInput, Life
 from aclkit.audit.findings.registry import find_all
 from aclkit.model.semantics import KIP_1042, BrokerSettings
 from tests.benchmarks.shapes import B1, B2, build
+from tests.pace import within_loops
 
 
 @pytest.mark.parametrize(
     ("shape", "most"),
-    [(B1, 30), pytest.param(B2, 150, marks=pytest.mark.slow)],
+    [(B1, 1_500), pytest.param(B2, 7_500, marks=pytest.mark.slow)],
     ids=["20,000 ACLs", "100,000 ACLs"],
 )
-def test_an_audit_of_a_large_cluster_takes_seconds(shape, most):
+def test_an_audit_of_a_large_cluster_takes_no_square_of_time(shape, most):
     cluster = build(shape)
     audit = AuditInput(
         acls=cluster.acls,
@@ -28,6 +27,5 @@ def test_an_audit_of_a_large_cluster_takes_seconds(shape, most):
         asked_principals=cluster.principals,
         added_offsets={acl.acl_id: 1 for acl in cluster.acls},
     )
-    started = time.perf_counter()
-    assert find_all(audit)
-    assert time.perf_counter() - started < most
+    with within_loops(most):
+        assert find_all(audit)

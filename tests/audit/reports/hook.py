@@ -7,13 +7,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from itertools import chain, repeat
 
 SECRET = "/services/T0/B0/very-secret"
 
 
 @dataclass
 class Hook:
-    """Answers in turn, the last one for ever: a status, ``silence`` or ``drip``."""
+    """Answers in turn, the last one for ever: a status, ``silence`` or ``drip``, without end."""
 
     answers: list[int | str]
     headers: dict[str, str] = field(default_factory=dict)
@@ -37,7 +38,7 @@ class _Handler(BaseHTTPRequestHandler):
         hook.got.append((self.path, dict(self.headers), body))
         answer = hook.answers.pop(0) if len(hook.answers) > 1 else hook.answers[0]
         if answer == "silence":
-            hook.over.wait(20)
+            hook.over.wait()
         elif answer == "drip":
             self._drip(hook)
         elif answer == "hang-up":
@@ -51,8 +52,8 @@ class _Handler(BaseHTTPRequestHandler):
     def _drip(self, hook: Hook) -> None:
         """Answer a letter at a time, until nobody listens."""
         with suppress(OSError):
-            for letter in b"HTTP/1.1 200 OK" + b" " * 1000:
-                self.wfile.write(bytes([letter]))
+            for letter in chain("HTTP/1.1 200 OK", repeat(" ")):
+                self.wfile.write(letter.encode())
                 if hook.over.wait(0.05):
                     return
 

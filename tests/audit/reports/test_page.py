@@ -282,12 +282,18 @@ def test_controls_have_names_and_tables_headers_for_screen_readers(made):
     assert [role for role, name in seen if role in controls and not name] == []
 
 
-def test_a_search_over_a_thousand_principals_is_answered_within_200_ms(browser, pages):
+def test_a_search_over_a_thousand_principals_is_answered_within_some_plain_loops(browser, pages):
     browser.open(pages("thousand", report(explorer=explorer(1_000, 92, rulesets=600))))
     assert browser.js(COUNT).startswith("92,000 decisions")
     took = browser.js("""(async () => {
       const input = document.getElementById('who-words');
       const frame = () => new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
+      const loop = () => {
+        const start = performance.now();
+        for (let n = 0, sum = 0; n < 1e7; n++) sum = (sum + n) % 7;
+        return performance.now() - start;
+      };
+      loop();
       const times = [];
       for (const words of ['u', 'user:05', 'user:05 a.001', '', 'a.00', 'nothing at all']) {
         await frame();
@@ -295,11 +301,12 @@ def test_a_search_over_a_thousand_principals_is_answered_within_200_ms(browser, 
         input.value = words;
         input.dispatchEvent(new Event('input', {bubbles: true}));
         document.getElementById('who-table').getBoundingClientRect();
-        times.push(performance.now() - start);
+        const took = performance.now() - start;
+        times.push(took / loop());
       }
       return times;
     })()""")
-    assert max(took) < 200, took
+    assert max(took) < 8, took
 
 
 def test_the_explorer_gives_the_answers_of_who_can(browser, warehouse, tmp_path):

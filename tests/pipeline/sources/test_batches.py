@@ -323,9 +323,9 @@ def test_garbage_between_many_batches_is_looked_at_once(monkeypatch):
 def test_reading_takes_time_in_proportion_to_the_file():
     def seconds(number):
         data = b"".join(b"x" + batch(offset, ACL) for offset in range(number))
-        started = time.perf_counter()
+        started = time.process_time()
         assert sum(1 for _ in read_batches(data)) == 2 * number
-        return time.perf_counter() - started
+        return time.process_time() - started
 
     assert seconds(40_000) < 12 * min(seconds(10_000) for _ in range(2))
 

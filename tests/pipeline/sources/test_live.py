@@ -20,6 +20,8 @@ pytestmark = pytest.mark.timeout(60)
 
 READ = (2, "orders", 3, "User:alice", "*", 3, 3)
 PASSWORD = "hunter2-very-secret"
+PATIENCE = 20
+"""Seconds that a busy machine may take; the client's own limits begin at 30."""
 SASL = {
     "security.protocol": "SASL_PLAINTEXT",
     "sasl.mechanism": "PLAIN",
@@ -242,7 +244,7 @@ def test_an_unreachable_cluster_ends_within_the_time_given():
     started = time.monotonic()
     with pytest.raises(SurroundingsError, match=r"cannot be asked: .*ECONNREFUSED"):
         read("127.0.0.1:1", timeout=1.0)
-    assert time.monotonic() - started < 5
+    assert time.monotonic() - started < PATIENCE
 
 
 @pytest.mark.usefixtures("collect_sockets")
@@ -255,7 +257,7 @@ def test_a_mute_broker_ends_within_the_time_given():
     started = time.monotonic()
     with fake_broker(is_mute=True) as broker, pytest.raises(SurroundingsError, match=r"[Tt]im"):
         listed(broker, timeout=1.0)
-    assert time.monotonic() - started < 8
+    assert time.monotonic() - started < PATIENCE
 
 
 def test_a_broker_without_pattern_types_is_refused():

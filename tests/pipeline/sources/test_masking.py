@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import random
-import time
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from aclkit.pipeline.sources.masking import digest, mask_text, names_acl, numbered
+from tests.pace import within_loops
 
 KEY = "Mg9lU+8mjPN4rDMdxz2eF5txZH2MZM4xwviYh3mGs1Y="
 SCRAM = json.dumps(
@@ -156,9 +156,8 @@ def test_of_what_speaks_of_a_request_the_request_is_kept():
 
 def test_long_and_hostile_lines_are_masked_in_linear_time():
     for line in ('"' * 9_000, "\\" * 9_000, "password" * 1_000, "a_" * 4_000, "principal=" * 900):
-        began = time.perf_counter()
-        mask_text(line)
-        assert time.perf_counter() - began < 1
+        with within_loops(50):
+            mask_text(line)
 
 
 @given(st.text())

@@ -142,26 +142,18 @@ def broken(assertion, found):
     return len(found[0])
 
 
-@settings(max_examples=120)
+@settings(max_examples=60)
 @given(**EVERY)
-def test_violations_of_the_inventory_are_those_of_the_pure_rule(
+def test_violations_of_the_inventory_are_those_of_the_pure_rule_and_examples_as_they_say(
     acls, kind, who, duties, limit, everyone, semantics
 ):
-    assertion = made(kind, who, duties, limit, inventory_only=True)
-    broker = BrokerSettings(super_users=frozenset({SUPER_USER}), allow_everyone=everyone)
-    found = [set(cells(acls, assertion, what, broker, semantics)) for what in assertion.duties]
-    (outcome,) = told(acls, [assertion], broker, semantics)
-    assert outcome.violations == broken(assertion, found)
-
-
-@settings(max_examples=120)
-@given(**EVERY)
-def test_an_example_is_meant_and_decided_as_it_says(
-    acls, kind, who, duties, limit, everyone, semantics
-):
+    """Both hold for one warehouse, which is what takes time."""
+    known = made(kind, who, duties, limit, inventory_only=True)
     assertion = made(kind, who, duties, limit, inventory_only=False)
     broker = BrokerSettings(super_users=frozenset({SUPER_USER}), allow_everyone=everyone)
-    (outcome,) = told(acls, [assertion], broker, semantics)
+    of_known, outcome = told(acls, [known, assertion], broker, semantics)
+    found = [set(cells(acls, known, what, broker, semantics)) for what in known.duties]
+    assert of_known.violations == broken(known, found)
     found = [set(cells(acls, assertion, what, broker, semantics)) for what in assertion.duties]
     assert outcome.violations >= broken(assertion, found)
     assert bool(outcome.examples) == (not outcome.has_passed)

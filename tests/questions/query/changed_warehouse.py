@@ -14,9 +14,8 @@ import pyarrow as pa
 from aclkit.model.acl import Acl
 from aclkit.model.semantics import KIP_1042, BrokerSettings
 from aclkit.pipeline.explain.changes import changed_accesses
-from aclkit.warehouse.column_types import type_of_contract
-from aclkit.warehouse.schemas import TABLES
 from tests.questions.query import small_warehouse as small
+from tests.questions.query.in_memory import create_table
 
 _READ = (
     "principal", "host", "explain_pair", "explain_class_pair", "explain_ruling", "ruleset",
@@ -33,13 +32,7 @@ class _Memory:
         self.connection = duckdb.connect()
 
     def give_rows(self, name: str, table: str, rows: Sequence[Any]) -> None:
-        columns = [(column, type_of_contract(kind)) for column, kind, _ in TABLES[table].columns]
-        text = ", ".join(f"{column} {kind}" for column, kind in columns)
-        self.connection.execute(f"CREATE TABLE {name} ({text})")
-        marks = ", ".join("?" * len(columns))
-        for row in rows:
-            values = [row.get(column) for column, _ in columns]
-            self.connection.execute(f"INSERT INTO {name} VALUES ({marks})", values)
+        create_table(self.connection, name, table, rows)
 
     def arrow(self, sql: str) -> pa.Table:
         return self.connection.sql(sql).to_arrow_table()

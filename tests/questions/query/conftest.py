@@ -11,16 +11,18 @@ import pytest
 from aclkit.warehouse.duck import connect
 from aclkit.warehouse.published import Published, open_warehouse
 from tests.questions.query import small_warehouse
+from tests.untouched import left_alone
 
 
 @pytest.fixture(scope="session")
-def published(tmp_path_factory: pytest.TempPathFactory) -> Published:
+def published(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Published]:
     root = tmp_path_factory.mktemp("ware house é")
     small_warehouse.build(root)
-    return open_warehouse(str(root))
+    with left_alone(root):
+        yield open_warehouse(str(root))
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def connection(published: Published) -> Iterator[duckdb.DuckDBPyConnection]:
     with connect(published) as opened:
         yield opened

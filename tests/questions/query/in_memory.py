@@ -68,7 +68,7 @@ def open_memory(
         **(tables or {}),
     }  # fmt: skip
     for name, content in rows.items():
-        _create(connection, name, content)
+        create_table(connection, name, name, content)
     run = PublishedRun(
         run_number=1, run_id="r", cluster_id=CLUSTER, job="run", status="complete",
         finished_at=START, head_offset=head, settings_text=settings, counts={}, notes=(),
@@ -82,10 +82,14 @@ def _database() -> duckdb.DuckDBPyConnection:
     return duckdb.connect(config={"threads": 1})
 
 
-def _create(
-    connection: duckdb.DuckDBPyConnection, name: str, rows: Sequence[Mapping[str, Any]]
+def create_table(
+    connection: duckdb.DuckDBPyConnection,
+    name: str,
+    table: str,
+    rows: Sequence[Mapping[str, Any]],
 ) -> None:
-    columns = [(column, type_of_contract(kind)) for column, kind, _ in TABLES[name].columns]
+    """Create a table with the columns of the contract, and put rows into it at once."""
+    columns = [(column, type_of_contract(kind)) for column, kind, _ in TABLES[table].columns]
     connection.execute(
         f"CREATE OR REPLACE TABLE {name} ({', '.join(f'{c} {kind}' for c, kind in columns)})"
     )

@@ -14,6 +14,7 @@ from aclkit.warehouse.opening import open_tables
 from aclkit.warehouse.sql import run_sql
 from tests.questions.query import small_warehouse as small
 from tests.questions.query.statements import HOSTILE, fill
+from tests.untouched import digests
 
 pytestmark = pytest.mark.spark
 
@@ -214,19 +215,15 @@ ATTACKS = [
 ]
 
 
-def content(root):
-    return {path: path.read_bytes() for path in sorted(root.rglob("*")) if path.is_file()}
-
-
 @pytest.mark.parametrize("text", [*ATTACKS, *HOSTILE])
 def test_anything_but_a_select_is_refused_by_spark(tables, root, outside, text):
-    before = content(root)
+    before = digests(root)
     file = next(root.glob("explain_pair/*.parquet"))
     filled = fill(text, outside=outside, warehouse=root, file=file, served=file)
     with pytest.raises(UsageError) as refused:
         list(run_sql(tables, filled).rows)
     assert "/root" not in str(refused.value)
-    assert content(root) == before
+    assert digests(root) == before
 
 
 def test_what_is_endless_is_stopped_in_spark_too(tables, session):

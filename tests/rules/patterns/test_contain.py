@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from itertools import product
 
 import pytest
@@ -20,6 +19,7 @@ from aclkit.rules.patterns.contain import (
 )
 from aclkit.rules.patterns.match import host_matches, pattern_matches, principal_matches
 from tests.factories import acl
+from tests.pace import within_loops
 from tests.strategies import acl_hosts, acl_principals, pattern_types, semantics
 
 NAMES = ["".join(name) for length in range(6) for name in product("ab*?", repeat=length)]
@@ -144,9 +144,8 @@ def test_an_acl_contains_none_of_another_type_or_permission():
 
 
 def test_a_hostile_pair_of_globs_takes_no_longer_than_the_product_of_their_lengths():
-    started = time.perf_counter()
-    assert not pattern_contains("GLOB", "*a" * 120 + "b", "GLOB", "a" * 249, KIP_1042)
-    assert time.perf_counter() - started < 1
+    with within_loops(50):
+        assert not pattern_contains("GLOB", "*a" * 120 + "b", "GLOB", "a" * 249, KIP_1042)
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from itertools import product
 
 import pytest
@@ -12,6 +11,7 @@ from hypothesis import strategies as st
 from aclkit.model.glob import glob_matches
 from aclkit.model.semantics import KIP_1042
 from aclkit.rules.patterns.contain import pattern_contains
+from tests.pace import within_loops
 
 FRESH = "z"
 NAMES = ["".join(name) for length in range(8) for name in product(f"ab{FRESH}", repeat=length)]
@@ -71,11 +71,10 @@ def test_containments_that_only_several_symbols_together_show_are_found(wide, na
 
 
 def test_hostile_globs_are_decided_within_the_product_of_their_lengths():
-    started = time.perf_counter()
-    assert not contains("*a" * 120 + "b", "*" + "a*" * 119)
-    assert not contains("*" + "a?" * 120 + "b*", "*a" * 240 + "*")
-    assert contains("?" * 120 + "*", "*a" * 120)
-    assert time.perf_counter() - started < 1
+    with within_loops(50):
+        assert not contains("*a" * 120 + "b", "*" + "a*" * 119)
+        assert not contains("*" + "a?" * 120 + "b*", "*a" * 240 + "*")
+        assert contains("?" * 120 + "*", "*a" * 120)
 
 
 LONG = 32_767
@@ -95,6 +94,5 @@ LONG = 32_767
     ],
 )
 def test_globs_as_long_as_kafka_can_store_them_are_decided_in_no_time(wide, narrow, is_contained):
-    started = time.process_time()
-    assert contains(wide, narrow) is is_contained
-    assert time.process_time() - started < 1
+    with within_loops(50):
+        assert contains(wide, narrow) is is_contained

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pickle
-import time
 from random import Random
 
 from hypothesis import given
@@ -13,6 +12,7 @@ from aclkit.model.acl import ANY_OTHER
 from aclkit.model.semantics import KIP_1042
 from aclkit.rules.patterns.match import pattern_matches
 from aclkit.rules.patterns.trie import PatternIndex, PatternTrie
+from tests.pace import within_loops
 from tests.strategies import ALPHABET, PATTERN_TYPES, SEMANTICS, names, patterns, semantics
 
 
@@ -33,11 +33,10 @@ def test_an_index_of_hostile_patterns_is_made_and_asked_within_bounds():
     long = 32_767
     hostile = [(at, "GLOB", "*" + "a?" * (100 * at) + "*b?*") for at in range(1, 160, 3)]
     hostile += [(1_000 + at, "PREFIXED", "a" * at) for at in range(1, long, 7)]
-    started = time.process_time()
-    trie = PatternTrie.build(hostile, KIP_1042)
-    assert len(trie.matches("a" * long)) == len(range(1, long, 7))
-    assert trie.matches("aab" + "c" * (long - 3)) == [1_001]
-    assert time.process_time() - started < 5
+    with within_loops(250):
+        trie = PatternTrie.build(hostile, KIP_1042)
+        assert len(trie.matches("a" * long)) == len(range(1, long, 7))
+        assert trie.matches("aab" + "c" * (long - 3)) == [1_001]
 
 
 def test_the_index_says_so_for_thousands_of_patterns_and_names_under_every_setting():
@@ -78,7 +77,6 @@ def test_hostile_globs_by_the_thousand_stay_fast():
     mixed = ["".join(random.choices("ab*?", k=random.randint(2, 40))) for _ in range(2000)]
     hostile = [*star, *mixed, "*a*a*a*b", "*a" * 60 + "b"]
     trie = PatternTrie.build([(at, "GLOB", text) for at, text in enumerate(hostile)], KIP_1042)
-    started = time.perf_counter()
-    for name in ("a" * 250, "ab" * 125, "a" * 249 + "b"):
-        trie.matches(name)
-    assert time.perf_counter() - started < 5
+    with within_loops(250):
+        for name in ("a" * 250, "ab" * 125, "a" * 249 + "b"):
+            trie.matches(name)
