@@ -24,7 +24,7 @@ from aclkit.kafka.acls.options import AclOptions
 from aclkit.kafka.acls.text import render_added, render_list, render_removed, visible_acl
 from aclkit.kafka.principals.load import CheckedBuilder, principal_of
 from aclkit.model.acl import Acl
-from aclkit.pipeline.replay.changes import Change, add_to, remove_from
+from aclkit.pipeline.replay.changes import AclChange, add_to, remove_from
 from aclkit.pipeline.replay.write import write_change
 from aclkit.questions.query.follows import follows_a_source
 from aclkit.warehouse.job_run import JOB_RUN
@@ -152,7 +152,7 @@ def _refuse_if_following(context: Context, before: Alive | None, command: str) -
     )
 
 
-def _confirm(change: Change) -> None:
+def _confirm(change: AclChange) -> None:
     """Ask whether to remove what a request selects.
 
     Raises:
@@ -170,9 +170,9 @@ def _confirm(change: Change) -> None:
 def _write(
     context: Context,
     job: str,
-    decide: Callable[[Sequence[Acl]], Change],
+    decide: Callable[[Sequence[Acl]], AclChange],
     lock_timeout: float,
-) -> Change:
+) -> AclChange:
     """Write a change as one run, the lock taken before anything is read."""
     warehouse = context.require_warehouse()
     with command_run(context, job, lock_timeout, is_small=True) as run:

@@ -24,7 +24,7 @@ from aclkit.nightly.night import NightlyOptions, NightlyResult, run_nightly
 from aclkit.nightly.policies import Policies
 from aclkit.pipeline.explain.materialize import MaterializeOptions
 from aclkit.pipeline.inventory.survey import Given
-from aclkit.pipeline.replay.command import Source, look_at
+from aclkit.pipeline.replay.intake import Source, look_at
 from aclkit.pipeline.replay.replay import ReplayOptions
 from aclkit.questions.query import access
 from aclkit.runtime.whole_file import write_whole

@@ -37,7 +37,7 @@ from aclkit.errors import UsageError
 from aclkit.model.broker_settings import resolve
 from aclkit.nightly.night import NightlyOptions, NightlyResult, run_nightly
 from aclkit.nightly.policies import Policies
-from aclkit.pipeline.replay.command import ask_live
+from aclkit.pipeline.replay.intake import ask_live
 from aclkit.runtime.whole_file import write_whole
 from aclkit.warehouse.duck import connect
 from aclkit.warehouse.published import open_warehouse
@@ -104,25 +104,7 @@ def run(
     policies = policies_of(chosen)
     webhook = webhook_of(chosen)
     with telling_failures(context.cluster, webhook, chosen["alert_on"]):
-        intake = log.intake_of(chosen)
-        given = decide.given_settings(chosen)
-        builder = builder_of(chosen)
-        with hold(warehouse, lock_timeout) as held:
-            intake = ask_live(intake)
-            resolved = resolve(given, intake.listing.brokers if intake.listing else ())
-            with command_session(context, "run") as spark:
-                options = NightlyOptions(
-                    cluster=context.cluster,
-                    replay=log.options_of(chosen),
-                    materialize=decide.options_of(spark, chosen, resolved.settings, builder),
-                    policies=policies,
-                    resolved=resolved,
-                    broad_share=broad_share,
-                )
-                with begin_run(
-                    spark, warehouse, "run", lock_timeout=lock_timeout, held=held
-                ) as nightly:
-                    result = run_nightly(nightly, intake, options)
+        result = _night(context, policies, broad_share, lock_timeout, chosen)
     # A reader who has seen enough of the page keeps no report from being written.
     write_lines([result.page], sys.stdout)
     for path in _write(warehouse, result, forms, chosen):
@@ -130,6 +112,34 @@ def run(
     if webhook is not None and is_alarming(result.summary, chosen["alert_on"]):
         send_alert(alert_of(result.summary), webhook)
     sys.exit(result.exit_code)
+
+
+def _night(
+    context: Context,
+    policies: Policies,
+    broad_share: float,
+    lock_timeout: float,
+    chosen: dict[str, Any],
+) -> NightlyResult:
+    """Do one night: the lock first, then a live cluster is asked, then Spark is started."""
+    warehouse = context.require_warehouse()
+    intake = log.intake_of(chosen)
+    given = decide.given_settings(chosen)
+    builder = builder_of(chosen)
+    with hold(warehouse, lock_timeout) as held:
+        intake = ask_live(intake)
+        resolved = resolve(given, intake.listing.brokers if intake.listing else ())
+        with command_session(context, "run") as spark:
+            options = NightlyOptions(
+                cluster=context.cluster,
+                replay=log.options_of(chosen),
+                materialize=decide.options_of(spark, chosen, resolved.settings, builder),
+                policies=policies,
+                resolved=resolved,
+                broad_share=broad_share,
+            )
+            with begin_run(spark, warehouse, "run", lock_timeout=lock_timeout, held=held) as run:
+                return run_nightly(run, intake, options)
 
 
 def policies_of(chosen: dict[str, Any]) -> Policies:

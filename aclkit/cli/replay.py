@@ -11,11 +11,12 @@ from aclkit.cli.context import Context, format_option
 from aclkit.cli.options import lock_timeout_option, option, parse_time, replay_options
 from aclkit.cli.output import tell
 from aclkit.cli.session import command_session
-from aclkit.pipeline.replay.command import Intake, ask_live, look_at, parse_source
-from aclkit.pipeline.replay.command import replay as replay_into
 from aclkit.pipeline.replay.forget import parse_forget
-from aclkit.pipeline.replay.replay import ReplayOptions, ReplayResult
-from aclkit.pipeline.replay.tables import describe_spans
+from aclkit.pipeline.replay.history import describe_spans
+from aclkit.pipeline.replay.intake import Intake, ask_live, look_at, parse_source
+from aclkit.pipeline.replay.job import ReplayResult
+from aclkit.pipeline.replay.job import replay as replay_into
+from aclkit.pipeline.replay.replay import ReplayOptions
 from aclkit.warehouse.run import Run, begin_run, hold, publish
 
 SUMMARY = (
@@ -122,7 +123,7 @@ def summary(run: Run, result: ReplayResult) -> tuple[object, ...]:
 
 
 def tell_notes(run: Run) -> None:
-    """Say on stderr what a reader of the result must know."""
+    """Print on stderr what a reader of the result must know."""
     for note in run.notes:
         tell(f"note: {note}")
     for finding in run.findings:

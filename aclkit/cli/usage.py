@@ -17,7 +17,7 @@ from aclkit.model.findings import sort_findings
 from aclkit.pipeline.explain.materialize import continue_from_replay
 from aclkit.questions.usage.clock import parse_zone
 from aclkit.questions.usage.command import UsageOptions, UsageResult, check_usage
-from aclkit.questions.usage.coverage import shown_gaps
+from aclkit.questions.usage.coverage import Coverage, shown_gaps
 from aclkit.questions.usage.grants import Grant
 from aclkit.questions.usage.log_file import find_log_files
 from aclkit.warehouse.run import Run, publish
@@ -117,7 +117,7 @@ def usage(
 
 
 def _tell(run: Run) -> None:
-    """Say on stderr what a reader must know, and the worst findings; the table holds all."""
+    """Print on stderr what a reader must know, and the worst findings; the table holds all."""
     for note in run.notes:
         tell(f"note: {note}")
     findings = sort_findings(run.findings)
@@ -154,34 +154,37 @@ def _row(grant: Grant) -> Sequence[object]:
 
 def _as_object(run: Run, result: UsageResult) -> dict[str, Any]:
     """Return one object: the counts, what is covered, lines to look at, and the grants as rows."""
-    coverage = result.coverage
-    window = result.grants[0] if result.grants else None
     return {
         "cluster": run.cluster_id,
         "lines": result.lines,
         **result.counts,
-        "coverage": {
-            "from": coverage.first,
-            "to": coverage.last,
-            "lines": coverage.lines,
-            "allowed_lines": coverage.allowed_lines,
-            "allowed_from": coverage.allowed_from,
-            "gaps": shown_gaps(coverage.gaps),
-            "files": [
-                {
-                    "source": file.source,
-                    "lines": file.lines,
-                    "allowed_lines": file.allowed_lines,
-                    "from": file.first,
-                    "to": file.last,
-                }
-                for file in coverage.files
-            ],
-            "window_from": window and window.window_from,
-            "window_to": window and window.window_to,
-            "covered": window and window.covered,
-        },
+        "coverage": _covered(result.coverage, next(iter(result.grants), None)),
         **{f"{verdict}_lines": lines for verdict, lines in result.examples.items()},
         "notes": run.notes,
         "rows": [dict(zip(COLUMNS, _row(grant), strict=True)) for grant in result.grants],
+    }
+
+
+def _covered(coverage: Coverage, window: Grant | None) -> dict[str, Any]:
+    """Return what the log covers, and the window in which grants are judged."""
+    return {
+        "from": coverage.first,
+        "to": coverage.last,
+        "lines": coverage.lines,
+        "allowed_lines": coverage.allowed_lines,
+        "allowed_from": coverage.allowed_from,
+        "gaps": shown_gaps(coverage.gaps),
+        "files": [
+            {
+                "source": file.source,
+                "lines": file.lines,
+                "allowed_lines": file.allowed_lines,
+                "from": file.first,
+                "to": file.last,
+            }
+            for file in coverage.files
+        ],
+        "window_from": window and window.window_from,
+        "window_to": window and window.window_to,
+        "covered": window and window.covered,
     }

@@ -21,10 +21,12 @@ from aclkit.pipeline.explain.materialize import (
     materialize,
     take_inventory,
 )
-from aclkit.pipeline.replay.command import Intake, replay
-from aclkit.pipeline.replay.replay import ReplayOptions, ReplayResult
+from aclkit.pipeline.explain.scope import Scope
+from aclkit.pipeline.replay.intake import Intake
+from aclkit.pipeline.replay.job import replay
+from aclkit.pipeline.replay.replay import ReplayOptions
 from aclkit.runtime.progress import step
-from aclkit.warehouse.job_run import RunSettings
+from aclkit.warehouse.job_run import PublishedRun, RunSettings
 from aclkit.warehouse.opening import open_tables
 from aclkit.warehouse.published import deciding_run
 from aclkit.warehouse.run import Run, publish
@@ -57,14 +59,12 @@ class NightlyResult:
     """What a nightly run found.
 
     Attributes:
-        replay: what was replayed.
         findings: all that are in force, muted ones too.
         summary: what the page shows, verdicts and exit code included.
         page: its Markdown.
         exit_code: the highest of all.
     """
 
-    replay: ReplayResult
     findings: tuple[Finding, ...]
     summary: NightlySummary
     page: str
@@ -78,27 +78,17 @@ def run_nightly(run: Run, intake: Intake, options: NightlyOptions) -> NightlyRes
     of the run before hold, and only the ``job_run`` row is written.
     """
     replayed = replay(run, intake, options.cluster, options.replay)
-    told = run.settings
+    told, before = run.settings, run.previous(MATERIALIZING)
     if options.resolved is not None:
         note_resolved(run, options.resolved)
     scope = take_inventory(run, options.materialize)
-    if is_decided(run, scope, options.materialize) and _is_audited(run, options):
-        _keep_decisions(run, told)
+    is_audited = before is not None and _is_audited(before, run.job, told, options.broad_share)
+    if before is not None and is_audited and is_decided(run, scope, options.materialize):
+        run.settings = before.settings.updated(told)
+        run.counts = {**before.counts, **run.counts, "access_changes": 0}
+        run.notes.append("nothing new since the run before: its decisions and findings hold")
     else:
-        result = materialize(run, scope, options.materialize)
-        note_readings(run, result, options.materialize)
-        result.output.forget()
-        with step("looking for findings"):
-            chosen = options.materialize
-            audit = audit_of(
-                run.store,
-                run.cluster_id,
-                chosen.settings,
-                chosen.semantics,
-                broad_share=options.broad_share,
-            )
-            run.findings.extend(find_all(audit))
-        run.settings = replace(run.settings, broad_share=options.broad_share)
+        _decide(run, scope, options)
     publish(run)
     warehouse = run.store.warehouse
     spark = run.store.spark if "://" in warehouse else None
@@ -107,7 +97,6 @@ def run_nightly(run: Run, intake: Intake, options: NightlyOptions) -> NightlyRes
     local = published if spark is None else None
     summary = conclude(found, replayed.exit_code, options.policies, local)
     return NightlyResult(
-        replay=replayed,
         findings=found.findings,
         summary=summary,
         page=render_summary(summary),
@@ -115,23 +104,25 @@ def run_nightly(run: Run, intake: Intake, options: NightlyOptions) -> NightlyRes
     )
 
 
-def _is_audited(run: Run, options: NightlyOptions) -> bool:
+def _is_audited(before: PublishedRun, job: str, told: RunSettings, broad_share: float) -> bool:
     """Whether the run whose decisions hold looked for findings, as this one would."""
-    before = run.previous(MATERIALIZING)
-    if before is None or before.job != run.job:
-        return False
     then = before.settings
-    return then.broad_share == options.broad_share and _brokers(then) == _brokers(run.settings)
+    is_same = then.broad_share == broad_share and _brokers(then) == _brokers(told)
+    return before.job == job and is_same
 
 
 def _brokers(settings: RunSettings) -> tuple[BrokerConfig, ...] | None:
     return settings.told.brokers if settings.told is not None else None
 
 
-def _keep_decisions(run: Run, told: RunSettings) -> None:
-    """Let the decisions of the run before stand for this one."""
-    before = run.previous(MATERIALIZING)
-    if before is not None:
-        run.settings = before.settings.updated(told)
-        run.counts = {**before.counts, **run.counts, "access_changes": 0}
-    run.notes.append("nothing new since the run before: its decisions and findings hold")
+def _decide(run: Run, scope: Scope, options: NightlyOptions) -> None:
+    """Decide, and look for what is wrong."""
+    chosen, share = options.materialize, options.broad_share
+    result = materialize(run, scope, chosen)
+    note_readings(run, result, chosen)
+    result.output.forget()
+    with step("looking for findings"):
+        who = (run.store, run.cluster_id)
+        audit = audit_of(*who, chosen.settings, chosen.semantics, broad_share=share)
+        run.findings.extend(find_all(audit))
+    run.settings = replace(run.settings, broad_share=share)

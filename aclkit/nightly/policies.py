@@ -44,7 +44,7 @@ class Policies:
     assertions: Sequence[Assertion] = ()
 
     def judge(self, findings: Iterable[Finding]) -> list[Judged]:
-        """Say the state of each finding."""
+        """Return the state of each finding."""
         return classify(findings, self.baseline, self.mutes, self.today)
 
     @property
@@ -112,7 +112,7 @@ def _message(outcome: Outcome) -> str:
 
 
 def _words(example: Example, acls: Mapping[str | None, str]) -> str:
-    """Say one decision in a sentence."""
+    """Write one decision as a sentence."""
     acl = acls.get(example.acl_id)
     because = f"{example.rule}, {acl}" if acl else example.rule
     return (

@@ -56,6 +56,14 @@ class Steps:
         self.frames.append(checkpoint(frame))
         return self.frames[-1]
 
+    def __enter__(self) -> Steps:
+        """Keep the frames for the length of a ``with``."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Free all of them."""
+        self.forget()
+
     def forget(self) -> None:
         """Free all of them."""
         while self.frames:

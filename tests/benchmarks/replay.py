@@ -11,7 +11,8 @@ from typing import Any
 from kafka.record.default_records import DefaultRecordBatchBuilder
 from pyspark.sql import SparkSession
 
-from aclkit.pipeline.replay.command import look_at, parse_source, replay
+from aclkit.pipeline.replay.intake import look_at, parse_source
+from aclkit.pipeline.replay.job import replay
 from aclkit.pipeline.replay.replay import ReplayOptions
 from aclkit.warehouse.run import begin_run, publish
 

@@ -262,7 +262,7 @@ def test_exported_records_are_read_back_to_the_same_acls(own, real, tmp_path):
 WRITER = """
 import sys, time
 from pathlib import Path
-from aclkit.pipeline.replay.changes import Change, add_to
+from aclkit.pipeline.replay.changes import add_to
 from aclkit.kafka.acls.new import new_acls
 from aclkit.kafka.acls.options import AclOptions
 from aclkit.warehouse.run import begin_run, publish

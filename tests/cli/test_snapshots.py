@@ -7,7 +7,7 @@ import shutil
 import pytest
 
 from aclkit.errors import GoneError
-from aclkit.pipeline.replay import reading, tables
+from aclkit.pipeline.replay import facts, source_rows
 from aclkit.pipeline.sources import spark_source
 from tests.cli.running import REPLAYED, Warehouse
 from tests.truncated import unpack
@@ -143,7 +143,7 @@ def test_snapshot_that_the_broker_rolls_away_meanwhile_has_all_listed_and_read_a
             oldest.rename(f"{oldest}.deleted")
         return spark_source.read_sources(spark, items)
 
-    monkeypatch.setattr(reading, "read_sources", read_sources)
+    monkeypatch.setattr(source_rows, "read_sources", read_sources)
     warehouse = Warehouse(tmp_path / "warehouse")
     warehouse.replay(f"metadata-log:{folder}")
     assert reads == [4, 3]
@@ -158,7 +158,7 @@ def test_log_whose_files_go_each_time_is_given_up_and_nothing_is_written(
     def raise_failures(rows):
         raise GoneError("/log/1.log: there is no such file any more")
 
-    monkeypatch.setattr(tables, "raise_failures", raise_failures)
+    monkeypatch.setattr(facts, "raise_failures", raise_failures)
     warehouse = whole.copy(tmp_path / "warehouse")
     result = warehouse.replay(f"metadata-log:{logs['truncated']}", code=4)
     assert "/log/1.log: there is no such file any more: the log was listed 4 times" in result.stderr

@@ -11,7 +11,7 @@ from aclkit.model.semantics import Semantics
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Change:
+class AclChange:
     """What a request comes to.
 
     Attributes:
@@ -25,8 +25,8 @@ class Change:
     existing: tuple[Acl, ...] = ()
 
 
-def add_to(alive: Iterable[Acl], wanted: Iterable[Acl]) -> Change:
-    """Say what adding comes to (AclControlManager.createAcls): equal bindings are there once."""
+def add_to(alive: Iterable[Acl], wanted: Iterable[Acl]) -> AclChange:
+    """Add ACLs as AclControlManager.createAcls does: equal bindings are there once."""
     known = {acl.binding for acl in alive}
     added: dict[tuple[str, ...], Acl] = {}
     existing: list[Acl] = []
@@ -35,7 +35,7 @@ def add_to(alive: Iterable[Acl], wanted: Iterable[Acl]) -> Change:
             existing.append(acl)
         else:
             added.setdefault(acl.binding, acl)
-    return Change(added=tuple(added.values()), existing=tuple(existing))
+    return AclChange(added=tuple(added.values()), existing=tuple(existing))
 
 
 def remove_from(
@@ -43,9 +43,9 @@ def remove_from(
     filters: Sequence[AclBindingFilter],
     semantics: Semantics,
     only: Collection[str] | None = None,
-) -> Change:
-    """Say what removing comes to: each ACL that a filter selects, once; of those in ``only``."""
-    return Change(
+) -> AclChange:
+    """Remove each ACL that a filter selects, once; of those in ``only``, where that is given."""
+    return AclChange(
         removed=tuple(
             acl
             for acl in alive

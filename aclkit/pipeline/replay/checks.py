@@ -55,7 +55,7 @@ def contradictions(
 
 
 def contradiction(end_offset: int, acl_ids: Sequence[str]) -> Finding:
-    """Say which snapshot and the log before it disagree, and on how many ACLs."""
+    """Return the finding that a snapshot and the log before it disagree."""
     found = SNAPSHOT_CONTRADICTS_LOG.about(
         f"snapshot at offset {end_offset}",
         f"the snapshot at offset {end_offset} and the log before it disagree on "

@@ -2,7 +2,7 @@
 
 The state of an ACL after a record depends on that record alone: an add leaves it alive, a
 removal dead. So a record made sense exactly when it differs from the one before it, and one
-window per ACL does what ``pipeline/replay/specification.py`` does step by step.
+window per ACL does what ``tests/pipeline/replay/specification.py`` does step by step.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from aclkit.model.facts import (
 from aclkit.pipeline.replay.transactions import COMMITTED
 from aclkit.warehouse.schemas import TABLES
 
-LEGS_DDL: Final = "cluster_id STRING, fact STRING, from_offset BIGINT, to_offset BIGINT"
+STRETCHES_DDL: Final = "cluster_id STRING, fact STRING, from_offset BIGINT, to_offset BIGINT"
 SPANS_DDL: Final = "cluster_id STRING, begin_offset BIGINT, end_offset BIGINT, outcome STRING"
 
 BINDING: Final = (
@@ -57,42 +57,31 @@ def with_effect(facts: DataFrame, stretches: DataFrame, spans: DataFrame) -> Dat
     transaction not at all. A snapshot's entries take effect at its last offset, and only where
     history jumps onto it.
     """
-    read = F.broadcast(stretches.where(F.col("fact") == RECORD).drop("fact").alias("stretch"))
+    offset, start, end = F.col("f.log_offset"), F.col("s.from_offset"), F.col("s.to_offset")
+    records = facts.where(F.col("fact").isin(RECORD, LISTING))
+    read = stretches.where(F.col("fact") == RECORD)
+    passed = beside(records, read, (offset >= start) & (offset < end), "inner").select("f.*")
     inside = (
-        facts.where(F.col("fact").isin(RECORD, LISTING))
-        .alias("f")
-        .join(
-            read,
-            on=_same_cluster("f", "stretch")
-            & (F.col("f.log_offset") >= F.col("stretch.from_offset"))
-            & (F.col("f.log_offset") < F.col("stretch.to_offset")),
-            how="inner",
-        )
-        .select("f.*")
-        .alias("f")
-        .join(
-            F.broadcast(spans.alias("t")),
-            on=_same_cluster("f", "t")
-            & (F.col("f.log_offset") > F.col("t.begin_offset"))
-            & (F.col("f.log_offset") < F.col("t.end_offset")),
-            how="left",
-        )
-        .where(F.col("t.outcome").isNull() | (F.col("t.outcome") == COMMITTED))
-        .select("f.*", F.coalesce("t.end_offset", "f.log_offset").alias("effective_offset"))
+        beside(passed, spans, is_within(), "left")
+        .where(F.col("s.outcome").isNull() | (F.col("s.outcome") == COMMITTED))
+        .select("f.*", F.coalesce("s.end_offset", "f.log_offset").alias("effective_offset"))
     )
-    jumps = F.broadcast(stretches.where(F.col("fact") == SNAPSHOT).alias("stretch"))
-    bridged = (
-        facts.where(F.col("fact") == SNAPSHOT)
-        .alias("f")
-        .join(
-            jumps,
-            on=_same_cluster("f", "stretch")
-            & (F.col("f.log_offset") == F.col("stretch.to_offset")),
-            how="inner",
-        )
-        .select("f.*", (F.col("f.log_offset") - 1).alias("effective_offset"))
-    )
-    return inside.unionByName(bridged)
+    entries = facts.where(F.col("fact") == SNAPSHOT)
+    jumps = stretches.where(F.col("fact") == SNAPSHOT)
+    bridged = beside(entries, jumps, offset == end, "inner")
+    return inside.unionByName(bridged.select("f.*", (offset - 1).alias("effective_offset")))
+
+
+def beside(facts: DataFrame, small: DataFrame, on: Column, how: str) -> DataFrame:
+    """Join facts, as ``f``, with a small frame of the same clusters, as ``s``."""
+    same = F.col("f.cluster_id") == F.col("s.cluster_id")
+    return facts.alias("f").join(F.broadcast(small.alias("s")), on=same & on, how=how)
+
+
+def is_within() -> Column:
+    """Whether a fact lies within a transaction that stands beside it."""
+    offset = F.col("f.log_offset")
+    return (offset > F.col("s.begin_offset")) & (offset < F.col("s.end_offset"))
 
 
 def fold_acls(effects: DataFrame, stretches: DataFrame) -> DataFrame:
@@ -188,10 +177,6 @@ def alive_as_of(history: DataFrame, log_offset: int | Column) -> DataFrame:
 _EVENT: Final = ("cluster_id", "fact", "log_offset", "effective_offset", "log_time", "source")
 
 
-def _same_cluster(left: str, right: str) -> Column:
-    return F.col(f"{left}.cluster_id") == F.col(f"{right}.cluster_id")
-
-
 def _acl_events(effects: DataFrame) -> DataFrame:
     return effects.where(F.col("record_type").isin(ADD_ACL, REMOVE_ACL)).select(
         *_EVENT,
@@ -221,29 +206,25 @@ def _fold(events: DataFrame, stretches: DataFrame, key: list[str]) -> DataFrame:
 
 def _with_vanished(events: DataFrame, stretches: DataFrame, key: list[str]) -> DataFrame:
     """Add an ending for whatever a snapshot that history jumps onto no longer lists."""
-    jumps = F.broadcast(
-        stretches.where(F.col("fact") == SNAPSHOT)
-        .select("cluster_id", "to_offset")
-        .alias("stretch")
+    entries = events.where(F.col("fact") == SNAPSHOT)
+    listed = entries.select("cluster_id", *key, "log_offset")
+    times = entries.groupBy("cluster_id", "log_offset").agg(
+        F.max("log_time").alias("log_time"), F.max("source").alias("source")
     )
-    seen = events.groupBy("cluster_id", *key).agg(F.min("effective_offset").alias("first_seen"))
-    listed = events.where(F.col("fact") == SNAPSHOT).select("cluster_id", *key, "log_offset")
-    times = (
-        events.where(F.col("fact") == SNAPSHOT)
-        .groupBy("cluster_id", F.col("log_offset").alias("to_offset"))
-        .agg(F.max("log_time").alias("log_time"), F.max("source").alias("source"))
-    )
+    jumps = stretches.where(F.col("fact") == SNAPSHOT)
+    jumps = jumps.select("cluster_id", F.col("to_offset").alias("log_offset"))
     vanished = (
-        seen.join(jumps, on="cluster_id", how="inner")
-        .where(F.col("first_seen") < F.col("to_offset") - 1)
-        .withColumn("log_offset", F.col("to_offset"))
+        events.groupBy("cluster_id", *key)
+        .agg(F.min("effective_offset").alias("first_seen"))
+        .join(F.broadcast(jumps), on="cluster_id", how="inner")
+        .where(F.col("first_seen") < F.col("log_offset") - 1)
         .join(listed, on=["cluster_id", *key, "log_offset"], how="left_anti")
-        .join(times, on=["cluster_id", "to_offset"], how="left")
+        .join(times, on=["cluster_id", "log_offset"], how="left")
         .select(
             "cluster_id",
             F.lit(SNAPSHOT).alias("fact"),
             "log_offset",
-            (F.col("to_offset") - 1).alias("effective_offset"),
+            (F.col("log_offset") - 1).alias("effective_offset"),
             "log_time",
             "source",
             *key,

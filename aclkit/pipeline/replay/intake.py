@@ -1,143 +1,245 @@
-"""Source rows + the facts already known → the facts to add, or a refusal where they disagree."""
+"""What a user names as sources → an intake: sources that were looked at, of one sort."""
 
 from __future__ import annotations
 
-import shlex
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from functools import partial
 from typing import Final
 
-from pyspark.sql import Column, DataFrame
-from pyspark.sql import functions as F
+from aclkit.errors import DataError, UsageError
+from aclkit.kafka.client.config import ClientConfig, client_config
+from aclkit.kafka.client.connection import require_addresses
+from aclkit.kafka.client.properties import read_properties
+from aclkit.model.broker_settings import require_known_authorizer
+from aclkit.model.facts import ADD_ACL, REJECT
+from aclkit.pipeline.sources.files import require_file
+from aclkit.pipeline.sources.listing import Listing
+from aclkit.pipeline.sources.live import read_live
+from aclkit.pipeline.sources.metadata_log import read_cluster_id
+from aclkit.pipeline.sources.readers import WorkItem, metadata_log_items, read_listing
+from aclkit.runtime.progress import step
+from aclkit.warehouse.job_run import RunSettings, Told
 
-from aclkit.errors import DataError
-from aclkit.model.facts import FACT, RECORD, REJECT, SNAPSHOT
-from aclkit.pipeline.replay.fold import BINDING
-from aclkit.pipeline.replay.ranges import Range
-from aclkit.warehouse.schemas import TABLES
-
-
-def incoming_facts(rows: DataFrame, cluster_id: str) -> DataFrame:
-    """Turn the facts among source rows into ``acl_log`` rows."""
-    return (
-        rows.where(F.col("kind") == FACT)
-        .withColumns({"cluster_id": F.lit(cluster_id), "txn_offset": F.lit(None).cast("bigint")})
-        .select(*TABLES["acl_log"].column_names)
-    )
-
-
-def incoming_rejects(rows: DataFrame, cluster_id: str) -> DataFrame:
-    """Turn the rejects among source rows into ``acl_reject`` rows."""
-    return (
-        rows.where(F.col("kind") == REJECT)
-        .withColumns({"cluster_id": F.lit(cluster_id), "stage": F.lit("source")})
-        .select(*TABLES["acl_reject"].column_names)
-    )
+METADATA_LOG: Final = "metadata-log"
+ACLS_LIST: Final = "acls-list"
+LIVE: Final = "live"
+LOG_KINDS: Final = (METADATA_LOG, "dump-log", "records")
+KINDS: Final = (*LOG_KINDS, ACLS_LIST, LIVE)
 
 
-def not_withdrawn(cuts: Mapping[int, int]) -> Column:
-    """Whether a fact stands: no higher epoch has written its offset or one before it."""
-    withdrawn = F.lit(False)
-    for epoch, cut in sorted(cuts.items()):
-        withdrawn = withdrawn | ((F.col("epoch") == epoch) & (F.col("log_offset") >= cut))
-    return (F.col("fact") != RECORD) | ~F.coalesce(withdrawn, F.lit(False))
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A ``KIND:PATH`` of the command line; of kind ``live`` the path is HOST:PORT."""
+
+    kind: str
+    path: str
 
 
-def compare(known: DataFrame, incoming: DataFrame) -> DataFrame:
-    """Lay known and incoming facts side by side, one row per fact key.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Intake:
+    """Sources that have been looked at: they exist and are of one sort.
 
-    Columns: ``fact``, ``log_offset``, ``entity``; ``contents`` (how many different contents the
-    key has), ``is_known``, ``is_incoming``, ``row``: the incoming fact, one whatever files it
-    came from, and ``known_source``: where the known one came from.
+    Attributes:
+        sources: as given.
+        items: the files to read, of a log.
+        cluster_ids: ids that the sources themselves name.
+        at: time of a listing.
+        listing: what a listing holds; None where a live source has not been asked yet.
+        ask: asks a live source.
+        not_honoured: keys of the client's configuration that are passed over.
+        allow_empty: a listing may have no ACLs, whatever was known before.
     """
-    columns = incoming.columns
-    sides = _side(known, columns, is_known=True).unionByName(
-        _side(incoming, columns, is_known=False)
-    )
-    return sides.groupBy("fact", "log_offset", "entity").agg(
-        F.count_distinct("content").alias("contents"),
-        F.bool_or("is_known").alias("is_known"),
-        F.bool_or(~F.col("is_known")).alias("is_incoming"),
-        F.min("row").alias("row"),
-        F.min("known_source").alias("known_source"),
-    )
+
+    sources: tuple[Source, ...]
+    items: tuple[WorkItem, ...] = ()
+    cluster_ids: frozenset[str] = frozenset()
+    at: datetime | None = None
+    listing: Listing | None = None
+    ask: Callable[[], Listing] | None = None
+    not_honoured: tuple[str, ...] = ()
+    allow_empty: bool = False
+
+    @property
+    def is_listing(self) -> bool:
+        """Whether the sources are whole lists of ACLs and not a log."""
+        return any(source.kind not in LOG_KINDS for source in self.sources)
+
+    @property
+    def settings(self) -> RunSettings | None:
+        """What its brokers told of themselves; None where none did."""
+        listing = self.listing
+        if listing is None or not (listing.brokers or listing.metadata_version is not None):
+            return None
+        told = Told(brokers=listing.brokers, metadata_version=listing.metadata_version)
+        return RunSettings(told=told)
+
+    def list_again(self) -> list[WorkItem]:
+        """List the files of the sources as they are now."""
+        return [item for source in self.sources for item in _items(source)]
 
 
-def new_facts(compared: DataFrame) -> DataFrame:
-    """Return the incoming facts that are not known yet."""
-    return compared.where(~F.col("is_known")).select("row.*")
-
-
-def refuse_conflicts(
-    compared: DataFrame, known: Sequence[Range], incoming: Sequence[Range]
-) -> None:
-    """Refuse a source that says something else than what was read before.
-
-    One offset of one epoch holds one record for ever, and one snapshot has one set of entries:
-    other content, or a record where there was none, means another log.
+def parse_source(text: str) -> Source:
+    """Read ``KIND:PATH``.
 
     Raises:
-        DataError: naming the first offset that differs.
+        UsageError: the kind is unknown or there is no path.
+
+    >>> parse_source("dump-log:dump.txt")
+    Source(kind='dump-log', path='dump.txt')
     """
-    differs = F.col("contents") > 1
-    came = ~F.col("is_known") & _within(known)
-    went = ~F.col("is_incoming") & _within(incoming)
-    worst = (
-        compared.where(differs | came | went)
-        .groupBy("fact")
-        .agg(
-            F.min("log_offset").alias("first"),
-            F.max("log_offset").alias("last"),
-            F.min_by("known_source", "log_offset").alias("source"),
+    kind, _, path = text.partition(":")
+    if kind not in KINDS or not path:
+        raise UsageError(f"bad source {text!r}: expected KIND:PATH with KIND one of {_listed()}")
+    return Source(kind, path)
+
+
+def look_at(
+    sources: Sequence[Source],
+    *,
+    at: datetime | None = None,
+    command_config: str | None = None,
+    timeout: float = 30.0,
+    allow_empty: bool = False,
+    may_be_none: bool = False,
+) -> Intake:
+    """Check that sources exist and fit together; a text of a listing is read, no broker asked.
+
+    Args:
+        sources: what the user names.
+        at: time of a listing; None is now.
+        command_config: .properties file of a Kafka client, for a live source.
+        timeout: seconds that a live source may take.
+        allow_empty: a listing may have no ACLs.
+        may_be_none: there may be no source at all, where something is forgotten.
+
+    Raises:
+        UsageError: no source, a missing file, or kinds that do not mix.
+        DataError: a file of the wrong kind, a listing without ACLs, or sources of different
+            clusters.
+    """
+    if not sources and not may_be_none:
+        raise UsageError(f"expected at least one --source KIND:PATH; kinds are {_listed()}")
+    listings = [source for source in sources if source.kind not in LOG_KINDS]
+    if listings and len(sources) > 1:
+        raise UsageError("a listing is a whole state: give it alone, without other sources")
+    if listings and listings[0].kind == LIVE:
+        config = client_config(read_properties(command_config) if command_config else {})
+        return _look_at_live(listings[0], at, config, timeout, allow_empty=allow_empty)
+    if listings:
+        return _look_at_text(listings[0], at, allow_empty=allow_empty)
+    found = {_cluster_id_of(source) for source in sources} - {None}
+    if len(found) > 1:
+        names = ", ".join(sorted(map(str, found)))
+        raise DataError(f"expected sources of one cluster, found {names}")
+    return Intake(
+        sources=tuple(sources),
+        items=tuple(item for source in sources for item in _items(source)),
+        cluster_ids=frozenset(str(cluster) for cluster in found),
+        at=at,
+    )
+
+
+def ask_live(intake: Intake) -> Intake:
+    """Ask the live source of an intake, if it is one; the lock is best held before.
+
+    Raises:
+        SurroundingsError: the cluster cannot be asked, or refuses.
+        DataError: its brokers are not of one cluster, or decide by a rule that is not known here.
+    """
+    if intake.ask is None:
+        return intake
+    with step("asking the cluster"):
+        listing = intake.ask()
+    return replace(
+        intake,
+        listing=listing,
+        at=intake.at or datetime.now(UTC),
+        cluster_ids=frozenset([listing.cluster_id] if listing.cluster_id else []),
+    )
+
+
+def listing_now(intake: Intake, *, is_held: bool) -> Intake:
+    """Return the intake, asked again where another run may have entered a newer listing since.
+
+    The lock of a local warehouse is held before the cluster is asked, a lease only behind it.
+
+    Raises:
+        DataError: the cluster that answers now is another one.
+    """
+    if intake.ask is None or (intake.listing and is_held):
+        return intake
+    again = ask_live(intake)
+    if intake.listing and again.cluster_ids != intake.cluster_ids:
+        before, after = (", ".join(i.cluster_ids) or "none" for i in (intake, again))
+        raise DataError(
+            f"{intake.sources[0].path} answered for cluster {before}, and then for {after}"
         )
-        .orderBy("first")
-        .limit(1)
-        .collect()
-    )
-    if worst:
-        raise DataError(_refusal(**worst[0].asDict()))
+    return again
 
 
-def _refusal(fact: str, first: int, last: int, source: str | None) -> str:
-    """Say what disagrees, and both ways on: this is another log, or what is known is wrong."""
-    said = f"{first}-{last}"
-    others = f", or with --forget {shlex.quote(source)} all of that source" if source else ""
-    return (
-        f"offset {first} ({fact}) was read before with other content"
-        f"{f', from {source}' if source else ''}: this source is not the log that this cluster's "
-        "rows came from. Give it another --cluster, or another warehouse. If what was read before "
-        f"is wrong, take it back and replay this source again: --forget {said}{others}"
+def _look_at_live(
+    source: Source, at: datetime | None, config: ClientConfig, timeout: float, *, allow_empty: bool
+) -> Intake:
+    require_addresses(source.path)
+    return Intake(
+        sources=(source,),
+        at=at,
+        ask=partial(_ask, source.path, config, timeout),
+        not_honoured=config.not_honoured,
+        allow_empty=allow_empty,
     )
 
 
-_CONTENT: Final = ("record_type", "acl_id", *BINDING, "topic_id", "mechanism")
-
-
-def _side(facts: DataFrame, columns: Iterable[str], *, is_known: bool) -> DataFrame:
-    """Give each fact its key and content; of a record the offset alone is the key."""
-    entity = F.coalesce("acl_id", "topic_id", F.concat_ws("/", "principal", "mechanism"))
-    row = F.struct(*columns)
-    return facts.select(
-        "fact",
-        "log_offset",
-        F.when(F.col("fact") == RECORD, F.lit("")).otherwise(entity).alias("entity"),
-        F.xxhash64(*_CONTENT).alias("content"),
-        F.lit(is_known).alias("is_known"),
-        F.when(F.lit(not is_known), row).alias("row"),
-        F.when(F.lit(is_known), F.col("source")).alias("known_source"),
+def _look_at_text(source: Source, at: datetime | None, *, allow_empty: bool) -> Intake:
+    require_file(source.path)
+    listing = Listing(rows=tuple(read_listing(source.path)))
+    if not allow_empty:
+        _refuse_empty(source.path, listing)
+    return Intake(
+        sources=(source,),
+        at=at or datetime.now(UTC),
+        listing=listing,
+        allow_empty=allow_empty,
     )
 
 
-def _within(ranges: Iterable[Range]) -> Column:
-    """Whether a fact lies where these ranges say that everything was read."""
-    inside = F.lit(False)
-    for item in ranges:
-        if item.fact == RECORD and item.epoch is not None:
-            inside = inside | (
-                (F.col("fact") == RECORD)
-                & F.col("log_offset").between(item.from_offset, item.to_offset - 1)
-            )
-        elif item.fact == SNAPSHOT:
-            inside = inside | (
-                (F.col("fact") == SNAPSHOT) & (F.col("log_offset") == item.to_offset)
-            )
-    return inside
+def _refuse_empty(path: str, listing: Listing) -> None:
+    """Refuse a text without ACLs: most texts without them are of a tool that failed."""
+    if has_acl(listing):
+        return
+    refused = sum(row.kind == REJECT for row in listing.rows)
+    lines = f", and {refused:,} lines that cannot be used" if refused else ""
+    raise DataError(
+        f"{path}: expected the ACLs of kafka-acls --list, found none{lines}. It would take every "
+        "ACL away: say --allow-empty where the cluster really has none"
+    )
+
+
+def has_acl(listing: Listing) -> bool:
+    """Whether a listing has an ACL."""
+    return any(row.record_type == ADD_ACL for row in listing.rows)
+
+
+def _listed() -> str:
+    return ", ".join(KINDS)
+
+
+def _cluster_id_of(source: Source) -> str | None:
+    if source.kind == METADATA_LOG:
+        return read_cluster_id(source.path)
+    require_file(source.path)
+    return None
+
+
+def _items(source: Source) -> Iterable[WorkItem]:
+    if source.kind == METADATA_LOG:
+        return metadata_log_items(source.path)
+    return [WorkItem(kind=source.kind, path=source.path)]
+
+
+def _ask(bootstrap: str, config: ClientConfig, timeout: float) -> Listing:
+    listing = read_live(bootstrap, config, timeout)
+    require_known_authorizer(listing.brokers)
+    return listing

@@ -9,32 +9,20 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
 from datetime import datetime
-
-from pyspark.sql import DataFrame
 
 from aclkit.model.acl import Acl
 from aclkit.model.facts import ADD_ACL, LISTING, REJECT, REMOVE_ACL, SourceRow
-from aclkit.pipeline.replay import tables
-from aclkit.pipeline.replay.listed import changed_things, thing_of
+from aclkit.pipeline.replay.fold import BINDING
+from aclkit.pipeline.replay.history_plan import plan_history
+from aclkit.pipeline.replay.listed import Thing, changed_things, thing_of
 from aclkit.pipeline.replay.ranges import Range, merge_ranges
-from aclkit.pipeline.replay.rejects import known_rejects
-from aclkit.pipeline.replay.replay import ReplayOptions, ReplayResult, result_of, write_history
+from aclkit.pipeline.replay.rejects import listing_rejects
+from aclkit.pipeline.replay.replay import KnownLog, Replayed, ReplayOptions, tables_anew
 from aclkit.pipeline.sources.listing import Listing
-from aclkit.runtime.fail_points import fail_point
-from aclkit.runtime.frame import local_frame
-from aclkit.warehouse.run import Run
-from aclkit.warehouse.store import schema_of
-
-
-@dataclass(frozen=True, slots=True)
-class ListingChange:
-    """What a listing adds to and takes from the state before it."""
-
-    added: tuple[Acl, ...]
-    removed: tuple[str, ...]
+from aclkit.runtime.frame import Steps, local_frame
+from aclkit.warehouse.schemas import TABLES
 
 
 def acl_id_of(cluster_id: str, binding: tuple[str, ...]) -> str:
@@ -48,78 +36,65 @@ def listed_acls(rows: Iterable[SourceRow], cluster_id: str) -> dict[str, Acl]:
     """Give each ACL of a listing its id."""
     acls = {}
     for row in rows:
-        if row.record_type != ADD_ACL:
-            continue
-        binding = (
-            row.resource_type or "",
-            row.resource_name or "",
-            row.pattern_type or "",
-            row.principal or "",
-            row.host or "",
-            row.operation or "",
-            row.permission_type or "",
-        )
-        acl_id = acl_id_of(cluster_id, binding)
-        acls[acl_id] = Acl(
-            acl_id=acl_id,
-            resource_type=binding[0],
-            resource_name=binding[1],
-            pattern_type=binding[2],
-            principal=binding[3],
-            host=binding[4],
-            operation=binding[5],
-            permission_type=binding[6],
-        )
+        if row.record_type == ADD_ACL:
+            binding = {name: getattr(row, name) or "" for name in BINDING}
+            acl_id = acl_id_of(cluster_id, tuple(binding.values()))
+            acls[acl_id] = Acl(acl_id=acl_id, **binding)
     return acls
 
 
-def change_between(before: Iterable[str], listed: Mapping[str, Acl]) -> ListingChange:
-    """Compare the ids alive before with a listing."""
-    alive = set(before)
-    return ListingChange(
-        added=tuple(listed[i] for i in sorted(listed.keys() - alive)),
-        removed=tuple(sorted(alive - listed.keys())),
-    )
-
-
 def replay_listing(
-    run: Run, listing: Listing, at: datetime, options: ReplayOptions
-) -> ReplayResult:
-    """Enter the differences between a listing and the state before it as facts."""
-    store, cluster_id = run.store, run.cluster_id
-    known = tables.read_ranges(store, cluster_id)
-    sequence = max((r.to_offset for r in known), default=0)
-    facts = list(_new_facts(run, listing))
-    ranges = list(known)
-    if facts or not known:
-        ranges.append(Range(sequence, sequence + 1, None, LISTING))
-        columns = (cluster_id, LISTING, sequence)
-        tail = (None, at, None, listing.rows[0].source if listing.rows else "listing")
-        frame = local_frame(
-            store.spark, [(*columns, *fact, *tail) for fact in facts], schema_of("acl_log")
-        )
-        store.append("acl_log", frame)
-        tables.write_ranges(run, merge_ranges([], ranges).ranges)
-    fail_point("after-facts")
-    rejected = _rejects(run, listing.rows)
-    changed = bool(facts) or not known or not rejected.isEmpty()
-    standing = known_rejects(run).unionByName(rejected)
-    timeline = write_history(
-        run, merge_ranges([], ranges).ranges, standing, options, changed=changed
+    known: KnownLog,
+    alive: tuple[Iterable[str], Iterable[Thing]],
+    listing: Listing,
+    at: datetime,
+    options: ReplayOptions,
+    steps: Steps,
+) -> Replayed:
+    """Enter the differences between a listing and the state before it as facts.
+
+    Args:
+        known: what is known.
+        alive: the ids of the ACLs alive, and the topics, users and other names alive.
+        listing: what there is now.
+        at: since when.
+        options: what the user says.
+        steps: frames that are computed on the way; they are needed until all is written.
+    """
+    spark, cluster_id = known.facts.sparkSession, known.cluster_id
+    sequence = max((r.to_offset for r in known.ranges), default=0)
+    rows = list(_new_facts(cluster_id, *alive, listing))
+    is_new = bool(rows or not known.ranges)
+    here = [Range(sequence, sequence + 1, None, LISTING)] if is_new else []
+    ranges = merge_ranges(known.ranges, here).ranges
+    columns = (cluster_id, LISTING, sequence)
+    tail = (None, at, None, listing.rows[0].source if listing.rows else "listing")
+    added = local_frame(spark, [(*columns, *row, *tail) for row in rows], TABLES["acl_log"].ddl)
+    rejected = listing_rejects(spark, listing.rows, cluster_id).subtract(known.rejects)
+    standing = known.rejects.unionByName(rejected)
+    plan = plan_history(
+        ranges, (), high_watermark=options.high_watermark, accept_holes=options.accept_holes
     )
-    run.notes.extend(_notes(listing))
-    run.counts["facts_added"] = len(facts)
-    return result_of(run, timeline, len(facts), options)
+    is_same = not is_new and rejected.isEmpty()
+    facts = known.facts.unionByName(added)
+    return Replayed(
+        plan=plan,
+        fact_count=len(rows),
+        added=added if is_new else None,
+        tables=tables_anew(known, facts, standing, plan, steps, is_same=is_same),
+        ranges=ranges if is_new else None,
+        notes=tuple(_notes(listing)),
+    )
 
 
-def _new_facts(run: Run, listing: Listing) -> Iterator[tuple[str | None, ...]]:
+def _new_facts(
+    cluster_id: str, acls: Iterable[str], things: Iterable[Thing], listing: Listing
+) -> Iterator[tuple[str | None, ...]]:
     """Compare with what is alive: the columns of ``acl_log`` from ``record_type`` on."""
-    cluster_id = run.cluster_id
-    acls, things = tables.read_alive(run)
-    change = change_between(acls, listed_acls(listing.rows, cluster_id))
-    for acl in change.added:
-        yield (ADD_ACL, acl.acl_id, *acl.binding, None, None)
-    for acl_id in change.removed:
+    alive, listed = {*acls}, listed_acls(listing.rows, cluster_id)
+    for acl_id in sorted(listed.keys() - alive):
+        yield (ADD_ACL, acl_id, *listed[acl_id].binding, None, None)
+    for acl_id in sorted(alive - listed.keys()):
         yield (REMOVE_ACL, acl_id, *[None] * 7, None, None)
     named = filter(None, map(thing_of, listing.rows))
     came, went = changed_things(
@@ -135,7 +110,7 @@ def _new_facts(run: Run, listing: Listing) -> Iterator[tuple[str | None, ...]]:
 
 
 def _notes(listing: Listing) -> Iterator[str]:
-    """Say what is missing of a listing."""
+    """Yield what is missing of a listing."""
     yield from listing.notes
     refused = sum(row.kind == REJECT for row in listing.rows)
     if refused:
@@ -143,13 +118,3 @@ def _notes(listing: Listing) -> Iterator[str]:
             f"{refused:,} lines of the listing could not be used, see acl_reject: an ACL that only "
             "they state counts as gone"
         )
-
-
-def _rejects(run: Run, rows: Iterable[SourceRow]) -> DataFrame:
-    rejects = [
-        (run.cluster_id, "source", r.source, r.position, r.log_offset, r.reason, r.raw, r.digest)
-        for r in rows
-        if r.kind == REJECT
-    ]
-    frame = local_frame(run.store.spark, rejects, schema_of("acl_reject"))
-    return frame.subtract(run.store.cluster_rows("acl_reject", run.cluster_id))

@@ -45,6 +45,10 @@ class MergedRanges:
     cuts: dict[int, int]
     diverged: tuple[tuple[int, int], ...]
 
+    def cut_of(self, epoch: int | None) -> int:
+        """Return from which offset on records of an epoch are withdrawn; ``END`` for none."""
+        return END if epoch is None else self.cuts.get(epoch, END)
+
 
 @dataclass(frozen=True, slots=True)
 class Stretch:

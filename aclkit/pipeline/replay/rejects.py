@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
-from pyspark.sql import DataFrame
+from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from aclkit.pipeline.replay.intake import incoming_rejects
-from aclkit.warehouse.run import Run
+from aclkit.model.facts import REJECT, SourceRow
+from aclkit.runtime.frame import local_frame
 from aclkit.warehouse.schemas import TABLES
 
 
@@ -30,48 +30,51 @@ class Rejects:
     left: tuple[int, ...] = ()
 
 
-def known_rejects(run: Run) -> DataFrame:
-    """Return the rejects of sources that the run's cluster has."""
-    return run.store.cluster_rows("acl_reject", run.cluster_id).where("stage = 'source'")
-
-
-def stand_now(run: Run, rows: DataFrame, reread: Collection[str]) -> Rejects:
+def stand_now(known: DataFrame, incoming: DataFrame, reread: Collection[str]) -> Rejects:
     """Put the rejects of sources that were read whole in the place of those known of them.
 
     A file that was damaged, or was being written, has others when it is read again.
+
+    Args:
+        known: rows of ``acl_reject``, those of the replay aside.
+        incoming: those of the sources read now.
+        reread: which sources were read whole.
     """
-    columns = TABLES["acl_reject"].column_names
-    known = known_rejects(run).withColumn(
-        "is_stale", F.coalesce(F.col("source").isin(list(reread)), F.lit(False))
+    columns = known.columns
+    stale = F.coalesce(F.col("source").isin(list(reread)), F.lit(False))
+    standing = known.where(~stale).unionByName(incoming).distinct()
+    sides = known.withColumns({"is_stale": stale, "is_incoming": F.lit(False)}).unionByName(
+        incoming.withColumns({"is_stale": F.lit(False), "is_incoming": F.lit(True)})
     )
-    incoming = incoming_rejects(rows, run.cluster_id)
-    standing = known.where("NOT is_stale").select(*columns).unionByName(incoming).distinct()
-    ((is_new, gone),) = (
-        known.withColumn("is_incoming", F.lit(False))
-        .unionByName(incoming.withColumns({"is_stale": F.lit(False), "is_incoming": F.lit(True)}))
-        .groupBy(*columns)
-        .agg(
-            F.bool_or(~F.col("is_incoming")).alias("is_known"),
-            F.bool_or("is_incoming").alias("is_incoming"),
-            F.bool_or("is_stale").alias("is_stale"),
-        )
-        .select(
-            (F.col("is_incoming") & ~F.col("is_known")).alias("is_new"),
-            (F.col("is_stale") & ~F.col("is_incoming")).alias("is_gone"),
-            "log_offset",
-        )
-        .agg(
-            F.bool_or("is_new"),
-            F.collect_set(F.when(F.col("is_gone"), F.coalesce("log_offset", F.lit(-1)))),
-        )
-        .collect()
+    together = sides.groupBy(*columns).agg(
+        F.bool_and("is_incoming").alias("is_new"),
+        (F.bool_or("is_stale") & ~F.bool_or("is_incoming")).alias("is_gone"),
     )
+    of_gone = F.when(F.col("is_gone"), F.coalesce("log_offset", F.lit(-1)))
+    ((is_new, gone),) = together.agg(F.bool_or("is_new"), F.collect_set(of_gone)).collect()
     return Rejects(
         standing=standing,
         has_changed=bool(is_new or gone),
         gone=tuple(offset for offset in gone if offset >= 0),
         left=_offsets(standing) if gone else (),
     )
+
+
+def mended_offsets(rejects: DataFrame, goes: Column) -> tuple[list[int], list[int]]:
+    """Collect the offsets of the rejects that go, and of those that stay."""
+    named = rejects.where("log_offset IS NOT NULL")
+    rows = named.select("log_offset", goes.alias("goes")).distinct().collect()
+    return [r[0] for r in rows if r["goes"]], [r[0] for r in rows if not r["goes"]]
+
+
+def listing_rejects(spark: SparkSession, rows: Iterable[SourceRow], cluster_id: str) -> DataFrame:
+    """Make ``acl_reject`` rows of the rejects of a listing."""
+    rejects = [
+        (cluster_id, "source", r.source, r.position, r.log_offset, r.reason, r.raw, r.digest)
+        for r in rows
+        if r.kind == REJECT
+    ]
+    return local_frame(spark, rejects, TABLES["acl_reject"].ddl)
 
 
 def _offsets(rejects: DataFrame) -> tuple[int, ...]:

@@ -1,19 +1,23 @@
-"""Source rows of a log → facts, history and lifetimes of its cluster: one replay."""
+"""What is known of a cluster × the rows of a log or a listing → what to write. IO has no part."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass
-from typing import Final
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import reduce
+from operator import or_
+from typing import NamedTuple
 
-from pyspark.sql import DataFrame
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from aclkit.errors import DataError
 from aclkit.model.facts import SNAPSHOT
+from aclkit.model.findings import Finding
 from aclkit.model.log_findings import LOG_DIVERGED
-from aclkit.pipeline.replay import fold, intake, rejects, tables
+from aclkit.pipeline.replay import facts
 from aclkit.pipeline.replay.checks import contradiction, contradictions
+from aclkit.pipeline.replay.history import compute_history, describe_spans, spans_frame
+from aclkit.pipeline.replay.history_plan import HistoryPlan, plan_history
 from aclkit.pipeline.replay.ranges import (
     MergedRanges,
     Range,
@@ -23,14 +27,10 @@ from aclkit.pipeline.replay.ranges import (
     withdraw,
     without_snapshots,
 )
-from aclkit.pipeline.replay.timeline import Timeline, draw_timeline
-from aclkit.pipeline.replay.transactions import OPEN
-from aclkit.runtime.fail_points import fail_point
+from aclkit.pipeline.replay.rejects import stand_now
+from aclkit.pipeline.replay.transactions import Marker
+from aclkit.runtime.frame import Steps
 from aclkit.runtime.progress import step
-from aclkit.warehouse.run import INCOMPLETE, Run
-
-_WRITTEN: Final = "history_written"
-"""The count of a run that says whether history was computed in it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,256 +48,267 @@ class ReplayOptions:
     strict: bool = False
 
 
+class EpochMarker(NamedTuple):
+    """A transaction record that is known, and the epoch in which it was written."""
+
+    marker: Marker
+    epoch: int | None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ReplayResult:
-    """What a replay found.
+class KnownLog:
+    """What the tables hold of a cluster before a replay.
 
     Attributes:
-        head_offset: the state is known as of this offset (exclusive).
-        holes: offsets that could not be read.
-        bridged: offsets that a snapshot bridges: only what differs at their end is known.
-        alive: ACLs alive at the head.
-        facts: facts that were new.
-        rejects: rows that could not be used, of this source and of the replay.
-        exit_code: 0, or 3 for holes that were not accepted and rejects under ``strict``.
+        cluster_id: the cluster.
+        ranges: what has been read.
+        markers: the transaction records among the facts.
+        head: as of which offset its history was computed; None where it never was of these facts.
+        facts: ``acl_log``.
+        history: ``acl_history``.
+        rejects: ``acl_reject``, rows of the replay aside.
     """
 
-    head_offset: int
-    holes: tuple[tuple[int, int], ...]
-    bridged: tuple[tuple[int, int], ...]
-    alive: int
-    facts: int
-    rejects: int
-    exit_code: int
+    cluster_id: str
+    ranges: Sequence[Range]
+    markers: Sequence[EpochMarker]
+    head: int | None
+    facts: DataFrame
+    history: DataFrame
+    rejects: DataFrame
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Replayed:
+    """What a replay comes to; what is None, or empty, stays as it is.
+
+    Attributes:
+        plan: the way that history takes.
+        fact_count: facts that are new.
+        removed: which facts go.
+        moved: records whose ``txn_offset`` is another now.
+        added: facts that come.
+        tables: table → its rows.
+        ranges: what has been read now.
+        findings: what is wrong with the log.
+        notes: what a reader of the result must know, the plan's aside.
+    """
+
+    plan: HistoryPlan
+    fact_count: int
+    removed: Column | None = None
+    moved: DataFrame | None = None
+    added: DataFrame | None = None
+    tables: Mapping[str, DataFrame] = field(default_factory=dict)
+    ranges: Sequence[Range] | None = None
+    findings: Sequence[Finding] = ()
+    notes: Sequence[str] = ()
 
 
 def replay_log(
-    run: Run,
+    known: KnownLog,
     rows: DataFrame,
     options: ReplayOptions,
+    steps: Steps,
     *,
     reread: Collection[str] = (),
-    has_forgotten: bool = False,
-) -> ReplayResult:
+) -> Replayed:
     """Merge a log's source rows into the facts and compute history again.
 
     Args:
-        run: the run.
+        known: what is known.
         rows: source rows.
         options: what the user says.
+        steps: frames that are computed on the way; they are needed until all is written.
         reread: the sources that were read whole: what was rejected of them before, and is not
             now, is in them no more.
-        has_forgotten: facts were taken away in this run before.
 
     Raises:
-        DataError: the source contradicts what was read before; nothing is published then.
+        DataError: the source contradicts what was read before.
     """
-    incoming = tables.collect_ranges(rows)
-    published = tables.read_ranges(run.store, run.cluster_id)
     with step("comparing with what is known"):
-        rejected = rejects.stand_now(run, rows, reread)
-        known = readable_again(published, rejected.gone, rejected.left)
-        merged = merge_ranges(known, incoming)
-        spare = spare_snapshots(merged.ranges, known)
-        added = _take_in(run, rows, merged, known, incoming, spare)
-    fail_point("after-facts")
-    changed = bool(
-        has_forgotten
-        or added
-        or rejected.has_changed
-        or set(published) != set(without_snapshots(merged.ranges, spare))
-    )
-    timeline = write_history(run, merged.ranges, rejected.standing, options, changed=changed)
-    kept = without_snapshots(merged.ranges, _drop_explained(run, rows, timeline, spare))
-    if set(published) != set(kept):
-        tables.write_ranges(run, kept)
-    run.counts["facts_added"] = added
-    return result_of(run, timeline, added, options)
-
-
-def write_history(
-    run: Run,
-    ranges: Sequence[Range],
-    rejected: DataFrame,
-    options: ReplayOptions,
-    *,
-    changed: bool,
-) -> Timeline:
-    """Compute a cluster's history from its facts, and write it unless it is as before.
-
-    Args:
-        run: the run.
-        ranges: what was read.
-        rejected: what could not be used of the sources, known before or not.
-        options: what the user says.
-        changed: any of these, or the facts, are not those of the run before.
-    """
-    timeline = draw_timeline(
-        ranges,
-        tables.read_markers(run),
+        incoming = facts.incoming_rejects(rows, known.cluster_id)
+        rejected = stand_now(known.rejects, incoming, reread)
+        before = readable_again(known.ranges, rejected.gone, rejected.left)
+        taken = _take_in(known, rows, before, steps)
+    plan = plan_history(
+        taken.merged.ranges,
+        taken.markers,
         high_watermark=options.high_watermark,
         accept_holes=options.accept_holes,
     )
-    _note_timeline(run, timeline, options)
-    before = run.previous()
-    if changed or before is None or before.head_offset != run.head_offset:
-        with step("computing history"):
-            _write_lifetimes(run, timeline, rejected)
-        run.counts[_WRITTEN] = 1
-    return timeline
-
-
-def _take_in(
-    run: Run,
-    rows: DataFrame,
-    merged: MergedRanges,
-    known_ranges: Sequence[Range],
-    incoming_ranges: Sequence[Range],
-    spare: Collection[int],
-) -> int:
-    """Add the facts that are new, but for those of spare snapshots; return how many."""
-    store = run.store
-    stands = intake.not_withdrawn(merged.cuts)
-    known = store.cluster_rows("acl_log", run.cluster_id)
-    came = intake.incoming_facts(rows, run.cluster_id).where(stands)
-    is_spare = (F.col("fact") == SNAPSHOT) & F.col("log_offset").isin(list(spare))
-    compared = intake.compare(known.where(stands), came.where(~is_spare)).persist()
-    intake.refuse_conflicts(
-        compared,
-        withdraw(known_ranges, merged.cuts)[0],
-        withdraw(incoming_ranges, merged.cuts)[0],
+    is_same = not (taken.count or rejected.has_changed) and (
+        {*known.ranges} == {*without_snapshots(taken.merged.ranges, taken.spare)}
     )
-    _withdraw_facts(run, merged, known.where(~stands))
-    fresh = intake.new_facts(compared)
-    added = fresh.count()
-    if added:
-        store.append("acl_log", fresh)
-    compared.unpersist()
-    return added
-
-
-def _withdraw_facts(run: Run, merged: MergedRanges, withdrawn: DataFrame) -> None:
-    """Delete facts that a higher epoch has overwritten: they were never committed."""
-    if not merged.diverged:
-        return
-    if not withdrawn.isEmpty():
-        stands = intake.not_withdrawn(merged.cuts)
-        run.store.table("acl_log").delete((F.col("cluster_id") == run.cluster_id) & ~stands)
-        run.store.note_write("acl_log")
-    where = tables.describe_spans(merged.diverged)
-    run.findings.append(
-        LOG_DIVERGED.about(
-            f"offsets {where}",
-            f"offsets {where} were read with a lower epoch before: that tail was never "
-            "committed, and what it held is withdrawn",
-            fix=f"{LOG_DIVERGED.fix} Where the higher epoch never was the log's, take it back with "
-            f"--forget {merged.diverged[0][0]}-",
-        )
+    tables = tables_anew(known, taken.facts, rejected.standing, plan, steps, is_same=is_same)
+    history = tables.get("acl_history", known.history)
+    checked = _check_snapshots(taken, history, plan, is_new="acl_history" in tables)
+    ranges = without_snapshots(taken.merged.ranges, checked.dropped)
+    spans = spans_frame(rows.sparkSession, known.cluster_id, plan) if plan.spans else None
+    return Replayed(
+        plan=plan,
+        fact_count=taken.count,
+        removed=_removed(taken, checked),
+        moved=None if spans is None else facts.moved_records(taken.kept, spans),
+        added=_added(taken, checked, spans),
+        tables=tables,
+        ranges=None if {*known.ranges} == {*ranges} else ranges,
+        findings=[*_diverged(taken.merged), *(contradiction(*it) for it in checked.wrong.items())],
     )
 
 
-def _note_timeline(run: Run, timeline: Timeline, options: ReplayOptions) -> None:
-    """Tell in the run's row how far history goes and what it had to leave out."""
-    run.head_offset = timeline.itinerary.head
-    run.high_watermark = options.high_watermark
-    if options.high_watermark is None:
-        run.notes.append("no high watermark was given: every complete batch counts as committed")
-    run.notes.extend(map(_about_bridge, timeline.itinerary.bridged))
-    if timeline.itinerary.holes:
-        where = tables.describe_spans(timeline.itinerary.holes)
-        run.status = INCOMPLETE
-        run.notes.append(f"offsets {where} could not be read")
-    waiting = [span for span in timeline.spans if span.outcome == OPEN]
-    if waiting:
-        run.notes.append(
-            f"the transaction that began at offset {waiting[-1].begin} has not ended: "
-            "what it holds has no effect yet"
-        )
+def tables_anew(
+    known: KnownLog,
+    facts_now: DataFrame,
+    rejected: DataFrame,
+    plan: HistoryPlan,
+    steps: Steps,
+    *,
+    is_same: bool,
+) -> Mapping[str, DataFrame]:
+    """Compute a cluster's history from its facts, unless it is as before.
+
+    Args:
+        known: what was known.
+        facts_now: all facts there are now.
+        rejected: what could not be used of the sources, known before or not.
+        plan: the way that history takes.
+        steps: frames that are computed on the way.
+        is_same: none of these is another than in the run before.
+    """
+    if is_same and known.head == plan.itinerary.head:
+        return {}
+    with step("computing history"):
+        return compute_history(facts_now, rejected, plan, known.cluster_id, steps)
 
 
-def _about_bridge(bridge: tuple[int, int]) -> str:
-    """Say what is not known where history goes on with a snapshot."""
-    start, end = bridge
-    if start == 0:
-        return f"history begins with the snapshot at offset {end}: what was before is not known"
-    where = tables.describe_spans([bridge])
-    return (
-        f"offsets {where} are bridged by the snapshot at offset {end}: only what differs between "
-        "their beginning and their end is known"
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Taken:
+    """What is known and what comes, put together.
+
+    Attributes:
+        merged: the ranges of both.
+        spare: end offsets of snapshots that come and that the log explains: they are no facts.
+        kept: known facts that stand.
+        came: facts that come, known ones and those of spare snapshots among them.
+        fresh: those that are new.
+        count: how many.
+        markers: the transaction records of all.
+    """
+
+    merged: MergedRanges
+    spare: Collection[int]
+    kept: DataFrame
+    came: DataFrame
+    fresh: DataFrame
+    count: int
+    markers: Sequence[Marker]
+
+    @property
+    def facts(self) -> DataFrame:
+        """All facts there are now."""
+        return self.kept.unionByName(self.fresh)
+
+
+def _take_in(known: KnownLog, rows: DataFrame, before: Sequence[Range], steps: Steps) -> _Taken:
+    """Find the facts that are new, but for those of spare snapshots."""
+    incoming = facts.incoming_ranges(rows)
+    merged = merge_ranges(before, incoming)
+    spare = spare_snapshots(merged.ranges, before)
+    stands = facts.not_withdrawn(merged.cuts)
+    kept = known.facts.where(stands)
+    came = facts.incoming_facts(rows, known.cluster_id)
+    compared = facts.compare(kept, came.where(stands & ~_of_snapshots(spare)))
+    compared = steps.checkpoint(compared)
+    facts.refuse_conflicts(
+        compared, withdraw(before, merged.cuts)[0], withdraw(incoming, merged.cuts)[0]
+    )
+    fresh = facts.new_facts(compared)
+    count, markers = facts.count_facts(fresh)
+    standing = (m for m, epoch in known.markers if m.log_offset < merged.cut_of(epoch))
+    return _Taken(
+        merged=merged,
+        spare=spare,
+        kept=kept,
+        came=came,
+        fresh=fresh,
+        count=count,
+        markers=[*standing, *markers],
     )
 
 
-def _write_lifetimes(run: Run, timeline: Timeline, rejected: DataFrame) -> None:
-    store, cluster_id = run.store, run.cluster_id
-    facts = store.cluster_rows("acl_log", cluster_id).persist()
-    stretches = tables.stretches_frame(store, cluster_id, timeline)
-    spans = tables.spans_frame(store, cluster_id, timeline)
-    if timeline.spans:
-        tables.mend_txn_offsets(run, spans)
-    effects = fold.with_effect(facts, stretches, spans).persist()
-    store.replace_cluster("acl_history", fold.fold_acls(effects, stretches), cluster_id)
-    store.replace_cluster("resource_lifetime", fold.fold_resources(effects, stretches), cluster_id)
-    store.replace_cluster("principal_lifetime", fold.fold_users(effects, stretches), cluster_id)
-    all_rejected = rejected.unionByName(fold.reject_acls(effects, stretches)).unionByName(
-        tables.faults_frame(store, cluster_id, timeline)
-    )
-    store.replace_cluster("acl_reject", all_rejected, cluster_id)
-    effects.unpersist()
-    facts.unpersist()
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Checked:
+    """Snapshots that were held against the log.
+
+    Attributes:
+        wrong: end offset → the ACLs on which it and the log differ.
+        explained: end offsets of known ones that the log explains.
+        dropped: end offsets of all that are not kept.
+    """
+
+    wrong: Mapping[int, Sequence[str]]
+    explained: Collection[int]
+    dropped: Collection[int]
 
 
-def _drop_explained(
-    run: Run, rows: DataFrame, timeline: Timeline, spare: Collection[int]
-) -> set[int]:
-    """Check the snapshots that the log explains, and keep only those that contradict it.
+def _check_snapshots(
+    taken: _Taken, history: DataFrame, plan: HistoryPlan, *, is_new: bool
+) -> _Checked:
+    """Check the snapshots that the log explains: only those that contradict it are kept.
 
     The others say nothing that the log does not, and a broker makes new ones every hour: their
     facts are not kept, nor those of one that bridged a gap which has been read meanwhile.
 
     Args:
-        run: the run; history has been written.
-        rows: source rows.
-        timeline: the way through the log.
-        spare: end offsets of snapshots that are no facts yet.
-
-    Returns:
-        End offsets of the snapshots that are not kept.
+        taken: the facts.
+        history: rows of ``acl_history``.
+        plan: the way through the log.
+        is_new: history is another than before, so that known snapshots are checked again.
     """
-    store, cluster_id = run.store, run.cluster_id
-    known = set(timeline.itinerary.checks) - set(spare) if run.counts.get(_WRITTEN) else set()
-    checked = sorted(known | (set(timeline.itinerary.checks) & set(spare)))
-    if not checked:
-        return set(spare)
-    came = intake.incoming_facts(rows, cluster_id).where(
-        (F.col("fact") == SNAPSHOT) & F.col("log_offset").isin(list(spare))
+    checks, spare = {*plan.itinerary.checks}, {*taken.spare}
+    asked = checks if is_new else checks & spare
+    wrong: Mapping[int, Sequence[str]] = {}
+    if asked:
+        with step("checking snapshots against the log"):
+            listed = taken.facts.unionByName(taken.came.where(_of_snapshots(spare)))
+            wrong = contradictions(listed, history, sorted(asked))
+    return _Checked(
+        wrong=wrong,
+        explained=asked - spare - wrong.keys(),
+        dropped=(asked | spare) - wrong.keys(),
     )
-    with step("checking snapshots against the log"):
-        facts = store.cluster_rows("acl_log", cluster_id).unionByName(came)
-        history = store.cluster_rows("acl_history", cluster_id)
-        wrong = contradictions(facts, history, checked)
-    run.findings.extend(contradiction(*found) for found in wrong.items())
-    if kept := sorted(set(wrong) & set(spare)):
-        strays = came.where(F.col("log_offset").isin(kept))
-        store.append("acl_log", intake.new_facts(intake.compare(strays.limit(0), strays)))
-    if explained := sorted(known - set(wrong)):
-        tables.delete_snapshots(run, explained)
-    return (set(spare) | known) - set(wrong)
 
 
-def result_of(run: Run, timeline: Timeline, added: int, options: ReplayOptions) -> ReplayResult:
-    """Sum up a replay, in the run's row too."""
-    history = run.store.cluster_rows("acl_history", run.cluster_id)
-    alive = history.where(F.col("removed_offset").isNull()).count()
-    refused = run.store.cluster_rows("acl_reject", run.cluster_id).count()
-    run.counts |= {"acls_alive": alive, "rejects": refused}
-    holes = timeline.itinerary.holes
-    is_unusable = bool(holes and not options.accept_holes) or bool(refused and options.strict)
-    return ReplayResult(
-        head_offset=timeline.itinerary.head,
-        holes=holes,
-        bridged=timeline.itinerary.bridged,
-        alive=alive,
-        facts=added,
-        rejects=refused,
-        exit_code=DataError.exit_code if is_unusable else 0,
+def _removed(taken: _Taken, checked: _Checked) -> Column | None:
+    """Return which facts go: those that a higher epoch has overwritten, and what is explained."""
+    gone = [~facts.not_withdrawn(taken.merged.cuts)] if taken.merged.diverged else []
+    gone += [_of_snapshots(checked.explained)] if checked.explained else []
+    return reduce(or_, gone) if gone else None
+
+
+def _added(taken: _Taken, checked: _Checked, spans: DataFrame | None) -> DataFrame | None:
+    """Return the facts that come, those of snapshots that contradict the log among them."""
+    fresh = taken.fresh if spans is None else facts.with_txn_offset(taken.fresh, spans)
+    kept = {*taken.spare} & checked.wrong.keys()
+    added = [fresh] if taken.count else []
+    added += [facts.once(taken.came.where(_of_snapshots(kept)))] if kept else []
+    return reduce(DataFrame.unionByName, added) if added else None
+
+
+def _of_snapshots(end_offsets: Iterable[int]) -> Column:
+    return (F.col("fact") == SNAPSHOT) & F.col("log_offset").isin(list(end_offsets))
+
+
+def _diverged(merged: MergedRanges) -> Iterator[Finding]:
+    """Yield a finding on facts that a higher epoch has overwritten: they were never committed."""
+    if not merged.diverged:
+        return
+    where = describe_spans(merged.diverged)
+    yield LOG_DIVERGED.about(
+        f"offsets {where}",
+        f"offsets {where} were read with a lower epoch before: that tail was never "
+        "committed, and what it held is withdrawn",
+        fix=f"{LOG_DIVERGED.fix} Where the higher epoch never was the log's, take it back with "
+        f"--forget {merged.diverged[0][0]}-",
     )

@@ -14,6 +14,7 @@ from aclkit.model.facts import ABORT_TXN, BEGIN_TXN, END_TXN
 COMMITTED: Final = "committed"
 ABORTED: Final = "aborted"
 OPEN: Final = "open"
+MARKERS: Final = (BEGIN_TXN, END_TXN, ABORT_TXN)
 
 
 class Marker(NamedTuple):

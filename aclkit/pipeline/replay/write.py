@@ -23,21 +23,22 @@ from aclkit.model.facts import (
     WRITTEN,
     SourceRow,
 )
-from aclkit.pipeline.replay import tables
-from aclkit.pipeline.replay.changes import Change
-from aclkit.pipeline.replay.command import Intake, resolve_cluster
+from aclkit.pipeline.replay.changes import AclChange
+from aclkit.pipeline.replay.cluster import resolve_cluster
+from aclkit.pipeline.replay.intake import Intake
+from aclkit.pipeline.replay.job import record
 from aclkit.pipeline.replay.ranges import is_written_here
 from aclkit.pipeline.replay.replay import ReplayOptions, replay_log
-from aclkit.runtime.frame import local_frame
-from aclkit.warehouse.codecs import ACL_COLUMNS, acl_of
+from aclkit.pipeline.replay.tables import ReplayTables, read_clusters
+from aclkit.runtime.frame import Steps, local_frame
 from aclkit.warehouse.run import Run
 
-_NO_SOURCE: Final = Intake(sources=(), items=(), cluster_ids=frozenset())
+_NO_SOURCE: Final = Intake(sources=())
 
 
 def write_change(
-    run: Run, cluster: str | None, decide: Callable[[Sequence[Acl]], Change]
-) -> Change:
+    run: Run, cluster: str | None, decide: Callable[[Sequence[Acl]], AclChange]
+) -> AclChange:
     """Write what ``decide`` makes of the ACLs alive, as records that begin at the head.
 
     The run holds the warehouse's lock since before the head is read, so two writers never give
@@ -46,20 +47,25 @@ def write_change(
     Raises:
         UsageError: the cluster follows a log or listings.
     """
-    run.cluster_id = resolve_cluster(run, _NO_SOURCE, cluster)
-    known = tables.read_ranges(run.store, run.cluster_id)
-    if not is_written_here(known, lambda: tables.count_written(run)):
+    run.cluster_id = resolve_cluster(read_clusters(run.store), _NO_SOURCE, cluster)
+    tables, before = ReplayTables(run.store, run.cluster_id), run.previous()
+    known = tables.read(before.head_offset if before else None)
+    if not is_written_here(known.ranges, tables.count_written):
         raise UsageError(f"cluster {run.cluster_id!r} follows the log or the listings it came from")
-    change = decide(_alive(run))
-    rows = records_of(change, max((r.to_offset for r in known), default=0), datetime.now(UTC))
-    if rows:
-        frame = local_frame(run.store.spark, [astuple(row) for row in rows], SPARK_DDL)
+    change = decide(tables.acls())
+    head = max((r.to_offset for r in known.ranges), default=0)
+    if rows := records_of(change, head, datetime.now(UTC)):
         # All that is written here is committed.
-        replay_log(run, frame, ReplayOptions(high_watermark=rows[-1].to_offset))
+        options = ReplayOptions(high_watermark=rows[-1].to_offset)
+        frame = local_frame(run.store.spark, [astuple(row) for row in rows], SPARK_DDL)
+        with Steps() as steps:
+            done = replay_log(known, frame, options, steps)
+            tables.write(done)
+        record(run, done, options, *tables.counts())
     return change
 
 
-def records_of(change: Change, head: int, at: datetime) -> list[SourceRow]:
+def records_of(change: AclChange, head: int, at: datetime) -> list[SourceRow]:
     """Return the records of a change from the head on, removals first, and their range."""
     base = SourceRow(kind=FACT, source=WRITTEN, fact=RECORD, log_time=at)
     gone = [replace(base, record_type=REMOVE_ACL, acl_id=acl.acl_id) for acl in change.removed]
@@ -83,9 +89,3 @@ def records_of(change: Change, head: int, at: datetime) -> list[SourceRow]:
             )
         )
     return rows
-
-
-def _alive(run: Run) -> list[Acl]:
-    history = run.store.cluster_rows("acl_history", run.cluster_id)
-    alive = history.where("removed_offset IS NULL").select(*ACL_COLUMNS).orderBy("acl_id")
-    return list(map(acl_of, alive.collect()))

@@ -3,68 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Final
 
 from aclkit.errors import UsageError
-from aclkit.model.facts import SNAPSHOT
 from aclkit.model.semantics import BrokerSettings
-from aclkit.pipeline.replay.ranges import Range, plan
+from aclkit.pipeline.replay.ranges import END, Range
+from aclkit.questions.query.timeline import (
+    Settings,
+    Timeline,
+    draw_timeline,
+    note_on_settings,
+    settings_of,
+)
 from aclkit.warehouse.job_run import PublishedRun
 from aclkit.warehouse.published import Published, run_settings
 from aclkit.warehouse.sql import fetch
 from aclkit.warehouse.tables import Tables
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Settings:
-    """Settings of the brokers.
-
-    Attributes:
-        offset: the state as of this offset, and every later one, is under them.
-        since: when a run first saw them; None where no table says so.
-        broker: the settings.
-    """
-
-    offset: int
-    since: datetime | None
-    broker: BrokerSettings
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Timeline:
-    """What is known of a cluster's past.
-
-    Attributes:
-        head: the offset as of which the published decisions are.
-        newest: the offset up to which the log was read.
-        jumps: (from, to) of snapshots that history goes on with: what lies between is unknown.
-        holes: (from, to) of offsets that could not be read and that history passes over.
-        settings: of the brokers, the oldest first; those are taken for the time before them too,
-            of which nothing is known.
-    """
-
-    head: int
-    newest: int
-    jumps: tuple[tuple[int, int], ...]
-    holes: tuple[tuple[int, int], ...]
-    settings: tuple[Settings, ...]
-
-    @property
-    def first(self) -> int:
-        """The state is known from this offset on; 0 is the log's beginning."""
-        return next((end for start, end in sorted((*self.jumps, *self.holes)) if start == 0), 0)
-
-    def settings_at(self, offset: int) -> Settings:
-        """Return the settings as of an offset."""
-        seen = [item for item in self.settings if item.offset <= offset]
-        return seen[-1] if seen else self.settings[0]
-
-    def settings_by(self, time: datetime) -> Settings:
-        """Return the settings that a run had seen by a time."""
-        seen = [item for item in self.settings if item.since is not None and item.since <= time]
-        return seen[-1] if seen else self.settings[0]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,17 +50,10 @@ def read_timeline(connection: Tables, published: Published, run: PublishedRun) -
     """
     ranges = [Range(*row) for row in fetch(connection, _RANGES, [run.cluster_id])]
     newest = published.last_run(run.cluster_id).head_offset
-    newest = _END if newest is None else newest
-    way = plan(ranges, accept_holes=True)
-    snapshots = (stretch for stretch in way.stretches if stretch.fact == SNAPSHOT)
-    jumps = tuple((s.from_offset, s.to_offset) for s in snapshots if s.to_offset <= newest)
-    return Timeline(
-        head=newest if run.head_offset is None else run.head_offset,
-        newest=newest,
-        jumps=jumps,
-        holes=tuple(hole for hole in way.holes if hole[1] <= newest),
-        settings=_read_settings(connection, run, newest, jumps),
-    )
+    newest = END if newest is None else newest
+    head = newest if run.head_offset is None else run.head_offset
+    timeline = draw_timeline(ranges, (), head=head, newest=newest)
+    return replace(timeline, settings=_read_settings(connection, run, timeline))
 
 
 def find_moment(
@@ -146,17 +95,6 @@ def times_of(connection: Tables, cluster_id: str, offsets: Sequence[int]) -> dic
     """Read the times of records, by offset, where the log says them."""
     rows = fetch(connection, _TIMES, [cluster_id, list(offsets)])
     return {offset: time for offset, time in rows if time is not None}
-
-
-def note_on_settings(timeline: Timeline) -> str | None:
-    """Write since when the settings are known; None where no table says so."""
-    since = timeline.settings[0].since
-    if since is None:
-        return None
-    return (
-        f"super.users and allow.everyone are known since {since.isoformat()}Z only; "
-        "those of then are taken for the time before too"
-    )
 
 
 def note_on_hole(start: int, end: int) -> str:
@@ -203,25 +141,19 @@ def _first_after(
 
 
 def _read_settings(
-    connection: Tables, run: PublishedRun, newest: int, jumps: Sequence[tuple[int, int]]
+    connection: Tables, run: PublishedRun, timeline: Timeline
 ) -> tuple[Settings, ...]:
     """Read the settings of all times; the first ones also stand for the time before them."""
-    settings: list[Settings] = []
-    for since, users, allow_everyone in fetch(connection, _SETTINGS, [run.cluster_id]):
-        broker = BrokerSettings(
-            super_users=frozenset(users or ()), allow_everyone=bool(allow_everyone)
-        )
-        later = _first_after(connection, run, jumps, newest, since)
-        settings.append(
-            Settings(offset=newest if later is None else later, since=since, broker=broker)
-        )
+    newest, settings = timeline.newest, []
+    for row in fetch(connection, _SETTINGS, [run.cluster_id]):
+        later = _first_after(connection, run, timeline.jumps, newest, row[0])
+        settings.append(settings_of(row, newest if later is None else later))
     if not settings:
         broker, _ = run_settings(run)
         settings.append(Settings(offset=0, since=None, broker=broker))
     return tuple(settings)
 
 
-_END: Final = 2**63 - 1
 _RANGES: Final = (
     "SELECT from_offset, to_offset, epoch, fact FROM log_range WHERE cluster_id = ? ORDER BY ALL"
 )

@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import Final
 
 from aclkit.model.acl import ANY_OTHER, Acl, Request
-from aclkit.questions.query.as_of import note_on_hole, note_on_settings
+from aclkit.questions.query.as_of import note_on_hole
 from aclkit.questions.query.history import (
     ADDED,
     LOG_START,
@@ -20,6 +20,7 @@ from aclkit.questions.query.history import (
     History,
     Interval,
 )
+from aclkit.questions.query.timeline import note_on_settings
 from aclkit.questions.query.why import MOST_OTHERS, Why
 from aclkit.rules.decide.rules import (
     ALLOWED,

@@ -8,7 +8,7 @@ from typing import Final
 from aclkit.model.acl import Acl
 from aclkit.questions.usage.clock import Span, to_datetime
 from aclkit.questions.usage.line import Statement
-from aclkit.questions.usage.past import Held, Past, Rulings, rule_texts
+from aclkit.questions.usage.past import ClusterPast, Held, Rulings, rule_texts
 from aclkit.rules.decide.rules import MATCHING_ACL, Ruling
 
 AGREE: Final = "agree"
@@ -35,7 +35,9 @@ class Verdict:
     reason: str | None = None
 
 
-def check(statement: Statement, span: Span, past: Past, rulings: Rulings, skew: int) -> Verdict:
+def check(
+    statement: Statement, span: Span, past: ClusterPast, rulings: Rulings, skew: int
+) -> Verdict:
     """Compare a line with the ruling in force at its time: decision, rule and deciding ACL.
 
     A line within ``skew`` of a change that would alter this very decision, in decision or rule,
@@ -77,13 +79,13 @@ def _outcome(held: Held) -> tuple[str, str]:
 
 
 def _close(possible: tuple[Held, ...]) -> str:
-    """Say what lies too near."""
+    """Write which change lies too near."""
     since = possible[-1].since[1]
     either = " or ".join(dict.fromkeys(f"{d} by {r}" for d, r in map(_outcome, possible)))
     return f"too close to the change at {to_datetime(since):%Y-%m-%dT%H:%M:%S.%fZ}: {either}"
 
 
-def _named_acl(statement: Statement, span: Span, past: Past, held: Held) -> str | None:
+def _named_acl(statement: Statement, span: Span, past: ClusterPast, held: Held) -> str | None:
     """Return the id of the ACL that a line names, of several the one that decides now, or lives."""
     if statement.rule != MATCHING_ACL:
         return None

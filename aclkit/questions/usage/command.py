@@ -7,18 +7,27 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, Final
 
+from pyspark.sql import DataFrame
+
 from aclkit.model.findings import Finding
 from aclkit.model.log_findings import AUTHORIZER_LOG_MISMATCH
 from aclkit.model.resource import Resource
-from aclkit.questions.usage import tables
+from aclkit.questions.query.timeline import Timeline, note_on_settings
 from aclkit.questions.usage.check import MISMATCH, UNDETERMINED, UNREADABLE
-from aclkit.questions.usage.clock import to_datetime
 from aclkit.questions.usage.coverage import Coverage, describe
-from aclkit.questions.usage.frames import collect_rows, judge, uses
-from aclkit.questions.usage.grants import UNKNOWN, Grant, find_unused, judge_grants
-from aclkit.questions.usage.past import Past
+from aclkit.questions.usage.frames import judge
+from aclkit.questions.usage.grants import UNKNOWN, Grant, find_unused
+from aclkit.questions.usage.lines import (
+    Disagreement,
+    count_verdicts,
+    coverage_of,
+    disagreements,
+    grants_of,
+    readable,
+    worst_lines,
+)
 from aclkit.questions.usage.source import read_log
-from aclkit.questions.usage.state import read_past
+from aclkit.questions.usage.tables import ACCESS_LOG, UsageTables
 from aclkit.runtime.frame import checkpoint
 from aclkit.runtime.progress import step
 from aclkit.warehouse.run import Run
@@ -66,48 +75,45 @@ class UsageResult:
 
 
 def check_usage(run: Run, options: UsageOptions) -> UsageResult:
-    """Read the log, check each line, and say which grants are used; the caller publishes."""
-    past = read_past(run)
-    skew = round(options.skew.total_seconds() * 1_000_000)
+    """Read the log, check each line, and say which grants are used; the caller publishes.
+
+    Raises:
+        UsageError: no run has said what super.users and allow.everyone were.
+    """
+    tables = UsageTables(run.store, run.cluster_id)
+    past = tables.read_past(run.head_offset)
     with step(f"reading {len(options.paths):,} files and checking their lines"):
         read = read_log(run.store.spark, options.paths, options.zone)
+        skew = round(options.skew.total_seconds() * 1_000_000)
         lines = checkpoint(judge(read, past, run.cluster_id, skew)).select("line.*")
-    counts = tables.count_verdicts(lines)
     with step("writing access_log"):
-        tables.merge_lines(run, lines)
-    coverage = tables.read_coverage(run)
+        tables.merge_lines(lines)
+    # Use is asked of all lines, those of earlier runs too.
+    known = readable(tables.rows(ACCESS_LOG))
+    coverage = coverage_of(known)
     with step("looking for unused grants"):
-        grants = _grants(run, past, coverage, options.days)
-        tables.write_usage(run, grants)
-    mismatches = tables.disagreements(lines, MOST_FINDINGS)
-    run.findings.extend(_mismatch(one, past) for one in mismatches)
-    run.findings.extend(find_unused(grants))
-    run.counts.update({f"lines_{verdict}": count for verdict, count in counts.items()})
-    run.notes.extend(_notes(past, coverage, grants, options))
+        grants = grants_of(known, past, coverage, options.days)
+        tables.write_usage(grants)
+    result = _result_of(lines, coverage, grants)
+    run.findings += (_mismatch(one) for one in disagreements(lines, MOST_FINDINGS))
+    run.findings += find_unused(grants)
+    run.counts |= {f"lines_{verdict}": count for verdict, count in result.counts.items()}
+    run.notes += _notes(past.timeline, coverage, grants, options)
+    return result
+
+
+def _result_of(lines: DataFrame, coverage: Coverage, grants: Sequence[Grant]) -> UsageResult:
     asking = (MISMATCH, UNDETERMINED, UNREADABLE)
     return UsageResult(
-        counts=counts,
-        examples={each: tables.worst_lines(lines, each, MOST_EXAMPLES) for each in asking},
+        counts=count_verdicts(lines),
+        examples={each: worst_lines(lines, each, MOST_EXAMPLES) for each in asking},
         coverage=coverage,
         grants=grants,
     )
 
 
-def _grants(run: Run, past: Past, coverage: Coverage, days: float) -> list[Grant]:
-    alive = [life for life in past.lives if life.is_alive(past.timeline.head)]
-    matched = collect_rows(uses(tables.allowed_requests(run), past))
-    named = tables.read_uses(run, coverage.last - timedelta(days=days)) if coverage.last else {}
-    return judge_grants(
-        (life for life in alive if life.acl.is_allow),
-        named,
-        {acl_id: to_datetime(at).replace(tzinfo=None) for acl_id, at in matched},
-        coverage,
-        days,
-    )
-
-
-def _mismatch(found: tables.Disagreement, past: Past) -> Finding:
-    """Say that brokers did not decide as their ACLs say."""
+def _mismatch(found: Disagreement) -> Finding:
+    """Return the finding that brokers did not decide as their ACLs say."""
     principal, host, operation, resource_type, name = found.request
     resource = Resource(resource_type, name)
     said = f"{found.decision} by {found.rule}"
@@ -120,16 +126,14 @@ def _mismatch(found: tables.Disagreement, past: Past) -> Finding:
 
 
 def _notes(
-    past: Past, coverage: Coverage, grants: Iterable[Grant], options: UsageOptions
+    timeline: Timeline, coverage: Coverage, grants: Iterable[Grant], options: UsageOptions
 ) -> Iterator[str]:
     """Yield what a reader of the result must know."""
     yield describe(coverage, options.days)
-    since = past.timeline.settings[0].since
-    if since is not None and coverage.first is not None and coverage.first < since:
-        yield (
-            f"super.users and allow.everyone are known since {since.isoformat()}Z only; those of "
-            "then are taken for the lines before too"
-        )
+    since = timeline.settings[0].since
+    note = note_on_settings(timeline)
+    if note and since is not None and coverage.first is not None and coverage.first < since:
+        yield note
     if coverage.silent_files and coverage.allowed_lines:
         yield f"without ALLOWED lines: {_some(coverage.silent_files)}; use there is not known"
     if options.others:

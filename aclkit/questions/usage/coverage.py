@@ -113,7 +113,7 @@ def find_gaps(stretches: Iterable[Gap]) -> tuple[Gap, ...]:
 
 
 def describe(coverage: Coverage, days: float) -> str:
-    """Say in a sentence or two what is covered."""
+    """Write in a sentence or two what is covered."""
     if coverage.first is None or coverage.last is None:
         return "The log holds no readable line: nothing is known of any use."
     told = [

@@ -13,7 +13,7 @@ from aclkit.questions.usage.line import Statement, read_statement
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
+class LogEntry:
     """What a logger wrote at once.
 
     Attributes:
@@ -36,7 +36,7 @@ class Entry:
     is_ambiguous: bool = False
 
 
-def read_entries(lines: Iterable[bytes], clock: Clock) -> Iterator[Entry]:
+def read_entries(lines: Iterable[bytes], clock: Clock) -> Iterator[LogEntry]:
     """Read all entries of a file.
 
     An entry is a line; only where names hold line breaks it is several: a line that begins with
@@ -45,25 +45,25 @@ def read_entries(lines: Iterable[bytes], clock: Clock) -> Iterator[Entry]:
     line break, and it is not known who was meant. Empty lines are none, but in a name.
     """
     naming = _Naming()
-    group: list[_Line] = []
+    group: list[_RawLine] = []
     for position, raw in enumerate(lines, start=1):
         entry = read_entry(raw.rstrip(_BREAKS), position, clock)
         if group and (entry.span is not None or len(group) == MOST_LINES):
             yield from naming.names(_put_together(group, clock))
             group = []
-        group.append(_Line(entry, raw if raw.endswith(b"\n") else raw + b"\n"))
+        group.append(_RawLine(entry, raw if raw.endswith(b"\n") else raw + b"\n"))
     yield from naming.names(_put_together(group, clock))
 
 
 @dataclass(frozen=True, slots=True)
-class _Line:
+class _RawLine:
     """A line read by itself, and its bytes with their end."""
 
-    entry: Entry
+    entry: LogEntry
     raw: bytes
 
 
-def _put_together(group: list[_Line], clock: Clock) -> list[Entry]:
+def _put_together(group: list[_RawLine], clock: Clock) -> list[LogEntry]:
     """Return the entries of lines of which only the first may have a time."""
     alone = [line.entry for line in group]
     if len(group) < 2 or not (alone[0].statement or alone[0].problem == CUT_SHORT):
@@ -81,12 +81,12 @@ def _put_together(group: list[_Line], clock: Clock) -> list[Entry]:
     return [whole, *alone[size:]]
 
 
-def _ambiguous(entry: Entry) -> Entry:
+def _ambiguous(entry: LogEntry) -> LogEntry:
     problem = "names in it hold Kafka's own words, so that it can be read in several ways"
     return replace(entry, statement=None, problem=problem, is_ambiguous=True)
 
 
-def read_entry(line: bytes, position: int, clock: Clock) -> Entry:
+def read_entry(line: bytes, position: int, clock: Clock) -> LogEntry:
     """Read the bytes of one entry; its ``line_id`` is that of the text alone."""
     digest = hashlib.sha256(line).hexdigest()[:_ID]
     try:
@@ -95,8 +95,8 @@ def read_entry(line: bytes, position: int, clock: Clock) -> Entry:
         shown = line[:LONGEST].decode(errors="replace")
         problem = "expected UTF-8, found other bytes"
         span = clock.read(shown)
-        return Entry(position=position, line_id=digest, text=shown, span=span, problem=problem)
-    entry = Entry(position=position, line_id=digest, text=text[:LONGEST])
+        return LogEntry(position=position, line_id=digest, text=shown, span=span, problem=problem)
+    entry = LogEntry(position=position, line_id=digest, text=text[:LONGEST])
     span = clock.read(text.removeprefix("\ufeff"))
     if len(text) > LONGEST:
         return replace(entry, span=span, problem=f"longer than {LONGEST:,} letters")
@@ -121,11 +121,11 @@ class _Naming:
         self._span: Span | None = None
         self._seen: dict[str, int] = {}
 
-    def names(self, entries: Iterable[Entry]) -> Iterator[Entry]:
+    def names(self, entries: Iterable[LogEntry]) -> Iterator[LogEntry]:
         """Name all but empty lines."""
         return (self.name(entry) for entry in entries if entry.text)
 
-    def name(self, entry: Entry) -> Entry:
+    def name(self, entry: LogEntry) -> LogEntry:
         """Give an entry the number that it has among the equal ones of its time."""
         if entry.span != self._span or len(self._seen) > _MOST_SEEN:
             self._span, self._seen = entry.span, {}

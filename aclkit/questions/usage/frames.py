@@ -19,12 +19,12 @@ from pyspark.sql.types import StructType
 from aclkit.model.acl import Request
 from aclkit.questions.usage.check import UNDETERMINED, UNREADABLE, Verdict, check
 from aclkit.questions.usage.line import Statement
-from aclkit.questions.usage.past import Past, Rulings, rulings_of
+from aclkit.questions.usage.past import ClusterPast, Rulings, rulings_of
 from aclkit.questions.usage.source import COLUMNS, REQUEST, STATEMENT
 from aclkit.warehouse.schemas import TABLES
 
 
-def judge(entries: DataFrame, past: Past, cluster_id: str, skew: int) -> DataFrame:
+def judge(entries: DataFrame, past: ClusterPast, cluster_id: str, skew: int) -> DataFrame:
     """Check entries against the past: one column, ``line``, with a row of ``access_log``.
 
     The lines of one request, whatever its host, come together, so that it is decided once for
@@ -47,7 +47,7 @@ def judge(entries: DataFrame, past: Past, cluster_id: str, skew: int) -> DataFra
     return together.select(judged(*COLUMNS).alias("line"))
 
 
-def uses(requests: DataFrame, past: Past) -> DataFrame:
+def uses(requests: DataFrame, past: ClusterPast) -> DataFrame:
     """Return which grants could have allowed requests too: acl_id, and when last (``at``).
 
     Args:
@@ -133,8 +133,8 @@ def _request(values: list[str]) -> Request:
 
 
 @lru_cache(maxsize=1)
-def _load(payload: bytes) -> Past:
-    past: Past = pickle.loads(payload)  # noqa: S301 -- this job pickled it itself
+def _load(payload: bytes) -> ClusterPast:
+    past: ClusterPast = pickle.loads(payload)  # noqa: S301 -- this job pickled it itself
     return past
 
 

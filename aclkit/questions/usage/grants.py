@@ -53,7 +53,7 @@ def judge_grants(
     coverage: Coverage,
     days: float,
 ) -> list[Grant]:
-    """Say of each grant whether it was used in the ``days`` up to the newest line.
+    """Judge of each grant whether it was used in the ``days`` up to the newest line.
 
     Without any ALLOWED line the answer is ``unknown``. So it is for what no line speaks of where a
     file of the window has none: its broker may have logged at INFO, and allowed it. A grant that is
@@ -110,7 +110,7 @@ def find_unused(grants: Iterable[Grant]) -> Iterator[Finding]:
 def _usage(
     life: Lifetime, use: Use | None, matched: datetime | None, window: datetime | None
 ) -> str | None:
-    """Say what lines say of a grant; None where none speaks of it."""
+    """Return what lines say of a grant; None where none speaks of it."""
     if window is None:
         return UNKNOWN
     if life.added_at is None or life.added_at > window:

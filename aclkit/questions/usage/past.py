@@ -15,9 +15,9 @@ from typing import Final
 from aclkit.kafka.authorizer.audit import Wording, rule_text
 from aclkit.model.acl import ANY_OTHER, Request
 from aclkit.model.semantics import KAFKA, BrokerSettings
-from aclkit.questions.query.as_of import Settings, Timeline
 from aclkit.questions.query.history import fold_access
 from aclkit.questions.query.lifetimes import Lifetime
+from aclkit.questions.query.timeline import Settings, Timeline
 from aclkit.questions.usage.clock import Span, to_micros
 from aclkit.rules.decide.rules import Ruling, answers
 from aclkit.rules.patterns.trie import PatternIndex
@@ -28,7 +28,7 @@ END: Final = 2**62
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Past:
+class ClusterPast:
     """All that is known of a cluster's past.
 
     Attributes:
@@ -108,12 +108,12 @@ class Rulings:
 
 
 def build_past(
-    lives: Sequence[Lifetime],
+    lives: Iterable[Lifetime],
     timeline: Timeline,
     times: Iterable[tuple[int, int | None]],
     *,
     is_listed: bool = False,
-) -> Past:
+) -> ClusterPast:
     """Make a past out of what the tables hold.
 
     Args:
@@ -124,6 +124,7 @@ def build_past(
         is_listed: the cluster follows listings: what differs between two of them came at any
             time between.
     """
+    lives = tuple(lives)
     patterns = (
         (at, life.acl.resource_type, life.acl.pattern_type, life.acl.resource_name)
         for at, life in enumerate(lives)
@@ -136,8 +137,8 @@ def build_past(
     passed = _Passed(times, is_listed=is_listed)
     wanted = {life.effective_offset for life in lives} | {life.removed_offset for life in lives}
     wanted.add(timeline.first - 1)
-    return Past(
-        lives=tuple(lives),
+    return ClusterPast(
+        lives=lives,
         index=PatternIndex.build(patterns, KAFKA),
         below={kind: tuple(some) for kind, some in below.items()},
         timeline=timeline,
@@ -147,7 +148,7 @@ def build_past(
     )
 
 
-def rulings_of(past: Past, request: Request) -> Rulings:
+def rulings_of(past: ClusterPast, request: Request) -> Rulings:
     """Decide a request at all times."""
     lives = past.reaching(request)
     below = past.below.get(request.resource_type, ()) if request.resource_name < "*" else ()
@@ -170,7 +171,7 @@ def rule_texts(ruling: Ruling) -> tuple[str, ...]:
 
 
 def _fold(
-    past: Past,
+    past: ClusterPast,
     request: Request,
     lives: Sequence[Lifetime],
     below: Sequence[Lifetime],

@@ -16,7 +16,7 @@ from aclkit.model.acl import Request
 from aclkit.pipeline.sources.files import shown
 from aclkit.pipeline.sources.masking import mask_text
 from aclkit.questions.usage.clock import Clock, parse_zone
-from aclkit.questions.usage.entry import Entry, read_entries
+from aclkit.questions.usage.entry import LogEntry, read_entries
 from aclkit.questions.usage.line import Statement
 from aclkit.questions.usage.log_file import DamagedLogError, read_lines
 
@@ -40,7 +40,7 @@ COLUMNS: Final = (
 )  # fmt: skip
 """The columns of an entry; those of what it says are null where it cannot be read."""
 
-_DDL: Final = ", ".join(f"{name} {_TYPES.get(name, _TEXT)[0]}" for name in COLUMNS)
+DDL: Final = ", ".join(f"{name} {_TYPES.get(name, _TEXT)[0]}" for name in COLUMNS)
 _ARROW: Final = pa.schema([(name, _TYPES.get(name, _TEXT)[1]) for name in COLUMNS])
 
 
@@ -61,7 +61,7 @@ class AuthorizerLogSource(DataSource):
 
     def schema(self) -> str:
         """Return the columns of an entry."""
-        return _DDL
+        return DDL
 
     def reader(self, schema: object) -> DataSourceReader:
         """Return the reader of the given files."""
@@ -101,11 +101,12 @@ def read_file(path: str, zone: str) -> Iterator[tuple[Any, ...]]:
         yield _row(source, entry)
     if damage:
         problem = f"the rest of the gzipped file cannot be read: {damage[0]}"
-        rest = Entry(position=position + 1, line_id=f"damaged {source}", text="", problem=problem)
+        line_id = f"damaged {source}"
+        rest = LogEntry(position=position + 1, line_id=line_id, text="", problem=problem)
         yield _row(source, rest)
 
 
-def _row(source: str, entry: Entry) -> tuple[Any, ...]:
+def _row(source: str, entry: LogEntry) -> tuple[Any, ...]:
     statement, span = entry.statement, entry.span or (None, None)
     said: tuple[Any, ...] = (None,) * (len(REQUEST) + len(STATEMENT))
     if statement is not None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from aclkit.audit.findings.registry import KINDS
-from aclkit.model.findings import SCOPES, SEVERITIES, bounded
+from aclkit.model.findings import EVERY_NAME, INVENTORY, SEVERITIES, bounded
 from tests.documents import findings_markdown
 
 ROOT = Path(__file__).parents[3]
@@ -29,7 +29,7 @@ def test_a_kind_says_what_it_means_and_how_to_mend_it(kind):
     assert kind.severity.split(";")[0].split()[0] in SEVERITIES
     assert kind.meaning.endswith(".")
     assert kind.fix
-    assert kind.holds_for in SCOPES
+    assert kind.holds_for in (EVERY_NAME, INVENTORY)
 
 
 def test_every_finder_of_the_package_is_on_the_page():

@@ -12,7 +12,7 @@ from aclkit.audit.findings.facts import AuditInput, Life
 from aclkit.audit.findings.readings import DUPLICATE_ACL, READS_DIFFERENTLY, UNKNOWN_CODE
 from aclkit.audit.findings.registry import KINDS, find_all
 from aclkit.model.acl import Acl
-from aclkit.model.findings import SCOPES, SEVERITIES
+from aclkit.model.findings import EVERY_NAME, INVENTORY, SEVERITIES
 from aclkit.model.log_findings import (
     AUTHORIZER_LOG_MISMATCH,
     LOG_DIVERGED,
@@ -181,7 +181,7 @@ def test_every_finding_on_the_sample_is_of_a_kind_and_says_what_it_holds_for():
         assert finding.finding in KINDS
         assert finding.severity in SEVERITIES
         assert finding.severity in KINDS[finding.finding].severity
-        assert finding.holds_for in SCOPES
+        assert finding.holds_for in (EVERY_NAME, INVENTORY)
         assert finding.evidence, finding
         assert finding.message.endswith("."), finding.message
 

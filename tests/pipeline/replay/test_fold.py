@@ -8,11 +8,11 @@ from pyspark.sql import SparkSession
 
 from aclkit.model.facts import ABORT_TXN, ADD_ACL, BEGIN_TXN, END_TXN, REMOVE_ACL
 from aclkit.pipeline.replay import fold
+from aclkit.pipeline.replay.history_plan import HistoryPlan, plan_history
 from aclkit.pipeline.replay.ranges import Range
-from aclkit.pipeline.replay.specification import AclFact, History, Lifetime, write_history
-from aclkit.pipeline.replay.timeline import Timeline, draw_timeline
 from aclkit.pipeline.replay.transactions import Marker
 from aclkit.warehouse.schemas import TABLES
+from tests.pipeline.replay.specification import AclFact, History, Lifetime, write_history
 
 LOGS = 300
 
@@ -48,16 +48,16 @@ def test_spark_folds_every_log_as_the_specification_does(spark: SparkSession):
     for number in range(LOGS):
         cluster = f"log{number}"
         facts, snapshots, ranges = random_log(rng)
-        timeline = _timeline(facts, ranges, rng)
-        expected[cluster] = write_history(facts, snapshots, timeline.itinerary)
+        plan = _plan(facts, ranges, rng)
+        expected[cluster] = write_history(facts, snapshots, plan.itinerary)
         rows += [_record(cluster, fact) for fact in facts]
         rows += [_entry(cluster, n, i) for n, ids in snapshots.items() for i in ids]
-        itinerary = timeline.itinerary
+        itinerary = plan.itinerary
         stretches += [(cluster, x.fact, x.from_offset, x.to_offset) for x in itinerary.stretches]
-        spans += [(cluster, *span) for span in timeline.spans]
-        faults[cluster] = [fault.log_offset for fault in timeline.faults]
+        spans += [(cluster, *span) for span in plan.spans]
+        faults[cluster] = [fault.log_offset for fault in plan.faults]
     facts_frame = spark.createDataFrame(rows, TABLES["acl_log"].ddl)
-    stretches_frame = spark.createDataFrame(stretches, fold.LEGS_DDL)
+    stretches_frame = spark.createDataFrame(stretches, fold.STRETCHES_DDL)
     effects = fold.with_effect(
         facts_frame, stretches_frame, spark.createDataFrame(spans, fold.SPANS_DDL)
     )
@@ -80,13 +80,13 @@ def test_spark_folds_every_log_as_the_specification_does(spark: SparkSession):
     }
 
 
-def _timeline(facts: list[AclFact], ranges: list[Range], rng: random.Random) -> Timeline:
+def _plan(facts: list[AclFact], ranges: list[Range], rng: random.Random) -> HistoryPlan:
     markers = [
         Marker(f.log_offset, f.record_type)
         for f in facts
         if f.record_type not in (ADD_ACL, REMOVE_ACL)
     ]
-    return draw_timeline(
+    return plan_history(
         ranges,
         markers,
         high_watermark=rng.choice([None, None, 10]),

@@ -5,7 +5,14 @@ from __future__ import annotations
 import pytest
 
 from aclkit.errors import UsageError
-from aclkit.pipeline.replay.forget import Offsets, Origin, parse_forget
+from aclkit.pipeline.replay.forget import (
+    Offsets,
+    Origin,
+    extent_of,
+    note_on,
+    nothing_of,
+    parse_forget,
+)
 from aclkit.pipeline.replay.ranges import END, Range, readable_again, without_offsets
 
 RECORD = Range(0, 100, 1, "record")
@@ -67,3 +74,33 @@ def test_what_another_reject_lost_stays_lost():
     assert readable_again([lost(10, 20)], gone=[10], left=[10]) == [lost(10, 20)]
     assert readable_again([lost(10, 20)], gone=[3], left=[10]) == [lost(10, 20)]
     assert readable_again([RECORD], gone=[10], left=[]) == [RECORD]
+
+
+@pytest.mark.parametrize(
+    ("item", "extent"),
+    [
+        (Offsets(2, 5), ([(2, 5)], {4})),
+        (Offsets(8, END), ([(8, 10)], {12})),
+        (Offsets(10, END), ([], {12})),
+        (Offsets(0, 1), ([(0, 1)], set())),
+    ],
+)
+def test_forgotten_are_offsets_up_to_the_log_s_end_and_snapshots_that_end_within(item, extent):
+    known = [Range(0, 10, 1, "record"), Range(0, 4, 1, "snapshot"), Range(0, 12, 1, "snapshot")]
+    assert extent_of(item, known) == extent
+
+
+def test_what_was_forgotten_is_told_in_the_words_of_the_option():
+    assert note_on(Offsets(2, 5), 3, 1, [(2, 5)]) == (
+        "forgot 3 facts and 1 rejects of offsets 2-4; offsets 2–4 count as not read"
+    )
+    assert note_on(Origin("/log"), 0, 1, []) == "forgot 0 facts and 1 rejects of /log"
+    assert note_on(Offsets(7, END), 1, 0, []).endswith("of offsets 7 and above")
+
+
+def test_a_refusal_to_forget_names_some_sources():
+    assert str(nothing_of(Origin("x"), [])) == "nothing was read of x; nothing is known"
+    many = [f"s{n:02}" for n in range(11)]
+    told = str(nothing_of(Offsets(2, 3), many))
+    assert told.startswith("nothing was read of offsets 2-2; sources are s00, s01")
+    assert told.endswith("s09 and more")

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from aclkit.cli.effect_output import _print as print_preview
+from aclkit.cli.context import Context
+from aclkit.cli.effect_output import print_effect
 from aclkit.model.acl import ANY_OTHER, ANY_OTHER_PRINCIPAL
 from aclkit.model.host import canonical_host
 from aclkit.model.resource import Resource
@@ -250,10 +251,10 @@ def test_names_in_sentences_act_on_no_terminal(capsys):
         acl(evil, pattern_type="PREFIXED", principal=f"User:{evil}*", host="10.7.*"),
         acl(f"{evil}a", pattern_type="PREFIXED", principal=f"User:{evil}"),
     ]
-    result = preview(change([], new), topics("t"))
-    assert len(result.to_come) == 4
+    assert len(preview(change([], new), topics("t")).to_come) == 4
     for output_format in ("table", "markdown"):
-        print_preview(result, evil, output_format)
+        context = Context(output_format=output_format)
+        print_effect(context, change([], new), topics("t"), evil, None)
     shown = capsys.readouterr()
     assert "\\u{1b}]0;x" in shown.out
     assert all(line.isprintable() for line in (shown.out + shown.err).splitlines())

@@ -10,10 +10,10 @@ from aclkit.model.acl import Acl
 from aclkit.model.facts import ADD_ACL, FACT, REMOVE_ACL
 from aclkit.model.semantics import BrokerSettings
 from aclkit.pipeline.sources.segment import read_segment
-from aclkit.questions.query.as_of import Settings, Timeline
 from aclkit.questions.query.lifetimes import Lifetime
+from aclkit.questions.query.timeline import Settings, Timeline
 from aclkit.questions.usage.clock import to_datetime, to_micros
-from aclkit.questions.usage.past import Past, build_past
+from aclkit.questions.usage.past import ClusterPast, build_past
 
 SECURE = Path(__file__).parents[2] / "data" / "secure"
 SEGMENT = SECURE / "__cluster_metadata-0" / "00000000000000000000.log"
@@ -38,7 +38,7 @@ def past_of(
     jumps: tuple[tuple[int, int], ...] = (),
     is_listed: bool = False,
     newest: int | None = None,
-) -> Past:
+) -> ClusterPast:
     """Make a past; settings are (since, in microseconds, what)."""
     head = max((step.offset for step in steps), default=0) + 1
     told = settings or ((None, NOBODY),)
@@ -81,7 +81,7 @@ def lives_of(steps: Iterable[Step]) -> list[Lifetime]:
     return list(lives.values())
 
 
-def secure_past() -> Past:
+def secure_past() -> ClusterPast:
     """The past of the real broker whose authorizer log is in the test data."""
     steps = []
     for row in read_segment(SEGMENT.read_bytes(), "log"):

@@ -5,22 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 
-from pyspark.sql import DataFrame
+from pyspark.sql import DataFrame, SparkSession
 
 from aclkit.errors import GoneError
-from aclkit.pipeline.replay import tables
-from aclkit.pipeline.replay.ranges import plan
+from aclkit.pipeline.replay import facts
+from aclkit.pipeline.replay.intake import Intake
+from aclkit.pipeline.replay.ranges import Range, plan
 from aclkit.pipeline.sources.files import shown
 from aclkit.pipeline.sources.metadata_log import listing_again
 from aclkit.pipeline.sources.readers import WorkItem
 from aclkit.pipeline.sources.spark_source import read_sources
 from aclkit.runtime.progress import step
-from aclkit.warehouse.run import Run
 
 
 @contextmanager
 def source_rows(
-    run: Run, items: Sequence[WorkItem], list_again: Callable[[], Sequence[WorkItem]]
+    spark: SparkSession, intake: Intake, is_news: Callable[[WorkItem], bool]
 ) -> Iterator[tuple[DataFrame, Collection[str]]]:
     """Read items once and for all, and hand out their rows and which sources they are.
 
@@ -28,25 +28,24 @@ def source_rows(
     is listed and read again.
 
     Args:
-        run: the run; what its cluster is known to have read is looked up.
-        items: as they were listed before the run began.
-        list_again: lists them anew.
+        spark: the session.
+        intake: the items, as they were listed before the run began.
+        is_news: whether an item may hold anything that is not known.
 
     Raises:
         UsageError: a source cannot be used.
         DataError: likewise.
         SurroundingsError: a source cannot be read, or goes as fast as it is listed.
     """
-    listed: Sequence[WorkItem] | None = items
-    is_news = _news_filter(run)
+    listed: Sequence[WorkItem] | None = intake.items
 
     def read() -> tuple[DataFrame, frozenset[str]]:
         nonlocal listed
-        chosen = [item for item in (listed or list_again()) if is_news(item)]
+        chosen = [item for item in (listed or intake.list_again()) if is_news(item)]
         listed = None
-        rows = read_sources(run.store.spark, chosen).persist()
+        rows = read_sources(spark, chosen).persist()
         try:
-            tables.raise_failures(rows)
+            facts.raise_failures(rows)
         except GoneError:
             rows.unpersist()
             raise
@@ -60,18 +59,16 @@ def source_rows(
         rows.unpersist()
 
 
-def _news_filter(run: Run) -> Callable[[WorkItem], bool]:
+def news_filter(ranges: Sequence[Range], head: int | None) -> Callable[[WorkItem], bool]:
     """Return what says whether an item may hold anything that is not known.
 
     Of an older snapshot in a folder the way through the known log says so, as far as history has
     been computed.
     """
-    way = plan(tables.read_ranges(run.store, run.cluster_id))
-    before = run.previous()
-    head = (before.head_offset or 0) if before else 0
+    way = plan(ranges)
 
     def is_news(item: WorkItem) -> bool:
         end = item.only_below
-        return end is None or end > head or not way.knows(end)
+        return end is None or end > (head or 0) or not way.knows(end)
 
     return is_news

@@ -7,30 +7,25 @@ from dataclasses import dataclass
 
 from aclkit.model.facts import RECORD
 from aclkit.pipeline.replay.ranges import Itinerary, Range, plan
-from aclkit.pipeline.replay.transactions import COMMITTED, Fault, Marker, Span, find_spans
+from aclkit.pipeline.replay.transactions import Fault, Marker, Span, find_spans
 
 
 @dataclass(frozen=True, slots=True)
-class Timeline:
+class HistoryPlan:
     """Everything about a cluster's history that is small: where it goes and what it skips."""
 
     itinerary: Itinerary
     spans: tuple[Span, ...]
     faults: tuple[Fault, ...]
 
-    @property
-    def committed(self) -> tuple[Span, ...]:
-        """The spans of transactions that took effect."""
-        return tuple(span for span in self.spans if span.outcome == COMMITTED)
 
-
-def draw_timeline(
+def plan_history(
     ranges: Sequence[Range],
     markers: Iterable[Marker],
     *,
     high_watermark: int | None = None,
     accept_holes: bool = False,
-) -> Timeline:
+) -> HistoryPlan:
     """Plan the way through the log and pair its transaction records stretch by stretch."""
     itinerary = plan(ranges, high_watermark=high_watermark, accept_holes=accept_holes)
     known = sorted(markers)
@@ -43,4 +38,4 @@ def draw_timeline(
         spans_here, faults_here = find_spans(inside, stretch.to_offset)
         spans.extend(spans_here)
         faults.extend(faults_here)
-    return Timeline(itinerary, tuple(spans), tuple(faults))
+    return HistoryPlan(itinerary, tuple(spans), tuple(faults))

@@ -1,0 +1,186 @@
+"""Source rows + the facts already known → the facts to add, or a refusal where they disagree."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+
+from aclkit.errors import DataError, GoneError, SurroundingsError, UsageError
+from aclkit.model.facts import FACT, FAILURE, RANGE, RECORD, REJECT, SNAPSHOT
+from aclkit.pipeline.replay.fold import BINDING, beside, is_within
+from aclkit.pipeline.replay.ranges import Range
+from aclkit.pipeline.replay.transactions import MARKERS, Marker
+from aclkit.warehouse.schemas import TABLES
+
+
+def raise_failures(rows: DataFrame) -> None:
+    """Raise the error with which a source could not be read, if one could not."""
+    failures = rows.where(F.col("kind") == FAILURE).select("fact", "reason").limit(1).collect()
+    known = {c.__name__: c for c in (UsageError, GoneError, SurroundingsError)}
+    for name, reason in failures:
+        raise known.get(name, DataError)(reason)
+
+
+def incoming_ranges(rows: DataFrame) -> list[Range]:
+    """Collect the ranges among source rows."""
+    ranges = rows.where(F.col("kind") == RANGE)
+    columns = ("from_offset", "to_offset", "epoch", "fact")
+    return [Range(*row) for row in ranges.select(*columns).distinct().collect()]
+
+
+def incoming_facts(rows: DataFrame, cluster_id: str) -> DataFrame:
+    """Turn the facts among source rows into ``acl_log`` rows."""
+    return (
+        rows.where(F.col("kind") == FACT)
+        .withColumns({"cluster_id": F.lit(cluster_id), "txn_offset": F.lit(None).cast("bigint")})
+        .select(*TABLES["acl_log"].column_names)
+    )
+
+
+def incoming_rejects(rows: DataFrame, cluster_id: str) -> DataFrame:
+    """Turn the rejects among source rows into ``acl_reject`` rows."""
+    return (
+        rows.where(F.col("kind") == REJECT)
+        .withColumns({"cluster_id": F.lit(cluster_id), "stage": F.lit("source")})
+        .select(*TABLES["acl_reject"].column_names)
+    )
+
+
+def not_withdrawn(cuts: Mapping[int, int]) -> Column:
+    """Whether a fact stands: no higher epoch has written its offset or one before it."""
+    withdrawn = F.lit(False)
+    for epoch, cut in sorted(cuts.items()):
+        withdrawn = withdrawn | ((F.col("epoch") == epoch) & (F.col("log_offset") >= cut))
+    return (F.col("fact") != RECORD) | ~F.coalesce(withdrawn, F.lit(False))
+
+
+def compare(known: DataFrame, incoming: DataFrame) -> DataFrame:
+    """Lay known and incoming facts side by side, one row per fact key.
+
+    Columns: ``fact``, ``log_offset``, ``entity``; ``contents`` (how many different contents the
+    key has), ``is_known``, ``is_incoming``, ``row``: the incoming fact, one whatever files it
+    came from, and ``known_source``: where the known one came from.
+    """
+    columns = incoming.columns
+    sides = _side(known, columns, is_known=True).unionByName(
+        _side(incoming, columns, is_known=False)
+    )
+    return sides.groupBy("fact", "log_offset", "entity").agg(
+        F.count_distinct("content").alias("contents"),
+        F.bool_or("is_known").alias("is_known"),
+        F.bool_or(~F.col("is_known")).alias("is_incoming"),
+        F.min("row").alias("row"),
+        F.min("known_source").alias("known_source"),
+    )
+
+
+def new_facts(compared: DataFrame) -> DataFrame:
+    """Return the incoming facts that are not known yet."""
+    return compared.where(~F.col("is_known")).select("row.*")
+
+
+def once(facts: DataFrame) -> DataFrame:
+    """Keep one of the facts that several sources say alike."""
+    return new_facts(compare(facts.limit(0), facts))
+
+
+def count_facts(facts: DataFrame) -> tuple[int, list[Marker]]:
+    """Count facts, and collect the transaction records among them."""
+    is_marker = (F.col("fact") == RECORD) & F.col("record_type").isin(*MARKERS)
+    marker = F.when(is_marker, F.struct("log_offset", "record_type"))
+    ((count, markers),) = facts.agg(F.count("*"), F.collect_list(marker)).collect()
+    return count, [Marker(*row) for row in markers]
+
+
+def with_txn_offset(facts: DataFrame, spans: DataFrame) -> DataFrame:
+    """Set ``txn_offset`` to the Begin of the transaction that each record is part of."""
+    inside = (F.col("f.fact") == RECORD) & is_within()
+    found = beside(facts, spans, inside, "left").select("f.*", "s.begin_offset")
+    return found.withColumn("txn_offset", F.col("begin_offset")).drop("begin_offset")
+
+
+def moved_records(facts: DataFrame, spans: DataFrame) -> DataFrame:
+    """Return the records whose transaction has become known, or another, with its offset."""
+    now = with_txn_offset(facts.withColumn("was", F.col("txn_offset")), spans)
+    moved = (F.col("fact") == RECORD) & ~F.col("txn_offset").eqNullSafe(F.col("was"))
+    return now.where(moved).select("cluster_id", "log_offset", "txn_offset")
+
+
+def refuse_conflicts(
+    compared: DataFrame, known: Sequence[Range], incoming: Sequence[Range]
+) -> None:
+    """Refuse a source that says something else than what was read before.
+
+    One offset of one epoch holds one record for ever, and one snapshot has one set of entries:
+    other content, or a record where there was none, means another log.
+
+    Raises:
+        DataError: naming the first offset that differs.
+    """
+    differs = F.col("contents") > 1
+    came = ~F.col("is_known") & _within(known)
+    went = ~F.col("is_incoming") & _within(incoming)
+    worst = (
+        compared.where(differs | came | went)
+        .groupBy("fact")
+        .agg(
+            F.min("log_offset").alias("first"),
+            F.max("log_offset").alias("last"),
+            F.min_by("known_source", "log_offset").alias("source"),
+        )
+        .orderBy("first")
+        .limit(1)
+        .collect()
+    )
+    if worst:
+        raise DataError(_refusal(**worst[0].asDict()))
+
+
+def _refusal(fact: str, first: int, last: int, source: str | None) -> str:
+    """Name what disagrees, and both ways on: this is another log, or what is known is wrong."""
+    said = f"{first}-{last}"
+    others = f", or with --forget {shlex.quote(source)} all of that source" if source else ""
+    return (
+        f"offset {first} ({fact}) was read before with other content"
+        f"{f', from {source}' if source else ''}: this source is not the log that this cluster's "
+        "rows came from. Give it another --cluster, or another warehouse. If what was read before "
+        f"is wrong, take it back and replay this source again: --forget {said}{others}"
+    )
+
+
+_CONTENT: Final = ("record_type", "acl_id", *BINDING, "topic_id", "mechanism")
+
+
+def _side(facts: DataFrame, columns: Iterable[str], *, is_known: bool) -> DataFrame:
+    """Give each fact its key and content; of a record the offset alone is the key."""
+    entity = F.coalesce("acl_id", "topic_id", F.concat_ws("/", "principal", "mechanism"))
+    row = F.struct(*columns)
+    return facts.select(
+        "fact",
+        "log_offset",
+        F.when(F.col("fact") == RECORD, F.lit("")).otherwise(entity).alias("entity"),
+        F.xxhash64(*_CONTENT).alias("content"),
+        F.lit(is_known).alias("is_known"),
+        F.when(F.lit(not is_known), row).alias("row"),
+        F.when(F.lit(is_known), F.col("source")).alias("known_source"),
+    )
+
+
+def _within(ranges: Iterable[Range]) -> Column:
+    """Whether a fact lies where these ranges say that everything was read."""
+    inside = F.lit(False)
+    for item in ranges:
+        if item.fact == RECORD and item.epoch is not None:
+            inside = inside | (
+                (F.col("fact") == RECORD)
+                & F.col("log_offset").between(item.from_offset, item.to_offset - 1)
+            )
+        elif item.fact == SNAPSHOT:
+            inside = inside | (
+                (F.col("fact") == SNAPSHOT) & (F.col("log_offset") == item.to_offset)
+            )
+    return inside

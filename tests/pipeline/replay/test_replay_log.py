@@ -1,0 +1,230 @@
+"""A replay as a function of frames: what is known and what comes → what is to be written."""
+
+from __future__ import annotations
+
+import pytest
+
+from aclkit.errors import DataError
+from aclkit.model.facts import (
+    ADD_TOPIC,
+    BEGIN_TXN,
+    END_TXN,
+    LISTING,
+    RECORD,
+    REMOVE_ACL,
+    SNAPSHOT,
+    SourceRow,
+)
+from aclkit.pipeline.replay.checks import contradictions
+from aclkit.pipeline.replay.listed import Thing
+from aclkit.pipeline.replay.listing import listed_acls, replay_listing
+from aclkit.pipeline.replay.ranges import Range
+from aclkit.pipeline.replay.replay import EpochMarker, KnownLog, ReplayOptions, replay_log
+from aclkit.pipeline.replay.transactions import Marker
+from aclkit.pipeline.sources.listing import TOPICS, Listing
+from aclkit.runtime.frame import Steps
+from tests.factories import acl
+from tests.pipeline.explain.frames import must_hold
+from tests.pipeline.replay.frames import (
+    added,
+    at,
+    binding_of,
+    fact,
+    life,
+    listed,
+    must_be,
+    reject,
+    source_fact,
+    source_range,
+    source_reject,
+    source_rows,
+    table,
+)
+
+
+@pytest.fixture
+def steps(spark):
+    with Steps() as kept:
+        yield kept
+
+
+def known_log(spark, *, facts=(), history=(), rejects=(), ranges=(), markers=(), head=None):
+    return KnownLog(
+        cluster_id="c",
+        ranges=[Range(*each) for each in ranges],
+        markers=markers,
+        head=head,
+        facts=table(spark, "acl_log", facts),
+        history=table(spark, "acl_history", history),
+        rejects=table(spark, "acl_reject", rejects),
+    )
+
+
+def removed(frame, condition):
+    """The facts that go: (offset, id)."""
+    if condition is None:
+        return set()
+    return {(row.log_offset, row.acl_id) for row in frame.where(condition).collect()}
+
+
+def test_a_log_that_is_new_becomes_facts_history_rejects_and_ranges(spark, steps):
+    rows = [added(0, "a"), fact(2, REMOVE_ACL, acl_id="a"), added(3, "b")]
+    came = source_rows(spark, *map(source_fact, rows), source_range(0, 5), source_reject("bad", 4))
+    done = replay_log(known_log(spark), came, ReplayOptions(), steps)
+    must_be(done.added, "acl_log", rows)
+    must_be(done.tables["acl_history"], "acl_history", [life("a", 0, 2), life("b", 3)])
+    must_be(done.tables["acl_reject"], "acl_reject", [reject("bad", 4)])
+    must_be(done.tables["resource_lifetime"], "resource_lifetime", [])
+    must_be(done.tables["principal_lifetime"], "principal_lifetime", [])
+    assert (done.fact_count, done.ranges) == (3, [Range(0, 5, 1, RECORD)])
+    assert (done.plan.itinerary.head, done.removed, done.moved) == (5, None, None)
+
+
+def test_a_log_that_is_known_leaves_everything_as_it_is(spark, steps):
+    before = known_log(
+        spark, facts=[added(1, "a")], history=[life("a", 1)], ranges=[(0, 5, 1, RECORD)], head=5
+    )
+    again = source_rows(spark, source_fact(added(1, "a", source="copy")), source_range(0, 5))
+    done = replay_log(before, again, ReplayOptions(), steps)
+    assert (done.fact_count, done.added, done.removed, done.tables) == (0, None, None, {})
+    assert (done.ranges, list(done.findings), done.plan.itinerary.head) == (None, [], 5)
+
+
+def test_history_is_computed_of_known_facts_and_new_ones(spark, steps):
+    before = known_log(spark, facts=[added(1, "a")], ranges=[(0, 3, 1, RECORD)], head=3)
+    gone = fact(4, REMOVE_ACL, acl_id="a")
+    more = source_rows(spark, source_fact(gone), source_range(3, 6))
+    done = replay_log(before, more, ReplayOptions(), steps)
+    must_be(done.added, "acl_log", [gone])
+    must_be(done.tables["acl_history"], "acl_history", [life("a", 1, 4)])
+    assert done.ranges == [Range(0, 6, 1, RECORD)]
+
+
+def test_a_transaction_that_ends_later_moves_its_known_records_and_takes_effect(spark, steps):
+    before = known_log(
+        spark,
+        facts=[fact(1, BEGIN_TXN), added(2, "a")],
+        ranges=[(0, 3, 1, RECORD)],
+        markers=[EpochMarker(Marker(1, BEGIN_TXN), 1)],
+        head=3,
+    )
+    rows = [added(3, "b"), fact(4, END_TXN)]
+    more = source_rows(spark, *map(source_fact, rows), source_range(3, 5))
+    done = replay_log(before, more, ReplayOptions(), steps)
+    ddl = "cluster_id STRING, log_offset BIGINT, txn_offset BIGINT"
+    must_hold(done.moved, [("c", 2, 1)], ddl)
+    must_be(done.added, "acl_log", [{**rows[0], "txn_offset": 1}, rows[1]])
+    lives = [life("a", 2, effective_offset=4), life("b", 3, effective_offset=4)]
+    must_be(done.tables["acl_history"], "acl_history", lives)
+
+
+def test_a_higher_epoch_withdraws_the_tail_of_the_lower(spark, steps):
+    facts = [added(1, "a"), added(4, "b"), fact(5, BEGIN_TXN)]
+    before = known_log(
+        spark,
+        facts=facts,
+        ranges=[(0, 6, 1, RECORD)],
+        markers=[EpochMarker(Marker(5, BEGIN_TXN), 1)],
+        head=6,
+    )
+    new = added(4, "c", epoch=2)
+    more = source_rows(spark, source_fact(new), source_range(3, 8, epoch=2))
+    done = replay_log(before, more, ReplayOptions(), steps)
+    assert removed(before.facts, done.removed) == {(4, "b"), (5, None)}
+    must_be(done.added, "acl_log", [new])
+    must_be(done.tables["acl_history"], "acl_history", [life("a", 1), life("c", 4)])
+    assert [(f.finding, f.subject) for f in done.findings] == [("log-diverged", "offsets 3–5")]
+    assert done.plan.spans == ()
+
+
+def test_of_snapshots_within_the_log_only_those_that_contradict_it_are_kept(spark, steps):
+    log = [added(1, "a"), added(2, "b")]
+    right, wrong = [listed(3, "a"), listed(3, "b")], [listed(4, "a")]
+    snapshots = (source_range(0, 3, 1, SNAPSHOT), source_range(0, 4, 1, SNAPSHOT))
+    came = source_rows(
+        spark, *map(source_fact, [*log, *right, *wrong]), source_range(0, 5), *snapshots
+    )
+    done = replay_log(known_log(spark), came, ReplayOptions(), steps)
+    must_be(done.added, "acl_log", [*log, *wrong])
+    assert done.ranges == [Range(0, 5, 1, RECORD), Range(0, 4, 1, SNAPSHOT)]
+    assert done.fact_count == 2
+    (found,) = done.findings
+    assert (found.finding, found.subject) == (
+        "snapshot-contradicts-log", "snapshot at offset 4",
+    )  # fmt: skip
+    assert found.acl_ids == ("b",)
+
+
+def test_a_snapshot_that_bridged_a_gap_goes_when_the_gap_is_read(spark, steps):
+    before = known_log(
+        spark,
+        facts=[listed(4, "a"), added(5, "b")],
+        ranges=[(4, 6, 1, RECORD), (0, 4, 1, SNAPSHOT)],
+        head=6,
+    )
+    more = source_rows(spark, source_fact(added(2, "a")), source_range(0, 4))
+    done = replay_log(before, more, ReplayOptions(), steps)
+    assert removed(before.facts, done.removed) == {(4, "a")}
+    must_be(done.tables["acl_history"], "acl_history", [life("a", 2), life("b", 5)])
+    assert done.ranges == [Range(0, 6, 1, RECORD)]
+
+
+def test_another_log_is_refused(spark, steps):
+    before = known_log(spark, facts=[added(1, "a")], ranges=[(0, 3, 1, RECORD)], head=3)
+    other = source_rows(spark, source_fact(added(1, "b")), source_range(0, 3))
+    with pytest.raises(DataError, match="this source is not the log"):
+        replay_log(before, other, ReplayOptions(), steps)
+
+
+def test_history_that_is_not_of_these_facts_is_computed_again(spark, steps):
+    before = known_log(spark, facts=[added(1, "a")], ranges=[(0, 3, 1, RECORD)], head=None)
+    done = replay_log(before, source_rows(spark), ReplayOptions(), steps)
+    must_be(done.tables["acl_history"], "acl_history", [life("a", 1)])
+
+
+def test_a_snapshot_contradicts_history_by_what_it_lacks_adds_or_says_otherwise(spark):
+    history = [life("a", 1), life("b", 2, 8), life("c", 9)]
+    changed = {**listed(10, "c"), "host": "10.0.0.1"}
+    facts = [*(listed(n, "a") for n in (5, 10)), listed(5, "b"), changed, listed(7, "a")]
+    frames = (table(spark, "acl_log", facts), table(spark, "acl_history", history))
+    assert contradictions(*frames, [5, 7, 10]) == {7: ["b"], 10: ["c"]}
+    assert contradictions(*frames, [3]) == {3: ["a", "b"]}
+
+
+LISTED = acl("orders", principal="User:new")
+ROW = SourceRow(kind="fact", source="list", record_type="ACCESS_CONTROL_ENTRY_RECORD",
+                **binding_of(LISTED))  # fmt: skip
+
+
+def test_a_listing_enters_what_differs_from_what_is_alive(spark, steps):
+    first = fact(0, acl_id="old", fact=LISTING, epoch=None, **binding_of(acl(principal="User:old")))
+    before = known_log(spark, facts=[first], ranges=[(0, 1, None, LISTING)], head=1)
+    topic = SourceRow(kind="fact", source="list", record_type=ADD_TOPIC, resource_name="t",
+                      topic_id="id")  # fmt: skip
+    listing = Listing(rows=(ROW, topic), told=frozenset({TOPICS}), notes=("missing",))
+    done = replay_listing(before, (["old"], []), listing, at(9), ReplayOptions(), steps)
+    (new_id,) = listed_acls([ROW], "c")
+    came = {"fact": LISTING, "epoch": None, "source": "list", "log_time": at(9)}
+    must_be(
+        done.added,
+        "acl_log",
+        [
+            fact(1, acl_id=new_id, **binding_of(LISTED), **came),
+            fact(1, REMOVE_ACL, acl_id="old", **came),
+            fact(1, ADD_TOPIC, resource_name="t", topic_id="id", **came),
+        ],
+    )
+    new = {**life(new_id, 1, added_by=LISTING, added_at=at(9)), **binding_of(LISTED)}
+    old = {**life("old", 0, 1, added_by=LISTING, removed_at=at(9))}
+    must_be(done.tables["acl_history"], "acl_history", [old, new])
+    assert (done.ranges, done.fact_count, done.notes) == (
+        (Range(0, 2, None, LISTING),), 3, ("missing",),
+    )  # fmt: skip
+
+
+def test_a_listing_that_says_the_same_again_leaves_everything_as_it_is(spark, steps):
+    (known_id,) = listed_acls([ROW], "c")
+    before = known_log(spark, ranges=[(0, 1, None, LISTING)], head=1)
+    alive = ([known_id], [Thing("GROUP", "g")])
+    done = replay_listing(before, alive, Listing(rows=(ROW,)), at(9), ReplayOptions(), steps)
+    assert (done.fact_count, done.added, done.tables, done.ranges) == (0, None, {}, None)
