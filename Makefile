@@ -7,6 +7,8 @@ SHELL := /bin/sh
 VENV := .venv
 BIN := $(VENV)/bin
 FUZZ ?= 20
+SEED ?= 1
+COUNT ?= 50
 READY := $(VENV)/.aclkit-ready
 
 # The first Python that is new enough and can make an environment; PYTHON=… overrides.
@@ -14,8 +16,8 @@ PYTHON ?= $(shell for python in python3.11 python3.12 python3.13 python3; do \
 	$$python -c 'import ensurepip, sys, venv; sys.exit(sys.version_info < (3, 11))' 2>/dev/null \
 	&& echo $$python && break; done)
 
-.PHONY: help setup demo test test-docs test-all test-fast fuzz bench bench-full broker-test \
-	cluster-test soak lint types imports check fmt lock build clean
+.PHONY: help setup demo test test-docs test-all test-fast coverage mutation fuzz bench bench-full \
+	broker-test cluster-test soak lint types imports check fmt lock build clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -40,6 +42,13 @@ test-all: $(READY) ## Run all tests, kills and documentation too (about twice as
 
 test-fast: $(READY) ## Run the tests that need no Spark
 	@$(BIN)/pytest -n 2 -m "not spark"
+
+coverage: $(READY) ## Say which lines and branches the tests run, those marked slow aside
+	@$(BIN)/pytest -q -n 2 -m "not slow and not spark and not kafka" --cov --cov-report=
+	@$(BIN)/pytest -q -m "not slow and (spark or kafka)" --cov --cov-append
+
+mutation: $(READY) ## Make small mistakes in the code, drawn by SEED, and see which no test finds; COUNT=N
+	@$(BIN)/python -m tests.mutation --seed $(SEED) --count $(COUNT)
 
 fuzz: $(READY) ## Try twenty times as many broken files as the tests do (some ten minutes); FUZZ=N for N
 	@ACLKIT_FUZZ=$(FUZZ) $(BIN)/pytest -n 2 --timeout 1200 tests/fuzz

@@ -89,7 +89,7 @@ every principal × host × operation × resource was decided:
   hosts           {counts["host"]:>9,}
   resources       {counts["resource"]:>9,}
   decisions       {counts["rows_decided"]:>9,}   of {counts["rows_expected"]:,} expected
-  checked again   {counts["cells_checked"]:>9,}   random decisions, by the rule itself
+  checked again   {counts["cells_checked"]:>9,}   decisions of every kind, by the rule itself
   findings        {len(result.findings):>9,}   {found}
 """
     )

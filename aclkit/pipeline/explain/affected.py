@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 import pyarrow as pa
 
 from aclkit.model.acl import Acl
-from aclkit.model.semantics import BROKER, Semantics
+from aclkit.model.semantics import BROKER
 from aclkit.pipeline.explain.on_driver import Resource
 from aclkit.pipeline.explain.scope import Scope
-from aclkit.rules.patterns.match import GLOB, LITERAL, effective_pattern_type, names_exactly
+from aclkit.rules.patterns.match import names_exactly
 from aclkit.rules.patterns.trie import PatternIndex
 from aclkit.warehouse.codecs import acl_of, acl_sql
 from aclkit.warehouse.readback import Readback, Versions
@@ -84,7 +83,7 @@ def find_affected(scope: Scope, read: Readback) -> Affected | None:
     narrow = {acl.principal for acl in changed if names_exactly(acl.principal, scope.semantics)}
     affected = Affected(
         changed=changed,
-        resources=_touched_resources(scope, changed, patterns, known),
+        resources=_affected_resources(scope, changed, patterns, known),
         principals=frozenset(narrow | added),
         gone_resources=frozenset(known - asked),
         gone_principals=frozenset(was_class.keys() - class_of.keys()),
@@ -92,41 +91,7 @@ def find_affected(scope: Scope, read: Readback) -> Affected | None:
     return affected if _pairs_of(affected, len(class_of)) <= MOST_PAIRS else None
 
 
-def patterns_near(
-    patterns: Iterable[tuple[str, str, str]], resources: Collection[Resource], semantics: Semantics
-) -> list[tuple[str, str, str]]:
-    """Keep the patterns that may match one of a few resources, by how they begin.
-
-    >>> from aclkit.model.semantics import KIP_1042
-    >>> some = [("TOPIC", "LITERAL", "a"), ("TOPIC", "PREFIXED", "a"), ("TOPIC", "GLOB", "b*")]
-    >>> patterns_near(some, [("TOPIC", "ab")], KIP_1042)
-    [('TOPIC', 'PREFIXED', 'a')]
-    """
-    names: dict[str, list[str]] = {}
-    for resource_type, name in sorted(resources):
-        names.setdefault(resource_type, []).append(name)
-    return [p for p in patterns if p[0] in names and _may_reach(p, names[p[0]], semantics)]
-
-
-def _may_reach(pattern: tuple[str, str, str], names: list[str], semantics: Semantics) -> bool:
-    """Whether one of some sorted names begins, or for a LITERAL is, as the pattern says."""
-    _, pattern_type, text = pattern
-    kind = effective_pattern_type(pattern_type, semantics)
-    if kind == LITERAL and text == "*":
-        return True
-    start = text[: min(_first(text, "*"), _first(text, "?"))] if kind == GLOB else text
-    at = bisect_left(names, start)
-    if at == len(names):
-        return False
-    return names[at] == text if kind == LITERAL else names[at].startswith(start)
-
-
-def _first(text: str, letter: str) -> int:
-    at = text.find(letter)
-    return len(text) if at < 0 else at
-
-
-def _touched_resources(
+def _affected_resources(
     scope: Scope,
     changed: Sequence[Acl],
     patterns_of_added: Sequence[tuple[str, str, str]],

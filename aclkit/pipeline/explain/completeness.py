@@ -1,12 +1,11 @@
-"""The written tables → proof that every decision is there and right, or a failed run.
+"""The written tables → every decision counted and a sample decided again, or a failed run.
 
-The tables are read back with SQL that both engines speak; see ``aclkit.warehouse.readback``.
+The count is exact; that a decision is also right is looked at in a sample of all kinds of
+decisions (``sample``). The tables are read back with SQL that both engines speak.
 """
 
 from __future__ import annotations
 
-import random
-from collections import defaultdict
 from string import Template
 from typing import Final
 
@@ -15,16 +14,19 @@ import pyarrow as pa
 from aclkit.errors import DataError
 from aclkit.model.acl import ANY_OTHER, Acl, Request
 from aclkit.model.semantics import BrokerSettings
+from aclkit.pipeline.explain.near import Pattern, resources_matched
+from aclkit.pipeline.explain.on_driver import Key, Resource
+from aclkit.pipeline.explain.sample import draw_cells
 from aclkit.pipeline.explain.scope import Scope
 from aclkit.rules.decide.broker_rescan import BrokerRescan
 from aclkit.rules.decide.rules import decide
-from aclkit.rules.patterns.match import pattern_matches, principal_matches
-from aclkit.warehouse.codecs import ACL_COLUMNS, acl_of, behind_acl
+from aclkit.rules.patterns.match import names_exactly, principal_matches
+from aclkit.warehouse.codecs import ACL_COLUMNS, acl_of
 from aclkit.warehouse.readback import Readback
-from aclkit.warehouse.views import EXPLAIN_TABLES, explain_sql, operations_sql
+from aclkit.warehouse.views import operations_sql
 
 SAMPLE: Final = 1_000
-"""How many cells of the view are decided again by the pure rule."""
+"""How many cells of the view are decided again by the pure rule, at most."""
 
 _KEYS: Final = {
     "principal": "principal",
@@ -35,16 +37,18 @@ _KEYS: Final = {
     "ruleset": "ruleset_id",
     "explain_ruling": "ruleset_id, host, operation",
 }
-_SAMPLED: Final = {"principal": 16, "host": 8, "resource": 6}
-"""How many of each the cells are drawn from."""
-
-
 READ_BACK: Final = (*_KEYS, "acl_history")
 """The tables that are looked at, and ``explain`` where it was written."""
 
 
 def check_completeness(
-    scope: Scope, written: Readback, settings: BrokerSettings, expected: int, *, is_dense: bool
+    scope: Scope,
+    written: Readback,
+    settings: BrokerSettings,
+    expected: int,
+    *,
+    is_dense: bool,
+    seed: str,
 ) -> dict[str, int]:
     """Look at the tables as they were written: every decision once, a sample by the pure rule.
 
@@ -54,13 +58,14 @@ def check_completeness(
         settings: the brokers'.
         expected: how many decisions there must be.
         is_dense: ``explain`` was written and is opened too.
+        seed: says which cells are drawn.
 
     Returns:
         counts for the run's row.
 
     Raises:
         DataError: a key twice, a ruleset without its rulings, a pair without its ruleset, or a
-            cell that the pure rule decides otherwise.
+            drawn cell that the pure rule decides otherwise.
     """
     counts = _count_keys(written)
     decided = rows_decided(written, counts["host"])
@@ -72,7 +77,7 @@ def check_completeness(
         ((rows,),) = written.rows("SELECT count(decision) FROM explain")
         if rows != expected:
             raise DataError(f"expected {expected:,} rows in explain, it holds {rows:,}")
-    return counts | {"cells_checked": _check_sample(scope, written, settings)}
+    return counts | {"cells_checked": _check_sample(scope, written, settings, seed)}
 
 
 def rows_decided(written: Readback, hosts: int) -> int:
@@ -134,67 +139,62 @@ def _count_keys(written: Readback) -> dict[str, int]:
     return counts
 
 
-def _check_sample(scope: Scope, written: Readback, settings: BrokerSettings) -> int:
-    """Decide random cells of the view again by the pure rule; return how many."""
-    names: dict[str, str] = {}
-    for table in EXPLAIN_TABLES:
-        few = _SAMPLED.get(table)
-        names[table] = (
-            f"(SELECT * FROM {table} ORDER BY random() LIMIT {few})"  # noqa: S608 -- names of the contract
-            if few
-            else table
-        )
-    columns = (*Request.__slots__, "decision", "rule", "deciding_acl_id")
-    cells = written.rows(f"SELECT {', '.join(columns)} FROM ({explain_sql(names)}) AS cell")  # noqa: S608 -- names of the contract
-    cells = random.sample(cells, min(SAMPLE, len(cells)))
-    near = _acls_reaching(scope, written, {(cell[3], cell[4]) for cell in cells})
-    mine: dict[tuple[str, str, str], list[Acl]] = {}
+def _check_sample(scope: Scope, written: Readback, settings: BrokerSettings, seed: str) -> int:
+    """Decide drawn cells of the view again by the pure rule; return how many."""
+    cells = draw_cells(written, seed, SAMPLE)
+    mine = _acls_of_pairs(scope, written, {(cell[0], cell[3], cell[4]) for cell in cells})
     rescan = BrokerRescan.of(scope.texts.patterns)
     for cell in cells:
         request = Request(**dict(zip(Request.__slots__, cell[:5], strict=True)))
-        key = (request.principal, request.resource_type, request.resource_name)
-        if key not in mine:
-            mine[key] = _that_matter(near[key[1:]], request.principal, scope)
+        acls = mine[request.principal, request.resource_type, request.resource_name]
         is_last = rescan.wildcard_is_last(request.resource_type, request.resource_name)
-        ruling = decide(mine[key], request, settings, scope.semantics, wildcard_is_last=is_last)
+        ruling = decide(acls, request, settings, scope.semantics, wildcard_is_last=is_last)
         right = (ruling.decision, ruling.rule, ruling.acl_id)
         if cell[5:] != right:
             raise DataError(f"{request}: the tables say {cell[5:]}, the rule says {right}")
     return len(cells)
 
 
-def _that_matter(near: list[Acl], principal: str, scope: Scope) -> list[Acl]:
-    """Keep the ACLs of a resource that match a principal.
+def _acls_of_pairs(scope: Scope, written: Readback, pairs: set[Key]) -> dict[Key, list[Acl]]:
+    """Read the ACLs that reach each pair's resource and match its principal, without the trie.
 
     Of the others the rule only asks whether there are any: one stands for them.
     """
-    matching = [acl for acl in near if principal_matches(acl.principal, principal, scope.semantics)]
-    return matching or near[:1]
-
-
-def _acls_reaching(
-    scope: Scope, written: Readback, resources: set[tuple[str, str]]
-) -> dict[tuple[str, str], list[Acl]]:
-    """Read the ACLs that reach each resource, by the specification and not the index."""
-    reaching = [
-        (*resource, kind, pattern)
-        for resource in sorted(resources)
-        for of_type, kind, pattern in scope.texts.patterns
-        if of_type == resource[0] and pattern_matches(kind, pattern, resource[1], scope.semantics)
-    ]
-    fields = ("resource_type", "name", "pattern_type", "pattern")
-    columns = zip(*reaching, strict=True) if reaching else ([], [], [], [])
-    written.give(
-        "reaching",
-        pa.table(dict(zip(fields, (pa.array(list(c), pa.string()) for c in columns), strict=True))),
-    )
-    found: defaultdict[tuple[str, str], list[Acl]] = defaultdict(list)
-    for row in written.rows(
-        f"SELECT {', '.join(f'h.{field}' for field in ACL_COLUMNS)}, r.name "  # noqa: S608 -- names of the contract
-        "FROM acl_history h JOIN reaching r ON r.resource_type = h.resource_type "
-        "AND r.pattern_type = h.pattern_type AND r.pattern = h.resource_name "
-        "WHERE h.removed_offset IS NULL"
-    ):
-        one, (name,) = acl_of(row), behind_acl(row)
-        found[one.resource_type, name].append(one)
+    resources = {(kind, name) for _, kind, name in pairs}
+    reaching: dict[Resource, list[Pattern]] = {resource: [] for resource in resources}
+    for pattern, resource in resources_matched(scope.texts.patterns, resources, scope.semantics):
+        reaching[resource].append(pattern)
+    acls = _acls_of(written, {pattern for found in reaching.values() for pattern in found})
+    shared = [t for t in scope.texts.principals if not names_exactly(t, scope.semantics)]
+    texts_of = {
+        who: [t for t in {who, *shared} if principal_matches(t, who, scope.semantics)]
+        for who, _, _ in pairs
+    }
+    found = {}
+    for who, kind, name in pairs:
+        near = [acls[pattern] for pattern in reaching[kind, name]]
+        matching = [acl for of in near for text in texts_of[who] for acl in of.get(text, ())]
+        others = [acl for of in near[:1] for same in of.values() for acl in same[:1]]
+        found[who, kind, name] = matching or others[:1]
     return found
+
+
+def _acls_of(written: Readback, patterns: set[Pattern]) -> dict[Pattern, dict[str, list[Acl]]]:
+    """Read the ACLs alive of some patterns, by their principal text."""
+    columns = zip(*sorted(patterns), strict=True) if patterns else ((), (), ())
+    arrays = (pa.array(list(column), pa.string()) for column in columns)
+    written.give("reaching", pa.table(dict(zip(_PATTERN, arrays, strict=True))))
+    found: dict[Pattern, dict[str, list[Acl]]] = {pattern: {} for pattern in patterns}
+    for row in written.rows(_REACHING):
+        acl = acl_of(row)
+        by_text = found[acl.resource_type, acl.pattern_type, acl.resource_name]
+        by_text.setdefault(acl.principal, []).append(acl)
+    return found
+
+
+_PATTERN: Final = ("resource_type", "pattern_type", "resource_name")
+_REACHING: Final = (
+    f"SELECT {', '.join(f'h.{field}' for field in ACL_COLUMNS)} FROM acl_history h "  # noqa: S608 -- contract
+    f"JOIN reaching r ON {' AND '.join(f'r.{name} = h.{name}' for name in _PATTERN)} "
+    "WHERE h.removed_offset IS NULL"
+)

@@ -1,7 +1,7 @@
-"""The pairs that a change touches, decided again and put in the place of what was.
+"""The pairs that a change affects, decided again and put in the place of what was.
 
 The result equals a full rebuild row by row, because ids are hashes of content: a pair that no
-changed ACL, principal or resource touches has the same ruleset, and a ruleset the same rulings.
+changed ACL, principal or resource affects has the same ruleset, and a ruleset the same rulings.
 """
 
 from __future__ import annotations
@@ -14,16 +14,17 @@ from typing import Any, Final, NamedTuple
 import pyarrow as pa
 
 from aclkit.model.acl import ANY_OTHER, Acl
-from aclkit.pipeline.explain.affected import Affected, patterns_near
+from aclkit.pipeline.explain.affected import Affected
+from aclkit.pipeline.explain.near import patterns_near
 from aclkit.pipeline.explain.on_driver import (
+    AclGroup,
     DecidedPairs,
-    Group,
     Key,
     Resource,
     Subjects,
     group_acls,
-    pair_few,
-    rule_few,
+    pair_on_driver,
+    rule_on_driver,
 )
 from aclkit.pipeline.explain.rulesets import NONE, OTHER
 from aclkit.pipeline.explain.scope import Scope
@@ -101,7 +102,7 @@ def decide_affected(scope: Scope, affected: Affected, read: Readback) -> list[Am
     rulings = [
         (cluster, ruleset, *ruling)
         for ruleset, held in fresh.items()
-        for ruling in rule_few(held, hosts, scope.semantics)
+        for ruling in rule_on_driver(held, hosts, scope.semantics)
     ]
     rulesets = [(cluster, r, held.resource[0], held.group_ids, None) for r, held in fresh.items()]
     class_rows = class_pairs.rows(cluster)
@@ -141,7 +142,7 @@ def _decide_pairs(scope: Scope, affected: Affected, read: Readback) -> DecidedPa
         for entry in scope.inventory.principals
         if not entry.is_any_other and names_exactly(entry.name, scope.semantics)
     )
-    return pair_few(
+    return pair_on_driver(
         _groups_near(scope, affected.resources, read),
         {r: None if whole else affected.principals for r, whole in affected.resources.items()},
         Subjects(
@@ -154,7 +155,7 @@ def _decide_pairs(scope: Scope, affected: Affected, read: Readback) -> DecidedPa
 
 def _groups_near(
     scope: Scope, resources: Collection[Resource], read: Readback
-) -> dict[Resource, list[Group]]:
+) -> dict[Resource, list[AclGroup]]:
     """Read the ACLs alive that reach each resource, in groups."""
     patterns = patterns_near(scope.texts.patterns, resources, scope.semantics)
     index = PatternIndex.build(((n, *p) for n, p in enumerate(patterns)), scope.semantics)

@@ -138,7 +138,9 @@ def materialize(run: Run, scope: Scope, options: MaterializeOptions) -> Material
         step("checking completeness"),
         read_written(run.store, run.cluster_id, *READ_BACK, *_DENSE[not is_dense :]) as written,
     ):
-        run.counts |= check_completeness(scope, written, options.settings, rows, is_dense=is_dense)
+        run.counts |= check_completeness(
+            scope, written, options.settings, rows, is_dense=is_dense, seed=run.run_id
+        )
     run.counts["decided_in_run"] = run.run_number
     run.notes.extend(scope.inventory.notes)
     run.settings = run.settings.updated(replace(settings, inventory_rows=digest))

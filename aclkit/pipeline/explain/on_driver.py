@@ -1,7 +1,7 @@
 """A few resources and the ACLs that reach them → their rows of the explain tables. Pure.
 
 What Spark does for a whole cluster in ``pairing`` and ``rulings``, written out for what one
-change touches: the same ids, because ids are hashes of content.
+change affects: the same ids, because ids are hashes of content.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ Resource = tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class AclGroup:
     """The ACLs with one pattern and one principal text: a row of ``ruleset_group``."""
 
     group_id: str
@@ -43,7 +43,7 @@ class Ruleset:
     """What applies to a pair: a row of ``ruleset``, and one of the resources that have it."""
 
     resource: Resource
-    groups: tuple[Group, ...]
+    groups: tuple[AclGroup, ...]
 
     @property
     def group_ids(self) -> list[str]:
@@ -91,7 +91,7 @@ class DecidedPairs:
     rulesets: dict[str, Ruleset] = field(default_factory=dict)
 
 
-def group_acls(acls: Iterable[Acl]) -> list[Group]:
+def group_acls(acls: Iterable[Acl]) -> list[AclGroup]:
     """Put ACLs with the same pattern and principal text into groups.
 
     >>> [group.group_id for group in group_acls([])]
@@ -100,11 +100,13 @@ def group_acls(acls: Iterable[Acl]) -> list[Group]:
     found: defaultdict[tuple[str, ...], list[Acl]] = defaultdict(list)
     for acl in acls:
         found[acl.resource_type, acl.pattern_type, acl.resource_name, acl.principal].append(acl)
-    return [Group(content_id(acl.acl_id for acl in same), tuple(same)) for same in found.values()]
+    return [
+        AclGroup(content_id(acl.acl_id for acl in same), tuple(same)) for same in found.values()
+    ]
 
 
-def pair_few(
-    near: Mapping[Resource, Sequence[Group]],
+def pair_on_driver(
+    near: Mapping[Resource, Sequence[AclGroup]],
     principals_of: Mapping[Resource, frozenset[str] | None],
     subjects: Subjects,
 ) -> DecidedPairs:
@@ -117,7 +119,7 @@ def pair_few(
     """
     found = DecidedPairs()
     for resource, groups in near.items():
-        by_text: defaultdict[str, list[Group]] = defaultdict(list)
+        by_text: defaultdict[str, list[AclGroup]] = defaultdict(list)
         for group in groups:
             by_text[group.principal].append(group)
         shared = {
@@ -136,7 +138,7 @@ def pair_few(
     return found
 
 
-def rule_few(
+def rule_on_driver(
     ruleset: Ruleset, named_hosts: Mapping[str, Sequence[str] | None], semantics: Semantics
 ) -> Iterator[RulingRow]:
     """Decide a ruleset: for any other host, and for each host that an ACL of it names.
@@ -182,7 +184,7 @@ def content_id(ids: Iterable[str]) -> str:
     return hashlib.sha256(content).hexdigest()[:32]
 
 
-def _note(found: DecidedPairs, resource: Resource, groups: Sequence[Group]) -> str:
+def _note(found: DecidedPairs, resource: Resource, groups: Sequence[AclGroup]) -> str:
     ruleset = Ruleset(resource, tuple(groups))
     ruleset_id = content_id(ruleset.group_ids)
     found.rulesets.setdefault(ruleset_id, ruleset)

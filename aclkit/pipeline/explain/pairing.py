@@ -9,9 +9,8 @@ from pyspark.sql import functions as F
 
 from aclkit.model.semantics import BROKER
 from aclkit.pipeline.explain import frames, reach, rulesets
-from aclkit.pipeline.explain.reach import Late, Seed
+from aclkit.pipeline.explain.reach import AMONG_ALL, AMONG_DENIES, NEVER, Late, Seed
 from aclkit.pipeline.explain.scope import Scope
-from aclkit.pipeline.inventory.entry import Entry
 from aclkit.pipeline.inventory.identity import PrincipalClasses
 from aclkit.rules.decide.broker_rescan import BrokerRescan
 from aclkit.rules.decide.order import WildcardLast
@@ -26,7 +25,7 @@ class Matching:
     """The resources asked about, numbered, with the patterns that match each.
 
     Attributes:
-        resources: (part, resource_no, late, resource_type, resource_name, pattern_ids).
+        resources: (part, resource_no, salt, resource_type, resource_name, pattern_ids).
         late: for which resources the broker meets LITERAL ``*`` last.
         seed: what the fingerprints of this run are made from.
     """
@@ -84,7 +83,7 @@ def pair_up(scope: Scope, numbered: DataFrame, matching: Matching, steps: Steps)
     group_count = groups.count()
     granted = reach.grants(groups, _subjects(spark, scope, matching.seed))
     reached = reach.reach(resources, broadcast_if_small(granted, group_count))
-    sets = steps.checkpoint(reach.touch(reached))
+    sets = steps.checkpoint(reach.sets_of_groups(reached))
     of_classes = reach.class_pairs(sets)
     pairs = reach.own_pairs(sets, _classes_of(spark, scope), of_classes)
 
@@ -137,7 +136,7 @@ def match_resources(spark: SparkSession, scope: Scope, steps: Steps) -> Matching
     names = local_frame(
         spark,
         rows,
-        "part INT, resource_no INT, late BIGINT, resource_type STRING, resource_name STRING",
+        "part INT, resource_no INT, salt BIGINT, resource_type STRING, resource_name STRING",
     )
     # By its number and not by its hash, which would put three of six parts into one task.
     spread = names.repartitionById(parts, F.col("part"))
@@ -157,15 +156,11 @@ def _in_order(scope: Scope) -> list[tuple[WildcardLast, str, str]]:
     is_broker = scope.semantics.deciding_acl == BROKER
     rescan = BrokerRescan.of(scope.texts.patterns)
 
-    def place(entry: Entry) -> tuple[WildcardLast, str, str]:
-        kind, name = entry.resource_type, entry.name
-        return rescan.wildcard_last(kind, name) if is_broker else WildcardLast(), kind, name
-
-    def key(placed: tuple[WildcardLast, str, str]) -> tuple[bool, bool, str, str]:
-        last, kind, name = placed
-        return not last.allows, not last.denies, kind, name
-
-    return sorted(map(place, scope.inventory.resources), key=key)
+    found = sorted(
+        (rescan.wildcard_last(*entry.key) if is_broker else NEVER, *entry.key)
+        for entry in scope.inventory.resources
+    )
+    return [one for last in (AMONG_ALL, AMONG_DENIES, NEVER) for one in found if one[0] == last]
 
 
 def _subjects(spark: SparkSession, scope: Scope, seed: Seed) -> DataFrame:

@@ -1,11 +1,11 @@
-"""Resources, their patterns and the groups of ACLs → who is affected by which set of groups.
+"""Resources, their patterns and the groups of ACLs → which set of groups concerns whom.
 
 A *group* is the ACLs with one pattern and one principal text. A *subject* is who a group is
 about: a principal that its text names exactly (0 and up), or a principal class that its text
-stands for (below 0). What touches a (resource, subject) is a set of groups, and of this set only
-a fingerprint goes through the large join: the exclusive or of 128 bits per group. The bits come
-from a seed that is drawn anew for every run, so that nobody can make two sets of groups that
-look alike, whatever ACLs they write.
+stands for (below 0). Of the set of groups that concern a (resource, subject) only a fingerprint
+goes through the large join: the exclusive or of 128 bits per group. The bits come from a seed that
+is drawn anew for every run, so that nobody can make two sets of groups that look alike, whatever
+ACLs they write.
 """
 
 from __future__ import annotations
@@ -20,6 +20,11 @@ from pyspark.sql import functions as F
 from aclkit.rules.decide.order import WildcardLast
 
 _LOW: Final = 32
+
+NEVER: Final = WildcardLast()
+AMONG_DENIES: Final = WildcardLast(denies=True)
+AMONG_ALL: Final = WildcardLast(denies=True, allows=True)
+"""Where a broker can meet LITERAL ``*`` last: for no name only among ALLOWs."""
 
 PLACE: Final = ("part", "resource_no")
 """What a resource's rows are spread by: ``part`` is a range of ``resource_no``."""
@@ -48,14 +53,14 @@ class Seed:
 
     first: int = field(default_factory=lambda: secrets.randbits(63))
     second: int = field(default_factory=lambda: secrets.randbits(63))
-    late: int = field(default_factory=lambda: secrets.randbits(63))
+    salt: int = field(default_factory=lambda: secrets.randbits(62))
 
     def salt_of(self, last: WildcardLast) -> int:
         """Return what tells rulesets apart by where a broker meets LITERAL ``*`` last, 0: nowhere.
 
         The same groups of ACLs name another deciding ACL there.
         """
-        return self.late + 1 + last.allows if last.denies else 0
+        return {NEVER: 0, AMONG_DENIES: self.salt + 1, AMONG_ALL: self.salt + 2}[last]
 
 
 def number_acls(acls: DataFrame, patterns: DataFrame, principals: DataFrame) -> DataFrame:
@@ -99,40 +104,40 @@ def reach(resources: DataFrame, granted: DataFrame) -> DataFrame:
 
     No shuffle where ``granted`` is small enough to be broadcast: rows stay in their ``part``.
     """
-    return resources.select(*PLACE, "late", F.explode("pattern_ids").alias("pattern_id")).join(
+    return resources.select(*PLACE, "salt", F.explode("pattern_ids").alias("pattern_id")).join(
         granted, on="pattern_id", how="inner"
     )
 
 
-def touch(reached: DataFrame) -> DataFrame:
-    """Return each (resource, subject) that some group touches, with the set's fingerprint."""
-    return reached.groupBy(*PLACE, "late", "subject").agg(
+def sets_of_groups(reached: DataFrame) -> DataFrame:
+    """Return each (resource, subject) that a group concerns, with the fingerprint of them all."""
+    return reached.groupBy(*PLACE, "salt", "subject").agg(
         F.bit_xor("bits1").alias("set1"), F.bit_xor("bits2").alias("set2")
     )
 
 
-def class_pairs(affected: DataFrame) -> DataFrame:
-    """Return the (resource, class) pairs that some group touches; see ``own_pairs``."""
-    return affected.where("subject < 0").select(
+def class_pairs(sets: DataFrame) -> DataFrame:
+    """Return the (resource, class) pairs of ``sets_of_groups``; see ``own_pairs``."""
+    return sets.where("subject < 0").select(
         *PLACE,
         "subject",
         F.col("set1").alias("bare1"),
-        F.col("set1").bitwiseXOR(F.col("late")).alias("set1"),
+        F.col("set1").bitwiseXOR(F.col("salt")).alias("set1"),
         "set2",
         F.lit(None).cast("bigint").alias("class1"),
         F.lit(None).cast("bigint").alias("class2"),
     )
 
 
-def own_pairs(affected: DataFrame, classes: DataFrame, of_classes: DataFrame) -> DataFrame:
-    """Return the (resource, principal) pairs that an own ACL touches.
+def own_pairs(sets: DataFrame, classes: DataFrame, of_classes: DataFrame) -> DataFrame:
+    """Return the (resource, principal) pairs that an own ACL concerns.
 
     ``set1``, ``set2``: all groups that apply, the class's too; ``class1``, ``class2``: the
-    class's alone, null where there are none. ``late`` is not 0 for resources where the broker
+    class's alone, null where there are none. ``salt`` is not 0 for resources where the broker
     meets LITERAL ``*`` last (``Late``): the same groups are another ruleset there.
 
     Args:
-        affected: result of ``touch``.
+        sets: result of ``sets_of_groups``.
         classes: (subject, class_no): the class of each principal.
         of_classes: result of ``class_pairs``.
     """
@@ -144,7 +149,7 @@ def own_pairs(affected: DataFrame, classes: DataFrame, of_classes: DataFrame) ->
         F.col("set2").alias("class2"),
     )
     return (
-        affected.where("subject >= 0")
+        sets.where("subject >= 0")
         .join(F.broadcast(classes), on="subject", how="inner")
         .join(shared, on=[*PLACE, "class_no"], how="left")
         .select(
@@ -152,7 +157,7 @@ def own_pairs(affected: DataFrame, classes: DataFrame, of_classes: DataFrame) ->
             "subject",
             F.col("set1")
             .bitwiseXOR(F.coalesce("bare1", F.lit(0)))
-            .bitwiseXOR(F.col("late"))
+            .bitwiseXOR(F.col("salt"))
             .alias("set1"),
             F.col("set2").bitwiseXOR(F.coalesce("class2", F.lit(0))).alias("set2"),
             "class1",

@@ -13,7 +13,6 @@ from pyspark.sql import functions as F
 
 from aclkit.pipeline.explain.reach import Late, content_id, packed_pair, resource_of
 
-SUPER: Final = "super"
 NONE: Final = "none"
 OTHER: Final = "other"
 
@@ -38,7 +37,7 @@ def first_pairs(pairs: DataFrame) -> DataFrame:
 
 
 def parts_of(reached: DataFrame, firsts: DataFrame) -> DataFrame:
-    """Return the groups of each ruleset that touch its first pair directly."""
+    """Return the groups of each ruleset that concern its first pair directly."""
     return (
         reached.select(packed_pair().alias("pair"), "group_no")
         .join(firsts, on="pair", how="inner")
@@ -104,5 +103,5 @@ def ruleset_id(group_ids: Column, wildcard_last: Column) -> Column:
 
 
 def fixed_id(has_acl: Column) -> Column:
-    """Name the ruleset of a class pair that no group of the class touches."""
+    """Name the ruleset of a class pair that no group of the class concerns."""
     return F.concat_ws(":", F.when(has_acl, OTHER).otherwise(NONE), F.col("resource_type"))

@@ -17,6 +17,7 @@ from aclkit.pipeline.explain.scope import Scope
 from aclkit.pipeline.inventory.entry import Entry
 from aclkit.pipeline.inventory.identity import match_hosts
 from aclkit.runtime.frame import local_frame
+from aclkit.warehouse.views import SUPER_RULESET
 
 
 def of_inventory(scope: Scope) -> dict[str, list[tuple[Any, ...]]]:
@@ -71,7 +72,7 @@ def _common(entry: Entry) -> tuple[bool, str, str | None, dict[str, str]]:
 
 
 def _fixed_rulesets(spark: SparkSession) -> DataFrame:
-    fixed: list[tuple[str, str | None]] = [(rulesets.SUPER, None)]
+    fixed: list[tuple[str, str | None]] = [(SUPER_RULESET, None)]
     fixed += [
         (f"{kind}:{resource_type}", resource_type)
         for kind in (rulesets.NONE, rulesets.OTHER)

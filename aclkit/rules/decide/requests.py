@@ -49,8 +49,8 @@ class Check:
 
     operation: str
     resource_type: str
-    of_any: bool = False
-    aside: bool = False
+    of_any: bool
+    aside: bool
 
     @property
     def access(self) -> tuple[str, str]:

@@ -1,4 +1,4 @@
-"""Pairs and rulesets on frames of a few rows: who is affected by which groups of ACLs."""
+"""Pairs and rulesets on frames of a few rows: which groups of ACLs concern whom."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from aclkit.model.operation import OPERATIONS_OF_TYPE
 from aclkit.model.semantics import KAFKA, KIP_1042
 from aclkit.pipeline.explain import pairing, reach, rulesets, tables
 from aclkit.pipeline.explain.on_driver import content_id
-from aclkit.pipeline.explain.reach import Late
+from aclkit.pipeline.explain.reach import Late, Seed
 from aclkit.runtime.frame import Steps
 from tests.factories import acl
 from tests.pipeline.explain.frames import acl_frame, must_hold, scope_of
@@ -101,7 +101,7 @@ def test_resources_are_numbered_in_the_order_of_type_and_name_with_all_their_pat
     found = pairing.match_resources(spark, SCOPE, Steps())
     must_hold(
         found.resources.select(
-            "resource_no", "late", "resource_type", "resource_name", "pattern_ids"
+            "resource_no", "salt", "resource_type", "resource_name", "pattern_ids"
         ),
         [
             (0, 0, "GROUP", "y", []),
@@ -109,7 +109,7 @@ def test_resources_are_numbered_in_the_order_of_type_and_name_with_all_their_pat
             (2, 0, "TOPIC", "pay-out", [0, 2]),
             (3, 0, "TOPIC", "x", [2]),
         ],
-        "resource_no INT, late BIGINT, resource_type STRING, resource_name STRING, "
+        "resource_no INT, salt BIGINT, resource_type STRING, resource_name STRING, "
         "pattern_ids ARRAY<INT>",
     )
     assert found.late == Late(0, 0)
@@ -126,10 +126,10 @@ def test_a_group_is_the_acls_of_one_pattern_and_one_principal(spark):
     )
 
 
-def test_what_touches_a_pair_is_the_exclusive_or_of_the_bits_of_its_groups(spark):
-    ddl = "part INT, resource_no INT, late BIGINT, subject INT, group_no BIGINT, bits1 BIGINT, bits2 BIGINT"  # noqa: E501 -- one column after another
+def test_the_set_of_a_pair_is_the_exclusive_or_of_the_bits_of_its_groups(spark):
+    ddl = "part INT, resource_no INT, salt BIGINT, subject INT, group_no BIGINT, bits1 BIGINT, bits2 BIGINT"  # noqa: E501 -- one column after another
     rows = [(0, 1, 0, 5, 1, 0b110, 1), (0, 1, 0, 5, 2, 0b011, 1), (0, 1, 0, -1, 3, 0b1000, 7)]
-    found = reach.touch(spark.createDataFrame(rows, ddl))
+    found = reach.sets_of_groups(spark.createDataFrame(rows, ddl))
     must_hold(
         found.select("resource_no", "subject", "set1", "set2"),
         [(1, 5, 0b101, 0), (1, -1, 0b1000, 7)],
@@ -137,14 +137,14 @@ def test_what_touches_a_pair_is_the_exclusive_or_of_the_bits_of_its_groups(spark
     )
 
 
-def test_an_own_pair_adds_the_set_of_its_class_and_the_salt_of_late_resources(spark):
-    affected = spark.createDataFrame(
+def test_an_own_pair_adds_the_set_of_its_class_and_the_salt(spark):
+    sets = spark.createDataFrame(
         [(0, 1, 16, 5, 1, 1), (0, 1, 16, -1, 2, 2), (0, 2, 0, 5, 4, 4)],
-        "part INT, resource_no INT, late BIGINT, subject INT, set1 BIGINT, set2 BIGINT",
+        "part INT, resource_no INT, salt BIGINT, subject INT, set1 BIGINT, set2 BIGINT",
     )
     classes = spark.createDataFrame([(5, -1)], "subject INT, class_no INT")
-    of_classes = reach.class_pairs(affected)
-    found = reach.own_pairs(affected, classes, of_classes)
+    of_classes = reach.class_pairs(sets)
+    found = reach.own_pairs(sets, classes, of_classes)
     must_hold(
         found.select("resource_no", "subject", "set1", "set2", "class1", "class2"),
         [(1, 5, 1 ^ 2 ^ 16, 1 ^ 2, 2 ^ 16, 2), (2, 5, 4, 4, None, None)],
@@ -211,3 +211,152 @@ def test_the_rows_of_an_inventory_say_class_and_super_user_and_which_hosts_are_n
     ]  # fmt: skip
     assert ("c", "10.0.0.1", "10.0.0.1") in rows["host_match"]
     assert tables.digest_of(rows) == tables.digest_of(tables.of_inventory(scope))
+
+
+def test_acls_get_the_numbers_and_ranks_of_their_pattern_and_principal(spark):
+    acls = acl_frame(spark, [acl("b", principal="User:x", acl_id="1"), acl("a", acl_id="2")])
+    where = "resource_type STRING, pattern_type STRING, resource_name STRING, "
+    patterns = spark.createDataFrame(
+        [(7, "TOPIC", "LITERAL", "b", 3), (8, "TOPIC", "LITERAL", "a", 4)],
+        f"pattern_id INT, {where}pattern_rank INT",
+    )
+    principals = spark.createDataFrame(
+        [(5, "User:x", 1), (6, "User:a", 2)], "text_no INT, principal STRING, principal_rank INT"
+    )
+    must_hold(
+        reach.number_acls(acls, patterns, principals).select(
+            "acl_id", "group_no", "pattern_id", "text_no", "pattern_rank", "principal_rank"
+        ),
+        [("1", 7 << 32 | 5, 7, 5, 3, 1), ("2", 8 << 32 | 6, 8, 6, 4, 2)],
+        "acl_id STRING, group_no BIGINT, pattern_id INT, text_no INT, pattern_rank INT, "
+        "principal_rank INT",
+    )
+
+
+def test_a_pattern_grants_to_each_subject_of_its_principal_text_with_bits_of_its_own(spark):
+    groups = spark.createDataFrame(
+        [(7, 5, 75), (8, 5, 85), (7, 6, 76)], "pattern_id INT, text_no INT, group_no BIGINT"
+    )
+    subjects = spark.createDataFrame(
+        [(5, 0, 1, 2), (5, 3, 1, 2), (9, 4, 1, 2)],
+        "text_no INT, subject INT, seed1 BIGINT, seed2 BIGINT",
+    )
+    found = reach.grants(groups, subjects)
+    must_hold(
+        found.select("pattern_id", "subject", "group_no"),
+        [(7, 0, 75), (7, 3, 75), (8, 0, 85), (8, 3, 85)],
+        "pattern_id INT, subject INT, group_no BIGINT",
+    )
+    assert found.select("group_no", "bits1").distinct().count() == 2
+    assert found.select("bits1").union(found.select("bits2")).distinct().count() == 4
+
+
+def test_a_resource_is_reached_by_the_grants_of_all_its_patterns(spark):
+    resources = spark.createDataFrame(
+        [(0, 1, 16, [7, 8]), (0, 2, 0, [8]), (1, 3, 0, []), (1, 4, 0, [9])],
+        "part INT, resource_no INT, salt BIGINT, pattern_ids ARRAY<INT>",
+    )
+    granted = spark.createDataFrame(
+        [(7, 0, 75), (8, 0, 80), (8, 1, 81)], "pattern_id INT, subject INT, group_no BIGINT"
+    )
+    must_hold(
+        reach.reach(resources, granted).select(
+            "part", "resource_no", "salt", "pattern_id", "subject", "group_no"
+        ),
+        [(0, 1, 16, 7, 0, 75), (0, 1, 16, 8, 0, 80), (0, 1, 16, 8, 1, 81), (0, 2, 0, 8, 0, 80),
+         (0, 2, 0, 8, 1, 81)],
+        "part INT, resource_no INT, salt BIGINT, pattern_id INT, subject INT, group_no BIGINT",
+    )  # fmt: skip
+
+
+def test_a_class_pair_is_the_set_of_its_class_alone_with_the_salt_in_it(spark):
+    sets = spark.createDataFrame(
+        [(0, 1, 16, -1, 2, 3), (0, 1, 16, 5, 1, 1)],
+        "part INT, resource_no INT, salt BIGINT, subject INT, set1 BIGINT, set2 BIGINT",
+    )
+    must_hold(
+        reach.class_pairs(sets),
+        [(0, 1, -1, 2, 18, 3, None, None)],
+        "part INT, resource_no INT, subject INT, bare1 BIGINT, set1 BIGINT, set2 BIGINT, "
+        "class1 BIGINT, class2 BIGINT",
+    )
+
+
+def test_a_group_gives_its_pattern_back(spark):
+    frame = spark.createDataFrame([(7, 7 << 32 | 5), (0, 9)], "pattern_id INT, group_no BIGINT")
+    found = frame.select("pattern_id", reach.pattern_of(F.col("group_no")).alias("again"))
+    must_hold(found, [(7, 7), (0, 0)], "pattern_id INT, again INT")
+
+
+def test_the_parts_of_a_ruleset_are_the_groups_that_concern_its_first_pair(spark):
+    reached = spark.createDataFrame(
+        [(1, 5, 10), (1, 5, 11), (2, 5, 12), (1, 6, 13)],
+        "resource_no INT, subject INT, group_no BIGINT",
+    )
+    first = reached.where("group_no = 10").select(
+        F.lit(3).cast("bigint").alias("set1"),
+        F.lit(4).cast("bigint").alias("set2"),
+        reach.packed_pair().alias("pair"),
+        F.lit(7).cast("bigint").alias("class1"),
+        F.lit(8).cast("bigint").alias("class2"),
+    )
+    must_hold(
+        rulesets.parts_of(reached, first).select("set1", "set2", "class1", "class2", "group_no"),
+        [(3, 4, 7, 8, 10), (3, 4, 7, 8, 11)],
+        "set1 BIGINT, set2 BIGINT, class1 BIGINT, class2 BIGINT, group_no BIGINT",
+    )
+
+
+PARTS = "set1 BIGINT, set2 BIGINT, class1 BIGINT, class2 BIGINT, pair BIGINT, group_no BIGINT"
+CONTENTS = (
+    "set1 BIGINT, set2 BIGINT, class1 BIGINT, class2 BIGINT, resource_type STRING, "
+    "group_ids ARRAY<STRING>, wildcard_last STRING, ruleset_id STRING"
+)
+
+
+def test_the_content_of_a_ruleset_is_its_own_groups_and_those_of_its_class_sorted(spark):
+    groups = spark.createDataFrame(
+        [(10, "z", "TOPIC"), (11, "a", "TOPIC"), (12, "m", "TOPIC"), (13, "x", "GROUP")],
+        "group_no BIGINT, group_id STRING, resource_type STRING",
+    )
+    parts = spark.createDataFrame(
+        [(1, 1, 7, 7, 0, 10), (1, 1, 7, 7, 0, 11), (2, 2, None, None, 0, 13)], PARTS
+    )
+    of_class = spark.createDataFrame([(7, 7, None, None, "TOPIC", ["m"], None, "k")], CONTENTS)
+    must_hold(
+        rulesets.contents(parts, groups, of_class, Late()),
+        [
+            (1, 1, 7, 7, "TOPIC", ["a", "m", "z"], None, content_id("amz")),
+            (2, 2, None, None, "GROUP", ["x"], None, content_id("x")),
+        ],
+        CONTENTS,
+    )
+
+
+def test_the_content_of_a_ruleset_says_where_its_first_resource_has_the_wildcard_last(spark):
+    groups = spark.createDataFrame(
+        [(10, "g", "TOPIC")], "group_no BIGINT, group_id STRING, resource_type STRING"
+    )
+    parts = spark.createDataFrame([(n, n, None, None, n << 32, 10) for n in range(5)], PARTS)
+    found = rulesets.contents(parts, groups, None, Late(all_below=2, deny_below=4))
+    must_hold(
+        found.select("set1", "wildcard_last"),
+        [(0, "all"), (1, "all"), (2, "deny"), (3, "deny"), (4, None)],
+        "set1 BIGINT, wildcard_last STRING",
+    )
+
+
+def test_a_class_without_acls_has_the_fixed_ruleset_of_the_type(spark):
+    frame = spark.createDataFrame(
+        [("TOPIC", True), ("GROUP", False)], "resource_type STRING, has_acl BOOLEAN"
+    )
+    found = {row[0] for row in frame.select(rulesets.fixed_id(F.col("has_acl"))).collect()}
+    assert found == {"other:TOPIC", "none:GROUP"}
+
+
+def test_the_salt_differs_wherever_the_wildcard_comes_last_otherwise():
+    seed = Seed()
+    salts = [seed.salt_of(last) for last in (reach.NEVER, reach.AMONG_DENIES, reach.AMONG_ALL)]
+    assert salts[0] == 0
+    assert len({*salts}) == 3
+    assert Seed() != seed

@@ -8,34 +8,16 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-import duckdb
-import pyarrow as pa
-
 from aclkit.model.acl import Acl
 from aclkit.model.semantics import KIP_1042, BrokerSettings
 from aclkit.pipeline.explain.changes import changed_accesses
+from tests.pipeline.explain.memory import Memory
 from tests.questions.query import small_warehouse as small
-from tests.questions.query.in_memory import create_table
 
 _READ = (
     "principal", "host", "explain_pair", "explain_class_pair", "explain_ruling", "ruleset",
     "ruleset_group",
 )  # fmt: skip
-
-
-class _Memory:
-    """Rows in DuckDB's memory that ``changed_accesses`` can ask."""
-
-    engine = "duckdb"
-
-    def __init__(self) -> None:
-        self.connection = duckdb.connect()
-
-    def give_rows(self, name: str, table: str, rows: Sequence[Any]) -> None:
-        create_table(self.connection, name, table, rows)
-
-    def arrow(self, sql: str) -> pa.Table:
-        return self.connection.sql(sql).to_arrow_table()
 
 
 def build(
@@ -46,11 +28,11 @@ def build(
     """Publish two nights; return the rows of ``access_change``."""
     made = [small.tables(acls, settings, KIP_1042) for acls, settings in nights]
     history = _history(nights[0][0], nights[1][0])
-    memory = _Memory()
-    memory.give_rows("acl_history", "acl_history", history)
+    memory = Memory()
+    memory.contract("acl_history", history)
     for side, tables in zip(("was", "now"), made, strict=True):
         for name in _READ:
-            memory.give_rows(f"{side}_{name}", name, tables[name])
+            memory.contract(name, tables[name], name=f"{side}_{name}")
     changed = changed_accesses(
         memory,
         settings_changed=nights[0][1] != nights[1][1],

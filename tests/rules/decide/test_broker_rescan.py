@@ -6,6 +6,7 @@ import pytest
 
 from aclkit.model.semantics import KAFKA, BrokerSettings
 from aclkit.rules.decide.broker_rescan import BrokerRescan, Ending
+from aclkit.rules.decide.order import utf16
 from aclkit.rules.decide.rules import decide
 from tests.factories import acl, request
 
@@ -56,3 +57,9 @@ def test_the_allow_that_is_met_last_is_named(wildcard_is_last, wanted):
     found = decide(acls, asked, BrokerSettings(), KAFKA, wildcard_is_last=wildcard_is_last)
     assert found.acl is not None
     assert found.acl.resource_name == wanted
+
+
+def test_the_wildcard_itself_does_not_end_the_second_scan():
+    search = BrokerRescan.of([("GROUP", "LITERAL", "*"), ("GROUP", "LITERAL", "#")])
+    assert search.below == {"GROUP": [utf16("#")]}
+    assert search.ending("GROUP", "#") is Ending.AT_NAME

@@ -10,8 +10,14 @@ import pytest
 from aclkit.model.acl import ANY_OTHER, Request
 from aclkit.model.operation import OPERATIONS_OF_TYPE
 from aclkit.model.semantics import KAFKA, KIP_1042, BrokerSettings
-from aclkit.pipeline.explain.affected import patterns_near
-from aclkit.pipeline.explain.on_driver import Subjects, content_id, group_acls, pair_few, rule_few
+from aclkit.pipeline.explain.near import patterns_near, resources_matched
+from aclkit.pipeline.explain.on_driver import (
+    Subjects,
+    content_id,
+    group_acls,
+    pair_on_driver,
+    rule_on_driver,
+)
 from aclkit.pipeline.inventory.identity import classify, match_hosts
 from aclkit.rules.decide.rules import decide
 from aclkit.rules.patterns.match import names_exactly, pattern_matches, reaches
@@ -28,7 +34,7 @@ def tables(acls, semantics):
     resources = [(kind, name) for kind in ("TOPIC", "GROUP") for name in NAMES]
     near = {r: group_acls(a for a in acls if reaches(a, *r, semantics)) for r in resources}
     own = frozenset(p for p in PRINCIPALS if names_exactly(p, semantics))
-    found = pair_few(
+    found = pair_on_driver(
         near,
         dict.fromkeys(resources),
         Subjects(own=own, class_of=classes.class_of, texts_of=classes.texts_of),
@@ -38,7 +44,9 @@ def tables(acls, semantics):
     for text, host in match_hosts(texts, HOSTS, semantics):
         named[text] = None if host == ANY_OTHER or named[text] is None else [*named[text], host]
     rulings = {
-        ruleset_id: {(row.operation, row.host): row[2:] for row in rule_few(held, named, semantics)}
+        ruleset_id: {
+            (row.operation, row.host): row[2:] for row in rule_on_driver(held, named, semantics)
+        }
         for ruleset_id, held in found.rulesets.items()
     }
     return classes.class_of, found, rulings
@@ -97,3 +105,22 @@ def test_no_pattern_that_matches_a_resource_is_left_out_of_those_near(semantics)
         p for p in patterns for r in resources if pattern_matches(p[1], p[2], r[1], semantics)
     }
     assert matching <= near < set(patterns)
+
+
+@pytest.mark.parametrize("semantics", [KIP_1042, KAFKA], ids=["kip-1042", "kafka"])
+def test_patterns_are_matched_with_a_few_resources_as_the_specification_says(semantics):
+    patterns = [
+        ("TOPIC", form, text)
+        for form in ("LITERAL", "PREFIXED", "GLOB", "UNKNOWN(9)")
+        for text in ("", "a", "ab", "b", "*", "?", "a*", "*b", "?b", "a?c*", "zz", "zzz")
+    ]
+    resources = [("TOPIC", name) for name in ("ab", "abc", "b", "*", "*x", "zz")]
+    resources.append(("GROUP", "a"))
+    expected = {
+        (p, r)
+        for p in patterns
+        for r in resources
+        if p[0] == r[0] and pattern_matches(p[1], p[2], r[1], semantics)
+    }
+    found = list(resources_matched(patterns, resources, semantics))
+    assert (set(found), len(found)) == (expected, len(expected))

@@ -1,0 +1,65 @@
+"""Patterns and a few names → which match which, found by how they begin and not by the trie."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Collection, Iterable, Iterator, Sequence
+
+from aclkit.model.semantics import Semantics
+from aclkit.pipeline.explain.on_driver import Resource
+from aclkit.rules.patterns.match import GLOB, LITERAL, effective_pattern_type, pattern_matches
+
+Pattern = tuple[str, str, str]
+"""Resource type, pattern type and name."""
+
+
+def patterns_near(
+    patterns: Iterable[Pattern], resources: Collection[Resource], semantics: Semantics
+) -> list[Pattern]:
+    """Keep the patterns that may match one of a few resources.
+
+    >>> from aclkit.model.semantics import KIP_1042
+    >>> some = [("TOPIC", "LITERAL", "a"), ("TOPIC", "PREFIXED", "a"), ("TOPIC", "GLOB", "b*")]
+    >>> patterns_near(some, [("TOPIC", "ab")], KIP_1042)
+    [('TOPIC', 'PREFIXED', 'a')]
+    """
+    names = _names_of_types(resources)
+    return [p for p in patterns if any(_names_near(p, names.get(p[0], ()), semantics))]
+
+
+def resources_matched(
+    patterns: Iterable[Pattern], resources: Collection[Resource], semantics: Semantics
+) -> Iterator[tuple[Pattern, Resource]]:
+    """Yield each pattern with each of a few resources that it matches, by the specification."""
+    names = _names_of_types(resources)
+    for pattern in patterns:
+        resource_type, kind, text = pattern
+        for name in _names_near(pattern, names.get(resource_type, ()), semantics):
+            if pattern_matches(kind, text, name, semantics):
+                yield pattern, (resource_type, name)
+
+
+def _names_of_types(resources: Collection[Resource]) -> dict[str, list[str]]:
+    names: dict[str, list[str]] = {}
+    for resource_type, name in sorted(resources):
+        names.setdefault(resource_type, []).append(name)
+    return names
+
+
+def _names_near(pattern: Pattern, names: Sequence[str], semantics: Semantics) -> Iterator[str]:
+    """Yield those of some sorted names that begin, or for a LITERAL are, as the pattern says."""
+    _, pattern_type, text = pattern
+    kind = effective_pattern_type(pattern_type, semantics)
+    if kind == LITERAL and text != "*":
+        at = bisect_left(names, text)
+        yield from names[at : at + 1] if names[at : at + 1] == [text] else ()
+        return
+    start = "" if kind == LITERAL else _literal_start(text) if kind == GLOB else text
+    for at in range(bisect_left(names, start), len(names)):
+        if not names[at].startswith(start):
+            return
+        yield names[at]
+
+
+def _literal_start(glob: str) -> str:
+    return glob.partition("*")[0].partition("?")[0]

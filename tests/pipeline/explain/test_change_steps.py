@@ -1,0 +1,408 @@
+"""Each step from two runs to ``access_change`` on a few rows: whole results compared, by DuckDB."""
+
+from __future__ import annotations
+
+import pytest
+
+from aclkit.pipeline.explain.change_steps import change_steps
+from aclkit.pipeline.explain.changes import changed_accesses, tables_of_changes
+from tests.pipeline.explain.memory import Memory
+
+MEMBER = "principal principal_class is_super_user peers"
+PRINCIPAL = "principal principal_class is_super_user"
+PAIR = "principal resource_type resource_name ruleset_id"
+CLASS_PAIR = "principal_class resource_type resource_name ruleset_id"
+SHARED = "peers resource_type resource_name ruleset_id"
+OWN = "principal resource_type resource_name own_before own_after"
+RULING = "ruleset_id host operation decision rule deciding_acl_id"
+DECIDED = "principal principal_class resource_type resource_name ruleset_before ruleset_after"
+CHANGE = "ruleset_before ruleset_after resource_type"
+REPLACED = "ruleset_before ruleset_after"
+ACL = "ruleset_before ruleset_after acl_id"
+CELL = "ruleset_before ruleset_after resource_type was now"
+HISTORY = "acl_id effective_offset removed_offset"
+
+
+def ruling(ruleset, host, operation, decision="ALLOWED", acl="1"):
+    return (ruleset, host, operation, decision, "MatchingAcl", acl)
+
+
+def answer(step, tables, *, settings_changed=False, hosts_changed=False, only=None):
+    """The rows of one step over the tables and steps that it asks, as a sorted list."""
+    memory = Memory()
+    for name, (columns, *rows) in tables.items():
+        memory.table(name, columns, *rows)
+    steps = change_steps(
+        "duckdb",
+        settings_changed=settings_changed,
+        rules_changed=False,
+        hosts_changed=hosts_changed,
+    )
+    rows = memory.rows(f"SELECT {only or '*'} FROM ({steps[step]})")
+    return sorted(rows, key=repr)
+
+
+RULED = {
+    "was_explain_ruling": (RULING, ruling("same", "*", "READ"), ruling("other", "*", "READ"),
+                           ruling("more", "*", "READ"), ruling("gone", "*", "READ")),
+
+                              "now_explain_ruling": (RULING, ruling("same", "*", "READ"),
+                           ruling("other", "*", "READ", acl="2"),
+                           ruling("more", "*", "READ"), ruling("more", "h", "READ"),
+                           ruling("new", "*", "READ")),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", ["settings_changed", "hosts_changed"])
+def test_altered_ruleset_holds_those_of_both_runs_whose_rulings_differ(what):
+    assert answer("altered_ruleset", RULED, **{what: True}) == [("more",), ("other",)]
+
+
+def test_altered_ruleset_is_empty_under_the_same_settings_and_hosts():
+    assert answer("altered_ruleset", RULED) == []
+
+
+@pytest.mark.parametrize("side", ["was", "now"])
+def test_member_has_super_users_for_peers_or_its_class(side):
+    rows = (PRINCIPAL, ("User:a", "k", False), ("User:root", "k", True))
+    assert answer(f"{side}_member", {f"{side}_principal": rows}) == [
+        ("User:a", "k", False, "k"), ("User:root", "k", True, "super"),
+    ]  # fmt: skip
+
+
+CASES = {
+    "promoted_or_demoted": (
+        {
+            "was_member": (MEMBER, ("User:up", "k", False, "k"), ("User:down", "k", True, "super"),
+                           ("User:a", "k", False, "k"), ("User:gone", "k", True, "super")),
+            "now_member": (MEMBER, ("User:up", "k", True, "super"), ("User:down", "k", False, "k"),
+                           ("User:a", "l", False, "l"), ("User:new", "k", True, "super")),
+        },
+        [("User:down",), ("User:up",)],
+    ),
+    "own_pair": (
+        {
+            "was_explain_pair": (PAIR, ("User:a", "TOPIC", "t", "r1"),
+                                 ("User:a", "GROUP", "t", "r2"),
+                                 ("User:b", "TOPIC", "t", "r1")),
+            "now_explain_pair": (PAIR, ("User:a", "TOPIC", "t", "r3"),
+                                 ("User:a", "TOPIC", "u", "r4"),
+                                 ("User:b", "TOPIC", "t", "r1")),
+        },
+        [
+            ("User:a", "GROUP", "t", "r2", None),
+            ("User:a", "TOPIC", "t", "r1", "r3"),
+            ("User:a", "TOPIC", "u", None, "r4"),
+            ("User:b", "TOPIC", "t", "r1", "r1"),
+        ],
+    ),
+    "changed_own_pair": (
+        {
+            "own_pair": (OWN, ("User:a", "TOPIC", "replaced", "r1", "r2"),
+                         ("User:a", "TOPIC", "new", None, "r2"),
+                         ("User:a", "TOPIC", "gone", "r1", None),
+                         ("User:a", "TOPIC", "same", "r1", "r1"),
+                         ("User:a", "TOPIC", "altered", "r9", "r9"),
+                         ("User:up", "TOPIC", "promoted", "r1", "r1")),
+            "altered_ruleset": ("ruleset_id", ("r9",)),
+            "promoted_or_demoted": ("principal", ("User:up",)),
+        },
+        [
+            ("User:a", "TOPIC", "altered", "r9", "r9"),
+            ("User:a", "TOPIC", "gone", "r1", None),
+            ("User:a", "TOPIC", "new", None, "r2"),
+            ("User:a", "TOPIC", "replaced", "r1", "r2"),
+            ("User:up", "TOPIC", "promoted", "r1", "r1"),
+        ],
+    ),
+    "ruleset_of_principal": (
+        {
+            "changed_own_pair": (OWN, ("User:a", "TOPIC", "t", "own1", "own2"),
+                                 ("User:a", "TOPIC", "u", None, "own2"),
+                                 ("User:a", "GROUP", "t", "own1", None),
+                                 ("User:up", "TOPIC", "t", "own1", "own1"),
+                                 ("User:down", "TOPIC", "t", "own1", "own1"),
+                                 ("User:gone", "TOPIC", "t", "own1", None),
+                                 ("User:new", "TOPIC", "t", None, "own2"),
+                                 ("User:a", "TOPIC", "gone", "own1", None),
+                                 ("User:a", "TOPIC", "new", None, "own2")),
+            "was_member": (MEMBER, ("User:a", "k", False, "k"), ("User:up", "k", False, "k"),
+                           ("User:down", "k", True, "super"), ("User:gone", "k", False, "k")),
+            "now_member": (MEMBER, ("User:a", "l", False, "l"), ("User:up", "l", True, "super"),
+                           ("User:down", "l", False, "l"), ("User:new", "l", False, "l")),
+            "was_explain_class_pair": (CLASS_PAIR, ("k", "TOPIC", "t", "k-t"),
+                                       ("k", "TOPIC", "u", "k-u"), ("k", "GROUP", "t", "k-g"),
+                                       ("k", "TOPIC", "gone", "k-gone")),
+            "now_explain_class_pair": (CLASS_PAIR, ("l", "TOPIC", "t", "l-t"),
+                                       ("l", "TOPIC", "u", "l-u"), ("l", "GROUP", "t", "l-g"),
+                                       ("l", "TOPIC", "new", "l-new")),
+        },
+        [
+            ("User:a", None, "GROUP", "t", "own1", "l-g"),
+            ("User:a", None, "TOPIC", "gone", "own1", None),
+            ("User:a", None, "TOPIC", "new", None, "own2"),
+            ("User:a", None, "TOPIC", "t", "own1", "own2"),
+            ("User:a", None, "TOPIC", "u", "k-u", "own2"),
+            ("User:down", None, "TOPIC", "t", "super", "own1"),
+            ("User:gone", None, "TOPIC", "t", "own1", None),
+            ("User:new", None, "TOPIC", "t", None, "own2"),
+            ("User:up", None, "TOPIC", "t", "own1", "super"),
+        ],
+    ),
+    "move_between_peers": (
+        {
+            "was_member": (MEMBER, ("User:a", "k", False, "k"), ("User:b", "k", False, "k"),
+                           ("User:gone", "k", False, "k"), ("User:up", "k", False, "k")),
+            "now_member": (MEMBER, ("User:a", "l", False, "l"), ("User:b", "l", False, "l"),
+                           ("User:new", "l", False, "l"), ("User:up", "k", True, "super")),
+        },
+        [("k", "l"), ("k", "super"), ("k", None), (None, "l")],
+    ),
+    "ruleset_of_peers": (
+        {
+            "move_between_peers": ("peers_before peers_after", ("k", "l"), ("gone", None),
+                                   (None, "new")),
+            "was_shared": (SHARED, ("k", "TOPIC", "t", "r1"), ("k", "TOPIC", "gone", "r2"),
+                           ("gone", "TOPIC", "t", "r3"), ("l", "TOPIC", "t", "r9")),
+            "now_shared": (SHARED, ("l", "TOPIC", "t", "r4"), ("l", "GROUP", "new", "r5"),
+                           ("new", "TOPIC", "t", "r6"), ("k", "TOPIC", "t", "r9")),
+        },
+        [
+            (None, "gone", "TOPIC", "t", "r3", None),
+            (None, "l", "GROUP", "new", None, "r5"),
+            (None, "l", "TOPIC", "gone", "r2", None),
+            (None, "l", "TOPIC", "t", "r1", "r4"),
+            (None, "new", "TOPIC", "t", None, "r6"),
+        ],
+    ),
+    "change": (
+        {
+            "ruleset_of_principal": (DECIDED, ("User:a", None, "TOPIC", "t", "r1", "r2"),
+                                     ("User:a", None, "TOPIC", "t", "r1", "r2"),
+                                     ("User:a", None, "TOPIC", "same", "r1", "r1"),
+                                     ("User:a", None, "TOPIC", "gone", "r1", None)),
+            "ruleset_of_peers": (DECIDED, (None, "k", "TOPIC", "new", None, "r1"),
+                                 (None, "k", "TOPIC", "altered", "r9", "r9"),
+                                 (None, "k", "TOPIC", "same", "r2", "r2")),
+            "altered_ruleset": ("ruleset_id", ("r9",)),
+        },
+        [
+            ("User:a", None, "TOPIC", "gone", "r1", None),
+            ("User:a", None, "TOPIC", "t", "r1", "r2"),
+            (None, "k", "TOPIC", "altered", "r9", "r9"),
+            (None, "k", "TOPIC", "new", None, "r1"),
+        ],
+    ),
+    "ruleset_change": (
+        {
+            "change": (DECIDED, ("User:a", None, "TOPIC", "t", "r1", "r2"),
+                       ("User:b", None, "TOPIC", "u", "r1", "r2"),
+                       (None, "k", "GROUP", "t", "r1", "r2")),
+        },
+        [("r1", "r2", "GROUP"), ("r1", "r2", "TOPIC")],
+    ),
+    "replaced_ruleset": (
+        {
+            "ruleset_change": (CHANGE, ("r1", "r2", "TOPIC"), ("r1", "r2", "GROUP"),
+                               ("r1", None, "TOPIC"), (None, "r2", "TOPIC")),
+        },
+        [("r1", "r2")],
+    ),
+    "was_acl": (
+        {
+            "replaced_ruleset": (REPLACED, ("r1", "r2"), ("r1", "r3"), ("none:TOPIC", "r2")),
+            "was_ruleset": ("ruleset_id group_ids", ("r1", ["g1", "g2"]), ("none:TOPIC", []),
+                            ("r2", ["g3"])),
+            "was_ruleset_group": ("group_id acl_ids", ("g1", ["1", "2"]), ("g2", ["3"]),
+                                  ("g3", ["4"])),
+        },
+        [("r1", after, acl) for after in ("r2", "r3") for acl in "123"],
+    ),
+    "now_acl": (
+        {
+            "replaced_ruleset": (REPLACED, ("r1", "r2"), ("r3", "r2")),
+            "now_ruleset": ("ruleset_id group_ids", ("r1", ["g1"]), ("r2", ["g1", "g2"])),
+            "now_ruleset_group": ("group_id acl_ids", ("g1", ["1"]), ("g2", ["2"])),
+        },
+        [(before, "r2", acl) for before in ("r1", "r3") for acl in "12"],
+    ),
+    "moved_acl": (
+        {
+            "was_acl": (ACL, ("r1", "r2", "left"), ("r1", "r2", "stayed"), ("r3", "r4", "stayed")),
+            "now_acl": (ACL, ("r1", "r2", "came"), ("r1", "r2", "stayed"), ("r5", "r6", "stayed")),
+            "acl_history": (HISTORY, ("left", 1, 15), ("came", 16, None), ("stayed", 2, 17),
+                            ("elsewhere", 3, 18)),
+        },
+        [("r1", "r2", 15), ("r1", "r2", 16), ("r3", "r4", 17), ("r5", "r6", 2)],
+    ),
+    "cause": (
+        {
+            "moved_acl": ("ruleset_before ruleset_after moved_at", ("r1", "r2", 9), ("r1", "r2", 7),
+                          ("r1", "r2", 9), ("r1", "r2", None), ("r3", "r4", 1)),
+        },
+        [("r1", "r2", [7, 9]), ("r3", "r4", [1])],
+    ),
+    "host_of_either": (
+        {"was_host": ("host", ("a",), ("b",)), "now_host": ("host", ("b",), ("c",))},
+        [("a",), ("b",), ("c",)],
+    ),
+    "gain_and_loss": (
+        {
+            "cell": (CELL, ("r1", "r2", "TOPIC", False, True), ("r1", "r2", "TOPIC", False, True),
+                     ("r1", "r2", "TOPIC", True, False), ("r1", "r2", "TOPIC", True, True),
+                     ("r1", "r2", "TOPIC", False, False), ("r1", "r2", "GROUP", True, False),
+                     (None, "r2", "TOPIC", False, True)),
+        },
+        [("r1", "r2", "GROUP", 0, 1), ("r1", "r2", "TOPIC", 2, 1), (None, "r2", "TOPIC", 1, 0)],
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("step", CASES)
+def test_a_step_gives_these_rows(step):
+    tables, expected = CASES[step]
+    assert answer(step, tables) == expected
+
+
+@pytest.mark.parametrize("side", ["was", "now"])
+def test_shared_has_the_rulesets_of_classes_and_for_super_users_theirs_on_every_resource(side):
+    rows = (
+        CLASS_PAIR,
+        ("k", "TOPIC", "t", "r1"),
+        ("l", "TOPIC", "t", "r2"),
+        ("k", "GROUP", "g", "r3"),
+    )
+    assert answer(f"{side}_shared", {f"{side}_explain_class_pair": rows}) == [
+        ("k", "GROUP", "g", "r3"), ("k", "TOPIC", "t", "r1"), ("l", "TOPIC", "t", "r2"),
+        ("super", "GROUP", "g", "super"), ("super", "TOPIC", "t", "super"),
+    ]  # fmt: skip
+
+
+def test_operation_holds_what_each_type_knows():
+    found = answer("operation", {})
+    assert ("TRANSACTIONAL_ID", "DESCRIBE") in found
+    assert ("TRANSACTIONAL_ID", "READ") not in found
+
+
+def test_cell_has_the_ruling_of_the_host_or_of_any_other_and_is_denied_where_nothing_was_asked():
+    tables = {
+        "ruleset_change": (CHANGE, ("r1", "r2", "GROUP"), (None, "r2", "GROUP"),
+                           ("r1", None, "GROUP")),
+        "operation": ("resource_type operation", ("GROUP", "READ"), ("TOPIC", "WRITE")),
+        "host_of_either": ("host", ("named",), ("<any-other>",)),
+        "was_explain_ruling": (RULING, ruling("r1", "named", "READ", "DENIED"),
+                               ruling("r1", "<any-other>", "READ"), ruling("r2", "named", "READ")),
+        "now_explain_ruling": (RULING, ruling("r2", "named", "READ"),
+                               ruling("r2", "<any-other>", "READ", "DENIED"),
+                               ruling("r2", "<any-other>", "DELETE")),
+    }  # fmt: skip
+    asked = "ruleset_before, ruleset_after, resource_type, host, operation, was, now"
+    assert answer("cell", tables, only=asked) == [
+        ("r1", "r2", "GROUP", "<any-other>", "READ", True, False),
+        ("r1", "r2", "GROUP", "named", "READ", False, True),
+        ("r1", None, "GROUP", "<any-other>", "READ", True, False),
+        ("r1", None, "GROUP", "named", "READ", False, False),
+        (None, "r2", "GROUP", "<any-other>", "READ", False, False),
+        (None, "r2", "GROUP", "named", "READ", False, True),
+    ]
+
+
+CHANGED = {
+    "change": (DECIDED, ("User:a", None, "TOPIC", "t", "r1", "r2"),
+               ("User:a", None, "TOPIC", "u", "r3", "r4"), (None, "k", "TOPIC", "new", None, "r2"),
+               (None, "k", "TOPIC", "gone", "r1", None),
+               (None, "k", "TOPIC", "nothing", None, "r0"),
+               (None, "k", "TOPIC", "altered", "r9", "r9"),
+               (None, "k", "TOPIC", "felt-not", "r8", "r8")),
+    "gain_and_loss": (f"{CHANGE} gained lost", ("r1", "r2", "TOPIC", 1, 2),
+                      ("r1", "r2", "GROUP", 5, 5),
+                      ("r3", "r4", "TOPIC", 0, 0), (None, "r2", "TOPIC", 3, 0),
+                      ("r1", None, "TOPIC", 0, 4), (None, "r0", "TOPIC", 0, 0),
+                      ("r9", "r9", "TOPIC", 0, 1), ("r8", "r8", "TOPIC", 0, 0)),
+    "cause": (f"{REPLACED} cause_offsets", ("r1", "r2", [7])),
+}  # fmt: skip
+
+
+def test_access_change_says_why_and_leaves_out_what_nobody_feels():
+    assert answer("access_change", CHANGED) == [
+        ("User:a", None, "TOPIC", "t", "r1", "r2", "acl", [7], 1, 2),
+        ("User:a", None, "TOPIC", "u", "r3", "r4", "acl", [], 0, 0),
+        (None, "k", "TOPIC", "altered", "r9", "r9", "inventory", [], 0, 1),
+        (None, "k", "TOPIC", "gone", "r1", None, "inventory", [], 0, 4),
+        (None, "k", "TOPIC", "new", None, "r2", "inventory", [], 3, 0),
+    ]
+
+
+def test_access_change_blames_the_settings_where_they_differ():
+    causes = answer("access_change", CHANGED, settings_changed=True, only="DISTINCT cause")
+    assert causes == [("settings",)]
+
+
+def test_every_step_is_asked_by_another_one_and_the_last_by_nobody():
+    steps = change_steps("spark", settings_changed=False, rules_changed=False, hosts_changed=False)
+    *before, last = steps
+    asked = "\n".join(steps.values())
+    assert [name for name in before if f" {name}" not in asked] == []
+    assert f" {last}" not in asked
+
+
+TABLES = {
+    "principal": [{"principal": "User:a", "principal_class": "k", "is_super_user": False},
+                  {"principal": "User:b", "principal_class": "k", "is_super_user": False}],
+    "host": [{"host": "10.0.0.1"}, {"host": "<any-other>"}],
+    "explain_class_pair": [{"principal_class": "k", "resource_type": "TOPIC",
+                            "resource_name": "t", "ruleset_id": "other:TOPIC"}],
+}  # fmt: skip
+PAIRS = {
+    side: [{"principal": "User:a", "resource_type": "TOPIC", "resource_name": "t", "ruleset_id": r}]
+    for side, r in (("was", "r1"), ("now", "r2"))
+}
+RULESETS = [{"ruleset_id": "r1", "resource_type": "TOPIC", "group_ids": ["g1"]},
+            {"ruleset_id": "r2", "resource_type": "TOPIC", "group_ids": ["g1", "g2"]}]  # fmt: skip
+GROUPS = [{"group_id": "g1", "acl_ids": ["1"]}, {"group_id": "g2", "acl_ids": ["2"]}]
+RULINGS = [
+    {"ruleset_id": ruleset, "host": "<any-other>", "operation": operation, "decision": decision,
+     "rule": "MatchingAcl"}
+    for ruleset, operation, decision in (
+        ("r1", "READ", "ALLOWED"), ("r2", "READ", "ALLOWED"), ("r2", "WRITE", "ALLOWED"),
+        ("r1", "WRITE", "DENIED"), ("other:TOPIC", "READ", "DENIED"),
+    )
+]  # fmt: skip
+
+
+def two_runs():
+    """The tables of two runs, between which ACL 2 came."""
+    memory = Memory()
+    both = {"ruleset": RULESETS, "ruleset_group": GROUPS, "explain_ruling": RULINGS, **TABLES}
+    for side in ("was", "now"):
+        for table, rows in {**both, "explain_pair": PAIRS[side]}.items():
+            memory.contract(table, rows, name=f"{side}_{table}")
+    memory.contract("acl_history", [{"acl_id": "2", "effective_offset": 15}])
+    return memory
+
+
+GAINED = ("User:a", None, "TOPIC", "t", "r1", "r2", "acl", [15], 2, 0)
+
+
+def test_an_acl_that_came_is_one_change_of_access_with_its_offset():
+    found = changed_accesses(
+        two_runs(), settings_changed=False, rules_changed=False, hosts_changed=False
+    )
+    assert [tuple(row.values()) for row in found.to_pylist()] == [GAINED]
+
+
+def test_both_engines_say_the_same_of_two_runs(spark):
+    memory = two_runs()
+    for name in tables_of_changes({}, {}):
+        spark.createDataFrame(memory.arrow(f"FROM {name}")).createOrReplaceTempView(name)
+
+    class InSpark:
+        engine = "spark"
+
+        def arrow(self, sql):
+            return spark.sql(sql).toArrow()
+
+    found = changed_accesses(
+        InSpark(), settings_changed=False, rules_changed=False, hosts_changed=False
+    )
+    assert [tuple(row.values()) for row in found.to_pylist()] == [GAINED]

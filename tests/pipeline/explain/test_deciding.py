@@ -1,0 +1,54 @@
+"""All tables of a small cluster as Spark decides them, against the pure rules; none is written."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+
+from aclkit.model.semantics import KAFKA, KIP_1042
+from aclkit.pipeline.explain import tables
+from aclkit.pipeline.explain.deciding import decide_all
+from aclkit.pipeline.explain.incremental import AMENDED
+from aclkit.pipeline.explain.output import Output
+from aclkit.warehouse.store import Store
+from aclkit.warehouse.views import explain_sql
+from tests.factories import acl
+from tests.pipeline.explain.decided import decided
+from tests.pipeline.explain.frames import acl_frame, scope_of
+
+ACLS = [
+    acl("pay", pattern_type="PREFIXED", operation="ALL", acl_id="prefix"),
+    acl("pay-in", acl_id="literal-2"),
+    acl("pay-in", acl_id="literal-1"),
+    acl("pay-in", principal="User:*", operation="DESCRIBE", host="10.0.0.1", acl_id="all"),
+    acl("pay-in", principal="User:b", permission_type="DENY", host="10.0.0.2", acl_id="deny"),
+    acl("*", principal="User:b", operation="WRITE", acl_id="wildcard"),
+    acl("p?y-*", pattern_type="GLOB", principal="User:b", host="10.*", acl_id="glob"),
+]
+
+
+@pytest.mark.parametrize("semantics", [KIP_1042, KAFKA], ids=["kip-1042", "kafka"])
+def test_spark_decides_as_the_pure_rules_do_row_by_row(spark, tmp_path, semantics):
+    scope = scope_of(
+        ACLS,
+        principals=("User:a", "User:b", "User:c", "User:root"),
+        hosts=("10.0.0.1", "10.0.0.2", "9.9.9.9"),
+        resources=(("TOPIC", "pay-in"), ("TOPIC", "pay-out"), ("TOPIC", "x"), ("GROUP", "g")),
+        super_users=frozenset({"User:root"}),
+        semantics=semantics,
+    )
+    trial = Output.of(Store(spark, str(tmp_path)), scope, is_trial=True)
+    for name, rows in tables.of_inventory(scope).items():
+        trial.write_rows(name, rows)
+    decide_all(scope, acl_frame(spark, ACLS), trial, allow_everyone=False)
+    memory = decided(scope, ACLS)
+    for name in AMENDED:
+        found = Counter(repr(tuple(row)) for row in trial.read(name).collect())
+        assert found == Counter(map(repr, memory.rows(f"FROM {name}"))), name
+    asked = "principal, host, operation, resource_type, resource_name, decision, deciding_acl_id"
+    cells = {tuple(row) for row in trial.explain({}).selectExpr(*asked.split(", ")).collect()}
+    assert cells == set(memory.rows(f"SELECT {asked} FROM ({explain_sql()})"))
+    trial.forget()
+    assert trial.kept == {}
+    assert list(tmp_path.iterdir()) == []
