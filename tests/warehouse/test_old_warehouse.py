@@ -101,7 +101,15 @@ def test_questions_about_it_are_answered_and_write_nothing(old):
     who = csv_of(old, "listing", "who-can", "READ", "topic:pay.in")
     assert [line.split(",")[0] for line in who[1:]] == ["User:admin", "User:ann"]
     (why,) = old.run(
-        "why", "User:cy", "10.0.0.1", "READ", "topic:pay.in", "--format", "json", cluster="listing"
+        "why",
+        "User:cy",
+        "READ",
+        "topic:pay.in",
+        "--host",
+        "10.0.0.1",
+        "--format",
+        "json",
+        cluster="listing",
     ).stdout.splitlines()
     assert "DefaultDeny" in why
     changes = csv_of(old, "listing", "changes")
