@@ -14,6 +14,8 @@ import click
 from aclkit.cli.options import option
 from aclkit.cli.output import FORMATS, render_rows, tell, write_lines
 from aclkit.errors import UsageError
+from aclkit.runtime.uri import has_password
+from aclkit.warehouse.place import Place
 
 if TYPE_CHECKING:
     import duckdb
@@ -53,16 +55,15 @@ class Context:
         """
         if not self.warehouse:
             raise UsageError("no warehouse was named: expected --warehouse DIR or ACLKIT_WAREHOUSE")
-        if "://" not in self.warehouse:
+        place = Place(self.warehouse)
+        if not place.is_uri:
             return str(Path(self.warehouse).resolve())
-        # One name before the @ is a container of Azure's, two are a user and a password.
-        user, at, _ = self.warehouse.partition("://")[2].partition("/")[0].rpartition("@")
-        if at and ":" in user:
+        if has_password(self.warehouse):
             raise UsageError(
                 "the URI of the warehouse holds a password, which everybody on this machine "
                 "can read: give it to Spark's configuration"
             )
-        return self.warehouse.rstrip("/")
+        return place.text
 
     # What opens tables is imported late: help and ``aclkit sql`` need none of it.
 
@@ -86,8 +87,8 @@ class Context:
         Args:
             holding: the rows that the question is about, see ``duck.connect``.
         """
-        from aclkit.warehouse.opening import open_tables
         from aclkit.warehouse.published import resolve_cluster
+        from aclkit.warehouse.reader import open_tables
 
         with (
             self.session() as spark,

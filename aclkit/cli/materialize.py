@@ -153,8 +153,8 @@ def choose_cluster(run: Run, given: str | None) -> str:
         if known:
             raise UsageError(f"the warehouse holds several clusters, name one: --cluster {listed}")
         raise UsageError(
-            f"nothing has been replayed into {run.store.warehouse} yet: "
-            f"aclkit --warehouse {run.store.warehouse} replay --source metadata-log:DIR"
+            f"nothing has been replayed into {run.store.place} yet: "
+            f"aclkit --warehouse {run.store.place} replay --source metadata-log:DIR"
         )
     return given or known[0]
 

@@ -40,6 +40,7 @@ from aclkit.nightly.policies import Policies
 from aclkit.pipeline.replay.intake import ask_live
 from aclkit.runtime.whole_file import write_whole
 from aclkit.warehouse.duck import connect
+from aclkit.warehouse.place import Place
 from aclkit.warehouse.published import open_warehouse
 from aclkit.warehouse.run import begin_run, hold
 
@@ -99,7 +100,7 @@ def run(
     """
     warehouse = context.require_warehouse()
     forms = report_formats(chosen["report_formats"])
-    if "://" in warehouse and (chosen["report_dir"] or chosen["assertions"]):
+    if Place(warehouse).is_uri and (chosen["report_dir"] or chosen["assertions"]):
         raise UsageError("--report-dir and --assertions need a warehouse on a local disk")
     policies = policies_of(chosen)
     webhook = webhook_of(chosen)

@@ -18,6 +18,7 @@ from aclkit.runtime import ending
 from aclkit.runtime.progress import step
 from aclkit.runtime.spark import build_session, spark_log
 from aclkit.runtime.surroundings import full_disk, write_error
+from aclkit.warehouse.place import Place
 from aclkit.warehouse.run import Run, begin_run, hold
 
 
@@ -65,9 +66,10 @@ def _disk_error(told: str, warehouse: str) -> SurroundingsError | None:
     Full may be the warehouse's disk or that of Spark's own files. What was denied may be any
     file or program: only of the warehouse's is it said here.
     """
-    place = warehouse if "://" in warehouse else str(Path(warehouse).absolute())
+    is_remote = Place(warehouse).is_uri
+    place = warehouse if is_remote else str(Path(warehouse).absolute())
     scratch = tempfile.gettempdir()
-    is_scratch = full_disk(scratch) and ("://" in place or not full_disk(place))
+    is_scratch = full_disk(scratch) and (is_remote or not full_disk(place))
     lines = (line for line in told.splitlines() if _DENIED not in line or place in line)
     return write_error(scratch if is_scratch else place, "\n".join(lines))
 

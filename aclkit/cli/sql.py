@@ -59,7 +59,7 @@ def _ask_spark(context: Context, statement: str, timeout: float) -> None:
     # Here, so that a question to DuckDB does not wait for them.
     from aclkit.cli.session import command_session
     from aclkit.cli.time_limit import time_limit
-    from aclkit.warehouse.opening import open_tables
+    from aclkit.warehouse.reader import open_tables
     from aclkit.warehouse.sql import run_sql
 
     with (

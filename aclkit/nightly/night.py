@@ -27,8 +27,8 @@ from aclkit.pipeline.replay.job import replay
 from aclkit.pipeline.replay.replay import ReplayOptions
 from aclkit.runtime.progress import step
 from aclkit.warehouse.job_run import PublishedRun, RunSettings
-from aclkit.warehouse.opening import open_tables
 from aclkit.warehouse.published import deciding_run
+from aclkit.warehouse.reader import open_tables
 from aclkit.warehouse.run import Run, publish
 from aclkit.warehouse.standing import MATERIALIZING
 
@@ -90,9 +90,9 @@ def run_nightly(run: Run, intake: Intake, options: NightlyOptions) -> NightlyRes
     else:
         _decide(run, scope, options)
     publish(run)
-    warehouse = run.store.warehouse
-    spark = run.store.spark if "://" in warehouse else None
-    with open_tables(warehouse, spark=spark) as (published, tables):
+    place = run.store.place
+    spark = run.store.spark if place.is_uri else None
+    with open_tables(place.text, spark=spark) as (published, tables):
         found = read_summary(tables, deciding_run(published, run.cluster_id))
     local = published if spark is None else None
     summary = conclude(found, replayed.exit_code, options.policies, local)

@@ -87,6 +87,14 @@ def build_session(
     return _own_session(app_name, master or "local[*]", extra, verbose=verbose)
 
 
+def session_beside(session: SparkSession) -> SparkSession:
+    """Return a session with the same settings, SQL's aside, and no views, functions or variables.
+
+    Whoever uses a session may set it otherwise than it was made.
+    """
+    return _with_conf(session.newSession(), {**session.conf.getAll, **_SQL})
+
+
 def spark_log() -> Path | None:
     """Return the JVM's log for a message, and keep it, which else goes with the process.
 

@@ -9,8 +9,8 @@ from typing import Final
 from aclkit.model.acl import Acl
 from aclkit.warehouse.codecs import acl_of, acl_sql
 from aclkit.warehouse.job_run import PublishedRun
+from aclkit.warehouse.reader import Tables
 from aclkit.warehouse.sql import fetch
-from aclkit.warehouse.tables import Tables
 
 
 def acls_alive(

@@ -1,24 +1,39 @@
-"""A published run → a DuckDB connection with its tables and views, and nothing else in reach.
+"""Tables on a local disk at given versions → DuckDB that has them; see ``reader``.
 
-A table of the contract that no run has written is there too, empty; of ``explain``, which a run
-may leave out, the view of that name.
+For a question: the tables and views of a published run, and nothing else in reach. A table of the
+contract that no run has written is there too, empty; of ``explain``, which a run may leave out,
+the view of that name. For a run: one cluster's rows of the tables that it names.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Final
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
 
 import duckdb
+import pyarrow as pa
 from deltalake.exceptions import DeltaError
 
 from aclkit.errors import SurroundingsError
-from aclkit.warehouse.before import Past, create_past, tables_before
+from aclkit.runtime.scratch import scratch
 from aclkit.warehouse.job_run import JOB_RUN
-from aclkit.warehouse.published import Published
+from aclkit.warehouse.published import Published, versions_before
 from aclkit.warehouse.schemas import TABLES
-from aclkit.warehouse.table_files import TableFiles, create_view, quoted, read_files, unwritten
-from aclkit.warehouse.views import view_sql
+from aclkit.warehouse.table_files import (
+    TableFiles,
+    create_view,
+    open_files,
+    quoted,
+    read_files,
+    unwritten,
+)
+from aclkit.warehouse.views import PAST, PAST_TABLES, view_sql
+
+Past = Mapping[str, Sequence[tuple[str, TableFiles]]]
+"""Table → (cluster, files) of the past."""
 
 _EVERYTHING: Final[Mapping[str, Mapping[str, str]]] = {}
 
@@ -45,7 +60,7 @@ def connect(
     for name, version in published.run.table_versions.items():
         tables[name] = _open_table(published, name, version, holding.get(name))
     tables[JOB_RUN] = published.job_run
-    past = {} if holding else tables_before(published)
+    past = {} if holding else _tables_before(published)
     connection = duckdb.connect(config=_CONFIG | (_SEALED if sealed else {}))
     connection.execute("SET TimeZone = 'UTC'")
     # It would go to stdout, among the data.
@@ -55,8 +70,8 @@ def connect(
     try:
         for name, table in tables.items():
             create_view(connection, name, table)
-        create_past(connection, past)
-        for name, text in view_sql(tables, "duckdb").items():
+        _create_past(connection, past)
+        for name, text in view_sql(tables).items():
             connection.execute(f"CREATE VIEW {quoted(name)} AS {text}")
     except duckdb.Error as error:
         connection.close()
@@ -115,3 +130,101 @@ def _lock(connection: duckdb.DuckDBPyConnection, tables: Iterable[TableFiles]) -
     connection.execute("SET allowed_paths = ?", [files])
     connection.execute("SET enable_external_access = false")
     connection.execute("SET lock_configuration = true")
+
+
+def _tables_before(published: Published) -> Past:
+    """Return the tables before the run that decided last, of clusters where it changed accesses.
+
+    A cluster of which some table is no longer kept (``aclkit maintain``) is left out.
+    """
+    past: dict[str, list[tuple[str, TableFiles]]] = {name: [] for name in PAST_TABLES}
+    for cluster_id in published.clusters:
+        versions = versions_before(published, cluster_id)
+        found = {name: _kept(published.path / name, versions.get(name)) for name in PAST_TABLES}
+        for name, table in found.items():
+            if table is not None and None not in found.values():
+                past[name].append((cluster_id, table))
+    return past
+
+
+def _kept(path: Path, version: int | None) -> TableFiles | None:
+    """Return the files of a version if all of them are still there."""
+    if version is None:
+        return None
+    try:
+        table = read_files(path, version)
+    except (DeltaError, OSError):
+        return None
+    return table if all(file.exists() for file in table.files) else None
+
+
+def _create_past(connection: duckdb.DuckDBPyConnection, past: Past) -> None:
+    """Make the tables of the past readable in a schema of their own."""
+    connection.execute(f"CREATE SCHEMA {PAST}")
+    for name in PAST_TABLES:
+        every = open_files(connection, unwritten(name))
+        for cluster_id, table in past.get(name, ()):
+            columns = ", ".join(column for column, _ in unwritten(name).columns)
+            rows = open_files(connection, table).project(columns).filter(_is_of(cluster_id))
+            every = every.union(rows)
+        connection.execute(f"CREATE VIEW {PAST}.{quoted(name)} AS {every.sql_query()}")
+
+
+def _is_of(cluster_id: str) -> duckdb.Expression:
+    return duckdb.ColumnExpression("cluster_id") == duckdb.ConstantExpression(cluster_id)
+
+
+Replace = Callable[[str, pa.RecordBatchReader], None]
+"""Puts rows in the place of all rows of a table."""
+
+
+@contextmanager
+def open_duck_reader(
+    root: Path,
+    cluster_id: str | None,
+    tables: Mapping[str, tuple[str, int | None]],
+    replace: Replace,
+) -> Iterator[DuckReader]:
+    """Open tables of a folder for a run; see ``reader.read_versions``."""
+    spill = str(scratch() / "duckdb")  # by default in the folder where the command was started
+    with duckdb.connect(config={"memory_limit": "2GB", "temp_directory": spill}) as connection:
+        for name, (table, version) in tables.items():
+            files = unwritten(table) if version is None else read_files(root / table, version)
+            every = open_files(connection, files)
+            every.create_view(f"all {name}")
+            own = every if cluster_id is None else every.filter(_is_of(cluster_id))
+            own.create_view(name)
+        yield DuckReader(connection, cluster_id, replace)
+
+
+@dataclass(frozen=True, slots=True)
+class DuckReader:
+    """What a run opened, read by DuckDB; see ``reader.Reader``."""
+
+    connection: duckdb.DuckDBPyConnection
+    cluster_id: str | None
+    replace: Replace
+
+    def rows(self, sql: str, *values: object) -> list[tuple[Any, ...]]:
+        """See ``Reader.rows``."""
+        return self.connection.execute(sql, list(values)).fetchall()
+
+    def arrow(self, sql: str) -> pa.Table:
+        """See ``Reader.arrow``."""
+        return self.connection.sql(sql).to_arrow_table()
+
+    def give(self, name: str, table: pa.Table) -> None:
+        """See ``Reader.give``."""
+        self.connection.register(name, table)
+
+    def rewrite(self, table: str, sql: str) -> None:
+        """See ``Reader.rewrite``; the rows of other clusters stay, before those."""
+        columns = ", ".join(TABLES[table].column_names)
+        rows = self.connection.sql(sql).project(columns)
+        if self.cluster_id is not None:
+            others = self.connection.view(f"all {table}").filter(~_is_of(self.cluster_id))
+            rows = others.project(columns).union(rows)
+        self.replace(table, rows.to_arrow_reader(_ROWS_OF_A_BATCH))
+
+
+_ROWS_OF_A_BATCH: Final = 50_000

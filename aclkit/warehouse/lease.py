@@ -23,7 +23,9 @@ from pyspark.sql import functions as F
 from aclkit.errors import SurroundingsError
 from aclkit.runtime.ending import before_end
 from aclkit.runtime.frame import local_frame
-from aclkit.warehouse.store import newest_version, table_at
+from aclkit.warehouse.place import Place
+from aclkit.warehouse.storage import newest_version
+from aclkit.warehouse.store import table_at
 
 LEASE: Final = "lease"
 TERM: Final = timedelta(hours=1)
@@ -56,7 +58,7 @@ def warehouse_lease(
     spark: SparkSession, warehouse: str, timeout_seconds: float
 ) -> AbstractContextManager[Callable[[], None]]:
     """Hold the lease of a warehouse on object storage; the errors are those of ``hold``."""
-    row = _DeltaRow(spark, f"{warehouse}/{LEASE}")
+    row = _DeltaRow(spark, Place(warehouse))
     return hold(row, warehouse, timeout_seconds, stop_work=spark.sparkContext.cancelAllJobs)
 
 
@@ -159,11 +161,11 @@ def _release(row: LeaseRow, owner: str, warehouse: str) -> None:
 class _DeltaRow:
     """The row of a Delta table: of two updates of one row Delta lets only one commit."""
 
-    def __init__(self, spark: SparkSession, path: str) -> None:
-        self._spark, self._path = spark, path
-        if newest_version(path) is None:
+    def __init__(self, spark: SparkSession, place: Place) -> None:
+        self._spark, self._path = spark, place.of_table(LEASE)
+        if newest_version(place.files, LEASE) is None:
             free = local_frame(spark, [("", _FREE)], _DDL)
-            free.write.format("delta").mode("ignore").save(path)
+            free.write.format("delta").mode("ignore").save(self._path)
 
     def take(self, owner: str, until: datetime) -> bool:
         try:

@@ -14,7 +14,7 @@ from pyspark.sql import functions as F
 
 from aclkit.runtime.progress import step
 from aclkit.warehouse.job_run import JOB_RUN, RunSettings
-from aclkit.warehouse.readback import Readback, read_back
+from aclkit.warehouse.reader import Reader, read_versions
 from aclkit.warehouse.removal import remove_unneeded
 from aclkit.warehouse.retention import Kept, Policy, keep
 from aclkit.warehouse.run import Run, moved_tables, publish
@@ -144,12 +144,12 @@ def _rows_to_go(store: Store, table: str, kept: Kept) -> int:
     return int(number)
 
 
-def _opened(store: Store, table: str) -> AbstractContextManager[Readback]:
+def _opened(store: Store, table: str) -> AbstractContextManager[Reader]:
     runs = (JOB_RUN, store.newest_version(JOB_RUN))
-    return read_back(store, None, {table: (table, store.versions[table]), JOB_RUN: runs})
+    return read_versions(store, None, {table: (table, store.versions[table]), JOB_RUN: runs})
 
 
-def _give_kept(read: Readback, kept: Kept) -> None:
+def _give_kept(read: Reader, kept: Kept) -> None:
     read.give("kept_run", pa.table({"run_id": pa.array(kept.run_ids, pa.string())}))
 
 

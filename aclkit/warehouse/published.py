@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
-from urllib.parse import unquote
 
 import duckdb
 from deltalake.exceptions import DeltaError, TableNotFoundError
@@ -14,7 +13,13 @@ from deltalake.exceptions import DeltaError, TableNotFoundError
 from aclkit.errors import SurroundingsError, UsageError
 from aclkit.model.semantics import KIP_1042, BrokerSettings, Semantics
 from aclkit.warehouse.job_run import JOB_RUN, PublishedRun, published_runs
-from aclkit.warehouse.standing import ALL_RUNS, MATERIALIZING, standing_sql
+from aclkit.warehouse.place import Place
+from aclkit.warehouse.standing import (
+    ALL_RUNS,
+    MATERIALIZING,
+    decided_and_before,
+    standing_sql,
+)
 from aclkit.warehouse.table_files import TableFiles, ask_files, read_files
 
 REPLAY_STEP: Final = "aclkit --warehouse {path} replay --source metadata-log:DIR"
@@ -85,7 +90,7 @@ def open_warehouse(path: str | None) -> Published:
     """
     if path is None:
         raise UsageError("no warehouse was named: expected --warehouse DIR or ACLKIT_WAREHOUSE")
-    root = _local(path)
+    root = Place(path).folder
     if root.exists() and not root.is_dir():
         raise SurroundingsError(f"cannot read the warehouse {path}: it is not a folder")
     try:
@@ -159,14 +164,13 @@ def _read_runs(root: Path, table: TableFiles, query: str) -> tuple[PublishedRun,
     return published_runs(str(root), rows)
 
 
-def _local(path: str) -> Path:
-    """Return a warehouse's directory; other places are Spark's to read."""
-    if "://" in path and not path.startswith("file://"):
-        raise UsageError(
-            f"{path} is not on a local disk, and DuckDB answers from local files only: copy the "
-            "warehouse, or let Spark answer where the command has it: --engine spark"
-        )
-    return Path(unquote(path.removeprefix("file://")) if "://" in path else path).absolute()
+def versions_before(published: Published, cluster_id: str) -> Mapping[str, int]:
+    """Return the table versions that the run which decided last began with."""
+    runs = {run.run_number: run for run in published.standing if run.cluster_id == cluster_id}
+    found = decided_and_before((r.run_number, r.job, r.counts) for r in runs.values())
+    if found is None or found[1] is None or not runs[found[0]].counts.get("access_changes"):
+        return {}
+    return runs[found[1]].table_versions
 
 
 def nothing_published(path: str) -> UsageError:

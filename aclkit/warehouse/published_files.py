@@ -17,6 +17,7 @@ from typing import Any, Final, NoReturn
 
 from fsspec import AbstractFileSystem
 
+from aclkit.warehouse.storage import LocalFile
 from aclkit.warehouse.table_files import TableFiles
 
 _PROTOCOL: Final = "published"
@@ -83,16 +84,13 @@ class PublishedFiles(AbstractFileSystem):  # type: ignore[misc]  # fsspec has no
 class _Reader:
     """A file opened for reading, as DuckDB wants it: each of its threads has its own place."""
 
-    _descriptor: int | None = None
-
     def __init__(self, path: Path) -> None:
-        self._descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-        self._size = os.fstat(self._descriptor).st_size
+        self._file = LocalFile(path)
         # DuckDB seeks and reads in two calls, between which another thread may do the same.
         self._at = threading.local()
 
     def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
-        starts = {os.SEEK_SET: 0, os.SEEK_CUR: self.tell(), os.SEEK_END: self._size}
+        starts = {os.SEEK_SET: 0, os.SEEK_CUR: self.tell(), os.SEEK_END: self._file.size}
         self._at.offset = starts[whence] + offset
         return self.tell()
 
@@ -100,17 +98,9 @@ class _Reader:
         return getattr(self._at, "offset", 0)
 
     def read(self, size: int = -1) -> bytes:
-        if self._descriptor is None:
-            raise ValueError("read of a closed file")
-        wanted = self._size if size < 0 else size
-        found = os.pread(self._descriptor, wanted, self.tell())
+        found = self._file.read(self.tell(), self._file.size if size < 0 else size)
         self._at.offset = self.tell() + len(found)
         return found
 
     def close(self) -> None:
-        if self._descriptor is not None:
-            os.close(self._descriptor)
-            self._descriptor = None
-
-    def __del__(self) -> None:
-        self.close()
+        self._file.close()

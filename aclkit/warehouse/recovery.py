@@ -65,7 +65,7 @@ def _restore(store: Store, name: str, version: int) -> None:
 
 def _lost(store: Store, name: str, version: int, reason: str) -> SurroundingsError:
     return SurroundingsError(
-        f"version {version} of {name} in {store.warehouse} is published and cannot be restored: "
+        f"version {version} of {name} in {store.place} is published and cannot be restored: "
         f"{reason}. Bring the warehouse back from a backup, or replay into a new one"
     )
 
@@ -86,7 +86,7 @@ def require_properties(store: Store, name: str) -> bool:
 
 def _is_checkpoint_next(store: Store, name: str) -> bool:
     """Whether Spark would write a checkpoint with the next commit; deltalake is told not to."""
-    return store.is_remote and ((store.newest_version(name) or 0) + 1) % CHECKPOINT_EVERY == 0
+    return store.place.is_uri and ((store.newest_version(name) or 0) + 1) % CHECKPOINT_EVERY == 0
 
 
 _LATER: Final = "1000003"

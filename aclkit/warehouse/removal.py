@@ -6,15 +6,14 @@ The lock or lease of the warehouse must be held: what no version names is nobody
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
-import pyarrow.fs as pafs
-
 from aclkit.runtime.fail_points import fail_point
 from aclkit.warehouse.schemas import TABLES
-from aclkit.warehouse.store import Store, filesystem_of
+from aclkit.warehouse.storage import DIGITS, LOG, Files
+from aclkit.warehouse.store import Store
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,15 +36,13 @@ class TableLog:
         by_version: dict[int, list[str]] = {}
         for name in names:
             number = name.lstrip(".").partition(".")[0]
-            if len(number) == _DIGITS and number.isdecimal():
+            if len(number) == DIGITS and number.isdecimal():
                 by_version.setdefault(int(number), []).append(name)
         return cls(
             by_version,
-            frozenset(v for v, found in by_version.items() if f"{v:0{_DIGITS}}.json" in found),
+            frozenset(v for v, found in by_version.items() if f"{v:0{DIGITS}}.json" in found),
             frozenset(
-                v
-                for v, found in by_version.items()
-                if f"{v:0{_DIGITS}}.checkpoint.parquet" in found
+                v for v, found in by_version.items() if f"{v:0{DIGITS}}.checkpoint.parquet" in found
             ),
         )
 
@@ -72,31 +69,28 @@ def remove_unneeded(store: Store, needed: Mapping[str, Collection[int]]) -> None
     for table in TABLES:
         newest = store.newest_version(table)
         if newest is not None:
-            _remove_of(store, table, {newest, *needed.get(table, ())})
+            versions = {newest, *needed.get(table, ())}
+            _remove_of(store.place.files, table, versions, store.files)
 
 
-def _remove_of(store: Store, table: str, versions: Collection[int]) -> None:
-    filesystem, root = filesystem_of(f"{store.warehouse}/{table}")
-    log = TableLog.of_names([info.base_name for info in _files(filesystem, f"{root}/_delta_log")])
+def _remove_of(
+    files: Files,
+    table: str,
+    versions: Collection[int],
+    files_of: Callable[[str, int], Collection[str]],
+) -> None:
+    log = TableLog.of_names([info.name for info in files.list(f"{table}/{LOG}")])
     there = [version for version in versions if log.base_of(version) is not None]
-    used = {name for version in there for name in store.files(table, version)}
-    for info in _files(filesystem, root):
+    used = {name for version in there for name in files_of(table, version)}
+    for info in files.list(table):
         # Hadoop keeps the checksum of NAME in .NAME.crc.
-        name = info.base_name.removeprefix(".").removesuffix(".crc")
+        name = info.name.removeprefix(".").removesuffix(".crc")
         if PurePosixPath(name).suffix == ".parquet" and name not in used:
-            _remove(filesystem, info.path)
+            _remove(files, f"{table}/{info.name}")
     for name in log.obsolete(there):
-        _remove(filesystem, f"{root}/_delta_log/{name}")
+        _remove(files, f"{table}/{LOG}/{name}")
 
 
-def _remove(filesystem: pafs.FileSystem, path: str) -> None:
-    filesystem.delete_file(path)
+def _remove(files: Files, path: str) -> None:
+    files.delete(path)
     fail_point("while-removing")
-
-
-def _files(filesystem: pafs.FileSystem, folder: str) -> list[pafs.FileInfo]:
-    found = filesystem.get_file_info(pafs.FileSelector(folder, allow_not_found=True))
-    return [info for info in found if info.type == pafs.FileType.File]
-
-
-_DIGITS = 20

@@ -23,6 +23,7 @@ from aclkit.warehouse.job_run import JOB_RUN, PublishedRun, RunSettings
 from aclkit.warehouse.lease import warehouse_lease
 from aclkit.warehouse.lock import warehouse_lock
 from aclkit.warehouse.migration import migrate
+from aclkit.warehouse.place import Place
 from aclkit.warehouse.recovery import take_back_unpublished
 from aclkit.warehouse.standing import MAINTAIN
 from aclkit.warehouse.store import Store
@@ -95,7 +96,7 @@ def hold(warehouse: str, lock_timeout: float) -> Iterator[Held | None]:
 
     Of a warehouse on a URI there is no lock but a lease, which Spark takes: nothing is held then.
     """
-    if "://" in warehouse:
+    if Place(warehouse).is_uri:
         yield None
         return
     with warehouse_lock(warehouse, lock_timeout) as held:
@@ -162,7 +163,7 @@ def moved_tables(store: Store) -> dict[str, tuple[int, int]]:
 
 
 def _take(spark: SparkSession, warehouse: str, lock_timeout: float) -> AbstractContextManager[Held]:
-    if "://" in warehouse:
+    if Place(warehouse).is_uri:
         return warehouse_lease(spark, warehouse, lock_timeout)
     return warehouse_lock(warehouse, lock_timeout)
 

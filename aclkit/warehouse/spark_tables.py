@@ -1,19 +1,20 @@
-"""A published run → its tables and views in Spark, and nothing else for who asks them.
+"""Tables at given versions → what Spark reads of them, and nothing else; see ``reader``.
 
-They stand in a session of their own, each opened when a statement first names it, so that a
-question about three tables does not read the logs of thirty.
+Each is opened when a statement first names it, so that a question about three tables does not read
+the logs of thirty. Those of a published run stand in a session of their own.
 """
 
 from __future__ import annotations
 
 import json
-import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from functools import reduce
+from functools import partial, reduce
 from typing import Any, Final
 
+import pyarrow as pa
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 from pyspark.errors.exceptions.captured import convert_exception
@@ -22,29 +23,100 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import TimestampType
 
 from aclkit.errors import SurroundingsError, UsageError
-from aclkit.warehouse.before import versions_before
+from aclkit.runtime.spark import session_beside
+from aclkit.warehouse.dialect import spark_sql
 from aclkit.warehouse.job_run import JOB_RUN
-from aclkit.warehouse.published import Published, nothing_published, open_warehouse
+from aclkit.warehouse.place import Place
+from aclkit.warehouse.published import (
+    Published,
+    nothing_published,
+    open_warehouse,
+    versions_before,
+)
+from aclkit.warehouse.reader import Rows, Versions
 from aclkit.warehouse.schemas import TABLES
 from aclkit.warehouse.spark_guard import check_reads_only
 from aclkit.warehouse.store import Store
 from aclkit.warehouse.table_files import TableFiles
-from aclkit.warehouse.tables import Rows
 from aclkit.warehouse.views import PAST, PAST_TABLES, view_sql
 
 _VIEW_IF_UNWRITTEN: Final = "explain"
 
-_PAST_NAMES: Final = {f"{PAST}.{name}": f"{PAST}_{name}" for name in PAST_TABLES}
-"""A temporary view can be in no schema."""
+_Tables = Mapping[str, Callable[[], DataFrame]]
+"""Name → what opens the table."""
 
-_IN_SPARK: Final = {
-    "unnest(CAST(? AS VARCHAR[]))": "explode(from_json(CAST(? AS STRING), 'ARRAY<STRING>'))",
-    "unnest(CAST(? AS BIGINT[]))": "explode(from_json(CAST(? AS STRING), 'ARRAY<BIGINT>'))",
-    "AS TIMESTAMP)": "AS TIMESTAMP_NTZ)",
-    "epoch_ms(": "unix_millis(",
-    "starts_with(": "startswith(",
-}
-"""What this package's own statements say in DuckDB's words, and Spark's for it."""
+
+class _Opened:
+    """Tables and views that are opened when they are first named."""
+
+    def __init__(
+        self, spark: SparkSession, tables: _Tables, views: Mapping[str, str] | None = None
+    ) -> None:
+        """Take what can be named: tables, and views by their SQL."""
+        self._spark, self._tables, self._views = spark, tables, views or {}
+        self._open: set[str] = set()
+
+    def frame(self, query: str, values: Sequence[object] = ()) -> DataFrame:
+        """Return the rows of one of this package's own statements."""
+        statement = spark_sql(query)
+        self.open(statement.names)
+        args = dict(zip(statement.parameters, map(_value, values), strict=True))
+        return self._spark.sql(statement.text, args=args)
+
+    def open(self, names: Iterable[str]) -> None:
+        """Make those of the names that are tables or views readable, and what is below them."""
+        for name in sorted({*names} - self._open):
+            if name in self._views:
+                frame = self.frame(self._views[name])
+            elif name in self._tables:
+                frame = self._tables[name]()
+            else:
+                continue
+            self._open.add(name)
+            frame.createOrReplaceTempView(name)
+
+
+@contextmanager
+def open_spark_reader(
+    store: Store, cluster_id: str | None, tables: Versions
+) -> Iterator[SparkReader]:
+    """Open tables for a run, in its own session; see ``reader.read_versions``."""
+
+    def open_one(table: str, version: int | None) -> DataFrame:
+        rows = store.read_version(table, version)
+        return rows if cluster_id is None else rows.where(F.col("cluster_id") == cluster_id)
+
+    opened = {name: partial(open_one, *which) for name, which in tables.items()}
+    yield SparkReader(
+        store.spark,
+        _Opened(store.spark, opened),
+        lambda table, rows: store.replace_cluster(table, rows, cluster_id),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class SparkReader:
+    """What a run opened, read by Spark; see ``reader.Reader``."""
+
+    spark: SparkSession
+    opened: _Opened
+    replace: Callable[[str, DataFrame], None]
+
+    def rows(self, sql: str, *values: object) -> list[tuple[Any, ...]]:
+        """See ``Reader.rows``."""
+        return [tuple(row) for row in self.opened.frame(sql, values).collect()]
+
+    def arrow(self, sql: str) -> pa.Table:
+        """See ``Reader.arrow``."""
+        return self.opened.frame(sql).toArrow()
+
+    def give(self, name: str, table: pa.Table) -> None:
+        """See ``Reader.give``."""
+        self.spark.createDataFrame(table).createOrReplaceTempView(name)
+
+    def rewrite(self, table: str, sql: str) -> None:
+        """See ``Reader.rewrite``."""
+        self.replace(table, self.opened.frame(sql))
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,29 +138,31 @@ class _Found:
 
 
 class SparkTables:
-    """The published tables and views as Spark reads them; see ``tables.Tables``."""
+    """The published tables and views as Spark reads them; see ``reader.Tables``."""
 
     def __init__(self, store: Store, published: Published) -> None:
         """Take tables from a store whose session nobody else uses."""
-        self._spark, self._store, self._published = store.spark, store, published
-        known = {*TABLES, *published.run.table_versions} - {_VIEW_IF_UNWRITTEN}
-        if _VIEW_IF_UNWRITTEN in published.run.table_versions:
-            known.add(_VIEW_IF_UNWRITTEN)
-        self._views = view_sql(known, "spark", _PAST_NAMES)
-        self._known = known | set(self._views)
-        self._open: set[str] = set()
+        written = published.run.table_versions
+        tables: dict[str, Callable[[], DataFrame]] = {
+            name: partial(store.read_version, name, written.get(name))
+            for name in {*TABLES, *written}
+            if name != _VIEW_IF_UNWRITTEN or name in written
+        }
+        tables[JOB_RUN] = partial(_job_run, store, published)
+        views = view_sql(tables)
+        self._known = {*tables, *views}
+        past = {f"{PAST}_{name}": partial(_past, store, published, name) for name in PAST_TABLES}
+        self._spark, self._opened = store.spark, _Opened(store.spark, {**tables, **past}, views)
 
     def execute(self, query: str, parameters: object = None, /) -> _Found:
-        """Run one of this package's own statements; see ``tables.Tables.execute``.
+        """Run one of this package's own statements; see ``reader.Tables.execute``.
 
         Raises:
             SurroundingsError: a published table cannot be read.
         """
         values = parameters if isinstance(parameters, Sequence) else ()
-        args = {f"p{place}": _value(value) for place, value in enumerate(values)}
         try:
-            self._open_all(_words(query))
-            return _Found(self._spark.sql(_in_spark(query), args=args))
+            return _Found(self._opened.frame(query, values))
         except (PySparkException, Py4JError) as error:
             raise _spark_failed(error) from error
 
@@ -99,42 +173,28 @@ class SparkTables:
             UsageError: the text is anything else, or Spark refuses it.
         """
         try:
-            self._open_all(check_reads_only(self._spark, text, self._known))
+            self._opened.open(check_reads_only(self._spark, text, self._known))
             found = self._spark.sql(text)
             return Rows(tuple(found.columns), _rows(_without_zones(found)))
         except (PySparkException, Py4JError) as error:
             raise _as_aclkit_error(error) from error
 
-    def _open_all(self, names: Iterable[str]) -> None:
-        """Make those of the names that are tables or views readable, and what is below them."""
-        for name in sorted((set(names) & (self._known | set(_PAST_NAMES.values()))) - self._open):
-            self._open.add(name)
-            if name in self._views:
-                self._open_all(_words(self._views[name]))
-                frame = self._spark.sql(self._views[name])
-            else:
-                frame = self._table(name)
-            frame.createOrReplaceTempView(name)
 
-    def _table(self, name: str) -> DataFrame:
-        """Return a table at its published version, or as it was before."""
-        if name not in self._known:
-            return self._past(name.removeprefix(f"{PAST}_"))
-        if name != JOB_RUN:
-            return self._store.read_version(name, self._published.run.table_versions.get(name))
-        rows = self._store.read_version(JOB_RUN, self._store.newest_version(JOB_RUN))
-        # Somebody may have published since.
-        return rows.where(F.col("run_number") <= self._published.run.run_number)
+def _job_run(store: Store, published: Published) -> DataFrame:
+    """Return the published runs; somebody may have published since."""
+    rows = store.read_version(JOB_RUN, store.newest_version(JOB_RUN))
+    return rows.where(F.col("run_number") <= published.run.run_number)
 
-    def _past(self, name: str) -> DataFrame:
-        """Return a table as it was before the run that decided last, each cluster's own rows."""
-        frames = [self._store.read_version(name, None)]
-        for cluster_id in self._published.clusters:
-            version = versions_before(self._published, cluster_id).get(name)
-            if version is not None:
-                rows = self._store.read_version(name, version)
-                frames.append(rows.where(F.col("cluster_id") == F.lit(cluster_id)))
-        return reduce(DataFrame.unionByName, frames)
+
+def _past(store: Store, published: Published, table: str) -> DataFrame:
+    """Return a table as it was before the run that decided last, each cluster's own rows."""
+    frames = [store.read_version(table, None)]
+    for cluster_id in published.clusters:
+        version = versions_before(published, cluster_id).get(table)
+        if version is not None:
+            rows = store.read_version(table, version)
+            frames.append(rows.where(F.col("cluster_id") == F.lit(cluster_id)))
+    return reduce(DataFrame.unionByName, frames)
 
 
 def open_with_spark(spark: SparkSession, warehouse: str | None) -> tuple[Published, SparkTables]:
@@ -146,11 +206,11 @@ def open_with_spark(spark: SparkSession, warehouse: str | None) -> tuple[Publish
         UsageError: no warehouse was named, or nothing is published.
         SurroundingsError: it cannot be read.
     """
-    if warehouse is None or "://" not in warehouse:
+    if warehouse is None or not (place := Place(warehouse)).is_uri:
         published = open_warehouse(warehouse)
-        return published, SparkTables(Store(_beside(spark), str(published.path)), published)
+        return published, SparkTables(Store(session_beside(spark), str(published.path)), published)
     try:
-        store = Store(_beside(spark), warehouse.rstrip("/"))
+        store = Store(session_beside(spark), place.text)
     except (OSError, ValueError) as error:
         raise SurroundingsError(f"cannot read {warehouse}: {error}") from error
     except (PySparkException, Py4JError) as error:
@@ -159,45 +219,15 @@ def open_with_spark(spark: SparkSession, warehouse: str | None) -> tuple[Publish
         raise nothing_published(warehouse)
     published = Published(
         standing=store.runs,
-        uri=store.warehouse,
+        uri=str(store.place),
         job_run=TableFiles((), ()),
         read_runs=store.all_runs,
     )
     return published, SparkTables(store, published)
 
 
-def _beside(spark: SparkSession) -> SparkSession:
-    """Return a session with the same settings and no views, functions or variables."""
-    beside = spark.newSession()
-    for key, value in spark.conf.getAll.items():
-        if beside.conf.isModifiable(key):
-            beside.conf.set(key, value)
-    # TIMESTAMP without a zone is the UTC one, and what does not fit is an error, not a null.
-    beside.conf.set("spark.sql.session.timeZone", "UTC")
-    beside.conf.set("spark.sql.ansi.enabled", "true")
-    # Delta's parser drops the values of parameters that Spark 4.1 on hands it: delta-io/delta#7640.
-    beside.conf.set("spark.sql.legacy.parameterSubstitution.constantsOnly", "true")
-    return beside
-
-
-def _in_spark(query: str) -> str:
-    """Return one of this package's own statements in Spark's words.
-
-    Its parameters get names: Spark mixes those of a subquery up when they are counted.
-    """
-    for duckdb, spark in _IN_SPARK.items():
-        query = query.replace(duckdb, spark)
-    first, *rest = query.split("?")
-    return first + "".join(f":p{place}{part}" for place, part in enumerate(rest))
-
-
-def _words(text: str) -> list[str]:
-    """Return the words of one of this package's own texts: table names are among them."""
-    return re.findall(r"\w+", text)
-
-
 def _value(value: object) -> object:
-    """Return a value as ``_IN_SPARK`` wants it: lists as JSON, times as text in UTC."""
+    """Return a value as ``dialect.spark_sql`` wants it: lists as JSON, times as text in UTC."""
     if isinstance(value, datetime):
         utc = value if value.tzinfo is None else value.astimezone(UTC).replace(tzinfo=None)
         return utc.isoformat(sep=" ")

@@ -9,7 +9,7 @@ import duckdb
 
 from aclkit.errors import SurroundingsError, UsageError
 from aclkit.warehouse.duck_guard import checked_statement
-from aclkit.warehouse.tables import AskedFreely, Rows, Tables
+from aclkit.warehouse.reader import AskedFreely, Rows, Tables
 
 BATCH: Final = 10_000
 """Rows that are held at a time."""

@@ -10,11 +10,10 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
-from typing import Any, Final, cast
+from typing import Any, cast
 from urllib.parse import unquote
 
 import pyarrow as pa
-import pyarrow.fs as pafs
 from delta.tables import DeltaTable
 from pyspark.sql import DataFrame, Row, SparkSession
 from pyspark.sql import functions as F
@@ -24,8 +23,10 @@ from aclkit.runtime.fail_points import after_commit
 from aclkit.runtime.frame import arrow_table, local_frame
 from aclkit.runtime.surroundings import require_room
 from aclkit.warehouse.job_run import JOB_RUN, PublishedRun, published_runs
+from aclkit.warehouse.place import Place
 from aclkit.warehouse.schemas import TABLES
 from aclkit.warehouse.standing import ALL_RUNS, standing_sql
+from aclkit.warehouse.storage import newest_version
 from aclkit.warehouse.table_files import (
     AT_ONCE,
     KEEPING,
@@ -49,7 +50,7 @@ class Store:
     """The tables of a warehouse as one run sees and changes them.
 
     Attributes:
-        warehouse: folder or URI that holds a folder per table.
+        place: where the warehouse lies; it holds a folder per table.
         runs: the published runs that say how it stands, see
             ``aclkit.warehouse.standing``, the oldest first.
         versions: table → Delta version that the run began with, its own writes included.
@@ -58,7 +59,7 @@ class Store:
     def __init__(self, spark: SparkSession, warehouse: str) -> None:
         """Open a warehouse; it need not exist yet."""
         self.spark = spark
-        self.warehouse = warehouse
+        self.place = Place(warehouse)
         self.published: dict[str, int] = {}
         self.run_id = ""
         self._written: dict[str, int] = {}
@@ -94,10 +95,10 @@ class Store:
     def append_rows(self, table: str, rows: Sequence[Sequence[Any]]) -> None:
         """Append rows that the driver holds, with the columns of the contract."""
         contract = schema_of(table)
-        if self.is_remote:
+        if self.place.is_uri:
             self.append(table, local_frame(self.spark, rows, contract))
             return
-        append_files(self._path(table), arrow_table(rows, contract), self._commit(table))
+        append_files(self.place.of_table(table), arrow_table(rows, contract), self._commit(table))
         self.note_write(table)
 
     def replace_rows(
@@ -105,7 +106,7 @@ class Store:
     ) -> None:
         """Put rows that the driver holds in the place of all rows of one cluster, or of all."""
         contract = schema_of(table)
-        if self.is_remote or (cluster_id is not None and self._clusters - {cluster_id}):
+        if self.place.is_uri or (cluster_id is not None and self._clusters - {cluster_id}):
             self.replace_cluster(table, local_frame(self.spark, rows, contract), cluster_id)
             return
         if cluster_id is not None:
@@ -136,7 +137,7 @@ class Store:
 
         Without Spark: a stream of rows that another engine made, in its order.
         """
-        replace_files(self._path(table), rows, self._commit(table))
+        replace_files(self.place.of_table(table), rows, self._commit(table))
         self.note_write(table)
 
     def drop(self, table: str) -> None:
@@ -146,7 +147,7 @@ class Store:
 
     def table(self, table: str) -> DeltaTable:
         """Return the DeltaTable for a merge or delete; call ``note_write`` after it."""
-        return table_at(self.spark, self._path(table))
+        return table_at(self.spark, self.place.of_table(table))
 
     def note_write(self, table: str) -> None:
         """Take the version that this run has just written into its result."""
@@ -161,15 +162,15 @@ class Store:
 
     def newest_version(self, table: str) -> int | None:
         """Return the newest version of a table, published or not; None where there is none."""
-        return newest_version(self._path(table))
+        return newest_version(self.place.files, table)
 
     def files(self, table: str, version: int) -> frozenset[str]:
         """Return the names of the files that a version of a table is read from."""
-        if not self.is_remote:
-            found = read_files(Path(self._path(table)), version).files
+        if not self.place.is_uri:
+            found = read_files(Path(self.place.of_table(table)), version).files
             return frozenset(file.name for file in found)
         frame = self.spark.read.format("delta").option("versionAsOf", version)
-        uris = frame.load(self._path(table)).inputFiles()
+        uris = frame.load(self.place.of_table(table)).inputFiles()
         return frozenset(unquote(PurePosixPath(uri).name) for uri in uris)
 
     def restore(self, table: str, version: int) -> None:
@@ -178,59 +179,59 @@ class Store:
         Raises:
             DeltaError, PySparkException: the version is not there any more.
         """
-        if self.is_remote:
+        if self.place.is_uri:
             self.table(table).restoreToVersion(version)
         else:
-            restore_files(self._path(table), version)
+            restore_files(self.place.of_table(table), version)
         after_commit()
 
     def empty(self, table: str) -> None:
         """Remove all rows of a table that nobody reads."""
-        if self.is_remote:
+        if self.place.is_uri:
             self.table(table).delete()
         else:
-            remove_rows(self._path(table))
+            remove_rows(self.place.of_table(table))
         after_commit()
 
     def has_files(self, table: str) -> bool:
         """Whether a table has rows at its newest version."""
-        if self.is_remote:
+        if self.place.is_uri:
             return bool(self.table(table).toDF().take(1))
-        return bool(read_files(Path(self._path(table)), None).files)
+        return bool(read_files(Path(self.place.of_table(table)), None).files)
 
     def properties(self, table: str) -> Mapping[str, str]:
         """Return the properties of a table at its newest version."""
-        if not self.is_remote:
-            return properties_of(self._path(table))
+        if not self.place.is_uri:
+            return properties_of(self.place.of_table(table))
         found: Mapping[str, str] = self.table(table).detail().collect()[0]["properties"]
         return found
 
     def set_properties(self, table: str, properties: Mapping[str, str]) -> None:
         """Set properties of a table, in a commit of its own even where they are those it has."""
-        if self.is_remote:
-            path = self._path(table).replace("`", "``")
+        if self.place.is_uri:
+            path = self.place.of_table(table).replace("`", "``")
             said = ", ".join(f"'{key}' = '{value}'" for key, value in properties.items())
             self.spark.sql(f"ALTER TABLE delta.`{path}` SET TBLPROPERTIES ({said})")
         else:
-            set_properties(self._path(table), properties)
+            set_properties(self.place.of_table(table), properties)
         after_commit()
 
     def add_columns(self, table: str, columns: Sequence[str]) -> None:
         """Give a table columns of the contract that it lacks, in a commit of its own."""
         contract = TABLES[table].columns
         new = ", ".join(f"{name} {kind}" for name, kind, _ in contract if name in columns)
-        if self.is_remote:
-            path = self._path(table).replace("`", "``")
+        if self.place.is_uri:
+            path = self.place.of_table(table).replace("`", "``")
             self.spark.sql(f"ALTER TABLE delta.`{path}` ADD COLUMNS ({new})")
         else:
-            add_columns(self._path(table), StructType.fromDDL(new).json())
+            add_columns(self.place.of_table(table), StructType.fromDDL(new).json())
         after_commit()
 
     def columns(self, table: str) -> Sequence[str]:
         """Return the columns of a table at its newest version."""
-        if self.is_remote:
+        if self.place.is_uri:
             return cast(Sequence[str], self.table(table).toDF().columns)
-        return columns_of(self._path(table))
+        return columns_of(self.place.of_table(table))
 
     def read_version(self, table: str, version: int | None) -> DataFrame:
         """Read a table as of a Delta version, however old; without one it is empty.
@@ -241,7 +242,7 @@ class Store:
             return local_frame(self.spark, [], schema_of(table))
         if (table, version) not in self._frames:
             reader = self.spark.read.format("delta").option("versionAsOf", version)
-            frame = reader.load(self._path(table))
+            frame = reader.load(self.place.of_table(table))
             known = schema_of(table) if table in TABLES else ()
             lacking = [field for field in known if field.name not in frame.columns]
             nulls = {field.name: F.lit(None).cast(field.dataType) for field in lacking}
@@ -254,11 +255,11 @@ class Store:
         They would stay as long as the properties say, and everybody who opens it reads them.
         """
         self.set_properties(table, {**KEEPING, "delta.deletedFileRetentionDuration": AT_ONCE})
-        if self.is_remote:
+        if self.place.is_uri:
             log = self.spark._jvm.org.apache.spark.sql.delta.DeltaLog  # type: ignore[union-attr]  # the JVM's classes
-            log.forTable(self.spark._jsparkSession, self._path(table)).checkpoint()
+            log.forTable(self.spark._jsparkSession, self.place.of_table(table)).checkpoint()
         else:
-            write_checkpoint(self._path(table))
+            write_checkpoint(self.place.of_table(table))
         self.set_properties(table, KEEPING)
 
     def _write(self, table: str, rows: DataFrame, mode: str, options: Mapping[str, str]) -> None:
@@ -273,7 +274,7 @@ class Store:
             .option("txnAppId", commit.application)
             .option("txnVersion", commit.version)
         )
-        writer.save(self._path(table))
+        writer.save(self.place.of_table(table))
         self.note_write(table)
 
     def _commit(self, table: str) -> Commit:
@@ -282,8 +283,8 @@ class Store:
         Raises:
             SurroundingsError: it is full.
         """
-        if not self.is_remote:
-            require_room(self._path(table))
+        if not self.place.is_uri:
+            require_room(self.place.of_table(table))
         self._writes[table] += 1
         return Commit(self.run_id, f"aclkit/{self.run_id}/{table}", self._writes[table])
 
@@ -295,19 +296,11 @@ class Store:
         newest = self.newest_version(JOB_RUN)
         if newest is None:
             return ()
-        if not self.is_remote:
-            rows = ask_files(JOB_RUN, read_files(Path(self._path(JOB_RUN)), newest), query)
-            return published_runs(self.warehouse, rows)
+        if not self.place.is_uri:
+            files = read_files(Path(self.place.of_table(JOB_RUN)), newest)
+            return published_runs(str(self.place), ask_files(JOB_RUN, files, query))
         self.read_version(JOB_RUN, newest).createOrReplaceTempView(JOB_RUN)
-        return published_runs(self.warehouse, map(_in_utc, self.spark.sql(query).collect()))
-
-    @property
-    def is_remote(self) -> bool:
-        """Whether the warehouse is a URI: only Spark reads and writes there."""
-        return "://" in self.warehouse
-
-    def _path(self, table: str) -> str:
-        return f"{self.warehouse}/{table}"
+        return published_runs(str(self.place), map(_in_utc, self.spark.sql(query).collect()))
 
 
 def _in_utc(row: Row) -> dict[str, Any]:
@@ -326,27 +319,3 @@ def table_at(spark: SparkSession, path: str) -> DeltaTable:
 def schema_of(table: str) -> StructType:
     """Return the StructType that ``schemas.TABLES`` declares for a table."""
     return cast(StructType, StructType.fromDDL(TABLES[table].ddl))
-
-
-def newest_version(path: str) -> int | None:
-    """Return the newest version in a table's Delta log, or None where there is no table."""
-    filesystem, root = filesystem_of(path)
-    selector = pafs.FileSelector(f"{root}/_delta_log", allow_not_found=True)
-    names = (PurePosixPath(info.path) for info in filesystem.get_file_info(selector))
-    commits = [int(name.stem) for name in names if name.suffix == ".json" and name.stem.isdigit()]
-    return max(commits, default=None)
-
-
-def filesystem_of(path: str) -> tuple[pafs.FileSystem, str]:
-    """Return the file system and the path within it for a folder, file or URI.
-
-    Hadoop says ``s3a`` where pyarrow says ``s3``.
-    """
-    if "://" in path:
-        scheme, _, rest = path.partition("://")
-        filesystem, root = pafs.FileSystem.from_uri(f"{_SCHEMES.get(scheme, scheme)}://{rest}")
-        return filesystem, root
-    return pafs.LocalFileSystem(), path
-
-
-_SCHEMES: Final = {"s3a": "s3", "s3n": "s3"}

@@ -1,21 +1,16 @@
-"""Names of published tables → the SQL of each view, one text for Spark SQL and DuckDB.
-
-The engines differ in one word only: what unfolds an array in a select list.
-"""
+"""Names of published tables → the SQL of each view, in DuckDB's words: see ``dialect``."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from string import Template
-from typing import Final, Literal
+from typing import Final
 
 from aclkit.model.acl import ANY_OTHER
 from aclkit.model.enums import AclOperation
 from aclkit.model.operation import OPERATIONS_OF_TYPE, coverage
 from aclkit.warehouse.schemas import TABLES
-
-Engine = Literal["duckdb", "spark"]
 
 SUPER_RULESET: Final = "super"
 """The ruleset of every super user."""
@@ -45,26 +40,22 @@ SAME_NAMES: Final[Mapping[str, str]] = {}
 """No table goes by another name."""
 
 
-def view_sql(
-    published: Collection[str], engine: Engine, tables: Mapping[str, str] = SAME_NAMES
-) -> dict[str, str]:
+def view_sql(published: Collection[str]) -> dict[str, str]:
     """Return each view that the published tables allow, by name, in an order to create them.
 
     A physical table takes the place of the view of its name.
 
     Args:
         published: names of the tables of the published run.
-        engine: the SQL that is spoken.
-        tables: what a table is called where it is not called by its name.
 
-    >>> list(view_sql(["acl_history", "explain"], "duckdb"))
+    >>> list(view_sql(["acl_history", "explain"]))
     ['acl_current']
     """
     known = set(published)
     views: dict[str, str] = {}
     for name, view in _VIEWS.items():
         if name not in known and known.issuperset(view.needs):
-            views[name] = view.sql(engine, tables)
+            views[name] = view.sql(SAME_NAMES)
             known.add(name)
     return views
 
@@ -107,30 +98,24 @@ def operations_sql() -> str:
     return f"SELECT * FROM (VALUES {rows}) AS o(resource_type, operation)"  # noqa: S608 -- names of the contract
 
 
-def explain_acl_sql(engine: Engine, tables: Mapping[str, str] = SAME_NAMES) -> str:
+def explain_acl_sql(tables: Mapping[str, str] = SAME_NAMES) -> str:
     """Return the SQL of ``explain_acl``: every ACL that matches a cell, deciding or not."""
     return _fill(
         _EXPLAIN_ACL,
         tables,
         pair_ruleset=pair_ruleset_sql(tables),
         covers=_values(_covers()),
-        unfold=_unfold(engine),
     )
 
 
-def finding_current_sql(engine: Engine, tables: Mapping[str, str] = SAME_NAMES) -> str:
+def finding_current_sql(tables: Mapping[str, str] = SAME_NAMES) -> str:
     """Return the SQL of ``finding_current``.
 
     That is what was found by the run that decided last, by the newest, and by the last one that
     read authorizer logs: the latter as long as the ACLs that it is about are alive.
     """
     columns = ", ".join(f"f.{name}" for name in TABLES["finding"].column_names)
-    unfold = _unfold(engine)
-    return _fill(_FINDING_CURRENT, tables, columns=columns, unfold=unfold, usage=_text(USAGE))
-
-
-def _unfold(engine: Engine) -> str:
-    return "unnest" if engine == "duckdb" else "explode"
+    return _fill(_FINDING_CURRENT, tables, columns=columns, usage=_text(USAGE))
 
 
 def access_change_cell_sql(tables: Mapping[str, str] = SAME_NAMES) -> str:
@@ -156,19 +141,17 @@ class _View:
     """A view: the tables or views below it, and its SQL."""
 
     needs: tuple[str, ...]
-    sql: Callable[[Engine, Mapping[str, str]], str]
+    sql: Callable[[Mapping[str, str]], str]
 
 
 _VIEWS: Final[dict[str, _View]] = {
-    "acl_current": _View(("acl_history",), lambda _, tables: acl_current_sql(tables)),
-    "explain": _View(EXPLAIN_TABLES, lambda _, tables: explain_sql(tables)),
+    "acl_current": _View(("acl_history",), acl_current_sql),
+    "explain": _View(EXPLAIN_TABLES, explain_sql),
     "explain_acl": _View(
         (*EXPLAIN_TABLES, "ruleset", "ruleset_group", "acl_current", "host_match"), explain_acl_sql
     ),
     "finding_current": _View(("finding", "job_run", "acl_history"), finding_current_sql),
-    "access_change_cell": _View(
-        ("access_change", "job_run", *PAST_TABLES), lambda _, tables: access_change_cell_sql(tables)
-    ),
+    "access_change_cell": _View(("access_change", "job_run", *PAST_TABLES), access_change_cell_sql),
 }
 
 _ACL_CURRENT: Final = Template("SELECT $columns FROM $acl_history WHERE removed_offset IS NULL")
@@ -226,8 +209,8 @@ $pair_ruleset
 covers AS (
 SELECT * FROM (VALUES $covers) AS v(resource_type, acl_operation, is_allow, operation)
 ),
-part AS (SELECT cluster_id, ruleset_id, $unfold(group_ids) AS group_id FROM $ruleset),
-member AS (SELECT cluster_id, group_id, $unfold(acl_ids) AS acl_id FROM $ruleset_group)
+part AS (SELECT cluster_id, ruleset_id, unnest(group_ids) AS group_id FROM $ruleset),
+member AS (SELECT cluster_id, group_id, unnest(acl_ids) AS acl_id FROM $ruleset_group)
 SELECT pair.cluster_id, pair.principal, m.host, v.operation,
        pair.resource_type, pair.resource_name, a.acl_id,
        a.resource_name AS acl_resource_name, a.pattern_type AS acl_pattern_type,
@@ -257,7 +240,7 @@ JOIN standing s ON s.cluster_id = r.cluster_id
  AND r.run_number IN (s.newest, s.decided, s.usage)
 ),
 about AS (
-SELECT f.cluster_id, f.run_id, f.fingerprint, $unfold(f.acl_ids) AS acl_id
+SELECT f.cluster_id, f.run_id, f.fingerprint, unnest(f.acl_ids) AS acl_id
 FROM $finding f
 JOIN $job_run r ON r.cluster_id = f.cluster_id AND r.run_id = f.run_id AND r.job = $usage
 ),

@@ -16,7 +16,7 @@ EVERY_LETTER = "".join(map(chr, range(sys.maxunicode + 1)))
 texts = st.text(st.sampled_from("a\\u{}5c1b \n\x1b\u202e\u200b\ufe0f\x9b")) | st.text()
 
 
-def read_back(shown: str) -> str:
+def read_versions(shown: str) -> str:
     return re.sub(r"\\u\{([0-9a-f]+)\}", lambda found: chr(int(found[1], 16)), shown)
 
 
@@ -30,7 +30,7 @@ def test_no_letter_of_unicode_comes_out_as_a_control_a_break_or_a_blank():
 
 @given(texts)
 def test_what_is_shown_leads_back_to_the_text_so_that_no_two_look_alike(text):
-    assert read_back(visible(text)) == text
+    assert read_versions(visible(text)) == text
 
 
 @given(texts)

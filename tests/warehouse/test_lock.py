@@ -15,6 +15,7 @@ from pyspark.sql import SparkSession
 from aclkit.errors import SurroundingsError
 from aclkit.warehouse.lease import _DeltaRow, hold, warehouse_lease
 from aclkit.warehouse.lock import LOCK_NAME, warehouse_lock
+from aclkit.warehouse.place import Place
 
 SHORT = timedelta(seconds=0.3)
 
@@ -149,7 +150,7 @@ def test_a_lease_is_held_by_one_run_and_free_after_it(spark: SparkSession, tmp_p
         warehouse_lease(spark, uri, 0),
     ):
         pass
-    row = _DeltaRow(spark, f"{uri}/lease")
+    row = _DeltaRow(spark, Place(uri))
     with hold(row, uri, 0, timedelta(seconds=3)) as require_held:
         began = row.expires_at()
         time.sleep(4)

@@ -8,7 +8,7 @@ from typing import Final
 from aclkit.audit.findings.facts import BROAD_SHARE, AuditInput, Life
 from aclkit.model.semantics import BrokerSettings, Semantics
 from aclkit.warehouse.codecs import acl_of, acl_sql, behind_acl
-from aclkit.warehouse.readback import Readback, read_written
+from aclkit.warehouse.reader import Reader, read_written
 from aclkit.warehouse.store import Store
 
 AUDITED: Final = (
@@ -31,7 +31,7 @@ def audit_of(
 
 
 def read_audit(
-    tables: Readback,
+    tables: Reader,
     settings: BrokerSettings,
     semantics: Semantics,
     *,
@@ -62,12 +62,12 @@ def read_audit(
     )
 
 
-def _lives(tables: Readback, sql: str) -> Iterator[Life]:
+def _lives(tables: Reader, sql: str) -> Iterator[Life]:
     for name, first, last, topic_id in tables.rows(sql):
         yield Life(name=name, first_offset=first, last_offset=last, topic_id=topic_id or "")
 
 
-def _names(tables: Readback, sql: str) -> frozenset[str]:
+def _names(tables: Reader, sql: str) -> frozenset[str]:
     return frozenset(row[0] for row in tables.rows(sql))
 
 

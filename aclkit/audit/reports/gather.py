@@ -21,8 +21,8 @@ from aclkit.model.log_findings import AUTHORIZER_LOG_MISMATCH, UNUSED_GRANT
 from aclkit.warehouse.codecs import acl_of, acl_sql, behind_acl, finding_of, finding_sql
 from aclkit.warehouse.job_run import PublishedRun
 from aclkit.warehouse.published import Published, deciding_run
+from aclkit.warehouse.reader import Tables
 from aclkit.warehouse.sql import fetch
-from aclkit.warehouse.tables import Tables
 
 Judge = Callable[[Iterable[Finding]], Iterable[Judged]]
 """What says the states of findings: ``audit.baseline.classify``, given all but the findings."""

@@ -17,9 +17,9 @@ from aclkit.rules.patterns.match import names_exactly, principal_matches, reache
 from aclkit.warehouse.codecs import acl_of, acl_sql, behind_acl
 from aclkit.warehouse.job_run import PublishedRun
 from aclkit.warehouse.published import run_settings
+from aclkit.warehouse.reader import Tables
 from aclkit.warehouse.sql import fetch
 from aclkit.warehouse.standing import MATERIALIZING
-from aclkit.warehouse.tables import Tables
 
 MOST_CHANGES: Final = 1_000
 """So many access changes are read, the largest; all are counted."""

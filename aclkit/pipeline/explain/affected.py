@@ -15,7 +15,7 @@ from aclkit.pipeline.explain.scope import Scope
 from aclkit.rules.patterns.match import names_exactly
 from aclkit.rules.patterns.trie import PatternIndex
 from aclkit.warehouse.codecs import acl_of, acl_sql
-from aclkit.warehouse.readback import Readback, Versions
+from aclkit.warehouse.reader import Reader, Versions
 
 MOST_CHANGES: Final = 1_000
 """Above so many changed ACLs, principals or resources everything is decided anew."""
@@ -53,7 +53,7 @@ def tables_of_affected(before: Mapping[str, int], after: Mapping[str, int]) -> V
     }
 
 
-def find_affected(scope: Scope, read: Readback) -> Affected | None:
+def find_affected(scope: Scope, read: Reader) -> Affected | None:
     """Return which pairs may have another ruleset than in the run before; None for all of them.
 
     All are decided where hosts or the classes of principals differ; where a name below ``*``

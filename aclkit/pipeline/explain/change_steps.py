@@ -1,8 +1,7 @@
 """The steps from two runs' explain tables to ``access_change``: named SELECTs, each on the others.
 
 ``was_X`` is table X as the run before left it, ``now_X`` as this run does, and a step whose name
-begins so is the same question asked of one side. The SQL is spoken by both engines; they differ
-in how an array is unfolded and gathered.
+begins so is the same question asked of one side.
 """
 
 from __future__ import annotations
@@ -11,7 +10,6 @@ from string import Template
 from typing import Final
 
 from aclkit.model.acl import ANY_OTHER
-from aclkit.warehouse.readback import Engine
 from aclkit.warehouse.views import SUPER_RULESET, operations_sql
 
 BY_SETTINGS: Final = "settings"
@@ -20,19 +18,17 @@ BY_ACL: Final = "acl"
 
 
 def change_steps(
-    engine: Engine, *, settings_changed: bool, rules_changed: bool, hosts_changed: bool
+    *, settings_changed: bool, rules_changed: bool, hosts_changed: bool
 ) -> dict[str, str]:
     """Return the SELECT of each step, in their order; the last one gives ``access_change``.
 
     Args:
-        engine: whose SQL is spoken.
         settings_changed: the two runs decided under other settings.
         rules_changed: the two runs decided by other rules.
         hosts_changed: the two runs may have asked about other hosts.
     """
     words = {
         **_WORDS,
-        **_DIALECT[engine],
         "operations": operations_sql(),
         "may_rule_anew": str(settings_changed or rules_changed or hosts_changed).lower(),
         "settings_changed": str(settings_changed).lower(),
@@ -54,21 +50,6 @@ _WORDS: Final = {
     "by_acl": f"'{BY_ACL}'",
     "ruling": "ruleset_id, host, operation, decision, rule, deciding_acl_id",
 }
-_DIALECT: Final[dict[Engine, dict[str, str]]] = {
-    "duckdb": {
-        "text": "VARCHAR",
-        "unfold": "unnest",
-        "offsets": "list_sort(list(DISTINCT moved_at) FILTER (moved_at IS NOT NULL))",
-        "no_offsets": "CAST([] AS BIGINT[])",
-    },
-    "spark": {
-        "text": "STRING",
-        "unfold": "explode",
-        "offsets": "sort_array(collect_set(moved_at))",
-        "no_offsets": "CAST(array() AS ARRAY<BIGINT>)",
-    },
-}
-
 _STEPS: Final[dict[str, str]] = {}
 
 _STEPS["operation"] = "$operations"
@@ -116,7 +97,7 @@ WHERE own_before IS DISTINCT FROM own_after
 # What decided them: the super users' ruleset, their own or their class's; null where a run did
 # not ask about the principal or the resource.
 _STEPS["ruleset_of_principal"] = """\
-SELECT c.principal, CAST(NULL AS $text) AS principal_class, c.resource_type, c.resource_name,
+SELECT c.principal, CAST(NULL AS VARCHAR) AS principal_class, c.resource_type, c.resource_name,
        CASE WHEN ws.ruleset_id IS NULL THEN NULL
             WHEN wm.is_super_user THEN $super_ruleset
             ELSE coalesce(c.own_before, ws.ruleset_id) END AS ruleset_before,
@@ -145,16 +126,16 @@ SELECT DISTINCT $super_ruleset, resource_type, resource_name, $super_ruleset
 FROM ${side}_explain_class_pair"""
 
 _STEPS["ruleset_of_peers"] = """\
-SELECT CAST(NULL AS $text) AS principal, coalesce(peers_after, peers_before) AS principal_class,
+SELECT CAST(NULL AS VARCHAR) AS principal, coalesce(peers_after, peers_before) AS principal_class,
        resource_type, resource_name,
        max(ruleset_before) AS ruleset_before, max(ruleset_after) AS ruleset_after
 FROM (
 SELECT m.peers_before, m.peers_after, s.resource_type, s.resource_name,
-       s.ruleset_id AS ruleset_before, CAST(NULL AS $text) AS ruleset_after
+       s.ruleset_id AS ruleset_before, CAST(NULL AS VARCHAR) AS ruleset_after
 FROM move_between_peers m JOIN was_shared s ON s.peers = m.peers_before
 UNION ALL
 SELECT m.peers_before, m.peers_after, s.resource_type, s.resource_name,
-       CAST(NULL AS $text), s.ruleset_id
+       CAST(NULL AS VARCHAR), s.ruleset_id
 FROM move_between_peers m JOIN now_shared s ON s.peers = m.peers_after
 ) AS of_one_run
 GROUP BY peers_before, peers_after, resource_type, resource_name"""
@@ -179,10 +160,10 @@ WHERE ruleset_before IS NOT NULL AND ruleset_after IS NOT NULL"""
 _STEPS["SIDE_acl"] = """\
 SELECT r.ruleset_before, r.ruleset_after, a.acl_id
 FROM replaced_ruleset r
-JOIN (SELECT ruleset_id, $unfold(group_ids) AS group_id FROM ${side}_ruleset
+JOIN (SELECT ruleset_id, unnest(group_ids) AS group_id FROM ${side}_ruleset
       WHERE ruleset_id IN (SELECT ruleset_$run FROM replaced_ruleset)) g
   ON g.ruleset_id = r.ruleset_$run
-JOIN (SELECT group_id, $unfold(acl_ids) AS acl_id FROM ${side}_ruleset_group) a
+JOIN (SELECT group_id, unnest(acl_ids) AS acl_id FROM ${side}_ruleset_group) a
   ON a.group_id = g.group_id"""
 
 # The offsets at which ACLs left one and came into the other.
@@ -196,7 +177,8 @@ FROM (SELECT * FROM now_acl EXCEPT SELECT * FROM was_acl) AS c
 JOIN acl_history h ON h.acl_id = c.acl_id"""
 
 _STEPS["cause"] = """\
-SELECT ruleset_before, ruleset_after, $offsets AS cause_offsets
+SELECT ruleset_before, ruleset_after,
+       list_sort(list(DISTINCT moved_at) FILTER (WHERE moved_at IS NOT NULL)) AS cause_offsets
 FROM moved_acl GROUP BY ruleset_before, ruleset_after"""
 
 _STEPS["host_of_either"] = "SELECT host FROM was_host UNION SELECT host FROM now_host"
@@ -233,7 +215,7 @@ SELECT c.principal, c.principal_class, c.resource_type, c.resource_name,
             WHEN c.ruleset_before IS NULL OR c.ruleset_after IS NULL
               OR c.ruleset_before = c.ruleset_after THEN $by_inventory
             ELSE $by_acl END AS cause,
-       coalesce(m.cause_offsets, $no_offsets) AS cause_offsets, g.gained, g.lost
+       coalesce(m.cause_offsets, CAST([] AS BIGINT[])) AS cause_offsets, g.gained, g.lost
 FROM change c
 JOIN gain_and_loss g ON g.ruleset_before IS NOT DISTINCT FROM c.ruleset_before
  AND g.ruleset_after IS NOT DISTINCT FROM c.ruleset_after AND g.resource_type = c.resource_type

@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from aclkit.pipeline.explain.change_steps import change_steps
 from aclkit.pipeline.explain.steps import in_steps
-from aclkit.warehouse.readback import Readback, Versions
+from aclkit.warehouse.reader import Reader, Versions
 
 _TABLES: Final = (
     "principal",
@@ -36,7 +36,7 @@ def tables_of_changes(before: Mapping[str, int], after: Mapping[str, int]) -> Ve
 
 
 def changed_accesses(
-    tables: Readback, *, settings_changed: bool, rules_changed: bool, hosts_changed: bool
+    tables: Reader, *, settings_changed: bool, rules_changed: bool, hosts_changed: bool
 ) -> pa.Table:
     """Return the rows of ``access_change``, cluster and run aside.
 
@@ -44,7 +44,6 @@ def changed_accesses(
     rules, those of another aclkit, the cause is ``settings`` where no ACL moved.
     """
     steps = change_steps(
-        tables.engine,
         settings_changed=settings_changed,
         rules_changed=rules_changed,
         hosts_changed=hosts_changed,

@@ -1,7 +1,8 @@
 """The written tables → every decision counted and a sample decided again, or a failed run.
 
 The count is exact; that a decision is also right is looked at in a sample of all kinds of
-decisions (``sample``). The tables are read back with SQL that both engines speak.
+decisions (``sample``). The
+tables are read by another engine than wrote them, if they can be; see ``warehouse.reader``.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from aclkit.rules.decide.broker_rescan import BrokerRescan
 from aclkit.rules.decide.rules import decide
 from aclkit.rules.patterns.match import names_exactly, principal_matches
 from aclkit.warehouse.codecs import ACL_COLUMNS, acl_of
-from aclkit.warehouse.readback import Readback
+from aclkit.warehouse.reader import Reader
 from aclkit.warehouse.views import operations_sql
 
 SAMPLE: Final = 1_000
@@ -43,7 +44,7 @@ READ_BACK: Final = (*_KEYS, "acl_history")
 
 def check_completeness(
     scope: Scope,
-    written: Readback,
+    written: Reader,
     settings: BrokerSettings,
     expected: int,
     *,
@@ -80,7 +81,7 @@ def check_completeness(
     return counts | {"cells_checked": _check_sample(scope, written, settings, seed)}
 
 
-def rows_decided(written: Readback, hosts: int) -> int:
+def rows_decided(written: Reader, hosts: int) -> int:
     """Count the decisions that the factored tables hold, without multiplying them out.
 
     A (class, resource) counts for each principal of the class and each host, and for every
@@ -121,7 +122,7 @@ SELECT
  WHERE p.is_super_user AND g.host = $any_other) AS of_supers""")
 
 
-def _count_keys(written: Readback) -> dict[str, int]:
+def _count_keys(written: Reader) -> dict[str, int]:
     """Count the rows of every written table, and refuse a key that stands twice."""
     counts = {}
     for table, key in _KEYS.items():
@@ -139,7 +140,7 @@ def _count_keys(written: Readback) -> dict[str, int]:
     return counts
 
 
-def _check_sample(scope: Scope, written: Readback, settings: BrokerSettings, seed: str) -> int:
+def _check_sample(scope: Scope, written: Reader, settings: BrokerSettings, seed: str) -> int:
     """Decide drawn cells of the view again by the pure rule; return how many."""
     cells = draw_cells(written, seed, SAMPLE)
     mine = _acls_of_pairs(scope, written, {(cell[0], cell[3], cell[4]) for cell in cells})
@@ -155,7 +156,7 @@ def _check_sample(scope: Scope, written: Readback, settings: BrokerSettings, see
     return len(cells)
 
 
-def _acls_of_pairs(scope: Scope, written: Readback, pairs: set[Key]) -> dict[Key, list[Acl]]:
+def _acls_of_pairs(scope: Scope, written: Reader, pairs: set[Key]) -> dict[Key, list[Acl]]:
     """Read the ACLs that reach each pair's resource and match its principal, without the trie.
 
     Of the others the rule only asks whether there are any: one stands for them.
@@ -179,7 +180,7 @@ def _acls_of_pairs(scope: Scope, written: Readback, pairs: set[Key]) -> dict[Key
     return found
 
 
-def _acls_of(written: Readback, patterns: set[Pattern]) -> dict[Pattern, dict[str, list[Acl]]]:
+def _acls_of(written: Reader, patterns: set[Pattern]) -> dict[Pattern, dict[str, list[Acl]]]:
     """Read the ACLs alive of some patterns, by their principal text."""
     columns = zip(*sorted(patterns), strict=True) if patterns else ((), (), ())
     arrays = (pa.array(list(column), pa.string()) for column in columns)

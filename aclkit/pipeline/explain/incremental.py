@@ -32,7 +32,7 @@ from aclkit.pipeline.inventory.identity import match_hosts
 from aclkit.rules.patterns.match import names_exactly
 from aclkit.rules.patterns.trie import PatternIndex
 from aclkit.warehouse.codecs import acl_of
-from aclkit.warehouse.readback import Readback
+from aclkit.warehouse.reader import Reader
 from aclkit.warehouse.schemas import TABLES
 
 _PAIR: Final = ("principal", "resource_type", "resource_name")
@@ -78,7 +78,7 @@ class _Difference:
         return [(cluster_id, *key, ruleset) for key, ruleset in self.fresh.items()]
 
 
-def decide_affected(scope: Scope, affected: Affected, read: Readback) -> list[Amendment]:
+def decide_affected(scope: Scope, affected: Affected, read: Reader) -> list[Amendment]:
     """Decide again what is affected; return what differs from the rows that stand.
 
     Args:
@@ -115,7 +115,7 @@ def decide_affected(scope: Scope, affected: Affected, read: Readback) -> list[Am
     ]
 
 
-def amend(read: Readback, changes: Iterable[Amendment]) -> None:
+def amend(read: Reader, changes: Iterable[Amendment]) -> None:
     """Put tables without the rows that are gone, and with the fresh ones, in their own place.
 
     The rows that stay keep their order, and with it the bounds by which files are found.
@@ -135,7 +135,7 @@ def amend(read: Readback, changes: Iterable[Amendment]) -> None:
         )
 
 
-def _decide_pairs(scope: Scope, affected: Affected, read: Readback) -> DecidedPairs:
+def _decide_pairs(scope: Scope, affected: Affected, read: Reader) -> DecidedPairs:
     """Find the rulesets of what is affected."""
     own = frozenset(
         entry.name
@@ -154,7 +154,7 @@ def _decide_pairs(scope: Scope, affected: Affected, read: Readback) -> DecidedPa
 
 
 def _groups_near(
-    scope: Scope, resources: Collection[Resource], read: Readback
+    scope: Scope, resources: Collection[Resource], read: Reader
 ) -> dict[Resource, list[AclGroup]]:
     """Read the ACLs alive that reach each resource, in groups."""
     patterns = patterns_near(scope.texts.patterns, resources, scope.semantics)
@@ -170,7 +170,7 @@ def _groups_near(
     return {r: [g for n in numbers for g in groups[n]] for r, numbers in matching.items()}
 
 
-def _pairs_before(affected: Affected, read: Readback) -> dict[Key, str]:
+def _pairs_before(affected: Affected, read: Reader) -> dict[Key, str]:
     """Read the old pairs that were decided again, or whose principal or resource is gone."""
     looked_at = [*affected.resources.items(), *((r, True) for r in affected.gone_resources)]
     _give(read, "looked_at", ("resource_type", "resource_name"), [r for r, _ in looked_at])
@@ -180,7 +180,7 @@ def _pairs_before(affected: Affected, read: Readback) -> dict[Key, str]:
     return {(row[0], row[1], row[2]): row[3] for row in read.rows(_PAIRS)}
 
 
-def _class_pairs_before(scope: Scope, affected: Affected, read: Readback) -> dict[Key, str]:
+def _class_pairs_before(scope: Scope, affected: Affected, read: Reader) -> dict[Key, str]:
     """Read the class pairs that stood of resources affected or gone, and of empty classes."""
     classes = sorted(set(scope.classes.class_of.values()))
     _give(read, "class_now", ("principal_class",), [(name,) for name in classes])
@@ -188,7 +188,7 @@ def _class_pairs_before(scope: Scope, affected: Affected, read: Readback) -> dic
 
 
 def _groups(
-    cluster: str, affected: Affected, read: Readback
+    cluster: str, affected: Affected, read: Reader
 ) -> tuple[list[tuple[str]], list[tuple[Any, ...]]]:
     """Compare the groups that a changed ACL was or is in: ids that are gone, and fresh rows."""
     keys = {
@@ -206,7 +206,7 @@ def _groups(
     return [(g,) for g in sorted(was - now.keys())], fresh
 
 
-def _left_behind(read: Readback, pairs: _Difference, class_pairs: _Difference) -> list[str]:
+def _left_behind(read: Reader, pairs: _Difference, class_pairs: _Difference) -> list[str]:
     """Return the rulesets that pairs had, and that none has any more."""
     fixed = (f"{NONE}:", f"{OTHER}:")
     leaving = {*pairs.gone.values(), *class_pairs.gone.values()}
@@ -242,7 +242,7 @@ def _typed(table: str, rows: Sequence[Sequence[Any]]) -> pa.Table:
     )
 
 
-def _give(read: Readback, name: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+def _give(read: Reader, name: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     """Make rows of texts known to SQL."""
     values = zip(*rows, strict=True) if rows else ([] for _ in columns)
     arrays = [pa.array(list(column), pa.string()) for column in values]

@@ -24,7 +24,7 @@ from aclkit.pipeline.explain.scope import Scope
 from aclkit.pipeline.inventory.survey import Given, Inventory, log_entries, read_texts, survey
 from aclkit.runtime.progress import step
 from aclkit.warehouse.job_run import PublishedRun, RunSettings
-from aclkit.warehouse.readback import read_back, read_written
+from aclkit.warehouse.reader import read_versions, read_written
 from aclkit.warehouse.run import Run
 from aclkit.warehouse.standing import MATERIALIZING
 from aclkit.warehouse.views import EXPLAIN_TABLES, explain_sql
@@ -164,7 +164,7 @@ def _find_affected(
     if _are_set_otherwise(then, settings) or then.rules_digest != settings.rules_digest:
         return None
     versions = tables_of_affected(before.table_versions, run.store.versions)
-    with read_back(run.store, run.cluster_id, versions) as read:
+    with read_versions(run.store, run.cluster_id, versions) as read:
         return find_affected(scope, read)
 
 
@@ -205,7 +205,7 @@ def continue_from_replay(run: Run) -> None:
     if before is None:
         raise UsageError(
             f"nothing has been replayed for cluster {run.cluster_id!r} yet: "
-            f"aclkit --warehouse {run.store.warehouse} replay --source metadata-log:DIR"
+            f"aclkit --warehouse {run.store.place} replay --source metadata-log:DIR"
         )
     run.head_offset = before.head_offset or 0
     run.high_watermark = before.high_watermark
@@ -250,7 +250,7 @@ def _write_changes(run: Run, before: PublishedRun | None) -> None:
     tables_of = tables_of_changes(before.table_versions, run.store.versions)
     with (
         step("comparing with the run before"),
-        read_back(run.store, run.cluster_id, tables_of) as read,
+        read_versions(run.store, run.cluster_id, tables_of) as read,
     ):
         changes = changed_accesses(
             read,

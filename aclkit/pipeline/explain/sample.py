@@ -16,7 +16,7 @@ from zlib import crc32
 
 from aclkit.model.acl import ANY_OTHER, Request
 from aclkit.pipeline.explain.steps import in_steps
-from aclkit.warehouse.readback import Readback
+from aclkit.warehouse.reader import Reader
 from aclkit.warehouse.schemas import TABLES
 from aclkit.warehouse.views import EXPLAIN_TABLES, SUPER_RULESET, explain_sql, operations_sql
 
@@ -24,10 +24,9 @@ CELL: Final = (*Request.__slots__, "decision", "rule", "deciding_acl_id")
 """The columns of a cell: the request, and what the tables say to it."""
 
 
-def draw_cells(written: Readback, seed: str, most: int) -> list[tuple[Any, ...]]:
+def draw_cells(written: Reader, seed: str, most: int) -> list[tuple[Any, ...]]:
     """Return up to so many cells of the view, as ``CELL``; the same ones for the same seed."""
     words = {
-        "hash": {"duckdb": "hash", "spark": "xxhash64"}[written.engine],
         "seed": crc32(seed.encode()),
         "most": most,
         "operations": operations_sql(),
@@ -89,9 +88,9 @@ WHERE m.is_super_user""",
     # Its rulings, each with its stratum and a lot.
     "ruling": """\
 SELECT r.*, g.operation, g.host,
-       $hash(r.standing, r.principal_class, r.resource_type, g.host = $any_other, g.decision,
+       hash(r.standing, r.principal_class, r.resource_type, g.host = $any_other, g.decision,
              g.rule) AS stratum,
-       $hash($seed, r.standing, r.principal_class, r.resource_type, r.ruleset_id, g.operation,
+       hash($seed, r.standing, r.principal_class, r.resource_type, r.ruleset_id, g.operation,
              g.host) AS lot
 FROM ruled r
 JOIN operation o ON o.resource_type = r.resource_type
@@ -110,13 +109,13 @@ _CELLS: Final = {
 SELECT DISTINCT standing, principal_class, resource_type, ruleset_id FROM drawn_ruling""",
     "member": """\
 SELECT principal, principal_class, is_super_user, row_number() OVER (
-       PARTITION BY principal_class, is_super_user ORDER BY $hash($seed, principal), principal
+       PARTITION BY principal_class, is_super_user ORDER BY hash($seed, principal), principal
        ) AS nth
 FROM principal""",
     "own_pair": """\
 SELECT r.standing, r.principal_class, r.resource_type, r.ruleset_id,
-       min_by(p.principal, $hash($seed, p.principal, p.resource_name)) AS principal,
-       min_by(p.resource_name, $hash($seed, p.principal, p.resource_name)) AS resource_name
+       min_by(p.principal, hash($seed, p.principal, p.resource_name)) AS principal,
+       min_by(p.resource_name, hash($seed, p.principal, p.resource_name)) AS resource_name
 FROM ruled r
 JOIN explain_pair p ON p.ruleset_id = r.ruleset_id AND p.resource_type = r.resource_type
 JOIN member m ON m.principal = p.principal AND m.principal_class = r.principal_class
@@ -124,7 +123,7 @@ WHERE r.standing = 'pair' AND NOT m.is_super_user
 GROUP BY r.standing, r.principal_class, r.resource_type, r.ruleset_id""",
     "resource_of_class": """\
 SELECT r.standing, r.principal_class, r.resource_type, r.ruleset_id,
-       min_by(p.resource_name, $hash($seed, p.resource_name)) AS resource_name
+       min_by(p.resource_name, hash($seed, p.resource_name)) AS resource_name
 FROM ruled r
 JOIN explain_class_pair p ON p.ruleset_id = r.ruleset_id AND p.resource_type = r.resource_type
  AND p.principal_class = r.principal_class
@@ -152,7 +151,7 @@ WHERE p.principal IS NULL
 GROUP BY t.standing, t.principal_class, t.resource_type, t.ruleset_id, t.resource_name""",
     "pair_of_super_user": """\
 SELECT r.standing, r.principal_class, r.resource_type, r.ruleset_id, m.principal,
-       min_by(e.resource_name, $hash($seed, e.resource_name)) AS resource_name
+       min_by(e.resource_name, hash($seed, e.resource_name)) AS resource_name
 FROM ruled r
 JOIN member m ON m.principal_class = r.principal_class AND m.is_super_user AND m.nth = 1
 JOIN resource e ON e.resource_type = r.resource_type
@@ -160,12 +159,12 @@ WHERE r.standing = 'super'
 GROUP BY r.standing, r.principal_class, r.resource_type, r.ruleset_id, m.principal""",
     "host_tried": """\
 SELECT host FROM (
-SELECT host, row_number() OVER (ORDER BY $hash($seed, host), host) AS nth FROM host
+SELECT host, row_number() OVER (ORDER BY hash($seed, host), host) AS nth FROM host
 ) AS numbered WHERE nth <= $tried OR host = $any_other""",
     # A ruling of any other host answers for a host that has none of its own.
     "host_of_any_other": """\
 SELECT d.ruleset_id, d.operation,
-       min_by(h.host, $hash($seed, d.ruleset_id, d.operation, h.host)) AS asked_host
+       min_by(h.host, hash($seed, d.ruleset_id, d.operation, h.host)) AS asked_host
 FROM (SELECT DISTINCT ruleset_id, operation FROM drawn_ruling WHERE host = $any_other) d
 CROSS JOIN host_tried h
 LEFT JOIN explain_ruling g ON g.ruleset_id = d.ruleset_id AND g.operation = d.operation

@@ -24,7 +24,8 @@ from aclkit.pipeline.inventory.entry import FILE, HOSTS, PRINCIPALS, RESOURCES, 
 from aclkit.pipeline.inventory.sheet import MOST_ROWS, Row, as_texts, read_sheet, too_much
 from aclkit.pipeline.sources.files import is_directory, shown
 from aclkit.runtime.user_file import LARGEST_DATA
-from aclkit.warehouse.store import newest_version
+from aclkit.warehouse.place import Place
+from aclkit.warehouse.storage import newest_version
 
 COLUMNS: Final = {
     PRINCIPALS: ("principal",),
@@ -116,7 +117,7 @@ def _attributes(row: Row, kind: str) -> dict[str, str]:
 
 
 def _read_folder(spark: SparkSession, path: str, columns: Columns) -> Iterator[Row]:
-    if newest_version(path) is None:
+    if newest_version(Place(path).files, "") is None:
         raise UsageError(f"{shown(path)}: expected a Delta folder, found no _delta_log in it")
     frame = spark.read.format("delta").load(path)
     names = columns.rename(frame.columns, shown(path))

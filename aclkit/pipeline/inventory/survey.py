@@ -28,7 +28,7 @@ from aclkit.pipeline.inventory.entry import (
 from aclkit.rules.patterns.identity import index_hosts, index_principals
 from aclkit.rules.patterns.match import is_any_host, names_exactly
 from aclkit.rules.patterns.trie import PatternIndex
-from aclkit.warehouse.readback import Readback
+from aclkit.warehouse.reader import Reader
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,7 +81,7 @@ class Inventory:
         return hashlib.sha256(content).hexdigest()
 
 
-def read_texts(tables: Readback) -> Texts:
+def read_texts(tables: Reader) -> Texts:
     """Read the different texts of the ACLs alive, of ``acl_history``."""
     alive = "FROM acl_history WHERE removed_offset IS NULL"
     patterns = tables.rows(f"SELECT DISTINCT resource_type, pattern_type, resource_name {alive}")
@@ -124,7 +124,7 @@ def survey(
     )
 
 
-def log_entries(tables: Readback) -> list[Entry]:
+def log_entries(tables: Reader) -> list[Entry]:
     """Read what is alive in ``resource_lifetime`` and ``principal_lifetime``."""
     resources = tables.rows(
         "SELECT DISTINCT resource_type, resource_name FROM resource_lifetime "

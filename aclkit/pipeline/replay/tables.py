@@ -18,7 +18,7 @@ from aclkit.pipeline.replay.replay import EpochMarker, KnownLog, Replayed
 from aclkit.pipeline.replay.transactions import MARKERS, Marker
 from aclkit.runtime.fail_points import fail_point
 from aclkit.warehouse.codecs import ACL_COLUMNS, acl_of
-from aclkit.warehouse.readback import Readback, read_written
+from aclkit.warehouse.reader import Reader, read_written
 from aclkit.warehouse.schemas import TABLES
 from aclkit.warehouse.store import Store
 
@@ -147,7 +147,7 @@ class ReplayTables:
         rows = self.store.cluster_rows(table, self.cluster_id)
         return rows.select(*TABLES[table].column_names)
 
-    def _open(self, *tables: str) -> AbstractContextManager[Readback]:
+    def _open(self, *tables: str) -> AbstractContextManager[Reader]:
         return read_written(self.store, self.cluster_id, *tables)
 
 

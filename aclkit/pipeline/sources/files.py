@@ -6,7 +6,6 @@ kept in tables and said in messages: there only what ``shown`` returns may stand
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,12 +16,11 @@ from pyarrow import fs
 
 from aclkit.errors import GoneError, SurroundingsError, UsageError
 from aclkit.runtime import user_file
+from aclkit.runtime.uri import is_uri, secrets_of, split_query
 
 _MASK: Final = "***"
 _PACKINGS: Final = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd", ".lz4": "lz4"}
 """Endings that pyarrow's own streams know."""
-
-_URI: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
 
 
 def shown(path: str) -> str:
@@ -95,7 +93,7 @@ def read_user_file(path: str, most: int) -> bytes:
     """
     filesystem, inner = _open(path)
     if isinstance(filesystem, fs.LocalFileSystem):
-        return user_file.read_file(inner if _URI.match(path) else path, most)
+        return user_file.read_file(inner if is_uri(path) else path, most)
     require_file(path)
     with open_stream(path) as stream:
         data = stream.read(most + 1)
@@ -163,7 +161,7 @@ def list_names(path: str) -> set[str]:
 
 def base_name(path: str) -> str:
     """Return a file's name; of a URI without its query."""
-    return _stem(path)[0].rpartition("/")[2]
+    return split_query(path)[0].rpartition("/")[2]
 
 
 def child(folder: str, name: str) -> str:
@@ -172,7 +170,7 @@ def child(folder: str, name: str) -> str:
     >>> child("s3://b/d/?region=eu", "a.log")
     's3://b/d/a.log?region=eu'
     """
-    stem, query = _stem(folder)
+    stem, query = split_query(folder)
     return f"{stem.rstrip('/')}/{name}{query}"
 
 
@@ -182,24 +180,18 @@ def parent(path: str) -> str:
     >>> parent("s3://bucket/d/?region=eu"), parent("s3://bucket"), parent("/d/a.log")
     ('s3://bucket?region=eu', 's3://bucket', '/d')
     """
-    stem, query = _stem(path)
-    if not _URI.match(path):
+    stem, query = split_query(path)
+    if not is_uri(path):
         return Path(stem).resolve().parent.as_posix()
     above = stem.rstrip("/").rpartition("/")[0]
-    return above + query if _URI.match(f"{above}/") and not above.endswith("/") else path
-
-
-def _stem(path: str) -> tuple[str, str]:
-    """Split off the query of a URI, with its question mark."""
-    stem, mark, query = path.partition("?") if _URI.match(path) else (path, "", "")
-    return stem, mark + query
+    return above + query if is_uri(f"{above}/") and not above.endswith("/") else path
 
 
 def _open(path: str) -> tuple[fs.FileSystem, str]:
     """Return the filesystem of a path and the path within it."""
     if "\0" in path or path != path.encode(errors="replace").decode():
         raise UsageError(f"expected a path or URI in UTF-8, found {shown(path)!a}")
-    if not _URI.match(path):
+    if not is_uri(path):
         return fs.LocalFileSystem(), Path(path).resolve().as_posix()
     try:
         filesystem, inner = fs.FileSystem.from_uri(path)
@@ -233,14 +225,6 @@ def _refuse_endless(path: str) -> None:
 
 def _without_secrets(text: str, path: str) -> str:
     """Take the password and the query of a URI out of a text about it."""
-    for secret in _secrets(path):
+    for secret in secrets_of(path):
         text = text.replace(secret, _MASK)
     return text
-
-
-def _secrets(path: str) -> list[str]:
-    if not _URI.match(path) or path.startswith("file://"):
-        return []
-    stem, query = _stem(path)
-    password = stem.partition("://")[2].rpartition("@")[0].partition(":")[2]
-    return [secret for secret in (password, query.removeprefix("?")) if secret]

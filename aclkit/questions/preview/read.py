@@ -15,10 +15,9 @@ from aclkit.questions.preview.state import Asked, Change, State
 from aclkit.questions.query.as_of import find_moment, note_on_hole, read_timeline
 from aclkit.warehouse.alive import acls_alive
 from aclkit.warehouse.job_run import PublishedRun
-from aclkit.warehouse.opening import open_tables
 from aclkit.warehouse.published import Published, deciding_run, resolve_cluster, run_settings
+from aclkit.warehouse.reader import Tables, open_tables
 from aclkit.warehouse.sql import fetch
-from aclkit.warehouse.tables import Tables
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -16,8 +16,8 @@ from aclkit.questions.query.outside import Verdict, decide_outside
 from aclkit.warehouse.alive import acls_alive
 from aclkit.warehouse.job_run import PublishedRun
 from aclkit.warehouse.published import Published, deciding_run, run_settings
+from aclkit.warehouse.reader import Tables
 from aclkit.warehouse.sql import fetch
-from aclkit.warehouse.tables import Tables
 from aclkit.warehouse.views import pair_ruleset_sql
 
 ANY_OPERATION: Final = "ANY"
@@ -61,7 +61,7 @@ def who_can(
     """Return which principals may do an operation, or ANY, to a resource.
 
     Args:
-        connection: see ``opening.open_tables``.
+        connection: see ``reader.open_tables``.
         published: the warehouse.
         cluster_id: the cluster.
         operation: Kafka's name of it, in any case, or ANY for all of the resource's type.

@@ -19,8 +19,8 @@ from aclkit.questions.query.timeline import (
 )
 from aclkit.warehouse.job_run import PublishedRun
 from aclkit.warehouse.published import Published, run_settings
+from aclkit.warehouse.reader import Tables
 from aclkit.warehouse.sql import fetch
-from aclkit.warehouse.tables import Tables
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,7 +44,7 @@ def read_timeline(connection: Tables, published: Published, run: PublishedRun) -
     """Read what is known of the past of a run's cluster.
 
     Args:
-        connection: see ``opening.open_tables``.
+        connection: see ``reader.open_tables``.
         published: the warehouse.
         run: the run whose decisions are asked about.
     """
@@ -65,7 +65,7 @@ def find_moment(
     a later timestamp (DESIGN.md, replay). Settings are those that a run had seen by then.
 
     Args:
-        connection: see ``opening.open_tables``.
+        connection: see ``reader.open_tables``.
         timeline: the cluster's past.
         run: the run whose decisions are asked about.
         asked: an offset, a time, or neither.

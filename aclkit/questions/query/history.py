@@ -24,7 +24,7 @@ from aclkit.rules.decide.rules import Ruling, answers, decide
 from aclkit.rules.patterns.match import is_any_host
 from aclkit.warehouse.job_run import PublishedRun
 from aclkit.warehouse.published import Published, deciding_run, run_settings
-from aclkit.warehouse.tables import Tables
+from aclkit.warehouse.reader import Tables
 
 LOG_START: Final = "log start"
 ADDED: Final = "ACL added"

@@ -13,8 +13,8 @@ from aclkit.model.semantics import BROKER, Semantics
 from aclkit.rules.decide.broker_rescan import BrokerRescan
 from aclkit.rules.patterns.match import reaches
 from aclkit.warehouse.codecs import ACL_COLUMNS, acl_of, acl_sql, behind_acl
+from aclkit.warehouse.reader import Tables
 from aclkit.warehouse.sql import fetch
-from aclkit.warehouse.tables import Tables
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,7 +59,7 @@ def lifetimes_reaching(
     The engine leaves out what can reach it under no semantics; the rule says what does.
 
     Args:
-        connection: see ``opening.open_tables``.
+        connection: see ``reader.open_tables``.
         cluster_id: the cluster.
         resource: what is reached.
         semantics: how ACLs are read.

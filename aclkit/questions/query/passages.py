@@ -14,7 +14,7 @@ from aclkit.rules.decide.counterfactual import Case
 from aclkit.rules.decide.handlers import requests_about
 from aclkit.rules.decide.requests import BY_RESOURCE_TYPE, Asker, Passage
 from aclkit.rules.decide.rules import DENIED, Ruling
-from aclkit.warehouse.tables import Tables
+from aclkit.warehouse.reader import Tables
 
 
 def read_passages(
@@ -23,7 +23,7 @@ def read_passages(
     """Return what becomes of each request that hangs on an access.
 
     Args:
-        connection: see ``opening.open_tables``.
+        connection: see ``reader.open_tables``.
         cluster_id: the cluster.
         case: the access, and what decides it.
         offset: as of which the case's ACLs are alive.

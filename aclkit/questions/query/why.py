@@ -39,8 +39,8 @@ from aclkit.rules.patterns.identity import index_hosts
 from aclkit.rules.patterns.match import host_can_match, is_any_host, principal_matches
 from aclkit.warehouse.job_run import PublishedRun
 from aclkit.warehouse.published import Published, deciding_run, run_settings
+from aclkit.warehouse.reader import Tables
 from aclkit.warehouse.sql import fetch
-from aclkit.warehouse.tables import Tables
 
 MOST_NEAR: Final = 10
 """ACLs that nearly take part of which an answer tells."""
@@ -144,7 +144,7 @@ def explain_why(
     """Whether a principal may do an operation to a resource, and what that rests on.
 
     Args:
-        connection: see ``opening.open_tables``.
+        connection: see ``reader.open_tables``.
         published: the warehouse.
         cluster_id: the cluster.
         principal: who asks.

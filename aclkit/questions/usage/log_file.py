@@ -14,6 +14,7 @@ from aclkit.errors import UsageError
 from aclkit.kafka.authorizer.audit import PRINCIPAL_IS
 from aclkit.pipeline.sources import files
 from aclkit.questions.usage.entry import LONGEST
+from aclkit.runtime.uri import is_uri
 
 
 def find_log_files(paths: Iterable[str]) -> tuple[list[str], list[str]]:
@@ -124,7 +125,7 @@ def _expand(path: str) -> list[str]:
     """Return what a glob names; a path that is there, or has no wildcard, names itself."""
     if not any(mark in path for mark in "*?["):
         return [path]
-    if "://" not in path:
+    if not is_uri(path):
         there = sorted(glob.glob(path, recursive=True))  # noqa: PTH207 -- absolute patterns too
         return [path] if path in there else there
     folder, pattern = files.parent(path), files.base_name(path)

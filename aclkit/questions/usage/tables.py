@@ -47,7 +47,7 @@ class UsageTables:
         if past is None:
             raise UsageError(
                 f"super.users and allow.everyone of cluster {self.cluster_id!r} are not known yet; "
-                f"next: aclkit --warehouse {self.store.warehouse} materialize --super-users … "
+                f"next: aclkit --warehouse {self.store.place} materialize --super-users … "
                 "(or --server-properties FILE)"
             )
         return past

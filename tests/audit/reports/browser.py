@@ -121,7 +121,7 @@ def start_browser(folder: Path) -> Iterator[Browser]:
     chromium = find_chromium()
     assert chromium
     read_in, write_out = os.pipe()
-    read_back, write_back = os.pipe()
+    read_versions, write_back = os.pipe()
     flags = [
         "--headless=new", "--remote-debugging-pipe", "--no-sandbox", "--disable-gpu",
         "--disable-dev-shm-usage", "--no-first-run", "--disable-extensions", "--lang=en",
@@ -140,7 +140,7 @@ def start_browser(folder: Path) -> Iterator[Browser]:
         os.close(read_in)
         os.close(write_back)
         try:
-            browser = Browser(write_out, read_back)
+            browser = Browser(write_out, read_versions)
             yield browser
         finally:
             process.terminate()
@@ -150,4 +150,4 @@ def start_browser(folder: Path) -> Iterator[Browser]:
                 process.kill()
                 process.wait()
             os.close(write_out)
-            os.close(read_back)
+            os.close(read_versions)

@@ -15,8 +15,6 @@ from aclkit.warehouse.schemas import TABLES
 class Memory:
     """Answers SQL about the tables that it was given."""
 
-    engine = "duckdb"
-
     def __init__(self) -> None:
         self.connection = duckdb.connect()
 

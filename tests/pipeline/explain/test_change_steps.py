@@ -6,6 +6,7 @@ import pytest
 
 from aclkit.pipeline.explain.change_steps import change_steps
 from aclkit.pipeline.explain.changes import changed_accesses, tables_of_changes
+from aclkit.warehouse.dialect import spark_sql
 from tests.pipeline.explain.memory import Memory
 
 MEMBER = "principal principal_class is_super_user peers"
@@ -33,7 +34,6 @@ def answer(step, tables, *, settings_changed=False, hosts_changed=False, only=No
     for name, (columns, *rows) in tables.items():
         memory.table(name, columns, *rows)
     steps = change_steps(
-        "duckdb",
         settings_changed=settings_changed,
         rules_changed=False,
         hosts_changed=hosts_changed,
@@ -339,7 +339,7 @@ def test_access_change_blames_the_settings_where_they_differ():
 
 
 def test_every_step_is_asked_by_another_one_and_the_last_by_nobody():
-    steps = change_steps("spark", settings_changed=False, rules_changed=False, hosts_changed=False)
+    steps = change_steps(settings_changed=False, rules_changed=False, hosts_changed=False)
     *before, last = steps
     asked = "\n".join(steps.values())
     assert [name for name in before if f" {name}" not in asked] == []
@@ -397,10 +397,8 @@ def test_both_engines_say_the_same_of_two_runs(spark):
         spark.createDataFrame(memory.arrow(f"FROM {name}")).createOrReplaceTempView(name)
 
     class InSpark:
-        engine = "spark"
-
         def arrow(self, sql):
-            return spark.sql(sql).toArrow()
+            return spark.sql(spark_sql(sql).text).toArrow()
 
     found = changed_accesses(
         InSpark(), settings_changed=False, rules_changed=False, hosts_changed=False

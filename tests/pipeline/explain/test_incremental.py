@@ -18,7 +18,7 @@ from aclkit.pipeline.explain.materialize import (
 )
 from aclkit.pipeline.inventory.entry import FILE, HOSTS, PRINCIPALS, RESOURCES, Entry
 from aclkit.pipeline.inventory.survey import Given
-from aclkit.warehouse.readback import read_written
+from aclkit.warehouse.reader import read_written
 from aclkit.warehouse.run import begin_run, publish
 from tests.pipeline.explain.test_against_rules import (
     GIVEN,

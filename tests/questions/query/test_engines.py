@@ -15,7 +15,7 @@ from aclkit.questions.query.as_of import find_moment, read_timeline
 from aclkit.questions.query.history import read_history
 from aclkit.questions.query.why import explain_why
 from aclkit.warehouse.alive import acls_alive, times_added
-from aclkit.warehouse.opening import open_tables
+from aclkit.warehouse.reader import open_tables
 from aclkit.warehouse.schemas import TABLES
 from aclkit.warehouse.sql import fetch, run_sql
 from aclkit.warehouse.views import view_sql
@@ -81,7 +81,7 @@ def alike(both, ask):
 @pytest.mark.slow
 def test_every_view_has_the_same_rows_on_both_engines(both):
     (published, _), _ = both
-    views = view_sql({*TABLES, *published.run.table_versions} - {"explain"}, "duckdb")
+    views = view_sql({*TABLES, *published.run.table_versions} - {"explain"})
     assert len(views) == 5
     for name in [*views, "setting"]:
         columns = ", ".join(alike(both, lambda tables, _, name=name: _columns(tables, name)))

@@ -10,7 +10,7 @@ import pytest
 
 from aclkit.cli.time_limit import time_limit
 from aclkit.errors import UsageError
-from aclkit.warehouse.opening import open_tables
+from aclkit.warehouse.reader import open_tables
 from aclkit.warehouse.sql import run_sql
 from tests.questions.query import small_warehouse as small
 from tests.questions.query.statements import HOSTILE, fill

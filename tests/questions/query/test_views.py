@@ -9,6 +9,7 @@ import pytest
 from aclkit.model.semantics import KAFKA, KIP_1042, BrokerSettings
 from aclkit.rules.decide.rules import answers
 from aclkit.rules.patterns.match import reaches
+from aclkit.warehouse.dialect import spark_sql
 from aclkit.warehouse.duck import connect
 from aclkit.warehouse.published import open_warehouse
 from aclkit.warehouse.schemas import TABLES
@@ -72,7 +73,7 @@ def test_view_reads_the_tables_that_it_is_told():
 
 
 def test_view_is_left_out_where_a_table_is_missing():
-    assert view_sql(["principal", "host"], "spark") == {}
+    assert view_sql(["principal", "host"]) == {}
 
 
 def test_spark_reads_the_same_views(spark, root, published, connection):
@@ -93,9 +94,9 @@ def test_spark_reads_the_same_views(spark, root, published, connection):
     names = {name: f"t_{name}" for name in order} | {"acl_current": "t_acl_history"}
     for view, text in {
         "explain": explain_sql(names),
-        "explain_acl": explain_acl_sql("spark", names),
+        "explain_acl": explain_acl_sql(names),
     }.items():
-        here = spark.sql(text)
+        here = spark.sql(spark_sql(text).text)
         there = connection.execute(f"SELECT * FROM {view}")
         assert here.columns == [column[0] for column in there.description]
         expected = sorted(map(str, there.fetchall()))
@@ -192,6 +193,7 @@ def test_spark_shows_the_same_findings_in_force(spark, root):
     tables["acl_history"] = []
     for name, values in tables.items():
         spark.createDataFrame(values, TABLES[name].ddl).createOrReplaceTempView(f"t_{name}")
-    here = spark.sql(finding_current_sql("spark", {name: f"t_{name}" for name in tables}))
+    text = finding_current_sql({name: f"t_{name}" for name in tables})
+    here = spark.sql(spark_sql(text).text)
     assert sorted((row["subject"], row["run_id"]) for row in here.collect()) == there
     assert there == [("dead", "r1"), ("log", "r2")]

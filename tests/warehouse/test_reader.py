@@ -1,0 +1,64 @@
+"""Questions that a run asks of its own tables, by the engine that reads them where they lie."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+import pytest
+
+from aclkit.warehouse.duck import open_duck_reader
+from aclkit.warehouse.reader import read_versions, read_written
+from aclkit.warehouse.store import Store
+from aclkit.warehouse.table_files import Commit, append_files
+
+COLUMNS = ("cluster_id", "from_offset", "to_offset", "epoch", "fact")
+
+
+@pytest.fixture(params=["", "file://"])
+def store(request, spark, tmp_path):
+    """A store on a local disk or at a URI, whose ``log_range`` has two versions."""
+    store = Store(spark, f"{request.param}{tmp_path}")
+    store.append_rows("log_range", [("c", 0, 5, 1, "record"), ("c", 5, 9, None, "snapshot")])
+    store.append_rows("log_range", [("d", 0, 7, 2, "record")])
+    return store
+
+
+def test_a_value_stands_for_a_question_mark_on_a_local_disk_and_at_a_uri(store):
+    with read_written(store, "c", "log_range") as read:
+        asked = "SELECT to_offset FROM log_range WHERE fact = ? AND epoch IN (?, ?)"
+        assert read.rows(asked, "record", 1, 2) == [(5,)]
+
+
+def test_tables_are_those_of_a_version_and_what_was_given(store):
+    tables = {"was": ("log_range", 0), "now": ("log_range", 1), "none": ("acl_log", None)}
+    with read_versions(store, None, tables) as read:
+        counts = "(SELECT count(*) FROM was), (SELECT count(*) FROM now), count(*)"
+        assert read.rows(f"SELECT {counts} FROM none") == [(2, 3, 0)]
+        read.give("wanted", pa.table({"name": ["d"]}))
+        found = read.arrow("SELECT to_offset FROM now JOIN wanted ON name = cluster_id")
+    assert found.to_pylist() == [{"to_offset": 7}]
+
+
+def test_rows_are_put_in_the_place_of_those_that_were_opened(store):
+    with read_written(store, None, "log_range") as read:
+        read.rewrite("log_range", f"SELECT {', '.join(COLUMNS)} FROM log_range WHERE epoch > 1")
+    with read_written(store, None, "log_range") as read:
+        assert read.rows("SELECT * FROM log_range") == [("d", 0, 7, 2, "record")]
+
+
+def test_rows_of_other_clusters_stay_and_stand_before(tmp_path):
+    columns = [["c", "d", "c"], [0, 1, 2], [5, 6, 7], [1, 1, 1], ["record"] * 3]
+    rows = pa.table(dict(zip(COLUMNS, columns, strict=True)))
+    append_files(str(tmp_path / "log_range"), rows, Commit("r", "a", 0))
+    written = []
+    with open_duck_reader(
+        tmp_path, "c", {"log_range": ("log_range", 0)}, lambda *given: written.append(given)
+    ) as read:
+        assert read.rows("SELECT DISTINCT cluster_id FROM log_range") == [("c",)]
+        swapped = "SELECT fact, epoch, to_offset, from_offset, cluster_id FROM log_range LIMIT 1"
+        read.rewrite("log_range", swapped)
+        ((table, batches),) = written
+        found = batches.read_all()
+    assert (table, found.column_names) == ("log_range", [*COLUMNS])
+    assert list(zip(*found.to_pydict().values(), strict=True)) == [
+        ("d", 1, 6, 1, "record"), ("c", 0, 5, 1, "record"),
+    ]  # fmt: skip
