@@ -80,7 +80,6 @@ def _session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]
                 "spark.databricks.delta.snapshotPartitions": "1",
                 # Compiling a plan takes longer than walking it over a few rows.
                 "spark.sql.codegen.wholeStage": "false",
-                "spark.sql.codegen.factoryMode": "NO_CODEGEN",
                 "spark.sql.warehouse.dir": str(tmp_path_factory.mktemp("spark-warehouse")),
             },
         )

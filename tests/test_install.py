@@ -111,7 +111,10 @@ import aclkit.api, aclkit.cli.answering, aclkit.warehouse.published_files
 from aclkit.cli import cli
 from aclkit.cli.late import walk
 
+from aclkit.cli.output import render_rows
+
 list(walk(cli, click.Context(cli)))
+list(render_rows(["a name in wide letters"], [["\\u6771"]]))
 print(*sorted({name.partition(".")[0] for name in sys.modules}))
 """
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from chispa import assert_df_equality
@@ -21,7 +21,7 @@ Row = dict[str, Any]
 
 def at(second: int) -> datetime:
     """A time of the log."""
-    return datetime(2026, 11, 21, 10, 0, second, tzinfo=UTC)
+    return datetime(2026, 11, 21, 10, tzinfo=UTC) + timedelta(seconds=second)
 
 
 def binding_of(one: Acl) -> Row:

@@ -186,7 +186,7 @@ def test_spark_shows_the_same_findings_in_force(spark, root):
             tuple(row.get(name) for name in TABLES["finding"].column_names) for row in rows
         ],
         "job_run": [
-            (n, f"r{n}", small.CLUSTER, *[None] * 8, counts, None, None, None)
+            (n, f"r{n}", small.CLUSTER, *[None] * 8, counts, *[None] * 4)
             for n, counts in enumerate(runs)
         ],
     }
