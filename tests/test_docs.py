@@ -80,7 +80,7 @@ def test_reference_of_the_command_line_is_its_help(generated):
 
 
 def test_reference_of_the_tables_has_every_view():
-    views = view_sql(set(TABLES) - {"explain"}, "duckdb")
+    views = view_sql(set(TABLES) - {"explain"})
     assert [view for view in views if f"| `{view}` |" not in TEXTS["docs/tables.md"]] == []
 
 

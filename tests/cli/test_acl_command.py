@@ -5,12 +5,12 @@ from __future__ import annotations
 import gzip
 import json
 from collections.abc import Iterator
-from functools import cache
 from pathlib import Path
 
 import pytest
 
 from aclkit.cli.alive import read_alive
+from aclkit.cli.context import Context
 from aclkit.model.acl import Acl
 from tests.cli.acl_warehouse import warehouse_of
 from tests.cli.running import Warehouse
@@ -25,9 +25,11 @@ def warehouse(tmp_path_factory) -> Iterator[Warehouse]:
     bindings = json.loads((DATA / "acls.json").read_text("utf-8"))
     fields = [dict(zip(Acl.__slots__[1:], binding, strict=True)) for binding in bindings]
     acls = [Acl(acl_id=f"{number:02}", **row) for number, row in enumerate(fields)]
+    built = warehouse_of(tmp_path_factory.mktemp("acl_command") / "warehouse", acls)
+    alive = read_alive(Context(warehouse=str(built.path)))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("aclkit.cli.acls.read_alive", cache(read_alive))
-        yield warehouse_of(tmp_path_factory.mktemp("acl_command") / "warehouse", acls)
+        patch.setattr("aclkit.cli.acls.read_alive", lambda _: alive)
+        yield built
 
 
 def test_there_are_62_combinations_most_of_which_list_something():

@@ -33,7 +33,12 @@ class Kinds:
 def builder(tmp_path, monkeypatch):
     (tmp_path / "kinds_of_principals.py").write_text(KINDS)
     monkeypatch.syspath_prepend(tmp_path)
-    return builder_of("kinds_of_principals:Kinds", ["realm=prod"])
+    return builder_of(
+        {
+            "principal_builder": "kinds_of_principals:Kinds",
+            "principal_builder_properties": ["realm=prod"],
+        }
+    )
 
 
 def test_a_principal_without_a_builder_has_no_channel_principal():
@@ -77,5 +82,5 @@ def test_one_command_can_name_principals_of_several_kinds_with_the_same_name(bui
 
 
 def test_the_builder_is_optional_and_without_it_all_is_as_before():
-    assert builder_of(None, []) is None
+    assert builder_of({"principal_builder": None, "principal_builder_properties": []}) is None
     assert principal_of("User:CN=a,OU=b", None) == KafkaPrincipal("User", "CN=a,OU=b")

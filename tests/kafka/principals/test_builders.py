@@ -167,7 +167,9 @@ class Mine:
 def mine(tmp_path, monkeypatch):
     (tmp_path / "own_builder.py").write_text(OWN)
     monkeypatch.syspath_prepend(tmp_path)
-    return builder_of("own_builder:Mine", ["team=red=blue"])
+    return builder_of(
+        {"principal_builder": "own_builder:Mine", "principal_builder_properties": ["team=red=blue"]}
+    )
 
 
 def test_ones_own_class_builds_principals(mine):
@@ -203,9 +205,9 @@ def test_bad_properties_are_refused(texts, message):
 
 
 def test_properties_without_a_builder_are_refused():
-    assert builder_of(None, ()) is None
+    assert builder_of({"principal_builder": None, "principal_builder_properties": ()}) is None
     with pytest.raises(UsageError, match="--principal-builder"):
-        builder_of(None, ["a=b"])
+        builder_of({"principal_builder": None, "principal_builder_properties": ["a=b"]})
 
 
 def test_rows_of_an_inventory_are_built_from_their_name_or_from_all_their_columns(tmp_path):
