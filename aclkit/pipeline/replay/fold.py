@@ -2,7 +2,7 @@
 
 The state of an ACL after a record depends on that record alone: an add leaves it alive, a
 removal dead. So a record made sense exactly when it differs from the one before it, and one
-window per ACL does what ``tests/tests/pipeline/replay/specification.py`` does step by step.
+window per ACL does what ``tests/pipeline/replay/specification.py`` does step by step.
 """
 
 from __future__ import annotations
