@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 import click
 
 from aclkit.errors import UsageError
+from aclkit.model.semantics import PRESETS
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -143,7 +144,7 @@ settings_options = together(
     ),
     option(
         "--semantics",
-        type=click.Choice(["kip-1042", "kafka"]),
+        type=click.Choice([*PRESETS]),
         default="kip-1042",
         help="How ACLs are read: with globs, or exactly as today's brokers do.",
     ),
