@@ -6,7 +6,7 @@ listings and lived two nights, the other follows a log and lived one; the next i
 
 from __future__ import annotations
 
-import tarfile
+import shutil
 from collections import Counter
 from pathlib import Path
 
@@ -64,8 +64,7 @@ def live(warehouse: Warehouse, nights) -> None:
 
 
 def unpack(folder: Path) -> Warehouse:
-    with tarfile.open(OLD / "warehouse.tar.xz") as packed:
-        packed.extractall(folder, filter="data")
+    shutil.unpack_archive(OLD / "warehouse.tar.xz", folder)
     return Warehouse(folder / "warehouse")
 
 
