@@ -6,7 +6,10 @@ listings and lived two nights, the other follows a log and lived one; the next i
 
 from __future__ import annotations
 
+import os
 import shutil
+import subprocess
+import sys
 from collections import Counter
 from pathlib import Path
 
@@ -17,6 +20,7 @@ from aclkit.warehouse.schemas import TABLES
 from aclkit.warehouse.table_files import columns_of
 from tests.cli.running import DATA, Warehouse
 
+ROOT = Path(__file__).parents[2]
 OLD = DATA / "warehouse-of-0.1"
 LOG = ("--source", "metadata-log:../kraft-4.1/__cluster_metadata-0")
 
@@ -55,12 +59,25 @@ NEWEST = {
 
 
 def live(warehouse: Warehouse, nights) -> None:
-    """Let a warehouse live through nights; what a source is called is what it was called then."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.chdir(OLD)
-        for cluster, words in nights:
-            asked = ASKED if words[0] == "run" else ()
-            warehouse.run(*words, *asked, cluster=cluster)
+    """Let a warehouse live through nights; what a source is called is what it was called then.
+
+    In processes of their own: the readers of a running Spark stay in the folder it began in.
+    """
+    path = os.pathsep.join([str(ROOT), *sys.path])
+    for cluster, words in nights:
+        asked = ASKED if words[0] == "run" else ()
+        place = ("--warehouse", str(warehouse.path), "--cluster", cluster)
+        command = [sys.executable, "-c", "from aclkit.cli import cli; cli()", *place]
+        env = os.environ | {"PYTHONPATH": path, "ACLKIT_FAST_JVM": "1"}
+        ended = subprocess.run(
+            [*command, *words, *asked],
+            cwd=OLD,
+            env=env,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert ended.returncode == 0, ended.stderr
 
 
 def unpack(folder: Path) -> Warehouse:
