@@ -5,11 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 from aclkit.errors import UsageError
 from aclkit.runtime.uri import is_uri
-from aclkit.warehouse.storage import Files, LocalStorage
+
+if TYPE_CHECKING:
+    from aclkit.warehouse.storage import Files
 
 
 @dataclass(frozen=True)
@@ -51,12 +54,14 @@ class Place:
     @cached_property
     def files(self) -> Files:
         """Its files, by their paths within it."""
-        if not self.is_uri:
-            return LocalStorage(Path(self.text))
-        # Here, so that a question to local files does not wait for it.
-        from aclkit.warehouse.uri_files import UriFiles
+        # Here, so that the command line does not wait for either, nor local files for pyarrow's.
+        if self.is_uri:
+            from aclkit.warehouse.uri_files import UriFiles
 
-        return UriFiles(self.text)
+            return UriFiles(self.text)
+        from aclkit.warehouse.storage import LocalStorage
+
+        return LocalStorage(Path(self.text))
 
     def __str__(self) -> str:
         """Return the text."""
