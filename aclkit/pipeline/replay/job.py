@@ -72,16 +72,18 @@ def replay(
     intake = listing_now(intake, is_held=not run.store.place.is_uri)
     run.cluster_id = resolve_cluster(read_clusters(run.store), intake, cluster)
     tables, before = ReplayTables(run.store, run.cluster_id), run.previous()
+    head = before.head_offset if before else None
+    known = tables.read(head)
     require_same_kind(
-        run.cluster_id, tables.ranges(), intake, tables.count_written, is_forgetting=bool(wrong)
+        run.cluster_id, known.ranges, intake, tables.count_written, is_forgetting=bool(wrong)
     )
     for item in wrong:
         with step("forgetting"):
             count, note = take_back(tables, item)
         run.counts["facts_forgotten"] = run.counts.get("facts_forgotten", 0) + count
         run.notes.append(note)
-    head = before.head_offset if before else None
-    known = tables.read(None if wrong else head)
+    if wrong:
+        known = tables.read(None)
     with ExitStack() as needed:
         steps = needed.enter_context(Steps())
         if intake.listing is None:
