@@ -4,38 +4,19 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from datetime import UTC, datetime
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from aclkit.audit.reports.data import NightlySummary, ReportedChange
+from aclkit.audit.reports.data import ReportedChange
 from aclkit.audit.reports.markdown import MOST_ROWS, render_summary
 from aclkit.audit.reports.markdown_parts import escape_markdown
 from aclkit.model.findings import SEVERITIES, Finding
-from tests.audit.reports.made import BROKEN, CHANGE, KEPT
+from tests.audit.reports.made import BROKEN, CHANGE, KEPT, SUMMARY
 from tests.factories import acl
 
-QUIET = NightlySummary(
-    cluster_id="kraft-4.1",
-    run_id="0123456789abcdef",
-    started_at=datetime(2026, 11, 21, 2, 0, 3, tzinfo=UTC),
-    seconds=75.25,
-    status="complete",
-    head_offset=915,
-    acls=1234,
-    principals=56,
-    hosts=7,
-    resources=89,
-    rows_expected=278_656,
-    rows_decided=278_656,
-    notes=(),
-    findings=(),
-    changes=(),
-    access_changes=0,
-    exit_code=0,
-)
+QUIET = replace(SUMMARY, notes=(), exit_code=0)
 EVIL = (
     "a|b\n# c\r\n- d `e` <script>x</script> [l](http://h.example) &amp; _i_ **b** \u202e\u2028\\|"
 )

@@ -97,15 +97,20 @@ def test_a_pattern_that_does_not_reach_a_name_moves_its_deciding_acl_under_kafka
     assert found(of, group) == differences(of, group)
 
 
+def calls_of(monkeypatch, name):
+    """Note what a method of the comparison is asked, and let it answer."""
+    calls, method = [], getattr(module._Comparison, name)
+
+    def noted(self, *asked):
+        calls.append(asked)
+        return method(self, *asked)
+
+    monkeypatch.setattr(module._Comparison, name, noted)
+    return calls
+
+
 def test_only_the_resources_that_the_change_reaches_are_decided(monkeypatch):
-    looked_at = []
-    decide = module._Comparison._compare
-
-    def counted(self, place, numbers):
-        looked_at.append(numbers)
-        return decide(self, place, numbers)
-
-    monkeypatch.setattr(module._Comparison, "_compare", counted)
+    looked_at = calls_of(monkeypatch, "_compare")
     acls = [acl(f"t{number}") for number in range(50)]
     of = change(acls, [*acls, acl("t7", principal="User:b")])
     cells = found(of, topics(*(f"t{number}" for number in range(50))))
@@ -114,14 +119,7 @@ def test_only_the_resources_that_the_change_reaches_are_decided(monkeypatch):
 
 
 def test_an_acl_of_one_principal_is_decided_for_this_principal_only(monkeypatch):
-    rulesets = []
-    decide = module._Comparison._decide
-
-    def counted(self, place, groups, is_super):
-        rulesets.append(groups)
-        return decide(self, place, groups, is_super)
-
-    monkeypatch.setattr(module._Comparison, "_decide", counted)
+    rulesets = calls_of(monkeypatch, "_decide")
     names = tuple(f"User:u{number}" for number in range(300))
     acls = [acl("t", principal=name) for name in names]
     of = change(acls, [*acls, acl("t", principal="User:u7", operation="WRITE")])
@@ -131,14 +129,7 @@ def test_an_acl_of_one_principal_is_decided_for_this_principal_only(monkeypatch)
 
 
 def test_names_that_the_same_acls_reach_are_decided_once(monkeypatch):
-    rulesets = []
-    decide = module._Comparison._decide
-
-    def counted(self, place, groups, is_super):
-        rulesets.append(groups)
-        return decide(self, place, groups, is_super)
-
-    monkeypatch.setattr(module._Comparison, "_decide", counted)
+    rulesets = calls_of(monkeypatch, "_decide")
     names = [f"t{number}" for number in range(200)]
     of = change([], [acl("t", pattern_type="PREFIXED", principal="User:*")])
     cells = found(of, topics(*names, ANY_OTHER))
