@@ -1,0 +1,34 @@
+"""The options that say how many states exact answers about every name may take."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+import click
+
+from aclkit.cli.options import option
+from aclkit.rules.names.budget import STATES_OF_A_COMMAND, STATES_OF_A_QUESTION, Budget
+
+
+def budget_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Hand a command a ``budget``: states, never seconds, so that machines agree."""
+
+    @option(
+        "--budget",
+        type=click.IntRange(1),
+        default=STATES_OF_A_QUESTION,
+        help="States that one question about every name may take; beyond, it is unknown.",
+    )
+    @option(
+        "--budget-total",
+        type=click.IntRange(1),
+        default=STATES_OF_A_COMMAND,
+        help="States that all of them may take together.",
+    )
+    @wraps(command)
+    def with_budget(*args: Any, budget: int, budget_total: int, **given: Any) -> Any:  # noqa: ANN401 -- whatever the command takes
+        return command(*args, budget=Budget(per_question=budget, total=budget_total), **given)
+
+    return with_budget

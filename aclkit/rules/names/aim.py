@@ -1,0 +1,149 @@
+"""Which flags of a name are looked for, and what can still become of flags. Pure.
+
+Of a name a question knows its flags only: one bit for each group of patterns, set where one of them
+matches. An aim sorts flags into classes, and tells a walk what it need not look at any more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterator, Sequence, Set
+from dataclasses import dataclass, field
+from typing import NamedTuple, Protocol
+
+
+class Aim(Protocol):
+    """What a walk looks for."""
+
+    def class_of(self, flags: int) -> Hashable | None:
+        """Return the class of a name's flags, None where it is not looked for."""
+
+    def ahead(self, flags: int, possible: int, found: Set[Hashable]) -> int | None:
+        """Return the groups that can still make a difference.
+
+        Args:
+            flags: what is set for good.
+            possible: what is set or may come to be set.
+            found: classes that need not be found again.
+
+        Returns:
+            Groups as bits; None where every class that may come is found already.
+        """
+
+    def is_reached(self, found: Set[Hashable]) -> bool:
+        """Whether nothing is left to be looked for."""
+
+
+class _Ahead(NamedTuple):
+    classes: frozenset[Hashable]
+    groups: int
+
+
+@dataclass(frozen=True, slots=True)
+class Sort:
+    """Sorts the flags of a few groups by a function; what it finds out it keeps.
+
+    Attributes:
+        size: how many groups there are, at most some ten: all sets of them are looked at.
+        sort: flags → their class, or None.
+    """
+
+    size: int
+    sort: Callable[[int], Hashable | None]
+    classes: list[Hashable | None] = field(init=False, repr=False)
+    wanted: frozenset[Hashable] = field(init=False, repr=False)
+    known: dict[tuple[int, int], _Ahead] = field(default_factory=dict, init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        """Sort all there are."""
+        classes = [self.sort(flags) for flags in range(1 << self.size)]
+        object.__setattr__(self, "classes", classes)
+        object.__setattr__(self, "wanted", frozenset(classes) - {None})
+
+    def class_of(self, flags: int) -> Hashable | None:
+        """Return the class of flags."""
+        return self.classes[flags]
+
+    def ahead(self, flags: int, possible: int, found: Set[Hashable]) -> int | None:
+        """Return the groups that can still change a class."""
+        key = flags, possible
+        known = self.known.get(key)
+        if known is None:
+            known = self.known[key] = self._look_ahead(flags, possible & ~flags)
+        return None if known.classes <= found else known.groups
+
+    def is_reached(self, found: Set[Hashable]) -> bool:
+        """Whether each class has been found."""
+        return self.wanted <= found
+
+    def _look_ahead(self, flags: int, free: int) -> _Ahead:
+        classes = frozenset(self.classes[flags | more] for more in _subsets(free)) - {None}
+        groups = 0
+        for group in range(self.size) if classes else ():
+            bit = 1 << group
+            if free & bit and any(
+                self.classes[flags | more] != self.classes[flags | more | bit]
+                for more in _subsets(free & ~bit)
+            ):
+                groups |= bit
+        return _Ahead(classes, groups)
+
+
+@dataclass(frozen=True, slots=True)
+class EverySet:
+    """Each set of groups is a class of its own: which sets of patterns share a name."""
+
+    def class_of(self, flags: int) -> Hashable | None:
+        """Return the flags."""
+        return flags
+
+    def ahead(self, flags: int, possible: int, found: Set[Hashable]) -> int | None:
+        """Return what is not set for good; once everything is, one name is enough."""
+        free = possible & ~flags
+        return None if not free and flags in found else free
+
+    def is_reached(self, found: Set[Hashable]) -> bool:
+        """Nobody knows beforehand how many sets there are."""
+        return False
+
+
+@dataclass(frozen=True, slots=True)
+class MoreThan:
+    """Looks for a name that more than so many parties may use.
+
+    Attributes:
+        limit: how many may.
+        parties: of each the bit of its ALLOWs and the bit of its DENYs.
+    """
+
+    limit: int
+    parties: Sequence[tuple[int, int]]
+
+    def class_of(self, flags: int) -> Hashable | None:
+        """Return whether too many may: True, or None."""
+        may = sum(bool(flags & allow) and not flags & deny for allow, deny in self.parties)
+        return True if may > self.limit else None
+
+    def ahead(self, flags: int, possible: int, found: Set[Hashable]) -> int | None:
+        """Return the bits of parties that are not yet denied for good."""
+        if found:
+            return None
+        groups = count = 0
+        for allow, deny in self.parties:
+            if possible & allow and not flags & deny:
+                count += 1
+                groups |= (allow | deny) & possible & ~flags
+        return groups if count > self.limit else None
+
+    def is_reached(self, found: Set[Hashable]) -> bool:
+        """One name is enough."""
+        return bool(found)
+
+
+def _subsets(bits: int) -> Iterator[int]:
+    """Yield every set of some bits, none of them last."""
+    subset = bits
+    while True:
+        yield subset
+        if not subset:
+            return
+        subset = (subset - 1) & bits

@@ -1,0 +1,253 @@
+"""Two states of ACLs and settings → the cells that a change can affect, with their patterns. Pure.
+
+A cell is a class of principals, a class of hosts and an operation of a resource type. What is left
+to ask about it are names of resources, and of its ACLs nothing counts any more but their patterns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final, NamedTuple
+
+from aclkit.model.acl import Acl
+from aclkit.model.operation import OPERATIONS_OF_TYPE
+from aclkit.model.semantics import Semantics
+from aclkit.rules.names.budget import Budget
+from aclkit.rules.names.classes import Classes, NameClass, classes_of_hosts, classes_of_principals
+from aclkit.rules.names.cover import near_to
+from aclkit.rules.names.rows import Row, Rules, rows_of
+from aclkit.rules.names.symbols import Symbols, start_of, start_of_pattern
+
+BOTH, BEFORE, AFTER = 0, 1, 2
+"""In which state something is."""
+
+ByState = tuple[frozenset[Symbols], frozenset[Symbols], frozenset[Symbols]]
+"""Patterns of both states, of the first alone, of the second alone."""
+
+
+class Cell(NamedTuple):
+    """Requests of principals and hosts that fare alike, which differ in the resource's name."""
+
+    resource_type: str
+    principal: NameClass
+    host: NameClass
+    operation: str
+
+
+class Defaults(NamedTuple):
+    """What decides beside ACLs, before and after.
+
+    Attributes:
+        is_super: the principals are super users.
+        is_open: what no ACL reaches is allowed.
+    """
+
+    is_super: tuple[bool, bool]
+    is_open: tuple[bool, bool]
+
+    @property
+    def changes(self) -> bool:
+        """Whether the two states differ in this."""
+        return self.is_super[0] != self.is_super[1] or self.is_open[0] != self.is_open[1]
+
+
+class Patterns(NamedTuple):
+    """The patterns of a cell.
+
+    Attributes:
+        allow: of ALLOWs that answer the cell.
+        deny: of DENYs that do.
+        anybody: of all ACLs of the type; empty where no default allows, or none comes or goes.
+    """
+
+    allow: ByState
+    deny: ByState
+    anybody: ByState
+
+    @property
+    def groups(self) -> tuple[frozenset[Symbols], ...]:
+        """All of them, in the order of a question's groups."""
+        return (*self.allow, *self.deny, *self.anybody)
+
+    @property
+    def changed(self) -> frozenset[Symbols]:
+        """What is in one state only."""
+        return frozenset[Symbols]().union(*(each for side in self for each in side[BEFORE:]))
+
+    def near_to_changed(self) -> Patterns:
+        """Leave out what shares no name with a changed pattern."""
+        near = near_to({start_of(each) for each in self.changed})
+
+        def keep(side: ByState) -> ByState:
+            both, before, after = (frozenset(p for p in of if near(start_of(p))) for of in side)
+            return both, before, after
+
+        return Patterns(keep(self.allow), keep(self.deny), keep(self.anybody))
+
+
+class AskedCell(NamedTuple):
+    """A cell, and all that decides about its names."""
+
+    cell: Cell
+    patterns: Patterns
+    defaults: Defaults
+
+
+class _Placed(NamedTuple):
+    """An ACL, and in which state it is."""
+
+    row: Row
+    state: int
+
+
+_NONE: Final[ByState] = (frozenset(), frozenset(), frozenset())
+_CLOSED: Final = (False, False)
+
+
+@dataclass(slots=True)
+class CellsOfType:
+    """The cells of one resource type.
+
+    Attributes:
+        resource_type: the type.
+        rows: the ACLs that a change can have to do with, by principal.
+        changed: the principals of ACLs that come or go, and super users that do.
+        principals: their classes.
+        anybody: the patterns of all ACLs, where a default allows and one of them comes or goes.
+        is_open: what no ACL reaches is allowed, before and after.
+        supers: the super users, before and after.
+        budget: see ``classes``.
+        is_complete: no class of principals or hosts is missing.
+        hosts: ACL hosts → their classes.
+    """
+
+    resource_type: str
+    rows: Mapping[Symbols, Sequence[_Placed]]
+    changed: frozenset[Symbols]
+    principals: Classes
+    anybody: ByState
+    is_open: tuple[bool, bool]
+    supers: tuple[frozenset[str], frozenset[str]]
+    budget: Budget
+    is_complete: bool
+    hosts: dict[frozenset[Symbols], Classes] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, resource_type: str, before: Rules, after: Rules, budget: Budget) -> CellsOfType:
+        """Pick the ACLs of a type, and the classes of principals to ask about.
+
+        Where the settings are the same, patterns that share no name with a changed one do not
+        count. Everybody is asked about where a name gets its first ACL or loses its last, and
+        that default allows; otherwise those of changed ACLs.
+        """
+        supers = before.settings.super_users, after.settings.super_users
+        is_open = before.settings.allow_everyone, after.settings.allow_everyone
+        parts = _parts(resource_type, before, after)
+        anybody = _by_state(_placed(parts)) if any(is_open) else _NONE
+        is_wide = is_open[0] != is_open[1] or any(anybody[BEFORE:])
+        if supers[0] == supers[1] and is_open[0] == is_open[1]:
+            parts = _near_to_changed(parts)
+        placed = list(_placed(parts))
+        rows: dict[Symbols, list[_Placed]] = {}
+        changed = {tuple(name) for name in supers[0] ^ supers[1]}
+        for each in placed:
+            if each.row.principal is not None:
+                rows.setdefault(each.row.principal, []).append(each)
+                if each.state != BOTH:
+                    changed.add(each.row.principal)
+        principals = Classes((), is_complete=True)
+        if is_wide or changed:
+            named = {tuple(name) for name in supers[0] | supers[1]}
+            principals = classes_of_principals({*rows, *named}, budget)
+        affected = (p for p in principals.members if is_wide or p.patterns & changed)
+        return cls(
+            resource_type=resource_type,
+            rows=rows,
+            changed=frozenset(changed),
+            principals=principals._replace(members=tuple(affected)),
+            anybody=anybody if is_wide else _NONE,
+            is_open=is_open if is_wide else _CLOSED,
+            supers=supers,
+            budget=budget,
+            is_complete=principals.is_complete,
+        )
+
+    def cells(self) -> Iterator[AskedCell]:
+        """Yield each cell that a change can affect."""
+        for principal in self.principals.members:
+            before, after = (principal.name in names for names in self.supers)
+            if not (before and after):
+                defaults = Defaults((before, after), self.is_open)
+                yield from self._of_principal(principal, defaults)
+
+    def _of_principal(self, principal: NameClass, defaults: Defaults) -> Iterator[AskedCell]:
+        mine = [each for text in principal.patterns for each in self.rows.get(text, ())]
+        for host in self._hosts_of(mine):
+            here = [each for each in mine if each.row.host in host.patterns]
+            for operation in OPERATIONS_OF_TYPE[self.resource_type]:
+                patterns = self._patterns([e for e in here if e.row.answers(operation)], defaults)
+                if patterns is not None:
+                    cell = Cell(self.resource_type, principal, host, operation)
+                    yield AskedCell(cell, patterns, defaults)
+
+    def _hosts_of(self, placed: Iterable[_Placed]) -> tuple[NameClass, ...]:
+        texts = frozenset(each.row.host for each in placed)
+        if texts not in self.hosts:
+            self.hosts[texts] = classes_of_hosts(texts, self.budget)
+            self.is_complete &= self.hosts[texts].is_complete
+        return self.hosts[texts].members
+
+    def _patterns(self, placed: Sequence[_Placed], defaults: Defaults) -> Patterns | None:
+        """Return what a cell is asked about; None where nothing can differ."""
+        allow, deny = (
+            _by_state(each for each in placed if each.row.acl.is_allow is is_allow)
+            for is_allow in (True, False)
+        )
+        patterns = Patterns(allow, deny, self.anybody)
+        if defaults.changes:
+            return patterns
+        return patterns.near_to_changed() if patterns.changed else None
+
+
+_Part = tuple[Semantics, Sequence[Acl]]
+"""ACLs, and how they are read."""
+
+
+def _parts(resource_type: str, before: Rules, after: Rules) -> tuple[_Part, _Part, _Part]:
+    """Return the ACLs of a type by state, those of both states once."""
+    then, now = (
+        {acl.binding: acl for acl in rules.acls if acl.resource_type == resource_type}
+        for rules in (before, after)
+    )
+    both = then.keys() & now.keys() if before.semantics == after.semantics else frozenset()
+    return (
+        (before.semantics, [acl for binding, acl in then.items() if binding in both]),
+        (before.semantics, [acl for binding, acl in then.items() if binding not in both]),
+        (after.semantics, [acl for binding, acl in now.items() if binding not in both]),
+    )
+
+
+def _near_to_changed(parts: tuple[_Part, _Part, _Part]) -> tuple[_Part, _Part, _Part]:
+    """Leave out what is in both states and shares no name with what is not."""
+    (semantics, both), gone, come = parts
+    near = near_to({_start(acl, how) for how, acls in (gone, come) for acl in acls})
+    return (semantics, [acl for acl in both if near(_start(acl, semantics))]), gone, come
+
+
+def _start(acl: Acl, semantics: Semantics) -> str:
+    return start_of_pattern(acl.pattern_type, acl.resource_name, semantics)
+
+
+def _placed(parts: Sequence[_Part]) -> Iterator[_Placed]:
+    for state, (semantics, acls) in enumerate(parts):
+        yield from (_Placed(row, state) for row in rows_of(acls, semantics))
+
+
+def _by_state(placed: Iterable[_Placed]) -> ByState:
+    """Sort patterns by state; one that an ACL has before and another after is in both."""
+    found: tuple[set[Symbols], set[Symbols], set[Symbols]] = (set(), set(), set())
+    for row, state in placed:
+        found[state].update(row.patterns)
+    both = found[BOTH] | (found[BEFORE] & found[AFTER])
+    return frozenset(both), frozenset(found[BEFORE] - both), frozenset(found[AFTER] - both)

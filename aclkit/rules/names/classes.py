@@ -1,0 +1,97 @@
+"""The principals, or the hosts, that ACLs speak of → classes that the same of them match. Pure.
+
+All members of a class fare alike, so one name of it stands for all. Where texts name one principal
+or host each, and some stand for everybody, there is a class for each and one for all others. Where
+they are globs, a walk finds every set of them that matches a common name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from typing import Final, NamedTuple, cast
+
+from aclkit.rules.names.aim import EverySet, Sort
+from aclkit.rules.names.budget import Budget
+from aclkit.rules.names.domain import HOSTS, PRINCIPALS, Domain, beginning_with
+from aclkit.rules.names.question import Question
+from aclkit.rules.names.symbols import EVERYTHING, Symbols, is_plain
+
+
+class NameClass(NamedTuple):
+    """Names that the same patterns match.
+
+    Attributes:
+        name: one of them, a shortest one where there are several.
+        patterns: what matches them, and nothing else does.
+    """
+
+    name: str
+    patterns: frozenset[Symbols]
+
+    @property
+    def is_single(self) -> bool:
+        """Whether the name is the only one."""
+        return any(is_plain(each) for each in self.patterns)
+
+
+class Classes(NamedTuple):
+    """All classes of a domain, in the order of their names; some may miss if not complete."""
+
+    members: tuple[NameClass, ...]
+    is_complete: bool
+
+
+def classes_of_principals(patterns: Collection[Symbols], budget: Budget) -> Classes:
+    """Return the classes of principals; users stand for a class where one is in it."""
+    return _classes(patterns, (_USERS, PRINCIPALS), budget)
+
+
+def classes_of_hosts(patterns: Collection[Symbols], budget: Budget) -> Classes:
+    """Return the classes of hosts."""
+    return _classes(patterns, (HOSTS,), budget)
+
+
+_USERS: Final = beginning_with("User:")
+_NOT_NAMED: Final = Sort(1, lambda flags: None if flags else 0)
+
+
+def _classes(patterns: Collection[Symbols], domains: tuple[Domain, ...], budget: Budget) -> Classes:
+    """Find the classes in the last domain, with names of an earlier one where it has some."""
+    plain = {"".join(each): each for each in patterns if is_plain(each)}
+    globs = sorted(set(patterns) - {*plain.values(), EVERYTHING})
+    everywhere = frozenset({EVERYTHING} & set(patterns))
+    matching = Question([[each] for each in globs], domains[-1])
+    found = [
+        NameClass(name, everywhere | {symbols, *_among(globs, matching.flags_of(name))})
+        for name, symbols in sorted(plain.items())
+        if domains[-1].holds(name)
+    ]
+    others, is_complete = _others(list(plain.values()), globs, domains, budget)
+    found += (
+        NameClass(name, everywhere.union(_among(globs, flags))) for flags, name in others.items()
+    )
+    return Classes(tuple(sorted(found, key=lambda each: each.name)), is_complete)
+
+
+def _others(
+    plain: list[Symbols], globs: list[Symbols], domains: tuple[Domain, ...], budget: Budget
+) -> tuple[dict[int, str], bool]:
+    """Return the sets of globs, as bits, that match names of no class of one: each with a name."""
+    names: dict[int, str] = {}
+    is_complete = True
+    for domain in domains:
+        if not globs:
+            found = budget.find([plain], domain, _NOT_NAMED)
+            sets = {cast("int", key): name for key, name in found.names.items()}
+        else:
+            # The group of all plain names is the last bit.
+            found = budget.find([*([each] for each in globs), plain], domain, EverySet())
+            sets = {cast("int", key): name for key, name in found.names.items()}
+            sets = {flags: name for flags, name in sets.items() if not flags >> len(globs)}
+        names = {**sets, **names}
+        is_complete = found.is_complete
+    return names, is_complete
+
+
+def _among(globs: list[Symbols], flags: int) -> Iterator[Symbols]:
+    return (each for at, each in enumerate(globs) if flags >> at & 1)

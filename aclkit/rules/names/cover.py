@@ -1,0 +1,86 @@
+"""Patterns and a domain → do some cover another, do two share a name: for every name. Pure.
+
+Unlike containment of one pattern in one other, this sees what several cover together only, and it
+knows which names there are: ``?*`` covers every topic, for no topic's name is empty.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Callable, Collection, Iterable
+from functools import cache
+from typing import Final
+
+from aclkit.rules.names.aim import Sort
+from aclkit.rules.names.budget import Budget
+from aclkit.rules.names.domain import Domain
+from aclkit.rules.names.question import Found
+from aclkit.rules.names.symbols import EVERYTHING, RUN, Symbols
+
+LEFT: Final = "left"
+SHARED: Final = "shared"
+_LEFT: Final = Sort(2, lambda flags: LEFT if flags == 0b01 else None)
+_SHARED: Final = Sort(2, lambda flags: SHARED if flags == 0b11 else None)
+
+
+def covers(
+    wide: Iterable[Symbols], narrow: Iterable[Symbols], domain: Domain, budget: Budget
+) -> bool | None:
+    """Whether the wide patterns together match all that the narrow ones match.
+
+    None where the budget ended before it was known.
+    """
+    rows = set(wide)
+    left = [symbols for symbols in narrow if not is_plainly_covered(rows, symbols)]
+    if not left:
+        return True
+    found = find_left(rows, left, domain, budget)
+    if found.names:
+        return False
+    return True if found.is_complete else None
+
+
+def find_left(
+    wide: Iterable[Symbols], narrow: Iterable[Symbols], domain: Domain, budget: Budget
+) -> Found:
+    """Look for the shortest name, ``LEFT``, that the narrow patterns match and no wide one."""
+    return budget.find([narrow, wide], domain, _LEFT)
+
+
+def find_shared(
+    one: Iterable[Symbols], other: Iterable[Symbols], domain: Domain, budget: Budget
+) -> Found:
+    """Look for the shortest name, ``SHARED``, that patterns of both sides match."""
+    return budget.find([one, other], domain, _SHARED)
+
+
+def is_plainly_covered(wide: set[Symbols], narrow: Symbols) -> bool:
+    """Whether a pattern is among some, or begins as a prefix among them does: the usual cases.
+
+    >>> is_plainly_covered({("a", RUN)}, ("a", "b", RUN))
+    True
+    """
+    if narrow in wide or EVERYTHING in wide:
+        return True
+    return any((*narrow[:end], RUN) in wide for end in _plain_ends(narrow))
+
+
+def _plain_ends(symbols: Symbols) -> Iterable[int]:
+    """Yield the lengths of the beginnings of a pattern that are letters only."""
+    for end, symbol in enumerate(symbols):
+        if len(symbol) > 1:
+            return
+        yield end + 1
+
+
+def near_to(starts: Collection[str]) -> Callable[[str], bool]:
+    """Tell the starts that can share a name with one of some: one begins the other."""
+    ordered, ends = sorted(starts), set(starts)
+
+    def is_near(start: str) -> bool:
+        at = bisect_left(ordered, start)
+        if at < len(ordered) and ordered[at].startswith(start):
+            return True
+        return any(start[:end] in ends for end in range(len(start)))
+
+    return cache(is_near)

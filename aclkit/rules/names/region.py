@@ -1,0 +1,172 @@
+"""What a cell gains or loses → which names these are: patterns, but for other patterns. Pure.
+
+A region is a changed pattern, "but not" a few others; where it has to be, one of some others has to
+match as well. It is proven to be the very set of names, or says that it is not: then only its
+shortest name is certain.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cache
+from typing import Final, NamedTuple
+
+from aclkit.rules.names.aim import Sort
+from aclkit.rules.names.budget import Budget
+from aclkit.rules.names.cells import AFTER, BEFORE, BOTH, Defaults, Patterns
+from aclkit.rules.names.compare import GAINED, CellChange, changes_between
+from aclkit.rules.names.cover import SHARED
+from aclkit.rules.names.domain import Domain, domain_of
+from aclkit.rules.names.symbols import EVERYTHING, Symbols
+
+_MOST_TRIED: Final = 60
+"""So many patterns are tried one by one for whether a region can do without them."""
+
+
+class Region(NamedTuple):
+    """Names of one resource type.
+
+    Attributes:
+        pattern: they match it,
+        within: and one of these, if there are any,
+        but: and none of these.
+        shortest: one of the shortest of them.
+        is_exact: they are all the names of which this is true.
+    """
+
+    pattern: Symbols
+    within: tuple[Symbols, ...]
+    but: tuple[Symbols, ...]
+    shortest: str
+    is_exact: bool
+
+
+class Regions:
+    """Tells regions of changes; the same question is told once."""
+
+    def __init__(self, budget: Budget) -> None:
+        """Take what may be spent on it."""
+        self._told: dict[tuple[str, str, Patterns, Defaults], tuple[Region, ...]] = {}
+        self._budget = budget
+
+    def of(self, change: CellChange) -> tuple[Region, ...]:
+        """Return the regions of a change; together they are all its names."""
+        asked = change.asked
+        key = asked.cell.resource_type, change.kind, asked.patterns, asked.defaults
+        if key not in self._told:
+            self._told[key] = tuple(_Teller(change, self._budget).regions())
+        return self._told[key]
+
+
+class _Teller:
+    """Finds the regions of one change."""
+
+    def __init__(self, change: CellChange, budget: Budget) -> None:
+        self.kind = change.kind
+        self.patterns, self.defaults = change.asked.patterns, change.asked.defaults
+        self.domain: Domain = domain_of(change.cell.resource_type)
+        self.budget = budget
+
+    def regions(self) -> Iterator[Region]:
+        told: list[Symbols] = []
+        for pattern in self._changed():
+            shortest = self._first(_NEW, [pattern], told)
+            if shortest is not None:
+                told.append(pattern)
+                yield self._region(pattern, shortest)
+
+    def _changed(self) -> list[Symbols]:
+        """Return what a region can begin with, the widest first."""
+        widest = {EVERYTHING} if self.defaults.changes else self.patterns.changed
+        return sorted(widest, key=lambda each: (len(each), each))
+
+    def _region(self, pattern: Symbols, shortest: str) -> Region:
+        others = sorted({each for group in self.patterns.groups for each in group} - {pattern})
+        but = [each for each in others if self._is_outside(pattern, each)]
+        ways: tuple[list[Symbols], ...] = ([], self._winning(), self._reaching(pattern))
+        within = next((way for way in ways if self._is_exact(pattern, way, but)), None)
+        if within is None or (within and not self._is_within(pattern, within)):
+            return Region(pattern, (), (), shortest, is_exact=False)
+        if within:
+            within = _fewest(within, lambda few: self._is_within(pattern, few))
+        but = _fewest(but, lambda few: self._is_exact(pattern, within, few))
+        return Region(pattern, tuple(within), tuple(but), shortest, is_exact=True)
+
+    def _winning(self) -> list[Symbols]:
+        """Return the patterns of the ALLOWs that give what is gained, or gave what is lost."""
+        state = AFTER if self.kind == GAINED else BEFORE
+        return sorted(self.patterns.allow[BOTH] | self.patterns.allow[state])
+
+    def _reaching(self, pattern: Symbols) -> list[Symbols]:
+        """Return the other patterns of anybody: where one matches, no default allows."""
+        return sorted({each for group in self.patterns.anybody for each in group} - {pattern})
+
+    def _is_outside(self, pattern: Symbols, other: Symbols) -> bool:
+        """Whether a pattern shares names with another, but none of the region's."""
+        return (
+            self._first(_INSIDE, [pattern], [other]) is None
+            and self._first(_COMMON, [pattern], [other]) is not None
+        )
+
+    def _is_exact(
+        self, pattern: Symbols, within: Iterable[Symbols], but: Iterable[Symbols]
+    ) -> bool:
+        rows = list(within)
+        return self._first(_STRANGE, [pattern], but, rows or [EVERYTHING]) is None
+
+    def _is_within(self, pattern: Symbols, within: Iterable[Symbols]) -> bool:
+        """Whether the region is within some patterns."""
+        return self._first(_NEW, [pattern], within) is None
+
+    def _first(self, aim: int, *groups: Iterable[Symbols]) -> str | None:
+        """Return the shortest name of which an aim is true; where the budget ends, there is one."""
+        size = changes_between(self.defaults).size
+        more = [*groups, *[()] * (_MORE - len(groups))]
+        found = self.budget.find(
+            [*self.patterns.groups[:size], *more], self.domain, _aim(self.defaults, self.kind, aim)
+        )
+        if found.names:
+            return found.names[SHARED]
+        return None if found.is_complete else ""
+
+
+_MORE: Final = 3
+"""Groups behind those of the change: the pattern, what is left out, what it has to be within."""
+_NEW, _INSIDE, _COMMON, _STRANGE = range(4)
+"""A name of the pattern that is
+
+new: of the region, and not left out; inside: of the region, and left out; common: left out;
+strange: not of the region, though within and not left out.
+"""
+
+
+@cache
+def _aim(defaults: Defaults, kind: str, aim: int) -> Sort:
+    change = changes_between(defaults)
+
+    def sort(flags: int) -> str | None:
+        is_region = change.classes[flags & ((1 << change.size) - 1)] == kind
+        is_of_pattern, is_out, is_within = (
+            bool(flags >> change.size + at & 1) for at in range(_MORE)
+        )
+        is_true = {
+            _NEW: is_region and not is_out,
+            _INSIDE: is_region and is_out,
+            _COMMON: is_out,
+            _STRANGE: not is_region and not is_out and is_within,
+        }[aim]
+        return SHARED if is_of_pattern and is_true else None
+
+    return Sort(change.size + _MORE, sort)
+
+
+def _fewest(
+    patterns: Sequence[Symbols], is_enough: Callable[[list[Symbols]], bool]
+) -> list[Symbols]:
+    """Drop one after another what is not needed."""
+    kept = list(patterns)
+    for each in list(patterns) if len(patterns) <= _MOST_TRIED else ():
+        fewer = [other for other in kept if other != each]
+        if is_enough(fewer):
+            kept = fewer
+    return kept

@@ -1,0 +1,53 @@
+"""ACLs → rows of symbols, each with what it answers. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from aclkit.model.acl import Acl
+from aclkit.model.operation import coverage
+from aclkit.model.semantics import BrokerSettings, Semantics
+from aclkit.rules.names.symbols import Symbols, of_host, of_pattern, of_principal
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rules:
+    """All that decides: the ACLs, the brokers' settings, and how ACLs are read."""
+
+    acls: Collection[Acl]
+    settings: BrokerSettings
+    semantics: Semantics
+
+
+class Row(NamedTuple):
+    """One ACL as symbols.
+
+    Attributes:
+        patterns: it reaches what one of them matches.
+        principal: None where the ACL matches nobody.
+        host: from where.
+        acl: the ACL.
+    """
+
+    patterns: tuple[Symbols, ...]
+    principal: Symbols | None
+    host: Symbols
+    acl: Acl
+
+    def answers(self, operation: str) -> bool:
+        """Whether the ACL's operation covers a request's."""
+        acl = self.acl
+        return coverage(acl.operation, acl.permission_type, operation) is not None
+
+
+def rows_of(acls: Iterable[Acl], semantics: Semantics) -> Iterator[Row]:
+    """Write ACLs as symbols."""
+    for acl in acls:
+        yield Row(
+            of_pattern(*acl.pattern, semantics),
+            of_principal(acl.principal, semantics),
+            of_host(acl.host, semantics),
+            acl,
+        )
