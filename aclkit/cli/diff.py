@@ -7,7 +7,7 @@ from datetime import datetime
 import click
 
 from aclkit.cli.context import Context, engine_option
-from aclkit.cli.effect_output import effect_format_option, fail_on_option, print_effect
+from aclkit.cli.effect_output import Gate, effect_format_option, gate_options, print_effect
 from aclkit.cli.options import parse_time
 from aclkit.cli.output import tell
 from aclkit.errors import UsageError
@@ -18,10 +18,10 @@ from aclkit.questions.preview.read import read_past
 @click.argument("start", metavar="FROM")
 @click.argument("end", metavar="TO")
 @effect_format_option
-@fail_on_option
+@gate_options
 @engine_option
 @click.pass_obj
-def diff(context: Context, start: str, end: str, fail_on: str | None) -> None:
+def diff(context: Context, start: str, end: str, gate: Gate) -> None:
     """Say whose access differs between two states of the past, FROM and TO.
 
     \b
@@ -41,7 +41,7 @@ def diff(context: Context, start: str, end: str, fail_on: str | None) -> None:
     title = f"Offset {before} to {after}, cluster {past.base.run.cluster_id}"
     if past.change.changes_settings:
         tell("the brokers' settings differ too")
-    print_effect(context, past.change, past.base.inventory, title, fail_on)
+    print_effect(context, past.change, past.base.inventory, title, gate)
 
 
 def parse_moment(text: str) -> int | datetime:

@@ -5,28 +5,34 @@ from __future__ import annotations
 import gc
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import chain, islice
-from typing import Any, Final, TypeVar
+from dataclasses import dataclass
+from functools import wraps
+from itertools import islice
+from typing import Any, Final
 
 import click
 
 from aclkit.audit.reports.preview_markdown import render_preview
+from aclkit.cli.budget_options import budget_options
 from aclkit.cli.context import Context, formats
 from aclkit.cli.options import option
 from aclkit.cli.output import FORMATS, render_rows
 from aclkit.model.visible import visible
-from aclkit.questions.preview.access_change import GAINED, KINDS, LOST
+from aclkit.questions.preview.access_change import KINDS
 from aclkit.questions.preview.effect import ChangedCell, Count
-from aclkit.questions.preview.preview import Preview, ToCome
+from aclkit.questions.preview.preview import Preview
 from aclkit.questions.preview.preview import preview as preview_change
 from aclkit.questions.preview.state import Asked, Change
 from aclkit.questions.preview.words import (
-    example_sentence,
+    inventory_sentence,
     line_rows,
-    scope_sentences,
-    to_come_sentences,
-    verdict_sentence,
+    statements,
+    unknown_sentences,
 )
+from aclkit.rules.names.budget import Budget
+from aclkit.rules.names.compare import GAINED, LOST
+from aclkit.rules.names.openings import Opening
+from aclkit.rules.names.words import names_words, party_words, pattern_text
 
 ANY: Final = "any"
 COLUMNS: Final = ("change", *ChangedCell._fields)
@@ -38,8 +44,6 @@ MOST_LINES: Final = 40
 _MOST_COUNTS: Final = 10
 """So many lines and counts a table shows; the other formats hold every cell."""
 
-_Command = TypeVar("_Command", bound=Callable[..., Any])
-
 effect_format_option = formats(
     *FORMATS,
     "markdown",
@@ -47,47 +51,58 @@ effect_format_option = formats(
 )
 
 
-def fail_on_option(command: _Command) -> _Command:
-    """Give a command ``--fail-on``."""
-    return option(
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """What makes a command end with exit code 1, and what may be spent on finding out."""
+
+    fail_on: str | None
+    budget: Budget
+
+
+def gate_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Hand a command ``--fail-on`` and the budget of exact answers, as its ``gate``."""
+
+    @option(
         "--fail-on",
         type=click.Choice([GAINED, LOST, ANY]),
-        help="Exit code 1 where access is gained, lost, or either; of names to come too.",
-    )(command)
+        help="Exit code 1 where access is gained, lost, or either, of any name; or not known.",
+    )
+    @budget_options
+    @wraps(command)
+    def with_gate(*args: Any, fail_on: str | None, budget: Budget, **given: Any) -> Any:  # noqa: ANN401 -- whatever the command takes
+        return command(*args, gate=Gate(fail_on, budget), **given)
+
+    return with_gate
 
 
 def print_effect(
-    context: Context, change: Change, inventory: Asked, title: str, fail_on: str | None
+    context: Context,
+    change: Change,
+    inventory: Asked,
+    title: str,
+    gate: Gate,
 ) -> None:
-    """Preview a change and print it; end with exit code 1 where ``fail_on`` asks for it."""
+    """Preview a change and print it; end with exit code 1 where the gate asks for it.
+
+    What is not known is a failure as well: a gate that guesses is none.
+    """
     # Millions of tuples, none in a cycle: to look for cycles among them takes half of the time.
     gc.disable()
     try:
-        preview = preview_change(change, inventory)
+        preview = preview_change(change, inventory, gate.budget)
         context.write(
             COLUMNS,
             _rows(preview),
-            (f"{visible(': '.join(line))}\n" for line in _statements(preview)),
+            (f"{visible(': '.join(line))}\n" for line in statements(preview)),
             json=lambda: _json(preview),
             markdown=lambda: [render_preview(preview, title)],
             table=lambda: _table(preview),
         )
     finally:
         gc.enable()
-    kinds = (GAINED, LOST) if fail_on == ANY else (fail_on,) if fail_on else ()
-    if any(preview.has(kind) for kind in kinds):
+    kinds = (GAINED, LOST) if gate.fail_on == ANY else (gate.fail_on,) if gate.fail_on else ()
+    if any(preview.has(kind) for kind in kinds) or (kinds and not preview.is_known):
         click.get_current_context().exit(1)
-
-
-def _statements(preview: Preview) -> Iterator[tuple[str, str]]:
-    """Yield what there is to say, each under a word."""
-    yield "verdict", verdict_sentence(preview)
-    yield from (
-        ("looked at" if not n else "proven", s) for n, s in enumerate(scope_sentences(preview))
-    )
-    if example := example_sentence(preview):
-        yield "example", example
-    yield from (("to come", sentence) for sentence in to_come_sentences(preview))
 
 
 def _rows(preview: Preview) -> Iterator[tuple[str | None, ...]]:
@@ -98,7 +113,7 @@ def _rows(preview: Preview) -> Iterator[tuple[str | None, ...]]:
 def _table(preview: Preview) -> Iterator[str]:
     """Yield the statements, the counts, and the first lines of what differs."""
     effect = preview.effect
-    yield from render_rows(("what", "says"), _statements(preview))
+    yield from render_rows(("what", "says"), statements(preview))
     for name, counts in (("principal", effect.by_principal), ("resource", effect.by_resource)):
         if counts:
             yield from part_lines((name, *KINDS), counts, len(counts), _MOST_COUNTS)
@@ -128,9 +143,13 @@ def _json(preview: Preview) -> Iterator[str]:
     yield f'"example": {_text(example._asdict() if example else None)}'
     for kind in KINDS:
         yield from json_list(kind, (cell._asdict() for cell in preview.effect.cells(kind)))
-    yield f',\n"looked_at": {_text(next(scope_sentences(preview)))}'
+    yield f',\n"looked_at": {_text(inventory_sentence(preview))}'
     yield f',\n"proven_for_every_name": {_text(preview.proof)}'
-    yield from json_list("to_come", map(_to_come, preview.to_come))
+    yield f',\n"is_known": {_text(preview.is_known)}'
+    yield from json_list("unknown", unknown_sentences(preview))
+    cost = {"questions": preview.budget.questions, "states": preview.budget.states}
+    yield f',\n"cost": {_text(cost)}'
+    yield from json_list("to_come", (_to_come(preview, each) for each in preview.openings))
     for name, counts in (
         ("by_principal", preview.effect.by_principal),
         ("by_resource", preview.effect.by_resource),
@@ -149,15 +168,33 @@ def json_list(name: str, items: Iterable[object], *, is_first: bool = False) -> 
     yield "]" if before == "\n" else "\n]"
 
 
-def _to_come(coming: ToCome) -> dict[str, object]:
-    counts = {kind: coming.effect.count(kind) for kind in KINDS}
-    cells = chain.from_iterable(coming.effect.cells(kind) for kind in KINDS)
+def _to_come(preview: Preview, opening: Opening) -> dict[str, object]:
     return {
-        "names": coming.witness.stands_for,
-        "tried_with": coming.witness.name,
-        "is_overlap": coming.witness.is_overlap,
-        **counts,
-        "example": next(cells)._asdict(),
+        "names": names_words(opening),
+        "tried_with": opening.change.name,
+        "is_overlap": any(region.but or region.within for region in opening.regions),
+        **{kind: opening.cells if kind == opening.kind else 0 for kind in KINDS},
+        "example": preview.cell_of(opening.change)._asdict(),
+        "access": [
+            {
+                "principals": [each.name for each in party.principals],
+                "hosts": [each.name for each in party.hosts],
+                "operations": party.operations,
+                "words": party_words(party, opening.resource_type),
+            }
+            for party in opening.parties
+        ],
+        "regions": [
+            {
+                "resource_type": opening.resource_type,
+                "pattern": pattern_text(region.pattern),
+                "within": [pattern_text(each) for each in region.within],
+                "but_not": [pattern_text(each) for each in region.but],
+                "shortest": region.shortest,
+                "is_exact": region.is_exact,
+            }
+            for region in opening.regions
+        ],
     }
 
 

@@ -8,7 +8,7 @@ import click
 
 from aclkit.cli.acl_options import acl_options
 from aclkit.cli.context import Context, engine_option, tell_state
-from aclkit.cli.effect_output import effect_format_option, fail_on_option, print_effect
+from aclkit.cli.effect_output import Gate, effect_format_option, gate_options, print_effect
 from aclkit.cli.output import tell
 from aclkit.cli.topic_output import print_topics
 from aclkit.kafka.acls.new import acl_filters, new_acls
@@ -39,10 +39,10 @@ def preview() -> None:
 @preview.command("add-acl")
 @acl_options
 @effect_format_option
-@fail_on_option
+@gate_options
 @engine_option
 @click.pass_obj
-def add_acl(context: Context, options: AclOptions, fail_on: str | None) -> None:
+def add_acl(context: Context, options: AclOptions, gate: Gate) -> None:
     """Say what adding ACLs would change; the options are those of kafka-acls --add.
 
     \b
@@ -58,16 +58,16 @@ def add_acl(context: Context, options: AclOptions, fail_on: str | None) -> None:
     change = add_to(base.state.acls.values(), wanted)
     for acl in change.existing:
         tell(f"it is there already and changes nothing: {acl}")
-    _print(context, base, base.state.with_acls(change.added), "ACLs to add", fail_on)
+    _print(context, base, base.state.with_acls(change.added), "ACLs to add", gate)
 
 
 @preview.command("remove-acl")
 @acl_options
 @effect_format_option
-@fail_on_option
+@gate_options
 @engine_option
 @click.pass_obj
-def remove_acl(context: Context, options: AclOptions, fail_on: str | None) -> None:
+def remove_acl(context: Context, options: AclOptions, gate: Gate) -> None:
     """Say what removing ACLs would change; the options are those of kafka-acls --remove.
 
     \b
@@ -82,7 +82,7 @@ def remove_acl(context: Context, options: AclOptions, fail_on: str | None) -> No
     removed = remove_from(base.state.acls.values(), filters, base.semantics).removed
     tell(f"ACLs selected: {len(removed):,}")
     after = base.state.without(acl.acl_id for acl in removed)
-    _print(context, base, after, "ACLs to remove", fail_on)
+    _print(context, base, after, "ACLs to remove", gate)
 
 
 @preview.command("add-topic")
@@ -108,10 +108,10 @@ def add_topic(context: Context, names: tuple[str, ...]) -> None:
 @preview.command("apply")
 @click.argument("file", metavar="FILE")
 @effect_format_option
-@fail_on_option
+@gate_options
 @engine_option
 @click.pass_obj
-def apply(context: Context, file: str, fail_on: str | None) -> None:
+def apply(context: Context, file: str, gate: Gate) -> None:
     """Say what a whole change set would change.
 
     \b
@@ -126,7 +126,7 @@ def apply(context: Context, file: str, fail_on: str | None) -> None:
     change_set = read_change_set(file, base.state)
     for note in change_set.notes:
         tell(note)
-    _print(context, base, change_set.after, "Change set", fail_on)
+    _print(context, base, change_set.after, "Change set", gate)
 
 
 def _read(context: Context) -> Base:
@@ -136,7 +136,7 @@ def _read(context: Context) -> Base:
     return base
 
 
-def _print(context: Context, base: Base, after: State, title: str, fail_on: str | None) -> None:
+def _print(context: Context, base: Base, after: State, title: str, gate: Gate) -> None:
     change = Change(before=base.state, after=after, semantics=base.semantics)
     where = f"{title}, cluster {base.run.cluster_id}"
-    print_effect(context, change, base.inventory, where, fail_on)
+    print_effect(context, change, base.inventory, where, gate)

@@ -12,11 +12,9 @@ from aclkit.questions.preview.effect import Count
 from aclkit.questions.preview.preview import Preview
 from aclkit.questions.preview.topics import TopicToCome
 from aclkit.questions.preview.words import (
-    example_sentence,
     few_hosts,
     line_rows,
-    scope_sentences,
-    to_come_sentences,
+    statements,
     verdict_sentence,
 )
 from aclkit.questions.query.words import acl_words
@@ -64,11 +62,9 @@ def render_topics(topics: Sequence[TopicToCome], hosts: Sequence[str]) -> str:
 
 
 def _statements(preview: Preview) -> Iterator[str]:
-    for number, sentence in enumerate(scope_sentences(preview)):
-        yield f"{'proven' if number else 'looked at'}: {sentence}"
-    if example := example_sentence(preview):
-        yield f"for example: {example}"
-    yield from to_come_sentences(preview)
+    for word, sentence in statements(preview):
+        if word != "verdict":
+            yield f"{word}: {sentence}"
 
 
 def _differences(preview: Preview) -> Iterator[list[str]]:

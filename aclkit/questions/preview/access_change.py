@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from aclkit.model.resource import Resource
 from aclkit.questions.query.outside import Verdict
 from aclkit.rules.decide.rules import ALLOWED
+from aclkit.rules.names.compare import GAINED, LOST
 
-GAINED: Final = "gained"
-LOST: Final = "lost"
 REDECIDED: Final = "redecided"
 KINDS: Final = (GAINED, LOST, REDECIDED)
 """``redecided`` is the same decision by another ACL or rule."""
@@ -53,18 +52,6 @@ class PrincipalChanges(NamedTuple):
             weights[kind] += len(change.hosts)
             lines[kind] += 1
         return cls(kept, _by_kind(weights), _by_kind(lines))
-
-    def without_hosts(self, hosts: Set[str]) -> PrincipalChanges:
-        """Leave hosts out."""
-        return self._only(lambda names: tuple(name for name in names if name not in hosts))
-
-    def at_host(self, host: str) -> PrincipalChanges:
-        """Keep one host only."""
-        return self._only(lambda names: (host,) if host in names else ())
-
-    def _only(self, keep: Callable[[tuple[str, ...]], tuple[str, ...]]) -> PrincipalChanges:
-        changes = (change._replace(hosts=keep(change.hosts)) for change in self.changes)
-        return PrincipalChanges.of(change for change in changes if change.hosts)
 
 
 def _by_kind(counts: Mapping[str, int]) -> tuple[int, int, int]:

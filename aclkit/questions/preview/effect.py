@@ -14,11 +14,6 @@ from aclkit.model.resource import Resource
 from aclkit.questions.preview.access_change import KINDS, ResourceChanges
 from aclkit.questions.query.outside import Verdict
 
-EQUIVALENT: Final = "equivalent"
-MORE: Final = "more"
-LESS: Final = "less"
-INCOMPARABLE: Final = "incomparable"
-
 
 class ChangedCell(NamedTuple):
     """A decision that differs; ACLs as kafka-acls prints them, None where none decides."""
@@ -153,15 +148,6 @@ class Effect:
 
 _Weights = tuple[int, int, int]
 _NONE: Final = (0, 0, 0)
-
-
-def verdict_of(*, gained: bool, lost: bool) -> str:
-    """Compare what is allowed after with what was allowed before."""
-    if gained and lost:
-        return INCOMPARABLE
-    if gained or lost:
-        return MORE if gained else LESS
-    return EQUIVALENT
 
 
 def sorted_parts(parts: Iterable[ResourceChanges]) -> list[ResourceChanges]:

@@ -1,38 +1,34 @@
-"""A change and an inventory → verdict, what differs, and what it opens or closes. Pure."""
+"""A change and an inventory → verdict for every name, what differs, and which names. Pure."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
+from typing import Final
 
+from aclkit.model.acl import ANY_OTHER, ANY_OTHER_PRINCIPAL
 from aclkit.model.resource import Resource
-from aclkit.questions.preview.access_change import (
-    GAINED,
-    KINDS,
-    LOST,
-    PrincipalChanges,
-    ResourceChanges,
-)
+from aclkit.questions.preview.access_change import KINDS, ResourceChanges
 from aclkit.questions.preview.compare import compare
-from aclkit.questions.preview.effect import (
-    MORE,
-    ChangedCell,
-    ChangedLine,
-    Effect,
-    sorted_parts,
-    verdict_of,
-)
-from aclkit.questions.preview.proof import prove
+from aclkit.questions.preview.effect import ChangedCell, ChangedLine, Effect, sorted_parts
 from aclkit.questions.preview.state import Asked, Change, with_named
-from aclkit.questions.preview.witness import Witness, find_witnesses
+from aclkit.questions.query.outside import Verdict
+from aclkit.rules.decide.confirm import Comparison
+from aclkit.rules.names.budget import Budget
+from aclkit.rules.names.compare import (
+    AT_LEAST_LESS,
+    AT_LEAST_MORE,
+    GAINED,
+    INCOMPARABLE,
+    LESS,
+    LOST,
+    MORE,
+    CellChange,
+)
+from aclkit.rules.names.openings import Opening, openings
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ToCome:
-    """What differs for a name that stands for names to come."""
-
-    witness: Witness
-    effect: Effect
+MOST_REGIONS: Final = 200
+"""For so many questions it is told which names are gained or lost; the others are counted."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,164 +39,130 @@ class Preview:
         change: what was compared.
         asked: the inventory, and what the change's ACLs name beyond it.
         named: how many principals, hosts and resources stand in no inventory.
-        witnesses: names that stand for those to come.
-        effect: what differs among what is asked about.
-        to_come: what differs for witnesses that are not asked about, and, of patterns that reach
-            every name, for the inventory's own "any other".
-        verdict: equivalent, more, less or incomparable, by all of these.
-        proof: which part of the verdict is proven for every name; None where none is.
+        effect: what differs among what is asked about, decisions by another ACL too.
+        comparison: which decisions differ for every name there could be.
+        openings: the same, folded, each with the names that it is about.
+        budget: what that took.
     """
 
     change: Change
     asked: Asked
     named: int
-    witnesses: tuple[Witness, ...]
     effect: Effect
-    to_come: tuple[ToCome, ...]
-    verdict: str
-    proof: str | None
-
-    def has(self, kind: str) -> bool:
-        """Whether anything became so, names to come included."""
-        return any(_has(effect.parts, kind) for effect in self.effects)
+    comparison: Comparison
+    openings: tuple[Opening, ...]
+    budget: Budget
 
     @property
-    def effects(self) -> list[Effect]:
-        """What differs, in the inventory and beyond."""
-        return [self.effect, *(coming.effect for coming in self.to_come)]
+    def verdict(self) -> str:
+        """Compare what is allowed after with what was allowed before, for every name."""
+        gained, lost = self.has(GAINED), self.has(LOST)
+        if gained and lost:
+            return INCOMPARABLE
+        if gained or lost:
+            known, at_least = (MORE, AT_LEAST_MORE) if gained else (LESS, AT_LEAST_LESS)
+            return known if self.comparison.difference.is_known else at_least
+        return self.comparison.difference.verdict
+
+    @property
+    def is_known(self) -> bool:
+        """Whether nothing was left open; to be incomparable it takes no more than is known."""
+        return self.comparison.difference.is_known or self.verdict == INCOMPARABLE
+
+    @property
+    def proof(self) -> str | None:
+        """What is proven for every name, in the words of a program's reader; None if nothing."""
+        if not self.comparison.difference.is_known or self.verdict == INCOMPARABLE:
+            return None
+        if self.verdict == MORE:
+            return "nothing is lost"
+        return "nothing is gained" if self.verdict == LESS else "nothing is gained or lost"
+
+    def has(self, kind: str) -> bool:
+        """Whether anything became so, of any name."""
+        return bool(self.comparison.difference.of_kind(kind)) or any(
+            _has(part, kind) for part in self.effect.parts
+        )
+
+    def regions(self, kind: str) -> list[Opening]:
+        """Return what is gained, or what is lost."""
+        return [opening for opening in self.openings if opening.kind == kind]
 
     @property
     def example(self) -> ChangedCell | None:
         """A decision that shows the verdict; of an incomparable change one that is lost."""
-        return next((cell for effect in self.effects for cell in effect.cells(self._shown)), None)
+        cells = map(self.cell_of, self.comparison.difference.of_kind(self._shown))
+        return next(chain(self.effect.cells(self._shown), cells), None)
 
     @property
-    def example_line(self) -> tuple[ChangedLine, Effect] | None:
+    def example_line(self) -> ChangedLine | None:
         """The same decision, as the line that it stands in."""
-        lines = ((line, effect) for effect in self.effects for line in effect.lines(self._shown))
-        return next(lines, None)
+        lines = map(self._line_of, self.comparison.difference.of_kind(self._shown))
+        return next(chain(self.effect.lines(self._shown), lines), None)
+
+    def cell_of(self, change: CellChange) -> ChangedCell:
+        """Return the decision that shows a change, before and after."""
+        line = self._line_of(change)
+        return ChangedCell(
+            line.principal,
+            line.hosts[0],
+            line.operation,
+            *line.resource,
+            line.before.decision,
+            line.after.decision,
+            self.effect.render(line.before),
+            self.effect.render(line.after),
+        )
+
+    def _line_of(self, change: CellChange) -> ChangedLine:
+        request, before, after = self.comparison.rulings(change)
+        return ChangedLine(
+            request.principal,
+            (request.host,),
+            request.operation,
+            Resource(*request.resource),
+            Verdict.of(before),
+            Verdict.of(after),
+        )
 
     @property
     def _shown(self) -> str:
-        return GAINED if self.verdict == MORE else LOST
+        return LOST if self.has(LOST) else GAINED
 
 
-def preview(change: Change, inventory: Asked) -> Preview:
-    """Compare two states on an inventory and on witnesses of the names to come.
+def preview(change: Change, inventory: Asked, budget: Budget) -> Preview:
+    """Compare two states on an inventory, and for every name there could be.
 
-    Asked about are the inventory, whatever the affected ACLs name letter by letter, and for each
-    affected pattern its any-other witness and one of each overlap with one other pattern.
+    Of the inventory each decision is compared, and which ACL made it. Asked about besides is what
+    the affected ACLs name letter by letter. Of every name the decisions are compared.
     """
     asked = with_named(inventory, change)
-    witnesses = find_witnesses(change, asked)
-    known, to_come = _compare(change, asked, witnesses)
-    gained, lost = (
-        any(_has(parts, kind) for parts in (known, *to_come)) for kind in (GAINED, LOST)
-    )
-    acls = {**change.before.acls, **change.after.acls}
+    comparison = Comparison.of(change.rules_before, change.rules_after, budget)
     return Preview(
         change=change,
         asked=asked,
         named=_size(asked) - _size(inventory),
-        witnesses=tuple(witnesses),
-        effect=Effect(parts=sorted_parts(known), acls=acls),
-        to_come=tuple(
-            ToCome(witness=witness, effect=Effect(parts=sorted_parts(parts), acls=acls))
-            for witness, parts in zip(witnesses, to_come, strict=True)
-            if parts
+        effect=Effect(
+            parts=sorted_parts(compare(change, asked)),
+            acls={**change.before.acls, **change.after.acls},
         ),
-        verdict=verdict_of(gained=gained, lost=lost),
-        proof=_prove(change, gained=gained, lost=lost),
+        comparison=comparison,
+        openings=tuple(openings(comparison.difference, budget, MOST_REGIONS)),
+        budget=budget,
     )
 
 
-def _compare(
-    change: Change, asked: Asked, witnesses: Sequence[Witness]
-) -> tuple[list[ResourceChanges], list[list[ResourceChanges]]]:
-    """Compare everything at once: what is asked about, and apart what each witness shows."""
-    everything = asked.with_more(
-        (w.principal for w in witnesses if w.principal),
-        (w.host for w in witnesses if w.host),
-        (w.resource for w in witnesses if w.resource),
-    )
-    shows = _Shows.of(asked, witnesses)
-    known: list[ResourceChanges] = []
-    to_come: list[list[ResourceChanges]] = [[] for _ in witnesses]
-    for part in compare(change, everything):
-        for number, piece in shows.pieces(part):
-            (known if number is None else to_come[number]).append(piece)
-    return known, to_come
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Shows:
-    """Which names are witnesses, by their numbers, and which of these are not asked about."""
-
-    resources: Mapping[Resource, int]
-    principals: Mapping[str, int]
-    hosts: Mapping[str, int]
-    new_resources: frozenset[Resource]
-    new_principals: frozenset[str]
-    new_hosts: frozenset[str]
-
-    @classmethod
-    def of(cls, asked: Asked, witnesses: Sequence[Witness]) -> _Shows:
-        resources = {w.resource: n for n, w in enumerate(witnesses) if w.resource}
-        principals = {w.principal: n for n, w in enumerate(witnesses) if w.principal}
-        hosts = {w.host: n for n, w in enumerate(witnesses) if w.host}
-        return cls(
-            resources=resources,
-            principals=principals,
-            hosts=hosts,
-            new_resources=frozenset(resources.keys() - {*asked.resources}),
-            new_principals=frozenset(principals.keys() - {*asked.principals}),
-            new_hosts=frozenset(hosts.keys() - {*asked.hosts}),
-        )
-
-    def pieces(self, part: ResourceChanges) -> Iterator[tuple[int | None, ResourceChanges]]:
-        """Cut a part into what is asked about (None) and what each witness shows.
-
-        A cell that several new names meet in is shown by its resource, else by its principal. What
-        the any-other resource of the inventory shows is asked about, too.
-        """
-        if part.resource in self.resources:
-            yield self.resources[part.resource], part
-        if part.resource in self.new_resources:
-            return
-        if not (self.new_principals or self.new_hosts):
-            yield None, part
-            return
-        kept: list[tuple[tuple[str, ...], PrincipalChanges]] = []
-        for principals, outcome in part.outcomes:
-            for name in self.new_principals.intersection(principals):
-                yield self.principals[name], ResourceChanges(part.resource, [((name,), outcome)])
-            names = tuple(name for name in principals if name not in self.new_principals)
-            for host in self.new_hosts if names else ():
-                here = outcome.at_host(host)
-                if here.changes:
-                    yield self.hosts[host], ResourceChanges(part.resource, [(names, here)])
-            rest = outcome.without_hosts(self.new_hosts)
-            if names and rest.changes:
-                kept.append((names, rest))
-        if kept:
-            yield None, ResourceChanges(part.resource, kept)
-
-
-def _prove(change: Change, *, gained: bool, lost: bool) -> str | None:
-    """Return what containment proves beyond what was looked at."""
-    if gained and lost:
-        return None
-    no_gain, no_loss = prove(change)
-    if no_loss and no_gain:
-        return "nothing is gained or lost"
-    if no_loss or no_gain:
-        return "nothing is lost" if no_loss else "nothing is gained"
-    return None
-
-
-def _has(parts: Iterable[ResourceChanges], kind: str) -> bool:
+def _has(part: ResourceChanges, kind: str) -> bool:
+    """Whether anything became so for names; what stands for others is in the comparison."""
     at = KINDS.index(kind)
-    return any(outcome.weights[at] for part in parts for _, outcome in part.outcomes)
+    if part.resource.resource_name == ANY_OTHER:
+        return False
+    return any(
+        change.kind == kind and any(host != ANY_OTHER for host in change.hosts)
+        for principals, outcome in part.outcomes
+        if outcome.weights[at] and any(name != ANY_OTHER_PRINCIPAL for name in principals)
+        for change in outcome.changes
+    )
 
 
 def _size(asked: Asked) -> int:

@@ -10,6 +10,8 @@ from aclkit.model.host import canonical_host
 from aclkit.model.operation import OPERATIONS_OF_TYPE
 from aclkit.model.resource import Resource
 from aclkit.model.semantics import BrokerSettings, Semantics
+from aclkit.rules.names.domain import domain_of
+from aclkit.rules.names.rows import Rules
 from aclkit.rules.patterns.match import (
     GLOB,
     LITERAL,
@@ -80,9 +82,20 @@ class Change:
         """Whether the settings differ too: then everything is decided again."""
         return self.before.settings != self.after.settings
 
-    def reversed(self) -> Change:
-        """Return the way back."""
-        return Change(before=self.after, after=self.before, semantics=self.semantics)
+    @property
+    def rules_before(self) -> Rules:
+        """All that decides before."""
+        return self._rules(self.before)
+
+    @property
+    def rules_after(self) -> Rules:
+        """All that decides after."""
+        return self._rules(self.after)
+
+    def _rules(self, state: State) -> Rules:
+        return Rules(
+            acls=tuple(state.acls.values()), settings=state.settings, semantics=self.semantics
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -127,7 +140,7 @@ def with_named(asked: Asked, change: Change) -> Asked:
 
 def _is_name(acl: Acl, semantics: Semantics) -> bool:
     """Whether an ACL's pattern is a name that a resource of the type can have."""
-    if acl.resource_type == "CLUSTER":
+    if acl.resource_type == "CLUSTER" or not domain_of(acl.resource_type).holds(acl.resource_name):
         return False
     kind = effective_pattern_type(acl.pattern_type, semantics)
     if kind == LITERAL:

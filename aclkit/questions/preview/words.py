@@ -5,59 +5,94 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from aclkit.questions.preview.access_change import GAINED, KINDS, LOST
+from aclkit.questions.preview.access_change import KINDS
 from aclkit.questions.preview.effect import Effect
-from aclkit.questions.preview.preview import Preview, ToCome
+from aclkit.questions.preview.preview import Preview
 from aclkit.questions.query.outside import Verdict
 from aclkit.questions.query.words import acl_words
+from aclkit.rules.names.compare import EQUIVALENT, GAINED, LOST
+from aclkit.rules.names.openings import Party
+from aclkit.rules.names.words import opening_words, party_words, pattern_text
+
+
+def statements(preview: Preview) -> Iterator[tuple[str, str]]:
+    """Yield what there is to say, each under a word: the verdict first."""
+    yield "verdict", verdict_sentence(preview)
+    for kind in (GAINED, LOST):
+        yield from ((kind, words) for words in region_sentences(preview, kind))
+    yield from (("unknown", words) for words in unknown_sentences(preview))
+    yield "inventory", inventory_sentence(preview)
+    if example := example_sentence(preview):
+        yield "example", example
 
 
 def verdict_sentence(preview: Preview) -> str:
-    """Write the verdict and how much differs."""
+    """Write the verdict for every name, and what it took."""
+    cost = (
+        f"{_number(preview.budget.questions, 'question')}, "
+        f"{_number(preview.budget.states, 'state')}"
+    )
+    counts = " and ".join(
+        f"{_number(number, 'region')} {kind}" if number else f"nothing {kind}"
+        for kind in (GAINED, LOST)
+        if (number := len(preview.regions(kind))) or preview.is_known
+    )
+    if preview.verdict == EQUIVALENT:
+        return f"equivalent, proven for every name ({cost})"
+    if not preview.is_known:
+        return f"{preview.verdict}: {counts or 'nothing found'}, but not all is known ({cost})"
+    return f"{preview.verdict}, for every name: {counts} ({cost})"
+
+
+def region_sentences(preview: Preview, kind: str) -> Iterator[str]:
+    """Yield who gains or loses what on which names, the most cells first."""
+    regions = preview.regions(kind)
+    yield from (opening_words(opening) for opening in regions[:_MOST_REGIONS])
+    if len(regions) > _MOST_REGIONS:
+        yield f"… and {len(regions) - _MOST_REGIONS:,} more regions; --format json has them all"
+
+
+def unknown_sentences(preview: Preview) -> Iterator[str]:
+    """Yield what the budget left open, and the patterns that make it hard."""
+    found = preview.comparison.difference
+    for left in found.unknown[:_FEW]:
+        hard = ", ".join(f"`{pattern_text(each)}`" for each in left.patterns[:_FEW])
+        cell = party_words(
+            Party((left.cell.principal,), (left.cell.host,), (left.cell.operation,)),
+            left.cell.resource_type,
+        )
+        yield f"{cell} on {left.cell.resource_type}: hard by {hard or 'many patterns'}"
+    if len(found.unknown) > _FEW:
+        yield f"… and {len(found.unknown) - _FEW:,} more questions"
+    if not found.is_known:
+        yield f"a larger --budget than {preview.budget.per_question:,} states may answer it"
+
+
+def inventory_sentence(preview: Preview) -> str:
+    """Write how many decisions about the inventory differ, and what it holds."""
+    asked = preview.asked
     counts = ", ".join(f"{preview.effect.count(kind):,} {kind}" for kind in KINDS)
-    parts = [f"{preview.verdict}: {counts}"]
+    where = ""
     if preview.effect.parts:
         principals = _number(len(preview.effect.by_principal), "principal")
-        parts.append(f"{principals} on {_number(len(preview.effect.parts), 'resource')}")
-    verbs = {GAINED: "gain", LOST: "lose"}
-    coming = [
-        verb
-        for kind, verb in verbs.items()
-        if any(found.effect.count(kind) for found in preview.to_come)
-    ]
-    if coming:
-        parts.append(f"names to come {' and '.join(coming)}")
-    return "; ".join(parts)
-
-
-def scope_sentences(preview: Preview) -> Iterator[str]:
-    """Yield what was looked at, and what is proven beyond it."""
-    asked = preview.asked
+        where = f" for {principals} on {_number(len(preview.effect.parts), 'resource')}"
     sizes = (
         _number(len(asked.principals), "principal"),
         _number(len(asked.hosts), "host"),
         _number(len(asked.resources), "resource"),
     )
-    coming = len(preview.witnesses)
-    also = ""
-    if coming:
-        also = (
-            f", and {_number(coming, 'name')} in the place of those to come: one for each touched "
-            "pattern and for each overlap of it with one other pattern"
-        )
     named = f" ({preview.named:,} of them named by the change only)" if preview.named else ""
-    yield f"the inventory: {', '.join(sizes[:-1])} and {sizes[-1]}{named}{also}"
-    if preview.proof:
-        yield f"for every name: {preview.proof}, by containment of single ACLs"
+    return f"{counts}{where}; looked at: {', '.join(sizes[:-1])} and {sizes[-1]}{named}"
 
 
 def example_sentence(preview: Preview) -> str | None:
     """Write what the example of a preview shows; None where nothing differs."""
-    found = preview.example_line
-    if found is None:
+    line = preview.example_line
+    if line is None:
         return None
-    line, effect = found
-    before, after = (verdict_words(effect, verdict) for verdict in (line.before, line.after))
+    before, after = (
+        verdict_words(preview.effect, verdict) for verdict in (line.before, line.after)
+    )
     return (
         f"{line.operation} on {line.resource} by {line.principal} from {line.hosts[0]}: "
         f"{line.before.decision} before ({before}), {line.after.decision} after ({after})"
@@ -67,23 +102,6 @@ def example_sentence(preview: Preview) -> str | None:
 def verdict_words(effect: Effect, verdict: Verdict) -> str:
     """Write in short what decides: an ACL, or the rule where none does."""
     return acl_words(effect.acls[verdict.acl_id]) if verdict.acl_id else verdict.rule
-
-
-def to_come_sentences(preview: Preview) -> Iterator[str]:
-    """Yield which names to come are opened or closed, and to whom."""
-    for coming in preview.to_come:
-        if not coming.witness.is_overlap:
-            for kind in (GAINED, LOST):
-                if coming.effect.count(kind):
-                    yield _to_come_sentence(coming, kind)
-    overlaps = [coming.effect for coming in preview.to_come if coming.witness.is_overlap]
-    looked_at = sum(witness.is_overlap for witness in preview.witnesses)
-    gained, lost = (sum(bool(effect.count(kind)) for effect in overlaps) for kind in (GAINED, LOST))
-    if looked_at:
-        yield (
-            f"names to come that another pattern reaches too: {looked_at:,} kinds looked at, "
-            f"access is gained on {gained:,} of them and lost on {lost:,}"
-        )
 
 
 def line_rows(preview: Preview, kind: str) -> Iterator[tuple[str, ...]]:
@@ -111,22 +129,9 @@ def few_hosts(hosts: Sequence[str], asked: Sequence[str] = ()) -> str:
     return ",".join(hosts if more < 2 else [*hosts[:_FEW], f"… +{more} more"])
 
 
-def _to_come_sentence(coming: ToCome, kind: str) -> str:
-    who = _few(sorted({line.principal for line in coming.effect.lines(kind)}))
-    operations = sorted({line.operation for line in coming.effect.lines(kind)})
-    verb = "opens" if kind == GAINED else "closes"
-    return (
-        f"{verb} also {coming.witness.stands_for}: {', '.join(operations)} for {who} "
-        f"(tried with {coming.witness.name})"
-    )
-
-
-def _few(names: Sequence[str]) -> str:
-    shown = ", ".join(names[:_FEW])
-    return shown if len(names) <= _FEW else f"{shown} and {len(names) - _FEW:,} more"
-
-
 _FEW: Final = 3
+_MOST_REGIONS: Final = 20
+"""So many regions of a kind are told to people."""
 
 
 def _number(number: int, what: str) -> str:

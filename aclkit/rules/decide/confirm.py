@@ -10,9 +10,12 @@ from dataclasses import dataclass
 
 from aclkit.errors import AclkitError
 from aclkit.model.acl import Request
+from aclkit.model.resource import Resource
 from aclkit.model.semantics import BrokerSettings
 from aclkit.rules.decide.index import AclIndex
 from aclkit.rules.decide.rules import ALLOWED, Ruling
+from aclkit.rules.names.budget import Budget
+from aclkit.rules.names.compare import GAINED, CellChange, Difference, compare
 from aclkit.rules.names.rows import Rules
 
 
@@ -46,3 +49,42 @@ class Decider:
                 f"found to be {found}, but the rule says {ruling.decision}; please report this"
             )
         return ruling
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """What differs between two states for every name, and the rule of each state.
+
+    Attributes:
+        difference: what differs.
+        before: the first state.
+        after: the second one.
+    """
+
+    difference: Difference
+    before: Decider
+    after: Decider
+
+    @classmethod
+    def of(cls, before: Rules, after: Rules, budget: Budget) -> Comparison:
+        """Compare two states; the rule decides each name that shows a change.
+
+        Raises:
+            DisagreementError: the rule sees no such change.
+        """
+        found = cls(compare(before, after, budget), Decider.of(before), Decider.of(after))
+        for change in found.difference.changes:
+            found.rulings(change)
+        return found
+
+    def rulings(self, change: CellChange) -> tuple[Request, Ruling, Ruling]:
+        """Return the request that shows a change, and how it is decided before and after."""
+        resource_type, principal, host, operation = change.cell
+        resource = Resource(resource_type, change.name)
+        request = Request.of(principal.name, host.name, operation, resource)
+        is_gained = change.kind == GAINED
+        return (
+            request,
+            self.before.confirm(request, is_allowed=not is_gained),
+            self.after.confirm(request, is_allowed=is_gained),
+        )

@@ -23,10 +23,12 @@ class NameClass(NamedTuple):
     Attributes:
         name: one of them, a shortest one where there are several.
         patterns: what matches them, and nothing else does.
+        is_all: there is no other class.
     """
 
     name: str
     patterns: frozenset[Symbols]
+    is_all: bool = False
 
     @property
     def is_single(self) -> bool:
@@ -70,6 +72,8 @@ def _classes(patterns: Collection[Symbols], domains: tuple[Domain, ...], budget:
     found += (
         NameClass(name, everywhere.union(_among(globs, flags))) for flags, name in others.items()
     )
+    if is_complete and len(found) == 1:
+        found = [found[0]._replace(is_all=True)]
     return Classes(tuple(sorted(found, key=lambda each: each.name)), is_complete)
 
 

@@ -1,30 +1,34 @@
-"""Verdict, gains and losses, names to come, and what is proven for every name."""
+"""Verdict, gains and losses, and what is proven for every name."""
 
 from __future__ import annotations
 
+import contextlib
 from itertools import product
 
+import click
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from aclkit.cli.context import Context
-from aclkit.cli.effect_output import print_effect
+from aclkit.cli.effect_output import Gate, print_effect
 from aclkit.model.acl import ANY_OTHER, ANY_OTHER_PRINCIPAL
 from aclkit.model.host import canonical_host
 from aclkit.model.resource import Resource
 from aclkit.model.semantics import KAFKA, KIP_1042
-from aclkit.questions.preview import witness as module
-from aclkit.questions.preview.access_change import GAINED, KINDS, LOST, REDECIDED
-from aclkit.questions.preview.preview import preview
+from aclkit.questions.preview.access_change import KINDS, REDECIDED
+from aclkit.questions.preview.preview import Preview
+from aclkit.questions.preview.preview import preview as preview_within
 from aclkit.questions.preview.state import Change
 from aclkit.questions.preview.words import (
     example_sentence,
-    scope_sentences,
-    to_come_sentences,
+    inventory_sentence,
+    region_sentences,
+    statements,
     verdict_sentence,
 )
-from aclkit.rules.patterns.match import pattern_matches
+from aclkit.rules.names.budget import Budget
+from aclkit.rules.names.compare import AT_LEAST_MORE, GAINED, LOST, UNKNOWN
 from tests import strategies as small
 from tests.factories import acl
 from tests.questions.preview.world import ASKED, change, differences, state, topics
@@ -37,6 +41,10 @@ ACCOUNTS = tuple(
 GONE = st.sets(st.integers(0, 5))
 NEW_NAMES = st.lists(st.text("ab*?z", max_size=5), max_size=3)
 WAYS = {("DENIED", "ALLOWED"): GAINED, ("ALLOWED", "DENIED"): LOST}
+
+
+def preview(of, asked) -> Preview:
+    return preview_within(of, asked, Budget())
 
 
 def wanted(of, asked):
@@ -123,26 +131,6 @@ def test_what_is_proven_for_every_name_holds_for_any(
         assert not kinds[GAINED]
 
 
-@settings(max_examples=60)
-@given(small.acl_sets(6), small.acl_sets(2), small.semantics)
-def test_witnesses_are_new_names_that_a_touched_pattern_reaches(acls, more, semantics):
-    of = change(acls, [*acls, *more], semantics)
-    result = preview(of, ASKED)
-    for witness in result.witnesses:
-        if witness.resource is None:
-            continue
-        kind, name = witness.resource.resource_type, witness.resource.resource_name
-        assert name == ANY_OTHER or witness.resource not in result.asked.resources
-        assert (
-            any(
-                a.resource_type == kind
-                and pattern_matches(a.pattern_type, a.resource_name, name, semantics)
-                for a in of.affected
-            )
-            or semantics.wildcard_defect
-        )
-
-
 def test_the_first_acl_of_a_resource_takes_the_default_from_everybody_else():
     of = change([], [acl("t", operation="ALL")], allow_everyone=True)
     result = preview(of, topics("t", "other"))
@@ -189,21 +177,34 @@ def test_a_pattern_opens_names_to_come_though_no_name_is_there_yet():
     assert result.verdict == "more"
     assert not result.effect.parts
     assert result.has(GAINED)
-    (sentence,) = to_come_sentences(result)
+    (sentence,) = region_sentences(result, GAINED)
     assert sentence == (
-        "opens also any topic to come that starts with `payments.`: DESCRIBE, READ for User:a "
-        "(tried with payments.any-other)"
+        "READ, DESCRIBE for User:a from any host, on topics that start with `payments.`; "
+        "the shortest: `payments.`"
     )
-    assert result.example.resource_name == "payments.any-other"
+    assert result.example.resource_name == "payments."
 
 
-def test_a_deny_below_a_new_allow_is_an_overlap_of_its_own():
-    deny = acl("pay.secret.", pattern_type="PREFIXED", permission_type="DENY", operation="ALL")
-    of = change([deny], [deny, acl("pay.", pattern_type="PREFIXED")])
-    result = preview(of, topics("orders"))
-    overlaps = [w for w in result.witnesses if w.is_overlap]
-    assert [w.name for w in overlaps] == ["pay.secret.any-other"]
-    assert [c.witness.name for c in result.to_come] == ["pay.any-other"]
+def test_what_a_deny_keeps_of_a_new_allow_is_left_out_of_its_region():
+    deny = acl("payments.v1.secret", pattern_type="PREFIXED", permission_type="DENY")
+    new = acl("payments.v1.", pattern_type="PREFIXED")
+    result = preview(change([deny], [deny, new]), topics("orders"))
+    assert list(region_sentences(result, GAINED)) == [
+        "READ for User:a from any host, on topics that start with `payments.v1.`, but not those "
+        "that `payments.v1.secret*` reaches; the shortest: `payments.v1.`",
+        "DESCRIBE for User:a from any host, on topics that start with `payments.v1.`; "
+        "the shortest: `payments.v1.`",
+    ]
+
+
+def test_three_globs_that_meet_are_seen():
+    allow = acl("*pii*", pattern_type="GLOB")
+    denies = [
+        acl(name, pattern_type="GLOB", permission_type="DENY") for name in ("*pii*eu*", "*eu*")
+    ]
+    result = preview(change([allow, *denies], [allow, denies[0]]), topics("orders"))
+    assert result.verdict == "more"
+    assert result.example.resource_name == "eupii"
 
 
 def test_a_new_principal_and_a_new_host_are_asked_about():
@@ -212,28 +213,45 @@ def test_a_new_principal_and_a_new_host_are_asked_about():
     cells = {(c.principal, c.host) for c in result.effect.cells(GAINED)}
     assert cells == {("User:new", "10.9.9.9")}
     assert result.named == 2
-    assert "(2 of them named by the change only)" in next(scope_sentences(result))
+    assert "(2 of them named by the change only)" in inventory_sentence(result)
 
 
-def test_principals_and_hosts_to_come_have_witnesses():
+def test_principals_and_hosts_to_come_are_told_by_their_patterns():
     of = change([], [acl("t", principal="User:svc-*", host="10.7.*")])
     result = preview(of, topics("t"))
     assert result.verdict == "more"
-    assert [c.witness.stands_for for c in result.to_come] == [
-        "any principal to come like `User:svc-*`"
+    assert list(region_sentences(result, GAINED)) == [
+        "READ, DESCRIBE for principals that `User:svc-*` matches (such as User:svc-) from hosts "
+        "that `10.7.*` matches (such as 10.7.1.1), on the topic `t`"
     ]
-    example = result.example
-    assert example.principal == "User:svc-any-other"
-    assert example.host.startswith("10.7.")
+    assert (result.example.principal, result.example.host) == ("User:svc-", "10.7.1.1")
 
 
 @pytest.mark.parametrize("host", ["2001:db8:*", "*:1", "fe80:?:0:0:0:0:0:1"])
-def test_ipv6_hosts_to_come_have_witnesses(host):
+def test_ipv6_hosts_to_come_have_a_witness(host):
     result = preview(change([], [acl("t", host=host)]), topics("t"))
-    (coming,) = result.to_come
-    assert coming.witness.stands_for == f"any host to come like `{host}`"
-    assert canonical_host(coming.witness.host) == coming.witness.host
+    assert canonical_host(result.example.host) == result.example.host
+    assert ":" in result.example.host
     assert result.verdict == "more"
+
+
+def test_what_the_budget_leaves_open_is_said_and_fails_every_gate():
+    before = acl("*a????????", pattern_type="GLOB")
+    after = acl("*b*a????????", pattern_type="GLOB")
+    of = change([before], [before, after])
+    result = preview_within(of, topics("t"), Budget(per_question=150))
+    assert result.verdict == UNKNOWN
+    assert result.proof is None
+    assert [word for word, _ in statements(result)].count("unknown") == 3
+    for fail_on, code in ((None, 0), ("lost", 1)):
+        with click.Context(click.Command("preview")) as ctx, contextlib.ExitStack() as stack:
+            if code:
+                stack.enter_context(pytest.raises(click.exceptions.Exit))
+            gate = Gate(fail_on, Budget(per_question=150))
+            print_effect(Context(output_format="table"), of, topics("t"), "t", gate)
+        assert ctx
+    more = change([before], [before, after, acl("q", principal="User:b")])
+    assert preview_within(more, topics("t"), Budget(per_question=150)).verdict == AT_LEAST_MORE
 
 
 def test_an_acl_replaced_under_its_id_is_shown_as_both():
@@ -247,25 +265,29 @@ def test_an_acl_replaced_under_its_id_is_shown_as_both():
 def test_names_in_sentences_act_on_no_terminal(capsys):
     evil = "\x1b]0;x\x07\u202e"
     new = [
-        acl(evil, principal=f"User:{evil}"),
-        acl(evil, pattern_type="PREFIXED", principal=f"User:{evil}*", host="10.7.*"),
-        acl(f"{evil}a", pattern_type="PREFIXED", principal=f"User:{evil}"),
+        acl(evil, resource_type="GROUP", principal=f"User:{evil}"),
+        acl(
+            evil,
+            resource_type="GROUP",
+            pattern_type="PREFIXED",
+            principal=f"User:{evil}*",
+            host="10.7.*",
+        ),
+        acl(f"{evil}a", resource_type="GROUP", pattern_type="PREFIXED", principal=f"User:{evil}"),
     ]
-    assert len(preview(change([], new), topics("t")).to_come) == 4
+    assert len(preview(change([], new), topics("t")).openings) == 3
     for output_format in ("table", "markdown"):
         context = Context(output_format=output_format)
-        print_effect(context, change([], new), topics("t"), evil, None)
+        print_effect(context, change([], new), topics("t"), evil, Gate(None, Budget()))
     shown = capsys.readouterr()
     assert "\\u{1b}]0;x" in shown.out
     assert all(line.isprintable() for line in (shown.out + shown.err).splitlines())
 
 
-def test_only_patterns_that_begin_alike_are_laid_over_each_other(monkeypatch):
-    looked_at = []
-    monkeypatch.setattr(module, "may_overlap", lambda *pair: looked_at.append(pair))
-    acls = [acl(f"team{n}.", pattern_type="PREFIXED") for n in range(300)]
-    preview(change([], acls), topics("t"))
-    assert len(looked_at) <= len(acls)
+def test_a_name_that_no_topic_can_have_is_never_asked_about():
+    result = preview(change([], [acl("no such topic")]), topics("t"))
+    assert result.verdict == "equivalent"
+    assert result.named == 0
 
 
 def test_kip_1042s_example_affects_its_six_topics():
@@ -273,8 +295,8 @@ def test_kip_1042s_example_affects_its_six_topics():
     result = preview(change([], [pattern]), topics(*ACCOUNTS, "nl-orders"))
     cells = list(result.effect.cells(GAINED))
     assert {cell.resource_name for cell in cells} == set(ACCOUNTS)
-    (sentence,) = to_come_sentences(result)
-    assert sentence.startswith("opens also any topic to come that matches `??-accounts-*`")
+    (sentence,) = region_sentences(result, GAINED)
+    assert sentence.endswith("on topics like `??-accounts-*`; the shortest: `zz-accounts-`")
 
 
 @pytest.mark.parametrize("semantics", [KIP_1042, KAFKA])
@@ -294,13 +316,13 @@ def test_a_deny_of_one_operation_does_not_contain_what_an_allow_implies():
     assert result.proof == "nothing is lost"
 
 
-def test_under_allow_everyone_a_new_pattern_is_no_proof_that_nothing_is_lost():
+def test_under_allow_everyone_a_new_pattern_takes_from_all_who_get_nothing_by_it():
     wide = acl("p", pattern_type="PREFIXED")
-    new = acl("q", pattern_type="PREFIXED", principal="User:*", operation="ALL")
-    assert preview(change([wide], [wide, new], allow_everyone=True), topics()).proof is None
+    new = acl("q", pattern_type="PREFIXED", principal="User:*", operation="READ")
+    assert preview(change([wide], [wide, new], allow_everyone=True), topics()).verdict == "less"
     inside = acl("pq", pattern_type="PREFIXED", principal="User:*", operation="ALL")
-    proof = preview(change([wide], [wide, inside], allow_everyone=True), topics()).proof
-    assert proof == "nothing is lost"
+    result = preview(change([wide], [wide, inside], allow_everyone=True), topics())
+    assert (result.verdict, result.proof) == ("more", "nothing is lost")
 
 
 def test_other_settings_are_part_of_the_verdict():
@@ -315,16 +337,19 @@ def test_other_settings_are_part_of_the_verdict():
     assert result.effect.by_principal[0].name == "User:b"
 
 
-def test_sentences_say_verdict_scope_and_example():
+def test_the_verdict_comes_first_then_the_names_then_the_inventory_and_an_example():
     of = change([], [acl("t")])
     result = preview(of, topics("t"))
+    told = list(statements(result))
+    assert [word for word, _ in told] == ["verdict", "gained", "inventory", "example"]
     assert verdict_sentence(result) == (
-        "more: 4 gained, 0 lost, 0 redecided; 1 principal on 1 resource"
+        f"more, for every name: 1 region gained and nothing lost ({result.budget.questions} "
+        f"questions, {result.budget.states} states)"
     )
-    assert list(scope_sentences(result)) == [
-        "the inventory: 2 principals, 2 hosts and 1 resource",
-        "for every name: nothing is lost, by containment of single ACLs",
-    ]
+    assert inventory_sentence(result) == (
+        "4 gained, 0 lost, 0 redecided for 1 principal on 1 resource; looked at: 2 principals, "
+        "2 hosts and 1 resource"
+    )
     assert example_sentence(result) == (
         "READ on topic:t by User:a from 10.0.0.1: DENIED before (DefaultDeny), ALLOWED after "
         "(ALLOW READ for User:a from host * on LITERAL topic 't')"

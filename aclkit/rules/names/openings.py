@@ -1,0 +1,105 @@
+"""What differs between two states, cell by cell → what people read: folded, with its regions. Pure.
+
+Cells of one question gain or lose the same names. They are told together: for whom, from where,
+which operations, and which names these are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Final, NamedTuple
+
+from aclkit.model.operation import OPERATIONS_OF_TYPE
+from aclkit.rules.names.budget import Budget
+from aclkit.rules.names.cells import Defaults, Patterns
+from aclkit.rules.names.classes import NameClass
+from aclkit.rules.names.compare import CellChange, Difference
+from aclkit.rules.names.region import Region, Regions
+
+
+class Party(NamedTuple):
+    """Principals, hosts and operations: every combination of them is meant."""
+
+    principals: tuple[NameClass, ...]
+    hosts: tuple[NameClass, ...]
+    operations: tuple[str, ...]
+
+
+class Opening(NamedTuple):
+    """Names of one resource type that several cells gain or lose.
+
+    Attributes:
+        kind: gained or lost.
+        resource_type: of the names.
+        parties: whose names.
+        change: one of the cells, with the shortest name.
+        cells: how many there are.
+        regions: which names; empty where it was not told.
+    """
+
+    kind: str
+    resource_type: str
+    parties: tuple[Party, ...]
+    change: CellChange
+    cells: int
+    regions: tuple[Region, ...]
+
+
+def openings(difference: Difference, budget: Budget, most: int) -> list[Opening]:
+    """Fold what differs, that of most cells first; of the first ``most`` the regions are told."""
+    groups: dict[tuple[str, str, Patterns, Defaults], list[CellChange]] = {}
+    for change in difference.changes:
+        asked = change.asked
+        key = change.kind, asked.cell.resource_type, asked.patterns, asked.defaults
+        groups.setdefault(key, []).append(change)
+    # The order in which they were found is that of names, so equal counts keep it.
+    ordered = sorted(groups.values(), key=lambda changes: -len(changes))
+    regions = Regions(budget)
+    told: dict[tuple[str, str, tuple[Region, ...]], list[CellChange]] = {}
+    for changes in ordered[:most]:
+        first = changes[0]
+        place = first.kind, first.cell.resource_type, regions.of(first)
+        told.setdefault(place, []).extend(changes)
+    return [
+        *(_opening(changes, which) for (_, _, which), changes in told.items()),
+        *(_opening(changes, ()) for changes in ordered[most:]),
+    ]
+
+
+def _opening(changes: Sequence[CellChange], regions: tuple[Region, ...]) -> Opening:
+    first = min(changes, key=lambda change: len(change.name))
+    return Opening(
+        kind=first.kind,
+        resource_type=first.cell.resource_type,
+        parties=tuple(_parties(changes)),
+        change=first,
+        cells=len(changes),
+        regions=regions,
+    )
+
+
+def _parties(changes: Iterable[CellChange]) -> list[Party]:
+    """Put operations together, then hosts, then principals."""
+    operations: dict[tuple[NameClass, NameClass], tuple[str, ...]] = {}
+    for _, principal, host, operation in (change.cell for change in changes):
+        place = principal, host
+        operations[place] = (*operations.get(place, ()), operation)
+    hosts: dict[tuple[NameClass, tuple[str, ...]], tuple[NameClass, ...]] = {}
+    for (principal, host), which in operations.items():
+        hosts[principal, which] = (*hosts.get((principal, which), ()), host)
+    principals: dict[tuple[tuple[NameClass, ...], tuple[str, ...]], list[NameClass]] = {}
+    for (principal, which), where in hosts.items():
+        principals.setdefault((where, which), []).append(principal)
+    return [
+        Party(tuple(who), where, tuple(sorted(which, key=_ORDER.__getitem__)))
+        for (where, which), who in principals.items()
+    ]
+
+
+_ORDER: Final = {
+    operation: number
+    for number, operation in enumerate(
+        dict.fromkeys(each for known in OPERATIONS_OF_TYPE.values() for each in known)
+    )
+}
+"""Operations in the order in which their types name them."""
