@@ -1,48 +1,86 @@
-"""A witness for "any other": a name that stands in no ACL and in no inventory. Pure."""
+"""A witness for "any other": a name that only what stands for every name reaches. Pure.
+
+It is in no inventory either. A plain one is preferred, then the shortest there is; where there is
+none, that is proven, unless the budget ended first.
+"""
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Callable, Collection, Iterator
-from typing import Final
+from collections.abc import Iterable
+from typing import Final, NamedTuple
 
-_ALPHABET: Final = "zqxjkvwybfghmpcunlodrtsiea0123456789-_"
-_TRIES: Final = 400
+from aclkit.model.acl import ANY_OTHER_PRINCIPAL
+from aclkit.model.principal import split_principal
+from aclkit.model.semantics import Semantics
+from aclkit.rules.names.aim import Sort
+from aclkit.rules.names.budget import STATES_OF_A_QUESTION
+from aclkit.rules.names.domain import HOSTS, Domain, beginning_with, domain_of
+from aclkit.rules.names.question import Question
+from aclkit.rules.names.symbols import Symbols, of_host, of_pattern, of_principal
+from aclkit.rules.patterns.match import is_any_host, matches_every_name, principal_matches
+
+_USER: Final = "User:"
+_PLAIN: Final = "any-other"
+_ADDRESSES: Final = tuple(f"192.0.2.{number}" for number in range(1, 255))
+"""Addresses reserved for documentation."""
 
 
-def find_witness(
-    is_ordinary: Callable[[str], bool], taken: Collection[str], *, as_host: bool = False
-) -> str | None:
-    """Find a name that only what matches every name reaches, or None after many tries.
+class Witness(NamedTuple):
+    """A name; None where there is none, or where that ``is_known`` not to be so."""
+
+    name: str | None
+    is_known: bool
+
+
+def principal_witness(texts: Iterable[str], taken: Iterable[str], semantics: Semantics) -> Witness:
+    """Find a user whom no ACL principal means but those that mean every user."""
+    singling = [
+        symbols
+        for text in texts
+        if not principal_matches(text, ANY_OTHER_PRINCIPAL, semantics)
+        and (symbols := of_principal(text, semantics)) is not None
+    ]
+    names = {split[1] for name in taken if (split := split_principal(name))}
+    singling += [tuple(f"{_USER}{name}") for name in names]
+    return _find([], singling, beginning_with(_USER), [f"{_USER}{_PLAIN}"])
+
+
+def host_witness(texts: Iterable[str], taken: Iterable[str], semantics: Semantics) -> Witness:
+    """Find an address that no ACL host means but those that mean every host."""
+    singling = [of_host(text, semantics) for text in texts if not is_any_host(text, semantics)]
+    return _find([], [*singling, *map(tuple, taken)], HOSTS, _ADDRESSES)
+
+
+def resource_witness(
+    resource_type: str,
+    patterns: Iterable[tuple[str, str]],
+    taken: Iterable[str],
+    semantics: Semantics,
+) -> Witness:
+    """Find a name that all patterns reach that stand for every name, and no other one.
 
     Args:
-        is_ordinary: says whether a name is reached by nothing but what reaches every name.
-        taken: names of the inventory.
-        as_host: try addresses instead of names.
+        resource_type: what has the name.
+        patterns: pattern type and name of each pattern of the type.
+        taken: names that are not wanted.
+        semantics: how patterns are read.
     """
-    for name in _addresses() if as_host else _names():
-        if name not in taken and is_ordinary(name):
-            return name
-    return None
+    for_all: list[Symbols] = []
+    singling: list[Symbols] = [tuple(name) for name in taken]
+    for kind, name in patterns:
+        rows = for_all if matches_every_name(kind, name, semantics) else singling
+        rows += of_pattern(resource_type, kind, name, semantics)
+    return _find(for_all, singling, domain_of(resource_type), [_PLAIN, f"{_USER}{_PLAIN}"])
 
 
-def _names() -> Iterator[str]:
-    """Yield legal topic names of many beginnings, endings and lengths; always the same ones."""
-    yield "any-other"
-    for first in _ALPHABET:
-        yield f"{first}-any-other"
-    for number in range(_TRIES):
-        digest = hashlib.sha256(str(number).encode()).digest()
-        length = 1 + number % 24
-        yield "".join(_ALPHABET[byte % len(_ALPHABET)] for byte in digest[:length])
-
-
-def _addresses() -> Iterator[str]:
-    """Yield addresses reserved for documentation first, then others."""
-    for number in range(1, 255):
-        yield f"192.0.2.{number}"
-    for number in range(_TRIES):
-        digest = hashlib.sha256(str(number).encode()).digest()
-        yield ".".join(str(byte) for byte in digest[:4])
-    for number in range(1, _TRIES):
-        yield f"2001:db8:0:0:0:0:0:{number:x}"
+def _find(
+    for_all: list[Symbols], singling: list[Symbols], domain: Domain, preferred: Iterable[str]
+) -> Witness:
+    wanted = 0b10 if for_all else 0
+    question = Question([singling, for_all], domain)
+    names = (name for name in preferred if domain.holds(name))
+    plain = next((name for name in names if question.flags_of(name) == wanted), None)
+    if plain is not None:
+        return Witness(plain, is_known=True)
+    found = question.find(Sort(2, lambda flags: flags == wanted or None), STATES_OF_A_QUESTION)
+    return Witness(found.names.get(True), found.is_complete or bool(found.names))

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 
 from aclkit.model.acl import ANY_OTHER, ANY_OTHER_PRINCIPAL
 from aclkit.model.host import canonical_host
 from aclkit.model.operation import OPERATIONS_OF_TYPE
-from aclkit.model.principal import split_principal
 from aclkit.model.resource import CLUSTER_NAME
 from aclkit.model.semantics import BrokerSettings, Semantics
-from aclkit.pipeline.inventory.any_other import find_witness
+from aclkit.pipeline.inventory.any_other import (
+    Witness,
+    host_witness,
+    principal_witness,
+    resource_witness,
+)
 from aclkit.pipeline.inventory.entry import (
     ACL,
     ALWAYS,
@@ -25,9 +28,7 @@ from aclkit.pipeline.inventory.entry import (
     SETTING,
     Entry,
 )
-from aclkit.rules.patterns.identity import index_hosts, index_principals
 from aclkit.rules.patterns.match import is_any_host, names_exactly
-from aclkit.rules.patterns.trie import PatternIndex
 from aclkit.warehouse.reader import Reader
 
 
@@ -205,51 +206,32 @@ def _origin_note(kind: str, chosen: _Chosen) -> str:
 def _other_principal(
     texts: Texts, chosen: _Chosen, semantics: Semantics, notes: list[str]
 ) -> Iterable[Entry]:
-    index = index_principals(texts.principals, semantics)
-    for_all = index.matching(ANY_OTHER_PRINCIPAL)
-    witness = find_witness(
-        lambda name: index.matching(f"User:{name}") == for_all,
-        {split[1] for _, name in chosen if (split := split_principal(name))},
-    )
-    return _other(ANY_OTHER_PRINCIPAL, "", witness and f"User:{witness}", notes)
+    witness = principal_witness(texts.principals, [name for _, name in chosen], semantics)
+    return _other(ANY_OTHER_PRINCIPAL, "", witness, notes)
 
 
 def _other_host(
     texts: Texts, chosen: _Chosen, semantics: Semantics, notes: list[str]
 ) -> Iterable[Entry]:
-    index = index_hosts(texts.hosts, semantics)
-    for_all = index.matching(ANY_OTHER)
-    witness = find_witness(
-        lambda host: index.matching(host) == for_all, {name for _, name in chosen}, as_host=True
-    )
+    witness = host_witness(texts.hosts, [name for _, name in chosen], semantics)
     return _other(ANY_OTHER, "", witness, notes)
 
 
 def _other_resources(
     texts: Texts, chosen: _Chosen, semantics: Semantics, notes: list[str]
-) -> Iterable[Entry]:
-    index = PatternIndex.build(((n, *row) for n, row in enumerate(texts.patterns)), semantics)
-    others: list[Entry] = []
+) -> Iterator[Entry]:
     for resource_type in OPERATIONS_OF_TYPE:
-        if resource_type == "CLUSTER":
-            continue
-        matches = partial(index.matches, resource_type)
-        witness = find_witness(
-            partial(_is_ordinary, matches, matches(ANY_OTHER)),
-            {name for of_type, name in chosen if of_type == resource_type},
-        )
-        others.extend(_other(ANY_OTHER, resource_type, witness, notes))
-    return others
+        if resource_type != "CLUSTER":
+            patterns = [row[1:] for row in texts.patterns if row[0] == resource_type]
+            taken = [name for of_type, name in chosen if of_type == resource_type]
+            witness = resource_witness(resource_type, patterns, taken, semantics)
+            yield from _other(ANY_OTHER, resource_type, witness, notes)
 
 
-def _is_ordinary(matches: Callable[[str], list[int]], for_all: list[int], name: str) -> bool:
-    """Whether a name is reached by nothing but what reaches every name."""
-    return matches(name) == for_all
-
-
-def _other(name: str, resource_type: str, witness: str | None, notes: list[str]) -> list[Entry]:
-    if witness is None:
+def _other(name: str, resource_type: str, witness: Witness, notes: list[str]) -> list[Entry]:
+    if witness.name is None:
+        why = "is no name" if witness.is_known else "may be no name (it was not found out)"
         what = f"{resource_type} {name}".strip()
-        notes.append(f"{what} was left out: no name was found that the ACLs do not single out")
+        notes.append(f"{what} was left out: there {why} that the ACLs do not single out")
         return []
-    return [Entry(name=name, resource_type=resource_type, origin=ALWAYS, witness=witness)]
+    return [Entry(name=name, resource_type=resource_type, origin=ALWAYS, witness=witness.name)]
