@@ -27,6 +27,9 @@ from aclkit.questions.query.history import read_history
 from aclkit.questions.query.outside import decide_outside
 from aclkit.questions.query.why import explain_why
 from aclkit.questions.query.words import history_sentence, why_sentence
+from aclkit.rules.decide.confirm import Comparison
+from aclkit.rules.names.budget import Budget
+from aclkit.rules.names.rows import Rules
 from aclkit.warehouse.duck import connect
 from aclkit.warehouse.published import open_warehouse
 from aclkit.warehouse.sql import fetch, run_sql
@@ -38,13 +41,16 @@ __all__ = [
     "Action",
     "AttributeTableBuilder",
     "Authorizer",
+    "Budget",
     "Change",
     "ChannelPrincipal",
+    "Comparison",
     "Endpoint",
     "KafkaPrincipal",
     "PrincipalBuilder",
     "RequestContext",
     "Resource",
+    "Rules",
     "ServerInfo",
     "State",
     "X500Builder",

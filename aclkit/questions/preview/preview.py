@@ -130,13 +130,13 @@ class Preview:
         return LOST if self.has(LOST) else GAINED
 
 
-def preview(change: Change, inventory: Asked, budget: Budget) -> Preview:
+def preview(change: Change, inventory: Asked, budget: Budget | None = None) -> Preview:
     """Compare two states on an inventory, and for every name there could be.
 
     Of the inventory each decision is compared, and which ACL made it. Asked about besides is what
     the affected ACLs name letter by letter. Of every name the decisions are compared.
     """
-    asked = with_named(inventory, change)
+    asked, budget = with_named(inventory, change), budget or Budget()
     comparison = Comparison.of(change.rules_before, change.rules_after, budget)
     return Preview(
         change=change,

@@ -17,8 +17,7 @@ from aclkit.model.host import canonical_host
 from aclkit.model.resource import Resource
 from aclkit.model.semantics import KAFKA, KIP_1042
 from aclkit.questions.preview.access_change import KINDS, REDECIDED
-from aclkit.questions.preview.preview import Preview
-from aclkit.questions.preview.preview import preview as preview_within
+from aclkit.questions.preview.preview import preview
 from aclkit.questions.preview.state import Change
 from aclkit.questions.preview.words import (
     example_sentence,
@@ -41,10 +40,6 @@ ACCOUNTS = tuple(
 GONE = st.sets(st.integers(0, 5))
 NEW_NAMES = st.lists(st.text("ab*?z", max_size=5), max_size=3)
 WAYS = {("DENIED", "ALLOWED"): GAINED, ("ALLOWED", "DENIED"): LOST}
-
-
-def preview(of, asked) -> Preview:
-    return preview_within(of, asked, Budget())
 
 
 def wanted(of, asked):
@@ -239,7 +234,7 @@ def test_what_the_budget_leaves_open_is_said_and_fails_every_gate():
     before = acl("*a????????", pattern_type="GLOB")
     after = acl("*b*a????????", pattern_type="GLOB")
     of = change([before], [before, after])
-    result = preview_within(of, topics("t"), Budget(per_question=150))
+    result = preview(of, topics("t"), Budget(per_question=150))
     assert result.verdict == UNKNOWN
     assert result.proof is None
     assert [word for word, _ in statements(result)].count("unknown") == 3
@@ -251,7 +246,7 @@ def test_what_the_budget_leaves_open_is_said_and_fails_every_gate():
             print_effect(Context(output_format="table"), of, topics("t"), "t", gate)
         assert ctx
     more = change([before], [before, after, acl("q", principal="User:b")])
-    assert preview_within(more, topics("t"), Budget(per_question=150)).verdict == AT_LEAST_MORE
+    assert preview(more, topics("t"), Budget(per_question=150)).verdict == AT_LEAST_MORE
 
 
 def test_an_acl_replaced_under_its_id_is_shown_as_both():
