@@ -56,7 +56,21 @@ def test_json_has_verdict_example_and_the_three_lists(preview):
         {"principal": "User:carol", "gained": 8, "lost": 0, "redecided": 0}
     ]
     assert found["by_resource"][0]["resource"] == "topic:orders"
-    assert "the inventory: 6 principals, 4 hosts and 8 resources" in found["looked_at"]
+    assert "looked at: 6 principals, 4 hosts and 8 resources" in found["looked_at"]
+    assert found["is_known"] is True
+    assert found["unknown"] == []
+    assert found["cost"]["states"] > 0
+    (coming,) = found["to_come"]
+    assert (coming["gained"], coming["lost"], coming["tried_with"]) == (2, 0, "orders")
+    assert coming["access"][0]["operations"] == ["READ", "DESCRIBE"]
+    assert coming["regions"][0] == {
+        "resource_type": "TOPIC",
+        "pattern": "orders",
+        "within": [],
+        "but_not": [],
+        "shortest": "orders",
+        "is_exact": True,
+    }
 
 
 def test_jsonl_and_csv_hold_the_same_rows_as_json(preview):
@@ -74,7 +88,8 @@ def test_jsonl_and_csv_hold_the_same_rows_as_json(preview):
 
 def test_a_first_acl_is_said_to_take_the_default_away(preview):
     result = preview(*CAROL_READS, "--topic", "free")
-    assert "verdict    less: 0 gained, 152 lost, 8 redecided; 5 principals" in result.stdout
+    assert "verdict    less, for every name: nothing gained and 1 region lost (" in result.stdout
+    assert "inventory  0 gained, 152 lost, 8 redecided for 5 principals" in result.stdout
     assert "DefaultAllow" in result.stdout
 
 
@@ -82,7 +97,8 @@ def test_an_acl_that_is_there_changes_nothing_and_that_is_said(preview):
     arguments = ("--allow-principal", "User:alice", "--operation", "Read", "--topic", "payments")
     result = preview("add-acl", *arguments)
     assert "it is there already" in result.stderr
-    assert "equivalent: 0 gained, 0 lost, 0 redecided" in result.stdout
+    assert "verdict    equivalent, proven for every name (0 questions" in result.stdout
+    assert "inventory  0 gained, 0 lost, 0 redecided" in result.stdout
 
 
 def test_removal_selects_by_kafkas_filters(preview):
@@ -97,10 +113,10 @@ def test_removal_selects_by_kafkas_filters(preview):
 def test_a_prefix_opens_names_to_come(preview):
     arguments = ("--topic", "new.", "--resource-pattern-type", "prefixed")
     result = preview(*CAROL_READS, *arguments, "--format", "csv")
-    assert "closes also any topic to come that starts with `new.`" in result.stderr
+    assert "on topics that start with `new.`; the shortest: `new.`" in result.stderr
     found = json.loads(preview(*CAROL_READS, *arguments, "--format", "json").stdout)
     assert found["gained"] == found["lost"] == []
-    assert found["to_come"][0]["names"] == "any topic to come that starts with `new.`"
+    assert found["to_come"][0]["names"] == "topics that start with `new.`; the shortest: `new.`"
     assert found["to_come"][0]["tried_with"] == "new.any-other"
 
 
@@ -130,7 +146,7 @@ def test_markdown_keeps_names_text(preview):
     result = preview(
         "add-acl", "--allow-principal", "User:<b>|_x_", "--topic", "orders", "--format", "markdown"
     )
-    assert result.stdout.startswith("## ACLs to add, cluster c1\n\n**more: ")
+    assert result.stdout.startswith("## ACLs to add, cluster c1\n\n**more, for every name: ")
     assert "<b>" not in result.stdout
     assert "User:&lt;b&gt;\\|\\_x\\_" in result.stdout
     assert "| resource | gained | lost | redecided |" in result.stdout

@@ -146,6 +146,8 @@ class CellsOfType:
         parts = _parts(resource_type, before, after)
         anybody = _by_state(_placed(parts)) if any(is_open) else _NONE
         is_wide = is_open[0] != is_open[1] or any(anybody[BEFORE:])
+        # Otherwise a changed ACL's names are reached in both states, and no default decides them.
+        counts_default = is_wide or supers[0] != supers[1]
         if supers[0] == supers[1] and is_open[0] == is_open[1]:
             parts = _near_to_changed(parts)
         placed = list(_placed(parts))
@@ -166,8 +168,8 @@ class CellsOfType:
             rows=rows,
             changed=frozenset(changed),
             principals=principals._replace(members=tuple(affected)),
-            anybody=anybody if is_wide else _NONE,
-            is_open=is_open if is_wide else _CLOSED,
+            anybody=anybody if counts_default else _NONE,
+            is_open=is_open if counts_default else _CLOSED,
             supers=supers,
             budget=budget,
             is_complete=principals.is_complete,

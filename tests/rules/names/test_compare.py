@@ -119,14 +119,34 @@ def test_the_same_question_costs_the_same_states() -> None:
 
 @pytest.mark.parametrize("seed", range(120))
 def test_nothing_is_missed_and_nothing_invented(seed: int) -> None:
+    check_against_the_rule(*draw_states(seed))
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1800)
+def test_nothing_is_missed_in_two_thousand_changes() -> None:
+    for seed in range(1_000, 3_000):
+        check_against_the_rule(*draw_states(seed))
+
+
+def draw_states(seed: int) -> tuple[Rules, Rules]:
+    """Draw a change of ACLs, now and then of settings, and of how ACLs are read."""
     chance = random.Random(seed)
-    settings = EVERYONE if seed % 3 == 0 else BrokerSettings()
     texts = random_texts(chance, 2, 6)
-    more = [*texts, *random_texts(chance, 1, 2)]
-    semantics = KIP_1042 if seed % 5 else KAFKA
-    states = [rules(t, settings=settings, semantics=semantics) for t in (texts, more)]
-    before, after = states if chance.random() < 0.5 else states[::-1]
-    check_against_the_rule(before, after)
+    changed = [*texts, *random_texts(chance, 1, 2)]
+    allow_everyone, semantics = seed % 3 == 0, KIP_1042 if seed % 5 else KAFKA
+    before: list[Rules] = []
+    after: list[Rules] = []
+    for side, acls in ((before, texts), (after, changed if seed % 11 else texts)):
+        if seed % 7 == 0:
+            allow_everyone = chance.random() < 0.5
+        supers = chance.sample(["User:x", "User:zz", "User:new"], seed % 4 // 2)
+        settings = BrokerSettings(super_users=frozenset(supers), allow_everyone=allow_everyone)
+        if seed % 13 == 0:
+            semantics = chance.choice([KIP_1042, KAFKA])
+        side.append(rules(acls, settings=settings, semantics=semantics))
+    states = before[0], after[0]
+    return states if chance.random() < 0.5 else states[::-1]
 
 
 def check_against_the_rule(before: Rules, after: Rules) -> None:
