@@ -10,8 +10,7 @@ import duckdb
 
 from aclkit.audit.reports.gather_past import read_changes
 from aclkit.cli.context import Context, format_option, tell_state
-from aclkit.cli.diff import parse_moment
-from aclkit.cli.options import option
+from aclkit.cli.options import option, parse_moment
 from aclkit.cli.output import tell
 from aclkit.errors import UsageError
 from aclkit.model.resource import Resource

@@ -147,14 +147,10 @@ class Opened(Generic[_Tables]):
 
 def tell_state(published: Published, run: PublishedRun) -> None:
     """Print on stderr that the log has gone on since a run, or that the run is incomplete."""
-    from aclkit.warehouse.published import MATERIALIZE_STEP
+    from aclkit.warehouse.published import notes_on_state
 
-    head = published.last_run(run.cluster_id).head_offset
-    if head is not None and run.head_offset is not None and head > run.head_offset:
-        step = MATERIALIZE_STEP.format(path=published.place)
-        tell(f"the log is at offset {head}, this answer at {run.head_offset}; next: {step}")
-    if run.status != "complete":
-        tell(f"run {run.run_number} is {run.status}: {'; '.join(run.notes)}")
+    for note in notes_on_state(published, run):
+        tell(note)
 
 
 def _keep(ctx: click.Context, param: click.Parameter, value: object) -> None:

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from datetime import datetime
-
 import click
 
 from aclkit.cli.context import Context, engine_option
 from aclkit.cli.effect_output import Gate, effect_format_option, gate_options, print_effect
-from aclkit.cli.options import parse_time
+from aclkit.cli.options import parse_moment
 from aclkit.cli.output import tell
-from aclkit.errors import UsageError
 from aclkit.questions.preview.read import read_past
 
 
@@ -42,20 +39,3 @@ def diff(context: Context, start: str, end: str, gate: Gate) -> None:
     if past.change.changes_settings:
         tell("the brokers' settings differ too")
     print_effect(context, past.change, past.base.inventory, title, gate)
-
-
-def parse_moment(text: str) -> int | datetime:
-    """Read an offset or a time.
-
-    Raises:
-        UsageError: it is neither.
-    """
-    if text.isascii() and text.isdigit() and len(text) <= _DIGITS:
-        return int(text)
-    try:
-        return parse_time(text)
-    except UsageError as error:
-        raise UsageError(f"{error}, or an offset of the log") from None
-
-
-_DIGITS = 19

@@ -39,6 +39,7 @@ _COMMANDS: Final[Places] = {
     "changes": ("changes", "changes"),
     "audit": ("audit", "audit"),
     "assert": ("assertions", "assert_"),
+    "prove": ("prove", "prove"),
     "sql": ("sql", "sql"),
     "acls": ("acls", "acls"),
     "export": ("export", "export"),

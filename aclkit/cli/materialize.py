@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from typing import Any
 
 import click
@@ -11,17 +10,15 @@ from pyspark.sql import SparkSession
 from aclkit.audit.findings.broker_settings_differ import note_resolved
 from aclkit.audit.findings.differences import note_readings
 from aclkit.cli.context import Context, format_option
-from aclkit.cli.options import inventory_options, lock_timeout_option, settings_options
+from aclkit.cli.options import inventory_options, lock_timeout_option
 from aclkit.cli.principal_options import builder_of, principal_options
 from aclkit.cli.replay import tell_notes
 from aclkit.cli.session import command_run
+from aclkit.cli.settings_options import given_settings, semantics_of, settings_options
 from aclkit.errors import UsageError
-from aclkit.kafka.client.properties import read_properties
-from aclkit.kafka.client.providers import resolve_variables
 from aclkit.kafka.principals.load import CheckedBuilder
-from aclkit.model.broker_settings import ALLOW_EVERYONE, SUPER_USERS, GivenSettings, resolve
-from aclkit.model.principal import parse_super_users
-from aclkit.model.semantics import PRESETS, BrokerSettings, Semantics
+from aclkit.model.broker_settings import resolve
+from aclkit.model.semantics import BrokerSettings
 from aclkit.pipeline.explain.materialize import (
     MaterializeOptions,
     MaterializeResult,
@@ -106,35 +103,6 @@ def options_of(
         ),
         dense=chosen["dense"],
         full=chosen["full"],
-    )
-
-
-def semantics_of(chosen: dict[str, Any]) -> Semantics:
-    """Return the preset with the settings that were given on their own."""
-    names = [field.name for field in dataclasses.fields(Semantics)]
-    own = {name: chosen[name] for name in names if chosen[name] is not None}
-    return dataclasses.replace(PRESETS[chosen["semantics"]], **own)
-
-
-def given_settings(chosen: dict[str, Any]) -> GivenSettings:
-    """Return super users and allow.everyone: options win over ``--server-properties``.
-
-    Raises:
-        UsageError: a bad super user, or no such file.
-    """
-    super_users, allow_everyone = chosen["super_users"], chosen["allow_everyone"]
-    if file := chosen["server_properties"]:
-        read = read_properties(file)
-        named = {key: read.get(key, "") for key in (SUPER_USERS, ALLOW_EVERYONE)}
-        providers = {k: v for k, v in read.items() if k.startswith("config.providers")}
-        told = resolve_variables({**named, **providers})
-        if super_users is None:
-            super_users = told[SUPER_USERS]
-        if allow_everyone is None:
-            allow_everyone = told[ALLOW_EVERYONE].strip().lower() == "true"
-    return GivenSettings(
-        super_users=None if super_users is None else parse_super_users(super_users),
-        allow_everyone=allow_everyone,
     )
 
 

@@ -27,12 +27,12 @@ from aclkit.cli.options import (
     lock_timeout_option,
     option,
     replay_options,
-    settings_options,
 )
 from aclkit.cli.output import tell, write_lines
 from aclkit.cli.principal_options import builder_of, principal_options
 from aclkit.cli.report import alert_options, telling_failures, webhook_of
 from aclkit.cli.session import command_session
+from aclkit.cli.settings_options import given_settings, settings_options
 from aclkit.errors import UsageError
 from aclkit.model.broker_settings import resolve
 from aclkit.nightly.night import NightlyOptions, NightlyResult, run_nightly
@@ -125,7 +125,7 @@ def _night(
     """Do one night: the lock first, then a live cluster is asked, then Spark is started."""
     warehouse = context.require_warehouse()
     intake = log.intake_of(chosen)
-    given = decide.given_settings(chosen)
+    given = given_settings(chosen)
     builder = builder_of(chosen)
     with hold(warehouse, lock_timeout) as held:
         intake = ask_live(intake)

@@ -12,7 +12,6 @@ from typing import Any, TypeVar
 import click
 
 from aclkit.errors import UsageError
-from aclkit.model.semantics import PRESETS
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -76,6 +75,22 @@ def parse_time(text: str) -> datetime:
         ) from None
 
 
+def parse_moment(text: str) -> int | datetime:
+    """Read an offset of the log or a time.
+
+    Raises:
+        UsageError: it is neither.
+    """
+    if text.isascii() and text.isdigit() and len(text) <= _DIGITS:
+        return int(text)
+    try:
+        return parse_time(text)
+    except UsageError as error:
+        raise UsageError(f"{error}, or an offset of the log") from None
+
+
+_DIGITS = 19
+
 lock_timeout_option = option(
     "--lock-timeout",
     type=FiniteRange(min=0),
@@ -123,46 +138,6 @@ replay_options = together(
         "--allow-empty",
         is_flag=True,
         help="A listing may have no ACLs: it takes away all that were known.",
-    ),
-)
-
-settings_options = together(
-    option(
-        "--super-users",
-        metavar="'TYPE:NAME;…'",
-        help="super.users of the brokers, separated by ';'.",
-    ),
-    option(
-        "--allow-everyone/--no-allow-everyone",
-        default=None,
-        help="allow.everyone.if.no.acl.found of the brokers.",
-    ),
-    option(
-        "--server-properties",
-        metavar="FILE",
-        help="Read both from a broker's server.properties.",
-    ),
-    option(
-        "--semantics",
-        type=click.Choice([*PRESETS]),
-        default="kip-1042",
-        help="How ACLs are read: with globs, or exactly as today's brokers do.",
-    ),
-    option("--glob-patterns/--no-glob-patterns", default=None, help="Pattern code 5 is a glob."),
-    option(
-        "--identity-globs/--no-identity-globs",
-        default=None,
-        help="Principals and hosts of ACLs may be globs.",
-    ),
-    option(
-        "--deciding-acl",
-        type=click.Choice(["most-specific", "broker"]),
-        help="Which of several matching ACLs is named.",
-    ),
-    option(
-        "--wildcard-defect/--no-wildcard-defect",
-        default=None,
-        help="LITERAL * misses longer names that begin with *.",
     ),
 )
 

@@ -108,15 +108,15 @@ def _close(stream: TextIO) -> None:
 def _render_table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> Iterator[str]:
     cells = [[_cell(value) for value in row] for row in chain([columns], rows)]
     widths = [
-        max((wide for cell in column if (wide := _width(cell)) <= _WIDEST), default=0)
+        max((wide for cell in column if (wide := text_width(cell)) <= _WIDEST), default=0)
         for column in zip(*cells, strict=True)
     ]
     for row in cells:
-        padded = (c + " " * (wide - _width(c)) for c, wide in zip(row, widths, strict=True))
+        padded = (c + " " * (wide - text_width(c)) for c, wide in zip(row, widths, strict=True))
         yield "  ".join(padded).rstrip() + "\n"
 
 
-def _width(cell: str) -> int:
+def text_width(cell: str) -> int:
     """Return how many columns of a terminal a cell takes: a Chinese letter takes two."""
     if cell.isascii():
         return len(cell)

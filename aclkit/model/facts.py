@@ -8,9 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 from datetime import UTC, datetime
-from typing import Any, Final
-
-import pyarrow as pa
+from typing import Final
 
 FACT, RANGE, REJECT, FAILURE = "fact", "range", "reject", "failure"
 """Kinds of source row. A failure says, in ``fact`` and ``reason``, with which error of aclkit's a
@@ -96,32 +94,10 @@ def range_row(source: str, fact: str, start: int, stop: int, epoch: int | None =
 
 _LONG = {"log_offset", "from_offset", "to_offset", "position"}
 
-
-def _arrow_type(name: str) -> pa.DataType:
-    if name in _LONG:
-        return pa.int64()
-    if name == "epoch":
-        return pa.int32()
-    return pa.timestamp("us", tz="UTC") if name == "log_time" else pa.string()
-
-
-ARROW_SCHEMA: Final = pa.schema([(f.name, _arrow_type(f.name)) for f in fields(SourceRow)])
-
 SPARK_DDL: Final = ", ".join(
     f"{name} {'BIGINT' if name in _LONG else 'INT' if name == 'epoch' else 'TIMESTAMP' if name == 'log_time' else 'STRING'}"  # noqa: E501 -- one line per idea
     for name in (f.name for f in fields(SourceRow))
 )
-
-
-def to_record_batch(rows: list[SourceRow]) -> pa.RecordBatch:
-    """Turn rows into one Arrow batch of ``ARROW_SCHEMA``."""
-    names = ARROW_SCHEMA.names
-    columns: list[list[Any]] = [[getattr(row, name) for row in rows] for name in names]
-    arrays = [
-        pa.array(column, type=field.type)
-        for column, field in zip(columns, ARROW_SCHEMA, strict=True)
-    ]
-    return pa.RecordBatch.from_arrays(arrays, schema=ARROW_SCHEMA)
 
 
 def log_time(milliseconds: int) -> datetime:

@@ -95,6 +95,7 @@ def _test(
         AssertionOutcome(
             name=outcome.assertion.name,
             passed=outcome.has_passed,
+            state=outcome.state,
             severity=SEVERITIES[0],
             message=_message(outcome),
             example="; ".join(_words(example, acls) for example in outcome.examples),
@@ -108,6 +109,8 @@ def _message(outcome: Outcome) -> str:
     if outcome.has_passed:
         return f"{asked}, none speaks against it"
     detail = f": {outcome.detail}" if outcome.detail else ""
+    if outcome.state == "unknown":
+        return f"{asked}, none speaks against it{detail}"
     return f"{asked}, violations: {outcome.violations:,}{detail}"
 
 

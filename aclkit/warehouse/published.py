@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -139,6 +139,16 @@ def deciding_run(published: Published, cluster_id: str) -> PublishedRun:
         step = MATERIALIZE_STEP.format(path=published.place)
         raise UsageError(f"no access of cluster {cluster_id} is decided yet; next: {step}")
     return run
+
+
+def notes_on_state(published: Published, run: PublishedRun) -> Iterator[str]:
+    """Yield that the log has gone on since a run, and that the run is incomplete."""
+    head = published.last_run(run.cluster_id).head_offset
+    if head is not None and run.head_offset is not None and head > run.head_offset:
+        step = MATERIALIZE_STEP.format(path=published.place)
+        yield f"the log is at offset {head}, this answer at {run.head_offset}; next: {step}"
+    if run.status != "complete":
+        yield f"run {run.run_number} is {run.status}: {'; '.join(run.notes)}"
 
 
 def run_settings(run: PublishedRun) -> tuple[BrokerSettings, Semantics]:

@@ -6,6 +6,8 @@ from collections.abc import Iterator
 
 import pytest
 
+from aclkit.kafka.acls.text import render_list
+from tests.cli.proving import DENY, OPENS
 from tests.cli.running import KRAFT, NEWEST, SEGMENT, Warehouse
 from tests.untouched import left_alone
 
@@ -27,3 +29,24 @@ def segment_path() -> str:
 @pytest.fixture(scope="session")
 def snapshot_path() -> str:
     return str(KRAFT / NEWEST)
+
+
+@pytest.fixture
+def acl_file(tmp_path):
+    """Write ACLs into a file as kafka-acls prints them."""
+
+    def write(name, *acls):
+        text = "\n".join(render_list(acls))
+        (tmp_path / name).write_text(f"{text}\n" if text else "", encoding="utf-8")
+        return tmp_path / name
+
+    return write
+
+
+@pytest.fixture
+def two_files(acl_file, monkeypatch, tmp_path):
+    """Two listings, the second allows more; by relative paths, so that output is the same."""
+    acl_file("before.txt", DENY)
+    acl_file("after.txt", DENY, OPENS)
+    monkeypatch.chdir(tmp_path)
+    return "before.txt", "after.txt"

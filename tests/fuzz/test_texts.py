@@ -11,8 +11,9 @@ import pytest
 
 from aclkit.errors import DataError
 from aclkit.model import facts as rows
-from aclkit.model.facts import SourceRow, to_record_batch
+from aclkit.model.facts import SourceRow
 from aclkit.pipeline.sources.acls_list import read_acls_list
+from aclkit.pipeline.sources.arrow import to_record_batch
 from aclkit.pipeline.sources.dump_log import read_dump_log
 from aclkit.pipeline.sources.records import read_records
 from tests.cli.dump_text import read_dump

@@ -11,6 +11,7 @@ from aclkit.audit.reports.data import NightlySummary
 from aclkit.model.findings import NEVER, Finding
 from aclkit.nightly.policies import Policies, conclude
 from aclkit.questions.assertions.parse import parse_assertions
+from aclkit.rules.names.budget import Budget
 from aclkit.warehouse.published import open_warehouse
 from tests.questions.query import small_warehouse as small
 
@@ -100,6 +101,19 @@ def test_a_failed_assertion_fails_a_night_whatever_the_severity(tmp_path, text, 
             "User:alice from 10.0.0.1: READ topic:payments is ALLOWED (MatchingAcl, "
             f"{small.ACLS[0]})"
         )
+
+
+def test_an_assertion_that_is_not_proven_fails_a_night_as_unknown(tmp_path, monkeypatch):
+    small.build(tmp_path)
+    monkeypatch.setattr("aclkit.questions.assertions.check.Budget", lambda: Budget(per_question=2))
+    policies = Policies(today=TODAY, fail_on=NEVER, assertions=parse_assertions(HOLDS, "a.toml"))
+    summary = conclude(night(), 0, policies, open_warehouse(str(tmp_path)))
+    (tested,) = summary.assertions
+    assert (summary.exit_code, tested.passed, tested.state) == (1, False, "unknown")
+    assert tested.message == (
+        "never, 1 looked at, none speaks against it: for names to come: unknown: "
+        "one question took 2 states: --budget allows more"
+    )
 
 
 def test_without_assertions_none_are_shown(tmp_path):

@@ -30,6 +30,7 @@ from aclkit.audit.reports.words import (
     broken_assertions,
     iso,
     missing_answers,
+    unknown_assertions,
     verdict,
 )
 from aclkit.errors import AclkitError
@@ -80,6 +81,7 @@ def is_alarming(summary: NightlySummary, least: str) -> bool:
     return bool(
         any(is_alarming_finding(f, states.get(f.fingerprint), severe) for f in summary.findings)
         or broken_assertions(summary)
+        or unknown_assertions(summary)
         or missing_answers(summary)
         or summary.status != COMPLETE
         or (summary.exit_code or 0) > 1
@@ -93,12 +95,13 @@ def alert_of(summary: NightlySummary) -> Alert:
     found.sort(key=lambda f: not is_alarming_finding(f, states.get(f.fingerprint), SEVERITIES))
     worst = found[:MOST_FINDINGS]
     more = len(summary.findings) - len(worst)
-    broken = broken_assertions(summary)
+    broken, unknown = broken_assertions(summary), unknown_assertions(summary)
     return Alert(
         title=_title(summary.cluster_id),
         text=verdict(summary),
         lines=(
             *(f"broken assertion: {name}" for name in broken[:MOST_FINDINGS]),
+            *(f"unknown assertion: {name}" for name in unknown[:MOST_FINDINGS]),
             *(_line(finding, states.get(finding.fingerprint)) for finding in worst),
             *([f"… and {more:,} more findings"] if more else ()),
         ),
@@ -112,6 +115,7 @@ def alert_of(summary: NightlySummary) -> Alert:
             "states": None if summary.judged is None else count_states(summary.judged),
             "worst": [_finding(finding, states.get(finding.fingerprint)) for finding in worst],
             "broken_assertions": broken,
+            "unknown_assertions": unknown,
             "access_changes": summary.access_changes,
             "answers_missing": missing_answers(summary),
         },

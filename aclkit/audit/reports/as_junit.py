@@ -107,7 +107,8 @@ def _assertion(outcome: AssertionOutcome) -> str:
         return _case("assertion", outcome.name, "")
     body = f"{outcome.message}\n{outcome.example}".rstrip()
     message = _attribute(outcome.message)
-    failure = f'<failure message={message} type="assertion">{_text(body)}</failure>'
+    kind = "assertion-unknown" if outcome.is_unknown else "assertion"
+    failure = f'<failure message={message} type="{kind}">{_text(body)}</failure>'
     return _case("assertion", outcome.name, failure)
 
 

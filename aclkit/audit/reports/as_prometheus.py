@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from aclkit.audit.reports.data import RunReport
 from aclkit.audit.reports.states import count_severities, count_states
-from aclkit.audit.reports.words import COMPLETE
+from aclkit.audit.reports.words import COMPLETE, broken_assertions, unknown_assertions
 
 
 class Metric(NamedTuple):
@@ -46,8 +46,9 @@ def metrics(report: RunReport) -> Iterator[Metric]:
         tuple(_labelled("direction", moved)),
     )
     if summary.assertions is not None:
-        held = sum(tested.passed for tested in summary.assertions)
-        outcomes = {"holds": held, "broken": len(summary.assertions) - held}
+        broken, unknown = len(broken_assertions(summary)), len(unknown_assertions(summary))
+        held = len(summary.assertions) - broken - unknown
+        outcomes = {"holds": held, "broken": broken, "unknown": unknown}
         yield Metric("assertions", "Assertions of the team.", tuple(_labelled("state", outcomes)))
 
 

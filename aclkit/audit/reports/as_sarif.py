@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any, Final
 
 from aclkit.audit.findings.baseline import Judged, Known
 from aclkit.audit.findings.registry import KINDS
 from aclkit.audit.reports.data import AssertionOutcome, RunReport
+from aclkit.audit.reports.sarif_parts import driver_of, notes_of, place_of, rule_of, sarif
 from aclkit.audit.reports.states import fixed, listed
 from aclkit.audit.reports.words import COMPLETE, iso
 from aclkit.model.findings import SEVERITIES, Finding
 
-SCHEMA: Final = "https://json.schemastore.org/sarif-2.1.0.json"
 ASSERTION: Final = "assertion"
 """The rule of a broken assertion."""
 
@@ -48,7 +47,7 @@ def render_sarif(report: RunReport) -> str:
             *(_broken(tested, place[ASSERTION]) for tested in broken),
         ],
     }
-    return json.dumps({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2) + "\n"
+    return sarif(run)
 
 
 def _invocation(report: RunReport) -> dict[str, Any]:
@@ -57,39 +56,26 @@ def _invocation(report: RunReport) -> dict[str, Any]:
         "executionSuccessful": summary.status == COMPLETE,
         "startTimeUtc": iso(summary.started_at),
         "endTimeUtc": iso(report.finished_at),
-        "toolExecutionNotifications": [
-            {"level": "note", "message": {"text": note}} for note in summary.notes
-        ],
+        "toolExecutionNotifications": notes_of(summary.notes),
     }
 
 
 def _driver(report: RunReport, rules: list[str], findings: list[Finding]) -> dict[str, Any]:
     """Describe the rules; a kind's level is that of its worst finding, which comes first."""
     first = {finding.finding: finding for finding in reversed(findings)}
-    return {
-        "name": "aclkit",
-        "version": report.version,
-        "rules": [_rule(rule, first.get(rule)) for rule in rules],
-    }
+    return driver_of(report.version, [_rule(name, first.get(name)) for name in rules])
 
 
-def _rule(rule: str, worst: Finding | None) -> dict[str, Any]:
-    kind = KINDS.get(rule)
-    if rule == ASSERTION:
+def _rule(name: str, worst: Finding | None) -> dict[str, Any]:
+    kind = KINDS.get(name)
+    if name == ASSERTION:
         meaning, fix = "A policy of the team does not hold.", "Mend what breaks it."
     elif kind is not None:
         meaning, fix = kind.meaning, kind.fix
     else:
-        meaning, fix = (worst.message, worst.fix) if worst else (rule, rule)
+        meaning, fix = (worst.message, worst.fix) if worst else (name, name)
     severity = worst.severity if worst else kind.severity if kind else SEVERITIES[0]
-    level = _LEVELS.get(severity, _LEVELS[SEVERITIES[0]])
-    return {
-        "id": rule,
-        "shortDescription": {"text": rule.replace("-", " ")},
-        "fullDescription": {"text": meaning},
-        "help": {"text": fix},
-        "defaultConfiguration": {"level": level},
-    }
+    return rule_of(name, meaning, fix, _LEVELS.get(severity, _LEVELS[SEVERITIES[0]]))
 
 
 def _result(finding: Finding, state: Judged | None, rule: int) -> dict[str, Any]:
@@ -99,7 +85,7 @@ def _result(finding: Finding, state: Judged | None, rule: int) -> dict[str, Any]
         "level": _LEVELS[finding.severity],
         "kind": "fail",
         "message": {"text": f"{finding.message} {finding.fix}"},
-        "locations": [_place(finding.subject)],
+        "locations": [place_of(finding.subject)],
         "partialFingerprints": {"aclkit/v1": finding.fingerprint},
         "properties": {
             "severity": finding.severity,
@@ -133,7 +119,7 @@ def _fixed(known: Known, rule: int) -> dict[str, Any]:
         "level": "none",
         "kind": "pass",
         "message": {"text": f"Fixed: {known.finding} of {known.subject}"},
-        "locations": [_place(known.subject)],
+        "locations": [place_of(known.subject)],
         "partialFingerprints": {"aclkit/v1": known.fingerprint},
         "baselineState": "absent",
         "suppressions": [],
@@ -148,10 +134,7 @@ def _broken(tested: AssertionOutcome, rule: int) -> dict[str, Any]:
         "level": _LEVELS[tested.severity],
         "kind": "fail",
         "message": {"text": f"{tested.message}{example}"},
-        "locations": [_place(tested.name)],
+        "locations": [place_of(tested.name)],
         "partialFingerprints": {"aclkit/v1": f"assertion:{tested.name}"},
+        "properties": {"state": "unknown" if tested.is_unknown else "failed"},
     }
-
-
-def _place(name: str) -> dict[str, Any]:
-    return {"logicalLocations": [{"fullyQualifiedName": name, "kind": "resource"}]}

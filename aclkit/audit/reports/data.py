@@ -58,6 +58,7 @@ class AssertionOutcome:
     Attributes:
         name: what the team calls it.
         passed: whether it holds.
+        state: ``passed``, ``failed``, or ``unknown``: it was not proven for names to come.
         severity: how bad it is if it does not.
         message: one plain sentence.
         example: a concrete access that breaks it; empty where none does.
@@ -68,6 +69,12 @@ class AssertionOutcome:
     severity: str
     message: str
     example: str = ""
+    state: str = ""
+
+    @property
+    def is_unknown(self) -> bool:
+        """Whether nobody knows if it holds; the night fails all the same."""
+        return self.state == "unknown"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

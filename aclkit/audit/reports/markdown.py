@@ -16,6 +16,7 @@ from aclkit.audit.reports.words import (
     cause_words,
     missing_answers,
     thousands,
+    unknown_assertions,
     utc,
     verdict,
 )
@@ -65,6 +66,11 @@ def _tasks(summary: NightlySummary) -> Iterator[str]:
         yield r"- Look into the table acl\_reject: rows of the sources could not be used."
     for name in broken_assertions(summary):
         yield f"- Mend what breaks the assertion {escape_markdown(name)}."
+    for name in unknown_assertions(summary):
+        yield (
+            f"- Find out whether the assertion {escape_markdown(name)} holds: "
+            "aclkit assert with a larger --budget."
+        )
     late = sum(item.is_expired for item in summary.judged or ())
     if late:
         yield f"- Fix, or answer anew for, {thousands(late)} findings whose mutes have run out."
@@ -153,7 +159,8 @@ def _assertions(assertions: Sequence[AssertionOutcome] | None) -> Iterator[list[
 
 
 def _assertion(tested: AssertionOutcome) -> str:
-    said = f"{'holds' if tested.passed else 'BROKEN'}: {escape_markdown(tested.message)}"
+    state = "holds" if tested.passed else "UNKNOWN" if tested.is_unknown else "BROKEN"
+    said = f"{state}: {escape_markdown(tested.message)}"
     example = f"\n  - *Example:* {escape_markdown(tested.example)}" if tested.example else ""
     return f"- {escape_markdown(tested.name)} {said}{example}"
 

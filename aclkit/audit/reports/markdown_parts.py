@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from itertools import islice
 from typing import Final
 
 from aclkit.model.visible import visible
@@ -13,6 +14,9 @@ _LIST_MARK: Final = re.compile(r"^(\d*)([-+=.)])")
 """What would open a list or underline a heading at the start of a line."""
 _OUTER_SPACE: Final = re.compile(r"^ | $")
 _ENTITIES: Final = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
+
+MOST_LINES: Final = 50
+"""So many lines of a kind are shown; the rest is counted. A comment has a largest size."""
 
 
 def document(blocks: Iterable[Sequence[str]]) -> str:
@@ -27,6 +31,19 @@ def table(
     rule = "".join("---:|" if column in right else "---|" for column in columns)
     head, *lines = (f"| {' | '.join(cells)} |" for cells in (columns, *rows))
     return [head, f"|{rule}", *lines]
+
+
+def bounded_table(
+    columns: Sequence[str], rows: Iterable[Sequence[object]], number: int
+) -> Iterator[list[str]]:
+    """Yield the first of a number of rows as a table, and how many more there are."""
+    cells = (
+        (f"{v:,}" if isinstance(v, int) else escape_markdown(str(v)) for v in row)
+        for row in islice(rows, MOST_LINES)
+    )
+    yield table(columns, cells)
+    if number > MOST_LINES:
+        yield [f"… and {number - MOST_LINES:,} more lines; `--format csv` prints them all"]
 
 
 def escape_markdown(text: str) -> str:

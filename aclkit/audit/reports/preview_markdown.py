@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice
+from collections.abc import Iterator, Sequence
 from typing import Final
 
-from aclkit.audit.reports.markdown_parts import document, escape_markdown, table
+from aclkit.audit.reports.markdown_parts import bounded_table, document, escape_markdown
 from aclkit.questions.preview.access_change import KINDS
 from aclkit.questions.preview.effect import Count
 from aclkit.questions.preview.preview import Preview
@@ -19,10 +18,6 @@ from aclkit.questions.preview.words import (
 )
 from aclkit.questions.query.words import acl_words
 from aclkit.rules.decide.rules import ALLOWED, DENIED
-
-MOST_LINES: Final = 50
-"""So many lines of a kind are shown; the rest is counted. A comment has a largest size."""
-
 
 _COLUMNS: Final = (
     "principal", "host", "operation", "resource", "decided before by", "and after by",
@@ -50,14 +45,16 @@ def render_topics(topics: Sequence[TopicToCome], hosts: Sequence[str]) -> str:
         counts = f"{topic.count(ALLOWED):,} allowed, {topic.count(DENIED):,} denied{known}"
         blocks.append([f"### {escape_markdown(str(topic.topic))}: {counts}"])
         acls = [[acl_words(acl)] for acl in topic.governed_by]
-        blocks += _table(["governed by"], acls, len(acls)) if acls else [["No ACL reaches it."]]
+        blocks += (
+            bounded_table(["governed by"], acls, len(acls)) if acls else [["No ACL reaches it."]]
+        )
         allowed = [
             (a.principal, few_hosts(a.hosts, hosts), a.operation, a.verdict.rule)
             for a in topic.accesses
             if a.verdict.decision == ALLOWED
         ]
         if allowed:
-            blocks += _table(["principal", "host", "may", "by rule"], allowed, len(allowed))
+            blocks += bounded_table(["principal", "host", "may", "by rule"], allowed, len(allowed))
     return document(blocks)
 
 
@@ -71,23 +68,12 @@ def _differences(preview: Preview) -> Iterator[list[str]]:
     for kind in KINDS:
         if number := preview.effect.count(kind):
             yield [f"### {kind} ({number:,})"]
-            yield from _table(_COLUMNS, line_rows(preview, kind), preview.effect.count_lines(kind))
+            yield from bounded_table(
+                _COLUMNS, line_rows(preview, kind), preview.effect.count_lines(kind)
+            )
 
 
 def _counts(name: str, counts: Sequence[Count]) -> Iterator[list[str]]:
     if counts:
         yield [f"### By {name}"]
-        yield from _table([name, *KINDS], counts, len(counts))
-
-
-def _table(
-    columns: Sequence[str], rows: Iterable[Sequence[object]], number: int
-) -> Iterator[list[str]]:
-    """Yield the first of a number of rows as a table, and how many more there are."""
-    cells = (
-        (f"{v:,}" if isinstance(v, int) else escape_markdown(str(v)) for v in row)
-        for row in islice(rows, MOST_LINES)
-    )
-    yield table(columns, cells)
-    if number > MOST_LINES:
-        yield [f"… and {number - MOST_LINES:,} more lines; `--format csv` prints them all"]
+        yield from bounded_table([name, *KINDS], counts, len(counts))

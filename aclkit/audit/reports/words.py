@@ -31,6 +31,11 @@ def verdict(summary: NightlySummary) -> str:
     broken = len(broken_assertions(summary))
     if broken:
         results.insert(0, f"{thousands(broken)} broken assertions")
+    unknown = len(unknown_assertions(summary))
+    if unknown:
+        results.insert(
+            0, f"{thousands(unknown)} assertions of which it is unknown whether they hold"
+        )
     undecided = missing_answers(summary)
     if undecided:
         results.insert(0, f"{thousands(undecided)} of the expected answers are missing")
@@ -48,6 +53,7 @@ def needs_a_person(summary: NightlySummary) -> bool:
         or summary.status != COMPLETE
         or (summary.exit_code or 0) > 1
         or broken_assertions(summary)
+        or unknown_assertions(summary)
     )
 
 
@@ -58,7 +64,13 @@ def missing_answers(summary: NightlySummary) -> int:
 
 def broken_assertions(summary: NightlySummary) -> list[str]:
     """Return the names of the policies that do not hold."""
-    return [tested.name for tested in summary.assertions or () if not tested.passed]
+    tested = summary.assertions or ()
+    return [each.name for each in tested if not each.passed and not each.is_unknown]
+
+
+def unknown_assertions(summary: NightlySummary) -> list[str]:
+    """Return the names of the policies of which nobody knows whether they hold."""
+    return [tested.name for tested in summary.assertions or () if tested.is_unknown]
 
 
 def cause_words(change: ReportedChange, most: int) -> str:

@@ -14,7 +14,7 @@ from aclkit.model.principal import split_principal
 from aclkit.model.semantics import Semantics
 from aclkit.rules.names.aim import Sort
 from aclkit.rules.names.budget import STATES_OF_A_QUESTION
-from aclkit.rules.names.domain import HOSTS, Domain, beginning_with, domain_of
+from aclkit.rules.names.domain import HOSTS, USERS, Domain, domain_of
 from aclkit.rules.names.question import Question
 from aclkit.rules.names.symbols import Symbols, of_host, of_pattern, of_principal
 from aclkit.rules.patterns.match import is_any_host, matches_every_name, principal_matches
@@ -42,7 +42,7 @@ def principal_witness(texts: Iterable[str], taken: Iterable[str], semantics: Sem
     ]
     names = {split[1] for name in taken if (split := split_principal(name))}
     singling += [tuple(f"{_USER}{name}") for name in names]
-    return _find([], singling, beginning_with(_USER), [f"{_USER}{_PLAIN}"])
+    return _find([], singling, USERS, [f"{_USER}{_PLAIN}"])
 
 
 def host_witness(texts: Iterable[str], taken: Iterable[str], semantics: Semantics) -> Witness:

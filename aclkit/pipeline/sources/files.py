@@ -2,6 +2,8 @@
 
 A URI may hold credentials (``s3://KEY:SECRET@bucket``, ``abfs://…?client_secret=…``), and paths are
 kept in tables and said in messages: there only what ``shown`` returns may stand.
+
+pyarrow is imported where it is needed: a plain file of this machine is read without it.
 """
 
 from __future__ import annotations
@@ -9,14 +11,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import BinaryIO, Final, cast
-
-import pyarrow as pa
-from pyarrow import fs
+from typing import TYPE_CHECKING, BinaryIO, Final, cast
 
 from aclkit.errors import GoneError, SurroundingsError, UsageError
 from aclkit.runtime import user_file
 from aclkit.runtime.uri import is_uri, secrets_of, split_query
+
+if TYPE_CHECKING:
+    from pyarrow import fs
 
 _MASK: Final = "***"
 _PACKINGS: Final = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd", ".lz4": "lz4"}
@@ -44,6 +46,8 @@ def require_file(path: str) -> None:
         UsageError: there is none, it is something else, or no filesystem is known for the URI.
         SurroundingsError: it cannot be looked at.
     """
+    from pyarrow import fs
+
     found = _info(path).type
     if found == fs.FileType.NotFound:
         raise UsageError(f"{shown(path)}: there is no such file")
@@ -59,6 +63,8 @@ def is_directory(path: str) -> bool:
         UsageError: there is nothing at the path, or no filesystem is known for the URI.
         SurroundingsError: it cannot be looked at.
     """
+    from pyarrow import fs
+
     info = _info(path)
     if info.type == fs.FileType.NotFound:
         raise UsageError(f"{shown(path)}: there is no such file or directory")
@@ -91,9 +97,12 @@ def read_user_file(path: str, most: int) -> bytes:
             filesystem is known for the URI.
         SurroundingsError: it cannot be read.
     """
+    _require_text(path)
+    if not is_uri(path):
+        return user_file.read_file(path, most)
     filesystem, inner = _open(path)
-    if isinstance(filesystem, fs.LocalFileSystem):
-        return user_file.read_file(inner if is_uri(path) else path, most)
+    if _is_local(filesystem):
+        return user_file.read_file(inner, most)
     require_file(path)
     with open_stream(path) as stream:
         data = stream.read(most + 1)
@@ -111,6 +120,8 @@ def unpack(data: bytes, path: str, most: int) -> bytes:
     packing = _PACKINGS.get(Path(base_name(path)).suffix)
     if packing is None:
         return data
+    import pyarrow as pa
+
     try:
         with pa.CompressedInputStream(pa.BufferReader(data), packing) as stream:
             unpacked = bytes(stream.read(most + 1))
@@ -141,6 +152,8 @@ def list_files(path: str) -> list[str]:
     Raises:
         SurroundingsError: it cannot be listed.
     """
+    from pyarrow import fs
+
     filesystem, inner = _open(path)
     with _reporting(path, "listed"):
         infos = filesystem.get_file_info(fs.FileSelector(inner, recursive=True))
@@ -154,6 +167,8 @@ def list_names(path: str) -> set[str]:
     Raises:
         SurroundingsError: it cannot be listed.
     """
+    from pyarrow import fs
+
     filesystem, inner = _open(path)
     with _reporting(path, "listed"):
         return {info.base_name for info in filesystem.get_file_info(fs.FileSelector(inner))}
@@ -189,8 +204,10 @@ def parent(path: str) -> str:
 
 def _open(path: str) -> tuple[fs.FileSystem, str]:
     """Return the filesystem of a path and the path within it."""
-    if "\0" in path or path != path.encode(errors="replace").decode():
-        raise UsageError(f"expected a path or URI in UTF-8, found {shown(path)!a}")
+    import pyarrow as pa
+    from pyarrow import fs
+
+    _require_text(path)
     if not is_uri(path):
         return fs.LocalFileSystem(), Path(path).resolve().as_posix()
     try:
@@ -199,6 +216,17 @@ def _open(path: str) -> tuple[fs.FileSystem, str]:
         reason = _without_secrets(str(error), path)
         raise UsageError(f"{shown(path)}: cannot be opened: {reason}") from None
     return filesystem, inner
+
+
+def _require_text(path: str) -> None:
+    if "\0" in path or path != path.encode(errors="replace").decode():
+        raise UsageError(f"expected a path or URI in UTF-8, found {shown(path)!a}")
+
+
+def _is_local(filesystem: fs.FileSystem) -> bool:
+    from pyarrow import fs
+
+    return isinstance(filesystem, fs.LocalFileSystem)
 
 
 def _info(path: str) -> fs.FileInfo:
@@ -219,7 +247,9 @@ def _reporting(path: str, what: str) -> Iterator[None]:
 
 def _refuse_endless(path: str) -> None:
     """Refuse what could be waited for without end; there is none of it but on this machine."""
-    if isinstance(_open(path)[0], fs.LocalFileSystem) and _info(path).type == fs.FileType.Unknown:
+    from pyarrow import fs
+
+    if _is_local(_open(path)[0]) and _info(path).type == fs.FileType.Unknown:
         raise UsageError(f"{shown(path)}: expected a file, found a pipe, a socket or a device")
 
 

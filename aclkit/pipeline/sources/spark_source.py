@@ -16,7 +16,8 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 
 from aclkit.errors import AclkitError
-from aclkit.model.facts import FAILURE, SPARK_DDL, SourceRow, to_record_batch
+from aclkit.model.facts import FAILURE, SPARK_DDL, SourceRow
+from aclkit.pipeline.sources.arrow import to_record_batch
 from aclkit.pipeline.sources.readers import WorkItem, read_item
 
 

@@ -1,125 +1,132 @@
-"""An assertion and ACLs → principals, hosts and resources of no inventory that it means. Pure.
+"""What came out of the inventory, and the ACLs → the same, with what is proven for every name.
 
-They are what the assertion or an ACL names letter by letter, and for each pattern of the assertion
-names that stand for those to come, see ``stand_ins``.
+An inventory's attributes choose names, so these are taken in place of the attributes: what may
+come has none.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
-from functools import partial
-from typing import Final
+from collections.abc import Sequence
+from dataclasses import replace
 
-from aclkit.model.operation import OPERATIONS_OF_TYPE
+from aclkit.model.acl import ANY_OTHER, ANY_OTHER_PRINCIPAL, Request
 from aclkit.model.resource import Resource
 from aclkit.questions.assertions.match import (
+    hosts_said,
     means_host,
     means_principal,
     means_resource,
-    symbols_of,
+    principals_said,
+    resources_said,
 )
-from aclkit.questions.assertions.model import Assertion, Pattern, ResourcePattern, What, Who
-from aclkit.questions.assertions.stand_ins import Dimension, Ground, StandIn
-from aclkit.questions.preview.overlap import Symbols, overlap
-from aclkit.rules.patterns.cover import ANY_RUN
-from aclkit.rules.patterns.match import GLOB, LITERAL
+from aclkit.questions.assertions.model import (
+    FAILS,
+    UNKNOWN,
+    Assertion,
+    Example,
+    Outcome,
+    Pattern,
+    ResourcePattern,
+    What,
+    Who,
+)
+from aclkit.questions.assertions.proof import prove
+from aclkit.questions.assertions.world import World
+from aclkit.rules.decide.confirm import Decider
+from aclkit.rules.names.budget import Budget
+from aclkit.rules.patterns.match import LITERAL
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Beyond:
-    """Names of no inventory.
-
-    Attributes:
-        principals: who.
-        hosts: from where.
-        resources: on what.
-        endless: those of the principals that stand for any number of them.
-    """
-
-    principals: tuple[str, ...]
-    hosts: tuple[str, ...]
-    resources: tuple[Resource, ...]
-    endless: frozenset[str]
-
-
-def find_beyond(assertion: Assertion, ground: Ground) -> Beyond:
-    """Find the names beyond an inventory that an assertion is about.
-
-    Of one that is about the inventory only, they are those that it says letter by letter.
-    """
-    who, is_narrow = assertion.who, assertion.inventory_only
-    principals = dict(_principals(who, ground.principals, is_narrow=is_narrow))
-    hosts: dict[str, None] = {}
-    resources: dict[Resource, None] = {}
-    for what in assertion.duties:
-        hosts |= dict.fromkeys(_hosts(what, ground.hosts, is_narrow=is_narrow))
-        resources |= dict.fromkeys(_resources(what, ground, is_narrow=is_narrow))
-    return Beyond(
-        principals=tuple(principals),
-        hosts=tuple(hosts),
-        resources=tuple(resources),
-        endless=frozenset(name for name, is_endless in principals.items() if is_endless),
+def prove_beyond(world: World, counted: Outcome, budget: Budget) -> Outcome:
+    """Prove an assertion for every name; what the inventory shows already is not shown twice."""
+    assertion = _without_attributes(world, counted.assertion)
+    proof = prove(assertion, world.rules, budget)
+    found = replace(counted, proof=proof.verdict)
+    if proof.verdict == UNKNOWN:
+        return replace(found, detail=_and(counted.detail, "unknown", proof.detail))
+    if proof.verdict != FAILS or proof.request is None:
+        return found
+    requests = proof.members if assertion.kind == "separate" else (proof.request,)
+    decider = Decider.of(world.rules)
+    if counted.violations and all(_is_told(world, assertion, decider, r) for r in requests):
+        return found
+    return replace(
+        found,
+        examples=(*counted.examples, *_examples(world, decider, requests)),
+        detail=_and(counted.detail, "", proof.detail),
     )
 
 
-_EVERYTHING: Final = Pattern(GLOB, "*")
-_ALL_RESOURCES: Final = tuple(ResourcePattern(kind, _EVERYTHING) for kind in OPERATIONS_OF_TYPE)
-_WITH_COLON: Final = (ANY_RUN, ":", ANY_RUN)
+def _and(counted: str | None, state: str, detail: str | None) -> str:
+    said = ": ".join(each for each in ("for names to come", state, detail) if each)
+    return f"{counted}, and {said}" if counted else said
 
 
-def _principals(who: Who, known: Dimension, *, is_narrow: bool) -> Iterator[StandIn]:
-    # ``only`` is about everybody else, and about those who are taken from its exceptions.
-    patterns = (_EVERYTHING, *who.but) if who.is_inverted else who.names or (_EVERYTHING,)
-    return _names(
-        patterns,
-        known,
-        partial(means_principal, who, is_super_user=False),
-        is_narrow=is_narrow,
-        symbols=_principal_symbols,
-    )
-
-
-def _principal_symbols(pattern: Pattern) -> Symbols | None:
-    """Leave only principals of what a pattern means: they have a colon."""
-    mine = symbols_of(pattern)
-    return mine if ":" in mine else overlap(mine, _WITH_COLON)
-
-
-def _hosts(what: What, known: Dimension, *, is_narrow: bool) -> Iterator[str]:
-    found = _names(
-        what.hosts or (_EVERYTHING,), known, partial(means_host, what), is_narrow=is_narrow
-    )
-    return (host for host, _ in found)
-
-
-def _resources(what: What, ground: Ground, *, is_narrow: bool) -> Iterator[Resource]:
-    for pattern in what.names or _ALL_RESOURCES:
-        of_type = partial(Resource, pattern.resource_type)
-        found = _names(
-            [pattern.name],
-            ground.resources[pattern.resource_type],
-            partial(_is_meant, what, of_type),
-            is_narrow=is_narrow,
+def _examples(world: World, decider: Decider, requests: Sequence[Request]) -> list[Example]:
+    rulings = [decider.index.decide(request, world.settings) for request in requests]
+    return [
+        Example(
+            principal=request.principal,
+            host=request.host,
+            operation=request.operation,
+            resource=request.resource,
+            decision=ruling.decision,
+            rule=ruling.rule,
+            acl_id=ruling.acl_id,
+            in_inventory=request.principal in world.principals
+            and request.host in world.hosts
+            and request.resource in world.resources,
         )
-        yield from (of_type(name) for name, _ in found)
+        for request, ruling in zip(requests, rulings, strict=True)
+    ]
 
 
-def _is_meant(what: What, of_type: Callable[[str], Resource], name: str) -> bool:
-    return means_resource(what, of_type(name))
+def _is_told(world: World, assertion: Assertion, decider: Decider, request: Request) -> bool:
+    """Whether what was counted shows the same: itself, or any other in its place."""
+    said = (resource for what in assertion.duties for resource in resources_said(what))
+    principals = {*world.principals, *principals_said(assertion.who)}
+    resources = {*world.resources, *said}
+    principal = request.principal if request.principal in principals else ANY_OTHER_PRINCIPAL
+    any_other = Resource(request.resource_type, ANY_OTHER)
+    resource = request.resource if request.resource in resources else any_other
+    if principal not in principals or resource not in resources:
+        return False
+    is_super = principal in world.settings.super_users
+    asked = (
+        Request.of(principal, host, request.operation, resource)
+        for what in assertion.duties
+        for host in (*world.hosts, *hosts_said(what))
+        if means_host(what, host) and means_resource(what, resource)
+    )
+    return means_principal(assertion.who, principal, is_super_user=is_super) and any(
+        decider.index.decide(each, world.settings).decision == assertion.bad_decision
+        for each in asked
+    )
 
 
-def _names(
-    patterns: Iterable[Pattern],
-    known: Dimension,
-    is_meant: Callable[[str], bool],
-    *,
-    is_narrow: bool,
-    symbols: Callable[[Pattern], Symbols | None] = symbols_of,
-) -> Iterator[StandIn]:
-    for pattern in patterns:
-        if pattern.pattern_type == LITERAL:
-            if pattern.text not in known.taken and is_meant(pattern.text):
-                yield StandIn(pattern.text, is_endless=False)
-        elif not is_narrow and (mine := symbols(pattern)):
-            yield from known.within(mine, is_meant)
+def _without_attributes(world: World, assertion: Assertion) -> Assertion:
+    """Name the principals and resources that an assertion chooses by attributes."""
+    return replace(
+        assertion,
+        who=_who(world, assertion.who) if assertion.who.attributes else assertion.who,
+        duties=tuple(_what(world, each) if each.attributes else each for each in assertion.duties),
+    )
+
+
+def _who(world: World, who: Who) -> Who:
+    named = replace(who, is_inverted=False)
+    names = (
+        Pattern(LITERAL, name)
+        for name, known in world.principals.items()
+        if means_principal(named, name, is_super_user=False, attributes=known)
+    )
+    return replace(who, names=tuple(names), but=(), attributes={})
+
+
+def _what(world: World, what: What) -> What:
+    names = (
+        ResourcePattern(resource.resource_type, Pattern(LITERAL, resource.resource_name))
+        for resource, known in world.resources.items()
+        if means_resource(what, resource, known)
+    )
+    return replace(what, names=tuple(names), but=(), attributes={})

@@ -1,106 +1,63 @@
-"""A published run and assertions → what came out of each, without a JVM."""
+"""A published run and assertions → what came out of each, without a JVM.
+
+What the inventory holds is counted in the tables, and with it the names that an assertion says
+letter by letter. What may come beside these is proven, see ``beyond``.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Generic, NamedTuple, TypeVar
 
 import duckdb
 
-from aclkit.model.acl import ANY_OTHER, ANY_OTHER_PRINCIPAL, Acl
+from aclkit.model.acl import ANY_OTHER, Acl
 from aclkit.model.operation import coverage
 from aclkit.model.resource import Resource
-from aclkit.model.semantics import BROKER, BrokerSettings, Semantics
-from aclkit.questions.assertions.beyond import Beyond, find_beyond
+from aclkit.model.semantics import BROKER
+from aclkit.questions.assertions.beyond import prove_beyond
 from aclkit.questions.assertions.evaluate import Hit, Tallies, judge
 from aclkit.questions.assertions.match import (
+    hosts_said,
     means_host,
     means_principal,
     means_resource,
     operations_on,
+    principals_said,
+    resources_said,
 )
 from aclkit.questions.assertions.model import Assertion, Example, Outcome, What
 from aclkit.questions.assertions.published import DutyQuestion, count_hits, find_ruling
-from aclkit.questions.assertions.stand_ins import Ground
-from aclkit.questions.preview.state import Asked
+from aclkit.questions.assertions.world import World
 from aclkit.questions.query.outside import Verdict, decide_outside
 from aclkit.rules.decide.index import AclIndex
-from aclkit.rules.patterns.identity import index_principals
-from aclkit.rules.patterns.match import host_matches, is_any_host
+from aclkit.rules.names.budget import Budget
 from aclkit.warehouse.alive import acls_alive
 from aclkit.warehouse.job_run import PublishedRun
-from aclkit.warehouse.published import run_settings
-from aclkit.warehouse.sql import fetch
 
 _T = TypeVar("_T")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class World:
-    """What assertions are held against.
-
-    Attributes:
-        connection: see ``duck.connect``.
-        run: the run whose decisions are published.
-        acls: the ACLs by which it decided, by id.
-        settings: the broker's.
-        semantics: how ACLs are read.
-        principals: of the inventory, each with its attributes.
-        hosts: of the inventory.
-        resources: of the inventory, each with its attributes.
-        ground: what the ACLs say, from which names of no inventory are made.
-    """
-
-    connection: duckdb.DuckDBPyConnection
-    run: PublishedRun
-    acls: Mapping[str, Acl]
-    settings: BrokerSettings
-    semantics: Semantics
-    principals: Mapping[str, Mapping[str, str]]
-    hosts: tuple[str, ...]
-    resources: Mapping[Resource, Mapping[str, str]]
-    ground: Ground
-
-    @classmethod
-    def of(cls, connection: duckdb.DuckDBPyConnection, run: PublishedRun) -> World:
-        """Read the inventory and the ACLs."""
-        settings, semantics = run_settings(run)
-        acls = {acl.acl_id: acl for acl in acls_alive(connection, run).values()}
-        principals = {
-            name: attributes or {}
-            for name, attributes in fetch(connection, _PRINCIPALS, [run.cluster_id])
-        }
-        resources = {
-            Resource(kind, name): attributes or {}
-            for kind, name, attributes in fetch(connection, _RESOURCES, [run.cluster_id])
-        }
-        hosts = tuple(name for (name,) in fetch(connection, _HOSTS, [run.cluster_id]))
-        inventory = Asked(principals=tuple(principals), hosts=hosts, resources=tuple(resources))
-        return cls(
-            connection=connection,
-            run=run,
-            acls=acls,
-            settings=settings,
-            semantics=semantics,
-            principals=principals,
-            hosts=hosts,
-            resources=resources,
-            ground=Ground.of(acls.values(), inventory, semantics),
-        )
-
-
 def check(
-    connection: duckdb.DuckDBPyConnection, run: PublishedRun, assertions: Sequence[Assertion]
+    connection: duckdb.DuckDBPyConnection,
+    run: PublishedRun,
+    assertions: Sequence[Assertion],
+    budget: Budget | None = None,
 ) -> list[Outcome]:
     """Hold assertions against the published decisions of a run's cluster.
 
-    What the inventory holds is counted in the tables; what it does not hold, as far as an
-    assertion means it, is decided now by the pure rule over the ACLs of the same offset.
+    What the inventory does not hold is decided now, over the ACLs of the same offset.
+
+    Args:
+        connection: see ``duck.connect``.
+        run: whose decisions are published.
+        assertions: what must hold.
+        budget: what all proofs together may take.
     """
     world = World.of(connection, run)
-    return [_check_one(world, assertion) for assertion in assertions]
+    spent = budget or Budget()
+    return [_check_one(world, assertion, spent) for assertion in assertions]
 
 
 def acl_texts(
@@ -142,30 +99,30 @@ _Unlisted = Mapping[Hit, tuple[str, Verdict]]
 """What speaks against an assertion beyond the inventory: each with a host, and its decision."""
 
 
-def _check_one(world: World, assertion: Assertion) -> Outcome:
+def _check_one(world: World, assertion: Assertion, budget: Budget) -> Outcome:
     tallies: list[Tallies] = []
     sides: list[tuple[DutyQuestion, _Unlisted]] = []
-    beyond = find_beyond(assertion, world.ground)
-    endless = (ANY_OTHER_PRINCIPAL, *beyond.endless)
     checked = 0
     for what in assertion.duties:
-        names = _names(world, beyond, assertion, what)
+        names = _names(world, assertion, what)
         checked += _size(names, what)
         question = _question(world, assertion, what, names)
         hits = dict(_unlisted_hits(world, assertion, what, names))
-        tallies.append(count_hits(world.connection, question, assertion.kind, list(hits), endless))
+        tallies.append(count_hits(world.connection, question, assertion.kind, list(hits)))
         sides.append((question, hits))
     judged = judge(assertion, tallies)
-    return Outcome(
+    examples = tuple(_example(world, hit, *sides[duty]) for duty, hit in judged.hits)
+    counted = Outcome(
         assertion=assertion,
         checked=checked,
         violations=judged.violations,
-        examples=tuple(_example(world, hit, *sides[duty]) for duty, hit in judged.hits),
+        examples=examples,
         detail=judged.detail,
     )
+    return counted if assertion.inventory_only else prove_beyond(world, counted, budget)
 
 
-def _names(world: World, beyond: Beyond, assertion: Assertion, what: What) -> _DutyNames:
+def _names(world: World, assertion: Assertion, what: What) -> _DutyNames:
     """Pick the names that a duty is about."""
     supers = world.settings.super_users
     means_who, is_there = partial(means_principal, assertion.who), partial(means_host, what)
@@ -180,7 +137,11 @@ def _names(world: World, beyond: Beyond, assertion: Assertion, what: What) -> _D
                 for name, known in world.principals.items()
                 if is_old(name) and means_who(name, is_super_user=name in supers, attributes=known)
             ],
-            [name for name in beyond.principals if means_who(name, is_super_user=name in supers)],
+            [
+                name
+                for name in principals_said(assertion.who)
+                if name not in world.principals and means_who(name, is_super_user=name in supers)
+            ],
         ),
         resources=_Named(
             [
@@ -188,9 +149,16 @@ def _names(world: World, beyond: Beyond, assertion: Assertion, what: What) -> _D
                 for resource, known in world.resources.items()
                 if is_old(resource.resource_name) and means_resource(what, resource, known)
             ],
-            [resource for resource in beyond.resources if means_resource(what, resource)],
+            [
+                resource
+                for resource in resources_said(what)
+                if resource not in world.resources and means_resource(what, resource)
+            ],
         ),
-        hosts=_Named(*(list(filter(is_there, hosts)) for hosts in (world.hosts, beyond.hosts))),
+        hosts=_Named(
+            list(filter(is_there, world.hosts)),
+            [host for host in hosts_said(what) if host not in world.hosts],
+        ),
     )
 
 
@@ -216,39 +184,16 @@ def _question(world: World, assertion: Assertion, what: What, names: _DutyNames)
 def _unlisted_hits(
     world: World, assertion: Assertion, what: What, names: _DutyNames
 ) -> Iterator[tuple[Hit, tuple[str, Verdict]]]:
-    """Decide now what the inventory does not hold: a host where the decision is the bad one."""
+    """Decide now what is said but not listed: a host where the decision is the bad one."""
     who, on, where = names
     blocks = [
         _Block(who.unlisted, on.all, where.all),
         _Block(who.listed, on.unlisted, where.all),
-        _faring_otherwise(world, _Block(who.listed, on.listed, where.unlisted), where.listed),
+        _Block(who.listed, on.listed, where.unlisted),
     ]
     for block in blocks:
         if all(block):
             yield from _decide(world, what, assertion.bad_decision, block)
-
-
-def _faring_otherwise(world: World, block: _Block, listed_hosts: Sequence[str]) -> _Block:
-    """Keep what may fare otherwise from hosts of no inventory than from any other host.
-
-    Only ACLs that match such a host and not every host make a difference. Where any other host
-    is not asked about, everything is kept.
-    """
-    if not block.hosts or ANY_OTHER not in listed_hosts:
-        return block
-    semantics = world.semantics
-    acls = [
-        acl
-        for acl in world.acls.values()
-        if not is_any_host(acl.host, semantics)
-        and any(host_matches(acl.host, host, semantics) for host in block.hosts)
-    ]
-    index = AclIndex.of(acls, semantics)
-    people = index_principals({acl.principal for acl in acls}, semantics)
-    return block._replace(
-        principals=[name for name in block.principals if people.matching(name)],
-        resources=[resource for resource in block.resources if index.reaching(*resource)],
-    )
 
 
 def _decide(
@@ -318,11 +263,3 @@ def _example(world: World, hit: Hit, question: DutyQuestion, unlisted: _Unlisted
         acl_id=verdict.acl_id,
         in_inventory=not hit.is_beyond,
     )
-
-
-_PRINCIPALS = "SELECT principal, attributes FROM principal WHERE cluster_id = ? ORDER BY principal"
-_HOSTS = "SELECT host FROM host WHERE cluster_id = ? ORDER BY host"
-_RESOURCES = (
-    "SELECT resource_type, resource_name, attributes FROM resource WHERE cluster_id = ? "
-    "ORDER BY resource_type, resource_name"
-)

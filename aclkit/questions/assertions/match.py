@@ -6,33 +6,33 @@ name, and leaves it out only where it leaves out every name.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
 from typing import Final
 
 from aclkit.model.acl import ANY_OTHER, ANY_OTHER_PRINCIPAL
 from aclkit.model.glob import glob_matches
 from aclkit.model.operation import OPERATIONS_OF_TYPE
 from aclkit.model.resource import Resource
+from aclkit.model.semantics import KIP_1042
 from aclkit.questions.assertions.model import Attributes, Pattern, ResourcePattern, What, Who
-from aclkit.rules.patterns.contain import glob_symbols
-from aclkit.rules.patterns.cover import ANY_RUN, covers
-from aclkit.rules.patterns.match import LITERAL, PREFIXED
+from aclkit.rules.names.budget import Budget
+from aclkit.rules.names.cover import covers
+from aclkit.rules.names.domain import PRINCIPALS
+from aclkit.rules.names.symbols import EVERYTHING, RUN, Symbols, of_pattern
+from aclkit.rules.patterns.match import GLOB, LITERAL, PREFIXED
 
 _NOTHING: Final[Mapping[str, str]] = {}
-_ANY_OTHER: Final = {
-    ANY_OTHER: (ANY_RUN,),
-    ANY_OTHER_PRINCIPAL: (*ANY_OTHER_PRINCIPAL.removesuffix(ANY_OTHER), ANY_RUN),
-}
-"""Symbol → pattern of all the names that it may stand for."""
+_EMPTY_GLOB: Final = Pattern(GLOB, "")
+_ANY_USER: Final = (*ANY_OTHER_PRINCIPAL.removesuffix(ANY_OTHER), RUN)
 
 
-def symbols_of(pattern: Pattern) -> tuple[str, ...]:
-    """Split a pattern into the symbols of ``aclkit.rules.patterns.cover``."""
-    if pattern.pattern_type == LITERAL:
+def symbols_of(pattern: Pattern) -> Symbols:
+    """Write a pattern as symbols; an empty glob is the empty name, unlike that of an ACL."""
+    if pattern.pattern_type == LITERAL or pattern == _EMPTY_GLOB:
         return tuple(pattern.text)
-    if pattern.pattern_type == PREFIXED:
-        return (*pattern.text, ANY_RUN)
-    return glob_symbols(pattern.text)
+    (symbols,) = of_pattern("TOPIC", pattern.pattern_type, pattern.text, KIP_1042)
+    return symbols
 
 
 def matches(pattern: Pattern, name: str) -> bool:
@@ -43,8 +43,10 @@ def matches(pattern: Pattern, name: str) -> bool:
     >>> matches(Pattern("GLOB", "User:*"), "User:<any-other>")
     True
     """
-    if name in _ANY_OTHER:
-        return covers(symbols_of(pattern), _ANY_OTHER[name])
+    if name == ANY_OTHER:
+        return symbols_of(pattern) == EVERYTHING
+    if name == ANY_OTHER_PRINCIPAL:
+        return _means_every_user(pattern)
     if pattern.pattern_type == LITERAL:
         return pattern.text == name
     if pattern.pattern_type == PREFIXED:
@@ -83,6 +85,25 @@ def means_host(what: What, host: str) -> bool:
     return _any_of(what.hosts, host)
 
 
+def principals_said(who: Who) -> Iterator[str]:
+    """Yield the principals that an assertion says letter by letter, each once.
+
+    ``only`` is about everybody else, and about those who are taken from its exceptions.
+    """
+    return _said(who.but if who.is_inverted else who.names or ())
+
+
+def hosts_said(what: What) -> Iterator[str]:
+    """Yield the hosts that an assertion says letter by letter, each once."""
+    return _said(what.hosts or ())
+
+
+def resources_said(what: What) -> Iterator[Resource]:
+    """Yield the resources that an assertion says letter by letter, each once."""
+    said = (p for p in what.names or () if p.name.pattern_type == LITERAL)
+    return iter(dict.fromkeys(Resource(p.resource_type, p.name.text) for p in said))
+
+
 def operations_on(what: What, resource_type: str) -> tuple[str, ...]:
     """Return the operations on a resource type that an assertion is about."""
     known = OPERATIONS_OF_TYPE[resource_type]
@@ -94,6 +115,15 @@ def has_attributes(wanted: Attributes, attributes: Mapping[str, str]) -> bool:
     return all(
         key in attributes and _any_of(patterns, attributes[key]) for key, patterns in wanted.items()
     )
+
+
+def _said(patterns: Iterable[Pattern]) -> Iterator[str]:
+    return iter(dict.fromkeys(p.text for p in patterns if p.pattern_type == LITERAL))
+
+
+@cache
+def _means_every_user(pattern: Pattern) -> bool:
+    return covers([symbols_of(pattern)], [_ANY_USER], PRINCIPALS, Budget()) is True
 
 
 def _any_of(patterns: Iterable[Pattern] | None, name: str) -> bool:

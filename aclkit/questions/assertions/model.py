@@ -9,6 +9,11 @@ from typing import Final, Literal
 from aclkit.model.resource import Resource
 
 Kind = Literal["never", "always", "only", "at_most", "separate"]
+Verdict = Literal["holds", "fails", "unknown"]
+State = Literal["passed", "failed", "unknown"]
+HOLDS: Final = "holds"
+FAILS: Final = "fails"
+UNKNOWN: Final = "unknown"
 KINDS: Final[tuple[Kind, ...]] = ("never", "always", "only", "at_most", "separate")
 
 
@@ -123,18 +128,30 @@ class Outcome:
     Attributes:
         checked: how many (principal, operation, resource) were looked at.
         violations: how many of them speak against it; of ``at_most`` how many resources have too
-            many principals, of ``separate`` how many principals hold several duties.
-        examples: one, of ``separate`` one for each of two duties; none where it holds.
+            many principals, of ``separate`` how many principals hold several duties. Names to
+            come are not counted.
+        proof: whether it ``holds`` or ``fails`` for every name, or that is ``unknown``; None of
+            an assertion about the inventory only.
+        examples: one, of ``separate`` one for each of two duties, and behind them those that only
+            names to come show; none where it holds.
         detail: what the examples do not say, in words.
     """
 
     assertion: Assertion
     checked: int
     violations: int
+    proof: Verdict | None = None
     examples: tuple[Example, ...] = ()
     detail: str | None = None
 
     @property
+    def state(self) -> State:
+        """Whether it holds: nobody knows that of one that was not proven."""
+        if self.violations or self.proof == FAILS:
+            return "failed"
+        return "unknown" if self.proof == UNKNOWN else "passed"
+
+    @property
     def has_passed(self) -> bool:
-        """Whether nothing speaks against it."""
-        return not self.violations
+        """Whether nothing speaks against it, for every name."""
+        return self.state == "passed"

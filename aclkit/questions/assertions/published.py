@@ -46,7 +46,6 @@ def count_hits(
     question: DutyQuestion,
     kind: Kind,
     beyond: Sequence[Hit],
-    endless: Iterable[str],
 ) -> Tallies:
     """Count what speaks against an assertion.
 
@@ -55,7 +54,6 @@ def count_hits(
         question: what of the inventory is asked about.
         kind: of the assertion.
         beyond: what speaks against it beyond the inventory, each once.
-        endless: principals that stand for any number of them.
     """
     values = [
         question.cluster_id,
@@ -66,7 +64,6 @@ def count_hits(
         question.decision,
         sum(host != ANY_OTHER for host in question.hosts),
         *_columns((hit[1:] for hit in beyond), 6),
-        list(endless),
     ]
     return {
         tuple(subject): Tally(count=count, is_endless=is_endless, example=Hit(*example))
@@ -169,7 +166,7 @@ _WHOLE: Final = "SELECT count(*), "
 _PER_RESOURCE: Final = "SELECT resource_type, resource_name, count(DISTINCT principal), "
 _PER_PRINCIPAL: Final = "SELECT principal, count(*), "
 _COUNTED: Final = (
-    "bool_or(list_contains(CAST($16 AS VARCHAR[]), principal)), "
+    "bool_or(principal = 'User:<any-other>'), "
     "min(ROW(is_beyond, is_symbol, principal, resource_type, resource_name, operation, place)) "
 )
 _OF_ALL: Final = "FROM hit HAVING count(*) > 0"

@@ -6,7 +6,7 @@ import io
 from bisect import bisect_left
 from codecs import BOM_UTF8
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from aclkit.errors import DataError, UsageError
@@ -30,10 +30,12 @@ class ChangeSet:
     Attributes:
         after: the state that it leads to.
         notes: what of it has no effect, and how it was read.
+        is_listing: it was the whole new state; otherwise records that add and remove.
     """
 
     after: State
     notes: tuple[str, ...]
+    is_listing: bool
 
 
 def read_change_set(path: str, before: State) -> ChangeSet:
@@ -59,7 +61,7 @@ def read_change_set(path: str, before: State) -> ChangeSet:
     if rows:
         return change
     note = f"{shown(path)} holds no ACL: read as a listing of a cluster without ACLs"
-    return ChangeSet(after=change.after, notes=(note,))
+    return replace(change, notes=(note,))
 
 
 def apply_records(rows: Sequence[facts.SourceRow], before: State) -> ChangeSet:
@@ -76,7 +78,8 @@ def apply_records(rows: Sequence[facts.SourceRow], before: State) -> ChangeSet:
             acls[acl_id] = _acl(row, acl_id)
         else:
             del acls[acl_id]
-    return ChangeSet(after=State(acls=acls, settings=before.settings), notes=tuple(notes))
+    after = State(acls=acls, settings=before.settings)
+    return ChangeSet(after=after, notes=tuple(notes), is_listing=False)
 
 
 def apply_listing(rows: Sequence[facts.SourceRow], before: State) -> ChangeSet:
@@ -85,7 +88,8 @@ def apply_listing(rows: Sequence[facts.SourceRow], before: State) -> ChangeSet:
     acls = {name: acl for name, acl in before.acls.items() if acl.binding in listed}
     known = {acl.binding for acl in acls.values()}
     new = {acl.acl_id: acl for binding, acl in listed.items() if binding not in known}
-    return ChangeSet(after=State(acls={**acls, **new}, settings=before.settings), notes=())
+    after = State(acls={**acls, **new}, settings=before.settings)
+    return ChangeSet(after=after, notes=(), is_listing=True)
 
 
 def _usable(rows: Iterable[facts.SourceRow]) -> list[facts.SourceRow]:

@@ -10,12 +10,18 @@ from typing import TYPE_CHECKING, Final
 
 from aclkit.model.acl import Acl
 from aclkit.model.resource import Resource
-from aclkit.model.semantics import Semantics
+from aclkit.model.semantics import BrokerSettings, Semantics
 from aclkit.questions.preview.state import Asked, Change, State
 from aclkit.questions.query.as_of import find_moment, note_on_hole, read_timeline
 from aclkit.warehouse.alive import acls_alive
 from aclkit.warehouse.job_run import PublishedRun
-from aclkit.warehouse.published import Published, deciding_run, resolve_cluster, run_settings
+from aclkit.warehouse.published import (
+    Published,
+    deciding_run,
+    notes_on_state,
+    resolve_cluster,
+    run_settings,
+)
 from aclkit.warehouse.reader import Tables, open_tables
 from aclkit.warehouse.sql import fetch
 
@@ -105,6 +111,63 @@ def read_past(
     return Past(
         base=base, change=change, offsets=offsets, notes=tuple(dict.fromkeys((*notes, *holes)))
     )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Standing:
+    """What held in a warehouse at one moment.
+
+    Attributes:
+        place: the warehouse.
+        cluster_id: the cluster.
+        run_number: the run whose decisions are published.
+        acls: those that were alive.
+        settings: of then.
+        semantics: how that run reads ACLs.
+        offset: the state is as of it (exclusive), where it is known.
+        notes: what is unsure about it.
+    """
+
+    place: str
+    cluster_id: str
+    run_number: int
+    acls: tuple[Acl, ...]
+    settings: BrokerSettings
+    semantics: Semantics
+    offset: int | None
+    notes: tuple[str, ...]
+
+
+def read_moment(
+    warehouse: str | None,
+    cluster: str | None,
+    at: int | datetime | None,
+    spark: SparkSession | None = None,
+) -> Standing:
+    """Read what is published, or what held at an offset or a time.
+
+    Raises:
+        UsageError: what held then is not known, or as in ``read_base``.
+    """
+    with _opened(warehouse, cluster, spark) as (connection, published, run):
+        settings, semantics = run_settings(run)
+        offset, notes = run.head_offset, tuple(notes_on_state(published, run))
+        if at is not None:
+            timeline = read_timeline(connection, published, run)
+            moment = find_moment(connection, timeline, run, at)
+            offset, settings = moment.offset, moment.settings
+            holes = (note_on_hole(*hole) for hole in timeline.holes if hole[1] <= offset)
+            notes = (*([moment.note] if moment.note else ()), *holes)
+        return Standing(
+            place=published.place,
+            cluster_id=run.cluster_id,
+            run_number=run.run_number,
+            acls=tuple(acls_alive(connection, replace(run, head_offset=offset)).values()),
+            settings=settings,
+            semantics=semantics,
+            offset=offset,
+            notes=notes,
+        )
 
 
 def _same(one: Acl | None, other: Acl) -> Acl:

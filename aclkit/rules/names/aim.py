@@ -112,31 +112,73 @@ class MoreThan:
 
     Attributes:
         limit: how many may.
-        parties: of each the bit of its ALLOWs and the bit of its DENYs.
+        parties: of each the bit of its ALLOWs and the bit of its DENYs, which no other one has.
+        alike: sets of parties, as the bits of their ALLOWs, that count as one party.
+        within: groups of which all have to match as well.
+        but: groups of which none may.
     """
 
     limit: int
     parties: Sequence[tuple[int, int]]
+    alike: Sequence[int] = ()
+    within: int = 0
+    but: int = 0
+    allow_of: dict[int, int] = field(init=False, repr=False)
+    allows: int = field(init=False, repr=False)
+    denies: int = field(init=False, repr=False)
+    alone: int = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        """Put the bits together: what is asked in each step takes no loop over all parties."""
+        allow_of = {deny: allow for allow, deny in self.parties}
+        allows = sum(allow for allow, _ in self.parties)
+        object.__setattr__(self, "allow_of", allow_of)
+        object.__setattr__(self, "allows", allows)
+        object.__setattr__(self, "denies", sum(allow_of))
+        object.__setattr__(self, "alone", allows & ~sum(self.alike))
 
     def class_of(self, flags: int) -> Hashable | None:
         """Return whether too many may: True, or None."""
-        may = sum(bool(flags & allow) and not flags & deny for allow, deny in self.parties)
-        return True if may > self.limit else None
+        is_meant = flags & self.within == self.within and not flags & self.but
+        return True if is_meant and self._has_too_many(self._may(flags, flags)) else None
 
     def ahead(self, flags: int, possible: int, found: Set[Hashable]) -> int | None:
         """Return the bits of parties that are not yet denied for good."""
-        if found:
+        if found or flags & self.but or self.within & ~possible:
             return None
-        groups = count = 0
-        for allow, deny in self.parties:
-            if possible & allow and not flags & deny:
-                count += 1
-                groups |= (allow | deny) & possible & ~flags
-        return groups if count > self.limit else None
+        may = self._may(possible, flags)
+        if not self._has_too_many(may):
+            return None
+        denies = sum(
+            deny for deny in _single_bits(possible & self.denies) if self.allow_of[deny] & may
+        )
+        return (may | denies | self.within | self.but) & possible & ~flags
 
     def is_reached(self, found: Set[Hashable]) -> bool:
         """One name is enough."""
         return bool(found)
+
+    def _may(self, possible: int, flags: int) -> int:
+        """Return the bits of ALLOWs that may match while their DENYs do not yet."""
+        may = possible & self.allows
+        for deny in _single_bits(flags & self.denies):
+            may &= ~self.allow_of[deny]
+        return may
+
+    def _has_too_many(self, may: int) -> bool:
+        if may.bit_count() <= self.limit:
+            return False
+        return (may & self.alone).bit_count() + sum(
+            bool(may & party) for party in self.alike
+        ) > self.limit
+
+
+def _single_bits(bits: int) -> Iterator[int]:
+    """Yield the bits of a number, each alone."""
+    while bits:
+        lowest = bits & -bits
+        yield lowest
+        bits ^= lowest
 
 
 def _subsets(bits: int) -> Iterator[int]:

@@ -34,10 +34,12 @@ class Budget:
     questions: int = 0
     states: int = 0
 
-    def find(self, groups: Sequence[Iterable[Symbols]], domain: Domain, aim: Aim) -> Found:
-        """Ask a question with what is left."""
+    def find(
+        self, groups: Sequence[Iterable[Symbols]], domain: Domain, aim: Aim, *, weight: int = 1
+    ) -> Found:
+        """Ask a question with what is left; each of its states counts as so many."""
         left = min(self.per_question, self.total - self.states)
-        found = Question(groups, domain).find(aim, max(left, 0))
+        found = Question(groups, domain).find(aim, max(left, 0) // weight)
         self.questions += 1
-        self.states += found.states
+        self.states += found.states * weight
         return found

@@ -12,7 +12,7 @@ from typing import Final, NamedTuple, cast
 
 from aclkit.rules.names.aim import EverySet, Sort
 from aclkit.rules.names.budget import Budget
-from aclkit.rules.names.domain import HOSTS, PRINCIPALS, Domain, beginning_with
+from aclkit.rules.names.domain import HOSTS, PRINCIPALS, USERS, Domain
 from aclkit.rules.names.question import Question
 from aclkit.rules.names.symbols import EVERYTHING, Symbols, is_plain
 
@@ -45,7 +45,7 @@ class Classes(NamedTuple):
 
 def classes_of_principals(patterns: Collection[Symbols], budget: Budget) -> Classes:
     """Return the classes of principals; users stand for a class where one is in it."""
-    return _classes(patterns, (_USERS, PRINCIPALS), budget)
+    return _classes(patterns, (USERS, PRINCIPALS), budget)
 
 
 def classes_of_hosts(patterns: Collection[Symbols], budget: Budget) -> Classes:
@@ -53,7 +53,6 @@ def classes_of_hosts(patterns: Collection[Symbols], budget: Budget) -> Classes:
     return _classes(patterns, (HOSTS,), budget)
 
 
-_USERS: Final = beginning_with("User:")
 _NOT_NAMED: Final = Sort(1, lambda flags: None if flags else 0)
 
 

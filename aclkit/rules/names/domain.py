@@ -13,6 +13,7 @@ from functools import cache
 from itertools import chain
 from typing import Any, Final
 
+from aclkit.model.acl import ANY_OTHER
 from aclkit.model.resource import CLUSTER_NAME
 
 _State = Any
@@ -87,42 +88,66 @@ TOPICS: Final = Domain(
     alike=lambda _: _TOPIC_LETTERS,
     longest=249,
 )
+# ``<any-other>`` stands for names of no inventory, so it is no name itself: the rule reads it
+# otherwise. A state counts how many of its letters are all there is yet; -1 is any other text.
+_LENGTH: Final = len(ANY_OTHER)
+
+
+def _spell(at: int, letter: str) -> int:
+    return at + 1 if 0 <= at < _LENGTH and ANY_OTHER[at] == letter else -1
+
+
+def _next_letter(at: int) -> str:
+    return ANY_OTHER[at : at + 1] if at >= 0 else ""
+
+
 ANYTHING: Final = Domain(
     start=0,
-    step=lambda state, _: state,
-    accepts=lambda _: True,
-    tried=lambda _: "",
+    step=_spell,
+    accepts=lambda at: at != _LENGTH,
+    tried=_next_letter,
     alike=_any_letter,
 )
+
+
+def _principal_step(state: tuple[bool, int], letter: str) -> tuple[bool, int] | None:
+    """A state is whether the colon is there, and the spelling of the part that is written."""
+    has_colon, at = state
+    if letter == ":" and not has_colon:
+        return None if at == _LENGTH else (True, 0)
+    return has_colon, _spell(at, letter)
+
+
 PRINCIPALS: Final = Domain(
-    start=False,
-    step=lambda has_colon, letter: has_colon or letter == ":",
-    accepts=lambda has_colon: has_colon,
-    tried=lambda has_colon: "" if has_colon else ":",
+    start=(False, 0),
+    step=_principal_step,
+    accepts=lambda state: state[0] and state[1] != _LENGTH,
+    tried=lambda state: f"{_next_letter(state[1])}{'' if state[0] else ':'}",
     alike=_any_letter,
 )
 
 
-def beginning_with(start: str) -> Domain:
-    """Return the names that begin with some letters and go on after them.
-
-    >>> [beginning_with("User:").holds(name) for name in ("User:a", "User:", "Group:a")]
-    [True, False, False]
-    """
+def users() -> Domain:
+    """Return the principals that begin with ``User:`` and go on after it."""
+    start = "User:"
     end = len(start)
 
-    def step(at: int, letter: str) -> int | None:
-        if at >= end:
-            return end + 1
-        return at + 1 if letter == start[at] else None
+    def step(state: tuple[int, int], letter: str) -> tuple[int, int] | None:
+        written, at = state
+        if written >= end:
+            return end + 1, _spell(at, letter)
+        return (written + 1, 0) if letter == start[written] else None
 
     return Domain(
-        start=0,
+        start=(0, 0),
         step=step,
-        accepts=lambda at: at > end,
-        tried=lambda at: start[at] if at < end else "",
-        alike=lambda at: _any_letter(at) if at >= end else "",
+        accepts=lambda state: state[0] > end and state[1] != _LENGTH,
+        tried=lambda state: start[state[0]] if state[0] < end else _next_letter(state[1]),
+        alike=lambda state: _any_letter(state) if state[0] >= end else "",
     )
+
+
+USERS: Final = users()
 
 
 def only(name: str) -> Domain:

@@ -158,7 +158,7 @@ class _Globs:
             ends_with_run = symbol == RUN
             if symbol in _RUNS:
                 self.runs |= bit
-                if symbol == RUN:
+                if symbol == RUN and place > first:
                     self.plain_runs |= bit
                     self.before[place] = bit - (1 << first)
             else:
@@ -295,16 +295,19 @@ class Question:
         """Drop what makes no difference any more; None where nothing looked for can come."""
         flags |= self._globs.flags(places & self._globs.sink_bits)
         possible = flags if node == _NOWHERE else flags | self._trie.below[node]
-        of_group = self._globs.of_group if places else {}
-        for group, bits in of_group.items():
-            if places & bits:
-                possible |= 1 << group
+        of_group = self._globs.of_group
+        live = [group for group, bits in of_group.items() if places & bits] if places else ()
+        for group in live:
+            possible |= 1 << group
         groups = aim.ahead(flags, possible, found.keys())
         if groups is None:
             return None
-        for group, bits in of_group.items():
+        idle = 0
+        for group in live:
             if not groups >> group & 1:
-                places &= ~bits
+                idle |= of_group[group]
+        if idle:
+            places &= ~idle
         if node != _NOWHERE and not self._trie.below[node] & groups:
             node = _NOWHERE
         return node, flags, places

@@ -114,6 +114,10 @@ CHANGE = ReportedChange(
 BROKEN = AssertionOutcome(
     name=HOSTILE, passed=False, severity="medium", message=f"{HOSTILE} may WRITE", example=HOSTILE
 )
+UNPROVEN = AssertionOutcome(
+    name="no strangers", passed=False, severity="high", message="for names to come: unknown",
+    state="unknown",
+)  # fmt: skip
 KEPT = AssertionOutcome(name="no guests", passed=True, severity="high", message="It holds.")
 
 

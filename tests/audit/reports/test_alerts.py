@@ -14,7 +14,7 @@ from aclkit.audit.alerts.alerts import (
     render_alert,
 )
 from aclkit.errors import DataError
-from tests.audit.reports.made import BROKEN, HOSTILE, KEPT, finding, hostile, report
+from tests.audit.reports.made import BROKEN, HOSTILE, KEPT, UNPROVEN, finding, hostile, report
 
 
 def summary(*findings, **fields):
@@ -40,11 +40,25 @@ def test_the_least_severity_decides(least, severity, wanted):
 
 @pytest.mark.parametrize(
     "fields",
-    [{"status": "incomplete"}, {"rows_decided": 1}, {"assertions": (BROKEN,)}, {"exit_code": 3}],
+    [
+        {"status": "incomplete"},
+        {"rows_decided": 1},
+        {"assertions": (BROKEN,)},
+        {"assertions": (UNPROVEN,)},
+        {"exit_code": 3},
+    ],
 )
 def test_what_is_broken_is_worth_an_alert_whatever_the_severity(fields):
     assert is_alarming(summary(**fields), "high")
     assert not is_alarming(summary(**fields), "never")
+
+
+def test_what_is_unknown_is_told_apart_from_what_is_broken():
+    alert = alert_of(summary(assertions=(UNPROVEN,)))
+    assert alert.lines[0] == "unknown assertion: no strangers"
+    assert (alert.facts["broken_assertions"], alert.facts["unknown_assertions"]) == (
+        [], ["no strangers"],
+    )  # fmt: skip
 
 
 def test_a_quiet_night_is_worth_none():

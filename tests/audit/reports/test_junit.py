@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 import pytest
 
 from aclkit.audit.reports.as_junit import MOST_LINES, render_junit
-from tests.audit.reports.made import BROKEN, KEPT, finding, hostile, report
+from tests.audit.reports.made import BROKEN, KEPT, UNPROVEN, finding, hostile, report
 
 
 def cases(text):
@@ -35,6 +35,12 @@ def test_a_kind_that_was_found_fails_and_one_that_is_gone_passes():
 def test_fail_on_says_which_severity_fails(fail_on, parts):
     made = report(finding(severity="low", kind="redundant-acl"))
     assert cases(render_junit(made, fail_on))["finding", "redundant-acl"] == parts
+
+
+def test_an_assertion_that_is_unknown_fails_as_what_it_is():
+    text = render_junit(report(assertions=(UNPROVEN,)))
+    assert cases(text)["assertion", "no strangers"] == ["failure"]
+    assert 'type="assertion-unknown"' in text
 
 
 def test_an_assertion_is_a_case_that_fails_if_it_is_broken():

@@ -13,7 +13,7 @@ from aclkit.audit.reports.data import ReportedChange
 from aclkit.audit.reports.markdown import MOST_ROWS, render_summary
 from aclkit.audit.reports.markdown_parts import escape_markdown
 from aclkit.model.findings import SEVERITIES, Finding
-from tests.audit.reports.made import BROKEN, CHANGE, KEPT, SUMMARY
+from tests.audit.reports.made import BROKEN, CHANGE, KEPT, SUMMARY, UNPROVEN
 from tests.factories import acl
 
 QUIET = replace(SUMMARY, notes=(), exit_code=0)
@@ -140,6 +140,15 @@ def test_a_broken_assertion_is_to_do_and_stands_with_its_example():
     assert section[1].startswith("  - *Example:* ")
     assert section[2] == "- no guests holds: It holds."
     assert "<img" not in page
+
+
+def test_an_assertion_that_is_unknown_is_to_do_and_not_called_broken():
+    page = render_summary(replace(QUIET, assertions=(KEPT, UNPROVEN), exit_code=1))
+    said = "1 assertions of which it is unknown whether they hold"
+    assert page.splitlines()[2].startswith(f"**Please look: {said}, no findings")
+    assert to_do(page)[0].startswith("- Find out whether the assertion no strangers holds")
+    section = page.partition("## Assertions\n\n")[2].partition("\n\n")[0].splitlines()
+    assert section[0] == "- no strangers UNKNOWN: for names to come: unknown"
 
 
 def test_evidence_stands_with_its_finding():

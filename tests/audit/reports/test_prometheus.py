@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aclkit.audit.reports.as_prometheus import render_prometheus
-from tests.audit.reports.made import BROKEN, KEPT, finding, hostile, report
+from tests.audit.reports.made import BROKEN, KEPT, UNPROVEN, finding, hostile, report
 
 LINE = re.compile(
     r'(?P<name>[a-z_]+)\{(?P<labels>[a-z]+="(?:[^"\\\n]|\\["\\n])*"'
@@ -35,7 +35,7 @@ def samples(text):
 
 
 def test_the_numbers_are_those_of_the_run():
-    found = samples(render_prometheus(report(finding(), assertions=(BROKEN, KEPT))))
+    found = samples(render_prometheus(report(finding(), assertions=(BROKEN, KEPT, UNPROVEN))))
     cluster = 'cluster="kraft-4.1"'
     assert found["aclkit_acl_count", cluster] == 1234
     assert found["aclkit_findings", f'{cluster},severity="high"'] == 1
@@ -45,7 +45,8 @@ def test_the_numbers_are_those_of_the_run():
     assert found["aclkit_lag_offsets", cluster] == 5
     assert found["aclkit_run_complete", cluster] == 1
     assert found["aclkit_access_moved", f'{cluster},direction="gained"'] == 4
-    assert found["aclkit_assertions", f'{cluster},state="broken"'] == 1
+    for state in ("holds", "broken", "unknown"):
+        assert found["aclkit_assertions", f'{cluster},state="{state}"'] == 1
 
 
 def test_an_incomplete_run_shows():

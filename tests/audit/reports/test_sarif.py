@@ -8,7 +8,7 @@ import pytest
 from jsonschema import Draft7Validator
 
 from aclkit.audit.reports.as_sarif import render_sarif
-from tests.audit.reports.made import BROKEN, HOSTILE, KEPT, finding, hostile, report
+from tests.audit.reports.made import BROKEN, HOSTILE, KEPT, UNPROVEN, finding, hostile, report
 from tests.audit.reports.sarif_schema import SCHEMA
 
 VALIDATOR = Draft7Validator(SCHEMA)
@@ -73,6 +73,11 @@ def test_only_broken_assertions_are_results_and_names_are_exact():
     (result,) = run_of(report(assertions=(BROKEN, KEPT)))["results"]
     assert result["ruleId"] == "assertion"
     assert result["locations"][0]["logicalLocations"][0]["fullyQualifiedName"] == HOSTILE
+
+
+def test_an_assertion_that_is_unknown_is_a_result_that_says_so():
+    results = run_of(report(assertions=(BROKEN, UNPROVEN)))["results"]
+    assert [result["properties"]["state"] for result in results] == ["failed", "unknown"]
 
 
 def test_an_incomplete_run_is_no_success():

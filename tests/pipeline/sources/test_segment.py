@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from aclkit.model import facts as rows
 from aclkit.model.enums import AclOperation, AclPermissionType, PatternType, ResourceType
+from aclkit.pipeline.sources.arrow import to_record_batch
 from aclkit.pipeline.sources.segment import read_segment, readable_time
 from tests.pipeline.sources.log_bytes import (
     ACL,
@@ -221,7 +222,7 @@ def scram(tail=b"\x00"):
     ],
 )
 def test_no_credential_is_in_any_row(data):
-    texts = [str(value) for row in read(data) for value in rows.to_record_batch([row]).to_pylist()]
+    texts = [str(value) for row in read(data) for value in to_record_batch([row]).to_pylist()]
     assert texts
     for secret in (SECRET.decode(), SECRET.hex(), base64.b64encode(SECRET).decode()[:20]):
         assert not any(secret in text for text in texts)
@@ -231,7 +232,7 @@ def test_segment_named_for_an_offset_beyond_any_log_is_read_from_0():
     found = list(read_segment(flipped(batch(3, ACL), 16, mask=0xFF), f"{'9' * 20}.log"))
     (lost,) = [row for row in found if row.kind == rows.RANGE]
     assert (lost.from_offset, lost.to_offset) == (0, 1)
-    rows.to_record_batch(found)
+    to_record_batch(found)
 
 
 @pytest.mark.parametrize(

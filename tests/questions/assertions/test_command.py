@@ -76,6 +76,21 @@ def test_a_missing_file_ends_with_2(root):
     assert "nowhere.toml: there is no such file" in result.stderr
 
 
+def test_what_is_proven_for_every_name_is_said(run):
+    rows = json.loads(run(HOLDS + FAILS, "--format", "json", code=1).stdout)
+    assert [row["proof"] for row in rows] == ["holds", "fails"]
+
+
+def test_what_the_budget_leaves_open_ends_with_1_and_names_the_option(run):
+    result = run(HOLDS, "--budget", "2", "--format", "json", code=1)
+    (row,) = json.loads(result.stdout)
+    assert (row["state"], row["proof"], row["violations"]) == ("unknown", "unknown", 0)
+    assert row["detail"].endswith("one question took 2 states: --budget allows more")
+    assert "note: 'fine': for names to come: unknown" in result.stderr
+    total = run(HOLDS, "--budget-total", "2", "--format", "json", code=1)
+    assert "--budget-total allows more" in json.loads(total.stdout)[0]["detail"]
+
+
 @pytest.mark.slow
 @pytest.mark.timeout(1_200)  # it may be the first that asks for the warehouse
 @pytest.mark.usefixtures("spark")

@@ -8,8 +8,14 @@ import pytest
 
 from aclkit.errors import UsageError
 from aclkit.model.host import canonical_host
+from aclkit.model.semantics import KIP_1042, BrokerSettings
 from aclkit.questions.preview.topics import parse_topic
-from aclkit.rules.names.domain import HOSTS, PRINCIPALS, TOPICS, beginning_with, domain_of
+from aclkit.rules.decide.confirm import Comparison
+from aclkit.rules.names.budget import Budget
+from aclkit.rules.names.compare import EQUIVALENT
+from aclkit.rules.names.domain import HOSTS, PRINCIPALS, TOPICS, USERS, domain_of
+from aclkit.rules.names.rows import Rules
+from tests.rules.names.world import acl
 
 GROUPS = ["0", "1", "25", "256", "fe80", "99", "00", "a", "1a", "2600", "300", "", "g", "ffff", "f"]
 
@@ -72,8 +78,26 @@ def test_a_principal_has_a_colon_and_the_cluster_one_name() -> None:
     assert domain_of("GROUP").holds("")
 
 
-def test_names_that_begin_with_letters_go_on_after_them() -> None:
-    users = beginning_with("User:")
-    assert [users.holds(name) for name in ("User:", "User:a", "User:a:b", "user:a")] == [
-        False, True, True, False,
-    ]  # fmt: skip
+def test_users_have_a_name_behind_their_type() -> None:
+    names = ["User:", "User:a", "User:a:b", "user:a", "User:<any-other>", "User:<any-other>x"]
+    assert [USERS.holds(name) for name in names] == [False, True, True, False, False, True]
+
+
+@pytest.mark.parametrize("name", ["User:<any-other>", "<any-other>:a", "<any-other>"])
+def test_what_stands_for_other_names_is_no_name(name: str) -> None:
+    assert not PRINCIPALS.holds(name)
+    assert domain_of("GROUP").holds(name) == (name != "<any-other>")
+    assert PRINCIPALS.holds(f"x{name}:")
+    assert domain_of("GROUP").holds(f"{name}>")
+
+
+@pytest.mark.parametrize(
+    "text", ["User:<any-other> READ LITERAL a", "User:a READ LITERAL <any-other>"]
+)
+def test_an_acl_for_what_stands_for_others_opens_nothing(text: str) -> None:
+    new = Rules(acls=[acl(f"ALLOW {text}", resource_type="GROUP")], **READ_SO)
+    none = Rules(acls=[], **READ_SO)
+    assert Comparison.of(none, new, Budget()).difference.verdict == EQUIVALENT
+
+
+READ_SO = {"settings": BrokerSettings(), "semantics": KIP_1042}

@@ -1,0 +1,127 @@
+"""What came out of proofs → SARIF 2.1.0, for code scanners. Pure.
+
+Each counterexample is a result, with the resource as its logical location; so is what the budget
+left open, for a gate counts it as a failure.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, Final
+
+import aclkit
+from aclkit.audit.reports.sarif_parts import driver_of, notes_of, place_of, rule_of, sarif
+from aclkit.questions.prove.claim import FAILS, HOLDS, UNKNOWN, Claimed, Counterexample
+from aclkit.questions.prove.never import Answer, Answers
+from aclkit.questions.prove.reading import ReadSide
+from aclkit.questions.prove.words import (
+    CLAIMS,
+    answer_words,
+    answers_sentences,
+    comparison_sentences,
+    decision_words,
+    left_out_words,
+    request_words,
+    verdict_sentence,
+    who_words,
+)
+from aclkit.rules.names.words import names_words
+
+_NEVER: Final = "never"
+_LEVELS: Final = {FAILS: "error", UNKNOWN: "warning"}
+
+
+def comparison_sarif(found: Claimed, sides: Sequence[ReadSide], notes: Sequence[str]) -> str:
+    """Return a run of one rule: the claim."""
+    results = [_result(found, example) for example in found.counterexamples]
+    if found.outcome == UNKNOWN:
+        results = [_result_of(found.claim, UNKNOWN, verdict_sentence(found), "every name", ())]
+    said = [*map(": ".join, comparison_sentences(found, sides)), *left_out_words(found), *notes]
+    return _sarif(found.claim, CLAIMS[found.claim], found.outcome, results, said)
+
+
+def answers_sarif(found: Answers, sides: Sequence[ReadSide], notes: Sequence[str]) -> str:
+    """Return a run of one rule: that every assertion is proven."""
+    results = [
+        result
+        for answer in found.answers
+        if answer.outcome != HOLDS
+        for result in [_answer_result(answer)]
+    ]
+    said = [*map(": ".join, answers_sentences(found, sides)), *notes]
+    return _sarif(_NEVER, "Each assertion of the file holds", found.outcome, results, said)
+
+
+def _sarif(
+    claim: str, meaning: str, outcome: str, results: Sequence[dict[str, Any]], said: Iterable[str]
+) -> str:
+    rule = rule_of(
+        _rule_name(claim),
+        f"{meaning}, for every name that a broker could be asked about.",
+        "Change the ACLs so that it is so; where it is unknown, give the proof more states.",
+        _LEVELS[FAILS],
+    )
+    return sarif({
+        "tool": {"driver": driver_of(aclkit.__version__, [rule])},
+        "automationDetails": {"id": f"aclkit/{_rule_name(claim)}"},
+        "columnKind": "unicodeCodePoints",
+        "invocations": [{
+            "executionSuccessful": outcome != UNKNOWN,
+            "toolExecutionNotifications": notes_of(list(said)),
+        }],
+        "results": list(results),
+    })  # fmt: skip
+
+
+def _result(found: Claimed, example: Counterexample) -> dict[str, Any]:
+    words = [
+        f"{example.kind}: {'; '.join(who_words(example))} on {names_words(example.opening)}",
+        f"For example {request_words(example.request)}",
+        f"A: {decision_words(example.before)}",
+        f"B: {decision_words(example.after)}",
+    ]
+    asked = example.request
+    key = (
+        example.kind, asked.principal, asked.host, asked.operation, asked.resource_type,
+        asked.resource_name,
+    )  # fmt: skip
+    place = str(asked.resource)
+    return _result_of(found.claim, FAILS, ". ".join(words), place, key)
+
+
+def _answer_result(answer: Answer) -> dict[str, Any]:
+    return _result_of(
+        _NEVER,
+        answer.outcome,
+        ". ".join(_answer_parts(answer)),
+        answer.assertion.name,
+        (answer.assertion.name,),
+    )
+
+
+def _answer_parts(answer: Answer) -> Iterator[str]:
+    yield f"{answer.outcome}: {answer.assertion.kind} {answer.assertion.name}"
+    for request, ruling in answer.examples:
+        yield f"For example {request_words(request)}: {decision_words(ruling)}"
+    if words := answer_words(answer):
+        yield words
+
+
+def _result_of(
+    claim: str, outcome: str, text: str, place: str, key: Sequence[str]
+) -> dict[str, Any]:
+    said = "\x00".join((claim, *key)).encode("utf-8", "surrogatepass")
+    return {
+        "ruleId": _rule_name(claim),
+        "ruleIndex": 0,
+        "level": _LEVELS[outcome],
+        "kind": "fail",
+        "message": {"text": text},
+        "locations": [place_of(place)],
+        "partialFingerprints": {"aclkit/v1": hashlib.sha256(said).hexdigest()[:16]},
+    }
+
+
+def _rule_name(claim: str) -> str:
+    return f"prove-{claim}"

@@ -1,0 +1,216 @@
+"""The group prove: two states, or a state and assertions → what is proven for every name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import click
+
+from aclkit.audit.reports.prove_markdown import render_answers, render_comparison
+from aclkit.audit.reports.prove_sarif import answers_sarif, comparison_sarif
+from aclkit.cli.budget_options import budget_options
+from aclkit.cli.context import Context, engine_option, formats
+from aclkit.cli.options import option, together
+from aclkit.cli.output import FORMATS, render_object, tell
+from aclkit.cli.prove_output import answers_lines, comparison_lines, labelled
+from aclkit.cli.settings_options import given_settings, own_semantics, settings_options
+from aclkit.cli.side_arguments import read_sides
+from aclkit.questions.assertions.parse import parse_assertions
+from aclkit.questions.prove.claim import HOLDS, NO_LESS, NO_MORE, SAME, hold_against
+from aclkit.questions.prove.never import hold_assertions
+from aclkit.questions.prove.objects import (
+    ANSWER_COLUMNS,
+    COLUMNS,
+    answer_rows,
+    answers_object,
+    comparison_object,
+    row,
+)
+from aclkit.questions.prove.reading import RECORDS, GivenReading, Side, read_alike
+from aclkit.questions.prove.words import answers_sentences, comparison_sentences
+from aclkit.rules.names.budget import Budget
+from aclkit.runtime.user_file import read_text
+
+_Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
+
+_format_option = formats(
+    *FORMATS,
+    "markdown",
+    "sarif",
+    text="How it is printed: for people, for programs, for a merge request, for code scanners.",
+)
+_shared_options: _Decorator = together(
+    settings_options, budget_options, _format_option, engine_option
+)
+_comparison_options: _Decorator = together(
+    click.argument("a", metavar="A"),
+    click.argument("b", metavar="B"),
+    option(
+        "--compare-settings",
+        is_flag=True,
+        help="A and B may have different settings: each is read with its own.",
+    ),
+    option(
+        "--limit",
+        type=click.IntRange(1),
+        default=20,
+        help="So many counterexamples of each kind, in every format.",
+    ),
+    option("--all", "is_all", is_flag=True, help="All counterexamples."),
+    _shared_options,
+    click.pass_obj,
+)
+
+
+@click.group()
+def prove() -> None:
+    """Prove for every name there can be that two states allow the same, or what never holds.
+
+    \b
+    Example:
+      aclkit prove no-more before.txt after.txt
+      aclkit prove same WAREHOUSE wanted.txt --format markdown
+      aclkit prove never assertions.toml wanted.txt
+
+    Not only for the names of an inventory: for all principals, hosts and resource names that a
+    broker could be asked about. Each of A and B is
+
+    \b
+      WAREHOUSE          a folder: what is published there
+      WAREHOUSE@900      as of an offset; @900 is one of --warehouse
+      WAREHOUSE@2026-11-20T00:00:00Z
+      FILE               what kafka-acls --list prints: a whole state; or records of
+                         the metadata log as JSON lines, replayed from an empty cluster
+
+    Two files need neither a warehouse nor Spark nor Java. A warehouse has the settings of its
+    runs; a file is read as the other side is, or as the options say. Ends with exit code 1 where
+    it is not so, and where the budget ends before it is known: unknown counts as failed.
+    """
+
+
+@prove.command("same")
+@_comparison_options
+def same(context: Context, /, a: str, b: str, **chosen: Any) -> None:  # noqa: ANN401 -- the option groups name them
+    """Prove that A and B allow the same.
+
+    \b
+    Example:
+      aclkit prove same before.txt after.txt
+      aclkit --warehouse W prove same @900 @1020 --compare-settings
+
+    Ends with exit code 0 only where it is proven for every name that no access is gained or lost.
+    Which ACL decides does not count.
+    """
+    _compare(context, SAME, (a, b), chosen)
+
+
+@prove.command("no-more")
+@_comparison_options
+def no_more(context: Context, /, a: str, b: str, **chosen: Any) -> None:  # noqa: ANN401 -- as above
+    """Prove that B allows nothing that A denies.
+
+    \b
+    Example:
+      aclkit prove no-more before.txt after.txt --super-users User:admin
+      aclkit prove no-more WAREHOUSE wanted.txt --format sarif
+
+    Ends with exit code 0 only where it is proven for every name that B gives no new access.
+    """
+    _compare(context, NO_MORE, (a, b), chosen)
+
+
+@prove.command("no-less")
+@_comparison_options
+def no_less(context: Context, /, a: str, b: str, **chosen: Any) -> None:  # noqa: ANN401 -- as above
+    """Prove that B allows all that A allows.
+
+    \b
+    Example:
+      aclkit prove no-less before.txt after.txt --allow-everyone
+      aclkit prove no-less WAREHOUSE@900 wanted.txt --all --format json
+
+    Ends with exit code 0 only where it is proven for every name that B takes no access.
+    """
+    _compare(context, NO_LESS, (a, b), chosen)
+
+
+@prove.command("never")
+@click.argument("file", metavar="FILE.toml")
+@click.argument("a", metavar="[A]", required=False)
+@_shared_options
+@click.pass_obj
+def never(context: Context, /, file: str, a: str | None, budget: Budget, **chosen: Any) -> None:  # noqa: ANN401 -- as above
+    """Prove the assertions of FILE.toml against A, or against --warehouse.
+
+    \b
+    Example:
+      aclkit --warehouse W prove never conf/assertions.toml
+      aclkit prove never conf/assertions.toml wanted.txt --format sarif
+
+    The file is that of aclkit assert: [[never]], [[always]], [[only]], [[at_most]] and
+    [[separate]]. Ends with exit code 0 only where each is proven for every name. What is about the
+    inventory only is unknown, and so is [[always]] unless it says inventory_only = false.
+    """
+    assertions = parse_assertions(read_text(file), file)
+    sides = read_sides(context, [context.require_warehouse() if a is None else a])
+    read = read_alike(sides, _given(chosen))
+    notes = _tell_notes(sides)
+    found = hold_assertions(assertions, read[0].rules, budget)
+    context.write(
+        ANSWER_COLUMNS,
+        [line for answer in found.answers for line in answer_rows(answer)],
+        labelled(answers_sentences(found, read)),
+        json=lambda: render_object(answers_object(found, read, notes)),
+        markdown=lambda: [render_answers(found, read, notes)],
+        sarif=lambda: [answers_sarif(found, read, notes)],
+        table=lambda: answers_lines(found, read),
+    )
+    _end(found.outcome)
+
+
+def _compare(context: Context, claim: str, texts: Sequence[str], chosen: dict[str, Any]) -> None:
+    sides = read_sides(context, texts)
+    read = read_alike(sides, _given(chosen), each_own=chosen["compare_settings"])
+    notes = _tell_notes(sides)
+    limit = None if chosen["is_all"] else chosen["limit"]
+    found = hold_against(claim, read[0].rules, read[1].rules, chosen["budget"], limit)
+    context.write(
+        COLUMNS,
+        map(row, found.counterexamples),
+        labelled(comparison_sentences(found, read)),
+        json=lambda: render_object(comparison_object(found, read, notes, limit)),
+        markdown=lambda: [render_comparison(found, read, notes)],
+        sarif=lambda: [comparison_sarif(found, read, notes)],
+        table=lambda: comparison_lines(found, read),
+    )
+    _end(found.outcome)
+
+
+def _given(chosen: dict[str, Any]) -> GivenReading:
+    """Return what the options say; the preset that is their default says nothing."""
+    source = click.get_current_context().get_parameter_source("semantics")
+    is_said = source is not click.core.ParameterSource.DEFAULT
+    return GivenReading(
+        settings=given_settings(chosen),
+        preset=chosen["semantics"] if is_said else None,
+        own=own_semantics(chosen),
+    )
+
+
+def _tell_notes(sides: Sequence[Side]) -> list[str]:
+    notes = [note for side in sides for note in side.notes]
+    notes += (
+        f"{side.path}: these records are taken for all there are; what a change of a warehouse "
+        "does, aclkit preview apply says"
+        for side in sides
+        if side.form == RECORDS and any(other.own for other in sides)
+    )
+    for note in notes:
+        tell(note)
+    return notes
+
+
+def _end(outcome: str) -> None:
+    if outcome != HOLDS:
+        click.get_current_context().exit(1)

@@ -1,0 +1,100 @@
+"""What a command is given for a side of a proof → the warehouse, the moment or the file meant."""
+
+from __future__ import annotations
+
+import stat
+from collections.abc import Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import NamedTuple
+
+from aclkit.cli.context import Context
+from aclkit.cli.options import parse_moment
+from aclkit.errors import UsageError
+from aclkit.pipeline.sources import files
+from aclkit.questions.prove.read import EXPECTED, read_file_side, read_warehouse_side
+from aclkit.questions.prove.reading import Side
+from aclkit.runtime.uri import is_uri
+
+FORMS = (
+    "A side is a warehouse (what it has published), WAREHOUSE@OFFSET, WAREHOUSE@TIME, @OFFSET or "
+    "@TIME of --warehouse, or a file."
+)
+
+
+class Meant(NamedTuple):
+    """What a text names.
+
+    Attributes:
+        path: of a file, or of a warehouse.
+        is_warehouse: it is a folder.
+        at: the moment of a warehouse that is meant; None is what is published.
+    """
+
+    path: str
+    is_warehouse: bool
+    at: int | datetime | None = None
+
+
+def read_sides(context: Context, texts: Sequence[str]) -> list[Side]:
+    """Read what is named; an engine is started only where a warehouse is among it."""
+    meant = [find_meant(text, context) for text in texts]
+    if not any(each.is_warehouse for each in meant):
+        return [read_file_side(each.path) for each in meant]
+    with context.session() as spark:
+        return [
+            read_warehouse_side(each.path, context.cluster, each.at, spark)
+            if each.is_warehouse
+            else read_file_side(each.path)
+            for each in meant
+        ]
+
+
+def find_meant(text: str, context: Context) -> Meant:
+    """Tell a warehouse, a moment of one and a file apart by what lies there.
+
+    Raises:
+        UsageError: nothing is there, it may be meant in two ways, or the moment makes no sense.
+    """
+    stem, mark, moment = text.rpartition("@")
+    is_folder = _is_folder(text, context)
+    if is_folder is not None:
+        if mark and stem and _is_moment(moment) and _is_folder(stem, context):
+            raise UsageError(
+                f"{files.shown(text)} is there itself, and so is {files.shown(stem)}, of which "
+                f"{moment} may be meant; expected a text that can be meant in one way only"
+            )
+        return Meant(text, is_folder)
+    path = stem or (context.require_warehouse() if mark else "")
+    is_folder = _is_folder(path, context) if mark else None
+    if is_folder is None:
+        raise UsageError(f"{files.shown(text)!r}: {EXPECTED}; there is no such file or folder")
+    if not is_folder:
+        raise UsageError(f"{files.shown(text)}: only a warehouse has offsets and times")
+    return Meant(path, is_warehouse=True, at=parse_moment(moment))
+
+
+def _is_folder(path: str, context: Context) -> bool | None:
+    """Whether a folder lies there; None where nothing does.
+
+    What a URI names is a warehouse where Spark is to read it, for only Spark knows them all.
+    """
+    if not is_uri(path):
+        try:
+            return stat.S_ISDIR(Path(path).stat().st_mode) if path else None
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+    if context.engine == "spark":
+        return True
+    try:
+        return files.is_directory(path)
+    except UsageError:
+        return None
+
+
+def _is_moment(text: str) -> bool:
+    try:
+        parse_moment(text)
+    except UsageError:
+        return False
+    return True

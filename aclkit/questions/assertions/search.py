@@ -1,0 +1,175 @@
+"""A class of principals → the shortest names that it may use, or may not. Pure.
+
+Cells with the same DENYs are one question, for it does not count from which host and by which
+operation a name is allowed: their ALLOWs come together. Where a name is looked for that is denied,
+ALLOWs and DENYs change places. What is found is decided by the rule before it is shown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Final, NamedTuple
+
+from aclkit.model.acl import Request
+from aclkit.questions.assertions.asked import Asked, Cell
+from aclkit.rules.decide.confirm import Decider
+from aclkit.rules.decide.rules import ALLOWED
+from aclkit.rules.names.aim import Aim, Sort
+from aclkit.rules.names.budget import Budget
+from aclkit.rules.names.classes import NameClass
+from aclkit.rules.names.compare import hardest
+from aclkit.rules.names.domain import Domain, domain_of
+from aclkit.rules.names.question import Found
+from aclkit.rules.names.symbols import Symbols
+
+_BAD: Final = "bad"
+_SYMBOLS_OF_A_STATE: Final = 1_000
+_MEANT, _BUT, _ALLOW, _DENY, _ANYBODY = (1 << at for at in range(5))
+_NONE: Final[frozenset[Symbols]] = frozenset()
+
+
+def _is_allowed(flags: int) -> bool:
+    return flags & (_MEANT | _BUT | _ALLOW | _DENY) == _MEANT | _ALLOW
+
+
+def _is_denied(flags: int) -> bool:
+    return flags & (_MEANT | _BUT) == _MEANT and (bool(flags & _DENY) or not flags & _ALLOW)
+
+
+def _is_denied_though_open(flags: int) -> bool:
+    return _is_denied(flags) and bool(flags & (_DENY | _ANYBODY))
+
+
+def _is_unreached(flags: int) -> bool:
+    return flags & (_MEANT | _BUT | _ANYBODY) == _MEANT
+
+
+def _aim(is_bad: Callable[[int], bool], size: int = 5) -> Sort:
+    return Sort(size, lambda flags: _BAD if is_bad(flags) else None)
+
+
+_ALLOWED: Final = _aim(_is_allowed, 4)
+_DENIED: Final = _aim(_is_denied, 4)
+_DENIED_THOUGH_OPEN: Final = _aim(_is_denied_though_open)
+_UNREACHED: Final = _aim(_is_unreached)
+
+
+class Hit(NamedTuple):
+    """A name, and cells of one class of principals, one of which speaks against an assertion."""
+
+    name: str
+    asked: Asked
+    cells: Sequence[Cell]
+
+    @property
+    def rank(self) -> tuple[int, str, str]:
+        """The shortest name goes first."""
+        return len(self.name), self.name, self.cells[0].principal
+
+
+@dataclass(slots=True)
+class Search:
+    """Asks about names; equal questions once.
+
+    Attributes:
+        wants_allowed: names are looked for that are allowed; otherwise denied ones.
+        decider: decides each name that is shown.
+        budget: what may be spent.
+        hard: the patterns of questions that the budget ended.
+        is_open_end: it ended one.
+    """
+
+    wants_allowed: bool
+    decider: Decider
+    budget: Budget
+    hard: set[Symbols] = field(default_factory=set)
+    is_open_end: bool = False
+    known: dict[tuple[object, ...], Found] = field(default_factory=dict)
+
+    def hits(self, asked: Asked, principal: NameClass) -> Iterator[Hit]:
+        """Yield a shortest name of each question about a class of principals."""
+        cells = list(asked.cells(principal))
+        for alike in self.alike(cells):
+            for name in self._names(asked, *joined(alike)):
+                yield Hit(name, asked, alike)
+        if cells and self.wants_allowed:
+            yield from (Hit(name, asked, cells) for name in self.unreached(asked))
+
+    def alike(self, cells: Iterable[Cell]) -> list[list[Cell]]:
+        """Put cells together that are one question; none of those that ACLs give nothing."""
+        together: dict[frozenset[Symbols], list[Cell]] = {}
+        for cell in cells:
+            if cell.allow or not self.wants_allowed:
+                key = cell.deny if self.wants_allowed else cell.allow
+                together.setdefault(key, []).append(cell)
+        return list(together.values())
+
+    def unreached(self, asked: Asked) -> Iterator[str]:
+        """Yield a shortest name that no ACL reaches, where such names are allowed."""
+        if asked.is_open:
+            yield from self._ask(asked, (_NONE, _NONE, asked.anybody), _UNREACHED)
+
+    def request(self, hit: Hit) -> Request:
+        """Return a request that shows a hit."""
+        request = self.shown(hit.asked, hit.name, hit.cells)
+        if request is None:
+            request = hit.cells[0].about(hit.asked.region.resource_type, hit.name)
+        self.decider.confirm(request, is_allowed=self.wants_allowed)
+        return request
+
+    def shown(self, asked: Asked, name: str, cells: Iterable[Cell]) -> Request | None:
+        """Return the first request about a name that the rule decides as it is looked for."""
+        for cell in cells:
+            request = cell.about(asked.region.resource_type, name)
+            ruling = self.decider.index.decide(request, self.decider.settings)
+            if (ruling.decision == ALLOWED) is self.wants_allowed:
+                return request
+        return None
+
+    def find(self, groups: Sequence[Iterable[Symbols]], domain: Domain, aim: Aim) -> Iterator[str]:
+        """Yield the name that an aim asks for, if there is one.
+
+        What a state takes grows with the globs that it follows, so it counts as several where
+        there are many.
+        """
+        followed = sum(len(glob) for group in groups for glob in hardest([group]))
+        weight = 1 + followed // _SYMBOLS_OF_A_STATE
+        found = self.budget.find(groups, domain, aim, weight=weight)
+        if not found.is_complete:
+            self.leave_open(groups)
+        yield from found.names.values()
+
+    def leave_open(self, groups: Iterable[Iterable[Symbols]]) -> None:
+        """Note what the budget ended."""
+        self.is_open_end = True
+        self.hard.update(hardest(groups))
+
+    def _names(
+        self, asked: Asked, allow: frozenset[Symbols], deny: frozenset[Symbols]
+    ) -> Iterator[str]:
+        if self.wants_allowed:
+            yield from self._ask(asked, (allow, deny), _ALLOWED)
+        elif asked.is_open:
+            yield from self._ask(asked, (allow, deny, asked.anybody), _DENIED_THOUGH_OPEN)
+        else:
+            yield from self._ask(asked, (allow, deny), _DENIED)
+
+    def _ask(
+        self, asked: Asked, patterns: tuple[frozenset[Symbols], ...], aim: Sort
+    ) -> Iterator[str]:
+        """Ask about the names of a region, the same only once."""
+        groups = asked.region.meant, asked.region.but, *patterns
+        key = asked.region.resource_type, groups
+        if key not in self.known:
+            found = self.budget.find(groups, domain_of(asked.region.resource_type), aim)
+            self.known[key] = found
+            if not found.is_complete:
+                self.leave_open(groups)
+        yield from self.known[key].names.values()
+
+
+def joined(cells: Iterable[Cell]) -> tuple[frozenset[Symbols], frozenset[Symbols]]:
+    """Return the patterns of all ALLOWs and of all DENYs."""
+    rows = list(cells)
+    return _NONE.union(*(cell.allow for cell in rows)), _NONE.union(*(cell.deny for cell in rows))

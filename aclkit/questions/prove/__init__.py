@@ -1,0 +1,1 @@
+"""Two states, or a state and assertions → what is proven about them for every name there can be."""

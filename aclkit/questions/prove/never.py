@@ -1,0 +1,102 @@
+"""Assertions and a state → which are proven for every name, and what speaks against the others."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from aclkit.model.acl import Request
+from aclkit.questions.assertions.model import Assertion
+from aclkit.questions.assertions.proof import prove
+from aclkit.questions.prove.claim import FAILS, HOLDS, UNKNOWN, Cost
+from aclkit.rules.decide.confirm import Decider
+from aclkit.rules.decide.rules import ALLOWED, Ruling
+from aclkit.rules.names.budget import Budget
+from aclkit.rules.names.rows import Rules
+from aclkit.rules.names.symbols import Symbols
+
+
+class Example(NamedTuple):
+    """A request that speaks against an assertion, and how it is decided."""
+
+    request: Request
+    ruling: Ruling
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """What came out of one assertion.
+
+    Attributes:
+        assertion: the policy.
+        outcome: it holds, fails, or is not known.
+        examples: what speaks against it.
+        detail: what the examples do not say, in words.
+        hard: the patterns that made it unknown.
+    """
+
+    assertion: Assertion
+    outcome: str
+    examples: tuple[Example, ...]
+    detail: str | None
+    hard: tuple[Symbols, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answers:
+    """What came out of all of them.
+
+    Attributes:
+        answers: to each, in the order of the file.
+        cost: of all proofs.
+    """
+
+    answers: tuple[Answer, ...]
+    cost: Cost
+
+    @property
+    def outcome(self) -> str:
+        """Whether all of them hold, one fails, or it is not known."""
+        outcomes = {answer.outcome for answer in self.answers}
+        return next((bad for bad in (FAILS, UNKNOWN) if bad in outcomes), HOLDS)
+
+    @property
+    def is_open_end(self) -> bool:
+        """Whether the budget left one unknown: what is about an inventory is none of its fault."""
+        return any(
+            answer.outcome == UNKNOWN and not answer.assertion.inventory_only
+            for answer in self.answers
+        )
+
+    @property
+    def worst_first(self) -> list[Answer]:
+        """Those that fail, those that are not known, those that hold."""
+        order = (FAILS, UNKNOWN, HOLDS)
+        return sorted(self.answers, key=lambda answer: order.index(answer.outcome))
+
+    def count(self, outcome: str) -> int:
+        """Count what came out so."""
+        return sum(answer.outcome == outcome for answer in self.answers)
+
+
+def hold_assertions(assertions: Sequence[Assertion], rules: Rules, budget: Budget) -> Answers:
+    """Prove each assertion, or find what speaks against it; all share the budget."""
+    decider = Decider.of(rules)
+    answers = tuple(_hold(assertion, rules, decider, budget) for assertion in assertions)
+    return Answers(answers=answers, cost=Cost.of(budget))
+
+
+def _hold(assertion: Assertion, rules: Rules, decider: Decider, budget: Budget) -> Answer:
+    proof = prove(assertion, rules, budget)
+    shown = proof.members or (() if proof.request is None else (proof.request,))
+    is_allowed = assertion.bad_decision == ALLOWED
+    return Answer(
+        assertion=assertion,
+        outcome=proof.verdict,
+        examples=tuple(
+            Example(request, decider.confirm(request, is_allowed=is_allowed)) for request in shown
+        ),
+        detail=proof.detail,
+        hard=proof.hard,
+    )

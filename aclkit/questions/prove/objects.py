@@ -1,0 +1,200 @@
+"""What came out of proofs → plain values for programs, names as they are. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+from typing import Any, Final
+
+from aclkit.model.acl import Request
+from aclkit.questions.prove.claim import (
+    AGAINST,
+    HOLDS,
+    Claimed,
+    Cost,
+    Counterexample,
+)
+from aclkit.questions.prove.never import Answer, Answers
+from aclkit.questions.prove.reading import Reading, ReadSide, Side
+from aclkit.questions.prove.words import answer_words
+from aclkit.rules.decide.rules import Ruling
+from aclkit.rules.names.classes import NameClass
+from aclkit.rules.names.compare import UnknownCell
+from aclkit.rules.names.words import names_words, pattern_text
+
+COLUMNS: Final = (
+    "change", "principal", "host", "operation", "resource_type", "resource_name", "names",
+    "before", "after", "rule_before", "rule_after", "acl_before", "acl_after", "cells",
+)  # fmt: skip
+"""Of a counterexample; the request is one of its cells."""
+
+ANSWER_COLUMNS: Final = (
+    "verdict", "kind", "assertion", "principal", "host", "operation", "resource", "decision",
+    "rule", "deciding_acl", "detail",
+)  # fmt: skip
+
+
+def comparison_object(
+    found: Claimed, sides: Sequence[ReadSide], notes: Sequence[str], limit: int | None
+) -> dict[str, Any]:
+    """Return the answer to a claim about two sides."""
+    return {
+        "claim": found.claim,
+        "outcome": found.outcome,
+        "proven": found.outcome == HOLDS,
+        "verdict": found.difference.verdict,
+        "found": {
+            kind: {"cells": found.cells(kind), "shown": found.shown(kind)}
+            for kind in AGAINST[found.claim]
+        },
+        "limit": limit,
+        "counterexamples": [
+            {**dict(zip(COLUMNS, row(example), strict=True)), "holds_for": _holds_for(example)}
+            for example in found.counterexamples
+        ],
+        "unknown": [_unknown(cell) for cell in found.difference.unknown],
+        "all_classes_found": found.difference.is_complete,
+        **_common(found.cost, sides, notes),
+    }
+
+
+def row(example: Counterexample) -> tuple[object, ...]:
+    """Return a counterexample in the order of ``COLUMNS``."""
+    before, after = example.before, example.after
+    return (
+        example.kind,
+        *_request(example.request),
+        names_words(example.opening),
+        before.decision,
+        after.decision,
+        before.rule,
+        after.rule,
+        acl_text(before),
+        acl_text(after),
+        example.opening.cells,
+    )
+
+
+def answers_object(
+    found: Answers, sides: Sequence[ReadSide], notes: Sequence[str]
+) -> dict[str, Any]:
+    """Return the answers to a file of assertions."""
+    return {
+        "claim": "never",
+        "outcome": found.outcome,
+        "proven": found.outcome == HOLDS,
+        "assertions": [_answer(answer) for answer in found.answers],
+        **_common(found.cost, sides, notes),
+    }
+
+
+def answer_rows(answer: Answer) -> Iterator[tuple[object, ...]]:
+    """Yield a row for each example of an assertion that fails, one without for every other."""
+    head = (answer.outcome, answer.assertion.kind, answer.assertion.name)
+    detail = answer_words(answer) or None
+    for request, ruling in answer.examples:
+        yield (
+            *head, request.principal, request.host, request.operation, str(request.resource),
+            ruling.decision, ruling.rule, acl_text(ruling), detail,
+        )  # fmt: skip
+    if not answer.examples:
+        yield (*head, *[None] * (len(ANSWER_COLUMNS) - len(head) - 1), detail)
+
+
+def acl_text(ruling: Ruling) -> str | None:
+    """Return the ACL that decides, as kafka-acls prints it."""
+    return None if ruling.acl is None else str(ruling.acl)
+
+
+def _common(cost: Cost, sides: Sequence[ReadSide], notes: Sequence[str]) -> dict[str, Any]:
+    named = list(zip("ab", sides, strict=False))
+    return {
+        "cost": {"questions": cost.questions, "states": cost.states},
+        "settings": {name: _reading(read.reading) for name, read in named},
+        **{name: _side(read.side) for name, read in named},
+        "notes": list(notes),
+    }
+
+
+def _side(side: Side) -> dict[str, object]:
+    return {
+        "path": side.path,
+        "form": side.form,
+        "cluster": side.cluster_id,
+        "offset": side.offset,
+        "acls": len(side.acls),
+    }
+
+
+def _reading(reading: Reading) -> dict[str, object]:
+    return {
+        "super_users": sorted(reading.settings.super_users),
+        "allow_everyone": reading.settings.allow_everyone,
+        **asdict(reading.semantics),
+        "source": reading.source,
+    }
+
+
+def _holds_for(example: Counterexample) -> list[dict[str, object]]:
+    return [
+        {
+            "principals": [_class(each) for each in party.principals],
+            "hosts": [_class(each) for each in party.hosts],
+            "operations": list(party.operations),
+        }
+        for party in example.opening.parties
+    ]
+
+
+def _unknown(unknown: UnknownCell) -> dict[str, object]:
+    cell = unknown.cell
+    return {
+        "resource_type": cell.resource_type,
+        "principal": _class(cell.principal),
+        "host": _class(cell.host),
+        "operation": cell.operation,
+        "hard": [pattern_text(each) for each in unknown.patterns],
+    }
+
+
+def _class(members: NameClass) -> dict[str, object]:
+    """Return a class: it is that name, or all names that these patterns match and no others."""
+    return {
+        "name": members.name,
+        "is_one": members.is_single,
+        "matched_by": sorted(map(pattern_text, members.patterns)),
+    }
+
+
+def _answer(answer: Answer) -> dict[str, object]:
+    return {
+        "assertion": answer.assertion.name,
+        "kind": answer.assertion.kind,
+        "outcome": answer.outcome,
+        "proven": answer.outcome == HOLDS,
+        "examples": [
+            {
+                "principal": request.principal,
+                "host": request.host,
+                "operation": request.operation,
+                "resource_type": request.resource_type,
+                "resource_name": request.resource_name,
+                "decision": ruling.decision,
+                "rule": ruling.rule,
+                "acl": acl_text(ruling),
+            }
+            for request, ruling in answer.examples
+        ],
+        "detail": answer.detail,
+        "hard": [pattern_text(each) for each in answer.hard],
+    }
+
+
+def _request(request: Request) -> tuple[str, ...]:
+    return (
+        request.principal,
+        request.host,
+        request.operation,
+        request.resource_type,
+        request.resource_name,
+    )

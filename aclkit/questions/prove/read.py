@@ -1,0 +1,78 @@
+"""A warehouse at some moment, or a file → the side of a proof. Reads only."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from aclkit.errors import UsageError
+from aclkit.model.semantics import BrokerSettings
+from aclkit.pipeline.sources.files import shown
+from aclkit.questions.preview.change_set import read_change_set
+from aclkit.questions.preview.state import State
+from aclkit.questions.prove.reading import LISTING, RECORDS, WAREHOUSE, Reading, Side
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+EXPECTED = (
+    "expected a warehouse, or a file: what kafka-acls --list prints, or records of the metadata "
+    "log as JSON lines"
+)
+
+
+def read_file_side(path: str) -> Side:
+    """Read a listing, or records that are replayed from an empty cluster.
+
+    Raises:
+        UsageError: there is no such file, or it is too large.
+        DataError: it is neither, or holds a line that cannot be used.
+    """
+    read = read_change_set(path, State(acls={}, settings=BrokerSettings()))
+    return Side(
+        path=shown(path),
+        form=LISTING if read.is_listing else RECORDS,
+        acls=tuple(read.after.acls.values()),
+        notes=read.notes,
+    )
+
+
+def read_warehouse_side(
+    path: str | None,
+    cluster: str | None,
+    at: int | datetime | None = None,
+    spark: SparkSession | None = None,
+) -> Side:
+    """Read the published state of a cluster, or that of an offset or a time.
+
+    Raises:
+        UsageError: no warehouse, no such cluster, nothing was decided yet, or what held then is
+            not known.
+    """
+    # Here, so that two files are compared without an engine.
+    from aclkit.questions.preview.read import read_moment
+
+    _refuse_other_folders(path)
+    read = read_moment(path, cluster, at, spark)
+    return Side(
+        path=shown(read.place),
+        form=WAREHOUSE,
+        acls=tuple(read.acls),
+        own=Reading(
+            settings=read.settings,
+            semantics=read.semantics,
+            source=f"run {read.run_number} of the warehouse",
+        ),
+        cluster_id=read.cluster_id,
+        offset=read.offset,
+        notes=read.notes,
+    )
+
+
+def _refuse_other_folders(path: str | None) -> None:
+    """Say of a folder that is no warehouse what was expected."""
+    from aclkit.warehouse.job_run import JOB_RUN
+    from aclkit.warehouse.place import Place
+
+    if path is not None and not Place(path).is_uri and not (Place(path).folder / JOB_RUN).exists():
+        raise UsageError(f"{shown(path)}: {EXPECTED}; found a folder in which nothing is published")

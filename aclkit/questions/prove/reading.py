@@ -1,0 +1,152 @@
+"""What is given and what a warehouse says → the settings under which each side is read. Pure.
+
+What a side was decided under counts for it. A file says nothing of settings: it is read as the
+other side is, or as the options say. Sides that are read in different ways are compared only
+where that is asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any, Final
+
+from aclkit.errors import UsageError
+from aclkit.model.acl import Acl
+from aclkit.model.broker_settings import ALLOW_EVERYONE, SUPER_USERS, GivenSettings
+from aclkit.model.semantics import KIP_1042, PRESETS, BrokerSettings, Semantics
+from aclkit.rules.names.rows import Rules
+
+WAREHOUSE: Final = "warehouse"
+LISTING: Final = "listing"
+RECORDS: Final = "records"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading:
+    """The settings that decide, how ACLs are read, and who says so."""
+
+    settings: BrokerSettings = field(default_factory=BrokerSettings)
+    semantics: Semantics = KIP_1042
+    source: str = "the defaults"
+
+    def equals(self, other: Reading) -> bool:
+        """Whether both decide alike, whoever says so."""
+        return (self.settings, self.semantics) == (other.settings, other.semantics)
+
+    def said(self) -> Iterator[tuple[str, str]]:
+        """Yield each setting and its value, as a person reads them."""
+        yield SUPER_USERS, ";".join(sorted(self.settings.super_users)) or "none"
+        yield ALLOW_EVERYONE, _text(self.settings.allow_everyone)
+        yield from ((name, _text(value)) for name, value in asdict(self.semantics).items())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GivenReading:
+    """What the options say; None and what is missing is nothing.
+
+    Attributes:
+        settings: of the brokers.
+        preset: of semantics.
+        own: single settings of semantics.
+    """
+
+    settings: GivenSettings = field(default_factory=GivenSettings)
+    preset: str | None = None
+    own: Mapping[str, Any] = field(default_factory=dict)
+
+    def over(self, base: Reading) -> Reading:
+        """Return what is given, and for the rest a base."""
+        given = self.settings
+        users, everyone = given.super_users, given.allow_everyone
+        read = replace(
+            base,
+            settings=BrokerSettings(
+                super_users=base.settings.super_users if users is None else users,
+                allow_everyone=base.settings.allow_everyone if everyone is None else everyone,
+            ),
+            semantics=replace(PRESETS[self.preset] if self.preset else base.semantics, **self.own),
+        )
+        is_given = users is not None or everyone is not None or self.preset or self.own
+        return replace(read, source="the options") if is_given else read
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Side:
+    """One state that something is proven about.
+
+    Attributes:
+        path: where it was read from, without secrets.
+        form: a warehouse, a listing or records.
+        acls: alive in it.
+        own: how a warehouse reads them; None of a file.
+        cluster_id: of a warehouse.
+        offset: of a warehouse, where it is known: the state of all records below.
+        notes: what a reader must know besides.
+    """
+
+    path: str
+    form: str
+    acls: tuple[Acl, ...]
+    own: Reading | None = None
+    cluster_id: str | None = None
+    offset: int | None = None
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ReadSide:
+    """A side, and the settings under which it is read."""
+
+    side: Side
+    reading: Reading
+
+    @property
+    def rules(self) -> Rules:
+        """All of it that decides."""
+        reading = self.reading
+        return Rules(acls=self.side.acls, settings=reading.settings, semantics=reading.semantics)
+
+
+def read_alike(
+    sides: Sequence[Side], given: GivenReading, *, each_own: bool = False
+) -> tuple[ReadSide, ...]:
+    """Return the sides with their settings.
+
+    Args:
+        sides: A, and B where there is one.
+        given: what the options say.
+        each_own: sides may be read under different settings.
+
+    Raises:
+        UsageError: they differ, among each other or from what was given.
+    """
+    base = next((side.own for side in sides if side.own), Reading())
+    read = tuple(ReadSide(side, side.own or given.over(base)) for side in sides)
+    if not each_own:
+        _refuse_different(read, given)
+    return read
+
+
+def _refuse_different(read: Sequence[ReadSide], given: GivenReading) -> None:
+    found = [
+        f"{what}: A has {one!r}, B has {other!r}"
+        for what, one, other in _differences(read[0].reading, read[-1].reading)
+    ] or [
+        f"{what}: {name} has {one!r}, given was {other!r}"
+        for name, each in zip("AB", read, strict=False)
+        for what, one, other in _differences(each.reading, given.over(each.reading))
+    ]
+    if found:
+        way_out = "; to read each side with its own: --compare-settings" if len(read) > 1 else ""
+        raise UsageError(f"the settings differ: {', '.join(found)}{way_out}")
+
+
+def _differences(one: Reading, other: Reading) -> Iterable[tuple[str, str, str]]:
+    for (what, then), (_, now) in zip(one.said(), other.said(), strict=True):
+        if then != now:
+            yield what, then, now
+
+
+def _text(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)

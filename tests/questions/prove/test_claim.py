@@ -1,0 +1,122 @@
+"""Claims about two states, against the rule asked about every short name."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from aclkit.model.semantics import BrokerSettings
+from aclkit.questions.prove.claim import (
+    FAILS,
+    HOLDS,
+    NO_LESS,
+    NO_MORE,
+    SAME,
+    UNKNOWN,
+    hold_against,
+)
+from aclkit.questions.prove.words import left_out_words, unknown_sentences, who_words
+from aclkit.rules.decide.index import AclIndex
+from aclkit.rules.names.budget import Budget
+from aclkit.rules.names.compare import GAINED, LOST
+from aclkit.rules.names.rows import Rules
+from aclkit.rules.names.words import names_words
+from tests.rules.names.world import decisions, is_allowed, names_up_to, random_texts, rules
+
+EVERYONE = BrokerSettings(allow_everyone=True)
+
+
+def hold(claim: str, before: list[str], after: list[str], limit: int | None = 20, **settings):
+    return hold_against(claim, rules(before, **settings), rules(after, **settings), Budget(), limit)
+
+
+def outcomes(before: Rules, after: Rules) -> dict[str, str]:
+    return {
+        claim: hold_against(claim, before, after, Budget(), 20).outcome
+        for claim in (SAME, NO_MORE, NO_LESS)
+    }
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_a_claim_holds_where_no_short_name_speaks_against_it(seed: int) -> None:
+    chance = random.Random(seed)
+    settings = EVERYONE if seed % 3 == 0 else BrokerSettings()
+    texts = random_texts(chance, 1, 4)
+    more = [*texts, *random_texts(chance, 1, 1)] if seed % 2 else random_texts(chance, 1, 4)
+    before, after = (rules(each, settings=settings) for each in (texts, more))
+    then, now = (dict(decisions(side, names_up_to(4))) for side in (before, after))
+    gains, loses = (any(b[key] and not a[key] for key in a) for a, b in ((then, now), (now, then)))
+    found = outcomes(before, after)
+    # Four letters show a difference that there is, but for one of groups or of other operations.
+    assert not gains or found[NO_MORE] == FAILS
+    assert not loses or found[NO_LESS] == FAILS
+    assert (found[SAME] == HOLDS) is (found[NO_MORE] == found[NO_LESS] == HOLDS)
+    back = outcomes(after, before)
+    assert (back[NO_MORE], back[NO_LESS]) == (found[NO_LESS], found[NO_MORE])
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_counterexamples_are_all_that_differs_and_the_rule_says_so(seed: int) -> None:
+    chance = random.Random(1_000 + seed)
+    before, after = (rules(random_texts(chance, 1, 4)) for _ in range(2))
+    found = hold_against(SAME, before, after, Budget(), None)
+    sides = [(AclIndex.of(s.acls, s.semantics), s.settings) for s in (before, after)]
+    for example in found.counterexamples:
+        asked = example.request
+        words = asked.principal, asked.host, asked.operation, asked.resource_name
+        may = [is_allowed(*side, *words, resource_type=asked.resource_type) for side in sides]
+        assert may == [example.kind == LOST, example.kind == GAINED]
+        assert [example.before.decision == "ALLOWED", example.after.decision == "ALLOWED"] == may
+    for kind in (GAINED, LOST):
+        assert found.shown(kind) == found.cells(kind)
+    assert list(left_out_words(found)) == []
+
+
+def test_cells_that_share_names_are_put_together():
+    after = [f"ALLOW User:u{n} ALL PREFIXED team-" for n in range(30)]
+    (example,) = hold(SAME, [], after).counterexamples
+    assert example.opening.cells == 30 * 8
+    assert list(who_words(example)) == [
+        "every operation for User:u0, User:u1, User:u10 and 27 more from any host"
+    ]
+    assert names_words(example.opening).startswith("topics that start with `team-`")
+
+
+def test_no_more_than_the_limit_is_shown_and_the_rest_is_counted():
+    after = [f"ALLOW User:u{n} READ LITERAL t{n}" for n in range(9)]
+    found = hold(NO_MORE, [], after, limit=3)
+    assert len(found.counterexamples) == 3
+    assert list(left_out_words(found)) == ["… and 12 cells more gained; --all shows them"]
+    assert len(hold(NO_MORE, [], after, limit=None).counterexamples) == 9
+
+
+def test_what_another_claim_is_about_is_no_counterexample():
+    found = hold(NO_MORE, ["ALLOW User:a READ LITERAL x"], ["ALLOW User:b READ LITERAL x"])
+    assert {example.kind for example in found.counterexamples} == {GAINED}
+    assert found.cells(LOST) == 2
+
+
+def test_what_the_budget_leaves_open_is_unknown_and_names_the_way_out():
+    hard = ["ALLOW User:x READ GLOB *a????????"]
+    before, after = rules(hard), rules([*hard, "ALLOW User:x READ GLOB *b*a????????"])
+    found = hold_against(SAME, before, after, Budget(per_question=150), 20)
+    assert found.outcome == UNKNOWN
+    assert found.counterexamples == ()
+    assert list(unknown_sentences(found)) == [
+        "READ for User:x from any host on topics",
+        "DESCRIBE for User:x from any host on topics",
+        "hard are `*b*a????????`, `*a????????`",
+        "more states: --budget",
+    ]
+    total = hold_against(SAME, before, after, Budget(total=150), 20)
+    assert next(reversed(list(unknown_sentences(total)))) == "more states: --budget-total"
+
+
+def test_a_violation_that_is_found_fails_whatever_else_is_unknown():
+    hard = ["ALLOW User:x READ GLOB *a????????"]
+    after = [*hard, "ALLOW User:x READ GLOB *b*a????????", "ALLOW User:y READ LITERAL q"]
+    found = hold_against(SAME, rules(hard), rules(after), Budget(per_question=150), 20)
+    assert found.outcome == FAILS
+    less = hold_against(NO_LESS, rules(hard), rules(after), Budget(per_question=150), 20)
+    assert less.outcome == UNKNOWN

@@ -1,0 +1,89 @@
+"""Rules of the settings under which each side of a proof is read."""
+
+from __future__ import annotations
+
+import pytest
+
+from aclkit.errors import UsageError
+from aclkit.model.broker_settings import GivenSettings
+from aclkit.model.semantics import KAFKA, KIP_1042, BrokerSettings
+from aclkit.questions.prove.reading import (
+    LISTING,
+    WAREHOUSE,
+    GivenReading,
+    Reading,
+    Side,
+    read_alike,
+)
+
+SUPER = BrokerSettings(super_users=frozenset({"User:admin"}))
+NOTHING = GivenReading()
+
+
+def file() -> Side:
+    return Side(path="a.txt", form=LISTING, acls=())
+
+
+def warehouse(settings=SUPER, semantics=KAFKA) -> Side:
+    own = Reading(settings=settings, semantics=semantics, source="run 1 of the warehouse")
+    return Side(path="w", form=WAREHOUSE, acls=(), own=own)
+
+
+def test_two_files_are_read_by_the_defaults():
+    for read in read_alike([file(), file()], NOTHING):
+        assert (read.rules.settings, read.rules.semantics) == (BrokerSettings(), KIP_1042)
+        assert read.reading.source == "the defaults"
+
+
+def test_what_is_given_holds_for_two_files_and_the_rest_is_default():
+    given = GivenReading(
+        settings=GivenSettings(allow_everyone=True), preset="kafka", own={"glob_patterns": True}
+    )
+    for read in read_alike([file(), file()], given):
+        assert read.rules.settings == BrokerSettings(allow_everyone=True)
+        assert read.rules.semantics.glob_patterns
+        assert not read.rules.semantics.identity_globs
+        assert read.reading.source == "the options"
+
+
+@pytest.mark.parametrize("sides", [[warehouse(), file()], [file(), warehouse()]])
+def test_a_file_is_read_as_the_warehouse_beside_it(sides):
+    a, b = read_alike(sides, NOTHING)
+    assert a.reading.equals(b.reading)
+    assert a.rules.settings == SUPER
+
+
+def test_two_warehouses_with_other_settings_are_refused_and_what_differs_is_named():
+    with pytest.raises(UsageError, match="--compare-settings") as refused:
+        read_alike([warehouse(), warehouse(BrokerSettings(), KIP_1042)], NOTHING)
+    assert "super.users: A has 'User:admin', B has 'none'" in str(refused.value)
+    assert "identity_globs: A has 'false', B has 'true'" in str(refused.value)
+    assert "allow.everyone" not in str(refused.value)
+
+
+def test_each_side_keeps_its_own_settings_where_that_is_asked_for():
+    a, b = read_alike([warehouse(), warehouse(BrokerSettings())], NOTHING, each_own=True)
+    assert (a.rules.settings, b.rules.settings) == (SUPER, BrokerSettings())
+
+
+def test_options_cannot_take_the_place_of_what_a_warehouse_says():
+    given = GivenReading(settings=GivenSettings(super_users=frozenset({"User:me"})))
+    with pytest.raises(UsageError, match=r"super\.users: A has 'User:admin', B has 'User:me'"):
+        read_alike([warehouse(), file()], given)
+    with pytest.raises(UsageError, match=r"super\.users: A has 'User:admin', given was 'User:me'"):
+        read_alike([warehouse(), warehouse()], given)
+    with pytest.raises(UsageError, match="given was") as refused:
+        read_alike([warehouse()], given)
+    assert "--compare-settings" not in str(refused.value)
+
+
+def test_options_that_say_what_the_warehouse_says_are_welcome():
+    given = GivenReading(settings=GivenSettings(super_users=SUPER.super_users), preset="kafka")
+    assert len(read_alike([warehouse(), file()], given)) == 2
+
+
+def test_a_file_beside_a_warehouse_may_be_read_otherwise_where_that_is_asked_for():
+    given = GivenReading(settings=GivenSettings(super_users=frozenset()))
+    a, b = read_alike([warehouse(), file()], given, each_own=True)
+    assert (a.rules.settings, b.rules.settings) == (SUPER, BrokerSettings())
+    assert b.rules.semantics == KAFKA
