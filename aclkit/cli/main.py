@@ -37,6 +37,7 @@ _COMMANDS: Final[Places] = {
     "preview": ("preview", "preview"),
     "diff": ("diff", "diff"),
     "changes": ("changes", "changes"),
+    "tidy": ("tidy", "tidy"),
     "audit": ("audit", "audit"),
     "assert": ("assertions", "assert_"),
     "prove": ("prove", "prove"),

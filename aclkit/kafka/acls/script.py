@@ -1,4 +1,4 @@
-"""ACLs → shell scripts that add them: one kafka-acls for each, or one JVM for all. Pure.
+"""ACLs → shell scripts that add or remove them: a kafka-acls for each, or a JVM for all. Pure.
 
 They are run or pasted, in any locale and in sh, bash or zsh: so each is one command in
 parentheses, with comments outside of them, and nothing in it acts on a terminal. Whatever an ACL
@@ -7,7 +7,8 @@ is called, it is added with that very name or the script ends.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import shlex
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from importlib.resources import files
 from typing import Final
@@ -20,6 +21,7 @@ from aclkit.model.acl import Acl
 from aclkit.model.enums import AclOperation, ResourceType
 from aclkit.model.principal import split_principal
 from aclkit.model.resource import CLUSTER_NAME
+from aclkit.model.visible import visible
 
 _ABOUT: Final = (
     "#!/bin/sh",
@@ -27,14 +29,19 @@ _ABOUT: Final = (
     "# the cluster asks for a login. What is there already stays: a broken run is run again.",
 )
 _START: Final = ("(", "set -eu", ': "${BOOTSTRAP_SERVER:?}"')
-_ADD: Final = (
+_FIND: Final = (
     f"kafka_acls={PROGRAM}",
     f'command -v "$kafka_acls" >/dev/null || kafka_acls={PROGRAM}.sh',
-    "add() {",
-    '  set -- --add "$@"',
-    '  [ -z "${COMMAND_CONFIG-}" ] || set -- --command-config "$COMMAND_CONFIG" "$@"',
-    '  "$kafka_acls" --bootstrap-server "$BOOTSTRAP_SERVER" "$@"',
-    "}",
+)
+_ADD, _REMOVE = (
+    (
+        f"{name}() {{",
+        f'  set -- {options} "$@"',
+        '  [ -z "${COMMAND_CONFIG-}" ] || set -- --command-config "$COMMAND_CONFIG" "$@"',
+        '  "$kafka_acls" --bootstrap-server "$BOOTSTRAP_SERVER" "$@"',
+        "}",
+    )
+    for name, options in (("add", "--add"), ("remove", "--remove --force"))
 )
 _IN_UTF_8: Final = (
     "is_utf8() {",
@@ -73,22 +80,77 @@ def render_script(acls: Iterable[Acl]) -> tuple[list[str], list[Acl]]:
     kafka-acls trims names and knows no globs, no unknown codes, no principal without a colon, and
     of CLUSTER only the one name: ACLs that would come out otherwise stand there as comments.
     """
-    commands: dict[AclOptions, list[str]] = {}
+    said, unsaid = _by_options(acls)
+    commands = [_words("add", options, acls) for options, acls in said.items()]
+    lines = [*_ABOUT, *_beginning(commands), *_ADD, "", *map(shell_words, commands), ")"]
+    return [*lines, *(comment(PROGRAM, acl) for acl in unsaid)], unsaid
+
+
+def render_changes(
+    added: Iterable[Acl], removed: Iterable[Mapping[Acl, str]]
+) -> tuple[list[str], list[Acl]]:
+    """Write a script that adds ACLs and then removes others; and return those it cannot say.
+
+    Before what removes ACLs stands why, for each of them: not as comments, which a shell that it
+    is pasted into may not know, but as words that do nothing.
+
+    Args:
+        added: they come before anything goes.
+        removed: ACLs and why each goes, part by part. Once an ALLOW cannot be said, which so
+            stays, the parts behind it are left out, and returned as well.
+    """
+    said, unsaid = _by_options(added)
+    left_out = [_left_out("added", acl) for acl in unsaid]
+    commands = [_words("add", options, acls) for options, acls in said.items()]
+    lines = list(map(shell_words, commands))
+    for part in removed:
+        waits = any(acl.is_allow for acl in unsaid)
+        said, left = ({}, list(part)) if waits else _by_options(part)
+        unsaid += left
+        left_out += (_left_out("removed", acl) for acl in left)
+        for options, acls in said.items():
+            commands.append(_words("remove", options, acls))
+            lines += (f": {shlex.quote(visible(reason))}" for reason in _reasons(acls, part))
+            lines.append(shell_words(commands[-1]))
+    head = [*_ABOUT[:2], "# the cluster asks for a login. A broken run is run again."]
+    return [*head, *_beginning(commands), *_ADD, *_REMOVE, "", *lines, ")", *left_out], unsaid
+
+
+def _left_out(what: str, acl: Acl) -> str:
+    """Write a comment, which does nothing either where a shell takes it for a command."""
+    return f"# not {what}: {shlex.quote(visible(str(acl)))}"
+
+
+def _by_options(acls: Iterable[Acl]) -> tuple[dict[AclOptions, list[Acl]], list[Acl]]:
+    """Put ACLs together that one command makes; and return those that none does."""
+    said: dict[AclOptions, list[Acl]] = {}
     unsaid: list[Acl] = []
     for acl in sorted(acls, key=lambda acl: acl.binding):
         options = options_of(acl)
         if options is None:
             unsaid.append(acl)
         else:
-            commands.setdefault(options, []).append(acl.operation)
-    adding = [
-        ["add", *words_of(with_operations(options, operations))]
-        for options, operations in commands.items()
-    ]
-    is_ascii = all(word.isascii() for words in adding for word in words)
-    lines = [*_ABOUT, *_START, *(() if is_ascii else _IN_UTF_8), *_ADD, ""]
-    lines += [*map(shell_words, adding), ")", *(comment(PROGRAM, acl) for acl in unsaid)]
-    return lines, unsaid
+            said.setdefault(options, []).append(acl)
+    return said, unsaid
+
+
+def _reasons(acls: Iterable[Acl], part: Mapping[Acl, str]) -> Iterator[str]:
+    """Yield why ACLs of one command go: with operations where reasons differ."""
+    operations: dict[str, list[str]] = {}
+    for acl in acls:
+        operations.setdefault(part[acl], []).append(acl.operation)
+    for reason, some in operations.items():
+        yield reason if len(operations) == 1 else f"{', '.join(some)}: {reason}"
+
+
+def _words(action: str, options: AclOptions, acls: Iterable[Acl]) -> list[str]:
+    return [action, *words_of(with_operations(options, (acl.operation for acl in acls)))]
+
+
+def _beginning(commands: Iterable[Iterable[str]]) -> list[str]:
+    """Return what stands before the functions that commands call."""
+    is_ascii = all(word.isascii() for words in commands for word in words)
+    return [*_START, *(() if is_ascii else _IN_UTF_8), *_FIND]
 
 
 def render_bulk(acls: Iterable[Acl]) -> tuple[list[str], list[Acl]]:

@@ -15,7 +15,8 @@ from aclkit.model.operation import OPERATIONS_OF_TYPE
 from aclkit.model.semantics import Semantics
 from aclkit.rules.names.budget import Budget
 from aclkit.rules.names.classes import Classes, NameClass, classes_of_hosts, classes_of_principals
-from aclkit.rules.names.cover import near_to
+from aclkit.rules.names.cover import covers, is_plainly_covered, near_to
+from aclkit.rules.names.domain import domain_of
 from aclkit.rules.names.rows import Row, Rules, rows_of
 from aclkit.rules.names.symbols import Symbols, start_of, start_of_pattern
 
@@ -145,7 +146,7 @@ class CellsOfType:
         is_open = before.settings.allow_everyone, after.settings.allow_everyone
         parts = _parts(resource_type, before, after)
         anybody = _by_state(_placed(parts)) if any(is_open) else _NONE
-        is_wide = is_open[0] != is_open[1] or any(anybody[BEFORE:])
+        is_wide = is_open[0] != is_open[1] or not _reach_alike(resource_type, anybody, budget)
         # Otherwise a changed ACL's names are reached in both states, and no default decides them.
         counts_default = is_wide or supers[0] != supers[1]
         if supers[0] == supers[1] and is_open[0] == is_open[1]:
@@ -235,6 +236,22 @@ def _near_to_changed(parts: tuple[_Part, _Part, _Part]) -> tuple[_Part, _Part, _
     (semantics, both), gone, come = parts
     near = near_to({_start(acl, how) for how, acls in (gone, come) for acl in acls})
     return (semantics, [acl for acl in both if near(_start(acl, semantics))]), gone, come
+
+
+def _reach_alike(resource_type: str, anybody: ByState, budget: Budget) -> bool:
+    """Whether the ACLs of both states are known to reach the same names, each side together.
+
+    Then a default that allows decides the same names in both, whoever asks.
+    """
+    both, before, after = anybody
+    for own, other in ((before, both | after), (after, both | before)):
+        rows = set(other)
+        left = [each for each in own if not is_plainly_covered(rows, each)]
+        near = near_to({start_of(each) for each in left})
+        wide = (each for each in other if near(start_of(each)))
+        if left and not covers(wide, left, domain_of(resource_type), budget):
+            return False
+    return True
 
 
 def _start(acl: Acl, semantics: Semantics) -> str:

@@ -21,17 +21,9 @@ from aclkit.rules.names.symbols import (
     RUN_BUT_COLON,
     Symbols,
     is_plain,
-    start_of,
 )
 
 _WILDCARDS: Final = {ONE: "?", ONE_BUT_COLON: "?", ONE_BUT_STAR: "?", RUN: "*", RUN_BUT_COLON: "*"}
-_NOUNS: Final = {
-    "TOPIC": ("topic", "topics"),
-    "GROUP": ("group", "groups"),
-    "TRANSACTIONAL_ID": ("transactional id", "transactional ids"),
-    "DELEGATION_TOKEN": ("delegation token", "delegation tokens"),
-    "USER": ("user", "users"),
-}
 _FEW: Final = 3
 """So many of a list are shown, the rest is counted."""
 
@@ -42,23 +34,33 @@ def pattern_text(symbols: Symbols) -> str:
 
 
 def region_words(region: Region, resource_type: str) -> str:
-    """Tell which names a region is, and the shortest of them.
+    """Write which names a region has; "any" only where it is all there are.
 
-    "Any" is said only where nothing is left out.
+    >>> region_words(Region(("a", RUN), (), (("a", "b"),), "a", is_exact=True), "TOPIC")
+    'topics that start with `a`, but not `ab`; the shortest: `a`'
     """
     if resource_type == "CLUSTER":
         return "the cluster"
-    if not region.is_exact:
-        some = _some(region.pattern, resource_type)
-        return f"some of the {some}; the shortest: `{region.shortest}`"
-    parts = [_names(region, resource_type)]
-    if region.within:
-        parts.append(f"that {_listed(region.within, 'or')} reaches too")
+    text = _names_of(region, resource_type.lower().replace("_", " "))
+    if region.within and region.pattern != EVERYTHING:
+        text += f", which {_reached_by(region.within)} too"
     if region.but:
-        verb = "reaches" if len(region.but) == 1 else "reach"
-        parts.append(f"but not those that {_listed(region.but, 'and')} {verb}")
-    words = ", ".join(parts)
-    return words if is_plain(region.pattern) else f"{words}; the shortest: `{region.shortest}`"
+        text += f", but not {_left_out(region.but)}"
+    if region.shortest and not is_plain(region.pattern):
+        text += f"; the shortest: `{region.shortest}`"
+    return text
+
+
+def pattern_words(symbols: Symbols) -> str:
+    """Write a pattern as a glob, a name as it is.
+
+    A star or a question mark that stands for itself is said to: it could be mistaken.
+    """
+    if symbols[:1] == (ONE_BUT_STAR,):
+        return "what does not start with `*`"
+    text = "".join(_WILDCARDS.get(symbol, symbol) for symbol in symbols)
+    is_literal = any(symbol in "*?" for symbol in symbols)
+    return f"`{text}`{f' (with its own {_own(symbols)})' if is_literal else ''}"
 
 
 def opening_words(opening: Opening) -> str:
@@ -102,38 +104,63 @@ def _class_words(of: NameClass, noun: str) -> str:
         return of.name
     globs = sorted(of.patterns - {EVERYTHING})
     if globs:
+        shown, more = _first_of(globs)
+        also = f" and {more:,} more" if more else ""
         verb = "matches" if len(globs) == 1 else "match"
-        return f"{noun}s that {_listed(globs, 'and')} {verb} (such as {of.name})"
+        return f"{noun}s that {shown.replace(' or ', ' and ')}{also} {verb} (such as {of.name})"
     return f"any {noun}" if of.is_all else f"any other {noun} (such as {of.name})"
-
-
-def _names(region: Region, resource_type: str) -> str:
-    one, several = _NOUNS[resource_type]
-    if is_plain(region.pattern):
-        return f"the {one} `{region.shortest}`"
-    if region.pattern == EVERYTHING:
-        return f"all {several}" if region.but or region.within else f"any {one}"
-    return _some(region.pattern, resource_type)
-
-
-def _some(pattern: Symbols, resource_type: str) -> str:
-    several = _NOUNS[resource_type][1]
-    if pattern == EVERYTHING:
-        return several
-    if pattern[-1] == RUN and is_plain(pattern[:-1]):
-        return f"{several} that start with `{start_of(pattern)}`"
-    return f"{several} like `{pattern_text(pattern)}`"
-
-
-def _listed(patterns: Sequence[Symbols], word: str) -> str:
-    """Write patterns as a list: a few of them, the rest counted."""
-    shown = [f"`{pattern_text(each)}`" for each in patterns[:_FEW]]
-    if len(patterns) > _FEW:
-        shown.append(f"{len(patterns) - _FEW:,} more")
-    return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} {word} {shown[-1]}"
 
 
 def _few(words: Iterable[str]) -> str:
     listed = list(words)
     shown = ", ".join(listed[:_FEW])
     return shown if len(listed) <= _FEW else f"{shown} and {len(listed) - _FEW:,} more"
+
+
+def _own(symbols: Symbols) -> str:
+    return " and ".join(f"`{mark}`" for mark in "*?" if mark in symbols)
+
+
+def _names_of(region: Region, word: str) -> str:
+    """Write the pattern of a region, without what it leaves out."""
+    pattern = region.pattern
+    some = "" if region.is_exact else "some of the "
+    if is_plain(pattern):
+        return f"the {word} `{''.join(pattern)}`"
+    if pattern == EVERYTHING:
+        if region.within:
+            return f"{some}{word}s that {_reached_by(region.within)}"
+        every = some or "all "
+        return f"{every}{word}s" if not region.is_exact or region.but else f"any {word}"
+    body = pattern[:-1]
+    if pattern[0] == ONE_BUT_STAR:
+        return f"{some}{word}s that do not start with `*`"
+    if pattern[-1] == RUN and is_plain(body):
+        return f"{some}{word}s that start with `{''.join(body)}`"
+    return f"{some}{word}s like {pattern_words(pattern)}"
+
+
+def _reached_by(patterns: Sequence[Symbols]) -> str:
+    shown, more = _first_of(patterns)
+    return (
+        f"{shown} {'reaches' if len(patterns) == 1 else 'reach'}"
+        if not more
+        else (f"{shown} or {more:,} more reach")
+    )
+
+
+def _left_out(patterns: Sequence[Symbols]) -> str:
+    """Write what is left out: a name by itself, other patterns by what they reach."""
+    if all(map(is_plain, patterns)):
+        shown, more = _first_of(patterns)
+        return f"{shown} or {more:,} more" if more else shown
+    return f"those that {_reached_by(patterns)}"
+
+
+def _first_of(patterns: Sequence[Symbols]) -> tuple[str, int]:
+    """Write the first few of some patterns, and count the rest."""
+    shown = list(map(pattern_words, patterns[:_FEW]))
+    more = max(len(patterns) - _FEW, 0)
+    if more or len(shown) == 1:
+        return ", ".join(shown), more
+    return f"{', '.join(shown[:-1])} or {shown[-1]}", more

@@ -20,10 +20,10 @@ from aclkit.cli.acl_options import acl_options
 from aclkit.kafka.acls.command import command_of, kafka_acls_command
 from aclkit.kafka.acls.options import AclOptions, entries_by_resource
 from aclkit.kafka.acls.quoting import shell_word
-from aclkit.kafka.acls.script import render_bulk, render_script
+from aclkit.kafka.acls.script import render_bulk, render_changes, render_script
 from aclkit.model.acl import LONGEST_TEXT, Acl
 from aclkit.model.operation import OPERATIONS_OF_TYPE
-from aclkit.model.visible import is_visible
+from aclkit.model.visible import is_visible, visible
 from tests import strategies
 from tests.factories import acl
 from tests.names import NASTY
@@ -68,16 +68,30 @@ def run_script(
 
 def added_by(words: list[str]) -> set[tuple[str, ...]]:
     """Read the words of a call as kafka-acls does, and return the bindings it adds."""
+    assert words[:3] == ["--bootstrap-server", "h:1", "--add"]
+    return bindings_of(words[3:])
+
+
+def bindings_of(words: list[str]) -> set[tuple[str, ...]]:
+    """Read options as kafka-acls does."""
     found: list[AclOptions] = []
     command = click.command()(acl_options(lambda options: found.append(options)))
-    assert words[:3] == ["--bootstrap-server", "h:1", "--add"]
-    result = CliRunner().invoke(command, words[3:], standalone_mode=False)
+    result = CliRunner().invoke(command, words, standalone_mode=False)
     assert result.exception is None
     return {
         (*astuple(r), *astuple(e))
         for r, entries in entries_by_resource(found[0]).items()
         for e in entries
     }
+
+
+def changed_by(words: list[str], bindings: set[tuple[str, ...]]) -> set[tuple[str, ...]]:
+    """Return the bindings that a cluster has after a call."""
+    if words[2] == "--add":
+        return bindings | added_by(words)
+    assert words[2:4] == ["--remove", "--force"]
+    assert bindings_of(words[4:]) <= bindings
+    return bindings - bindings_of(words[4:])
 
 
 def test_the_script_adds_the_very_acls_whatever_their_names(tmp_path):
@@ -129,6 +143,49 @@ def test_a_script_says_every_acl_once_or_not_at_all(acls):
     calls = [["--bootstrap-server", "h:1", "--add", *call[1:]] for call in words]
     said = set().union(*map(added_by, calls)) if calls else set()
     assert said == {a.binding for a in acls} - {a.binding for a in unsaid}
+
+
+def test_changes_add_first_and_remove_the_very_acls_whatever_their_names(tmp_path):
+    gone = [acl(name, principal=f"User:{name}") for name in NASTY]
+    gone += [acl("t", operation=operation) for operation in ("READ", "WRITE")]
+    later = [acl(name, permission_type="DENY") for name in NASTY]
+    stays, new = acl("stays"), acl("t", operation="ALL")
+    reasons = [{one: f"for {one.resource_name}" for one in part} for part in (gone, later)]
+    lines, unsaid = render_changes([new], reasons)
+    assert not unsaid
+    assert all(is_visible(letter) for line in lines for letter in line)
+    calls = [words for _, *words in run_script(lines, tmp_path)]
+    bindings = {one.binding for one in (*gone, *later, stays)}
+    for words in calls:
+        bindings = changed_by(words, bindings)
+    assert bindings == {stays.binding, new.binding}
+    assert [words[2] for words in calls].index("--remove") == 1
+    removed = [bindings_of(words[4:]) for words in calls[1:]]
+    assert set().union(*removed[: len(NASTY) + 1]) == {one.binding for one in gone}
+
+
+def test_each_reason_of_a_command_is_said_once():
+    read, write, create = (acl("t", operation=o) for o in ("READ", "WRITE", "CREATE"))
+    lines, _ = render_changes([], [{read: "so", write: "so", create: "so"}])
+    assert [line for line in lines if line.startswith(": ")][1:] == [": so"]
+    lines, _ = render_changes([], [{read: "so", write: "it's", create: "so"}])
+    assert [line for line in lines if line.startswith(": ")][1:] == [
+        ": 'CREATE, READ: so'",
+        """: 'WRITE: it'"'"'s'""",
+    ]
+
+
+def test_what_waits_for_an_allow_that_cannot_be_said_is_left_out():
+    glob, deny = acl("x*", pattern_type="GLOB"), acl("x", permission_type="DENY")
+    lines, unsaid = render_changes([], [{glob: "covered"}, {deny: "idle"}])
+    assert unsaid == [glob, deny]
+    assert not [line for line in lines if line.startswith("remove --")]
+    assert [line.split(":")[0] for line in lines[-3:]] == [")", "# not removed", "# not removed"]
+    hostile = acl("x\n$(y)'*", pattern_type="GLOB")
+    assert render_changes([hostile], [])[0][-1].startswith("# not added: '(pattern=")
+    assert shlex.split(render_changes([hostile], [])[0][-1])[3:] == [visible(str(hostile))]
+    denied = acl("x*", pattern_type="GLOB", permission_type="DENY")
+    assert render_changes([], [{denied: "covered"}, {deny: "idle"}])[1] == [denied]
 
 
 def test_names_beyond_ascii_are_added_in_a_locale_whose_letters_a_jvm_reads(tmp_path):

@@ -9,6 +9,7 @@ import pytest
 from aclkit.model.semantics import KAFKA, KIP_1042, BrokerSettings
 from aclkit.rules.decide.index import AclIndex
 from aclkit.rules.names.budget import Budget
+from aclkit.rules.names.cells import CellsOfType
 from aclkit.rules.names.classes import NameClass
 from aclkit.rules.names.compare import (
     AT_LEAST_MORE,
@@ -67,6 +68,16 @@ def test_the_first_acl_of_a_name_takes_it_from_everybody_else_where_the_default_
         (change.cell.principal.name, change.cell.operation, change.name)
         for change in found.of_kind(LOST)
     }
+
+
+def test_where_others_reach_the_same_names_a_default_comes_to_decide_nothing() -> None:
+    both = ["ALLOW User:q READ GLOB ?", "ALLOW User:q READ GLOB ??*", "DENY User:y READ LITERAL b"]
+    before = rules([*both, "ALLOW User:x READ PREFIXED a"], settings=EVERYONE)
+    for stays, asked in ((both, ["User:x"]), (both[1:], ["User:q", "User:x", "User:y", "User:z"])):
+        after = rules(stays, settings=EVERYONE)
+        cells = CellsOfType.of("TOPIC", before, after, Budget())
+        assert [each.name for each in cells.principals.members] == asked
+        check_against_the_rule(before, after)
 
 
 def test_a_default_that_is_switched_on_opens_what_nothing_reaches() -> None:

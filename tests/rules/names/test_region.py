@@ -36,15 +36,15 @@ def test_any_is_said_only_where_nothing_is_left_out() -> None:
         "gained: READ, DESCRIBE for User:x from any host, on any topic; the shortest: `z`"
     ]
     assert told([deny], [deny, allow]) == [
-        "gained: READ, DESCRIBE for User:x from any host, on all topics, but not those that `t` "
-        "reaches; the shortest: `z`"
+        "gained: READ, DESCRIBE for User:x from any host, on all topics, but not `t`; the "
+        "shortest: `z`"
     ]
 
 
 def test_what_two_patterns_share_is_told_by_both() -> None:
     allow, deny = "ALLOW User:x READ GLOB *pii*", "DENY User:x READ GLOB *eu*"
     assert told([allow, deny], [allow]) == [
-        "gained: READ for User:x from any host, on topics like `*eu*`, that `*pii*` reaches too; "
+        "gained: READ for User:x from any host, on topics like `*eu*`, which `*pii*` reaches too; "
         "the shortest: `eupii`"
     ]
 

@@ -1,0 +1,107 @@
+"""The command tidy: fewer ACLs that decide alike → a list or a script; and proposals."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+import click
+
+from aclkit.cli.acls import KAFKA_ACLS
+from aclkit.cli.budget_options import budget_options, budget_to_raise
+from aclkit.cli.context import Context, engine_option, formats, tell_state
+from aclkit.cli.options import option
+from aclkit.cli.output import FORMATS, tell
+from aclkit.cli.tidy_output import print_proposals, print_tidy
+from aclkit.errors import UsageError
+from aclkit.questions.preview.read import Base, read_base
+from aclkit.questions.tidy.propose import propose
+from aclkit.questions.tidy.proven import Proven, tidy_proven
+from aclkit.rules.names.budget import Budget
+from aclkit.rules.names.rows import Rules
+from aclkit.rules.patterns.match import GLOB, PREFIXED
+
+_NOT_PROVEN: Final = 1
+
+
+@click.command("tidy")
+@option("--idle-denies", is_flag=True, help="Leave out DENYs too that take nothing away today.")
+@option("--keep-operations", is_flag=True, help="Do not write ALL where all its operations are.")
+@click.option(
+    "--to-globs", "pattern_type", flag_value=GLOB, help="Propose globs in the place of ALLOWs."
+)
+@click.option(
+    "--to-prefixes", "pattern_type", flag_value=PREFIXED, help="Propose prefixes instead."
+)
+@budget_options
+@formats(*FORMATS, KAFKA_ACLS, text="For people, unchanged for programs, or a script.")
+@engine_option
+@click.pass_obj
+def tidy(
+    context: Context,
+    pattern_type: str | None,
+    budget: Budget,
+    *,
+    idle_denies: bool,
+    keep_operations: bool,
+) -> None:
+    """Say which ACLs can go, because others decide the same for every name.
+
+    \b
+    Example:
+      aclkit tidy
+      aclkit tidy --idle-denies --format kafka-acls > tidy.sh
+      aclkit tidy --to-globs --format json
+
+    What is printed is proven: the ACLs before and after are compared for every principal, host,
+    operation and name there could be. Where that ends at the budget, nothing is printed and the
+    exit code is 1. An ACL that is not known to be needless stays. Where all operations of a
+    resource type are there, ALL takes their place, and takes in what a later Kafka adds to them.
+
+    kafka-acls is a script that adds first and removes then. What kafka-acls cannot say is left
+    out, stands in it as a comment and on stderr, and the command ends with 1.
+
+    With --to-globs or --to-prefixes one ALLOW takes the place of three or more, and changes
+    nothing on the inventory; what it would open beside that is said exactly.
+    """
+    if pattern_type is not None and (idle_denies or keep_operations):
+        raise UsageError("--idle-denies and --keep-operations mean nothing beside proposals")
+    if pattern_type is not None and context.output_format == KAFKA_ACLS:
+        raise UsageError("proposals are to be judged, not run: expected another --format")
+    with context.session() as spark:
+        base = read_base(context.warehouse, context.cluster, spark)
+    tell_state(base.published, base.run)
+    state = base.state
+    rules = Rules(
+        acls=tuple(state.acls.values()), settings=state.settings, semantics=base.semantics
+    )
+    if pattern_type is None:
+        proven = tidy_proven(
+            rules, budget, idle_denies=idle_denies, keep_operations=keep_operations
+        )
+        _check(proven)
+        print_tidy(context, proven)
+    else:
+        if pattern_type == GLOB and not base.semantics.glob_patterns:
+            raise UsageError("expected a way of reading ACLs that has globs: materialize with them")
+        proposals = propose(rules, _names(base), pattern_type, budget)
+        print_proposals(context, proposals, budget_to_raise(budget))
+
+
+def _check(proven: Proven) -> None:
+    """End where the proof is not known."""
+    if proven.proof.is_known:
+        return
+    where = len(proven.proof.unknown)
+    at = f" in {where:,} cells" if where else ""
+    name = budget_to_raise(proven.proving)
+    tell(f"not known to decide alike{at}: the budget ended, so nothing is printed; raise {name}")
+    click.get_current_context().exit(_NOT_PROVEN)
+
+
+def _names(base: Base) -> dict[str, Sequence[str]]:
+    """Return the inventory's names by resource type."""
+    names: dict[str, list[str]] = {}
+    for resource in base.inventory.resources:
+        names.setdefault(resource.resource_type, []).append(resource.resource_name)
+    return dict(names)

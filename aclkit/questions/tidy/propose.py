@@ -1,0 +1,248 @@
+"""ACLs and an inventory → globs or prefixes in the place of several ALLOWs. Pure.
+
+On the inventory a proposal changes nothing; what else it would open is told exactly: as regions of
+names, found by comparing the two states for every name.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final, NamedTuple
+
+from aclkit.model.acl import Acl, Request
+from aclkit.model.operation import OPERATIONS_OF_TYPE
+from aclkit.questions.tidy.candidates import candidates
+from aclkit.rules.decide.confirm import Decider
+from aclkit.rules.names.budget import Budget
+from aclkit.rules.names.classes import NameClass
+from aclkit.rules.names.compare import GAINED, CellChange, compare
+from aclkit.rules.names.cover import covers
+from aclkit.rules.names.domain import domain_of
+from aclkit.rules.names.needless import Others
+from aclkit.rules.names.question import Question
+from aclkit.rules.names.region import Region, Regions
+from aclkit.rules.names.rows import Row, Rules, rows_of
+from aclkit.rules.names.symbols import EVERYTHING, RUN, is_plain, start_of
+from aclkit.rules.names.tidy import tidy
+from aclkit.rules.patterns.match import GLOB, effective_pattern_type, has_wildcard
+
+LEAST: Final = 3
+"""ACLs that a proposal has to make needless."""
+
+MOST_CANDIDATES: Final = 20_000
+MOST_PROPOSALS: Final = 50
+"""Patterns that are looked at, and proposals that are compared for every name, in one command."""
+
+
+class Opened(NamedTuple):
+    """What a proposal changes for names that are in no inventory.
+
+    Attributes:
+        kind: gained, or lost: a default that allows does so no more where an ACL comes.
+        region: of which names.
+        operations: which operations on them.
+        who: the classes of principals and hosts that fare so.
+    """
+
+    kind: str
+    region: Region
+    operations: tuple[str, ...]
+    who: tuple[tuple[NameClass, NameClass], ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Proposal:
+    """One ALLOW in the place of several.
+
+    Attributes:
+        acl: what would come.
+        replaces: what would go.
+        opens: what would change for other names; nothing where both decide alike.
+        is_known: the budget sufficed to say so of every name.
+    """
+
+    acl: Acl
+    replaces: tuple[Acl, ...]
+    opens: tuple[Opened, ...]
+    is_known: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Proposals:
+    """What could be proposed.
+
+    Attributes:
+        found: what replaces most first.
+        more: further ones that were not compared.
+        left: groups of ALLOWs that were not looked at.
+    """
+
+    found: tuple[Proposal, ...]
+    more: int
+    left: int
+
+
+def propose(
+    rules: Rules, inventory: Mapping[str, Sequence[str]], pattern_type: str, budget: Budget
+) -> Proposals:
+    """Propose patterns of a type.
+
+    Args:
+        rules: what decides.
+        inventory: resource type → names.
+        pattern_type: ``GLOB`` or ``PREFIXED``.
+        budget: what may be spent.
+    """
+    found: list[tuple[Acl, tuple[Acl, ...]]] = []
+    needed = {acl.binding for acl in tidy(rules, budget, keep_operations=True).after}
+    looked_at = left = 0
+    for resource_type in OPERATIONS_OF_TYPE:
+        finder = _Finder(resource_type, rules, inventory.get(resource_type, ()), budget)
+        for group in finder.groups(needed):
+            names = candidates(map(_text, group), pattern_type)
+            looked_at += len(names)
+            if looked_at > MOST_CANDIDATES:
+                left += 1
+            else:
+                found += finder.proposals(group, names, pattern_type)
+    found.sort(key=lambda each: (-len(each[1]), each[0].binding))
+    teller = _Teller(rules, budget)
+    told = tuple(teller.tell(*each) for each in found[:MOST_PROPOSALS])
+    return Proposals(found=told, more=len(found) - len(told), left=left)
+
+
+class _Finder:
+    """Finds patterns for one resource type."""
+
+    def __init__(
+        self, resource_type: str, rules: Rules, names: Iterable[str], budget: Budget
+    ) -> None:
+        acls = [acl for acl in rules.acls if acl.resource_type == resource_type]
+        self._rules, self._budget = rules, budget
+        self._rows = list(rows_of(acls, rules.semantics))
+        self._others = Others(resource_type, self._rows, rules.semantics, budget)
+        self._domain = domain_of(resource_type)
+        self._names = sorted(filter(self._domain.holds, names))
+
+    def groups(self, needed: Collection[tuple[str, ...]]) -> list[list[Row]]:
+        """Return the ALLOWs that differ in their names only, the largest groups first.
+
+        Those that others make needless are left out: they can go without a proposal.
+        """
+        found: dict[tuple[str, ...], list[Row]] = {}
+        for row in self._rows:
+            acl = row.acl
+            if acl.is_allow and acl.binding in needed and _is_narrow(row, self._rules):
+                found.setdefault((acl.principal, acl.host, acl.operation), []).append(row)
+        groups = (group for _, group in sorted(found.items()) if len(group) >= LEAST)
+        return sorted(groups, key=len, reverse=True)
+
+    def proposals(
+        self, group: Sequence[Row], names: Iterable[str], pattern_type: str
+    ) -> Iterator[tuple[Acl, tuple[Acl, ...]]]:
+        """Yield which pattern could replace which of a group, none of these twice."""
+        is_decided = self._others.decided_like(group[0])
+        good: list[tuple[Row, list[Row]]] = []
+        for name in names:
+            row = self._row_of(group[0].acl, pattern_type, name)
+            question = Question([row.patterns], self._domain)
+            if all(map(is_decided, self._matched(row, question))):
+                good.append((row, [e for e in group if self._is_within(e, row, question)]))
+        left = {row.acl.binding for row in group}
+        # What matches least among those that replace as many: more letters, fewer stars.
+        good.sort(key=lambda each: (-len(each[1]), -len(each[0].patterns[0]), each[0].acl.binding))
+        for row, replaced in good:
+            goes = [each.acl for each in replaced if each.acl.binding in left]
+            if len(goes) >= LEAST:
+                left -= {acl.binding for acl in goes}
+                yield row.acl, tuple(sorted(goes, key=lambda acl: acl.binding))
+
+    def _row_of(self, like: Acl, pattern_type: str, name: str) -> Row:
+        acl = replace(like, acl_id="proposed", pattern_type=pattern_type, resource_name=name)
+        (row,) = rows_of([acl], self._rules.semantics)
+        return row
+
+    def _is_within(self, narrow: Row, wide: Row, matching: Question) -> bool:
+        if is_plain(narrow.patterns[0]):
+            return bool(matching.flags_of(narrow.acl.resource_name))
+        is_other = narrow.acl.binding != wide.acl.binding
+        return is_other and bool(covers(wide.patterns, narrow.patterns, self._domain, self._budget))
+
+    def _matched(self, row: Row, question: Question) -> Iterator[str]:
+        """Yield the names of the inventory that a pattern matches."""
+        start = start_of(row.patterns[0])
+        for at in range(bisect_left(self._names, start), len(self._names)):
+            name = self._names[at]
+            if not name.startswith(start):
+                return
+            if question.flags_of(name):
+                yield name
+
+
+class _Teller:
+    """Tells what proposals change for every name."""
+
+    def __init__(self, rules: Rules, budget: Budget) -> None:
+        self._before, self._budget = rules, budget
+        self._decides_before = Decider.of(rules)
+        self._regions = Regions(budget)
+
+    def tell(self, acl: Acl, replaces: tuple[Acl, ...]) -> Proposal:
+        """Compare both states, and ask the rule about each name that shows a difference."""
+        gone = {each.binding for each in replaces}
+        kept = (each for each in self._before.acls if each.binding not in gone)
+        after = replace(self._before, acls=(*kept, acl))
+        difference = compare(self._before, after, self._budget)
+        decides_after = Decider.of(after) if difference.changes else self._decides_before
+        opened: dict[tuple[str, Region], list[CellChange]] = {}
+        for change in difference.changes:
+            request = _request(change)
+            self._decides_before.confirm(request, is_allowed=change.kind != GAINED)
+            decides_after.confirm(request, is_allowed=change.kind == GAINED)
+            for region in self._regions.of(change):
+                opened.setdefault((change.kind, region), []).append(change)
+        return Proposal(
+            acl=acl,
+            replaces=replaces,
+            opens=tuple(_opened(*key, changes) for key, changes in opened.items()),
+            is_known=difference.is_known,
+        )
+
+
+def _opened(kind: str, region: Region, changes: Iterable[CellChange]) -> Opened:
+    cells = [change.cell for change in changes]
+    return Opened(
+        kind,
+        region,
+        tuple(dict.fromkeys(cell.operation for cell in cells)),
+        tuple(dict.fromkeys((cell.principal, cell.host) for cell in cells)),
+    )
+
+
+def _request(change: CellChange) -> Request:
+    cell = change.cell
+    return Request(
+        principal=cell.principal.name,
+        host=cell.host.name,
+        operation=cell.operation,
+        resource_type=cell.resource_type,
+        resource_name=change.name,
+    )
+
+
+def _is_narrow(row: Row, rules: Rules) -> bool:
+    """Whether a pattern has a name that a glob could be made of."""
+    acl = row.acl
+    kind = effective_pattern_type(acl.pattern_type, rules.semantics)
+    if kind == GLOB:
+        return row.patterns != (EVERYTHING,)
+    return bool(acl.resource_name) and not has_wildcard(acl.resource_name)
+
+
+def _text(row: Row) -> str:
+    """Write a pattern as a glob."""
+    acl = row.acl
+    is_prefix = row.patterns == ((*acl.resource_name, RUN),)
+    return f"{acl.resource_name}*" if is_prefix else acl.resource_name

@@ -1,0 +1,178 @@
+"""The command tidy: what goes and why, as rows and as a script, and proposals."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import shlex
+
+import pytest
+from click.testing import CliRunner
+
+from aclkit.cli import cli
+from aclkit.model.operation import OPERATIONS_OF_TYPE
+from aclkit.model.semantics import KAFKA
+from aclkit.questions.tidy.proven import tidy_proven
+from aclkit.rules.names import tidy as rules_tidy
+from aclkit.rules.names.budget import Budget
+from aclkit.rules.names.rows import Rules
+from tests.kafka.acls.test_script import changed_by, run_script
+from tests.questions.query import small_warehouse as small
+from tests.questions.query.small_warehouse import acl
+
+HOSTILE = "User:it's\x1b[31m\n$(x)"
+LANDS = ("de", "fr", "us")
+ACLS = [
+    *small.ACLS,
+    *(
+        acl(100 + n, principal="User:dora", resource_name=f"pay.{land}.log")
+        for n, land in enumerate(LANDS)
+    ),
+    *(
+        acl(200 + n, principal=HOSTILE, resource_name="orders", operation=operation)
+        for n, operation in enumerate(OPERATIONS_OF_TYPE["TOPIC"])
+    ),
+    acl(300, principal="User:eve", resource_name="eve.1"),
+    acl(301, principal="User:eve", resource_name="eve.", pattern_type="PREFIXED", operation="ALL"),
+    acl(302, principal="User:fay", resource_name="none", permission_type="DENY"),
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def root(tmp_path_factory):
+    path = tmp_path_factory.mktemp("tidy") / "warehouse"
+    small.build(path, ACLS)
+    return path
+
+
+@pytest.fixture
+def tidy(root):
+    def run(*arguments, code=0, where=root):
+        result = CliRunner().invoke(cli, ["--warehouse", str(where), "tidy", *arguments])
+        assert result.exit_code == code, result.output
+        assert "Traceback" not in result.output
+        return result
+
+    return run
+
+
+def test_people_are_told_what_goes_with_what_covers_it_and_the_proof(tidy):
+    lines = tidy().stdout.splitlines()
+    assert lines[0].split() == ["what", "says"]
+    assert lines[3].startswith("proven  equivalent, for every name: ")
+    assert lines[3].endswith(" states")
+    assert "mind    ALL takes in what a later Kafka adds; not so with --keep-operations" in lines
+    assert all(len(line) <= 80 for line in lines if not line.startswith(("add", "remove", " ")))
+    gone = "remove  ALLOW READ for User:eve from host * on LITERAL topic 'eve.1'"
+    covered = "        covered by ALLOW ALL for User:eve from host * on PREFIXED topic 'eve.'"
+    assert lines[lines.index(gone) + 1] == covered
+    assert "\x1b" not in "".join(lines)
+
+
+def test_rows_say_all_of_it(tidy):
+    found = json.loads(tidy("--format", "json", "--idle-denies").stdout)
+    assert found["verdict"] == "equivalent"
+    changes = found["changes"]
+    assert [row["operation"] for row in changes if row["change"] == "add"] == ["ALL"]
+    assert {row["resource_name"] for row in changes if row["why"] == "idle"} == {"none"}
+    assert found["acls_after"] == found["acls_before"] + 1 - len(changes) + 1
+    rows = list(csv.DictReader(io.StringIO(tidy("--format", "csv", "--idle-denies").stdout)))
+    assert [row["acl_id"] or None for row in rows] == [row["acl_id"] for row in changes]
+    lines = tidy("--format", "jsonl", "--idle-denies").stdout.splitlines()
+    assert [json.loads(line) for line in lines] == changes
+
+
+def test_operations_stay_apart_where_they_are_wanted_so(tidy):
+    found = json.loads(tidy("--format", "json", "--keep-operations").stdout)
+    assert {row["change"] for row in found["changes"]} == {"remove"}
+
+
+def test_the_script_leads_to_the_tidy_set(tidy, tmp_path):
+    result = tidy("--format", "kafka-acls", "--idle-denies", code=1)
+    assert "left out: " in result.stderr
+    lines = result.stdout.splitlines()
+    assert any(line.startswith("# not removed: ") and "no colon" in line for line in lines)
+    bindings = {one.binding for one in ACLS}
+    for _, *words in run_script(lines, tmp_path):
+        bindings = changed_by(words, bindings)
+    changes = json.loads(tidy("--format", "json").stdout)["changes"]
+    fields = small.ACLS[0].__slots__[1:]
+    by_change = {
+        kind: {tuple(row[name] for name in fields) for row in changes if row["change"] == kind}
+        for kind in ("add", "remove")
+    }
+    unsaid = {one.binding for one in ACLS if one.principal == "no colon"}
+    wanted = ({one.binding for one in ACLS} | by_change["add"]) - by_change["remove"]
+    assert bindings == wanted | unsaid
+
+
+def test_a_script_of_what_kafka_acls_can_say_ends_with_0(tidy, tmp_path):
+    small.build(tmp_path / "said", [one for one in ACLS if one.principal != "no colon"])
+    result = tidy("--format", "kafka-acls", where=tmp_path / "said")
+    said = [
+        shlex.split(line) for line in result.stdout.splitlines() if line.startswith("remove --")
+    ]
+    assert {"--topic", "eve.1", "--operation", "Read"} <= set(said[0]) | set(said[-1])
+    assert "proven: equivalent, for every name" in result.stderr
+
+
+def test_without_a_proof_nothing_is_printed(tidy, tmp_path):
+    acls = [
+        acl(400 + n, principal="User:gil", resource_name=name, pattern_type="GLOB")
+        for n, name in enumerate(("*a????", "*b????a*", "a*a????", "ab*", "abb*"))
+    ]
+    semantics, settings = small.KIP_1042, small.BrokerSettings()
+    small.build(tmp_path / "hard", acls, settings)
+    state = Rules(acls=acls, settings=settings, semantics=semantics)
+    totals = (n for n in range(1, 2_000) if not tidy_proven(state, Budget(total=n)).proof.is_known)
+    result = tidy("--budget-total", str(next(totals)), code=1, where=tmp_path / "hard")
+    assert result.stdout == ""
+    assert "nothing is printed; raise --budget-total" in result.stderr
+
+
+def test_what_is_not_known_to_be_needless_stays_and_is_counted(tidy, tmp_path):
+    acls = [acl(1, principal="User:gil"), acl(2, principal="User:gil", operation="ALL")]
+    small.build(tmp_path / "two", acls)
+    lines = tidy("--budget-total", "1", where=tmp_path / "two").stdout.splitlines()
+    assert "unknown  2 ACLs kept, as the budget ended: raise --budget-total" in lines
+
+
+def test_a_disagreement_is_a_defect_and_prints_nothing(tidy, monkeypatch):
+    monkeypatch.setattr(rules_tidy._Tidier, "_may_go", lambda *_, is_needless: True)
+    result = tidy(code=4)
+    assert result.stdout == ""
+    assert "please report this" in result.stderr
+
+
+def test_globs_and_prefixes_are_proposed_with_what_else_they_open(tidy):
+    lines = tidy("--to-globs").stdout.splitlines()
+    assert lines[0] == "proposals: 1, in the place of 3 ACLs, equal on the inventory"
+    assert lines[2] == "add     ALLOW READ for User:dora from host * on GLOB topic 'pay.*.log'"
+    assert lines[4] == (
+        "opens   READ, DESCRIBE on topics like `pay.*.log`, but not `pay.de.log`, `pay.fr.log` or "
+        "`pay.us.log`; the shortest: `pay..log` (for User:dora from hosts such as 1.1.1.1)"
+    )
+    found = json.loads(tidy("--to-prefixes", "--format", "json").stdout)
+    (proposal,) = found["proposals"]
+    assert (proposal["resource_name"], proposal["pattern_type"]) == ("pay.", "PREFIXED")
+    assert len(proposal["replaces"]) == 3
+    assert proposal["closes"] == []
+    assert [found["not_compared"], found["groups_not_looked_at"]] == [0, 0]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--to-globs", "--idle-denies"), "mean nothing beside proposals"),
+        (("--to-globs", "--format", "kafka-acls"), "expected another --format"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(tidy, arguments, message):
+    assert message in tidy(*arguments, code=2).stderr
+
+
+def test_globs_are_not_proposed_where_they_are_not_read(tidy, tmp_path):
+    small.build(tmp_path / "kafka", ACLS, semantics=KAFKA)
+    assert "has globs" in tidy("--to-globs", code=2, where=tmp_path / "kafka").stderr
+    assert tidy("--to-prefixes", where=tmp_path / "kafka").exit_code == 0

@@ -1,0 +1,80 @@
+"""Which ACLs stand in for another one, and for whom that has to be asked."""
+
+from __future__ import annotations
+
+import pytest
+
+from aclkit.model.semantics import KIP_1042
+from aclkit.rules.names.budget import Budget
+from aclkit.rules.names.needless import Others
+from aclkit.rules.names.rows import Row, rows_of
+from tests.rules.names.world import acl
+
+BOTH = {"by_allows": True, "by_denies": True}
+
+
+def others(*texts: str, budget: Budget | None = None) -> tuple[Others, list[Row]]:
+    rows = list(rows_of([acl(text, n) for n, text in enumerate(texts)], KIP_1042))
+    return Others("TOPIC", rows, KIP_1042, budget or Budget()), rows
+
+
+def test_principals_and_hosts_of_what_covers_hold_those_of_what_is_covered() -> None:
+    for wide, is_covered in (
+        ("ALLOW User:* READ PREFIXED a 10.*", True),
+        ("ALLOW User:*-b READ PREFIXED a", True),
+        ("ALLOW User:a-? READ PREFIXED a 10.0.0.2", False),
+        ("ALLOW User:c READ PREFIXED a", False),
+    ):
+        pool, (row, other) = others("ALLOW User:a-b READ LITERAL ab 10.0.0.1", wide)
+        found = pool.find_cover(row, **BOTH)
+        assert (found.is_covered, found.by) == (is_covered, (other,) if is_covered else ())
+
+
+def test_a_glob_of_principals_is_covered_where_all_that_match_it_are() -> None:
+    """No principal matches the glob alone: each is one of two kinds."""
+    pool, (row, *both) = others(
+        "ALLOW User:a* READ LITERAL x",
+        "ALLOW User:a READ LITERAL x",
+        "ALLOW User:a?* READ LITERAL x",
+    )
+    found = pool.find_cover(row, **BOTH)
+    assert found.is_covered
+    assert set(found.by) == set(both)
+
+
+def test_it_is_told_where_names_are_left() -> None:
+    pool, rows = others("ALLOW User:x READ PREFIXED a", "ALLOW User:* DESCRIBE PREFIXED a")
+    cell = pool.find_cover(rows[0], **BOTH).cell
+    assert cell is not None
+    assert (cell.principal.name, cell.operation) == ("User:x", "READ")
+
+
+@pytest.mark.parametrize(("by_allows", "by_denies"), [(True, False), (False, True)])
+def test_only_those_cover_that_are_asked_to(by_allows: bool, by_denies: bool) -> None:
+    pool, (row, allow, deny) = others(
+        "ALLOW User:x READ LITERAL ab", "ALLOW User:* ALL GLOB a*", "DENY User:* ALL GLOB *b"
+    )
+    found = pool.find_cover(row, by_allows=by_allows, by_denies=by_denies)
+    assert found.by == ((allow,) if by_allows else (deny,))
+    pool.remove(found.by[0])
+    assert not pool.find_cover(row, by_allows=by_allows, by_denies=by_denies).is_covered
+
+
+def test_beyond_the_budget_it_is_not_known() -> None:
+    texts = "ALLOW User:x READ GLOB *b*a????????", "ALLOW User:x READ GLOB *a????????"
+    pool, (row, other) = others(*texts, budget=Budget(per_question=60))
+    assert pool.find_cover(row, **BOTH).is_covered is None
+    pool, (row, other) = others(*texts)
+    assert pool.find_cover(row, **BOTH).by == (other,)
+
+
+def test_the_names_on_which_an_acl_changes_nothing_are_told() -> None:
+    pool, (row, *_) = others(
+        "ALLOW User:x READ PREFIXED q",
+        "ALLOW User:* READ PREFIXED a",
+        "DENY User:x ALL LITERAL b",
+        "ALLOW User:x DESCRIBE LITERAL c",
+    )
+    pool.remove(row)
+    is_decided = pool.decided_like(row)
+    assert [name for name in ("a1", "b", "c", "qq") if is_decided(name)] == ["a1", "b"]
