@@ -49,8 +49,13 @@ class Finding:
     @property
     def fingerprint(self) -> str:
         """A name that the same finding has in every run: kind and subject, never an order."""
-        text = f"{self.finding}\x00{self.subject}".encode("utf-8", "surrogatepass")
-        return hashlib.sha256(text).hexdigest()[:16]
+        return fingerprint_of(self.finding, self.subject)
+
+
+def fingerprint_of(finding: str, subject: str) -> str:
+    """Return the name that a finding of a kind about a subject has in every run."""
+    text = f"{finding}\x00{subject}".encode("utf-8", "surrogatepass")
+    return hashlib.sha256(text).hexdigest()[:16]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

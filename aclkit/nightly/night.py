@@ -9,6 +9,7 @@ from aclkit.audit.findings.differences import note_readings
 from aclkit.audit.findings.facts import BROAD_SHARE
 from aclkit.audit.findings.read import audit_of
 from aclkit.audit.findings.registry import find_all
+from aclkit.audit.findings.unknown import find_unknown, notes_on, staying, those_on_unknown
 from aclkit.audit.reports.data import NightlySummary
 from aclkit.audit.reports.gather import read_summary
 from aclkit.audit.reports.markdown import render_summary
@@ -29,7 +30,7 @@ from aclkit.runtime.progress import step
 from aclkit.warehouse.job_run import PublishedRun, RunSettings
 from aclkit.warehouse.published import deciding_run
 from aclkit.warehouse.reader import open_tables
-from aclkit.warehouse.run import Run, publish
+from aclkit.warehouse.run import Run, findings_before, publish
 from aclkit.warehouse.standing import MATERIALIZING
 
 
@@ -87,6 +88,7 @@ def run_nightly(run: Run, intake: Intake, options: NightlyOptions) -> NightlyRes
         run.settings = before.settings.updated(told)
         run.counts = {**before.counts, **run.counts, "access_changes": 0}
         run.notes.append("nothing new since the run before: its decisions and findings hold")
+        run.notes.extend(those_on_unknown(before.notes))
     else:
         _decide(run, scope, options)
     publish(run)
@@ -124,5 +126,10 @@ def _decide(run: Run, scope: Scope, options: NightlyOptions) -> None:
     with step("looking for findings"):
         who = (run.store, run.cluster_id)
         audit = audit_of(*who, chosen.settings, chosen.semantics, broad_share=share)
-        run.findings.extend(find_all(audit))
+        found = find_all(audit)
+        unknown = find_unknown(audit, found, find_all)
+        run.findings.extend(found)
+        if unknown:
+            run.findings.extend(staying(unknown, findings_before(run)))
+            run.notes.extend(notes_on(unknown))
     run.settings = replace(run.settings, broad_share=share)

@@ -25,7 +25,7 @@ from aclkit.warehouse.lock import warehouse_lock
 from aclkit.warehouse.migration import migrate
 from aclkit.warehouse.place import Place
 from aclkit.warehouse.recovery import take_back_unpublished
-from aclkit.warehouse.standing import MAINTAIN
+from aclkit.warehouse.standing import MAINTAIN, MATERIALIZING
 from aclkit.warehouse.store import Store
 
 COMPLETE: Final = "complete"
@@ -207,6 +207,13 @@ def continue_from_newest(run: Run) -> bool:
         # Findings in force are those of the newest run and of the one that decided.
         run.findings.extend(_findings_of(run, newest.run_id))
     return True
+
+
+def findings_before(run: Run) -> list[Finding]:
+    """Return the findings of the run before that decided; none without one."""
+    before = run.previous(MATERIALIZING)
+    decided = (r for r in run.store.runs if before and r.run_number == before.decided_in)
+    return [found for each in decided for found in _findings_of(run, each.run_id)]
 
 
 def _findings_of(run: Run, run_id: str) -> Iterator[Finding]:

@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import base64
 import json
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
 from pyspark.sql import SparkSession
 
+from aclkit.audit.findings.facts import AuditInput
+from aclkit.audit.findings.read import audit_of
 from aclkit.cli import cli
+from aclkit.nightly import night
 from aclkit.pipeline.explain import materialize
+from aclkit.rules.names.budget import Budget
 
 pytestmark = pytest.mark.usefixtures("spark")
 
@@ -152,6 +158,25 @@ def test_a_night_of_other_rules_decides_and_finds_anew(
     assert newest["decided_in"] == newest["run_number"]
     assert newest["changes"] == 0
     assert newest["findings"]
+
+
+def test_what_a_budget_leaves_open_stays_in_force_and_is_noted_night_by_night(
+    nights: Nights, monkeypatch: pytest.MonkeyPatch
+):
+    def poor(*arguments: Any, **options: Any) -> AuditInput:
+        return replace(audit_of(*arguments, **options), budget=Budget(per_question=1))
+
+    in_force = "SELECT severity, subject FROM finding_current WHERE finding = 'public-access'"
+    before = nights.sql(in_force)
+    monkeypatch.setattr(materialize, "rules_digest", lambda: "of a poor aclkit")
+    monkeypatch.setattr(night, "audit_of", poor)
+    for words in ("decided", "nothing new"):
+        assert nights.run(options=("--fail-on", "never")).exit_code == 0, words
+        (newest,) = nights.sql("SELECT notes FROM job_run ORDER BY run_number DESC LIMIT 1")
+        beginning = "unknown, for the budget of states ended: public-access of (pattern="
+        assert any(note.startswith(beginning) for note in newest["notes"]), newest
+        assert nights.sql(in_force) == before
+    assert any("nothing new" in note for note in newest["notes"])
 
 
 @pytest.mark.slow

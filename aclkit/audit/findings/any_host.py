@@ -8,7 +8,7 @@ from typing import Final
 
 from aclkit.audit.findings.facts import AuditInput
 from aclkit.audit.findings.partners import number_of
-from aclkit.audit.findings.public_access import public_of
+from aclkit.audit.findings.public_access import public_left
 from aclkit.model.acl import Acl
 from aclkit.model.findings import Finding, Kind
 from aclkit.rules.patterns.match import is_any_host
@@ -53,7 +53,7 @@ def find_any_host(audit: AuditInput) -> Iterator[Finding]:
         yield ANY_HOST.about(
             f"{principal} on {resource_type}",
             f"{principal} has {', '.join(operations)} on {resource_type} resources from any host, "
-            f"by {number_of(acls)}.",
+            f"by {number_of(acls)}{_example(audit, acls, operations)}.",
             severity=_severity(resource_type, operations),
             acls=acls,
         )
@@ -65,8 +65,13 @@ def _is_unbound(acl: Acl, audit: AuditInput) -> bool:
         acl.resource_type in _TYPES
         and is_any_host(acl.host, audit.semantics)
         and acl.acl_id not in audit.removable
-        and public_of(acl, audit.semantics) is None
+        and not public_left(acl, audit)
     )
+
+
+def _example(audit: AuditInput, acls: Sequence[Acl], operations: Sequence[str]) -> str:
+    """Show the worst that is given."""
+    return audit.show(audit.request_given(acl, each) for each in operations for acl in acls)
 
 
 def _sensitive(audit: AuditInput, acls: Sequence[Acl]) -> list[str]:

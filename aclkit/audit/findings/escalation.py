@@ -14,8 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from aclkit.audit.findings.containment import PatternKey, pattern_of
-from aclkit.audit.findings.facts import AuditInput
+from aclkit.audit.findings.facts import AuditInput, PatternKey
 from aclkit.model.acl import Acl
 from aclkit.model.findings import Finding, Kind
 from aclkit.rules.patterns.identity import index_principals
@@ -46,6 +45,9 @@ _BY_CLUSTER: Final[Mapping[str, tuple[str, str]]] = {
 """Operation on the cluster → how bad it is, and what it is good for; the worst first."""
 
 
+_TOKENS: Final = "CREATE_TOKENS"
+
+
 def find_escalations(audit: AuditInput) -> Iterator[Finding]:
     """Yield each ALLOW by which its principal can get more than the ACLs give it."""
     for acl in audit.allows:
@@ -62,7 +64,8 @@ def _by_cluster(acl: Acl, audit: AuditInput) -> Iterator[Finding]:
         whole = _whole(audit)
         yield ESCALATION.about(
             str(acl),
-            f"{acl.principal} has {acl.operation} on the cluster: it {good_for} {whole}.",
+            f"{acl.principal} has {acl.operation} on the cluster: it {good_for} {whole}"
+            f"{audit.show(audit.request_given(acl, power) for power in powers)}.",
             severity=severity,
             acls=(acl,),
             evidence=(f"{power}: {_BY_CLUSTER[power][1]} {whole}" for power in powers),
@@ -81,16 +84,32 @@ def _by_tokens(audit: AuditInput) -> Iterator[Finding]:
         return
     targets = _targets(given, audit)
     for acl in given:
-        others = targets[pattern_of(acl)]
+        others = _left(acl, targets[acl.pattern], audit)
         if any(target.user == acl.principal for target in others):
             others = [target for target in others if target.user != acl.principal]
         is_self = acl.pattern_type == LITERAL and acl.resource_name == acl.principal
         if not is_self:
-            yield _tokens_of(acl, others)
+            yield _tokens_of(acl, others, audit)
+
+
+def _left(acl: Acl, targets: Sequence[_Target], audit: AuditInput) -> Sequence[_Target]:
+    """Return those of whom DENYs leave tokens to an ALLOW."""
+    others, row = audit.others, audit.others.rows[acl.acl_id]
+    classes, _ = others.who(row)
+    if not any(True for who in classes for _ in others.near(row, who, allows=False)):
+        return targets
+
+    def is_left(user: str) -> bool:
+        return any(
+            not any(deny.answers(_TOKENS) for deny in others.at(who, user, "USER", allows=False))
+            for who in classes
+        )
+
+    return [target for target in targets if is_left(target.user)]
 
 
 def _creates_tokens(acl: Acl, audit: AuditInput) -> bool:
-    return acl.resource_type == "USER" and audit.gives(acl, "CREATE_TOKENS")
+    return acl.resource_type == "USER" and audit.gives(acl, _TOKENS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +130,7 @@ class _Target:
 def _targets(given: Iterable[Acl], audit: AuditInput) -> Mapping[PatternKey, Sequence[_Target]]:
     """Return the known users that each resource pattern reaches, the superpowered first."""
     found: defaultdict[PatternKey, list[_Target]] = defaultdict(list)
-    wanted = {pattern_of(acl) for acl in given}
+    wanted = {acl.pattern for acl in given}
     named = {a.principal for a in audit.acls if names_exactly(a.principal, audit.semantics)}
     users = {*audit.asked_principals, *named, *audit.settings.super_users}
     for target in sorted(_known(users, audit), key=lambda t: (not t.is_superpowered, t.user)):
@@ -125,13 +144,21 @@ def _known(users: Iterable[str], audit: AuditInput) -> Iterator[_Target]:
     by_name: defaultdict[str, list[Acl]] = defaultdict(list)
     for acl in audit.allows:
         by_name[acl.principal].append(acl)
-    altering = (a for a in audit.allows if a.resource_type == "CLUSTER" and audit.gives(a, "ALTER"))
-    superpowered = index_principals((acl.principal for acl in altering), audit.semantics)
+    altering: defaultdict[str, list[Acl]] = defaultdict(list)
+    for acl in audit.allows:
+        if acl.resource_type == "CLUSTER" and audit.gives(acl, "ALTER"):
+            altering[acl.principal].append(acl)
+    superpowered = index_principals(altering, audit.semantics)
+
+    def alters(user: str) -> bool:
+        acls = [acl for text in superpowered.matching(user) for acl in altering[text]]
+        who = audit.others.principals["CLUSTER"].of_name(user) if acls else None
+        return who is not None and any(audit.left_to(acl, who, "ALTER") for acl in acls)
+
     supers = audit.settings.super_users
     for user in users:
-        is_superpowered = user in supers or bool(superpowered.matching(user))
         told = "a super user" if user in supers else _told(by_name.get(user, ()))
-        yield _Target(user, is_superpowered, f"{user}: {told}")
+        yield _Target(user, user in supers or alters(user), f"{user}: {told}")
 
 
 def _told(acls: Sequence[Acl]) -> str:
@@ -140,13 +167,13 @@ def _told(acls: Sequence[Acl]) -> str:
     return f"{len(acls):,} ALLOWs, the first of them {min(acls, key=lambda a: a.acl_id)}"
 
 
-def _tokens_of(acl: Acl, others: Sequence[_Target]) -> Finding:
+def _tokens_of(acl: Acl, others: Sequence[_Target], audit: AuditInput) -> Finding:
     is_superpowered = bool(others) and others[0].is_superpowered
     more = f"; {others[0].user} can reach everything" if is_superpowered else ""
     return ESCALATION.about(
         str(acl),
         f"{acl.principal} can make delegation tokens of {_whose(acl, others)}, and so act as they "
-        f"may{more}.",
+        f"may{more}{audit.show([audit.request_given(acl, _TOKENS)])}.",
         severity="high" if is_superpowered else "medium",
         acls=(acl,),
         evidence=(target.told for target in others),

@@ -2,24 +2,32 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Final
 
-from aclkit.audit.findings.containment import ContainmentIndex, PatternKey, pattern_of
-from aclkit.audit.findings.never_matches import can_match
+from aclkit.audit.findings.others import Others, View, Who
 from aclkit.audit.findings.removable import (
     Covers,
-    find_overridden_acls,
+    Leftover,
+    Removable,
+    find_leftovers,
+    find_overridden,
     find_removable,
-    operations_left,
 )
-from aclkit.model.acl import Acl
+from aclkit.model.acl import Acl, Request
+from aclkit.model.resource import Resource
 from aclkit.model.semantics import BrokerSettings, Semantics
+from aclkit.rules.decide.confirm import Decider
+from aclkit.rules.names.budget import Budget
+from aclkit.rules.names.classes import NameClass
+from aclkit.rules.names.rows import Rules
 from aclkit.rules.patterns.match import names_exactly
 from aclkit.rules.patterns.trie import PatternIndex
+
+PatternKey = tuple[str, str, str]
+"""Resource type, pattern type, resource name."""
 
 BROAD_SHARE: Final = 0.5
 """An ALLOW that reaches more than this share of the topics is broad, unless told otherwise."""
@@ -60,6 +68,8 @@ class AuditInput:
         resource_count: how many resources the run asked about.
         added_offsets: id of an ACL → the offset where it was added.
         broad_share: the share of the topics that more than is broad.
+        budget: the states that exact answers may take.
+        supposed: whether something is left where the budget ended before that was known.
     """
 
     acls: Sequence[Acl]
@@ -73,34 +83,53 @@ class AuditInput:
     resource_count: int = 0
     added_offsets: Mapping[str, int] = field(default_factory=dict)
     broad_share: float = BROAD_SHARE
+    budget: Budget = field(default_factory=Budget)
+    supposed: bool = False
 
     @cached_property
-    def containment(self) -> ContainmentIndex:
-        """The ACLs by what contains them."""
-        return ContainmentIndex.build(self.acls, self.semantics)
+    def others(self) -> Others:
+        """The ACLs that can match, ready to be asked what they leave of one."""
+        return Others(self.acls, self.settings, self.semantics, self.budget)
+
+    @cached_property
+    def decider(self) -> Decider:
+        """What decides each name that a finding shows."""
+        rules = Rules(acls=self.acls, settings=self.settings, semantics=self.semantics)
+        return Decider.of(rules)
+
+    @cached_property
+    def leftovers(self) -> Mapping[str, Leftover]:
+        """Id of an ALLOW → what DENYs leave of it."""
+        return find_leftovers(self.others)
 
     @cached_property
     def overridden(self) -> Covers:
         """The ALLOWs that DENYs leave nothing of, each with those DENYs."""
-        return find_overridden_acls(self.acls, self.containment)
+        return find_overridden(self.leftovers)
 
     @cached_property
+    def removables(self) -> Removable:
+        """The ACLs that others of the same permission make unnecessary, and the unknown ones."""
+        return find_removable(self.others, self.overridden)
+
+    @property
     def removable(self) -> Covers:
         """The ACLs that others of the same permission make unnecessary, each with those."""
-        return find_removable(self.acls, self.containment, self.overridden, self.semantics)
+        return self.removables.covers
 
     @cached_property
     def given(self) -> Mapping[str, frozenset[str]]:
         """Id of an ALLOW → the operations that it gives to somebody, if any.
 
-        Those that a DENY takes wherever the ALLOW answers are not given; one that never matches
-        gives none, nor does one for a super user, who needs no ACL.
+        Those of which DENYs leave nothing are not given; one that never matches gives none, nor
+        does one for a super user, who needs no ACL. Where the budget ended before it was known
+        whether something is left, ``supposed`` says.
         """
         return {
-            acl.acl_id: left
-            for acl in self.acls
-            if acl.is_allow and can_match(acl, self.semantics) and not self._is_super(acl)
-            if (left := operations_left(acl, self.containment))
+            acl_id: given
+            for acl_id, left in self.leftovers.items()
+            if not self._is_super(self.others.rows[acl_id].acl)
+            if (given := frozenset(left.given) | (left.unknown if self.supposed else frozenset()))
         }
 
     def _is_super(self, acl: Acl) -> bool:
@@ -116,6 +145,44 @@ class AuditInput:
         """Whether an ACL is an ALLOW that gives an operation to somebody."""
         return operation in self.given.get(acl.acl_id, ())
 
+    def left_to(self, acl: Acl, principals: NameClass, operation: str) -> Sequence[Request | None]:
+        """Return the requests, one for each class of hosts, that an ALLOW gives to some principals.
+
+        Of each the shortest; None where that is but supposed.
+        """
+        row = self.others.rows[acl.acl_id]
+        found: list[Request | None] = []
+        hosts = self.others.hosts[acl.resource_type].within(row.host)
+        for host in hosts.members:
+            view = View(self.others, (row,), Who(principals, host))
+            left = view.left(operation)
+            if left.name is not None:
+                found.append(view.request(operation, left.name))
+            elif self.supposed and not left.is_known:
+                found.append(None)
+        return found or [None] * (self.supposed and not hosts.is_complete)
+
+    def request_given(self, acl: Acl, operation: str) -> Request | None:
+        """Return the shortest request that an ALLOW gives; None where that is but supposed."""
+        given = self.leftovers[acl.acl_id].given.get(operation)
+        return given[0].request(operation, given[1]) if given else None
+
+    def show(self, requests: Iterable[Request | None]) -> str:
+        """Say that the first of some requests is allowed, once the rule has decided it so."""
+        request = next((each for each in requests if each is not None), None)
+        if request is None:
+            return ""
+        self.decider.confirm(request, is_allowed=True)
+        what = Resource(*request.resource)
+        return f": {request.principal} from {request.host} may {request.operation} {what}"
+
+    def supposing(self) -> AuditInput:
+        """Return the same, where something is left wherever that is unknown."""
+        other = replace(self, supposed=True)
+        for known in ("others", "decider", "leftovers", "overridden", "removables", "index"):
+            other.__dict__[known] = getattr(self, known)
+        return other
+
     @cached_property
     def topics_alive(self) -> list[str]:
         """The topics that are there, as the log and the user's inventory say, sorted."""
@@ -130,10 +197,13 @@ class AuditInput:
     @cached_property
     def patterns(self) -> list[PatternKey]:
         """The different resource patterns of the ACLs, sorted."""
-        return sorted({pattern_of(acl) for acl in self.acls})
+        return sorted({acl.pattern for acl in self.acls})
 
     @cached_property
-    def reach(self) -> Mapping[PatternKey, int]:
-        """How many of the topics alive each resource pattern matches."""
-        hits = Counter(n for name in self.topics_alive for n in self.index.matches("TOPIC", name))
-        return {self.patterns[number]: count for number, count in hits.items()}
+    def reached(self) -> Mapping[PatternKey, int]:
+        """The topics alive that each resource pattern matches, as bits in their order."""
+        found: dict[PatternKey, int] = {}
+        for at, name in enumerate(self.topics_alive):
+            for number in self.index.matches("TOPIC", name):
+                found[self.patterns[number]] = found.get(self.patterns[number], 0) | 1 << at
+        return found

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from aclkit.audit.findings.containment import pattern_of
 from aclkit.audit.findings.facts import AuditInput
+from aclkit.audit.findings.others import operations_of
 from aclkit.model.acl import Acl
 from aclkit.model.findings import INVENTORY, Finding, Kind
 
@@ -14,10 +14,10 @@ OVER_BROAD: Final = Kind(
     id="over-broad",
     severity="medium where it changes or deletes, low where it reads or describes",
     meaning=(
-        "The pattern of an ALLOW reaches more than a share of all topics, half of them unless "
-        "told otherwise: a prefix that is too short, a glob, or *. Access that wide is seldom "
-        "meant for an application, and it grows with every new topic. Nothing is said where "
-        "fewer than ten topics are known."
+        "An ALLOW gives something on more than a share of all topics, half of them unless "
+        "told otherwise, that no DENY takes: a prefix that is too short, a glob, or *. Access that "
+        "wide is seldom meant for an application, and it grows with every new topic. Nothing is "
+        "said where fewer than ten topics are known."
     ),
     fix=(
         "Add ACLs for the prefixes or topics that the principal works with, then remove this one."
@@ -34,11 +34,30 @@ def find_over_broad(audit: AuditInput) -> Iterator[Finding]:
     total = len(audit.topics_alive)
     if total < _FEW_TOPICS:
         return
+    most = audit.broad_share * total
     for acl in audit.allows:
-        reached = audit.reach.get(pattern_of(acl), 0)
-        if acl.resource_type == "TOPIC" and reached > audit.broad_share * total:
-            is_mild = audit.given[acl.acl_id].issubset(_MILD)
-            yield _finding(acl, "low" if is_mild else "medium", reached, total)
+        if acl.resource_type == "TOPIC" and audit.reached.get(acl.pattern, 0).bit_count() > most:
+            reached = _left(acl, audit).bit_count()
+            if reached > most:
+                is_mild = audit.given[acl.acl_id].issubset(_MILD)
+                yield _finding(acl, "low" if is_mild else "medium", reached, total)
+
+
+def _left(acl: Acl, audit: AuditInput) -> int:
+    """Return the topics of which DENYs leave something to an ALLOW, as bits."""
+    others, row, found = audit.others, audit.others.rows[acl.acl_id], 0
+    classes, is_complete = others.who(row)
+    if audit.supposed and not is_complete:
+        return audit.reached[acl.pattern]
+    for who in classes:
+        denies = {each.acl for each in others.near(row, who, allows=False)}
+        for operation in audit.given[acl.acl_id]:
+            left = audit.reached[acl.pattern]
+            for deny in denies:
+                if operation in operations_of(deny):
+                    left &= ~audit.reached.get(deny.pattern, 0)
+            found |= left
+    return found
 
 
 def _finding(acl: Acl, severity: str, reached: int, total: int) -> Finding:
@@ -48,5 +67,5 @@ def _finding(acl: Acl, severity: str, reached: int, total: int) -> Finding:
         f"{acl.principal} has {acl.operation} on {share} by this one ALLOW.",
         severity=severity,
         acls=(acl,),
-        evidence=(f"{acl.pattern_type} {acl.resource_name!r} reaches {share}",),
+        evidence=(f"{acl.pattern_type} {acl.resource_name!r} gives something on {share}",),
     )

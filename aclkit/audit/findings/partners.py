@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from aclkit.audit.findings.facts import AuditInput
-from aclkit.model.acl import ANY_OTHER, Acl
+from aclkit.audit.findings.open_to_everyone import name_left
+from aclkit.model.acl import Acl
 from aclkit.model.principal import WILDCARD_PRINCIPAL
-from aclkit.rules.patterns.identity import index_principals
+from aclkit.rules.names.symbols import Symbols, of_principal
 
 
 def lacking(
@@ -25,17 +26,38 @@ def lacking(
         has: resource type and operation of the ALLOWs that are there.
         needs: those of the ALLOW without which they are of little use.
     """
-    if audit.settings.allow_everyone and not audit.index.matches(needs[0], ANY_OTHER):
+    if audit.settings.allow_everyone and name_left(audit, needs[0]) is not None:
         return
     given: defaultdict[str, list[Acl]] = defaultdict(list)
     for acl in audit.allows:
         if _gives(audit, acl, has):
             given[acl.principal].append(acl)
-    partners = {acl.principal for acl in audit.allows if _gives(audit, acl, needs)}
-    index = index_principals(partners, audit.semantics)
+    partners: defaultdict[Symbols | None, list[Acl]] = defaultdict(list)
+    for acl in audit.allows if given else ():
+        if _gives(audit, acl, needs):
+            partners[audit.others.rows[acl.acl_id].principal].append(acl)
     for principal, acls in given.items():
-        if principal != WILDCARD_PRINCIPAL and not index.matching(principal):
+        if principal != WILDCARD_PRINCIPAL and not _has(audit, principal, needs, partners):
             yield principal, acls
+
+
+def _has(
+    audit: AuditInput,
+    principal: str,
+    needs: tuple[str, str],
+    partners: Mapping[Symbols | None, Sequence[Acl]],
+) -> bool:
+    """Whether DENYs leave a principal something of an ALLOW that it needs."""
+    symbols, known = of_principal(principal, audit.semantics), audit.others.principals.get(needs[0])
+    if known is None:
+        return False
+    least = known.within(symbols)
+    return (audit.supposed and not least.is_complete) or any(
+        audit.left_to(acl, who, needs[1])
+        for who in least.members
+        for text in sorted(who.patterns)
+        for acl in partners.get(text, ())
+    )
 
 
 def number_of(acls: Sequence[Acl]) -> str:

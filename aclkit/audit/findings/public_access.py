@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from typing import Final
 
 from aclkit.audit.findings.facts import AuditInput
-from aclkit.model.acl import ANY_OTHER_PRINCIPAL, Acl
+from aclkit.audit.findings.others import operations_of
+from aclkit.model.acl import ANY_OTHER_PRINCIPAL, Acl, Request
 from aclkit.model.findings import Finding, Kind
 from aclkit.model.semantics import Semantics
 from aclkit.rules.patterns.match import is_any_host, principal_matches
@@ -24,6 +25,7 @@ PUBLIC_ACCESS: Final = Kind(
 ANONYMOUS: Final = "User:ANONYMOUS"
 """Who comes over a listener without authentication (KafkaPrincipal.ANONYMOUS)."""
 
+Public = dict[str, Request | None]
 _READ_ONLY: Final = ("DESCRIBE", "DESCRIBE_CONFIGS")
 
 
@@ -44,19 +46,20 @@ def find_public_access(audit: AuditInput) -> Iterator[Finding]:
             evidence=(f"super.users holds {ANONYMOUS}",),
         )
     for acl in audit.allows:
-        whom = public_of(acl, audit.semantics)
-        if whom:
+        whom, public = public_of(acl, audit.semantics), public_left(acl, audit)
+        if whom and public:
             yield PUBLIC_ACCESS.about(
                 str(acl),
                 f"{whom} {_place(acl, audit.semantics)} has {acl.operation} on "
-                f"{acl.resource_type} {acl.resource_name!r} ({acl.pattern_type}) by this ALLOW.",
-                severity=_severity(acl, audit),
+                f"{acl.resource_type} {acl.resource_name!r} ({acl.pattern_type}) by this ALLOW"
+                f"{audit.show(public.values())}.",
+                severity=_severity(acl, public, audit),
                 acls=(acl,),
             )
 
 
 def public_of(acl: Acl, semantics: Semantics) -> str | None:
-    """Return for whom an ALLOW is public; None where it is for some principals only."""
+    """Return for whom an ALLOW would be public; None where it is for some principals only."""
     if principal_matches(acl.principal, ANY_OTHER_PRINCIPAL, semantics):
         return f"Every principal that {acl.principal} stands for"
     if principal_matches(acl.principal, ANONYMOUS, semantics):
@@ -64,11 +67,27 @@ def public_of(acl: Acl, semantics: Semantics) -> str | None:
     return None
 
 
+def public_left(acl: Acl, audit: AuditInput) -> Public:
+    """Return the operations that a public ALLOW gives, each with the shortest request left.
+
+    Where that is but supposed there is no request. What is for everybody is public as long as
+    DENYs leave something of it to somebody; what matches clients without authentication only,
+    where they leave something to these.
+    """
+    if principal_matches(acl.principal, ANY_OTHER_PRINCIPAL, audit.semantics):
+        return {each: audit.request_given(acl, each) for each in sorted(audit.given[acl.acl_id])}
+    if public_of(acl, audit.semantics) is None or ANONYMOUS in audit.settings.super_users:
+        return {}
+    anonymous = audit.others.principals[acl.resource_type].of_name(ANONYMOUS)
+    left = {each: audit.left_to(acl, anonymous, each) for each in sorted(operations_of(acl))}
+    return {operation: found[0] for operation, found in left.items() if found}
+
+
 def _place(acl: Acl, semantics: Semantics) -> str:
     return "from any host" if is_any_host(acl.host, semantics) else f"from host {acl.host!r}"
 
 
-def _severity(acl: Acl, audit: AuditInput) -> str:
-    if audit.given[acl.acl_id].issubset(_READ_ONLY):
+def _severity(acl: Acl, public: Public, audit: AuditInput) -> str:
+    if public.keys() <= {*_READ_ONLY}:
         return "low"
     return "high" if is_any_host(acl.host, audit.semantics) else "medium"

@@ -9,8 +9,6 @@ from aclkit.audit.findings.facts import AuditInput
 from aclkit.audit.findings.readings import DUPLICATE_FIX
 from aclkit.model.acl import Acl
 from aclkit.model.findings import Finding, Kind
-from aclkit.model.semantics import Semantics
-from aclkit.rules.patterns.contain import acl_contains
 
 REDUNDANT_ACL: Final = Kind(
     id="redundant-acl",
@@ -30,7 +28,7 @@ def find_redundant(audit: AuditInput) -> Iterator[Finding]:
     """Yield each ACL that one says again, or that several make unnecessary together."""
     for acl in audit.acls:
         cover = audit.removable.get(acl.acl_id)
-        if cover and is_redundant(acl, cover, audit.semantics):
+        if cover and is_redundant(acl, cover, audit):
             yield REDUNDANT_ACL.about(
                 str(acl),
                 _message(cover),
@@ -39,9 +37,9 @@ def find_redundant(audit: AuditInput) -> Iterator[Finding]:
             )
 
 
-def is_redundant(acl: Acl, cover: Sequence[Acl], semantics: Semantics) -> bool:
+def is_redundant(acl: Acl, cover: Sequence[Acl], audit: AuditInput) -> bool:
     """Whether it is said again; otherwise a single wider ACL shadows it."""
-    return len(cover) > 1 or acl_contains(acl, cover[0], semantics)
+    return len(cover) > 1 or audit.others.contains(acl, cover[0])
 
 
 def _message(cover: Sequence[Acl]) -> str:

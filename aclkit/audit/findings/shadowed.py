@@ -42,7 +42,7 @@ def find_shadowed(audit: AuditInput) -> Iterator[Finding]:
     """
     for acl in audit.acls:
         cover = audit.removable.get(acl.acl_id)
-        if cover and not is_redundant(acl, cover, audit.semantics):
+        if cover and not is_redundant(acl, cover, audit):
             kind = ALLOW_SHADOWED if acl.is_allow else DENY_SHADOWED
             yield kind.about(
                 str(acl),

@@ -170,6 +170,7 @@ class Authorizer:
             AuthorizerNotReadyError: the ACLs are not loaded and this is no super user.
             UsageError: operation or resource type is ANY or unknown.
             BadAclPrincipalError: under ``kafka``, as ``decide.by_resource_type`` says.
+            TooHardError: otherwise, as ``decide.any_of_type`` says: a caller refuses then.
         """
         check_concrete(operation, resource_type)
         state = self._state

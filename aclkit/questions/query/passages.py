@@ -8,7 +8,7 @@ from functools import cache
 from aclkit.model.acl import Acl, Request, TypeRequest
 from aclkit.model.resource import Resource
 from aclkit.questions.query.lifetimes import lifetimes_of_type, lifetimes_reaching
-from aclkit.rules.decide.any_of_type import authorize_any
+from aclkit.rules.decide.any_of_type import TooHardError, authorize_any
 from aclkit.rules.decide.by_resource_type import BadAclPrincipalError
 from aclkit.rules.decide.counterfactual import Case
 from aclkit.rules.decide.handlers import requests_about
@@ -40,13 +40,15 @@ def read_passages(
         acls = case.reaching if other.resource == request.resource else reaching(other.resource)
         return replace(case, request=other, reaching=acls).decide()
 
-    def decide_any(asked: TypeRequest) -> Ruling:
+    def decide_any(asked: TypeRequest) -> Ruling | None:
         lives = lifetimes_of_type(connection, cluster_id, asked.resource_type, offset)
         acls = [life.acl for life in lives]
         try:
             decision = authorize_any(acls, asked, case.settings, case.semantics)
         except BadAclPrincipalError:
             decision = DENIED  # the broker's search throws, and its handler refuses
+        except TooHardError:
+            return None
         return Ruling(decision, BY_RESOURCE_TYPE)
 
     asker = Asker(

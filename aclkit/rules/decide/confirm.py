@@ -41,14 +41,22 @@ class Decider:
         Raises:
             DisagreementError: it decides otherwise.
         """
-        ruling = self.index.decide(request, self.settings)
-        if (ruling.decision == ALLOWED) is not is_allowed:
-            found = "allowed" if is_allowed else "denied"
-            raise DisagreementError(
-                f"{request.principal} {request.operation} {request.resource} from {request.host}: "
-                f"found to be {found}, but the rule says {ruling.decision}; please report this"
-            )
-        return ruling
+        return insist(self.index.decide(request, self.settings), request, is_allowed=is_allowed)
+
+
+def insist(ruling: Ruling, request: Request, *, is_allowed: bool) -> Ruling:
+    """Return how a request is decided, which was found already.
+
+    Raises:
+        DisagreementError: it is decided otherwise.
+    """
+    if (ruling.decision == ALLOWED) is not is_allowed:
+        found = "allowed" if is_allowed else "denied"
+        raise DisagreementError(
+            f"{request.principal} {request.operation} {request.resource} from {request.host}: "
+            f"found to be {found}, but the rule says {ruling.decision}; please report this"
+        )
+    return ruling
 
 
 @dataclass(frozen=True, slots=True)

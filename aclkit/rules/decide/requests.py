@@ -135,14 +135,14 @@ class Asker:
         host: from where.
         names: the resources that are known, by type; the cluster's is known always.
         decide: decides an access to a resource.
-        decide_any: decides whether some resource of a type is open.
+        decide_any: decides whether some resource of a type is open; None where nobody knows.
     """
 
     principal: str
     host: str
     names: Mapping[str, str]
     decide: Callable[[Request], Ruling]
-    decide_any: Callable[[TypeRequest], Ruling]
+    decide_any: Callable[[TypeRequest], Ruling | None]
 
     def judge(self, request: KafkaRequest) -> Passage:
         """Return what becomes of a request."""

@@ -27,12 +27,14 @@ class Budget:
         total: states that all questions may take together.
         questions: how many were asked.
         states: how many states they took.
+        ended: how many of them it ended before all was known.
     """
 
     per_question: int = STATES_OF_A_QUESTION
     total: int = STATES_OF_A_COMMAND
     questions: int = 0
     states: int = 0
+    ended: int = 0
 
     def find(
         self, groups: Sequence[Iterable[Symbols]], domain: Domain, aim: Aim, *, weight: int = 1
@@ -42,4 +44,5 @@ class Budget:
         found = Question(groups, domain).find(aim, max(left, 0) // weight)
         self.questions += 1
         self.states += found.states * weight
+        self.ended += not found.is_complete
         return found

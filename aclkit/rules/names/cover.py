@@ -7,7 +7,7 @@ knows which names there are: ``?*`` covers every topic, for no topic's name is e
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import cache
 from typing import Final
 
@@ -19,7 +19,6 @@ from aclkit.rules.names.symbols import EVERYTHING, RUN, Symbols
 
 LEFT: Final = "left"
 SHARED: Final = "shared"
-_LEFT: Final = Sort(2, lambda flags: LEFT if flags == 0b01 else None)
 _SHARED: Final = Sort(2, lambda flags: SHARED if flags == 0b11 else None)
 
 
@@ -44,7 +43,14 @@ def find_left(
     wide: Iterable[Symbols], narrow: Iterable[Symbols], domain: Domain, budget: Budget
 ) -> Found:
     """Look for the shortest name, ``LEFT``, that the narrow patterns match and no wide one."""
-    return budget.find([narrow, wide], domain, _LEFT)
+    return find_beside([narrow], wide, domain, budget)
+
+
+def find_beside(
+    within: Sequence[Iterable[Symbols]], wide: Iterable[Symbols], domain: Domain, budget: Budget
+) -> Found:
+    """Look for the shortest name, ``LEFT``, that each of some groups matches and no wide one."""
+    return budget.find([*within, wide], domain, _beside(len(within)))
 
 
 def find_shared(
@@ -63,6 +69,11 @@ def is_plainly_covered(wide: set[Symbols], narrow: Symbols) -> bool:
     if narrow in wide or EVERYTHING in wide:
         return True
     return any((*narrow[:end], RUN) in wide for end in _plain_ends(narrow))
+
+
+@cache
+def _beside(size: int) -> Sort:
+    return Sort(size + 1, lambda flags: LEFT if flags == (1 << size) - 1 else None)
 
 
 def _plain_ends(symbols: Symbols) -> Iterable[int]:

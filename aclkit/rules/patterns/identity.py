@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
+from aclkit.model.glob import is_universal
 from aclkit.model.principal import WILDCARD_PRINCIPAL, split_principal
 from aclkit.model.semantics import KIP_1042, Semantics
-from aclkit.rules.patterns.contain import principal_contains
 from aclkit.rules.patterns.match import (
     GLOB,
     LITERAL,
@@ -60,7 +60,9 @@ def index_hosts(texts: Iterable[str], semantics: Semantics) -> IdentityIndex:
 def principal_pattern(principal: str, semantics: Semantics) -> tuple[str, str]:
     """Return pattern type and pattern of all the texts that an ACL's principal may match."""
     parts = split_principal(principal)
-    if principal_contains(principal, WILDCARD_PRINCIPAL, semantics):
+    if principal == WILDCARD_PRINCIPAL or (
+        semantics.identity_globs and parts and all(map(is_universal, parts))
+    ):
         return GLOB, "*"
     if parts is None or names_exactly(principal, semantics):
         return LITERAL, principal

@@ -15,9 +15,7 @@ from aclkit.audit.findings.shadowed import find_shadowed
 from aclkit.model.acl import ANY_OTHER, ANY_OTHER_PRINCIPAL
 from aclkit.model.operation import OPERATIONS_OF_TYPE
 from aclkit.model.semantics import KAFKA, KIP_1042, BrokerSettings
-from aclkit.rules.decide.rules import answers, decide
-from aclkit.rules.patterns.contain import acl_contains
-from aclkit.rules.patterns.match import reaches
+from aclkit.rules.decide.rules import decide
 from tests.audit.findings.auditing import audit_of, subjects
 from tests.factories import acl, request
 from tests.pace import within_loops
@@ -62,12 +60,6 @@ with_globs = crowds(
     ("User:a", "User:a*", "User:*", "*:*", ":a", "Group:a", "a"),
     ("*", "10.0.0.1", "10.*", ""),
 )
-without_globs = crowds(
-    st.sampled_from(("LITERAL", "PREFIXED")),
-    st.sampled_from(("a", "ab", "*")),
-    ("User:a", "User:*", "Group:a"),
-    ("*", "10.0.0.1"),
-)
 
 
 def decisions(rows, read, asked=REQUESTS):
@@ -100,71 +92,6 @@ def test_no_decision_changes_without_the_reported_acls_one_at_a_time_or_all_toge
     for acl_id in sorted(found)[:4]:
         assert decisions(without(rows, {acl_id}), read) == before
     assert decisions(without(rows, found), read) == before
-
-
-# A name, a principal and a host that stand in no ACL, within each that an ACL has.
-WITNESSES = [
-    request(name, resource_type=kind, principal=principal, host=host, operation=operation)
-    for kind in ("TOPIC", "GROUP")
-    for name in ("a", "ab", "*", "ac", "abc", "*c", ANY_OTHER)
-    for principal in ("User:a", "Group:a", "User:c", ANY_OTHER_PRINCIPAL)
-    for host in ("10.0.0.1", ANY_OTHER)
-    for operation in OPERATIONS_OF_TYPE[kind]
-]
-
-
-EVERYTHING = [
-    acl("", resource_type=kind, pattern_type="PREFIXED", principal="User:*", operation="ALL")
-    for kind in ("TOPIC", "GROUP")
-]
-
-
-@settings(max_examples=60)
-@given(without_globs, st.sampled_from((KIP_1042, KAFKA)))
-def test_of_what_is_left_every_acl_changes_a_decision(rows, read):
-    left = without(rows, {*reported(rows, read), *overridden(rows, read)})
-    # A DENY of WRITE on a group meets no request: that is never-matches.
-    nothing = [row for row in left if (row.is_allow, row.operation) == (False, "WRITE")]
-    nothing = [row for row in nothing if row.resource_type == "GROUP"]
-    # Where nothing allows, a DENY makes no difference; so that each shows what it denies:
-    for row in (row for row in left if row not in nothing):
-        beside = [] if row.is_allow else EVERYTHING
-        here = [asked for asked in WITNESSES if asked.resource_type == row.resource_type]
-        before = decisions([*left, *beside], read, here)
-        assert decisions([*without(left, {row.acl_id}), *beside], read, here) != before, str(row)
-
-
-@settings(max_examples=60)
-@given(without_globs, st.sampled_from((KIP_1042, KAFKA)))
-def test_an_allow_is_overridden_if_and_only_if_all_that_it_answers_is_denied(rows, read):
-    found = overridden(rows, read)
-    for row in (row for row in rows if row.is_allow):
-        mine = [
-            asked
-            for asked in WITNESSES
-            if reaches(row, asked.resource_type, asked.resource_name, read)
-            and answers(row, asked, read)
-        ]
-        denied = [ruling == "DENIED" for ruling in decisions(rows, read, mine)]
-        assert (row.acl_id in found) == all(denied), str(row)
-
-
-@given(with_globs, semantics)
-def test_the_trie_loses_no_containment_and_the_named_acls_stay(rows, read):
-    found = reported(rows, read)
-    by_id = {row.acl_id: row for row in rows}
-    expected = {
-        row.acl_id
-        for row in rows
-        for other in rows
-        if row is not other
-        and acl_contains(other, row, read)
-        and (other.acl_id < row.acl_id or not acl_contains(row, other, read))
-    }
-    assert found.keys() >= expected
-    for acl_id, kept in found.items():
-        assert not found.keys() & set(kept)
-        assert len(kept) > 1 or acl_contains(by_id[kept[0]], by_id[acl_id], read)
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,9 @@ from aclkit.model.acl import ANY_OTHER, ANY_OTHER_PRINCIPAL
 from aclkit.model.semantics import KAFKA, KIP_1042, BrokerSettings
 from aclkit.rules.decide.counterfactual import Case, least_allowing_acl
 from aclkit.rules.decide.rules import ALLOWED, DEFAULT_DENY, decide
-from aclkit.rules.patterns.contain import acl_contains
+from aclkit.rules.names.budget import Budget
+from aclkit.rules.names.compare import EQUIVALENT, compare
+from aclkit.rules.names.rows import Rules
 from aclkit.rules.patterns.match import reaches
 from tests import strategies as small
 from tests.factories import acl, request
@@ -55,7 +57,11 @@ def test_every_acl_that_allows_opens_at_least_as_much_as_the_least(acls, asked, 
     least = least_allowing_acl(asked)
     for wide in acls:
         if decide([wide], asked, BrokerSettings(), semantics).decision == ALLOWED:
-            assert acl_contains(wide, least, semantics)
+            alone, both = (
+                Rules(acls=rows, settings=BrokerSettings(), semantics=semantics)
+                for rows in ([wide], [wide, least])
+            )
+            assert compare(alone, both, Budget()).verdict == EQUIVALENT
 
 
 @pytest.mark.parametrize("semantics", [KIP_1042, KAFKA], ids=["kip-1042", "kafka"])

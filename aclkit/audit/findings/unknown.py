@@ -1,0 +1,109 @@
+"""What the budget left open → notes, and the findings of before that stay because of it. Pure.
+
+What is unknown makes no finding and clears none. Where it is not known whether something is left of
+an ALLOW, the finders are asked for both: what only one of the two finds is unknown. A finding that
+was in force before and is unknown now stays in force, as it was found then.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Final, NamedTuple
+
+from aclkit.audit.findings.facts import AuditInput
+from aclkit.audit.findings.overridden import ALLOW_OVERRIDDEN
+from aclkit.audit.findings.redundant import REDUNDANT_ACL
+from aclkit.audit.findings.removable import hardest
+from aclkit.audit.findings.shadowed import ALLOW_SHADOWED, DENY_SHADOWED
+from aclkit.model.acl import Acl
+from aclkit.model.findings import Finding, bounded, fingerprint_of, sort_findings
+
+_BEGINNING: Final = "unknown, for the budget of states ended: "
+_MOST_NAMED: Final = 3
+
+
+class Unknown(NamedTuple):
+    """A finding that nobody can make or clear.
+
+    Attributes:
+        finding: its kind.
+        subject: what it would be about.
+        hard: ACLs that make it hard, the hardest first.
+    """
+
+    finding: str
+    subject: str
+    hard: tuple[Acl, ...]
+
+    @property
+    def fingerprint(self) -> str:
+        """That of the finding."""
+        return fingerprint_of(self.finding, self.subject)
+
+
+def find_unknown(
+    audit: AuditInput, found: Sequence[Finding], find: Callable[[AuditInput], Sequence[Finding]]
+) -> list[Unknown]:
+    """Return what is unknown, by kind and subject.
+
+    Args:
+        audit: what was audited.
+        found: the findings.
+        find: finds them.
+    """
+    unknown = [*_of_removable(audit), *_of_overridden(audit)]
+    if audit.budget.ended:
+        supposed = find(audit.supposing())
+        both = {each.fingerprint for each in found} & {each.fingerprint for each in supposed}
+        unknown += (
+            Unknown(each.finding, each.subject, _hard(audit, each.acl_ids))
+            for each in sort_findings([*found, *supposed])
+            if each.fingerprint not in both
+        )
+    by_name = {each[:2]: each for each in reversed(unknown)}
+    return [by_name[name] for name in sorted(by_name)]
+
+
+def notes_on(unknown: Sequence[Unknown]) -> list[str]:
+    """Write what is unknown as notes of a run."""
+    return bounded(f"{_BEGINNING}{each.finding} of {each.subject}{_why(each)}" for each in unknown)
+
+
+def those_on_unknown(notes: Iterable[str]) -> Iterator[str]:
+    """Yield the notes that say what is unknown."""
+    return (note for note in notes if note.startswith(_BEGINNING))
+
+
+def staying(unknown: Iterable[Unknown], before: Iterable[Finding]) -> list[Finding]:
+    """Return the findings of before that nobody can clear."""
+    open_now = {each.fingerprint for each in unknown}
+    return [each for each in before if each.fingerprint in open_now]
+
+
+def _of_removable(audit: AuditInput) -> Iterator[Unknown]:
+    for acl_id, hard in audit.removables.unknown.items():
+        acl = audit.others.rows[acl_id].acl
+        for kind in (REDUNDANT_ACL, ALLOW_SHADOWED if acl.is_allow else DENY_SHADOWED):
+            yield Unknown(kind.id, str(acl), tuple(hardest({acl, *hard})))
+
+
+def _of_overridden(audit: AuditInput) -> Iterator[Unknown]:
+    for acl_id, left in audit.leftovers.items():
+        if left.unknown and not left.given:
+            acl = audit.others.rows[acl_id].acl
+            yield Unknown(ALLOW_OVERRIDDEN.id, str(acl), tuple(hardest({acl, *left.hard})))
+
+
+def _hard(audit: AuditInput, acl_ids: Iterable[str]) -> tuple[Acl, ...]:
+    left = (audit.leftovers[each] for each in acl_ids if each in audit.leftovers)
+    return tuple(hardest({acl for each in left for acl in each.hard}))
+
+
+def _why(unknown: Unknown) -> str:
+    hard = (
+        f"{acl.pattern_type} {acl.resource_name!r} for {acl.principal} from {acl.host}"
+        for acl in unknown.hard
+    )
+    names = list(dict.fromkeys(hard))
+    more = f" and {len(names) - _MOST_NAMED:,} more" if len(names) > _MOST_NAMED else ""
+    return f"; hard is {', '.join(names[:_MOST_NAMED])}{more}" if names else ""

@@ -1,0 +1,142 @@
+"""A principal or host of an ACL → the classes within it that the fewest other texts match. Pure.
+
+What answers an ACL's requests in its place for one name that only texts match which contain the
+ACL's own does so for all its names: others have more texts on their side, never fewer. Usually
+there is such a name, and one question finds it. Where other texts cover the ACL's own together,
+there are several least classes, and each has to be asked about.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable
+from functools import cache
+
+from aclkit.rules.names.budget import Budget
+from aclkit.rules.names.classes import (
+    Classes,
+    NameClass,
+    classes_of_hosts,
+    classes_of_principals,
+)
+from aclkit.rules.names.cover import LEFT, covers, find_beside, find_shared, near_to
+from aclkit.rules.names.domain import HOSTS, PRINCIPALS, USERS, Domain
+from aclkit.rules.names.question import Found, Question
+from aclkit.rules.names.symbols import Symbols, is_plain, start_of
+
+
+class LeastClasses:
+    """All texts of one kind that count; each is asked about once."""
+
+    def __init__(
+        self,
+        texts: Iterable[Symbols],
+        domains: tuple[Domain, ...],
+        classes: Callable[[Collection[Symbols], Budget], Classes],
+        budget: Budget,
+        without: Iterable[str] = (),
+    ) -> None:
+        """Take texts.
+
+        Args:
+            texts: principals, or hosts, of ACLs.
+            domains: where to look for names, those first that are easier to read.
+            classes: finds all classes of texts.
+            budget: what may be spent.
+            without: names about which nobody asks, but where an ACL names them.
+        """
+        self._texts = sorted(set(texts))
+        self._wild = [each for each in self._texts if not is_plain(each)]
+        self._plain = set(self._texts).difference(self._wild)
+        self._matching = Question([[each] for each in self._wild], domains[-1])
+        self._domains, self._classes, self._budget = domains, classes, budget
+        self._without = {tuple(name) for name in without}
+        self.within = cache(self._within)
+        self.containing = cache(self._containing)
+        self.meeting = cache(self._meeting)
+        self.of_name = cache(self._of_name)
+
+    def _of_name(self, name: str) -> NameClass:
+        """Return the class of one name."""
+        flags = self._matching.flags_of(name)
+        found = {each for at, each in enumerate(self._wild) if flags >> at & 1}
+        return NameClass(name, frozenset(found | ({tuple(name)} & self._plain)))
+
+    def _containing(self, narrow: Symbols) -> tuple[frozenset[Symbols], bool]:
+        """Return the texts that match all that one matches, and whether these are all."""
+        if is_plain(narrow):
+            return self.of_name("".join(narrow)).patterns, True
+        near = near_to([start_of(narrow)])
+        domain, budget = self._domains[-1], self._budget
+        known = {
+            each: covers([each], [narrow], domain, budget)
+            for each in self._wild
+            if near(start_of(each))
+        }
+        return frozenset(each for each in known if known[each]), None not in known.values()
+
+    def _meeting(self, text: Symbols) -> tuple[Symbols, ...]:
+        """Return the texts that share a name with one, in order; in doubt they do."""
+        if is_plain(text):
+            return tuple(sorted(self.of_name("".join(text)).patterns))
+        near, domain = near_to([start_of(text)]), self._domains[-1]
+        asked = Question([[text]], domain)
+        return tuple(
+            each
+            for each in self._texts
+            if near(start_of(each))
+            and (
+                asked.flags_of("".join(each))
+                if is_plain(each)
+                else each == text or _may_share(find_shared([text], [each], domain, self._budget))
+            )
+        )
+
+    def _within(self, *narrow: Symbols) -> Classes:
+        """Return the least classes of the names that all of some texts match."""
+        named = next((each for each in narrow if is_plain(each)), None)
+        if named is not None:
+            return self._of_one("".join(named), narrow)
+        near = near_to({start_of(each) for each in narrow})
+        wide = frozenset[Symbols]().union(*(self.containing(each)[0] for each in narrow))
+        beside = {each for each in self._texts if each not in wide and near(start_of(each))}
+        within = [[each] for each in narrow]
+        for domain in self._domains:
+            found = find_beside(within, beside | self._without, domain, self._budget)
+            if found.names:
+                return Classes((self.of_name(found.names[LEFT]),), is_complete=True)
+        return self._several(narrow, beside)
+
+    def _of_one(self, name: str, narrow: Iterable[Symbols]) -> Classes:
+        is_there = self._domains[-1].holds(name)
+        is_within = Question([[each] for each in narrow], self._domains[-1]).flags_of(name)
+        is_there = is_there and is_within == (1 << len(list(narrow))) - 1
+        return Classes((self.of_name(name),) if is_there else (), is_complete=True)
+
+    def _several(self, narrow: tuple[Symbols, ...], beside: set[Symbols]) -> Classes:
+        """Return the least of all classes."""
+        found = self._classes({*narrow, *beside, *self._without}, self._budget)
+        within = [
+            self.of_name(each.name)
+            for each in found.members
+            if each.patterns.issuperset(narrow) and tuple(each.name) not in self._without
+        ]
+        least = (
+            each for each in within if not any(other.patterns < each.patterns for other in within)
+        )
+        return Classes(tuple(least), found.is_complete)
+
+
+def least_principals(
+    texts: Iterable[Symbols], budget: Budget, without: Iterable[str] = ()
+) -> LeastClasses:
+    """Return the least classes of principals; users stand for one where one is in it."""
+    return LeastClasses(texts, (USERS, PRINCIPALS), classes_of_principals, budget, without)
+
+
+def least_hosts(texts: Iterable[Symbols], budget: Budget) -> LeastClasses:
+    """Return the least classes of hosts."""
+    return LeastClasses(texts, (HOSTS,), classes_of_hosts, budget)
+
+
+def _may_share(found: Found) -> bool:
+    return bool(found.names) or not found.is_complete
