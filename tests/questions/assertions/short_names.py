@@ -10,6 +10,7 @@ from aclkit.model.acl import Acl, Request
 from aclkit.model.resource import Resource
 from aclkit.model.semantics import KIP_1042, BrokerSettings
 from aclkit.questions.assertions.match import (
+    matches,
     means_host,
     means_principal,
     means_resource,
@@ -26,7 +27,7 @@ from aclkit.questions.assertions.model import (
 from aclkit.questions.assertions.proof import Proof
 from aclkit.rules.decide.index import AclIndex
 from aclkit.rules.names.rows import Rules
-from tests.rules.names.world import names_up_to
+from tests.rules.names.world import names_up_to, told_apart
 
 PEOPLE = ["User:x", "User:zz", "User:svc-a", "User:a-x", "User:svc-x", "Group:x", "User:q",
           "User:", "User:s", "Role:svc-x"]  # fmt: skip
@@ -37,7 +38,7 @@ CROWD = sorted({
       for name in ["", *names_up_to(2, "aqsxz"), *(f"{n}-x" for n in names_up_to(2, "aqsz"))]),
 })  # fmt: skip
 HOSTS = ["10.0.0.1", "10.0.0.2", "9.9.9.9", "10.9.9.9"]
-NAMES = sorted({*names_up_to(4, "ab"), *names_up_to(2, "abz")})
+NAMES = names_up_to(6)
 
 
 class World:
@@ -61,8 +62,16 @@ class World:
             and self.decides(request) == assertion.bad_decision
         )
 
-    def users(self, assertion: Assertion, what: What, people, names=NAMES) -> Iterator[Request]:
+    def names(self, what: What) -> list[str]:
+        """Return the shortest names that neither an ACL nor a duty tells apart."""
+        said = [pattern.name for pattern in (*(what.names or ()), *what.but)]
+        return told_apart(NAMES, self.rules, by=lambda name: [matches(p, name) for p in said])
+
+    def users(
+        self, assertion: Assertion, what: What, people, names: Sequence[str] | None = None
+    ) -> Iterator[Request]:
         """Yield, of short names, one request of everybody who breaks an assertion."""
+        names = self.names(what) if names is None else names
         for principal in people:
             is_super = principal in self.rules.settings.super_users
             if not means_principal(assertion.who, principal, is_super_user=is_super):

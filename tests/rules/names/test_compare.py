@@ -25,9 +25,17 @@ from aclkit.rules.names.domain import ANYTHING
 from aclkit.rules.names.question import Question
 from aclkit.rules.names.rows import Rules
 from aclkit.rules.names.symbols import ONE, RUN
-from tests.rules.names.world import decisions, is_allowed, names_up_to, random_texts, rules
+from tests.rules.names.world import (
+    decisions,
+    is_allowed,
+    names_up_to,
+    random_texts,
+    rules,
+    told_apart,
+)
 
 EVERYONE = BrokerSettings(allow_everyone=True)
+NAMES = names_up_to(6)
 
 
 def gains(before: list[str], after: list[str]) -> dict[str, str]:
@@ -161,15 +169,16 @@ def draw_states(seed: int) -> tuple[Rules, Rules]:
 
 
 def check_against_the_rule(before: Rules, after: Rules) -> None:
-    """Compare with the rule, on every name up to four letters and each witness."""
+    """Compare with the rule, on every name up to six letters and each witness."""
     found = compare(before, after, Budget())
     assert found.is_known
     reverse = compare(after, before, Budget())
     swapped = {(c.cell, LOST if c.kind == GAINED else GAINED) for c in reverse.changes}
     assert {(c.cell, c.kind) for c in found.changes} == swapped
-    now = dict(decisions(after, names_up_to(4)))
+    names = told_apart(NAMES, before, after)
+    now = dict(decisions(after, names))
     shortest: dict[tuple[str, str, str, str], int] = {}
-    for (who, host, operation, name), may in decisions(before, names_up_to(4)):
+    for (who, host, operation, name), may in decisions(before, names):
         if may != now[who, host, operation, name]:
             key = who, host, operation, LOST if may else GAINED
             shortest[key] = min(shortest.get(key, len(name)), len(name))

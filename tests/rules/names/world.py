@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import random
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from aclkit.model.acl import Acl, Request
 from aclkit.model.operation import OPERATIONS_OF_TYPE
@@ -12,6 +12,7 @@ from aclkit.model.semantics import KIP_1042, BrokerSettings, Semantics
 from aclkit.rules.decide.index import AclIndex
 from aclkit.rules.decide.rules import ALLOWED
 from aclkit.rules.names.rows import Rules
+from aclkit.rules.patterns.match import pattern_matches
 
 PEOPLE = ["User:x", "User:zz", "User:svc-a", "User:a-x", "User:svc-x", "Group:x", "User:q"]
 HOSTS = ["10.0.0.1", "10.0.0.2", "9.9.9.9"]
@@ -68,6 +69,23 @@ def _random_text(chance: random.Random) -> str:
     permission = chance.choice(["ALLOW", "ALLOW", "DENY"])
     host = chance.choice(["*", "*", "10.0.*", "10.0.0.1"])
     return f"{permission} {who} {operation} {kind} {name} {host}"
+
+
+def told_apart(
+    names: Iterable[str], *states: Rules, by: Callable[[str], Iterable[bool]] = lambda _: ()
+) -> list[str]:
+    """Keep the first of the names that the same ACLs reach: the rule cannot tell them apart.
+
+    What else tells them apart, ``by`` says.
+    """
+    patterns = sorted(
+        {(*acl.pattern[1:], state.semantics) for state in states for acl in state.acls}, key=repr
+    )
+    first: dict[tuple[bool, ...], str] = {}
+    for name in names:
+        reached = tuple(pattern_matches(k, p, name, how) for k, p, how in patterns)
+        first.setdefault((*reached, *by(name)), name)
+    return list(first.values())
 
 
 def decisions(
