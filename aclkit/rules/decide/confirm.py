@@ -7,6 +7,7 @@ which shares no code with what found it.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 from aclkit.errors import AclkitError
 from aclkit.model.acl import Request
@@ -35,6 +36,16 @@ class Decider:
         """Index the ACLs of a state."""
         return cls(AclIndex.of(rules.acls, rules.semantics), rules.settings)
 
+    def of_next(self, rules: Rules) -> Decider:
+        """Index another state; what it shares with this one is indexed already."""
+        if rules.semantics != self.index.semantics:
+            return Decider.of(rules)
+        then, now = self.index.by_id, {acl.acl_id: acl for acl in rules.acls}
+        # Most are the very same objects, and told so more quickly than by their fields.
+        gone = [n for n, acl in then.items() if now.get(n) is not acl and now.get(n) != acl]
+        come = [acl for n, acl in now.items() if then.get(n) is not acl and then.get(n) != acl]
+        return Decider(self.index.changed(add=come, remove=gone), rules.settings)
+
     def confirm(self, request: Request, *, is_allowed: bool) -> Ruling:
         """Return how the rule decides a request of which the decision was found already.
 
@@ -59,7 +70,7 @@ def insist(ruling: Ruling, request: Request, *, is_allowed: bool) -> Ruling:
     return ruling
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Comparison:
     """What differs between two states for every name, and the rule of each state.
 
@@ -70,8 +81,8 @@ class Comparison:
     """
 
     difference: Difference
-    before: Decider
-    after: Decider
+    before: Rules
+    after: Rules
 
     @classmethod
     def of(cls, before: Rules, after: Rules, budget: Budget) -> Comparison:
@@ -80,10 +91,15 @@ class Comparison:
         Raises:
             DisagreementError: the rule sees no such change.
         """
-        found = cls(compare(before, after, budget), Decider.of(before), Decider.of(after))
+        found = cls(compare(before, after, budget), before, after)
         for change in found.difference.changes:
             found.rulings(change)
         return found
+
+    @cached_property
+    def _deciders(self) -> tuple[Decider, Decider]:
+        then = Decider.of(self.before)
+        return then, then.of_next(self.after)
 
     def rulings(self, change: CellChange) -> tuple[Request, Ruling, Ruling]:
         """Return the request that shows a change, and how it is decided before and after."""
@@ -91,8 +107,9 @@ class Comparison:
         resource = Resource(resource_type, change.name)
         request = Request.of(principal.name, host.name, operation, resource)
         is_gained = change.kind == GAINED
+        then, now = self._deciders
         return (
             request,
-            self.before.confirm(request, is_allowed=not is_gained),
-            self.after.confirm(request, is_allowed=is_gained),
+            then.confirm(request, is_allowed=not is_gained),
+            now.confirm(request, is_allowed=is_gained),
         )
