@@ -29,6 +29,7 @@ from tests.mutation.mutants import Mutant, draw, mutants_of
 ROOT = Path(__file__).parent.parent.parent
 TESTS_OF = {
     "aclkit/rules/patterns": ("aclkit/rules/patterns", "tests/rules"),
+    "aclkit/rules/names": ("aclkit/rules/names", "tests/rules/names"),
     "aclkit/rules/decide": ("aclkit/rules/decide", "tests/rules/decide", "tests/seeds"),
     "aclkit/pipeline/explain": (
         "aclkit/pipeline/explain",

@@ -74,7 +74,7 @@ def _by_cluster(acl: Acl, audit: AuditInput) -> Iterator[Finding]:
 
 def _whole(audit: AuditInput) -> str:
     principals, resources = len(audit.asked_principals), audit.resource_count
-    return f"all that there is: {principals:,} principals and {resources:,} resources are known"
+    return f"all that there is ({principals:,} principals and {resources:,} resources are known)"
 
 
 def _by_tokens(audit: AuditInput) -> Iterator[Finding]:
