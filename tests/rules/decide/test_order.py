@@ -128,6 +128,14 @@ def test_a_broker_stops_at_the_first_deny():
     assert "stops at the first DENY" in order(request(), KAFKA).reason(*pair)
 
 
+def test_a_broker_meets_a_denying_wildcard_before_the_empty_prefix():
+    pair = (
+        acl("*", permission_type="DENY"),
+        acl("", pattern_type="PREFIXED", permission_type="DENY"),
+    )
+    assert order(request(), KAFKA).ranked(reversed(pair)) == list(pair)
+
+
 def test_a_broker_may_meet_the_wildcard_last():
     asked = request("!a")
     wildcard, own = acl("*"), acl("!a")

@@ -17,7 +17,26 @@ from aclkit.rules.names.domain import HOSTS, PRINCIPALS, TOPICS, USERS, domain_o
 from aclkit.rules.names.rows import Rules
 from tests.rules.names.world import acl
 
-GROUPS = ["0", "1", "25", "256", "fe80", "99", "00", "a", "1a", "2600", "300", "", "g", "ffff", "f"]
+GROUPS = [
+    "0",
+    "1",
+    "25",
+    "25ab",
+    "2b",
+    "10a0",
+    "256",
+    "fe80",
+    "99",
+    "00",
+    "a",
+    "1a",
+    "2600",
+    "300",
+    "",
+    "g",
+    "ffff",
+    "f",
+]
 
 
 def is_topic(name: str) -> bool:
@@ -46,6 +65,14 @@ def test_ipv6_hosts_are_eight_groups_as_java_writes_them() -> None:
     chance = random.Random(1)
     for _ in range(20_000):
         text = ":".join(chance.choice(GROUPS) for _ in range(chance.choice([7, 8, 8, 8, 9])))
+        assert HOSTS.holds(text) == (canonical_host(text) == text), text
+
+
+@pytest.mark.parametrize(
+    "group", ["25ab", "2b", "10a0", "1a", "99f", "256a", "300f", "0a", "abcde"]
+)
+def test_a_group_that_could_have_been_decimal_goes_on_as_hexadecimal(group: str) -> None:
+    for text in (f"{group}:0:0:0:0:0:0:1", f"1:0:0:0:0:0:0:{group}"):
         assert HOSTS.holds(text) == (canonical_host(text) == text), text
 
 
