@@ -32,8 +32,3 @@ def budget_options(command: Callable[..., Any]) -> Callable[..., Any]:
         return command(*args, budget=Budget(per_question=budget, total=budget_total), **given)
 
     return with_budget
-
-
-def budget_to_raise(budget: Budget) -> str:
-    """Return the option by which a budget ended: that of all questions, or that of one."""
-    return "--budget-total" if budget.states >= budget.total else "--budget"

@@ -25,9 +25,9 @@ from aclkit.questions.preview.preview import preview as preview_change
 from aclkit.questions.preview.state import Asked, Change
 from aclkit.questions.preview.words import (
     inventory_sentence,
+    left_open,
     line_rows,
     statements,
-    unknown_sentences,
 )
 from aclkit.rules.names.budget import Budget
 from aclkit.rules.names.compare import GAINED, LOST
@@ -146,7 +146,7 @@ def _json(preview: Preview) -> Iterator[str]:
     yield f',\n"looked_at": {_text(inventory_sentence(preview))}'
     yield f',\n"proven_for_every_name": {_text(preview.proof)}'
     yield f',\n"is_known": {_text(preview.is_known)}'
-    yield from json_list("unknown", unknown_sentences(preview))
+    yield from json_list("unknown", left_open(preview))
     cost = {"questions": preview.budget.questions, "states": preview.budget.states}
     yield f',\n"cost": {_text(cost)}'
     yield from json_list("to_come", (_to_come(preview, each) for each in preview.openings))

@@ -8,7 +8,7 @@ from typing import Final
 import click
 
 from aclkit.cli.acls import KAFKA_ACLS
-from aclkit.cli.budget_options import budget_options, budget_to_raise
+from aclkit.cli.budget_options import budget_options
 from aclkit.cli.context import Context, engine_option, formats, tell_state
 from aclkit.cli.options import option
 from aclkit.cli.output import FORMATS, tell
@@ -85,7 +85,7 @@ def tidy(
         if pattern_type == GLOB and not base.semantics.glob_patterns:
             raise UsageError("expected a way of reading ACLs that has globs: materialize with them")
         proposals = propose(rules, _names(base), pattern_type, budget)
-        print_proposals(context, proposals, budget_to_raise(budget))
+        print_proposals(context, proposals, budget.to_raise)
 
 
 def _check(proven: Proven) -> None:
@@ -94,8 +94,10 @@ def _check(proven: Proven) -> None:
         return
     where = len(proven.proof.unknown)
     at = f" in {where:,} cells" if where else ""
-    name = budget_to_raise(proven.proving)
-    tell(f"not known to decide alike{at}: the budget ended, so nothing is printed; raise {name}")
+    tell(
+        f"not known to decide alike{at}: the budget ended, so nothing is printed; "
+        f"raise {proven.proving.to_raise}"
+    )
     click.get_current_context().exit(_NOT_PROVEN)
 
 

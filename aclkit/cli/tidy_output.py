@@ -9,18 +9,17 @@ from typing import Final
 import click
 
 from aclkit.cli.acls import COLUMNS, KAFKA_ACLS, print_lines
-from aclkit.cli.budget_options import budget_to_raise
 from aclkit.cli.context import Context
 from aclkit.cli.output import as_objects, render_object, render_rows, tell
 from aclkit.kafka.acls.script import render_changes
 from aclkit.model.acl import Acl
 from aclkit.model.visible import visible
 from aclkit.questions.query.words import acl_words
-from aclkit.questions.tidy.propose import Opened, Proposal, Proposals
+from aclkit.questions.tidy.propose import Proposal, Proposals
 from aclkit.questions.tidy.proven import Proven
 from aclkit.rules.names.compare import GAINED
 from aclkit.rules.names.tidy import IDLE, MERGED, NEVER, Step, Tidy
-from aclkit.rules.names.words import region_words
+from aclkit.rules.names.words import cost_words, few, number_of, opening_words
 
 STEP_COLUMNS: Final = ("change", *COLUMNS, "why", "covered_by")
 PROPOSAL_COLUMNS: Final = (*COLUMNS[:-1], "replaces", "opens", "closes", "is_known")
@@ -64,14 +63,13 @@ def print_proposals(context: Context, proposals: Proposals, option: str) -> None
 def _statements(proven: Proven) -> Iterator[tuple[str, str]]:
     """Yield what there is to say, each under a word."""
     found = proven.found
-    yield "before", _acls(len(found.before))
+    yield "before", number_of(len(found.before), "ACL")
     came = f", {len(found.added):,} added" if found.added else ""
-    yield "after", f"{_acls(len(found.after))}: {len(found.steps):,} removed{came}"
-    cost = f"{proven.proving.questions:,} questions, {proven.proving.states:,} states"
-    yield "proven", f"equivalent, for every name: {cost}"
+    yield "after", f"{number_of(len(found.after), 'ACL')}: {len(found.steps):,} removed{came}"
+    yield "proven", f"equivalent, for every name: {cost_words(proven.proving)}"
     if found.unknown:
-        option = budget_to_raise(proven.searching)
-        yield "unknown", f"{_acls(len(found.unknown))} kept, as the budget ended: raise {option}"
+        kept = f"{number_of(len(found.unknown), 'ACL')} kept, as the budget ended"
+        yield "unknown", f"{kept}: raise {proven.searching.to_raise}"
     if found.added:
         yield "mind", "ALL takes in what a later Kafka adds; not so with --keep-operations"
 
@@ -151,21 +149,19 @@ def _print_script(proven: Proven) -> None:
     for acl in unsaid[:_MOST_STEPS]:
         tell(f"left out: {acl}")
     if unsaid:
+        changes = number_of(len(found.added) + len(found.steps), "ACL")
         tell(
-            f"{len(unsaid):,} of {_acls(len(found.added) + len(found.steps))} cannot be said with "
-            "kafka-acls, or wait for such a one: left out, they stand in the script as comments"
+            f"{len(unsaid):,} of {changes} cannot be said with kafka-acls, or wait for such a one: "
+            "left out, they stand in the script as comments"
         )
         click.get_current_context().exit(1)
-
-
-def _acls(number: int) -> str:
-    return f"{number:,} ACL{'' if number == 1 else 's'}"
 
 
 def _proposal_statements(proposals: Proposals) -> Iterator[str]:
     number = len(proposals.found)
     goes = sum(len(each.replaces) for each in proposals.found)
-    yield f"proposals: {number:,}, in the place of {_acls(goes)}, equal on the inventory"
+    place = f"in the place of {number_of(goes, 'ACL')}"
+    yield f"proposals: {number:,}, {place}, equal on the inventory"
     if proposals.more:
         yield f"{proposals.more:,} more that replace fewer were not compared"
     if proposals.left:
@@ -174,11 +170,7 @@ def _proposal_statements(proposals: Proposals) -> Iterator[str]:
 
 def _proposal_row(proposal: Proposal) -> tuple[object, ...]:
     opens, closes = (
-        [
-            _opened_words(proposal, each)
-            for each in proposal.opens
-            if (each.kind == GAINED) is gained
-        ]
+        [opening_words(each) for each in proposal.opens if (each.kind == GAINED) is gained]
         for gained in (True, False)
     )
     replaces = list(map(str, proposal.replaces))
@@ -194,26 +186,11 @@ def _proposal_table(proposals: Proposals, option: str) -> Iterator[str]:
 def _proposal_lines(proposal: Proposal, option: str) -> Iterator[str]:
     yield f"add     {acl_words(proposal.acl)}"
     names = [f"{acl.pattern_type} '{acl.resource_name}'" for acl in proposal.replaces]
-    more = len(names) - _MOST_NAMED
-    shown = ", ".join(names[:_MOST_NAMED]) + (f" and {more:,} more" if more > 0 else "")
-    yield f"remove  the same on {shown}"
+    yield f"remove  the same on {few(names)}"
     for each in proposal.opens:
         verb = "opens" if each.kind == GAINED else "closes"
-        yield f"{verb:<8}{_opened_words(proposal, each)}"
+        yield f"{verb:<8}{opening_words(each)}"
     if not proposal.is_known:
         yield f"unknown what else would change: the budget ended; raise {option}"
     elif not proposal.opens:
         yield "opens   nothing else, for every name"
-
-
-def _opened_words(proposal: Proposal, opened: Opened) -> str:
-    """Write what is opened or closed: operations, names, and for whom."""
-    (principal, host), *more = opened.who
-    who = principal.name if principal.is_single else f"principals such as {principal.name}"
-    where = host.name if host.is_single else f"hosts such as {host.name}"
-    others = f" and {len(more):,} more kinds of principals and hosts" if more else ""
-    return (
-        f"{', '.join(opened.operations)} on "
-        f"{region_words(opened.region, proposal.acl.resource_type)} "
-        f"(for {who} from {where}{others})"
-    )

@@ -94,9 +94,9 @@ def _by_tokens(audit: AuditInput) -> Iterator[Finding]:
 
 def _left(acl: Acl, targets: Sequence[_Target], audit: AuditInput) -> Sequence[_Target]:
     """Return those of whom DENYs leave tokens to an ALLOW."""
-    others, row = audit.others, audit.others.rows[acl.acl_id]
+    others, row = audit.others, audit.rows[acl.acl_id]
     classes, _ = others.who(row)
-    if not any(True for who in classes for _ in others.near(row, who, allows=False)):
+    if not any(True for who in classes for _ in others.near_for(row, who, allows=False)):
         return targets
 
     def is_left(user: str) -> bool:

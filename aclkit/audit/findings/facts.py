@@ -7,11 +7,11 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Final
 
-from aclkit.audit.findings.others import Others, View, Who
+from aclkit.audit.findings.never_matches import can_match
 from aclkit.audit.findings.removable import (
     Covers,
-    Leftover,
     Removable,
+    Rows,
     find_leftovers,
     find_overridden,
     find_removable,
@@ -22,7 +22,9 @@ from aclkit.model.semantics import BrokerSettings, Semantics
 from aclkit.rules.decide.confirm import Decider
 from aclkit.rules.names.budget import Budget
 from aclkit.rules.names.classes import NameClass
-from aclkit.rules.names.rows import Rules
+from aclkit.rules.names.needless import Leftover, View
+from aclkit.rules.names.others import Others, Who
+from aclkit.rules.names.rows import Rules, rows_of
 from aclkit.rules.patterns.match import names_exactly
 from aclkit.rules.patterns.trie import PatternIndex
 
@@ -87,9 +89,17 @@ class AuditInput:
     supposed: bool = False
 
     @cached_property
+    def rows(self) -> Rows:
+        """The ACLs that some request can meet."""
+        able = (acl for acl in self.acls if can_match(acl, self.semantics))
+        ordered = sorted(able, key=lambda acl: acl.acl_id)
+        return {row.acl.acl_id: row for row in rows_of(ordered, self.semantics)}
+
+    @cached_property
     def others(self) -> Others:
-        """The ACLs that can match, ready to be asked what they leave of one."""
-        return Others(self.acls, self.settings, self.semantics, self.budget)
+        """The same, ready to be asked what they leave of one."""
+        supers = self.settings.super_users
+        return Others(self.rows.values(), self.semantics, self.budget, supers)
 
     @cached_property
     def decider(self) -> Decider:
@@ -100,7 +110,7 @@ class AuditInput:
     @cached_property
     def leftovers(self) -> Mapping[str, Leftover]:
         """Id of an ALLOW → what DENYs leave of it."""
-        return find_leftovers(self.others)
+        return find_leftovers(self.rows, self.others)
 
     @cached_property
     def overridden(self) -> Covers:
@@ -110,7 +120,7 @@ class AuditInput:
     @cached_property
     def removables(self) -> Removable:
         """The ACLs that others of the same permission make unnecessary, and the unknown ones."""
-        return find_removable(self.others, self.overridden)
+        return find_removable(self.rows, self.others, self.overridden)
 
     @property
     def removable(self) -> Covers:
@@ -128,7 +138,7 @@ class AuditInput:
         return {
             acl_id: given
             for acl_id, left in self.leftovers.items()
-            if not self._is_super(self.others.rows[acl_id].acl)
+            if not self._is_super(self.rows[acl_id].acl)
             if (given := frozenset(left.given) | (left.unknown if self.supposed else frozenset()))
         }
 
@@ -150,7 +160,7 @@ class AuditInput:
 
         Of each the shortest; None where that is but supposed.
         """
-        row = self.others.rows[acl.acl_id]
+        row = self.rows[acl.acl_id]
         found: list[Request | None] = []
         hosts = self.others.hosts[acl.resource_type].within(row.host)
         for host in hosts.members:
@@ -179,7 +189,10 @@ class AuditInput:
     def supposing(self) -> AuditInput:
         """Return the same, where something is left wherever that is unknown."""
         other = replace(self, supposed=True)
-        for known in ("others", "decider", "leftovers", "overridden", "removables", "index"):
+        known_of_both = (
+            "rows", "others", "decider", "leftovers", "overridden", "removables", "index",
+        )  # fmt: skip
+        for known in known_of_both:
             other.__dict__[known] = getattr(self, known)
         return other
 

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from typing import Final
 
 from aclkit.audit.findings.facts import AuditInput
-from aclkit.audit.findings.others import operations_of
 from aclkit.model.acl import Acl
 from aclkit.model.findings import INVENTORY, Finding, Kind
+from aclkit.rules.names.rows import operations_of
 
 OVER_BROAD: Final = Kind(
     id="over-broad",
@@ -45,12 +45,12 @@ def find_over_broad(audit: AuditInput) -> Iterator[Finding]:
 
 def _left(acl: Acl, audit: AuditInput) -> int:
     """Return the topics of which DENYs leave something to an ALLOW, as bits."""
-    others, row, found = audit.others, audit.others.rows[acl.acl_id], 0
+    others, row, found = audit.others, audit.rows[acl.acl_id], 0
     classes, is_complete = others.who(row)
     if audit.supposed and not is_complete:
         return audit.reached[acl.pattern]
     for who in classes:
-        denies = {each.acl for each in others.near(row, who, allows=False)}
+        denies = {each.acl for each in others.near_for(row, who, allows=False)}
         for operation in audit.given[acl.acl_id]:
             left = audit.reached[acl.pattern]
             for deny in denies:

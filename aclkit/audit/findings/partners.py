@@ -35,7 +35,7 @@ def lacking(
     partners: defaultdict[Symbols | None, list[Acl]] = defaultdict(list)
     for acl in audit.allows if given else ():
         if _gives(audit, acl, needs):
-            partners[audit.others.rows[acl.acl_id].principal].append(acl)
+            partners[audit.rows[acl.acl_id].principal].append(acl)
     for principal, acls in given.items():
         if principal != WILDCARD_PRINCIPAL and not _has(audit, principal, needs, partners):
             yield principal, acls

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from typing import Final
 
 from aclkit.audit.findings.facts import AuditInput
-from aclkit.audit.findings.others import operations_of
 from aclkit.model.acl import ANY_OTHER_PRINCIPAL, Acl, Request
 from aclkit.model.findings import Finding, Kind
 from aclkit.model.semantics import Semantics
+from aclkit.rules.names.rows import operations_of
 from aclkit.rules.patterns.match import is_any_host, principal_matches
 
 PUBLIC_ACCESS: Final = Kind(

@@ -39,7 +39,8 @@ def find_redundant(audit: AuditInput) -> Iterator[Finding]:
 
 def is_redundant(acl: Acl, cover: Sequence[Acl], audit: AuditInput) -> bool:
     """Whether it is said again; otherwise a single wider ACL shadows it."""
-    return len(cover) > 1 or audit.others.contains(acl, cover[0])
+    containing, _ = audit.others.containing(audit.rows[cover[0].acl_id])
+    return len(cover) > 1 or audit.rows[acl.acl_id] in containing
 
 
 def _message(cover: Sequence[Acl]) -> str:

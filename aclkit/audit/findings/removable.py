@@ -7,19 +7,18 @@ principals and hosts may be shared out among them.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final
 
-from aclkit.audit.findings.others import Counts, Left, Others, View, operations_of
 from aclkit.model.acl import Acl
-from aclkit.rules.names.rows import Row
+from aclkit.rules.names.needless import Counts, Leftover, find_cover, find_left
+from aclkit.rules.names.others import Others
+from aclkit.rules.names.rows import Row, operations_of
 
+Rows = Mapping[str, Row]
+"""Id → ACL, in order of ids."""
 Covers = dict[str, tuple[Acl, ...]]
 """Id of an ACL that may go → the ACLs that answer in its place."""
-
-_MOST_TRIED: Final = 60
-"""Of so many ACLs that answer together it is tried which are not needed for it."""
 
 
 @dataclass(slots=True)
@@ -35,60 +34,18 @@ class Removable:
     unknown: dict[str, tuple[Acl, ...]] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class Leftover:
-    """What DENYs leave of an ALLOW.
-
-    Attributes:
-        given: operation → for each least class what is left; of each the shortest name.
-        by: the DENYs that leave nothing, where they do.
-        unknown: operations of which nobody knows whether something is left.
-        hard: the ACLs that made it so.
-    """
-
-    given: Mapping[str, tuple[View, str]]
-    by: tuple[Row, ...] = ()
-    unknown: frozenset[str] = frozenset()
-    hard: tuple[Acl, ...] = ()
-
-
-def find_leftovers(others: Others) -> dict[str, Leftover]:
-    """Return by id what DENYs leave of each ALLOW that can match."""
-    rows = (row for row in others.rows.values() if row.acl.is_allow)
-    return {row.acl.acl_id: leftover_of(row, others) for row in rows}
-
-
-def leftover_of(row: Row, others: Others) -> Leftover:
-    """Return what DENYs leave of one ALLOW: DENY wins (StandardAuthorizerData)."""
-    classes, is_complete = others.who(row)
-    views = [View(others, (row,), who) for who in classes]
-    given: dict[str, tuple[View, str]] = {}
-    by: dict[str, Row] = {}
-    hard: dict[str, Acl] = {}
-    unknown = set[str]()
-    for operation in sorted(operations_of(row.acl)):
-        all_left = [(view, view.left(operation)) for view in views]
-        found = [(view, left.name) for view, left in all_left if left.name is not None]
-        if found:
-            given[operation] = min(found, key=lambda each: (len(each[1]), each[1]))
-            continue
-        by.update((each.acl.acl_id, each) for _, left in all_left for each in left.by)
-        if not is_complete or any(not left.is_known for _, left in all_left):
-            unknown.add(operation)
-            hard.update((each, by[each].acl) for each in by)
-    if given or unknown:
-        return Leftover(given, (), frozenset(unknown), tuple(hard.values()))
-    return Leftover({}, _fewest(row, views, by))
+def find_leftovers(rows: Rows, others: Others) -> dict[str, Leftover]:
+    """Return by id what DENYs leave of each ALLOW: DENY wins (StandardAuthorizerData)."""
+    allows = (row for row in rows.values() if row.acl.is_allow)
+    return {row.acl.acl_id: find_left((row,), others, operations_of(row.acl)) for row in allows}
 
 
 def find_overridden(leftovers: Mapping[str, Leftover]) -> Covers:
     """Return the ALLOWs that DENYs leave nothing of."""
-    return {
-        acl_id: tuple(each.acl for each in left.by) for acl_id, left in leftovers.items() if left.by
-    }
+    return {acl_id: _acls(left.by) for acl_id, left in leftovers.items() if left.by}
 
 
-def find_removable(others: Others, overridden: Covers) -> Removable:
+def find_removable(rows: Rows, others: Others, overridden: Covers) -> Removable:
     """Return the ACLs that others of their own permission make unnecessary.
 
     Of ACLs that contain each other the first by id stays. Those that are named stay, so that all
@@ -96,22 +53,19 @@ def find_removable(others: Others, overridden: Covers) -> Removable:
     as well to answer for an ALLOW, it is among those named.
     """
     found = Removable()
-    wider = {row.acl.acl_id: _wider(row, others, found) for row in others.rows.values()}
-    going = {
-        acl_id for acl_id, rows in wider.items() if _is_behind(others.rows[acl_id], rows, wider)
-    }
+    wider = {acl_id: _wider(row, others, found) for acl_id, row in rows.items()}
+    going = {acl_id for acl_id, some in wider.items() if _is_behind(rows[acl_id], some, wider)}
 
     def stays(row: Row) -> bool:
         return row.acl.acl_id not in going and row.acl.acl_id not in overridden
 
-    for row in others.rows.values():
+    for row in rows.values():
         if stays(row) and _together(row, others, stays, found):
             going.add(row.acl.acl_id)
-    for acl_id in (each for each in others.rows if each in going):
-        row = others.rows[acl_id]
+    for acl_id in (each for each in rows if each in going):
         alone = next((other for other in wider[acl_id] if other.acl.acl_id not in going), None)
-        cover = (alone,) if alone else _together(row, others, stays, found)
-        found.covers[acl_id] = tuple(each.acl for each in cover)
+        cover = (alone,) if alone else _together(rows[acl_id], others, stays, found)
+        found.covers[acl_id] = _acls(cover)
     found.unknown = {each: hard for each, hard in found.unknown.items() if each not in going}
     return found
 
@@ -141,43 +95,11 @@ def _together(row: Row, others: Others, stays: Counts, found: Removable) -> tupl
 
     At least one is of the same permission.
     """
-    allows = (True, False) if row.acl.is_allow else (False,)
-    classes, is_complete = others.who(row)
-    views = [View(others, (row,), who, allows=allows) for who in classes]
-    by: dict[str, Row] = {}
-    is_known = is_complete
-    for operation in sorted(operations_of(row.acl)):
-        for view in views:
-            left: Left = view.left(operation, stays)
-            if left.name is not None:
-                return ()
-            is_known &= left.is_known
-            by.update((each.acl.acl_id, each) for each in left.by)
-    if not is_known:
-        found.unknown[row.acl.acl_id] = tuple(each.acl for each in by.values())
-        return ()
-    cover = _fewest(row, views, by)
-    return cover if any(each.acl.is_allow == row.acl.is_allow for each in cover) else ()
-
-
-def _fewest(row: Row, views: Sequence[View], by: Mapping[str, Row]) -> tuple[Row, ...]:
-    """Drop one after another what is not needed to leave nothing."""
-    kept = dict(sorted(by.items()))
-    for acl_id in list(kept) if 1 < len(kept) <= _MOST_TRIED else ():
-        if _is_enough(kept.keys() - {acl_id}, row, views):
-            del kept[acl_id]
-    return tuple(kept.values())
-
-
-def _is_enough(ids: Set[str], row: Row, views: Sequence[View]) -> bool:
-    def counts(other: Row) -> bool:
-        return other.acl.acl_id in ids
-
-    return all(
-        view.left(operation, counts).is_nothing
-        for operation in operations_of(row.acl)
-        for view in views
-    )
+    acl = row.acl
+    cover = find_cover(row, others, operations_of(acl), stays)
+    if cover.is_covered is None:
+        found.unknown[acl.acl_id] = _acls(cover.hard)
+    return cover.by if any(each.acl.is_allow == acl.is_allow for each in cover.by) else ()
 
 
 def hardest(acls: Iterable[Acl]) -> list[Acl]:
@@ -188,3 +110,7 @@ def hardest(acls: Iterable[Acl]) -> list[Acl]:
 
 def _wildcards(text: str) -> int:
     return text.count("*") + text.count("?")
+
+
+def _acls(rows: Iterable[Row]) -> tuple[Acl, ...]:
+    return tuple(row.acl for row in rows)

@@ -17,9 +17,9 @@ from aclkit.audit.findings.removable import hardest
 from aclkit.audit.findings.shadowed import ALLOW_SHADOWED, DENY_SHADOWED
 from aclkit.model.acl import Acl
 from aclkit.model.findings import Finding, bounded, fingerprint_of, sort_findings
+from aclkit.rules.names.words import few
 
 _BEGINNING: Final = "unknown, for the budget of states ended: "
-_MOST_NAMED: Final = 3
 
 
 class Unknown(NamedTuple):
@@ -82,7 +82,7 @@ def staying(unknown: Iterable[Unknown], before: Iterable[Finding]) -> list[Findi
 
 def _of_removable(audit: AuditInput) -> Iterator[Unknown]:
     for acl_id, hard in audit.removables.unknown.items():
-        acl = audit.others.rows[acl_id].acl
+        acl = audit.rows[acl_id].acl
         for kind in (REDUNDANT_ACL, ALLOW_SHADOWED if acl.is_allow else DENY_SHADOWED):
             yield Unknown(kind.id, str(acl), tuple(hardest({acl, *hard})))
 
@@ -90,13 +90,17 @@ def _of_removable(audit: AuditInput) -> Iterator[Unknown]:
 def _of_overridden(audit: AuditInput) -> Iterator[Unknown]:
     for acl_id, left in audit.leftovers.items():
         if left.unknown and not left.given:
-            acl = audit.others.rows[acl_id].acl
-            yield Unknown(ALLOW_OVERRIDDEN.id, str(acl), tuple(hardest({acl, *left.hard})))
+            acl = audit.rows[acl_id].acl
+            yield Unknown(
+                ALLOW_OVERRIDDEN.id,
+                str(acl),
+                tuple(hardest({acl, *(each.acl for each in left.hard)})),
+            )
 
 
 def _hard(audit: AuditInput, acl_ids: Iterable[str]) -> tuple[Acl, ...]:
     left = (audit.leftovers[each] for each in acl_ids if each in audit.leftovers)
-    return tuple(hardest({acl for each in left for acl in each.hard}))
+    return tuple(hardest({row.acl for each in left for row in each.hard}))
 
 
 def _why(unknown: Unknown) -> str:
@@ -104,6 +108,5 @@ def _why(unknown: Unknown) -> str:
         f"{acl.pattern_type} {acl.resource_name!r} for {acl.principal} from {acl.host}"
         for acl in unknown.hard
     )
-    names = list(dict.fromkeys(hard))
-    more = f" and {len(names) - _MOST_NAMED:,} more" if len(names) > _MOST_NAMED else ""
-    return f"; hard is {', '.join(names[:_MOST_NAMED])}{more}" if names else ""
+    names = few(dict.fromkeys(hard))
+    return f"; hard is {names}" if names else ""

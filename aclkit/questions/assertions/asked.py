@@ -10,7 +10,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from aclkit.model.acl import Request
 from aclkit.model.operation import OPERATIONS_OF_TYPE
 from aclkit.questions.assertions.match import (
     means_host,
@@ -20,6 +19,7 @@ from aclkit.questions.assertions.match import (
 )
 from aclkit.questions.assertions.model import What, Who
 from aclkit.rules.names.budget import Budget
+from aclkit.rules.names.cells import Cell
 from aclkit.rules.names.classes import Classes, NameClass, classes_of_hosts, classes_of_principals
 from aclkit.rules.names.cover import near_to
 from aclkit.rules.names.rows import Row, Rules, rows_of
@@ -34,24 +34,12 @@ class Region(NamedTuple):
     but: frozenset[Symbols]
 
 
-class Cell(NamedTuple):
-    """Requests that fare alike but for the resource's name, and what decides about it."""
+class RuledCell(NamedTuple):
+    """A cell, and the patterns of the ACLs that decide about its names."""
 
-    principal: str
-    host: str
-    operation: str
+    cell: Cell
     allow: frozenset[Symbols]
     deny: frozenset[Symbols]
-
-    def about(self, resource_type: str, name: str) -> Request:
-        """Ask about one name."""
-        return Request(
-            principal=self.principal,
-            host=self.host,
-            operation=self.operation,
-            resource_type=resource_type,
-            resource_name=name,
-        )
 
 
 def regions_of(what: What) -> Iterator[Region]:
@@ -115,7 +103,7 @@ class Asked:
             budget=budget,
         )
 
-    def cells(self, principal: NameClass) -> Iterator[Cell]:
+    def cells(self, principal: NameClass) -> Iterator[RuledCell]:
         """Yield the cells of a class of principals, in the order of hosts and operations."""
         is_super = principal.name in self.supers
         texts = () if is_super else sorted(principal.patterns)
@@ -132,7 +120,8 @@ class Asked:
                 )
                 if is_super:
                     allow = frozenset({EVERYTHING})
-                yield Cell(principal.name, host.name, operation, allow, deny)
+                cell = Cell(self.region.resource_type, principal, host, operation)
+                yield RuledCell(cell, allow, deny)
 
     def hosts_of(self, rows: Iterable[Row]) -> Classes:
         """Return the classes of hosts that ACLs and the duty tell apart."""

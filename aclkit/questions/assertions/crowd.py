@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterator, Sequence
 from typing import NamedTuple
 
 from aclkit.model.acl import Request
-from aclkit.questions.assertions.asked import Asked, Cell
+from aclkit.questions.assertions.asked import Asked, RuledCell
 from aclkit.questions.assertions.search import Search, joined
 from aclkit.rules.decide.confirm import DisagreementError
 from aclkit.rules.names.aim import MoreThan
@@ -37,7 +37,7 @@ class Crowd(NamedTuple):
         return len(name), name, not self.is_endless
 
 
-_Party = Sequence[Cell]
+_Party = Sequence[RuledCell]
 """What one principal is asked about."""
 
 
@@ -73,7 +73,7 @@ def crowds(
 
 def _shared(search: Search, asked: Asked, parties: Sequence[_Party], limit: int) -> Iterator[str]:
     """Yield a shortest name that ACLs give to too many parties."""
-    questions: list[list[Cell]] = []
+    questions: list[list[RuledCell]] = []
     alike: list[int] = []
     for party in parties:
         own = search.alike(party)
@@ -97,7 +97,7 @@ def _shared(search: Search, asked: Asked, parties: Sequence[_Party], limit: int)
 def _crowd(search: Search, asked: Asked, name: str, parties: Sequence[_Party], limit: int) -> Crowd:
     """Let the rule say who may use a name."""
     members = tuple(
-        request for party in parties if (request := search.shown(asked, name, party)) is not None
+        request for party in parties if (request := search.shown(name, party)) is not None
     )
     if len(members) <= limit:
         raise DisagreementError(

@@ -126,6 +126,9 @@ def _separate(search: Search, duties: _Duties, principals: Sequence[NameClass]) 
 
 def _ended(budget: Budget) -> str:
     """Say which part of a budget ended."""
-    if budget.total - budget.states < budget.per_question:
-        return f"all questions took {budget.total:,} states together: --budget-total allows more"
-    return f"one question took {budget.per_question:,} states: --budget allows more"
+    took = (
+        f"all questions took {budget.total:,} states together"
+        if budget.is_spent
+        else f"one question took {budget.per_question:,} states"
+    )
+    return f"{took}: {budget.to_raise} allows more"

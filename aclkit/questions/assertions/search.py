@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 from aclkit.model.acl import Request
-from aclkit.questions.assertions.asked import Asked, Cell
+from aclkit.questions.assertions.asked import Asked, RuledCell
 from aclkit.rules.decide.confirm import Decider
 from aclkit.rules.decide.rules import ALLOWED
 from aclkit.rules.names.aim import Aim, Sort
@@ -60,12 +60,12 @@ class Hit(NamedTuple):
 
     name: str
     asked: Asked
-    cells: Sequence[Cell]
+    cells: Sequence[RuledCell]
 
     @property
     def rank(self) -> tuple[int, str, str]:
         """The shortest name goes first."""
-        return len(self.name), self.name, self.cells[0].principal
+        return len(self.name), self.name, self.cells[0].cell.principal.name
 
 
 @dataclass(slots=True)
@@ -96,9 +96,9 @@ class Search:
         if cells and self.wants_allowed:
             yield from (Hit(name, asked, cells) for name in self.unreached(asked))
 
-    def alike(self, cells: Iterable[Cell]) -> list[list[Cell]]:
+    def alike(self, cells: Iterable[RuledCell]) -> list[list[RuledCell]]:
         """Put cells together that are one question; none of those that ACLs give nothing."""
-        together: dict[frozenset[Symbols], list[Cell]] = {}
+        together: dict[frozenset[Symbols], list[RuledCell]] = {}
         for cell in cells:
             if cell.allow or not self.wants_allowed:
                 key = cell.deny if self.wants_allowed else cell.allow
@@ -112,16 +112,16 @@ class Search:
 
     def request(self, hit: Hit) -> Request:
         """Return a request that shows a hit."""
-        request = self.shown(hit.asked, hit.name, hit.cells)
+        request = self.shown(hit.name, hit.cells)
         if request is None:
-            request = hit.cells[0].about(hit.asked.region.resource_type, hit.name)
+            request = hit.cells[0].cell.about(hit.name)
         self.decider.confirm(request, is_allowed=self.wants_allowed)
         return request
 
-    def shown(self, asked: Asked, name: str, cells: Iterable[Cell]) -> Request | None:
+    def shown(self, name: str, cells: Iterable[RuledCell]) -> Request | None:
         """Return the first request about a name that the rule decides as it is looked for."""
-        for cell in cells:
-            request = cell.about(asked.region.resource_type, name)
+        for ruled in cells:
+            request = ruled.cell.about(name)
             ruling = self.decider.index.decide(request, self.decider.settings)
             if (ruling.decision == ALLOWED) is self.wants_allowed:
                 return request
@@ -169,7 +169,7 @@ class Search:
         yield from self.known[key].names.values()
 
 
-def joined(cells: Iterable[Cell]) -> tuple[frozenset[Symbols], frozenset[Symbols]]:
+def joined(cells: Iterable[RuledCell]) -> tuple[frozenset[Symbols], frozenset[Symbols]]:
     """Return the patterns of all ALLOWs and of all DENYs."""
     rows = list(cells)
     return _NONE.union(*(cell.allow for cell in rows)), _NONE.union(*(cell.deny for cell in rows))

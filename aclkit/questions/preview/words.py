@@ -11,8 +11,7 @@ from aclkit.questions.preview.preview import Preview
 from aclkit.questions.query.outside import Verdict
 from aclkit.questions.query.words import acl_words
 from aclkit.rules.names.compare import EQUIVALENT, GAINED, LOST
-from aclkit.rules.names.openings import Party
-from aclkit.rules.names.words import opening_words, party_words, pattern_text
+from aclkit.rules.names.words import cost_words, number_of, opening_words, unknown_sentences
 
 
 def statements(preview: Preview) -> Iterator[tuple[str, str]]:
@@ -20,7 +19,7 @@ def statements(preview: Preview) -> Iterator[tuple[str, str]]:
     yield "verdict", verdict_sentence(preview)
     for kind in (GAINED, LOST):
         yield from ((kind, words) for words in region_sentences(preview, kind))
-    yield from (("unknown", words) for words in unknown_sentences(preview))
+    yield from (("unknown", words) for words in left_open(preview))
     yield "inventory", inventory_sentence(preview)
     if example := example_sentence(preview):
         yield "example", example
@@ -28,12 +27,9 @@ def statements(preview: Preview) -> Iterator[tuple[str, str]]:
 
 def verdict_sentence(preview: Preview) -> str:
     """Write the verdict for every name, and what it took."""
-    cost = (
-        f"{_number(preview.budget.questions, 'question')}, "
-        f"{_number(preview.budget.states, 'state')}"
-    )
+    cost = cost_words(preview.budget)
     counts = " and ".join(
-        f"{_number(number, 'region')} {kind}" if number else f"nothing {kind}"
+        f"{number_of(number, 'region')} {kind}" if number else f"nothing {kind}"
         for kind in (GAINED, LOST)
         if (number := len(preview.regions(kind))) or preview.is_known
     )
@@ -52,20 +48,9 @@ def region_sentences(preview: Preview, kind: str) -> Iterator[str]:
         yield f"… and {len(regions) - _MOST_REGIONS:,} more regions; --format json has them all"
 
 
-def unknown_sentences(preview: Preview) -> Iterator[str]:
-    """Yield what the budget left open, and the patterns that make it hard."""
-    found = preview.comparison.difference
-    for left in found.unknown[:_FEW]:
-        hard = ", ".join(f"`{pattern_text(each)}`" for each in left.patterns[:_FEW])
-        cell = party_words(
-            Party((left.cell.principal,), (left.cell.host,), (left.cell.operation,)),
-            left.cell.resource_type,
-        )
-        yield f"{cell} on {left.cell.resource_type}: hard by {hard or 'many patterns'}"
-    if len(found.unknown) > _FEW:
-        yield f"… and {len(found.unknown) - _FEW:,} more questions"
-    if not found.is_known:
-        yield f"a larger --budget than {preview.budget.per_question:,} states may answer it"
+def left_open(preview: Preview) -> Iterator[str]:
+    """Yield what the budget left open."""
+    return unknown_sentences(preview.comparison.difference, preview.budget)
 
 
 def inventory_sentence(preview: Preview) -> str:
@@ -74,12 +59,12 @@ def inventory_sentence(preview: Preview) -> str:
     counts = ", ".join(f"{preview.effect.count(kind):,} {kind}" for kind in KINDS)
     where = ""
     if preview.effect.parts:
-        principals = _number(len(preview.effect.by_principal), "principal")
-        where = f" for {principals} on {_number(len(preview.effect.parts), 'resource')}"
+        principals = number_of(len(preview.effect.by_principal), "principal")
+        where = f" for {principals} on {number_of(len(preview.effect.parts), 'resource')}"
     sizes = (
-        _number(len(asked.principals), "principal"),
-        _number(len(asked.hosts), "host"),
-        _number(len(asked.resources), "resource"),
+        number_of(len(asked.principals), "principal"),
+        number_of(len(asked.hosts), "host"),
+        number_of(len(asked.resources), "resource"),
     )
     named = f" ({preview.named:,} of them named by the change only)" if preview.named else ""
     return f"{counts}{where}; looked at: {', '.join(sizes[:-1])} and {sizes[-1]}{named}"
@@ -132,7 +117,3 @@ def few_hosts(hosts: Sequence[str], asked: Sequence[str] = ()) -> str:
 _FEW: Final = 3
 _MOST_REGIONS: Final = 20
 """So many regions of a kind are told to people."""
-
-
-def _number(number: int, what: str) -> str:
-    return f"{number:,} {what}" if number == 1 else f"{number:,} {what}s"

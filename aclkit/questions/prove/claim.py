@@ -32,25 +32,6 @@ AGAINST: Final[Mapping[str, tuple[str, ...]]] = {
 """What speaks against each claim about A → B."""
 
 
-class Cost(NamedTuple):
-    """What a proof took.
-
-    Attributes:
-        questions: how many were asked.
-        states: how many states they took.
-        is_all: no state was left of those that a command may take.
-    """
-
-    questions: int
-    states: int
-    is_all: bool
-
-    @classmethod
-    def of(cls, budget: Budget) -> Cost:
-        """Look at what was spent."""
-        return cls(budget.questions, budget.states, budget.states >= budget.total)
-
-
 class Counterexample(NamedTuple):
     """Requests that two sides decide otherwise, with one of them decided.
 
@@ -80,13 +61,13 @@ class Claimed:
         claim: one of ``AGAINST``.
         difference: of the two states, for every name.
         counterexamples: what speaks against the claim, as much as is shown of each kind.
-        cost: of the proof.
+        cost: what was spent on the proof.
     """
 
     claim: str
     difference: Difference
     counterexamples: tuple[Counterexample, ...]
-    cost: Cost
+    cost: Budget
 
     @property
     def outcome(self) -> str:
@@ -126,7 +107,7 @@ def hold_against(
             for kind in AGAINST[claim]
             for found in _counterexamples(compared, kind, telling, limit)
         ),
-        cost=Cost.of(budget),
+        cost=budget,
     )
 
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from aclkit.model.acl import Request
 from aclkit.questions.assertions.model import Assertion
 from aclkit.questions.assertions.proof import prove
-from aclkit.questions.prove.claim import FAILS, HOLDS, UNKNOWN, Cost
+from aclkit.questions.prove.claim import FAILS, HOLDS, UNKNOWN
 from aclkit.rules.decide.confirm import Decider
 from aclkit.rules.decide.rules import ALLOWED, Ruling
 from aclkit.rules.names.budget import Budget
@@ -53,7 +53,7 @@ class Answers:
     """
 
     answers: tuple[Answer, ...]
-    cost: Cost
+    cost: Budget
 
     @property
     def outcome(self) -> str:
@@ -84,7 +84,7 @@ def hold_assertions(assertions: Sequence[Assertion], rules: Rules, budget: Budge
     """Prove each assertion, or find what speaks against it; all share the budget."""
     decider = Decider.of(rules)
     answers = tuple(_hold(assertion, rules, decider, budget) for assertion in assertions)
-    return Answers(answers=answers, cost=Cost.of(budget))
+    return Answers(answers=answers, cost=budget)
 
 
 def _hold(assertion: Assertion, rules: Rules, decider: Decider, budget: Budget) -> Answer:

@@ -11,13 +11,13 @@ from aclkit.questions.prove.claim import (
     AGAINST,
     HOLDS,
     Claimed,
-    Cost,
     Counterexample,
 )
 from aclkit.questions.prove.never import Answer, Answers
 from aclkit.questions.prove.reading import Reading, ReadSide, Side
 from aclkit.questions.prove.words import answer_words
 from aclkit.rules.decide.rules import Ruling
+from aclkit.rules.names.budget import Budget
 from aclkit.rules.names.classes import NameClass
 from aclkit.rules.names.compare import UnknownCell
 from aclkit.rules.names.words import names_words, pattern_text
@@ -106,7 +106,7 @@ def acl_text(ruling: Ruling) -> str | None:
     return None if ruling.acl is None else str(ruling.acl)
 
 
-def _common(cost: Cost, sides: Sequence[ReadSide], notes: Sequence[str]) -> dict[str, Any]:
+def _common(cost: Budget, sides: Sequence[ReadSide], notes: Sequence[str]) -> dict[str, Any]:
     named = list(zip("ab", sides, strict=False))
     return {
         "cost": {"questions": cost.questions, "states": cost.states},

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from aclkit.model.acl import Request
-from aclkit.model.resource import WORD_OF_TYPE
 from aclkit.model.semantics import PRESETS
 from aclkit.questions.prove.claim import (
     AGAINST,
@@ -17,16 +16,20 @@ from aclkit.questions.prove.claim import (
     SAME,
     UNKNOWN,
     Claimed,
-    Cost,
     Counterexample,
 )
 from aclkit.questions.prove.never import Answer, Answers
 from aclkit.questions.prove.reading import LISTING, RECORDS, Reading, ReadSide, Side
 from aclkit.rules.decide.rules import Ruling
 from aclkit.rules.names.compare import GAINED, LOST
-from aclkit.rules.names.openings import Party
-from aclkit.rules.names.symbols import Symbols
-from aclkit.rules.names.words import party_words, pattern_text
+from aclkit.rules.names.words import (
+    cost_words,
+    hard_words,
+    number_of,
+    party_words,
+    unknown_sentences,
+    way_out,
+)
 
 CLAIMS: Final = {
     SAME: "A and B allow the same",
@@ -38,8 +41,6 @@ _FAILED: Final = {
     NO_MORE: "B allows what A denies",
     NO_LESS: "B denies what A allows",
 }
-_FEW: Final = 3
-_MOST_HARD: Final = 5
 
 
 def comparison_sentences(found: Claimed, sides: Sequence[ReadSide]) -> Iterator[tuple[str, str]]:
@@ -47,7 +48,7 @@ def comparison_sentences(found: Claimed, sides: Sequence[ReadSide]) -> Iterator[
     yield "verdict", verdict_sentence(found)
     yield "differs", difference_sentence(found)
     yield from side_sentences(sides)
-    yield from (("unknown", text) for text in unknown_sentences(found))
+    yield from (("unknown", text) for text in unknown_sentences(found.difference, found.cost))
 
 
 def verdict_sentence(found: Claimed) -> str:
@@ -118,36 +119,6 @@ def settings_words(reading: Reading) -> str:
     return f"{'; '.join(map(' '.join, shown))} (from {reading.source})"
 
 
-def unknown_sentences(found: Claimed) -> Iterator[str]:
-    """Yield which cells the budget left open, what makes them hard, and what would help."""
-    difference = found.difference
-    for kind, principal, host, operation in (each.cell for each in difference.unknown[:_FEW]):
-        party = Party((principal,), (host,), (operation,))
-        yield f"{party_words(party, kind)} on {WORD_OF_TYPE[kind].replace('-', ' ')}s"
-    if len(difference.unknown) > _FEW:
-        yield f"… and {number_of(len(difference.unknown) - _FEW, 'cell')} more"
-    if difference.unknown:
-        yield hard_words(tuple(dict.fromkeys(p for u in difference.unknown for p in u.patterns)))
-    if not difference.is_complete:
-        yield "not every class of principals and hosts that ACLs tell apart was found"
-    if not difference.is_known:
-        yield way_out(found.cost)
-
-
-def hard_words(patterns: Sequence[Symbols]) -> str:
-    """Write which patterns make a question hard."""
-    shown = [f"`{pattern_text(each)}`" for each in patterns[:_MOST_HARD]]
-    more = len(patterns) - _MOST_HARD
-    if not shown:
-        return "no pattern stands out as hard"
-    return f"hard are {', '.join(shown)}{f' and {more:,} more' if more > 0 else ''}"
-
-
-def way_out(cost: Cost) -> str:
-    """Name the option that gives a proof more states."""
-    return f"more states: {'--budget-total' if cost.is_all else '--budget'}"
-
-
 def who_words(example: Counterexample) -> Iterator[str]:
     """Yield who gains or loses what, a text for each set of operations."""
     for party in example.opening.parties:
@@ -176,13 +147,3 @@ def left_out_words(found: Claimed) -> Iterator[str]:
         left = found.cells(kind) - found.shown(kind)
         if left:
             yield f"… and {number_of(left, 'cell')} more {kind}; --all shows them"
-
-
-def cost_words(cost: Cost) -> str:
-    """Write what proofs took."""
-    return f"{number_of(cost.questions, 'question')}, {number_of(cost.states, 'state')}"
-
-
-def number_of(number: int, what: str) -> str:
-    """Write a number of things."""
-    return f"{number:,} {what}" if number == 1 else f"{number:,} {what}s"

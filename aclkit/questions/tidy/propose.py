@@ -9,20 +9,19 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Final, NamedTuple
+from typing import Final
 
-from aclkit.model.acl import Acl, Request
+from aclkit.model.acl import Acl
 from aclkit.model.operation import OPERATIONS_OF_TYPE
 from aclkit.questions.tidy.candidates import candidates
-from aclkit.rules.decide.confirm import Decider
+from aclkit.rules.decide.confirm import Comparison, Decider
 from aclkit.rules.names.budget import Budget
-from aclkit.rules.names.classes import NameClass
-from aclkit.rules.names.compare import GAINED, CellChange, compare
 from aclkit.rules.names.cover import covers
 from aclkit.rules.names.domain import domain_of
-from aclkit.rules.names.needless import Others
+from aclkit.rules.names.needless import decided_like
+from aclkit.rules.names.openings import Opening, openings
+from aclkit.rules.names.others import Others
 from aclkit.rules.names.question import Question
-from aclkit.rules.names.region import Region, Regions
 from aclkit.rules.names.rows import Row, Rules, rows_of
 from aclkit.rules.names.symbols import EVERYTHING, RUN, is_plain, start_of
 from aclkit.rules.names.tidy import tidy
@@ -34,22 +33,6 @@ LEAST: Final = 3
 MOST_CANDIDATES: Final = 20_000
 MOST_PROPOSALS: Final = 50
 """Patterns that are looked at, and proposals that are compared for every name, in one command."""
-
-
-class Opened(NamedTuple):
-    """What a proposal changes for names that are in no inventory.
-
-    Attributes:
-        kind: gained, or lost: a default that allows does so no more where an ACL comes.
-        region: of which names.
-        operations: which operations on them.
-        who: the classes of principals and hosts that fare so.
-    """
-
-    kind: str
-    region: Region
-    operations: tuple[str, ...]
-    who: tuple[tuple[NameClass, NameClass], ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,7 +48,7 @@ class Proposal:
 
     acl: Acl
     replaces: tuple[Acl, ...]
-    opens: tuple[Opened, ...]
+    opens: tuple[Opening, ...]
     is_known: bool
 
 
@@ -108,8 +91,8 @@ def propose(
             else:
                 found += finder.proposals(group, names, pattern_type)
     found.sort(key=lambda each: (-len(each[1]), each[0].binding))
-    teller = _Teller(rules, budget)
-    told = tuple(teller.tell(*each) for each in found[:MOST_PROPOSALS])
+    decider = Decider.of(rules)
+    told = tuple(_tell(*each, rules, decider, budget) for each in found[:MOST_PROPOSALS])
     return Proposals(found=told, more=len(found) - len(told), left=left)
 
 
@@ -122,7 +105,7 @@ class _Finder:
         acls = [acl for acl in rules.acls if acl.resource_type == resource_type]
         self._rules, self._budget = rules, budget
         self._rows = list(rows_of(acls, rules.semantics))
-        self._others = Others(resource_type, self._rows, rules.semantics, budget)
+        self._others = Others(self._rows, rules.semantics, budget)
         self._domain = domain_of(resource_type)
         self._names = sorted(filter(self._domain.holds, names))
 
@@ -143,7 +126,7 @@ class _Finder:
         self, group: Sequence[Row], names: Iterable[str], pattern_type: str
     ) -> Iterator[tuple[Acl, tuple[Acl, ...]]]:
         """Yield which pattern could replace which of a group, none of these twice."""
-        is_decided = self._others.decided_like(group[0])
+        is_decided = decided_like(group[0], self._others)
         good: list[tuple[Row, list[Row]]] = []
         for name in names:
             row = self._row_of(group[0].acl, pattern_type, name)
@@ -181,54 +164,19 @@ class _Finder:
                 yield name
 
 
-class _Teller:
-    """Tells what proposals change for every name."""
-
-    def __init__(self, rules: Rules, budget: Budget) -> None:
-        self._before, self._budget = rules, budget
-        self._decides_before = Decider.of(rules)
-        self._regions = Regions(budget)
-
-    def tell(self, acl: Acl, replaces: tuple[Acl, ...]) -> Proposal:
-        """Compare both states, and ask the rule about each name that shows a difference."""
-        gone = {each.binding for each in replaces}
-        kept = (each for each in self._before.acls if each.binding not in gone)
-        after = replace(self._before, acls=(*kept, acl))
-        difference = compare(self._before, after, self._budget)
-        decides_after = Decider.of(after) if difference.changes else self._decides_before
-        opened: dict[tuple[str, Region], list[CellChange]] = {}
-        for change in difference.changes:
-            request = _request(change)
-            self._decides_before.confirm(request, is_allowed=change.kind != GAINED)
-            decides_after.confirm(request, is_allowed=change.kind == GAINED)
-            for region in self._regions.of(change):
-                opened.setdefault((change.kind, region), []).append(change)
-        return Proposal(
-            acl=acl,
-            replaces=replaces,
-            opens=tuple(_opened(*key, changes) for key, changes in opened.items()),
-            is_known=difference.is_known,
-        )
-
-
-def _opened(kind: str, region: Region, changes: Iterable[CellChange]) -> Opened:
-    cells = [change.cell for change in changes]
-    return Opened(
-        kind,
-        region,
-        tuple(dict.fromkeys(cell.operation for cell in cells)),
-        tuple(dict.fromkeys((cell.principal, cell.host) for cell in cells)),
-    )
-
-
-def _request(change: CellChange) -> Request:
-    cell = change.cell
-    return Request(
-        principal=cell.principal.name,
-        host=cell.host.name,
-        operation=cell.operation,
-        resource_type=cell.resource_type,
-        resource_name=change.name,
+def _tell(
+    acl: Acl, replaces: tuple[Acl, ...], before: Rules, decider: Decider, budget: Budget
+) -> Proposal:
+    """Compare both states for every name; the rule decides each that shows a difference."""
+    gone = {each.binding for each in replaces}
+    kept = (each for each in before.acls if each.binding not in gone)
+    after = replace(before, acls=(*kept, acl))
+    found = Comparison.of(before, after, budget, decider).difference
+    return Proposal(
+        acl=acl,
+        replaces=replaces,
+        opens=tuple(openings(found, budget, len(found.changes))),
+        is_known=found.is_known,
     )
 
 

@@ -6,12 +6,11 @@ which shares no code with what found it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 from aclkit.errors import AclkitError
 from aclkit.model.acl import Request
-from aclkit.model.resource import Resource
 from aclkit.model.semantics import BrokerSettings
 from aclkit.rules.decide.index import AclIndex
 from aclkit.rules.decide.rules import ALLOWED, Ruling
@@ -78,34 +77,42 @@ class Comparison:
         difference: what differs.
         before: the first state.
         after: the second one.
+        decider: that of the first state, where there is one already.
     """
 
     difference: Difference
     before: Rules
     after: Rules
+    decider: Decider | None = field(default=None, repr=False, compare=False)
 
     @classmethod
-    def of(cls, before: Rules, after: Rules, budget: Budget) -> Comparison:
+    def of(
+        cls, before: Rules, after: Rules, budget: Budget, decider: Decider | None = None
+    ) -> Comparison:
         """Compare two states; the rule decides each name that shows a change.
+
+        Args:
+            before: the first state.
+            after: the second one.
+            budget: what may be spent.
+            decider: that of the first state, where there is one already.
 
         Raises:
             DisagreementError: the rule sees no such change.
         """
-        found = cls(compare(before, after, budget), before, after)
+        found = cls(compare(before, after, budget), before, after, decider)
         for change in found.difference.changes:
             found.rulings(change)
         return found
 
     @cached_property
     def _deciders(self) -> tuple[Decider, Decider]:
-        then = Decider.of(self.before)
+        then = self.decider or Decider.of(self.before)
         return then, then.of_next(self.after)
 
     def rulings(self, change: CellChange) -> tuple[Request, Ruling, Ruling]:
         """Return the request that shows a change, and how it is decided before and after."""
-        resource_type, principal, host, operation = change.cell
-        resource = Resource(resource_type, change.name)
-        request = Request.of(principal.name, host.name, operation, resource)
+        request = change.cell.about(change.name)
         is_gained = change.kind == GAINED
         then, now = self._deciders
         return (

@@ -28,6 +28,7 @@ class Budget:
         questions: how many were asked.
         states: how many states they took.
         ended: how many of them it ended before all was known.
+        is_spent: what is for all of them together ended one.
     """
 
     per_question: int = STATES_OF_A_QUESTION
@@ -35,6 +36,12 @@ class Budget:
     questions: int = 0
     states: int = 0
     ended: int = 0
+    is_spent: bool = False
+
+    @property
+    def to_raise(self) -> str:
+        """The option of a command with which it would know more."""
+        return "--budget-total" if self.is_spent else "--budget"
 
     def find(
         self, groups: Sequence[Iterable[Symbols]], domain: Domain, aim: Aim, *, weight: int = 1
@@ -45,4 +52,5 @@ class Budget:
         self.questions += 1
         self.states += found.states * weight
         self.ended += not found.is_complete
+        self.is_spent |= not found.is_complete and left < self.per_question
         return found

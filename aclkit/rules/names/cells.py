@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
-from aclkit.model.acl import Acl
+from aclkit.model.acl import Acl, Request
 from aclkit.model.operation import OPERATIONS_OF_TYPE
 from aclkit.model.semantics import Semantics
 from aclkit.rules.names.budget import Budget
@@ -34,6 +34,16 @@ class Cell(NamedTuple):
     principal: NameClass
     host: NameClass
     operation: str
+
+    def about(self, name: str) -> Request:
+        """Ask about one name."""
+        return Request(
+            principal=self.principal.name,
+            host=self.host.name,
+            operation=self.operation,
+            resource_type=self.resource_type,
+            resource_name=name,
+        )
 
 
 class Defaults(NamedTuple):

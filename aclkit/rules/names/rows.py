@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
-from typing import NamedTuple
+from functools import cache
+from typing import Final, NamedTuple
 
 from aclkit.model.acl import Acl
-from aclkit.model.operation import coverage
+from aclkit.model.operation import OPERATIONS_OF_TYPE, coverage
 from aclkit.model.semantics import BrokerSettings, Semantics
 from aclkit.rules.names.symbols import Symbols, of_host, of_pattern, of_principal
+
+LATER: Final = "(an operation to come)"
+"""What a later Kafka may ask for: ALL answers it too, so that only ALL stands in for ALL."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,3 +55,21 @@ def rows_of(acls: Iterable[Acl], semantics: Semantics) -> Iterator[Row]:
             of_host(acl.host, semantics),
             acl,
         )
+
+
+def operations_of(acl: Acl) -> frozenset[str]:
+    """Return the operations of its resource type that an ACL answers."""
+    return _answered(acl.resource_type, acl.operation, acl.permission_type)
+
+
+def operations_to_come(acl: Acl) -> frozenset[str]:
+    """Return the same, and ``LATER`` where it answers that."""
+    return _answered(acl.resource_type, acl.operation, acl.permission_type, LATER)
+
+
+@cache
+def _answered(
+    resource_type: str, operation: str, permission_type: str, *more: str
+) -> frozenset[str]:
+    asked = (*OPERATIONS_OF_TYPE.get(resource_type, ()), *more)
+    return frozenset(o for o in asked if coverage(operation, permission_type, o) is not None)

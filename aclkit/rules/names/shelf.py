@@ -2,50 +2,44 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left, insort
+from bisect import bisect_right, insort
 from collections.abc import Iterator
 
-from aclkit.model.semantics import Semantics
 from aclkit.rules.names.rows import Row
-from aclkit.rules.names.symbols import start_of_pattern
 
 
 class Shelf:
     """ACLs that come and go."""
 
-    def __init__(self, semantics: Semantics) -> None:
+    def __init__(self) -> None:
         """Begin with none."""
-        self._semantics = semantics
         self._rows: dict[str, dict[Row, None]] = {}
         self._starts: list[str] = []
+        self._lengths: list[int] = []
 
-    def add(self, row: Row) -> None:
-        """Put an ACL there."""
-        start = self._start(row)
+    def add(self, start: str, row: Row) -> None:
+        """Put an ACL there whose names begin with some letters."""
         if start not in self._rows:
             insort(self._starts, start)
+            if len(start) not in self._lengths:
+                insort(self._lengths, len(start))
         self._rows.setdefault(start, {})[row] = None
 
-    def remove(self, row: Row) -> None:
+    def remove(self, start: str, row: Row) -> None:
         """Take an ACL away."""
-        del self._rows[self._start(row)][row]
+        del self._rows[start][row]
 
-    def __iter__(self) -> Iterator[Row]:
-        """Yield all of them."""
-        for rows in self._rows.values():
-            yield from rows
+    def beginning(self, name: str) -> Iterator[Row]:
+        """Yield those whose letters begin a name."""
+        for length in self._lengths:
+            if length > len(name):
+                return
+            yield from self._rows.get(name[:length], ())
 
-    def near(self, row: Row) -> Iterator[Row]:
-        """Yield the others that can share a name with an ACL."""
-        start = self._start(row)
-        starts = [start[:end] for end in range(len(start))]
-        for at in range(bisect_left(self._starts, start), len(self._starts)):
+    def near(self, start: str) -> Iterator[Row]:
+        """Yield those that can share a name with what begins so."""
+        yield from self.beginning(start)
+        for at in range(bisect_right(self._starts, start), len(self._starts)):
             if not self._starts[at].startswith(start):
-                break
-            starts.append(self._starts[at])
-        for each in starts:
-            yield from (other for other in self._rows.get(each, ()) if other is not row)
-
-    def _start(self, row: Row) -> str:
-        acl = row.acl
-        return start_of_pattern(acl.pattern_type, acl.resource_name, self._semantics)
+                return
+            yield from self._rows[self._starts[at]]

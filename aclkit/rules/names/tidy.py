@@ -13,8 +13,14 @@ from typing import Final, NamedTuple
 from aclkit.model.acl import Acl
 from aclkit.model.operation import OPERATIONS_OF_TYPE
 from aclkit.rules.names.budget import Budget
-from aclkit.rules.names.needless import Others, answers_anything, answers_together
-from aclkit.rules.names.rows import Row, Rules, rows_of
+from aclkit.rules.names.needless import (
+    Leftover,
+    find_cover,
+    is_idle,
+    is_reached_by_others,
+)
+from aclkit.rules.names.others import Others
+from aclkit.rules.names.rows import Row, Rules, operations_of, operations_to_come, rows_of
 from aclkit.rules.names.symbols import EVERYTHING, is_plain, start_of
 
 COVERED: Final = "covered"
@@ -75,7 +81,7 @@ def tidy(
     for resource_type in OPERATIONS_OF_TYPE:
         acls = [acl for _, acl in sorted(before.items()) if acl.resource_type == resource_type]
         if acls:
-            tidier = _Tidier(resource_type, acls, rules, budget, work)
+            tidier = _Tidier(acls, rules, budget, work)
             tidier.drop_covered(tidier.rows)
             if not keep_operations:
                 tidier.merge_operations()
@@ -105,15 +111,13 @@ class _Work:
 class _Tidier:
     """Leaves out ACLs of one type."""
 
-    def __init__(
-        self, resource_type: str, acls: list[Acl], rules: Rules, budget: Budget, work: _Work
-    ) -> None:
+    def __init__(self, acls: list[Acl], rules: Rules, budget: Budget, work: _Work) -> None:
         rows = list(rows_of(acls, rules.semantics))
-        self.rows = sorted(filter(answers_anything, rows), key=_width)
+        self.rows = sorted((row for row in rows if operations_to_come(row.acl)), key=_width)
         self._semantics, self._work = rules.semantics, work
         self._is_open = rules.settings.allow_everyone
         supers = rules.settings.super_users
-        self._others = Others(resource_type, rows, rules.semantics, budget, supers)
+        self._others = Others(rows, rules.semantics, budget, supers)
         self._alive = dict.fromkeys(self.rows)
         self._made: list[Row] = []
         self._went: dict[Row, tuple[str, tuple[Row, ...]]] = {}
@@ -132,7 +136,7 @@ class _Tidier:
             together.setdefault(_but_operation(row.acl), []).append(row)
         for rows in together.values():
             left = [row for row in rows if row in self._alive]
-            if len(left) > 1 and answers_together(rows):
+            if len(left) > 1 and _answer_together(rows):
                 self._merge(left)
         near = {other for row in self._made for other in self._others.near(row)}
         self.drop_covered([row for row in self._alive if row in near])
@@ -140,7 +144,7 @@ class _Tidier:
     def drop_idle(self) -> None:
         """Leave out the DENYs that take nothing away, which only more ALLOWs could change."""
         for row in [row for row in self._alive if not row.acl.is_allow]:
-            if self._may_go(row, is_needless=self._others.is_idle(row)):
+            if self._may_go(row, is_needless=is_idle(row, self._others)):
                 self._drop(row, IDLE, ())
 
     def hand_over(self) -> None:
@@ -149,7 +153,7 @@ class _Tidier:
         for row in self.rows:
             why, by = self._went.get(row, ("", ()))
             if any(other in self._went for other in by):
-                why, by = COVERED, self._find(row) or by
+                why, by = COVERED, self._find(row).by or by
             if why:
                 self._work.steps.append(Step(row.acl, why, tuple(other.acl for other in by)))
 
@@ -164,16 +168,18 @@ class _Tidier:
             self._drop(each, MERGED, (row,))
 
     def _cover(self, row: Row) -> tuple[Row, ...] | None:
-        cover = self._others.find_cover(row, by_allows=row.acl.is_allow, by_denies=True)
-        return cover.by if self._may_go(row, is_needless=cover.is_covered) else None
+        cover = self._find(row)
+        # What covers all of it reaches its names.
+        may_go = self._may_go(row, is_needless=cover.is_covered, is_reached=bool(cover.by))
+        return cover.by if may_go else None
 
-    def _find(self, row: Row) -> tuple[Row, ...]:
-        return self._others.find_cover(row, by_allows=row.acl.is_allow, by_denies=True).by
+    def _find(self, row: Row) -> Leftover:
+        return find_cover(row, self._others, operations_to_come(row.acl))
 
-    def _may_go(self, row: Row, *, is_needless: bool | None) -> bool:
+    def _may_go(self, row: Row, *, is_needless: bool | None, is_reached: bool = False) -> bool:
         """Whether an ACL may go; where it is needless but for the default that allows, not."""
-        if is_needless and self._is_open:
-            is_needless = self._others.is_reached_by_others(row)
+        if is_needless and self._is_open and not is_reached:
+            is_needless = is_reached_by_others(row, self._others)
         if is_needless is None:
             self._work.unknown[row.acl.binding] = row.acl
         return bool(is_needless)
@@ -182,6 +188,14 @@ class _Tidier:
         self._others.remove(row)
         del self._alive[row]
         self._went[row] = why, by
+
+
+def _answer_together(rows: Iterable[Row]) -> bool:
+    """Whether ACLs answer all operations that their type is known to have, none by ALL."""
+    acls = [row.acl for row in rows]
+    answered = frozenset[str]().union(*map(operations_of, acls))
+    is_all = answered.issuperset(OPERATIONS_OF_TYPE[acls[0].resource_type])
+    return is_all and all(acl.operation != "ALL" for acl in acls)
 
 
 def _but_operation(acl: Acl) -> Acl:

@@ -5,11 +5,14 @@ Names come from strangers: who prints these words makes them visible first.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from aclkit.model.operation import OPERATIONS_OF_TYPE
+from aclkit.model.resource import WORD_OF_TYPE
+from aclkit.rules.names.budget import Budget
 from aclkit.rules.names.classes import NameClass
+from aclkit.rules.names.compare import Difference
 from aclkit.rules.names.openings import Opening, Party
 from aclkit.rules.names.region import Region
 from aclkit.rules.names.symbols import (
@@ -25,6 +28,7 @@ from aclkit.rules.names.symbols import (
 
 _WILDCARDS: Final = {ONE: "?", ONE_BUT_COLON: "?", ONE_BUT_STAR: "?", RUN: "*", RUN_BUT_COLON: "*"}
 _FEW: Final = 3
+_MOST_HARD: Final = 5
 """So many of a list are shown, the rest is counted."""
 
 
@@ -63,6 +67,51 @@ def pattern_words(symbols: Symbols) -> str:
     return f"`{text}`{f' (with its own {_own(symbols)})' if is_literal else ''}"
 
 
+def number_of(number: int, what: str) -> str:
+    """Write a number of things."""
+    return f"{number:,} {what}" if number == 1 else f"{number:,} {what}s"
+
+
+def few(words: Iterable[str], most: int = _FEW) -> str:
+    """Write the first of a list, and count the others."""
+    listed = list(words)
+    shown = ", ".join(listed[:most])
+    return shown if len(listed) <= most else f"{shown} and {len(listed) - most:,} more"
+
+
+def cost_words(budget: Budget) -> str:
+    """Write what answers took."""
+    return f"{number_of(budget.questions, 'question')}, {number_of(budget.states, 'state')}"
+
+
+def unknown_sentences(found: Difference, budget: Budget) -> Iterator[str]:
+    """Yield which cells the budget left open, what makes them hard, and what would help."""
+    for cell in (each.cell for each in found.unknown[:_FEW]):
+        party = Party((cell.principal,), (cell.host,), (cell.operation,))
+        kind = cell.resource_type
+        yield f"{party_words(party, kind)} on {WORD_OF_TYPE[kind].replace('-', ' ')}s"
+    if len(found.unknown) > _FEW:
+        yield f"… and {number_of(len(found.unknown) - _FEW, 'cell')} more"
+    if found.unknown:
+        yield hard_words(tuple(dict.fromkeys(p for u in found.unknown for p in u.patterns)))
+    if not found.is_complete:
+        yield "not every class of principals and hosts that ACLs tell apart was found"
+    if not found.is_known:
+        yield way_out(budget)
+
+
+def hard_words(patterns: Sequence[Symbols]) -> str:
+    """Write which patterns make a question hard."""
+    if not patterns:
+        return "no pattern stands out as hard"
+    return f"hard are {few((f'`{pattern_text(each)}`' for each in patterns), _MOST_HARD)}"
+
+
+def way_out(budget: Budget) -> str:
+    """Name the option that gives a proof more states."""
+    return f"more states: {budget.to_raise}"
+
+
 def opening_words(opening: Opening) -> str:
     """Tell who gains or loses what on which names."""
     who = "; ".join(party_words(party, opening.resource_type) for party in opening.parties[:_FEW])
@@ -85,8 +134,8 @@ def party_words(party: Party, resource_type: str) -> str:
     """Tell for whom, from where, which operations."""
     every = len(party.operations) == len(OPERATIONS_OF_TYPE[resource_type])
     operations = "every operation" if every else ", ".join(party.operations)
-    who = _few([principal_words(each) for each in party.principals])
-    return f"{operations} for {who} from {_few([host_words(each) for each in party.hosts])}"
+    who = few([principal_words(each) for each in party.principals])
+    return f"{operations} for {who} from {few([host_words(each) for each in party.hosts])}"
 
 
 def principal_words(principal: NameClass) -> str:
@@ -109,12 +158,6 @@ def _class_words(of: NameClass, noun: str) -> str:
         verb = "matches" if len(globs) == 1 else "match"
         return f"{noun}s that {shown.replace(' or ', ' and ')}{also} {verb} (such as {of.name})"
     return f"any {noun}" if of.is_all else f"any other {noun} (such as {of.name})"
-
-
-def _few(words: Iterable[str]) -> str:
-    listed = list(words)
-    shown = ", ".join(listed[:_FEW])
-    return shown if len(listed) <= _FEW else f"{shown} and {len(listed) - _FEW:,} more"
 
 
 def _own(symbols: Symbols) -> str:

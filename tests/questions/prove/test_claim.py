@@ -16,12 +16,12 @@ from aclkit.questions.prove.claim import (
     UNKNOWN,
     hold_against,
 )
-from aclkit.questions.prove.words import left_out_words, unknown_sentences, who_words
+from aclkit.questions.prove.words import left_out_words, who_words
 from aclkit.rules.decide.index import AclIndex
 from aclkit.rules.names.budget import Budget
 from aclkit.rules.names.compare import GAINED, LOST
 from aclkit.rules.names.rows import Rules
-from aclkit.rules.names.words import names_words
+from aclkit.rules.names.words import names_words, unknown_sentences
 from tests.rules.names.world import decisions, is_allowed, names_up_to, random_texts, rules
 
 EVERYONE = BrokerSettings(allow_everyone=True)
@@ -103,14 +103,15 @@ def test_what_the_budget_leaves_open_is_unknown_and_names_the_way_out():
     found = hold_against(SAME, before, after, Budget(per_question=150), 20)
     assert found.outcome == UNKNOWN
     assert found.counterexamples == ()
-    assert list(unknown_sentences(found)) == [
+    assert list(unknown_sentences(found.difference, found.cost)) == [
         "READ for User:x from any host on topics",
         "DESCRIBE for User:x from any host on topics",
         "hard are `*b*a????????`, `*a????????`",
         "more states: --budget",
     ]
     total = hold_against(SAME, before, after, Budget(total=150), 20)
-    assert next(reversed(list(unknown_sentences(total)))) == "more states: --budget-total"
+    *_, last = unknown_sentences(total.difference, total.cost)
+    assert last == "more states: --budget-total"
 
 
 def test_a_violation_that_is_found_fails_whatever_else_is_unknown():

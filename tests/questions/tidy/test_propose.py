@@ -13,6 +13,7 @@ from aclkit.questions.tidy.propose import LEAST, Proposal, propose
 from aclkit.rules.names.budget import Budget
 from aclkit.rules.names.compare import GAINED, LOST
 from aclkit.rules.names.domain import TOPICS
+from aclkit.rules.names.openings import Opening
 from aclkit.rules.names.question import Question
 from aclkit.rules.names.region import Region
 from aclkit.rules.names.rows import Rules
@@ -41,10 +42,11 @@ def test_a_glob_takes_the_place_of_three_allows_and_says_what_else_it_opens() ->
     assert name == "pay.*.log"
     assert [acl.resource_name for acl in proposal.replaces] == NAMES[:3]
     (opened,) = proposal.opens
-    assert (opened.kind, opened.operations) == (GAINED, ("READ", "DESCRIBE"))
-    assert opened.region.pattern == (*"pay.", "any run", *".log")
-    assert opened.region.but == tuple(tuple(each) for each in NAMES[:3])
-    assert [principal.name for principal, _ in opened.who] == ["User:x"]
+    (region,), (party,) = opened.regions, opened.parties
+    assert (opened.kind, party.operations) == (GAINED, ("READ", "DESCRIBE"))
+    assert region.pattern == (*"pay.", "any run", *".log")
+    assert region.but == tuple(tuple(each) for each in NAMES[:3])
+    assert [principal.name for principal in party.principals] == ["User:x"]
 
 
 def test_a_prefix_does_where_prefixes_are_asked_for() -> None:
@@ -78,7 +80,7 @@ def test_what_is_needless_as_it_is_needs_no_proposal() -> None:
 def test_names_that_lose_the_default_are_told_too() -> None:
     (found,) = proposed(LOGS, NAMES[:3], settings=BrokerSettings(allow_everyone=True)).values()
     assert {opened.kind for opened in found.opens} == {LOST}
-    assert found.opens[0].region.pattern == (*"pay.", "any run", *".log")
+    assert found.opens[0].regions[0].pattern == (*"pay.", "any run", *".log")
 
 
 def test_beyond_the_budget_it_is_not_said_what_opens() -> None:
@@ -140,21 +142,26 @@ def _check(
     for (principal, host, operation, name), is_gained in changed.items():
         kind = GAINED if is_gained else LOST
         regions = [
-            opened.region
+            region
             for opened in proposal.opens
-            if opened.kind == kind and operation in opened.operations
+            if opened.kind == kind and operation in _operations(opened)
+            for region in opened.regions
         ]
         assert any(_holds(region, name) for region in regions), (principal, host, operation, name)
-    for opened in proposal.opens:
-        if opened.region.is_exact:
-            names = {name for *_, name in before if _holds(opened.region, name)}
+    for opened, region in ((each, region) for each in proposal.opens for region in each.regions):
+        if region.is_exact:
+            names = {name for *_, name in before if _holds(region, name)}
             said = {
                 (operation, name)
                 for (_, _, operation, name), is_gained in changed.items()
                 if (GAINED if is_gained else LOST) == opened.kind
             }
-            shown = [op for op in opened.operations if op in ("READ", "DESCRIBE")]
+            shown = [op for op in _operations(opened) if op in ("READ", "DESCRIBE")]
             assert {(op, name) for op in shown for name in names} <= said
+
+
+def _operations(opened: Opening) -> set[str]:
+    return {operation for party in opened.parties for operation in party.operations}
 
 
 def _holds(region: Region, name: str) -> bool:

@@ -6,16 +6,19 @@ import pytest
 
 from aclkit.model.semantics import KIP_1042
 from aclkit.rules.names.budget import Budget
-from aclkit.rules.names.needless import Others
-from aclkit.rules.names.rows import Row, rows_of
+from aclkit.rules.names.needless import Leftover, decided_like, find_cover, find_left
+from aclkit.rules.names.others import Others
+from aclkit.rules.names.rows import Row, operations_to_come, rows_of
 from tests.rules.names.world import acl
-
-BOTH = {"by_allows": True, "by_denies": True}
 
 
 def others(*texts: str, budget: Budget | None = None) -> tuple[Others, list[Row]]:
     rows = list(rows_of([acl(text, n) for n, text in enumerate(texts)], KIP_1042))
-    return Others("TOPIC", rows, KIP_1042, budget or Budget()), rows
+    return Others(rows, KIP_1042, budget or Budget()), rows
+
+
+def cover(row: Row, pool: Others) -> Leftover:
+    return find_cover(row, pool, operations_to_come(row.acl))
 
 
 def test_principals_and_hosts_of_what_covers_hold_those_of_what_is_covered() -> None:
@@ -26,7 +29,7 @@ def test_principals_and_hosts_of_what_covers_hold_those_of_what_is_covered() -> 
         ("ALLOW User:c READ PREFIXED a", False),
     ):
         pool, (row, other) = others("ALLOW User:a-b READ LITERAL ab 10.0.0.1", wide)
-        found = pool.find_cover(row, **BOTH)
+        found = cover(row, pool)
         assert (found.is_covered, found.by) == (is_covered, (other,) if is_covered else ())
 
 
@@ -37,35 +40,35 @@ def test_a_glob_of_principals_is_covered_where_all_that_match_it_are() -> None:
         "ALLOW User:a READ LITERAL x",
         "ALLOW User:a?* READ LITERAL x",
     )
-    found = pool.find_cover(row, **BOTH)
+    found = cover(row, pool)
     assert found.is_covered
     assert set(found.by) == set(both)
 
 
 def test_it_is_told_where_names_are_left() -> None:
     pool, rows = others("ALLOW User:x READ PREFIXED a", "ALLOW User:* DESCRIBE PREFIXED a")
-    cell = pool.find_cover(rows[0], **BOTH).cell
-    assert cell is not None
-    assert (cell.principal.name, cell.operation) == ("User:x", "READ")
+    ((operation, (view, name)),) = cover(rows[0], pool).given.items()
+    assert (view.who.principal.name, operation, name) == ("User:x", "READ", "a")
 
 
-@pytest.mark.parametrize(("by_allows", "by_denies"), [(True, False), (False, True)])
-def test_only_those_cover_that_are_asked_to(by_allows: bool, by_denies: bool) -> None:
-    pool, (row, allow, deny) = others(
+@pytest.mark.parametrize("is_allow", [True, False])
+def test_only_those_cover_that_are_asked_to(is_allow: bool) -> None:
+    pool, (row, *both) = others(
         "ALLOW User:x READ LITERAL ab", "ALLOW User:* ALL GLOB a*", "DENY User:* ALL GLOB *b"
     )
-    found = pool.find_cover(row, by_allows=by_allows, by_denies=by_denies)
-    assert found.by == ((allow,) if by_allows else (deny,))
+    found = find_left((row,), pool, ["READ"], allows=(is_allow,))
+    assert [each.acl.is_allow for each in found.by] == [is_allow]
     pool.remove(found.by[0])
-    assert not pool.find_cover(row, by_allows=by_allows, by_denies=by_denies).is_covered
+    assert not find_left((row,), pool, ["READ"], allows=(is_allow,)).is_covered
+    assert set(cover(row, pool).by) == {*both} - {*found.by}
 
 
 def test_beyond_the_budget_it_is_not_known() -> None:
     texts = "ALLOW User:x READ GLOB *b*a????????", "ALLOW User:x READ GLOB *a????????"
     pool, (row, other) = others(*texts, budget=Budget(per_question=60))
-    assert pool.find_cover(row, **BOTH).is_covered is None
+    assert cover(row, pool).is_covered is None
     pool, (row, other) = others(*texts)
-    assert pool.find_cover(row, **BOTH).by == (other,)
+    assert cover(row, pool).by == (other,)
 
 
 def test_the_names_on_which_an_acl_changes_nothing_are_told() -> None:
@@ -76,5 +79,5 @@ def test_the_names_on_which_an_acl_changes_nothing_are_told() -> None:
         "ALLOW User:x DESCRIBE LITERAL c",
     )
     pool.remove(row)
-    is_decided = pool.decided_like(row)
+    is_decided = decided_like(row, pool)
     assert [name for name in ("a1", "b", "c", "qq") if is_decided(name)] == ["a1", "b"]

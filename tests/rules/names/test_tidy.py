@@ -73,6 +73,19 @@ def test_a_deny_is_covered_by_denies_only() -> None:
     assert went(tidied("DENY User:x READ LITERAL a", "ALLOW User:x READ PREFIXED a")) == {}
 
 
+def test_of_those_that_cover_none_is_named_that_could_be_missing() -> None:
+    """The READ alone covers one operation of the two, and comes first."""
+    both = "ALLOW User:x READ LITERAL ab"
+    found = tidied(both, "ALLOW User:x DESCRIBE PREFIXED a", "ALLOW User:x ALL PREFIXED ab")
+    assert went(found)[both] == (COVERED, {"ALLOW User:x ALL PREFIXED ab"})
+
+
+def test_what_no_request_can_meet_is_covered_by_nothing() -> None:
+    texts = ["ALLOW User:x READ GLOB *a", "ALLOW User:x READ LITERAL *"]
+    found = tidy(rules(texts, semantics=KAFKA), Budget())
+    assert went(found) == {texts[0]: (NEVER, set())}
+
+
 def test_the_last_acl_of_a_name_stays_where_the_default_allows() -> None:
     texts = ["DENY User:x READ PREFIXED ab", "DENY User:* READ LITERAL *"]
     assert len(tidied(*texts).steps) == 1
@@ -141,6 +154,11 @@ def test_beyond_the_budget_an_acl_stays_and_is_counted() -> None:
     assert words(small.unknown[0]) in texts
     assert len(small.after) == 3
     assert list(map(words, tidy(state, Budget()).after)) == texts[2:]
+
+
+def test_an_acl_that_decides_something_is_not_counted_whatever_else_is_unknown() -> None:
+    texts = ["ALLOW User:x READ GLOB *b*a????????", "DENY User:x READ GLOB *a????????"]
+    assert tidy(rules(texts), Budget(per_question=1_000)).unknown == ()
 
 
 @pytest.mark.parametrize(
