@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import random
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
 import click
@@ -18,9 +18,10 @@ from aclkit.errors import DataError, UsageError
 from aclkit.kafka.verify.answer import Reply
 from aclkit.kafka.verify.cells import Cell, Sample, read_cells
 from aclkit.kafka.verify.compare import Agreement, LeftOut, Mismatch, compare
-from aclkit.kafka.verify.jars import VERSION, class_path
+from aclkit.kafka.verify.jars import NEWEST, VERSIONS, class_path
 from aclkit.kafka.verify.kafka import PATIENCE, Kafka
-from aclkit.model.acl import Request
+from aclkit.kafka.verify.version import choose_version
+from aclkit.model.acl import Acl, Request
 from aclkit.model.resource import Resource
 from aclkit.model.semantics import KAFKA
 from aclkit.runtime.progress import step
@@ -29,8 +30,11 @@ from aclkit.warehouse.published import run_settings
 
 log = logging.getLogger(__name__)
 
-SUMMARY: Final = ("asked", "agree", "mismatches", "left_out", "read_otherwise")
-"""The last: published decisions that are not Kafka's because ACLs were read otherwise."""
+SUMMARY: Final = ("kafka", "asked", "agree", "mismatches", "left_out", "read_otherwise")
+"""The version that answered, and counts.
+
+The last: published decisions that are not Kafka's because ACLs were read otherwise.
+"""
 
 MISMATCH: Final = (
     "principal", "host", "operation", "resource", "asked_as",
@@ -54,6 +58,13 @@ _TELL_EVERY = 1_000_000
 @option("--all", "is_all", is_flag=True, help="All decisions.")
 @option("--seed", type=int, metavar="S", help="Take the same sample again.")
 @option(
+    "--kafka",
+    "version",
+    type=click.Choice(VERSIONS),
+    help=f"The version that is asked.  [default: {NEWEST}, or the newest that reads hosts with a / "
+    "as the run does]",
+)
+@option(
     "--timeout",
     type=FiniteRange(min=0, min_open=True),
     default=PATIENCE,
@@ -67,6 +78,7 @@ def verify(
     /,
     sample: int | None,
     seed: int | None,
+    version: str | None,
     timeout: float,
     *,
     is_all: bool,
@@ -77,21 +89,25 @@ def verify(
     Example:
       aclkit verify
       aclkit verify --sample 50000 --seed 7
-      aclkit verify --all --format json
+      aclkit verify --all --kafka 4.3.1 --format json
 
     Decision, rule and deciding ACL must be Kafka's; exit code 1 where any is not. Decisions that
     were made with other than --semantics kafka are made again with it. Requests on which Kafka
     itself throws or hangs are left out, and listed with the reason.
 
-    Kafka runs in a Java of its own. Its jars are fetched when they are first needed.
+    Kafka runs in a Java of its own. The jars of a version are fetched when it is first asked. From
+    4.4.0 on a host with a / is a range of addresses: where an ACL has one, the newest version that
+    reads it as the run does is asked, unless --kafka names another.
     """
     if is_all and sample is not None:
         raise UsageError("expected --all or --sample, found both")
     with context.open() as opened:
         run = opened.run
-        report = _verify(opened, None if is_all else _sample(sample, seed), timeout)
+        acls = acls_alive(opened.tables, run)
+        version = _choose(version, acls.values())
+        report = _verify(opened, acls, version, None if is_all else _sample(sample, seed), timeout)
     tell_state(opened.published, run)
-    _print(context, report)
+    _print(context, version, report)
     if not report.asked:
         raise DataError(f"none of {len(report.left_out)} decisions could be asked of Kafka")
     if report.mismatches:
@@ -107,17 +123,28 @@ def _sample(size: int | None, seed: int | None) -> Sample:
     return Sample(size, seed)
 
 
+def _choose(given: str | None, acls: Iterable[Acl]) -> str:
+    """Return which Kafka is asked; what that does to hosts is told."""
+    version, note = choose_version(given, acls, reads_ranges=False)
+    if note:
+        tell(note)
+    return version
+
+
 def _verify(
-    opened: Opened[duckdb.DuckDBPyConnection], sample: Sample | None, timeout: float
+    opened: Opened[duckdb.DuckDBPyConnection],
+    acls: Mapping[str | None, Acl],
+    version: str,
+    sample: Sample | None,
+    timeout: float,
 ) -> Agreement:
     """Read, ask and compare."""
     run = opened.run
     broker, semantics = run_settings(run)
     if semantics != KAFKA:
         tell("the published decisions were not made with --semantics kafka: each is made again")
-    with Kafka(class_path(log.info), timeout) as kafka:
-        acls = acls_alive(opened.tables, run)
-        with step(f"starting Kafka {VERSION} with {len(acls)} ACLs"):
+    with Kafka(class_path(version, log.info), timeout) as kafka:
+        with step(f"starting Kafka {version} with {len(acls)} ACLs"):
             kafka.load(list(acls.values()), broker)
         cells = read_cells(opened.tables, opened.published, run.cluster_id, sample)
         with step("asking it for decisions"):
@@ -134,27 +161,27 @@ def _tell(batches: Iterator[list[Cell]]) -> Iterator[list[Cell]]:
             log.info("%s so far …", f"{count:,}")
 
 
-def _print(context: Context, report: Agreement) -> None:
+def _print(context: Context, version: str, report: Agreement) -> None:
     """Print what differs; JSON is all there is to say, rows alone leave the rest to stderr."""
     context.write(
         MISMATCH,
         map(_mismatch, report.mismatches),
-        _summary(report),
-        json=lambda: render_object(_object(report)),
-        table=lambda: _table(report),
+        _summary(version, report),
+        json=lambda: render_object(_object(version, report)),
+        table=lambda: _table(version, report),
     )
 
 
-def _table(report: Agreement) -> Iterator[str]:
-    yield from _summary(report)
+def _table(version: str, report: Agreement) -> Iterator[str]:
+    yield from _summary(version, report)
     if report.mismatches:
         yield "\n"
         yield from render_rows(MISMATCH, map(_mismatch, report.mismatches))
 
 
-def _summary(report: Agreement) -> Iterator[str]:
+def _summary(version: str, report: Agreement) -> Iterator[str]:
     """Yield how many agree, and what was left out and why, with one example of each."""
-    yield from render_rows(SUMMARY, [_counts(report)])
+    yield from render_rows(SUMMARY, [_counts(version, report)])
     if report.left_out:
         yield "\n"
         examples = {left.reason: left for left in reversed(report.left_out)}
@@ -163,17 +190,17 @@ def _summary(report: Agreement) -> Iterator[str]:
         yield from render_rows(("left_out", *LEFT_OUT), rows)
 
 
-def _object(report: Agreement) -> dict[str, object]:
+def _object(version: str, report: Agreement) -> dict[str, object]:
     """Return the whole report."""
-    return dict(zip(SUMMARY, _counts(report), strict=True)) | {
+    return dict(zip(SUMMARY, _counts(version, report), strict=True)) | {
         "mismatches": as_objects(MISMATCH, map(_mismatch, report.mismatches)),
         "left_out": as_objects(LEFT_OUT, map(_left_out, report.left_out)),
     }
 
 
-def _counts(report: Agreement) -> tuple[int | None, ...]:
+def _counts(version: str, report: Agreement) -> tuple[str | int | None, ...]:
     found = len(report.mismatches), len(report.left_out)
-    return report.asked, report.agree, *found, report.read_otherwise
+    return version, report.asked, report.agree, *found, report.read_otherwise
 
 
 def _mismatch(found: Mismatch) -> tuple[str | None, ...]:

@@ -15,7 +15,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -43,6 +43,7 @@ class Jars:
         folder: says where they are looked for.
         variable: names another folder for them, in the environment.
         module: fetches them, with ``python -m``.
+        beside: names of jars that may lie in the same folder: those of other versions.
     """
 
     name: str
@@ -53,6 +54,12 @@ class Jars:
     folder: Callable[[], Path]
     variable: str
     module: str
+    beside: Collection[str] = ()
+
+    @property
+    def version(self) -> str:
+        """Whose jars they are, as the coordinate ends."""
+        return self.coordinate.rpartition(":")[2]
 
 
 DELTA: Final = Jars(
@@ -133,9 +140,10 @@ def checked_jars(jars: Jars, say: Callable[[str], None] | None = None) -> tuple[
         if what != _MISSING:
             raise SurroundingsError(
                 f"{folder / name} is not the jar that is expected ({what}): nothing was loaded; "
-                f"to fetch it anew: python -m {jars.module}"
+                f"to fetch it anew: python -m {jars.module} {jars.version}"
             )
-    others = sorted({path.name for path in folder.glob("*.jar")} - jars.digests.keys())
+    known = {*jars.digests, *jars.beside}
+    others = sorted({path.name for path in folder.glob("*.jar")} - known)
     if others and say is not None:
         say(f"{folder} holds jars that are not loaded: {', '.join(others)}")
     return fetch_jars(jars, folder, say) if wrong else _paths(jars, folder)
@@ -253,12 +261,22 @@ def _silent(_: str) -> None:
     return None
 
 
-def fetch_command(jars: Jars) -> click.Command:
-    """Return the command that fetches the jars, for ``python -m`` and the Makefile."""
+def fetch_command(*versions: Jars) -> click.Command:
+    """Return the command that fetches jars, for ``python -m`` and the Makefile.
 
-    @click.command(help=f"Fetch {jars.name} once.")
+    Args:
+        versions: those that it can be told; without a word it fetches the last.
+    """
+    by_version = {jars.version: jars for jars in versions}
+    newest = versions[-1]
+
+    @click.command(help=f"Fetch jars once; without a version {newest.name}.")
+    @click.argument(
+        "version", metavar="[VERSION]", type=click.Choice(list(by_version)), default=newest.version
+    )
     @click.option("--folder", type=click.Path(path_type=Path), help="Where to put the jars.")
-    def fetch(folder: Path | None) -> None:
+    def fetch(version: str, folder: Path | None) -> None:
+        jars = by_version[version]
         try:
             paths = fetch_jars(jars, folder, lambda text: click.echo(text, err=True))
             click.echo(f"{jars.name} are in {paths[0].parent}", err=True)

@@ -22,7 +22,7 @@ import click
 from aclkit.kafka.verify.answer import Reply
 from aclkit.kafka.verify.cells import Cell
 from aclkit.kafka.verify.compare import Mismatch, Oracle, compare
-from aclkit.kafka.verify.jars import class_path
+from aclkit.kafka.verify.jars import NEWEST, VERSIONS, class_path
 from aclkit.kafka.verify.kafka import Kafka
 from aclkit.model.acl import Acl, Request
 from aclkit.model.enums import AclOperation
@@ -185,15 +185,16 @@ def random_worlds(seed: int) -> Iterator[World]:
 @click.command()
 @click.option("--decisions", default=1_000_000, show_default=True)
 @click.option("--seed", default=1, show_default=True)
-def main(decisions: int, seed: int) -> None:
+@click.option("--kafka", "version", default=NEWEST, type=click.Choice(VERSIONS), show_default=True)
+def main(decisions: int, seed: int, version: str) -> None:
     """Compare aclkit's decisions on random ACL sets with Kafka's own."""
     started = time.monotonic()
-    with Kafka(class_path(lambda text: click.echo(text, err=True))) as kafka:
+    with Kafka(class_path(version, lambda text: click.echo(text, err=True))) as kafka:
         result = run(kafka, random_worlds(seed), decisions)
     seconds = time.monotonic() - started
     click.echo(
-        f"{result.asked:,} decisions on {result.worlds:,} ACL sets in {seconds:.0f} s: "
-        f"{len(result.mismatches):,} mismatches"
+        f"Kafka {version}, {result.asked:,} decisions on {result.worlds:,} ACL sets in "
+        f"{seconds:.0f} s: {len(result.mismatches):,} mismatches"
     )
     for (decision, rule), count in result.answers.most_common():
         click.echo(f"{count:>12,}  {decision or ''} {rule}")

@@ -11,6 +11,7 @@ import os
 from pathlib import Path
 from typing import Final
 
+from aclkit.kafka.verify.jars import JARS_OF
 from aclkit.runtime.jars import Jars, fetch_command, fetch_jars, spark_home
 from aclkit.runtime.surroundings import jar_folder
 
@@ -36,6 +37,7 @@ BROKER: Final = Jars(
         "org.apache.logging.*:*,org.scala-lang:*,org.slf4j:*"
     ),
     digests={
+        **JARS_OF[VERSION].digests,
         "at.yawk.lz4_lz4-java-1.10.2.jar": (
             "252dabd586d22149a31661a8afc1a50747714eb1a298bd4a6e780c8c91a13866"
         ),
@@ -87,9 +89,6 @@ BROKER: Final = Jars(
         "net.sourceforge.argparse4j_argparse4j-0.7.0.jar": (
             "65ceb669d88f63306c680f8088bbf765bbca72d288a61a03703000076c3d3f56"
         ),
-        "org.apache.kafka_kafka-clients-4.3.1.jar": (
-            "52501b7b47510c66f898871adaf6d2968ab7246561d44ced43643a8a587f0b36"
-        ),
         "org.apache.kafka_kafka-coordinator-common-4.3.1.jar": (
             "66a86b8c89718216ffa72fe4e44b9d1bdf3472e4cb9200c36a0742a25febbdba"
         ),
@@ -99,17 +98,11 @@ BROKER: Final = Jars(
         "org.apache.kafka_kafka-group-coordinator-api-4.3.1.jar": (
             "d81bc1a3739ff6c9b21815baae00022306342a16d3d94e6a2621201b9980a30d"
         ),
-        "org.apache.kafka_kafka-metadata-4.3.1.jar": (
-            "4d73a96c6474a4ebdd67a1cee14da1a94cfd6bb9e6e252685ba5667d8ab7f898"
-        ),
         "org.apache.kafka_kafka-raft-4.3.1.jar": (
             "46abbf89806dd22d848e997cdfb1431524cab4ec88e38a7d2806e20b24a70609"
         ),
         "org.apache.kafka_kafka-server-4.3.1.jar": (
             "01d736599ec3b0cdbb0480c15219170b28cdae189785e7f0c6f1f26e528eaebc"
-        ),
-        "org.apache.kafka_kafka-server-common-4.3.1.jar": (
-            "d7c719f749579a399011f0df7414de8a78f10f074a6122caa550fdb141351575"
         ),
         "org.apache.kafka_kafka-share-coordinator-4.3.1.jar": (
             "8ceeed7346127e652ea5c650b217890aaff14919f967d27fadce420745bd3066"
@@ -140,9 +133,6 @@ BROKER: Final = Jars(
         ),
         "org.jspecify_jspecify-1.0.0.jar": (
             "1fad6e6be7557781e4d33729d49ae1cdc8fdda6fe477bb0cc68ce351eafdfbab"
-        ),
-        "org.pcollections_pcollections-4.0.2.jar": (
-            "2bbeef5797a241300c4f7513cd546239629ed7deda4fc0c31df90bb95f5f13ef"
         ),
         "org.xerial.snappy_snappy-java-1.1.10.7.jar": (
             "4c766cb3f855415ee734b2392949a0b6f12a60879334a74518deaf6270d32e36"

@@ -11,6 +11,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from aclkit.cli import cli
+from aclkit.kafka.verify.jars import NEWEST, VERSIONS
 from aclkit.model.acl import ANY_OTHER
 from aclkit.model.semantics import KAFKA, KIP_1042, BrokerSettings
 from aclkit.rules.decide.rules import decide
@@ -40,6 +41,7 @@ def test_published_decisions_are_kafkas(tmp_path):
     assert report["asked"] == report["agree"] == CELLS - len(left_out)
     assert {row["reason"] for row in left_out} == {NO_WITNESS}
     assert {row["resource"] for row in left_out} == {"group:<any-other>"}
+    assert report["kafka"] == NEWEST
     assert "made again" not in result.stderr
 
 
@@ -48,8 +50,8 @@ def test_other_decisions_are_made_again(tmp_path):
     build(tmp_path, small.ACLS, SETTINGS, KIP_1042)
     result = verify(tmp_path, "--all")
     assert "were not made with --semantics kafka: each is made again" in result.stderr
-    asked, agree, mismatches, left_out, otherwise = result.stdout.splitlines()[1].split()
-    assert (asked, mismatches) == (agree, "0")
+    kafka, asked, agree, mismatches, left_out, otherwise = result.stdout.splitlines()[1].split()
+    assert (kafka, asked, mismatches) == (NEWEST, agree, "0")
     assert int(asked) + int(left_out) == CELLS
     assert int(otherwise) == read_otherwise()
     assert "Kafka throws IllegalStateException: there is no colon in the principal" in result.stdout
@@ -100,8 +102,8 @@ def test_a_wrong_row_is_found_in_a_sample_too_and_shown_to_people(tmp_path):
     build(tmp_path, WITH_COLON, SETTINGS, KAFKA, {"acl-01+acl-06 READ": FALSE["decision"]})
     result = verify(tmp_path, "--sample", str(CELLS), "--seed", "1", code=1)
     summary, _, _, *rest = result.stdout.partition("\n\n")
-    assert summary.split()[:4] == ["asked", "agree", "mismatches", "left_out"]
-    assert summary.split()[-1] == "-"
+    assert summary.split()[:5] == ["kafka", "asked", "agree", "mismatches", "left_out"]
+    assert summary.split()[-6::5] == [NEWEST, "-"]
     assert "kafka_decision" in result.stdout
     assert rest == []
 
@@ -140,6 +142,35 @@ def test_a_comparison_of_nothing_is_no_success(tmp_path, monkeypatch):
 
 def test_a_sample_of_all_makes_no_sense(tmp_path):
     assert "expected --all or --sample" in verify(tmp_path, "--all", "--sample", "9", code=2).stderr
+
+
+def test_an_unknown_version_is_told_with_the_known_ones(tmp_path):
+    stderr = verify(tmp_path, "--kafka", "4.0.0", code=2).stderr
+    known = ", ".join(f"'{version}'" for version in VERSIONS)
+    assert f"'--kafka': '4.0.0' is not one of {known}." in stderr
+
+
+RANGE = acl(90, resource_name="orders", principal="User:bob", host="10.0.0.0/8")
+
+
+@pytest.mark.kafka
+@pytest.mark.slow
+def test_where_hosts_hold_a_slash_the_kafka_is_asked_that_reads_them_as_the_run_does(tmp_path):
+    build(tmp_path, [*WITH_COLON, RANGE], SETTINGS, KAFKA)
+    result = verify(tmp_path, "--all", "--format", "json")
+    report = json.loads(result.stdout)
+    assert (report["kafka"], report["mismatches"]) == ("4.3.1", [])
+    assert "Kafka 4.3.1 is asked: 4.4.0 takes hosts such as 10.0.0.0/8 as ranges" in result.stderr
+
+
+@pytest.mark.kafka
+def test_a_kafka_that_reads_hosts_otherwise_differs_and_says_why(tmp_path):
+    build(tmp_path, [*WITH_COLON, RANGE], SETTINGS, KAFKA)
+    result = verify(tmp_path, "--all", "--kafka", "4.4.0", "--format", "jsonl", code=1)
+    rows = [json.loads(line) for line in result.stdout.splitlines()]
+    assert {(row["principal"], row["resource"]) for row in rows} == {("User:bob", "topic:orders")}
+    assert {row["kafka_acl"] for row in rows} == {str(RANGE)}
+    assert "Kafka 4.4.0 takes hosts such as 10.0.0.0/8 as ranges, the run as text" in result.stderr
 
 
 def test_a_warehouse_without_decisions_is_told_the_next_step(tmp_path):

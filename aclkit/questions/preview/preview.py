@@ -42,7 +42,7 @@ class Preview:
         effect: what differs among what is asked about, decisions by another ACL too.
         comparison: which decisions differ for every name there could be.
         openings: the same, folded, each with the names that it is about.
-        budget: what that took.
+        budget: what the comparison took.
     """
 
     change: Change
@@ -138,6 +138,8 @@ def preview(change: Change, inventory: Asked, budget: Budget | None = None) -> P
     """
     asked, budget = with_named(inventory, change), budget or Budget()
     comparison = Comparison.of(change.rules_before, change.rules_after, budget)
+    # What tells which names these are may take as much again; it is no part of the proof.
+    telling = Budget(per_question=budget.per_question, total=budget.total)
     return Preview(
         change=change,
         asked=asked,
@@ -147,7 +149,7 @@ def preview(change: Change, inventory: Asked, budget: Budget | None = None) -> P
             acls={**change.before.acls, **change.after.acls},
         ),
         comparison=comparison,
-        openings=tuple(openings(comparison.difference, budget, MOST_REGIONS)),
+        openings=tuple(openings(comparison.difference, telling, MOST_REGIONS)),
         budget=budget,
     )
 

@@ -127,7 +127,7 @@ def names_words(opening: Opening) -> str:
         return f"names of which the shortest is `{opening.change.name}`"
     words = ", and ".join(region_words(region, opening.resource_type) for region in regions[:_FEW])
     rest = len(regions) - _FEW
-    return words if rest <= 0 else f"{words}, and {rest:,} more regions"
+    return words if rest <= 0 else f"{words}, and {number_of(rest, 'more region')}"
 
 
 def party_words(party: Party, resource_type: str) -> str:

@@ -13,7 +13,7 @@ from aclkit.kafka.verify.kafka import Kafka
 
 @pytest.fixture(scope="session")
 def kafka_path() -> tuple[Path, ...]:
-    return class_path(print)
+    return class_path(say=print)
 
 
 @pytest.fixture(scope="module")

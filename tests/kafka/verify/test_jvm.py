@@ -8,7 +8,7 @@ import signal
 import pytest
 
 from aclkit.errors import SurroundingsError
-from aclkit.kafka.verify.jars import KAFKA
+from aclkit.kafka.verify.jars import JARS_OF, NEWEST
 from aclkit.kafka.verify.kafka import Kafka
 from aclkit.model.semantics import BrokerSettings
 from aclkit.runtime.scratch import scratch
@@ -41,7 +41,7 @@ def test_a_jvm_that_stands_still_is_ended(kafka_path, monkeypatch):
 
 
 def test_a_jvm_that_ends_by_itself_is_told_with_its_last_words(kafka_path):
-    of_spark = kafka_path[len(KAFKA.digests) :]
+    of_spark = kafka_path[len(JARS_OF[NEWEST].digests) :]
     with Kafka(of_spark) as broken, pytest.raises(SurroundingsError, match=r"itself:\n.*kafka"):
         broken.load([], CLOSED)
 
