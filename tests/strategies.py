@@ -20,8 +20,10 @@ SEMANTICS = (
     replace(KIP_1042, identity_globs=False),
     replace(KIP_1042, deciding_acl=BROKER),
     replace(KIP_1042, wildcard_defect=True),
+    replace(KIP_1042, cidr_hosts=True),
+    replace(KAFKA, cidr_hosts=True),
 )
-"""Both presets, and each setting alone."""
+"""Both presets, and each setting alone; ranges beside globs and without."""
 
 semantics = st.sampled_from(SEMANTICS)
 pattern_types = st.sampled_from(PATTERN_TYPES)
@@ -44,9 +46,14 @@ acl_principals = st.sampled_from(
         "Group:a",
     )
 )
-acl_hosts = st.sampled_from(("*", "10.0.0.1", "10.0.0.2", "10.*", "10.0.0.?", "", "**"))
+RANGES = ("10.0.0.0/8", "10.9.9.9/08", "10.0.0.0/31", "0.0.0.0/0", "::/0", "10.0.0.0/33", "10.*/8")
+acl_hosts = st.sampled_from(("*", "10.0.0.1", "10.0.0.2", "10.*", "10.0.0.?", "", "**", *RANGES))
 principals = st.sampled_from(("User:a", "User:b", "User:ab", "Group:a", ":a", ANY_OTHER_PRINCIPAL))
-hosts = st.sampled_from(("10.0.0.1", "10.0.0.2", "0:0:0:0:0:0:0:1", ANY_OTHER))
+ATOMS = ("<any-other in 10.0.0.0/8>", "<any-other in 0.0.0.0/0>")
+real_hosts = st.sampled_from(
+    ("10.0.0.1", "10.0.0.2", "10.9.9.9", "0.0.0.0", "0:0:0:0:0:0:0:1", ANY_OTHER)
+)
+hosts = real_hosts | st.sampled_from(ATOMS)
 resource_types = st.sampled_from(("TOPIC", "GROUP"))
 
 
@@ -69,7 +76,7 @@ def acl_sets(max_size: int = 12) -> st.SearchStrategy[list[Acl]]:
     return st.lists(acls(), max_size=max_size)
 
 
-def requests() -> st.SearchStrategy[Request]:
+def requests(hosts: st.SearchStrategy[str] = real_hosts) -> st.SearchStrategy[Request]:
     """One request."""
     return st.builds(
         request,

@@ -10,7 +10,7 @@ import click
 from aclkit.cli.options import option, together
 from aclkit.model.broker_settings import ALLOW_EVERYONE, SUPER_USERS, GivenSettings
 from aclkit.model.principal import parse_super_users
-from aclkit.model.semantics import PRESETS, Semantics
+from aclkit.model.semantics import AUTO, OFF, ON, PRESETS, Semantics, resolve_cidr_hosts
 
 settings_options = together(
     option(
@@ -50,18 +50,29 @@ settings_options = together(
         default=None,
         help="LITERAL * misses longer names that begin with *.",
     ),
+    option(
+        "--cidr-hosts",
+        type=click.Choice([AUTO, ON, OFF]),
+        help="A host of an ACL such as 10.0.0.0/8 is a range of addresses, as in Kafka from 4.4 "
+        "on; auto is off for now.",
+    ),
 )
 
 
 def semantics_of(chosen: dict[str, Any]) -> Semantics:
     """Return the preset with the settings that were given on their own."""
-    return dataclasses.replace(PRESETS[chosen["semantics"]], **own_semantics(chosen))
+    ranges = resolve_cidr_hosts(chosen["cidr_hosts"])
+    preset = dataclasses.replace(PRESETS[chosen["semantics"]], cidr_hosts=ranges)
+    return dataclasses.replace(preset, **own_semantics(chosen))
 
 
 def own_semantics(chosen: dict[str, Any]) -> dict[str, Any]:
     """Return the settings of semantics that were given on their own."""
     names = [field.name for field in dataclasses.fields(Semantics)]
-    return {name: chosen[name] for name in names if chosen[name] is not None}
+    own = {name: chosen[name] for name in names if chosen[name] not in (None, AUTO)}
+    if "cidr_hosts" in own:
+        own["cidr_hosts"] = own["cidr_hosts"] == ON
+    return own
 
 
 def given_settings(chosen: dict[str, Any]) -> GivenSettings:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Final
+from collections.abc import Collection
+from dataclasses import asdict, dataclass
+from typing import Any, Final
 
 MOST_SPECIFIC: Final = "most-specific"
 BROKER: Final = "broker"
@@ -20,12 +21,22 @@ class Semantics:
         deciding_acl: ``most-specific`` (KIP-1042) or ``broker`` (what Kafka's audit log names).
         wildcard_defect: LITERAL ``*`` misses longer names that begin with ``*``, as in Kafka up
             to 4.3.
+        cidr_hosts: an ACL's host such as ``10.0.0.0/8`` is a range of addresses, as in Kafka from
+            4.4 on (KIP-1276); otherwise it is compared as text.
     """
 
     glob_patterns: bool = True
     identity_globs: bool = True
     deciding_acl: str = MOST_SPECIFIC
     wildcard_defect: bool = False
+    cidr_hosts: bool = False
+
+    def said(self) -> dict[str, Any]:
+        """Return the settings by name; ``cidr_hosts`` only where it is on, for files as of old."""
+        said = asdict(self)
+        if not self.cidr_hosts:
+            del said["cidr_hosts"]
+        return said
 
 
 KIP_1042: Final = Semantics()
@@ -33,6 +44,20 @@ KAFKA: Final = Semantics(
     glob_patterns=False, identity_globs=False, deciding_acl=BROKER, wildcard_defect=True
 )
 PRESETS: Final[dict[str, Semantics]] = {"kip-1042": KIP_1042, "kafka": KAFKA}
+
+AUTO, ON, OFF = "auto", "on", "off"
+"""What ``--cidr-hosts`` can say."""
+
+
+def resolve_cidr_hosts(given: str | None, brokers: Collection[int] | None = None) -> bool:
+    """Whether ranges decide: the one place that knows what ``auto`` comes to.
+
+    Args:
+        given: ``on``, ``off``, or ``auto``, which is also meant where nothing is given.
+        brokers: the newest metadata.version that each registered broker supports, where a log
+            says so. It does not count yet: ``auto`` is off, as brokers up to 4.3 are.
+    """
+    return given == ON
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

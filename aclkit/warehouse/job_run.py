@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import dataclass, fields, replace
 from datetime import UTC, datetime
 from typing import Any, Final
 
@@ -77,7 +77,7 @@ class RunSettings:
             said["brokers"] = {str(each.node_id): dict(each.values) for each in told.brokers}
             said["metadata_version"] = told.metadata_version
         if self.semantics is not None:
-            said["semantics"] = asdict(self.semantics)
+            said["semantics"] = self.semantics.said()
         if self.super_users is not None:
             said["super_users"] = sorted(self.super_users)
         return json.dumps(said, sort_keys=True) if said else None

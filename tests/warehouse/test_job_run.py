@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from dataclasses import asdict, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
@@ -38,7 +38,12 @@ SAID = RunSettings(
 TEXT = {
     "brokers": {"1": {"super.users": None}, "2": {"super.users": "User:a"}},
     "metadata_version": None,
-    "semantics": asdict(KAFKA),
+    "semantics": {
+        "glob_patterns": False,
+        "identity_globs": False,
+        "deciding_acl": "broker",
+        "wildcard_defect": True,
+    },
     "super_users": ["User:a", "User:ü"],
     "allow_everyone": False,
     "dense": "auto",
@@ -120,3 +125,11 @@ def test_a_run_of_an_older_aclkit_does_not_hide_a_newer_one_before_it(newer):
 def test_a_row_without_a_number_is_of_format_0(tmp_path):
     small.publish(tmp_path, {})
     assert open_warehouse(str(tmp_path)).run.format_number == 0
+
+
+def test_that_ranges_decide_is_said_only_where_they_do():
+    with_ranges = replace(SAID, semantics=replace(KAFKA, cidr_hosts=True))
+    told = json.loads(with_ranges.write())["semantics"]
+    assert told == {**TEXT["semantics"], "cidr_hosts": True}
+    assert read_settings(with_ranges.write()) == with_ranges
+    assert "cidr_hosts" not in SAID.write()

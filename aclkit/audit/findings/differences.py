@@ -145,9 +145,12 @@ def _is_read_by_identity(acl: Acl) -> bool:
 
 
 def _other(semantics: Semantics) -> Semantics:
-    """Return the preset's reading that these settings are furthest from, deciding ACL kept."""
+    """Return the preset's reading that these settings are furthest from.
+
+    Which ACL is named, and whether ranges decide, stays.
+    """
     preset = KAFKA if semantics.glob_patterns or semantics.identity_globs else KIP_1042
-    return replace(preset, deciding_acl=semantics.deciding_acl)
+    return replace(preset, deciding_acl=semantics.deciding_acl, cidr_hosts=semantics.cidr_hosts)
 
 
 def _count(ours: Output, theirs: Output, suspects: Suspects) -> Counter[str]:

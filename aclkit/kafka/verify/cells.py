@@ -11,6 +11,7 @@ from typing import Final
 import duckdb
 
 from aclkit.model.acl import ANY_OTHER, ANY_OTHER_PRINCIPAL, Request
+from aclkit.model.cidr import is_any_other
 from aclkit.model.resource import Resource
 from aclkit.warehouse.published import Published
 
@@ -87,16 +88,16 @@ class _Witnesses:
     """The concrete names that the rows of "any other" stand for."""
 
     principal: str | None
-    host: str | None
+    hosts: dict[str, str | None]
     resources: dict[str, str | None]
 
     def stand_in(self, request: Request) -> Request | None:
         """Put witnesses into a request; None where one is missing."""
-        has_symbol = ANY_OTHER in (request.host, request.resource_name)
+        has_symbol = is_any_other(request.host) or request.resource_name == ANY_OTHER
         if not has_symbol and request.principal != ANY_OTHER_PRINCIPAL:
             return request
         principal = _stand_in(request.principal, ANY_OTHER_PRINCIPAL, self.principal)
-        host = _stand_in(request.host, ANY_OTHER, self.host)
+        host = self.hosts.get(request.host) if is_any_other(request.host) else request.host
         witness = self.resources.get(request.resource_type)
         name = _stand_in(request.resource_name, ANY_OTHER, witness)
         if principal is None or host is None or name is None:
@@ -109,12 +110,12 @@ def _stand_in(text: str, symbol: str, witness: str | None) -> str | None:
 
 
 def _read_witnesses(connection: duckdb.DuckDBPyConnection, cluster_id: str) -> _Witnesses:
-    def find(sql: str, symbol: str) -> dict[str, str | None]:
-        return dict(connection.execute(sql, [cluster_id, symbol]).fetchall())
+    def find(sql: str, *symbol: str) -> dict[str, str | None]:
+        return dict(connection.execute(sql, [cluster_id, *symbol]).fetchall())
 
     return _Witnesses(
         find(_PRINCIPAL_WITNESS, ANY_OTHER_PRINCIPAL).get(ANY_OTHER_PRINCIPAL),
-        find(_HOST_WITNESS, ANY_OTHER).get(ANY_OTHER),
+        find(_HOST_WITNESSES),
         find(_RESOURCE_WITNESSES, ANY_OTHER),
     )
 
@@ -146,7 +147,7 @@ _SIDES: Final = (
 _PRINCIPAL_WITNESS: Final = (
     "SELECT principal, witness FROM principal WHERE cluster_id = ? AND principal = ?"
 )
-_HOST_WITNESS: Final = "SELECT host, witness FROM host WHERE cluster_id = ? AND host = ?"
+_HOST_WITNESSES: Final = "SELECT host, witness FROM host WHERE cluster_id = ? AND witness <> ''"
 _RESOURCE_WITNESSES: Final = (
     "SELECT resource_type, witness FROM resource WHERE cluster_id = ? AND resource_name = ?"
 )

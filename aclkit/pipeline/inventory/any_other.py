@@ -6,21 +6,33 @@ none, that is proven, unless the budget ended first.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from itertools import chain, islice
 from typing import Final, NamedTuple
 
 from aclkit.model.acl import ANY_OTHER_PRINCIPAL
+from aclkit.model.cidr import Range
 from aclkit.model.principal import split_principal
 from aclkit.model.semantics import Semantics
 from aclkit.rules.names.aim import Sort
 from aclkit.rules.names.budget import STATES_OF_A_QUESTION
 from aclkit.rules.names.domain import HOSTS, USERS, Domain, domain_of
 from aclkit.rules.names.question import Question
-from aclkit.rules.names.symbols import Symbols, of_host, of_pattern, of_principal
+from aclkit.rules.names.symbols import (
+    Symbols,
+    is_plain,
+    of_host,
+    of_pattern,
+    of_principal,
+    range_of,
+)
 from aclkit.rules.patterns.match import is_any_host, matches_every_name, principal_matches
+from aclkit.rules.patterns.ranges import Atom, atoms_of, hosts_outside
 
 _USER: Final = "User:"
 _PLAIN: Final = "any-other"
+_TRIED: Final = 1_000
+"""So many addresses of an atom are tried before a walk looks for one that no glob matches."""
 _ADDRESSES: Final = tuple(f"192.0.2.{number}" for number in range(1, 255))
 """Addresses reserved for documentation."""
 
@@ -47,8 +59,55 @@ def principal_witness(texts: Iterable[str], taken: Iterable[str], semantics: Sem
 
 def host_witness(texts: Iterable[str], taken: Iterable[str], semantics: Semantics) -> Witness:
     """Find an address that no ACL host means but those that mean every host."""
-    singling = [of_host(text, semantics) for text in texts if not is_any_host(text, semantics)]
-    return _find([], [*singling, *map(tuple, taken)], HOSTS, _ADDRESSES)
+    named = _Named.of(texts, taken, semantics)
+    is_counted = named.ranges and not named.globs
+    outside = islice(hosts_outside(named.ranges, named.names), 1) if is_counted else ()
+    singling = [*named.globs, *map(tuple, named.names), *named.ranges.values()]
+    return _find([], singling, HOSTS, chain(_ADDRESSES, outside))
+
+
+def atom_witnesses(
+    texts: Iterable[str], taken: Iterable[str], semantics: Semantics
+) -> Iterator[tuple[Atom, Witness]]:
+    """Find for each atom of ACL ranges an address that nothing narrower means, but a single one.
+
+    A range of one address names it, as the address itself does.
+    """
+    named = _Named.of(texts, taken, semantics)
+    matching = Question([named.globs], HOSTS)
+    for atom in atoms_of(named.ranges):
+        if atom.range.is_single:
+            continue
+        tried = islice(atom.hosts(named.names), _TRIED if named.globs else 1)
+        found = next((host for host in tried if not matching.flags_of(host)), None)
+        if found is not None or not named.globs:
+            yield atom, Witness(found, is_known=True)
+        else:
+            inner = [named.ranges[each] for each in atom.inner]
+            singling = [*named.globs, *map(tuple, named.names), *inner]
+            yield atom, _find([named.ranges[atom.range]], singling, HOSTS, ())
+
+
+class _Named(NamedTuple):
+    """What ACL hosts and an inventory name, but what means every host.
+
+    Attributes:
+        names: single hosts.
+        globs: of ACLs.
+        ranges: of ACLs, with their symbols.
+    """
+
+    names: frozenset[str]
+    globs: list[Symbols]
+    ranges: dict[Range, Symbols]
+
+    @classmethod
+    def of(cls, texts: Iterable[str], taken: Iterable[str], semantics: Semantics) -> _Named:
+        rows = {of_host(text, semantics) for text in texts if not is_any_host(text, semantics)}
+        ranges = {found: row for row in rows if (found := range_of(row))}
+        plain = {row for row in rows if is_plain(row)}
+        globs = sorted(rows.difference(plain, ranges.values()))
+        return cls(frozenset({*map("".join, plain), *taken}), globs, ranges)
 
 
 def resource_witness(

@@ -7,12 +7,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from aclkit.model.acl import ANY_OTHER, ANY_OTHER_PRINCIPAL
-from aclkit.model.host import canonical_host
+from aclkit.model.cidr import is_any_other
 from aclkit.model.operation import OPERATIONS_OF_TYPE
 from aclkit.model.resource import CLUSTER_NAME
 from aclkit.model.semantics import BrokerSettings, Semantics
 from aclkit.pipeline.inventory.any_other import (
     Witness,
+    atom_witnesses,
     host_witness,
     principal_witness,
     resource_witness,
@@ -28,7 +29,8 @@ from aclkit.pipeline.inventory.entry import (
     SETTING,
     Entry,
 )
-from aclkit.rules.patterns.match import is_any_host, names_exactly
+from aclkit.rules.patterns.match import names_exactly
+from aclkit.rules.patterns.ranges import asked_host
 from aclkit.warehouse.reader import Reader
 
 
@@ -115,7 +117,7 @@ def survey(
     if given.attributes_of is not None:
         _describe(principals, given.attributes_of)
     _add(principals, _other_principal(texts, principals, semantics, notes))
-    _add(hosts, _other_host(texts, hosts, semantics, notes))
+    _add(hosts, _other_hosts(texts, hosts, semantics, notes))
     _add(resources, _other_resources(texts, resources, semantics, notes))
     return Inventory(
         principals=tuple(principals.values()),
@@ -173,8 +175,9 @@ def _principals_of(texts: Texts, log: Iterable[Entry], semantics: Semantics) -> 
 
 def _hosts_of(texts: Texts, semantics: Semantics) -> Iterable[Entry]:
     for text in texts.hosts:
-        if not is_any_host(text, semantics) and canonical_host(text) == text:
-            yield Entry(name=text, origin=ACL)
+        name = asked_host(text, semantics)
+        if name is not None and not is_any_other(name):
+            yield Entry(name=name, origin=ACL)
 
 
 def _resources_of(texts: Texts, log: Iterable[Entry]) -> Iterable[Entry]:
@@ -210,11 +213,19 @@ def _other_principal(
     return _other(ANY_OTHER_PRINCIPAL, "", witness, notes)
 
 
-def _other_host(
+def _other_hosts(
     texts: Texts, chosen: _Chosen, semantics: Semantics, notes: list[str]
-) -> Iterable[Entry]:
-    witness = host_witness(texts.hosts, [name for _, name in chosen], semantics)
-    return _other(ANY_OTHER, "", witness, notes)
+) -> Iterator[Entry]:
+    """Yield what stands for the hosts that nothing names: one within each range, one beside all."""
+    taken = [name for _, name in chosen]
+    yield from _other(ANY_OTHER, "", host_witness(texts.hosts, taken, semantics), notes)
+    within = 0
+    for atom, witness in atom_witnesses(texts.hosts, taken, semantics):
+        for entry in _other(atom.name, "", witness, notes):
+            within += 1
+            yield replace(entry, attributes={"range": str(atom)})
+    if within:
+        notes.append(f"hosts: {within} stand for what no ACL names within a range of addresses")
 
 
 def _other_resources(

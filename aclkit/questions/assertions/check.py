@@ -13,6 +13,7 @@ from typing import Generic, NamedTuple, TypeVar
 import duckdb
 
 from aclkit.model.acl import ANY_OTHER, Acl
+from aclkit.model.cidr import is_any_other
 from aclkit.model.operation import coverage
 from aclkit.model.resource import Resource
 from aclkit.model.semantics import BROKER
@@ -210,7 +211,7 @@ def _decide(
         bad = [item for item in decided.by_host.items() if item[1].decision == decision]
         if not bad:
             continue
-        host, verdict = min(bad, key=lambda item: (item[0] == ANY_OTHER, item[0]))
+        host, verdict = min(bad, key=lambda item: (is_any_other(item[0]), item[0]))
         for principal in decided.principals:
             hit = Hit(
                 is_beyond=True,

@@ -11,6 +11,7 @@ from functools import cache
 from typing import Final
 
 from aclkit.model.acl import ANY_OTHER, ANY_OTHER_PRINCIPAL
+from aclkit.model.cidr import is_any_other
 from aclkit.model.glob import glob_matches
 from aclkit.model.operation import OPERATIONS_OF_TYPE
 from aclkit.model.resource import Resource
@@ -82,7 +83,7 @@ def means_resource(
 
 def means_host(what: What, host: str) -> bool:
     """Whether an assertion is about a host."""
-    return _any_of(what.hosts, host)
+    return _any_of(what.hosts, ANY_OTHER if is_any_other(host) else host)
 
 
 def principals_said(who: Who) -> Iterator[str]:

@@ -13,6 +13,7 @@ from typing import Final
 import duckdb
 
 from aclkit.model.acl import ANY_OTHER
+from aclkit.model.cidr import is_any_other
 from aclkit.model.resource import Resource
 from aclkit.questions.assertions.evaluate import Hit, Tallies, Tally
 from aclkit.questions.assertions.model import Kind
@@ -80,7 +81,7 @@ def find_ruling(
     """
     rows = fetch(connection, _RULINGS, [question.cluster_id, hit.place, hit.operation])
     by_host = {host: Verdict(*ruling) for host, *ruling in rows}
-    ranked = sorted(question.hosts, key=lambda host: (host == ANY_OTHER, host))
+    ranked = sorted(question.hosts, key=lambda host: (is_any_other(host), host))
     verdicts = ((host, by_host.get(host, by_host[ANY_OTHER])) for host in ranked)
     return next(found for found in verdicts if found[1].decision == question.decision)
 

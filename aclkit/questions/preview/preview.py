@@ -7,6 +7,7 @@ from itertools import chain
 from typing import Final
 
 from aclkit.model.acl import ANY_OTHER, ANY_OTHER_PRINCIPAL
+from aclkit.model.cidr import is_any_other
 from aclkit.model.resource import Resource
 from aclkit.questions.preview.access_change import KINDS, ResourceChanges
 from aclkit.questions.preview.compare import compare
@@ -160,7 +161,7 @@ def _has(part: ResourceChanges, kind: str) -> bool:
     if part.resource.resource_name == ANY_OTHER:
         return False
     return any(
-        change.kind == kind and any(host != ANY_OTHER for host in change.hosts)
+        change.kind == kind and not all(map(is_any_other, change.hosts))
         for principals, outcome in part.outcomes
         if outcome.weights[at] and any(name != ANY_OTHER_PRINCIPAL for name in principals)
         for change in outcome.changes

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from aclkit.model.acl import Acl
-from aclkit.model.host import canonical_host
 from aclkit.model.operation import OPERATIONS_OF_TYPE
 from aclkit.model.resource import Resource
 from aclkit.model.semantics import BrokerSettings, Semantics
@@ -19,6 +18,7 @@ from aclkit.rules.patterns.match import (
     has_wildcard,
     names_exactly,
 )
+from aclkit.rules.patterns.ranges import asked_host
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,7 +121,7 @@ class Asked:
 
 
 def with_named(asked: Asked, change: Change) -> Asked:
-    """Add the principals, hosts and resources that the ACLs of a change name letter by letter.
+    """Add the principals, hosts, ranges and resources that the ACLs of a change name.
 
     Who asks for an ACL asks about them, in the inventory or not.
     """
@@ -129,7 +129,7 @@ def with_named(asked: Asked, change: Change) -> Asked:
     affected = change.affected
     return asked.with_more(
         (acl.principal for acl in affected if names_exactly(acl.principal, semantics)),
-        (acl.host for acl in affected if canonical_host(acl.host) == acl.host),
+        (host for acl in affected if (host := asked_host(acl.host, semantics))),
         (
             Resource(acl.resource_type, acl.resource_name)
             for acl in affected

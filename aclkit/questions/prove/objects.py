@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict
 from typing import Any, Final
 
 from aclkit.model.acl import Request
@@ -130,7 +129,7 @@ def _reading(reading: Reading) -> dict[str, object]:
     return {
         "super_users": sorted(reading.settings.super_users),
         "allow_everyone": reading.settings.allow_everyone,
-        **asdict(reading.semantics),
+        **reading.semantics.said(),
         "source": reading.source,
     }
 

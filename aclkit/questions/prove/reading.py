@@ -8,7 +8,7 @@ where that is asked for.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from aclkit.errors import UsageError
@@ -38,7 +38,7 @@ class Reading:
         """Yield each setting and its value, as a person reads them."""
         yield SUPER_USERS, ";".join(sorted(self.settings.super_users)) or "none"
         yield ALLOW_EVERYONE, _text(self.settings.allow_everyone)
-        yield from ((name, _text(value)) for name, value in asdict(self.semantics).items())
+        yield from ((name, _text(value)) for name, value in self.semantics.said().items())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -143,7 +143,9 @@ def _refuse_different(read: Sequence[ReadSide], given: GivenReading) -> None:
 
 
 def _differences(one: Reading, other: Reading) -> Iterable[tuple[str, str, str]]:
-    for (what, then), (_, now) in zip(one.said(), other.said(), strict=True):
+    ours, theirs = dict(one.said()), dict(other.said())
+    for what in ours | theirs:
+        then, now = (said.get(what, _text(value=False)) for said in (ours, theirs))
         if then != now:
             yield what, then, now
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Final
 
 from aclkit.model.acl import Request
@@ -114,8 +115,10 @@ def side_words(side: Side) -> str:
 def settings_words(reading: Reading) -> str:
     """Write under which settings a side is read."""
     users, everyone, *said = reading.said()
-    preset = next((name for name, known in PRESETS.items() if known == reading.semantics), None)
-    shown = [users, everyone, *([("semantics", preset)] if preset else said)]
+    plain = replace(reading.semantics, cidr_hosts=False)
+    preset = next((name for name, known in PRESETS.items() if known == plain), None)
+    ranges = [each for each in said if each[0] == "cidr_hosts"]
+    shown = [users, everyone, *([("semantics", preset), *ranges] if preset else said)]
     return f"{'; '.join(map(' '.join, shown))} (from {reading.source})"
 
 

@@ -169,7 +169,7 @@ class _Lookup:
         """Find the state that is asked about."""
         run = deciding_run(published, cluster_id)
         known = frozenset(name for (name,) in fetch(connection, _HOSTS, [cluster_id]))
-        if host is not None and host != ANY_OTHER:
+        if host is not None and host != ANY_OTHER and host not in known:
             host = parse_host(host)
         return cls(
             connection=connection,

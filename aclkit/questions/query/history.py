@@ -19,7 +19,7 @@ from aclkit.questions.query.lifetimes import (
     lifetimes_reaching,
 )
 from aclkit.questions.query.timeline import Settings, Timeline
-from aclkit.questions.query.why import parse_request
+from aclkit.questions.query.why import check_host, parse_request
 from aclkit.rules.decide.rules import Ruling, answers, decide
 from aclkit.rules.patterns.match import is_any_host
 from aclkit.warehouse.job_run import PublishedRun
@@ -106,6 +106,7 @@ def read_history(
     request = parse_request(principal, operation, resource, host)
     run = deciding_run(published, cluster_id)
     _, semantics = run_settings(run)
+    check_host(request, semantics)
     timeline = read_timeline(connection, published, run)
     lives = lifetimes_reaching(connection, cluster_id, resource, semantics)
     below = lifetimes_below_star(connection, cluster_id, resource, semantics)

@@ -15,11 +15,12 @@ from typing import Final
 
 from aclkit.errors import UsageError
 from aclkit.model.acl import ANY_OTHER, Acl, Request
+from aclkit.model.cidr import range_of_any_other
 from aclkit.model.host import parse_host
 from aclkit.model.operation import coverage
 from aclkit.model.principal import parse_principal
 from aclkit.model.resource import Resource
-from aclkit.model.semantics import BROKER
+from aclkit.model.semantics import BROKER, Semantics
 from aclkit.questions.query.access import ANY_OPERATION, parse_operation
 from aclkit.questions.query.as_of import Moment, find_moment, read_timeline
 from aclkit.questions.query.lifetimes import (
@@ -36,7 +37,12 @@ from aclkit.rules.decide.order import Order, WildcardLast
 from aclkit.rules.decide.requests import Passage
 from aclkit.rules.decide.rules import DEFAULT_DENY, SUPER_USER, Ruling, answers
 from aclkit.rules.patterns.identity import index_hosts
-from aclkit.rules.patterns.match import host_can_match, is_any_host, principal_matches
+from aclkit.rules.patterns.match import (
+    host_can_match,
+    is_any_host,
+    principal_matches,
+)
+from aclkit.rules.patterns.ranges import asked_host
 from aclkit.warehouse.job_run import PublishedRun
 from aclkit.warehouse.published import Published, deciding_run, run_settings
 from aclkit.warehouse.reader import Tables
@@ -162,6 +168,7 @@ def explain_why(
     timeline = read_timeline(connection, published, run)
     found = find_moment(connection, timeline, run, moment)
     _, semantics = run_settings(run)
+    check_host(request, semantics)
     lives = lifetimes_reaching(connection, cluster_id, resource, semantics, found.offset)
     below = lifetimes_below_star(connection, cluster_id, resource, semantics)
     search = broker_rescan(below, found.offset)
@@ -192,8 +199,19 @@ def parse_request(principal: str, operation: str, resource: Resource, host: str 
     operations = parse_operation(operation, resource.resource_type)
     if operation.upper() == ANY_OPERATION:
         raise UsageError(f"expected one operation, found ANY: name one of {', '.join(operations)}")
-    where = ANY_OTHER if host in (None, ANY_OTHER) else parse_host(str(host))
+    is_symbol = host in (None, ANY_OTHER) or range_of_any_other(str(host))
+    where = host or ANY_OTHER if is_symbol else parse_host(str(host))
     return Request.of(principal, where, operations[0], resource)
+
+
+def check_host(request: Request, semantics: Semantics) -> None:
+    """Refuse a host that stands for others within a range where ranges do not decide.
+
+    Raises:
+        UsageError: it is such a host.
+    """
+    if range_of_any_other(request.host) and not semantics.cidr_hosts:
+        parse_host(request.host)
 
 
 def _explain(
@@ -308,8 +326,8 @@ def _elsewhere(
 ) -> tuple[tuple[tuple[str, ...], Ruling], ...]:
     """Return the hosts that fare differently from any other host, those alike together.
 
-    They are the inventory's and those that ACLs name; a glob of an ACL stands for the hosts that
-    it matches and nothing narrower names.
+    They are the inventory's and those that ACLs name; a glob or range of an ACL stands for the
+    hosts that it matches and nothing narrower names.
     """
     if case.request.host != ANY_OTHER:
         return ()
@@ -323,6 +341,7 @@ def _elsewhere(
     if not texts:
         return ()
     index = index_hosts(texts, case.semantics)
+    texts = {asked_host(text, case.semantics) or text for text in texts}
     alike: dict[tuple[str, ...], list[str]] = {}
     for name in sorted({*hosts, *texts} - {ANY_OTHER}):
         alike.setdefault(tuple(index.matching(name)), []).append(name)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Any, Final
 
@@ -12,6 +12,7 @@ from pyspark.sql import DataFrame
 from aclkit.model.findings import Finding
 from aclkit.model.log_findings import AUTHORIZER_LOG_MISMATCH
 from aclkit.model.resource import Resource
+from aclkit.model.semantics import KAFKA, Semantics
 from aclkit.questions.query.timeline import Timeline, note_on_settings
 from aclkit.questions.usage.check import MISMATCH, UNDETERMINED, UNREADABLE
 from aclkit.questions.usage.coverage import Coverage, describe
@@ -30,7 +31,9 @@ from aclkit.questions.usage.source import read_log
 from aclkit.questions.usage.tables import ACCESS_LOG, UsageTables
 from aclkit.runtime.frame import checkpoint
 from aclkit.runtime.progress import step
+from aclkit.warehouse.job_run import PublishedRun
 from aclkit.warehouse.run import Run
+from aclkit.warehouse.standing import MATERIALIZING
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,7 +84,7 @@ def check_usage(run: Run, options: UsageOptions) -> UsageResult:
         UsageError: no run has said what super.users and allow.everyone were.
     """
     tables = UsageTables(run.store, run.cluster_id)
-    past = tables.read_past(run.head_offset)
+    past = tables.read_past(run.head_offset, _as_brokers_read(run.previous(MATERIALIZING)))
     with step(f"reading {len(options.paths):,} files and checking their lines"):
         read = read_log(run.store.spark, options.paths, options.zone)
         skew = round(options.skew.total_seconds() * 1_000_000)
@@ -100,6 +103,12 @@ def check_usage(run: Run, options: UsageOptions) -> UsageResult:
     run.counts |= {f"lines_{verdict}": count for verdict, count in result.counts.items()}
     run.notes += _notes(past.timeline, coverage, grants, options)
     return result
+
+
+def _as_brokers_read(decided: PublishedRun | None) -> Semantics:
+    """Return Kafka's reading, with ranges where the decisions were made with them."""
+    told = decided and decided.settings.semantics
+    return replace(KAFKA, cidr_hosts=bool(told and told.cidr_hosts))
 
 
 def _result_of(lines: DataFrame, coverage: Coverage, grants: Sequence[Grant]) -> UsageResult:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pyspark.sql import DataFrame
 
 from aclkit.model.facts import LISTING, SNAPSHOT
+from aclkit.model.semantics import KAFKA, Semantics
 from aclkit.pipeline.replay.ranges import Range
 from aclkit.questions.query.lifetimes import LIFETIME_COLUMNS, lifetime_of
 from aclkit.questions.query.timeline import draw_timeline, settings_of
@@ -22,6 +23,7 @@ def past_of(
     settings: DataFrame,
     *,
     head: int,
+    semantics: Semantics = KAFKA,
 ) -> ClusterPast | None:
     """Collect the past of a cluster; None where nothing says what its settings were.
 
@@ -31,6 +33,7 @@ def past_of(
         history: those of ``acl_history``.
         settings: those of ``setting``.
         head: the state is known as of this offset.
+        semantics: Kafka's, with ranges or without.
     """
     columns = ("since_time", "super_users", "allow_everyone")
     seen = collect_rows(settings.orderBy("since_time").select(*columns))
@@ -47,4 +50,5 @@ def past_of(
     ]
     lives = history.select(*LIFETIME_COLUMNS).orderBy("effective_offset", "acl_id")
     is_listed = any(item.fact == LISTING for item in ranges)
-    return build_past(map(lifetime_of, collect_rows(lives)), timeline, times, is_listed=is_listed)
+    told = map(lifetime_of, collect_rows(lives))
+    return build_past(told, timeline, times, is_listed=is_listed, semantics=semantics)

@@ -1,8 +1,8 @@
 """A cluster's past, and one request → the rulings on it, each with the time since which it holds.
 
-Always under ``kafka``: it is a broker's log that is compared. As of a time is the state of all
-records before the first one with a later timestamp (DESIGN.md, replay); a broker has it a little
-later. The settings are those that a run had seen by then.
+Always under ``kafka``, with ranges or without: it is a broker's log that is compared. As of a time
+is the state of all records before the first one with a later timestamp (DESIGN.md, replay); a
+broker has it a little later. The settings are those that a run had seen by then.
 """
 
 from __future__ import annotations
@@ -14,12 +14,15 @@ from typing import Final
 
 from aclkit.kafka.authorizer.audit import Wording, rule_text
 from aclkit.model.acl import ANY_OTHER, Request
-from aclkit.model.semantics import KAFKA, BrokerSettings
+from aclkit.model.cidr import Range, any_other_in
+from aclkit.model.semantics import KAFKA, BrokerSettings, Semantics
 from aclkit.questions.query.history import fold_access
 from aclkit.questions.query.lifetimes import Lifetime
 from aclkit.questions.query.timeline import Settings, Timeline
 from aclkit.questions.usage.clock import Span, to_micros
 from aclkit.rules.decide.rules import Ruling, answers
+from aclkit.rules.patterns.match import range_of_host
+from aclkit.rules.patterns.ranges import ranges_holding
 from aclkit.rules.patterns.trie import PatternIndex
 
 BEGINNING: Final = -(2**62)
@@ -39,7 +42,10 @@ class ClusterPast:
         reached: offset → since when the state holds the record there: the earliest and the
             latest time that it may have come.
         unknown: times of which no state is known.
-        hosts: those that some ACL names; all others fare alike.
+        hosts: those that some ACL names; of all others those fare alike that the same ranges hold.
+        semantics: how ACLs are read.
+        ranges: those among the hosts.
+        masks: of these ranges, see ``ranges_holding``.
     """
 
     lives: tuple[Lifetime, ...]
@@ -49,13 +55,21 @@ class ClusterPast:
     reached: Mapping[int, Span]
     unknown: tuple[Span, ...]
     hosts: frozenset[str]
+    semantics: Semantics = KAFKA
+    ranges: frozenset[Range] = frozenset()
+    masks: frozenset[tuple[int, int]] = frozenset()
 
     def representative(self, request: Request) -> Request:
         """Return a request that is decided like this one, the same for all hosts that fare alike.
 
         It spares deciding anew for each of the many hosts that clients have.
         """
-        return request if request.host in self.hosts else replace(request, host=ANY_OTHER)
+        if request.host in self.hosts:
+            return request
+        holding = self.ranges.intersection(ranges_holding(request.host, self.masks))
+        narrowest = max(holding, key=lambda each: each.mask, default=None)
+        host = ANY_OTHER if narrowest is None else any_other_in(narrowest)
+        return replace(request, host=host)
 
     def reaching(self, request: Request) -> list[Lifetime]:
         """Return the lifetimes of the ACLs that reach a request's resource."""
@@ -70,7 +84,7 @@ class ClusterPast:
             if life.acl.is_allow
             and life.is_alive(self.timeline.head)
             and self.reached[life.effective_offset][1] <= time
-            and answers(life.acl, request, KAFKA)
+            and answers(life.acl, request, self.semantics)
         ]
 
     def is_unknown(self, span: Span) -> bool:
@@ -113,6 +127,7 @@ def build_past(
     times: Iterable[tuple[int, int | None]],
     *,
     is_listed: bool = False,
+    semantics: Semantics = KAFKA,
 ) -> ClusterPast:
     """Make a past out of what the tables hold.
 
@@ -123,6 +138,7 @@ def build_past(
             its last offset.
         is_listed: the cluster follows listings: what differs between two of them came at any
             time between.
+        semantics: Kafka's, with ranges or without.
     """
     lives = tuple(lives)
     patterns = (
@@ -137,14 +153,20 @@ def build_past(
     passed = _Passed(times, is_listed=is_listed)
     wanted = {life.effective_offset for life in lives} | {life.removed_offset for life in lives}
     wanted.add(timeline.first - 1)
+    hosts = frozenset(life.acl.host for life in lives)
+    meant = (range_of_host(host, semantics) for host in hosts)
+    ranges = frozenset(each for each in meant if each is not None)
     return ClusterPast(
         lives=lives,
-        index=PatternIndex.build(patterns, KAFKA),
+        index=PatternIndex.build(patterns, semantics),
         below={kind: tuple(some) for kind, some in below.items()},
         timeline=timeline,
         reached={offset: passed.span(offset) for offset in wanted if offset is not None},
         unknown=tuple(_unknown(timeline, passed, is_listed=is_listed)),
-        hosts=frozenset(life.acl.host for life in lives),
+        hosts=hosts,
+        semantics=semantics,
+        ranges=ranges,
+        masks=frozenset((each.bits, each.mask) for each in ranges),
     )
 
 
@@ -178,7 +200,7 @@ def _fold(
     timeline: Timeline,
 ) -> list[tuple[Ruling, Span]]:
     """Decide a request at all times, under the settings of the timeline."""
-    found = list(fold_access(request, lives, below, timeline, KAFKA))
+    found = list(fold_access(request, lives, below, timeline, past.semantics))
     times = [past.reached.get(each.as_of - 1, (BEGINNING, BEGINNING)) for each in found]
     times[0] = (BEGINNING, BEGINNING)
     return [(each.ruling, since) for each, since in zip(found, times, strict=True)]

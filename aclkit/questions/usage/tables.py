@@ -11,6 +11,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from aclkit.errors import UsageError
+from aclkit.model.semantics import Semantics
 from aclkit.pipeline.replay.tables import ReplayTables
 from aclkit.questions.usage.frames import collect_rows
 from aclkit.questions.usage.grants import Grant
@@ -35,15 +36,15 @@ class UsageTables:
         """Return the cluster's rows of a table."""
         return self.store.cluster_rows(table, self.cluster_id)
 
-    def read_past(self, head: int) -> ClusterPast:
-        """Read the past up to a head.
+    def read_past(self, head: int, semantics: Semantics) -> ClusterPast:
+        """Read the past up to a head, as ACLs are read.
 
         Raises:
             UsageError: no table says what super.users and allow.everyone were.
         """
         ranges = ReplayTables(self.store, self.cluster_id).ranges()
         rows = map(self.rows, ("acl_log", "acl_history", "setting"))
-        past = past_of(ranges, *rows, head=head)
+        past = past_of(ranges, *rows, head=head, semantics=semantics)
         if past is None:
             raise UsageError(
                 f"super.users and allow.everyone of cluster {self.cluster_id!r} are not known yet; "

@@ -32,8 +32,8 @@ class TooHardError(DataError):
 
 
 def reads_as_kafka(semantics: Semantics) -> bool:
-    """Whether ACLs are read as brokers do; which of several is named does not matter."""
-    return replace(semantics, deciding_acl=KAFKA.deciding_acl) == KAFKA
+    """Whether ACLs are read as brokers do, before 4.4 or since; who is named does not matter."""
+    return replace(semantics, deciding_acl=KAFKA.deciding_acl, cidr_hosts=False) == KAFKA
 
 
 def authorize_any(
@@ -65,7 +65,7 @@ def authorize_any(
             the request, and who only looks at decisions can say that this one is not known.
     """
     if reads_as_kafka(semantics):
-        return authorize_by_resource_type(acls, request, settings)
+        return authorize_by_resource_type(acls, request, settings, semantics)
     own = [acl for acl in acls if acl.resource_type == request.resource_type]
     asked = request.about(CLUSTER_NAME)
     if request.resource_type == "CLUSTER" or request.principal in settings.super_users:

@@ -14,9 +14,10 @@ from aclkit.errors import DataError, UsageError
 from aclkit.model.acl import Acl, TypeRequest
 from aclkit.model.enums import AclOperation, ResourceType
 from aclkit.model.principal import WILDCARD_PRINCIPAL, split_principal
-from aclkit.model.semantics import KAFKA, BrokerSettings
+from aclkit.model.semantics import KAFKA, BrokerSettings, Semantics
 from aclkit.rules.decide.order import standard_acl_key
 from aclkit.rules.decide.rules import ALLOWED, DENIED, decide
+from aclkit.rules.patterns.match import host_matches
 
 HARDCODED_NAME: Final = "hardcode"
 """The name that Kafka asks about first, to let super users through."""
@@ -27,7 +28,10 @@ class BadAclPrincipalError(DataError):
 
 
 def authorize_by_resource_type(
-    acls: Iterable[Acl], request: TypeRequest, settings: BrokerSettings
+    acls: Iterable[Acl],
+    request: TypeRequest,
+    settings: BrokerSettings,
+    semantics: Semantics = KAFKA,
 ) -> str:
     """Whether some resource of the type is open to the requester, as Kafka does.
 
@@ -41,6 +45,7 @@ def authorize_by_resource_type(
         acls: all ACLs of the cluster.
         request: the question.
         settings: the brokers' configuration.
+        semantics: Kafka's, with ranges or without.
 
     Raises:
         UsageError: operation or resource type is ANY or unknown.
@@ -49,11 +54,11 @@ def authorize_by_resource_type(
     """
     check_concrete(request.operation, request.resource_type)
     acls = [acl for acl in acls if acl.resource_type == request.resource_type]
-    if decide(acls, request.about(HARDCODED_NAME), settings, KAFKA).decision == ALLOWED:
+    if decide(acls, request.about(HARDCODED_NAME), settings, semantics).decision == ALLOWED:
         return ALLOWED
     allows: dict[str, set[str]] = {"LITERAL": set(), "PREFIXED": set()}
     denies: dict[str, set[str]] = {"LITERAL": set(), "PREFIXED": set()}
-    for acl in _that_count(acls, request):
+    for acl in _that_count(acls, request, semantics):
         if acl.permission_type == "DENY" and _is_wildcard(acl):
             return DENIED
         names = allows if acl.is_allow else denies
@@ -77,13 +82,13 @@ def check_concrete(operation: str, resource_type: str) -> None:
         raise UsageError("Unknown operation type")
 
 
-def _that_count(acls: Iterable[Acl], request: TypeRequest) -> Iterator[Acl]:
+def _that_count(acls: Iterable[Acl], request: TypeRequest, semantics: Semantics) -> Iterator[Acl]:
     """Yield the ACLs that name requester and operation, in Kafka's order.
 
     The order shows: a wildcard DENY ends the search before a later ACL's principal is read.
     """
     for acl in sorted(acls, key=standard_acl_key):
-        if acl.host not in (request.host, "*"):
+        if not host_matches(acl.host, request.host, semantics):
             continue
         if split_principal(acl.principal) is None:
             raise BadAclPrincipalError(

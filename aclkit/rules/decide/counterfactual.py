@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from aclkit.model.acl import ANY_OTHER, Acl, Request
+from aclkit.model.cidr import range_of_any_other
 from aclkit.model.principal import WILDCARD_PRINCIPAL, split_principal
 from aclkit.model.semantics import BrokerSettings, Semantics
 from aclkit.rules.decide.rules import Ruling, decide
@@ -63,19 +64,20 @@ def least_allowing_acl(request: Request) -> Acl:
     """Return the ALLOW that opens least and yet answers a request that no ACL answers.
 
     It names the principal, the host, the operation and the LITERAL resource of the request. "Any
-    other" is opened by what matches every name only. A resource named ``*`` cannot be named, for
-    LITERAL ``*`` is every name: the least that Kafka knows is PREFIXED ``*``.
+    other" is opened by what matches every name only, within a range by the range. A resource named
+    ``*`` cannot be named, for LITERAL ``*`` is every name: the least that Kafka knows is PREFIXED
+    ``*``.
     """
     parts = split_principal(request.principal)
     is_nobody = parts is not None and parts[1] == ANY_OTHER
-    name = request.resource_name
+    name, within = request.resource_name, range_of_any_other(request.host)
     return Acl(
         acl_id=NO_ID,
         resource_type=request.resource_type,
         resource_name="*" if name == ANY_OTHER else name,
         pattern_type="PREFIXED" if name == "*" else "LITERAL",
         principal=WILDCARD_PRINCIPAL if is_nobody else request.principal,
-        host="*" if request.host == ANY_OTHER else request.host,
+        host="*" if request.host == ANY_OTHER else str(within or request.host),
         operation=request.operation,
         permission_type="ALLOW",
     )

@@ -26,7 +26,7 @@ class Fit:
         skipped: letters of the name that the pattern does not spell out; None for "any other",
             which has no letters.
         principal: exact, glob or wildcard.
-        host: exact, glob or wildcard.
+        host: exact, range, glob or wildcard.
         operation: equal, implied or all.
     """
 

@@ -13,17 +13,24 @@ from typing import Final
 
 from aclkit.errors import DataError
 from aclkit.model.acl import Acl, Request
+from aclkit.model.cidr import Range
 from aclkit.model.semantics import KIP_1042, BrokerSettings, Semantics
 from aclkit.rules.decide.broker_rescan import BrokerRescan
 from aclkit.rules.decide.order import Order
 from aclkit.rules.decide.rules import Ruling, answers, conclude
-from aclkit.rules.patterns.match import has_wildcard, is_any_host, names_exactly
+from aclkit.rules.patterns.match import (
+    has_wildcard,
+    is_any_host,
+    names_exactly,
+    range_of_host,
+)
+from aclkit.rules.patterns.ranges import ranges_holding
 from aclkit.rules.patterns.trie import PatternTrie
 
 _Pattern = tuple[str, str, str]
 """Resource type, pattern type and resource name."""
-_Key = tuple[str | None, str | None]
-"""Principal and host that an ACL names exactly; None where it may match several."""
+_Key = tuple[str | None, str | Range | None]
+"""Principal and host that an ACL names exactly, or its range; None where it may match several."""
 _Acls = Mapping[_Key, tuple[Acl, ...]]
 
 _MOST_FOUND = 10_000
@@ -55,6 +62,7 @@ class AclIndex:
         by_pattern: those of each pattern, by principal and host.
         types: the patterns of each resource type.
         rescan: how a broker's second scan ends, for names below ``*``.
+        masks: of all ranges that were ever among their hosts, see ``ranges_holding``.
         found: what was found for resources that were asked about before.
     """
 
@@ -63,6 +71,7 @@ class AclIndex:
     by_pattern: Mapping[_Pattern, _Acls]
     types: Mapping[str, _OfType]
     rescan: BrokerRescan
+    masks: frozenset[tuple[int, int]] = field(default=frozenset(), compare=False)
     found: dict[tuple[str, str], Sequence[_Acls]] = field(
         default_factory=dict, compare=False, repr=False
     )
@@ -103,7 +112,8 @@ class AclIndex:
                 by_pattern[pattern] = _by_key(members.values(), self.semantics)
             else:
                 by_pattern.pop(pattern, None)
-        return self._with(by_id, by_pattern)
+        masks = {(h.bits, h.mask) for _, h in _keys(by_pattern, affected) if isinstance(h, Range)}
+        return replace(self._with(by_id, by_pattern), masks=self.masks | masks)
 
     def reaching(self, resource_type: str, resource_name: str) -> list[Acl]:
         """Return the ACLs of anybody that reach a resource."""
@@ -112,7 +122,8 @@ class AclIndex:
 
     def find(self, request: Request) -> tuple[bool, list[Acl]]:
         """Return whether any ACL reaches the resource, and those that match the request."""
-        keys = list(product((request.principal, None), (request.host, None)))
+        hosts = (request.host, *ranges_holding(request.host, self.masks), None)
+        keys = list(product((request.principal, None), hosts))
         places = self._matching(*request.resource)
         found = (acl for acls in places for key in keys for acl in acls.get(key, ()))
         return bool(places), [acl for acl in found if answers(acl, request, self.semantics)]
@@ -182,6 +193,11 @@ def _by_key(acls: Iterable[Acl], semantics: Semantics) -> _Acls:
     return {key: tuple(members) for key, members in by_key.items()}
 
 
+def _keys(by_pattern: Mapping[_Pattern, _Acls], patterns: Iterable[_Pattern]) -> Iterator[_Key]:
+    for pattern in patterns:
+        yield from by_pattern.get(pattern, ())
+
+
 def _members(acls: _Acls) -> Iterator[Acl]:
     for members in acls.values():
         yield from members
@@ -193,5 +209,5 @@ def _key(acl: Acl, semantics: Semantics) -> _Key:
     )
     return (
         acl.principal if names_exactly(acl.principal, semantics) else None,
-        None if is_shared else acl.host,
+        None if is_shared else range_of_host(acl.host, semantics) or acl.host,
     )

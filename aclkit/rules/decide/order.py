@@ -20,6 +20,7 @@ from aclkit.rules.patterns.match import effective_pattern_type
 from aclkit.rules.patterns.specificity import (
     NAME_EXACT,
     NAME_GLOB,
+    NAME_RANGE,
     NAME_WILDCARD,
     Specificity,
     host_specificity,
@@ -30,7 +31,12 @@ from aclkit.rules.patterns.specificity import (
 PATTERN: Final = ("pattern_type", "resource_name")
 """The fields of a pattern within one resource type."""
 
-WORD_OF_NAME: Final = {NAME_EXACT: "exact", NAME_GLOB: "glob", NAME_WILDCARD: "wildcard"}
+WORD_OF_NAME: Final = {
+    NAME_EXACT: "exact",
+    NAME_RANGE: "range",
+    NAME_GLOB: "glob",
+    NAME_WILDCARD: "wildcard",
+}
 WORD_OF_COVER: Final = {EQUAL: "equal", IMPLIED: "implied", BY_ALL: "all"}
 
 
@@ -233,6 +239,8 @@ def _name_reason(
     a, b = (specificity(each[0], order.semantics) for each in (better, worse))
     if a[0] != b[0]:
         return f"{what}: {WORD_OF_NAME[a[0]]} before {WORD_OF_NAME[b[0]]}"
+    if a[0] == NAME_RANGE:
+        return f"{what}: the narrower range, /{-a[1].minus_letters} before /{-b[1].minus_letters}"
     return _difference(what, a[1], b[1])
 
 

@@ -2,26 +2,31 @@
 
 All members of a class fare alike, so one name of it stands for all. Where texts name one principal
 or host each, and some stand for everybody, there is a class for each and one for all others. Where
-they are globs, a walk finds every set of them that matches a common name.
+they are globs, a walk finds every set of them that matches a common name. Ranges of addresses are
+nested or apart, so arithmetic finds the classes of as many as there are, but where globs are beside
+them: then a walk does.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from itertools import islice
 from typing import Final, NamedTuple, cast
 
+from aclkit.model.cidr import Range
 from aclkit.rules.names.aim import EverySet, Sort
 from aclkit.rules.names.budget import Budget
 from aclkit.rules.names.domain import HOSTS, PRINCIPALS, USERS, Domain
 from aclkit.rules.names.question import Question
-from aclkit.rules.names.symbols import EVERYTHING, Symbols, is_plain
+from aclkit.rules.names.symbols import EVERYTHING, Symbols, is_plain, range_of
+from aclkit.rules.patterns.ranges import atoms_of, hosts_outside, ranges_holding
 
 
 class NameClass(NamedTuple):
     """Names that the same patterns match.
 
     Attributes:
-        name: one of them, a shortest one where there are several.
+        name: one of them, a shortest one where a walk found it.
         patterns: what matches them, and nothing else does.
         is_all: there is no other class.
     """
@@ -50,7 +55,35 @@ def classes_of_principals(patterns: Collection[Symbols], budget: Budget) -> Clas
 
 def classes_of_hosts(patterns: Collection[Symbols], budget: Budget) -> Classes:
     """Return the classes of hosts."""
+    ranges = {found: each for each in patterns if (found := range_of(each))}
+    rest = set(patterns).difference(ranges.values(), [EVERYTHING])
+    if ranges and all(map(is_plain, rest)):
+        return _classes_of_ranges(ranges, rest, frozenset({EVERYTHING} & set(patterns)))
     return _classes(patterns, (HOSTS,), budget)
+
+
+def _classes_of_ranges(
+    ranges: Mapping[Range, Symbols], plain: Iterable[Symbols], everywhere: frozenset[Symbols]
+) -> Classes:
+    """Find the classes of addresses, one for each atom of the ranges and for each address named."""
+    named = {"".join(each): each for each in plain}
+    masks = {(each.bits, each.mask) for each in ranges}
+
+    def holding(host: str) -> frozenset[Symbols]:
+        chain = (ranges.get(each) for each in ranges_holding(host, masks))
+        return everywhere.union(each for each in chain if each)
+
+    found = [
+        NameClass(name, holding(name) | {symbols})
+        for name, symbols in named.items()
+        if HOSTS.holds(name)
+    ]
+    for atom in atoms_of(ranges):
+        found += (NameClass(name, holding(atom.name)) for name in islice(atom.hosts(named), 1))
+    found += (NameClass(name, everywhere) for name in islice(hosts_outside(ranges, named), 1))
+    if len(found) == 1:
+        found = [found[0]._replace(is_all=True)]
+    return Classes(tuple(sorted(found, key=lambda each: each.name)), is_complete=True)
 
 
 _NOT_NAMED: Final = Sort(1, lambda flags: None if flags else 0)

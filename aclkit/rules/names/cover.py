@@ -15,7 +15,7 @@ from aclkit.rules.names.aim import Sort
 from aclkit.rules.names.budget import Budget
 from aclkit.rules.names.domain import Domain
 from aclkit.rules.names.question import Found
-from aclkit.rules.names.symbols import EVERYTHING, RUN, Symbols
+from aclkit.rules.names.symbols import EVERYTHING, RUN, Symbols, range_of
 
 LEFT: Final = "left"
 SHARED: Final = "shared"
@@ -68,6 +68,8 @@ def is_plainly_covered(wide: set[Symbols], narrow: Symbols) -> bool:
     """
     if narrow in wide or EVERYTHING in wide:
         return True
+    if inner := range_of(narrow):
+        return any(each.contains(inner) for each in map(range_of, wide) if each)
     return any((*narrow[:end], RUN) in wide for end in _plain_ends(narrow))
 
 

@@ -22,11 +22,21 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Final, NamedTuple
 
+from aclkit.model.cidr import Range
 from aclkit.rules.names.aim import Aim
 from aclkit.rules.names.domain import Domain
-from aclkit.rules.names.symbols import ONE_BUT_COLON, ONE_BUT_STAR, RUN, RUN_BUT_COLON, Symbols
+from aclkit.rules.names.symbols import (
+    ONE_BUT_COLON,
+    ONE_BUT_STAR,
+    RUN,
+    RUN_BUT_COLON,
+    Symbols,
+    range_of,
+)
+from aclkit.rules.names.written import MOST_ROWS, count_rows, spelled
 
 BUDGET: Final = 50_000
 """States of one question; a second or two where each of them has many letters."""
@@ -207,23 +217,41 @@ class _Globs:
 
 
 class Question:
-    """Groups of patterns over a domain, made once and asked as often as one likes."""
+    """Groups of patterns over a domain, made once and asked as often as one likes.
+
+    Ranges of addresses are spelled out for a walk only (``names.written``); one that would need
+    too many rows is not gone, and its answer is not complete.
+    """
 
     def __init__(self, groups: Sequence[Iterable[Symbols]], domain: Domain) -> None:
         """Put plain names and prefixes into a trie, and the other patterns into a row of bits."""
         self.domain = domain
         self._trie = _Trie()
         self._globs = _Globs()
-        for group, patterns in enumerate(groups):
+        self._ranges: list[tuple[Range, int]] = []
+        self._groups = [list(patterns) for patterns in groups]
+        for group, patterns in enumerate(self._groups):
             for symbols in patterns:
-                self._add(symbols, group)
+                if found := range_of(symbols):
+                    self._ranges.append((found, group))
+                else:
+                    self._add(symbols, group)
         self._trie.close()
+        if not self._ranges:
+            self._groups.clear()
 
     def find(self, aim: Aim, budget: int = BUDGET) -> Found:
         """Look for the shortest name of each class of an aim.
 
         The same question is answered in the same number of states on every machine.
         """
+        if self._ranges:
+            if sum(count_rows(each) for each, _ in self._ranges) > MOST_ROWS:
+                return Found({}, is_complete=False, states=0)
+            return self._spelled.find(aim, budget)
+        return self._walk(aim, budget)
+
+    def _walk(self, aim: Aim, budget: int) -> Found:
         domain, found = self.domain, dict[Hashable, str]()
         first = self._settled(
             aim, found, 0, self._trie.prefixes[0], self._globs.without_needless(self._globs.start)
@@ -256,6 +284,8 @@ class Question:
         """Return the groups that match one name, as bits."""
         node, places = 0, self._globs.start
         flags = self._trie.prefixes[0] | self._globs.flags(places & self._globs.sink_bits)
+        for each, group in self._ranges:
+            flags |= each.holds(name) << group
         for letter in name:
             if node != _NOWHERE:
                 node = self._trie.children[node].get(letter, _NOWHERE)
@@ -263,6 +293,12 @@ class Question:
             places = self._globs.step(places, letter)
             flags |= self._globs.flags(places & self._globs.sink_bits)
         return self._flags(_State(None, node, flags, places))
+
+    @cached_property
+    def _spelled(self) -> Question:
+        """The same question, without ranges."""
+        rows = [[row for each in group for row in spelled(each)] for group in self._groups]
+        return Question(rows, self.domain)
 
     def _add(self, symbols: Symbols, group: int) -> None:
         *body, last = symbols or ("",)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from aclkit.model.cidr import Range, parse_range
 from aclkit.model.principal import WILDCARD_PRINCIPAL, split_principal
 from aclkit.model.semantics import Semantics
 from aclkit.rules.patterns.match import (
@@ -19,16 +20,18 @@ from aclkit.rules.patterns.match import (
     effective_pattern_type,
     has_wildcard,
     is_any_host,
+    range_of_host,
 )
 
 Symbols = tuple[str, ...]
-"""A pattern: a symbol of one character is that letter, a longer one is one of these wildcards."""
+"""A pattern: a symbol of one character is that letter, a longer one a wildcard or a range."""
 
 RUN: Final = "any run"
 ONE: Final = "any one"
 RUN_BUT_COLON: Final = "any run without a colon"
 ONE_BUT_COLON: Final = "any one but a colon"
 ONE_BUT_STAR: Final = "any one but a star"
+_ADDRESS_IN: Final = "any address in "
 
 EVERYTHING: Final[Symbols] = (RUN,)
 
@@ -73,10 +76,19 @@ def of_principal(text: str, semantics: Semantics) -> Symbols | None:
 
 
 def of_host(text: str, semantics: Semantics) -> Symbols:
-    """Write an ACL's host as symbols."""
+    """Write an ACL's host as symbols; a range is one symbol, the same for all its texts."""
     if is_any_host(text, semantics):
         return EVERYTHING
+    meant = range_of_host(text, semantics)
+    if meant is not None:
+        return (f"{_ADDRESS_IN}{meant}",)
     return _of_part(text, ONE, RUN) if semantics.identity_globs else tuple(text)
+
+
+def range_of(symbols: Symbols) -> Range | None:
+    """Return the range that a host's symbols are, None where they are none."""
+    is_range = len(symbols) == 1 and symbols[0].startswith(_ADDRESS_IN)
+    return parse_range(symbols[0].removeprefix(_ADDRESS_IN)) if is_range else None
 
 
 def is_plain(symbols: Symbols) -> bool:

@@ -24,6 +24,7 @@ from aclkit.rules.names.symbols import (
     RUN_BUT_COLON,
     Symbols,
     is_plain,
+    range_of,
 )
 
 _WILDCARDS: Final = {ONE: "?", ONE_BUT_COLON: "?", ONE_BUT_STAR: "?", RUN: "*", RUN_BUT_COLON: "*"}
@@ -33,7 +34,9 @@ _MOST_HARD: Final = 5
 
 
 def pattern_text(symbols: Symbols) -> str:
-    """Write a pattern as people write globs."""
+    """Write a pattern as people write globs, a range as they write ranges."""
+    if found := range_of(symbols):
+        return str(found)
     return "".join(_WILDCARDS.get(symbol, symbol) for symbol in symbols)
 
 
@@ -62,6 +65,8 @@ def pattern_words(symbols: Symbols) -> str:
     """
     if symbols[:1] == (ONE_BUT_STAR,):
         return "what does not start with `*`"
+    if found := range_of(symbols):
+        return f"`{found}`"
     text = "".join(_WILDCARDS.get(symbol, symbol) for symbol in symbols)
     is_literal = any(symbol in "*?" for symbol in symbols)
     return f"`{text}`{f' (with its own {_own(symbols)})' if is_literal else ''}"

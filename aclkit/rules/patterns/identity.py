@@ -6,9 +6,10 @@ may match, and they say which of them do.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
+from aclkit.model.cidr import Range
 from aclkit.model.glob import is_universal
 from aclkit.model.principal import WILDCARD_PRINCIPAL, split_principal
 from aclkit.model.semantics import KIP_1042, Semantics
@@ -20,22 +21,39 @@ from aclkit.rules.patterns.match import (
     is_any_host,
     names_exactly,
     principal_matches,
+    range_of_host,
 )
+from aclkit.rules.patterns.ranges import ranges_holding
 from aclkit.rules.patterns.trie import PatternTrie
 
 
 @dataclass(frozen=True, slots=True)
 class IdentityIndex:
-    """Texts of one kind; made by ``index_principals`` and ``index_hosts``."""
+    """Texts of one kind; made by ``index_principals`` and ``index_hosts``.
+
+    Attributes:
+        texts: all of them, in order.
+        trie: finds by its place what may match a name as a text or a glob.
+        matches: the specification.
+        semantics: how they are read.
+        ranges: the places of the hosts that are a range.
+        masks: of these ranges, see ``ranges_holding``.
+    """
 
     texts: list[str]
     trie: PatternTrie
     matches: Callable[[str, str, Semantics], bool]
     semantics: Semantics
+    ranges: Mapping[Range, Sequence[int]] = field(default_factory=dict)
+    masks: frozenset[tuple[int, int]] = frozenset()
 
     def matching(self, name: str) -> list[str]:
         """Return the texts that match a principal or host, in code-point order."""
-        candidates = (self.texts[number] for number in self.trie.matches(name))
+        places: Iterable[int] = self.trie.matches(name)
+        if self.masks:
+            holding = ranges_holding(name, self.masks)
+            places = sorted({*places, *(n for each in holding for n in self.ranges.get(each, ()))})
+        candidates = (self.texts[number] for number in places)
         return [text for text in candidates if self.matches(text, name, self.semantics)]
 
 
@@ -54,7 +72,13 @@ def index_hosts(texts: Iterable[str], semantics: Semantics) -> IdentityIndex:
     >>> index_hosts(["*", "10.*", "10.0.0.1"], KIP_1042).matching("10.0.0.2")
     ['*', '10.*']
     """
-    return _index(texts, host_pattern, host_matches, semantics)
+    index = _index(texts, host_pattern, host_matches, semantics)
+    ranges: dict[Range, list[int]] = {}
+    for number, text in enumerate(index.texts):
+        if meant := range_of_host(text, semantics):
+            ranges.setdefault(meant, []).append(number)
+    masks = frozenset((each.bits, each.mask) for each in ranges)
+    return replace(index, ranges=ranges, masks=masks)
 
 
 def principal_pattern(principal: str, semantics: Semantics) -> tuple[str, str]:
@@ -70,7 +94,7 @@ def principal_pattern(principal: str, semantics: Semantics) -> tuple[str, str]:
 
 
 def host_pattern(host: str, semantics: Semantics) -> tuple[str, str]:
-    """Return pattern type and pattern of all the texts that an ACL's host may match."""
+    """Return pattern type and pattern of all that an ACL's host may match but by a range."""
     is_glob = semantics.identity_globs and has_wildcard(host)
     return (GLOB, host) if is_glob or is_any_host(host, semantics) else (LITERAL, host)
 

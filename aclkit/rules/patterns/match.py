@@ -6,6 +6,7 @@ No regular expression is ever built from a pattern: patterns come from strangers
 from __future__ import annotations
 
 from aclkit.model.acl import ANY_OTHER, Acl
+from aclkit.model.cidr import Range, is_any_other, parse_range, range_of_any_other
 from aclkit.model.glob import glob_matches, is_universal
 from aclkit.model.host import canonical_host
 from aclkit.model.principal import WILDCARD_PRINCIPAL, split_principal
@@ -82,12 +83,29 @@ def names_exactly(acl_principal: str, semantics: Semantics) -> bool:
 
 
 def host_matches(acl_host: str, host: str, semantics: Semantics) -> bool:
-    """Whether an ACL's host is, or stands for, the canonical host of a request."""
+    """Whether an ACL's host is, or stands for, the canonical host of a request.
+
+    ``*`` is every host. Under ``cidr_hosts`` a text that parses as a range is that range, and no
+    glob: no such text holds a ``*`` or a ``?``, so with ``identity_globs`` beside it each text is
+    either a range, or a glob where it holds a wildcard, or one host. What no ACL names within a
+    range (``cidr.any_other_in``) is meant by that range, those around it and what is every host.
+    """
     if acl_host == "*":
         return True
+    meant = range_of_host(acl_host, semantics)
+    if meant is not None:
+        asked = range_of_any_other(host)
+        return meant.holds(host) if asked is None else meant.contains(asked)
+    if semantics.cidr_hosts and is_any_other(host):
+        host = ANY_OTHER
     if semantics.identity_globs:
         return _part_matches(acl_host, host)
     return acl_host == host and host != ANY_OTHER
+
+
+def range_of_host(acl_host: str, semantics: Semantics) -> Range | None:
+    """Return the range that an ACL's host is, None where it is none or ranges do not decide."""
+    return parse_range(acl_host) if semantics.cidr_hosts and "/" in acl_host else None
 
 
 def is_any_host(acl_host: str, semantics: Semantics) -> bool:
@@ -98,10 +116,14 @@ def is_any_host(acl_host: str, semantics: Semantics) -> bool:
 def host_can_match(acl_host: str, semantics: Semantics) -> bool:
     """Whether any broker could ever see a host that this text matches.
 
-    A glob is taken to be able to; a text without wildcards must be what Java writes.
+    A glob is taken to be able to; a text without wildcards must be what Java writes, and a range
+    must hold an address.
     """
     if is_any_host(acl_host, semantics):
         return True
+    meant = range_of_host(acl_host, semantics)
+    if meant is not None:
+        return meant.first <= meant.last
     if semantics.identity_globs and has_wildcard(acl_host):
         return True
     return canonical_host(acl_host) == acl_host

@@ -13,6 +13,7 @@ from aclkit.rules.patterns.match import (
     effective_pattern_type,
     has_wildcard,
     names_exactly,
+    range_of_host,
 )
 
 
@@ -29,7 +30,7 @@ class Specificity(NamedTuple):
     minus_literal_start: int
 
 
-NAME_EXACT, NAME_GLOB, NAME_WILDCARD = 0, 1, 2
+NAME_EXACT, NAME_RANGE, NAME_GLOB, NAME_WILDCARD = 0, 1, 2, 3
 """Classes of an ACL's principal and host, the most specific first."""
 
 _KIND_ORDER = {LITERAL: 0, PREFIXED: 1, GLOB: 2}
@@ -69,9 +70,15 @@ def principal_specificity(acl_principal: str, semantics: Semantics) -> tuple[int
 
 
 def host_specificity(acl_host: str, semantics: Semantics) -> tuple[int, Specificity]:
-    """Return the sort key of an ACL's host: exact, globs by specificity, ``*``."""
+    """Return the sort key of an ACL's host: exact, the narrower range, globs by specificity, ``*``.
+
+    The letters of a range are the bits that its addresses share.
+    """
     if acl_host == "*":
         return NAME_WILDCARD, _glob("")
+    meant = range_of_host(acl_host, semantics)
+    if meant is not None:
+        return NAME_RANGE, Specificity(-meant.mask, 1, 0, -meant.mask)
     if semantics.identity_globs and has_wildcard(acl_host):
         return NAME_GLOB, _glob(acl_host)
     return NAME_EXACT, _literal(acl_host)

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from itertools import chain
 from pathlib import Path
 
+import duckdb
 import pytest
 
 from aclkit.kafka.verify import cells
@@ -105,3 +106,32 @@ def test_any_other_is_asked_by_its_witness(read):
             assert asked.host == "192.0.2.1"
         if cell.request.resource_name == ANY_OTHER:
             assert asked.resource_name == "q-any-other"
+
+
+def test_what_stands_for_the_rest_of_a_range_is_asked_by_its_own_witness():
+    """Without a witness it is not asked about; an address is asked as it is."""
+    witnesses = {
+        "<any-other in 10.0.0.0/8>": "10.0.0.1",
+        "<any-other in 10.1.0.0/16>": None,
+        ANY_OTHER: "192.0.2.1",
+        "10.1.2.3": None,
+    }
+    memory = duckdb.connect()
+    memory.execute("CREATE TABLE host (cluster_id VARCHAR, host VARCHAR, witness VARCHAR)")
+    memory.executemany("INSERT INTO host VALUES ('c1', ?, ?)", list(witnesses.items()))
+    memory.execute(
+        "CREATE TABLE principal AS SELECT 'c1' AS cluster_id, '' AS principal, '' AS witness"
+    )
+    memory.execute(
+        "CREATE TABLE resource AS SELECT 'c1' AS cluster_id, '' AS resource_type, "
+        "'' AS resource_name, '' AS witness"
+    )
+    memory.execute(
+        "CREATE TABLE explain AS SELECT cluster_id, 'User:a' AS principal, host, "
+        "'READ' AS operation, 'TOPIC' AS resource_type, 't' AS resource_name, "
+        "'DENIED' AS decision, 'DefaultDeny' AS rule, NULL AS deciding_acl_id FROM host"
+    )
+    with memory:
+        found = list(chain.from_iterable(read_cells(memory, None, "c1", None)))
+    asked = {cell.request.host: cell.asked and cell.asked.host for cell in found}
+    assert asked == {**witnesses, "10.1.2.3": "10.1.2.3"}

@@ -8,6 +8,7 @@ from dataclasses import astuple, replace
 import pytest
 
 from aclkit.model.acl import ANY_OTHER, ANY_OTHER_PRINCIPAL, Acl, Request
+from aclkit.model.cidr import any_other_in, parse_range
 from aclkit.model.enums import AclOperation
 from aclkit.model.operation import OPERATIONS_OF_TYPE
 from aclkit.model.semantics import BROKER, KAFKA, KIP_1042, BrokerSettings
@@ -29,6 +30,10 @@ ACL_PRINCIPALS = (
     "a", "Group:a", "Group:*", SUPER_USER, "User:a*", "User:**",
 )  # fmt: skip
 ACL_HOSTS = ("*", "*", "10.0.0.1", "10.0.0.2", "10.*", "10.0.0.?", "", "**", "::1")
+RANGES = (
+    "*", "10.0.0.1", "10.0.0.?", "10.0.0.0/8", "10.9.9.9/08", "10.0.0.0/23", "10.0.0.0/30",
+    "10.0.0.2/32", "0.0.0.0/0", "0.0.0.0/32", "::/0", "::/112", "10.0.0.0/33", "10.*/8",
+)  # fmt: skip
 PERMISSIONS = ("ALLOW", "ALLOW", "ALLOW", "DENY", "UNKNOWN(7)")
 
 GIVEN = {
@@ -52,11 +57,13 @@ CASES = {
     "kip-1042": (KIP_1042, False),
     "kafka": (KAFKA, True),
     "globs-as-a-broker": (replace(KIP_1042, deciding_acl=BROKER, wildcard_defect=True), True),
+    "ranges": (replace(KAFKA, cidr_hosts=True), False),
+    "ranges-beside-globs": (replace(KIP_1042, cidr_hosts=True), True),
 }
-"""Three, because each is a materialize: presets, allow.everyone, and settings of their own."""
+"""Few, because each is a materialize: presets, allow.everyone, and settings of their own."""
 
 
-def random_acl(random_, number):
+def random_acl(random_, number, hosts):
     resource_type = random_.choice((*TYPES, "TOPIC", "GROUP", "UNKNOWN(9)"))
     is_cluster = resource_type == "CLUSTER"
     known = OPERATIONS_OF_TYPE.get(resource_type, ("READ",))
@@ -66,16 +73,16 @@ def random_acl(random_, number):
         resource_name=random_.choice(CLUSTER_PATTERNS if is_cluster else PATTERNS),
         pattern_type=random_.choice(("LITERAL", "LITERAL", "PREFIXED", "GLOB", "UNKNOWN(9)")),
         principal=random_.choice(ACL_PRINCIPALS),
-        host=random_.choice(ACL_HOSTS),
+        host=random_.choice(hosts),
         operation=random_.choice((*known, *known, "ALL", "UNKNOWN(99)", *AclOperation.__members__)),
         permission_type=random_.choice(PERMISSIONS),
     )
 
 
-def random_acls(seed):
+def random_acls(seed, hosts=ACL_HOSTS):
     """Make the ACLs of a cluster; the first one twice, with two ids."""
     random_ = random.Random(seed)
-    acls = [random_acl(random_, number) for number in range(ACLS)]
+    acls = [random_acl(random_, number, hosts) for number in range(ACLS)]
     return [*acls, replace(acls[0], acl_id="acl-twin")]
 
 
@@ -95,7 +102,7 @@ def explained(_session, tmp_path_factory):
     warehouse = str(tmp_path_factory.mktemp("rules"))
     with begin_run(_session, warehouse, "materialize", lock_timeout=0) as run:
         for case, (semantics, allow_everyone) in CASES.items():
-            acls = random_acls(case)
+            acls = random_acls(case, RANGES if semantics.cidr_hosts else ACL_HOSTS)
             run.cluster_id = case
             write_acls(run, acls)
             settings = BrokerSettings(
@@ -157,3 +164,17 @@ def test_random_acls_exercise_every_rule_and_any_other(explained):
         ("ALLOWED", "DefaultAllow"), ("DENIED", "DefaultDeny"),
     }  # fmt: skip
     assert others == {ANY_OTHER, ANY_OTHER_PRINCIPAL}
+
+
+@pytest.mark.usefixtures("spark")
+@pytest.mark.parametrize("case", ["ranges", "ranges-beside-globs"])
+def test_what_no_acl_names_within_a_range_is_asked_about(explained, case):
+    acls, *_, cells = explained[case]
+    ranges = {found for acl in acls if (found := parse_range(acl.host)) and not found.is_single}
+    asked = {any_other_in(found) for found in ranges}
+    assert len(asked) > 3
+    if case == "ranges-beside-globs":
+        asked.discard("<any-other in 10.0.0.0/30>")  # all of it is also in 10.0.0.?
+    assert {cell[1] for cell in cells if cell[1].startswith("<any-other in ")} == asked
+    decided = {host: {c[:1] + c[2:] for c in cells if c[1] == host} for host in (*asked, ANY_OTHER)}
+    assert len({frozenset(of_host) for of_host in decided.values()}) > 2

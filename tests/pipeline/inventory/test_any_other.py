@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 
 import pytest
 
 from aclkit.model.acl import ANY_OTHER
 from aclkit.model.semantics import KAFKA, KIP_1042
 from aclkit.pipeline.inventory.any_other import (
+    atom_witnesses,
     host_witness,
     principal_witness,
     resource_witness,
@@ -84,3 +86,45 @@ def test_a_witness_fares_as_the_symbol_does(seed):
     host = host_witness(hosts, (), semantics).name
     assert host is not None
     assert not any(host_matches(text, host, semantics) for text in hosts)
+
+
+RANGES = ["10.0.0.0/8", "10.1.0.0/16", "10.1.2.0/30", "192.0.2.0/25", "0.0.0.0/1", "::/0"]
+NAMED = ["10.1.2.1", "192.0.2.128", "10.1.0.1"]
+GLOBS = ["10.1.*", "*.2", "1?.*", "0.*"]
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_the_witness_of_an_atom_fares_as_the_atom_does(seed):
+    chance = random.Random(seed)
+    semantics = replace(chance.choice([KIP_1042, KAFKA]), cidr_hosts=True)
+    hosts = [*chance.sample(RANGES, 4), *chance.sample(NAMED, 2), *GLOBS[: seed % 5]]
+    found = {
+        atom.name: witness.name for atom, witness in atom_witnesses(hosts, ["10.1.2.2"], semantics)
+    }
+    found[ANY_OTHER] = host_witness(hosts, ["10.1.2.2"], semantics).name
+    assert len(found) == 5
+    for symbol, witness in found.items():
+        if witness is not None:
+            assert witness not in {"10.1.2.2", *hosts}
+            for text in hosts:
+                assert host_matches(text, witness, semantics) == host_matches(
+                    text, symbol, semantics
+                ), (text, symbol, witness)
+
+
+def test_outside_ranges_a_witness_is_counted_where_no_plain_one_is_left():
+    semantics = replace(KAFKA, cidr_hosts=True)
+    assert host_witness(["192.0.2.0/24", "0.0.0.0/1"], (), semantics).name == "128.0.0.0"
+    assert host_witness(["0.0.0.0/0", "::/0"], (), semantics).name == "0.0.0.0"
+    none = host_witness(["0.0.0.0/0", "::/0", "0.0.0.0"], (), semantics)
+    assert none.name is None
+
+
+def test_globs_may_leave_nothing_of_a_range():
+    semantics = replace(KIP_1042, cidr_hosts=True)
+    ((_, none),) = atom_witnesses(["10.0.0.0/8", "10.*"], (), semantics)
+    assert none == (None, True)
+    ((_, far),) = atom_witnesses(["10.0.0.0/8", "10.0.*"], (), semantics)
+    assert far.name is not None
+    assert host_matches("10.0.0.0/8", far.name, semantics)
+    assert not host_matches("10.0.*", far.name, semantics)

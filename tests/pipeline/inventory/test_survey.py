@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import string
+from dataclasses import replace
 
 import pytest
 
@@ -257,3 +258,38 @@ def test_where_acls_single_out_every_name_no_other_is_asked_about_and_a_note_say
         "TOPIC <any-other> was left out: there is no name that the ACLs do not single out"
         in inventory.notes
     )
+
+
+RANGES = replace(KAFKA, cidr_hosts=True)
+NESTED = ("*", "10.1.2.3/8", "10.1.0.0/16", "10.1.2.3", "1.2.3.4/32", "10.0.0.0/33", "0.0.0.0/32")
+
+
+def test_a_range_is_asked_about_by_what_no_acl_names_within_it():
+    inventory = take(hosts=NESTED, semantics=RANGES)
+    found = by_name(inventory.hosts)
+    assert {name: entry.origin for name, entry in found.items()} == {
+        "10.1.2.3": ACL, "1.2.3.4": ACL, ANY_OTHER: ALWAYS,
+        "<any-other in 10.0.0.0/8>": ALWAYS, "<any-other in 10.1.0.0/16>": ALWAYS,
+    }  # fmt: skip
+    wide, narrow = (found[f"<any-other in {text}>"] for text in ("10.0.0.0/8", "10.1.0.0/16"))
+    assert (wide.witness, narrow.witness) == ("10.0.0.1", "10.1.0.1")
+    assert dict(wide.attributes) == {"range": "10.0.0.0/8 without 10.1.0.0/16"}
+    assert "hosts: 2 stand for what no ACL names within a range of addresses" in inventory.notes
+
+
+def test_where_ranges_do_not_decide_they_are_no_hosts():
+    inventory = take(hosts=NESTED, semantics=KAFKA)
+    assert names(inventory.hosts) == ["10.1.2.3", ANY_OTHER]
+
+
+def test_a_file_of_hosts_takes_no_range_away():
+    inventory = take(hosts=("10.0.0.0/31",), given={HOSTS: from_file("10.0.0.1")}, semantics=RANGES)
+    found = by_name(inventory.hosts)
+    assert set(found) == {"10.0.0.1", ANY_OTHER, "<any-other in 10.0.0.0/31>"}
+    assert found["<any-other in 10.0.0.0/31>"].witness == "10.0.0.0"
+
+
+def test_a_range_of_which_every_address_is_named_is_left_out_and_said():
+    inventory = take(hosts=("10.0.0.0/31", "10.0.0.0", "10.0.0.1"), semantics=RANGES)
+    assert names(inventory.hosts) == ["10.0.0.0", "10.0.0.1", ANY_OTHER]
+    assert any("<any-other in 10.0.0.0/31> was left out" in note for note in inventory.notes)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from aclkit.errors import UsageError
@@ -15,6 +17,7 @@ from aclkit.questions.prove.reading import (
     Side,
     read_alike,
 )
+from aclkit.questions.prove.words import settings_words
 
 SUPER = BrokerSettings(super_users=frozenset({"User:admin"}))
 NOTHING = GivenReading()
@@ -87,3 +90,15 @@ def test_a_file_beside_a_warehouse_may_be_read_otherwise_where_that_is_asked_for
     a, b = read_alike([warehouse(), file()], given, each_own=True)
     assert (a.rules.settings, b.rules.settings) == (SUPER, BrokerSettings())
     assert b.rules.semantics == KAFKA
+
+
+def test_ranges_are_a_setting_in_which_sides_can_differ():
+    newer = replace(KAFKA, cidr_hosts=True)
+    with pytest.raises(UsageError, match="cidr_hosts: A has 'false', B has 'true'"):
+        read_alike([warehouse(), warehouse(semantics=newer)], GivenReading())
+    read = read_alike([warehouse(), warehouse(semantics=newer)], GivenReading(), each_own=True)
+    assert [each.rules.semantics.cidr_hosts for each in read] == [False, True]
+    given = GivenReading(preset="kafka", own={"cidr_hosts": True})
+    for each in read_alike([file(), file()], given):
+        assert each.rules.semantics == newer
+        assert "semantics kafka; cidr_hosts true" in settings_words(each.reading)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -19,6 +20,7 @@ from tests.questions.query import small_warehouse as small
 from tests.questions.query.small_warehouse import acl
 
 SETTINGS = BrokerSettings(super_users=frozenset({small.SUPER_USER}), allow_everyone=True)
+RANGES = replace(KAFKA, cidr_hosts=True)
 PAYMENTS = Resource("TOPIC", "payments")
 
 
@@ -225,3 +227,26 @@ def test_missing_ruling_is_damaged_data(root):
     published = open_warehouse(str(root))
     with connect(published) as connection, pytest.raises(DataError, match="explain_ruling"):
         who_can(connection, published, small.CLUSTER, "READ", PAYMENTS)
+
+
+@pytest.mark.parametrize(
+    ("semantics", "decided"),
+    [(RANGES, ["acl-01", "acl-02", None]), (KAFKA, [None, None, None])],
+    ids=["ranges", "texts"],
+)
+def test_an_address_that_no_inventory_holds_is_decided_by_its_ranges(root, semantics, decided):
+    acls = (
+        acl(1, host="10.0.0.0/8"),
+        acl(2, host="10.1.0.0/16", permission_type="DENY"),
+        acl(3, host="10.0.0.0/33"),
+    )
+    small.build(root, acls=acls, semantics=semantics, settings=SETTINGS)
+    published = open_warehouse(str(root))
+    with connect(published) as connection:
+        for host, acl_id in zip(("10.200.0.1", "10.1.9.9", "9.9.9.9"), decided, strict=True):
+            answer = who_can(
+                connection, published, small.CLUSTER, "READ", PAYMENTS, host=host, decision=None
+            )
+            rows = {row[0]: row for row in answer.rows}
+            assert rows["User:alice"][6] == acl_id, host
+            assert not answer.is_in_inventory

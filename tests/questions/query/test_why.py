@@ -366,3 +366,48 @@ def test_a_search_that_a_broker_never_ends_is_told():
     denied = [*acls, acl(2, resource_type="GROUP", resource_name="#", pattern_type="PREFIXED",
                          principal="User:*", permission_type="DENY")]  # fmt: skip
     assert ask_memory(denied, asked, semantics=brokers).fault is None
+
+
+RANGES = replace(KAFKA, cidr_hosts=True)
+OF_ALL_HOSTS = [
+    acl(1, host="10.0.0.0/8"),
+    acl(2, host="10.1.0.0/16", permission_type="DENY"),
+    acl(3, host="10.1.2.3"),
+    acl(4, host="10.0.0.0/33"),
+]
+
+
+def test_ranges_fare_otherwise_than_any_other_host_each_with_its_atom():
+    asked = Request.of("User:alice", ANY_OTHER, "READ", PAYMENTS)
+    answer = ask_memory(OF_ALL_HOSTS, asked, semantics=RANGES, brokers=BrokerSettings())
+    assert answer.ruling.decision == "DENIED"
+    assert {(hosts, ruling.acl_id) for hosts, ruling in answer.elsewhere} == {
+        (("<any-other in 10.0.0.0/8>",), "acl-01"),
+        (("10.1.2.3", "<any-other in 10.1.0.0/16>"), "acl-02"),
+    }
+
+
+def test_an_address_is_decided_by_the_ranges_that_hold_it():
+    asked = Request.of("User:alice", ANY_OTHER, "READ", PAYMENTS)
+    for host, acl_id in (("10.9.9.9", "acl-01"), ("10.1.9.9", "acl-02"), ("9.9.9.9", None)):
+        answer = ask_memory(OF_ALL_HOSTS, asked, semantics=RANGES, host=host)
+        assert answer.ruling.acl_id == acl_id
+
+
+def test_what_no_acl_names_within_a_range_can_be_asked_about_and_opened():
+    asked = Request.of("User:alice", ANY_OTHER, "READ", PAYMENTS)
+    atom = "<any-other in 10.1.0.0/16>"
+    answer = ask_memory(OF_ALL_HOSTS, asked, semantics=RANGES, host=atom)
+    assert answer.ruling.acl_id == "acl-02"
+    assert why_sentence(answer).startswith(f"User:alice may not READ topic:payments from {atom}")
+    closed = ask_memory(OF_ALL_HOSTS[3:], asked, semantics=RANGES, host=atom)
+    assert closed.least is not None
+    assert closed.least.host == "10.1.0.0/16"
+
+
+def test_where_ranges_do_not_decide_their_atoms_are_no_hosts():
+    asked = Request.of("User:alice", ANY_OTHER, "READ", PAYMENTS)
+    with pytest.raises(UsageError, match="bad host '<any-other in"):
+        ask_memory(OF_ALL_HOSTS, asked, semantics=KAFKA, host="<any-other in 10.1.0.0/16>")
+    answer = ask_memory(OF_ALL_HOSTS, asked, semantics=KAFKA)
+    assert [hosts for hosts, _ in answer.elsewhere] == [("10.1.2.3",)]

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from aclkit.model.acl import Acl
 from aclkit.model.facts import ADD_ACL, FACT, REMOVE_ACL
-from aclkit.model.semantics import BrokerSettings
+from aclkit.model.semantics import KAFKA, BrokerSettings, Semantics
 from aclkit.pipeline.sources.segment import read_segment
 from aclkit.questions.query.lifetimes import Lifetime
 from aclkit.questions.query.timeline import Settings, Timeline
@@ -38,6 +38,7 @@ def past_of(
     jumps: tuple[tuple[int, int], ...] = (),
     is_listed: bool = False,
     newest: int | None = None,
+    semantics: Semantics = KAFKA,
 ) -> ClusterPast:
     """Make a past; settings are (since, in microseconds, what)."""
     head = max((step.offset for step in steps), default=0) + 1
@@ -57,7 +58,7 @@ def past_of(
         ),
     )
     times = [(step.offset, step.time) for step in steps]
-    return build_past(lives_of(steps), timeline, times, is_listed=is_listed)
+    return build_past(lives_of(steps), timeline, times, is_listed=is_listed, semantics=semantics)
 
 
 def lives_of(steps: Iterable[Step]) -> list[Lifetime]:

@@ -216,3 +216,27 @@ def test_what_is_in_force_is_what_the_rule_says_of_the_acls_alive(drawn, asked, 
             "DENIED" if ruling.decision == "ALLOWED" else "ALLOWED", ruling.rule, ruling.acl
         )
         assert verdict(said(wrong, request=asked), start + 5, past).verdict == MISMATCH
+
+
+def test_an_address_is_judged_by_the_ranges_that_hold_it():
+    wide = acl("orders", host="10.0.0.0/8", acl_id="wide-range")
+    narrow = acl("orders", host="10.1.0.0/16", permission_type="DENY", acl_id="narrow-range")
+    steps = [Step(1, 100 * SECOND, came=wide), Step(2, 100 * SECOND, came=narrow)]
+    newer = replace(KAFKA, cidr_hosts=True)
+    past = past_of(steps, semantics=newer)
+    seen = {}
+    for host in ("10.9.9.9", "10.200.1.1", "10.1.2.3", "9.9.9.9", "0.0.0.0"):
+        asked = request(host=host)
+        stands_for = past.representative(asked)
+        seen[host] = stands_for.host
+        ruling = decide([wide, narrow], asked, BrokerSettings(), newer)
+        assert decide([wide, narrow], stands_for, BrokerSettings(), newer) == ruling
+        assert verdict(said(ruling, request=asked), 150, past=past).verdict == AGREE
+    assert seen == {
+        "10.9.9.9": "<any-other in 10.0.0.0/8>",
+        "10.200.1.1": "<any-other in 10.0.0.0/8>",
+        "10.1.2.3": "<any-other in 10.1.0.0/16>",
+        "9.9.9.9": "<any-other>",
+        "0.0.0.0": "<any-other>",
+    }
+    assert past_of(steps).representative(request(host="10.9.9.9")).host == "<any-other>"

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from hypothesis import given
 from hypothesis import strategies as st
 
 from aclkit.model.acl import Request
-from aclkit.model.semantics import KIP_1042, BrokerSettings
+from aclkit.model.semantics import KAFKA, KIP_1042, BrokerSettings
 from aclkit.rules.decide import index as indexed
 from aclkit.rules.decide.broker_rescan import BrokerRescan
 from aclkit.rules.decide.index import AclIndex
 from aclkit.rules.decide.rules import answers, decide
 from aclkit.rules.patterns.match import reaches
 from tests import strategies as small
-from tests.factories import acl
+from tests.factories import acl, request
 
 SUPER = frozenset({"User:b"})
 
@@ -24,7 +26,12 @@ def specified(acls, asked, settings, read):
     return decide(acls, asked, settings, read, wildcard_is_last=is_last)
 
 
-@given(small.acl_sets(), st.lists(small.requests(), max_size=8), small.semantics, st.booleans())
+@given(
+    small.acl_sets(),
+    st.lists(small.requests(small.hosts), max_size=8),
+    small.semantics,
+    st.booleans(),
+)
 def test_every_answer_rule_and_deciding_acl_is_that_of_the_pure_rule(acls, asked, read, everyone):
     settings = BrokerSettings(super_users=SUPER, allow_everyone=everyone)
     index = AclIndex.of(acls, read)
@@ -32,7 +39,9 @@ def test_every_answer_rule_and_deciding_acl_is_that_of_the_pure_rule(acls, asked
         assert index.decide(one, settings) == specified(acls, one, settings, read)
 
 
-@given(small.acl_sets(), st.lists(small.requests(), max_size=4), small.semantics, st.data())
+@given(
+    small.acl_sets(), st.lists(small.requests(small.hosts), max_size=4), small.semantics, st.data()
+)
 def test_acls_added_and_removed_one_by_one_are_the_same_as_acls_loaded_at_once(
     acls, asked, read, data
 ):
@@ -52,7 +61,7 @@ def test_acls_added_and_removed_one_by_one_are_the_same_as_acls_loaded_at_once(
         assert index.decide(one, settings) == specified(kept, one, settings, read)
 
 
-@given(small.acl_sets(), small.requests(), small.semantics)
+@given(small.acl_sets(), small.requests(small.hosts), small.semantics)
 def test_the_acls_that_reach_a_resource_are_those_whose_pattern_matches(acls, asked, read):
     resource = asked.resource_type, asked.resource_name
     found = AclIndex.of(acls, read).reaching(*resource)
@@ -76,3 +85,11 @@ def test_acls_that_cannot_answer_are_not_looked_at(monkeypatch):
         BrokerSettings(),
     )  # fmt: skip
     assert (ruling.acl, seen) == (acls[7], [acls[7]])
+
+
+def test_a_range_that_came_and_went_leaves_an_equal_index():
+    ranged = replace(KAFKA, cidr_hosts=True)
+    empty = AclIndex.of([acl("a", acl_id="stays")], ranged)
+    came = empty.changed(add=[acl("a", acl_id="goes", host="10.0.0.0/8")])
+    assert came.decide(request("a", host="10.1.1.1"), BrokerSettings()).decision == "ALLOWED"
+    assert came.changed(remove=["goes"]) == empty

@@ -12,6 +12,10 @@ from aclkit.rules.patterns.match import host_matches, principal_matches
 from tests.strategies import acl_hosts, acl_principals, hosts, principals, semantics
 
 PARTS = st.text("ab*?:", max_size=4)
+RANGE = st.builds("10.{}.0.{}/{}".format, *[st.integers(0, 3)] * 2, st.integers(0, 33))
+INSIDE = st.builds("10.{}.0.{}".format, *[st.integers(0, 4)] * 2) | RANGE.map(
+    "<any-other in {}>".format
+)
 TEXTS = PARTS | st.sampled_from([ANY_OTHER, ANY_OTHER_PRINCIPAL, "User:*", "*", "", ":"])
 WRITTEN = st.builds("{}:{}".format, PARTS, PARTS)
 
@@ -23,7 +27,7 @@ def test_index_of_principals_is_the_specification(texts, name, reading):
     assert index_principals(texts, reading).matching(name) == expected
 
 
-@given(st.lists(acl_hosts | TEXTS), hosts | TEXTS, semantics)
+@given(st.lists(acl_hosts | TEXTS | RANGE), hosts | TEXTS | INSIDE, semantics)
 @example(["<any-other>", "<*", "*"], ANY_OTHER, KIP_1042)
 def test_index_of_hosts_is_the_specification(texts, name, reading):
     expected = sorted({text for text in texts if host_matches(text, name, reading)})
