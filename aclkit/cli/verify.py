@@ -6,6 +6,7 @@ import logging
 import random
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import Final
 
 import click
@@ -104,7 +105,8 @@ def verify(
     with context.open() as opened:
         run = opened.run
         acls = acls_alive(opened.tables, run)
-        version = _choose(version, acls.values())
+        _, semantics = run_settings(run)
+        version = _choose(version, acls.values(), reads_ranges=semantics.cidr_hosts)
         report = _verify(opened, acls, version, None if is_all else _sample(sample, seed), timeout)
     tell_state(opened.published, run)
     _print(context, version, report)
@@ -123,9 +125,9 @@ def _sample(size: int | None, seed: int | None) -> Sample:
     return Sample(size, seed)
 
 
-def _choose(given: str | None, acls: Iterable[Acl]) -> str:
+def _choose(given: str | None, acls: Iterable[Acl], *, reads_ranges: bool) -> str:
     """Return which Kafka is asked; what that does to hosts is told."""
-    version, note = choose_version(given, acls, reads_ranges=False)
+    version, note = choose_version(given, acls, reads_ranges=reads_ranges)
     if note:
         tell(note)
     return version
@@ -141,14 +143,16 @@ def _verify(
     """Read, ask and compare."""
     run = opened.run
     broker, semantics = run_settings(run)
-    if semantics != KAFKA:
+    as_broker = replace(KAFKA, cidr_hosts=semantics.cidr_hosts)
+    again = None if semantics == as_broker else as_broker
+    if again:
         tell("the published decisions were not made with --semantics kafka: each is made again")
     with Kafka(class_path(version, log.info), timeout) as kafka:
         with step(f"starting Kafka {version} with {len(acls)} ACLs"):
             kafka.load(list(acls.values()), broker)
         cells = read_cells(opened.tables, opened.published, run.cluster_id, sample)
         with step("asking it for decisions"):
-            return compare(_tell(cells), acls, broker, kafka, decide_again=semantics != KAFKA)
+            return compare(_tell(cells), acls, broker, kafka, again=again)
 
 
 def _tell(batches: Iterator[list[Cell]]) -> Iterator[list[Cell]]:

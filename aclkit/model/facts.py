@@ -32,6 +32,15 @@ ADD_SCRAM: Final = "USER_SCRAM_CREDENTIAL_RECORD"
 REMOVE_SCRAM: Final = "REMOVE_USER_SCRAM_CREDENTIAL_RECORD"
 ADD_DELEGATION: Final = "DELEGATION_TOKEN_RECORD"
 REMOVE_DELEGATION: Final = "REMOVE_DELEGATION_TOKEN_RECORD"
+REGISTER_BROKER: Final = "REGISTER_BROKER_RECORD"
+UNREGISTER_BROKER: Final = "UNREGISTER_BROKER_RECORD"
+FEATURE_LEVEL: Final = "FEATURE_LEVEL_RECORD"
+BROKER_RECORDS: Final = (REGISTER_BROKER, UNREGISTER_BROKER, FEATURE_LEVEL)
+"""Who is a broker, what its binary supports, what is in force. Older aclkits passed them over."""
+
+METADATA_VERSION: Final = "metadata.version"
+"""The one feature whose levels are kept."""
+
 ADD_RESOURCE: Final = "LISTED_RESOURCE"
 REMOVE_RESOURCE: Final = "REMOVE_LISTED_RESOURCE"
 """A group, a transactional id or a token that a live cluster names: the metadata log has no record
@@ -50,8 +59,9 @@ class SourceRow:
     ``acl_id`` … ``permission_type`` are set for ACL records (only ``acl_id`` for a removal; no
     ``acl_id`` in a listing); ``topic_id`` and ``resource_name`` for topics (in a listing the id may
     be unknown); ``principal`` (``User:name``) and ``mechanism`` for SCRAM users and owners of
-    tokens; ``resource_type`` and ``resource_name`` for a listed resource. Nothing else of any
-    record is kept.
+    tokens; ``resource_type`` and ``resource_name`` for a listed resource; ``broker_id``,
+    ``min_level`` and ``max_level`` for a broker and the metadata.version that it supports, and
+    ``max_level`` for the one that is in force. Nothing else of any record is kept.
 
     A **range** says that offsets ``from_offset`` ≤ o < ``to_offset`` were read (or, with fact
     ``unreadable``, were not readable). A snapshot's range is 0 … its end offset.
@@ -77,6 +87,9 @@ class SourceRow:
     permission_type: str | None = None
     topic_id: str | None = None
     mechanism: str | None = None
+    broker_id: int | None = None
+    min_level: int | None = None
+    max_level: int | None = None
     from_offset: int | None = None
     to_offset: int | None = None
     position: int | None = None
@@ -92,12 +105,13 @@ def range_row(source: str, fact: str, start: int, stop: int, epoch: int | None =
     )
 
 
-_LONG = {"log_offset", "from_offset", "to_offset", "position"}
+_TYPES: Final = {
+    **dict.fromkeys(("log_offset", "from_offset", "to_offset", "position"), "BIGINT"),
+    **dict.fromkeys(("epoch", "broker_id", "min_level", "max_level"), "INT"),
+    "log_time": "TIMESTAMP",
+}
 
-SPARK_DDL: Final = ", ".join(
-    f"{name} {'BIGINT' if name in _LONG else 'INT' if name == 'epoch' else 'TIMESTAMP' if name == 'log_time' else 'STRING'}"  # noqa: E501 -- one line per idea
-    for name in (f.name for f in fields(SourceRow))
-)
+SPARK_DDL: Final = ", ".join(f"{f.name} {_TYPES.get(f.name, 'STRING')}" for f in fields(SourceRow))
 
 
 def log_time(milliseconds: int) -> datetime:

@@ -19,8 +19,8 @@ class Semantics:
         identity_globs: an ACL's principal type, principal name and host are globs where they
             hold ``*`` or ``?``, and an empty part is ``*``; otherwise they are compared as text.
         deciding_acl: ``most-specific`` (KIP-1042) or ``broker`` (what Kafka's audit log names).
-        wildcard_defect: LITERAL ``*`` misses longer names that begin with ``*``, as in Kafka up
-            to 4.3.
+        wildcard_defect: LITERAL ``*`` misses longer names that begin with ``*``, as in Kafka
+            (seen up to 4.3.1; the source of 4.4.0 is the same).
         cidr_hosts: an ACL's host such as ``10.0.0.0/8`` is a range of addresses, as in Kafka from
             4.4 on (KIP-1276); otherwise it is compared as text.
     """

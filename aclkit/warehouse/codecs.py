@@ -1,15 +1,18 @@
-"""Rows of ``acl_history``, ``acl_log`` and ``finding`` ↔ ACLs and findings.
+"""Rows of ``acl_history``, ``acl_log``, ``broker`` and ``finding`` ↔ ACLs, brokers and findings.
 
 The row of ``job_run`` has a module of its own, ``aclkit.warehouse.job_run``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import fields
+from datetime import datetime
 from typing import Any, Final
 
 from aclkit.model.acl import Acl
+from aclkit.model.brokers import Broker, Brokers
+from aclkit.model.facts import log_time
 from aclkit.model.findings import Finding
 from aclkit.warehouse.schemas import TABLES
 
@@ -33,6 +36,34 @@ def acl_of(row: Sequence[Any]) -> Acl:
 def behind_acl(row: Sequence[Any]) -> Sequence[Any]:
     """Return what such a row has behind the ACL."""
     return row[len(ACL_COLUMNS) :]
+
+
+BROKERS_SQL: Final = (
+    "SELECT broker_id, is_registered, min_level, max_level, since_offset, "
+    "epoch_ms(since_time), finalized_level, finalized_offset FROM broker "
+)
+"""The SELECT of what ``brokers_of`` takes, of the clusters that stand behind it."""
+
+
+def brokers_of(rows: Iterable[Sequence[Any]]) -> Brokers:
+    """Make the brokers of one cluster of rows of ``BROKERS_SQL``, whatever their order."""
+    held = sorted(rows, key=lambda row: int(row[0]))
+    names = [field.name for field in fields(Broker)]
+    said = (dict(zip(names, row, strict=False)) for row in held)
+    brokers = tuple(Broker(**one | {"since_time": _time(one["since_time"])}) for one in said)
+    level, since = held[0][len(names) :] if held else (None, None)
+    return Brokers(brokers=brokers, finalized_level=level, finalized_offset=since)
+
+
+def _time(milliseconds: int | None) -> datetime | None:
+    return None if milliseconds is None else log_time(milliseconds)
+
+
+def broker_rows(known: Brokers, cluster_id: str) -> list[tuple[object, ...]]:
+    """Write brokers as rows of ``broker``."""
+    names = [field.name for field in fields(Broker)]
+    level = (known.finalized_level, known.finalized_offset)
+    return [(cluster_id, *[getattr(b, n) for n in names], *level) for b in known.brokers]
 
 
 def finding_sql(rest: str) -> str:

@@ -45,6 +45,10 @@ STEPS: Final[Sequence[Step]] = (
         says="runs now say in which format they left the tables",
         columns={"job_run": ("format_number",)},
     ),
+    Step(
+        says="the log's brokers are now kept; of what was read before they are not known",
+        columns={"acl_log": ("broker_id", "min_level", "max_level")},
+    ),
 )
 
 FORMAT: Final = len(STEPS)

@@ -63,6 +63,11 @@ class Run:
             return None
         return replace(found, table_versions=versions_now(self.store.runs, found))
 
+    def has_kept(self, count: str) -> bool:
+        """Whether an earlier run of this cluster says a count."""
+        mine = (run for run in self.store.runs if run.cluster_id == self.cluster_id)
+        return any(run.counts.get(count) for run in mine)
+
     def finished(self) -> PublishedRun:
         """Return what its ``job_run`` row says where it ends now."""
         finished = datetime.now(UTC)

@@ -80,6 +80,9 @@ TABLES: Final[dict[str, Table]] = {
                 ("log_time", "TIMESTAMP", "the record's timestamp"),
                 ("txn_offset", "BIGINT", "offset of the transaction's Begin"),
                 ("source", "STRING", "where the row was read"),
+                ("broker_id", "INT", "broker that is registered or unregistered"),
+                ("min_level", "INT", "lowest metadata.version that the broker supports"),
+                ("max_level", "INT", "highest one; of FEATURE_LEVEL_RECORD the one in force"),
             ),
         ),
         Table(
@@ -142,6 +145,21 @@ TABLES: Final[dict[str, Table]] = {
                 ("mechanism", "STRING", "SCRAM mechanism, or DELEGATION_TOKEN"),
                 ("first_offset", "BIGINT", "offset where it came"),
                 ("last_offset", "BIGINT", "offset where it went; null = alive"),
+            ),
+        ),
+        Table(
+            "broker",
+            "broker that the log registers; none where that is not known, as of a listing",
+            (
+                _CLUSTER,
+                ("broker_id", "INT", "the broker's number"),
+                ("is_registered", "BOOLEAN", "false once it is unregistered; fenced ones are true"),
+                ("min_level", "INT", "lowest metadata.version that its binary supports"),
+                ("max_level", "INT", "highest one; from 32 on ranges (CIDR) in hosts decide there"),
+                ("since_offset", "BIGINT", "offset from which on this is so"),
+                ("since_time", "TIMESTAMP", "time of that record"),
+                ("finalized_level", "INT", "metadata.version in force in the cluster"),
+                ("finalized_offset", "BIGINT", "offset from which on it is"),
             ),
         ),
         Table(

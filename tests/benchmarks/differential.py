@@ -27,7 +27,7 @@ from aclkit.kafka.verify.kafka import Kafka
 from aclkit.model.acl import Acl, Request
 from aclkit.model.enums import AclOperation
 from aclkit.model.operation import OPERATIONS_OF_TYPE
-from aclkit.model.semantics import BrokerSettings
+from aclkit.model.semantics import KAFKA, BrokerSettings
 
 PIECES = ("a", "b", "ab", "-", ".", "*", "?", "é", "\U0001f511", "\ue000", "\t")
 FIRST_PIECES = (*PIECES, "#", "$D", "!", " ", "#")
@@ -166,7 +166,7 @@ def run(kafka: Kafka, worlds: Iterator[World], decisions: int) -> Result:
             {acl.acl_id: acl for acl in world.acls},
             world.settings,
             _Counting(kafka, result.answers),
-            decide_again=True,
+            again=KAFKA,
         )
         result.worlds += 1
         result.asked += report.asked

@@ -22,6 +22,7 @@ from aclkit.warehouse.published import Published, open_warehouse
 DATA = Path(__file__).parents[1] / "data"
 KRAFT = DATA / "kraft-4.1" / "__cluster_metadata-0"
 KRAFT_TEXT = DATA / "kraft-4.1-text"
+UPGRADE = DATA / "upgrade-4.4"
 SYNTHETIC = DATA / "synthetic-4.2"
 SEGMENT = "00000000000000000000.log"
 NEWEST = "00000000000000000915-0000000001.checkpoint"
@@ -29,6 +30,7 @@ NEWEST = "00000000000000000915-0000000001.checkpoint"
 BINDING = "resource_type, resource_name, pattern_type, principal, host, operation, permission_type"
 REPLAYED = (
     "acl_log", "log_range", "acl_reject", "acl_history", "resource_lifetime", "principal_lifetime",
+    "broker",
 )  # fmt: skip
 """The tables that a replay writes, ``job_run`` and ``finding`` aside."""
 

@@ -18,7 +18,7 @@ import pytest
 from aclkit.warehouse.formats import FORMAT
 from aclkit.warehouse.schemas import TABLES
 from aclkit.warehouse.table_files import columns_of
-from tests.cli.running import DATA, Warehouse
+from tests.cli.running import DATA, KRAFT, SEGMENT, Warehouse, split_batches, write_segment
 
 ROOT = Path(__file__).parents[2]
 OLD = DATA / "warehouse-of-0.1"
@@ -182,3 +182,21 @@ def test_it_is_maintained_as_it_is(tmp_path):
     warehouse.run("maintain")
     assert newest(warehouse) == before
     assert warehouse.published().run.format_number == FORMAT
+
+
+@pytest.mark.usefixtures("spark")
+def test_its_brokers_are_unknown_until_its_log_is_read_again(tmp_path):
+    warehouse = unpack(tmp_path)
+    assert warehouse.sql("SELECT * FROM broker") == []
+    (tmp_path / "tail").mkdir()
+    tail = [piece for piece in split_batches((KRAFT / SEGMENT).read_bytes()) if piece[0] >= 900]
+    segment = write_segment(tmp_path / "tail", tail)
+    part = warehouse.replay(f"metadata-log:{segment}", cluster="log")
+    assert "an older aclkit passed over the log's brokers" in part.stderr
+    assert warehouse.sql("SELECT * FROM broker") == []
+    whole = warehouse.replay(f"metadata-log:{KRAFT}", cluster="log")
+    assert "ranges (CIDR) decide: no, broker 1 supports metadata.version up to 27" in whole.stderr
+    (row,) = warehouse.sql("SELECT cluster_id, max_level, since_offset FROM broker")
+    assert tuple(row.values()) == ("log", "27", "9")
+    again = warehouse.replay(f"metadata-log:{segment}", cluster="log")
+    assert "CIDR" not in again.stderr

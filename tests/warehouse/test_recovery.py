@@ -16,7 +16,10 @@ from aclkit.warehouse.table_files import KEEPING, columns_of
 from tests.warehouse.aging import Killed, age, be_older_aclkit, kill_at
 
 SINCE = datetime(2026, 11, 21, tzinfo=UTC)
-PUBLISHED = {"setting": 7, "log_range": 8, "acl_reject": 9, "resource_lifetime": 1, "finding": 1}
+PUBLISHED = {
+    "setting": 7, "log_range": 8, "acl_reject": 9,
+    "resource_lifetime": 1, "finding": 1, "acl_log": 1,
+}  # fmt: skip
 """Table → its published version. Behind them lie two commits that no run has published, so that
 putting a table back is its version 10, 11, 12 or 4: Delta writes a checkpoint with version 10."""
 
@@ -45,7 +48,7 @@ def write(spark, warehouse, commits, first=0):
 def kill_of_older_aclkit(spark, folder):
     """Make a warehouse of an older aclkit whose last run was killed before it published."""
     with pytest.MonkeyPatch.context() as patch:
-        be_older_aclkit(patch, ("finding", "job_run"))
+        be_older_aclkit(patch, ("acl_log", "finding", "job_run"))
         versions = write(spark, folder, {table: v + 1 for table, v in PUBLISHED.items()})
         assert {name: versions[name] for name in PUBLISHED} == PUBLISHED
         kill_at(patch, "before-job-run")
@@ -108,8 +111,8 @@ def test_the_tables_of_an_older_aclkit_get_the_format_of_this_one_with_the_next_
     found = properties_of(aged)
     assert set(found) == {*PUBLISHED, "job_run"}
     assert all(KEEPING.items() <= properties.items() for properties in found.values())
-    assert columns_of(str(aged / "finding")) == list(TABLES["finding"].column_names)
-    assert columns_of(str(aged / "job_run")) == list(TABLES["job_run"].column_names)
+    for grown in ("acl_log", "finding", "job_run"):
+        assert columns_of(str(aged / grown)) == list(TABLES[grown].column_names)
     # It is published at once, as maintenance that keeps the rows, and done only once.
     newest = require_readable(spark, aged)
     assert (newest.job, newest.run_number, newest.format_number) == ("maintain", 1, FORMAT)

@@ -10,7 +10,7 @@ from aclkit.kafka.verify.answer import Reply, kafka_binding
 from aclkit.kafka.verify.cells import Cell
 from aclkit.kafka.verify.refusals import Refusals
 from aclkit.model.acl import Acl, Request
-from aclkit.model.semantics import KAFKA, BrokerSettings
+from aclkit.model.semantics import BrokerSettings, Semantics
 from aclkit.rules.decide.index import AclIndex
 from aclkit.rules.decide.rules import DENIED, MATCHING_ACL, Ruling
 
@@ -78,7 +78,7 @@ def compare(
     settings: BrokerSettings,
     kafka: Oracle,
     *,
-    decide_again: bool,
+    again: Semantics | None,
 ) -> Agreement:
     """Ask Kafka what the rows say, and compare decision, rule and deciding ACL.
 
@@ -87,12 +87,12 @@ def compare(
         acls: all ACLs that the rows were decided by.
         settings: the broker's.
         kafka: has the same ACLs and settings.
-        decide_again: the rows were not decided as a broker reads ACLs, so each is decided again
+        again: how a broker reads ACLs, where the rows were not decided so: each is decided again
             by the pure rule.
     """
-    index = AclIndex.of(acls.values(), KAFKA) if decide_again else None
+    index = AclIndex.of(acls.values(), again) if again else None
     refusals = Refusals.of(acls.values(), settings)
-    report = Agreement(read_otherwise=0 if decide_again else None)
+    report = Agreement(read_otherwise=0 if again else None)
     for cells in batches:
         asked = []
         for cell in cells:

@@ -10,7 +10,8 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from aclkit.errors import DataError, GoneError, SurroundingsError, UsageError
-from aclkit.model.facts import FACT, FAILURE, RANGE, RECORD, REJECT, SNAPSHOT
+from aclkit.model.facts import BROKER_RECORDS, FACT, FAILURE, RANGE, RECORD, REJECT, SNAPSHOT
+from aclkit.pipeline.replay.brokers import BrokerFact
 from aclkit.pipeline.replay.fold import BINDING, beside, is_within
 from aclkit.pipeline.replay.ranges import Range
 from aclkit.pipeline.replay.transactions import MARKERS, Marker
@@ -88,12 +89,33 @@ def once(facts: DataFrame) -> DataFrame:
     return new_facts(compare(facts.limit(0), facts))
 
 
-def count_facts(facts: DataFrame) -> tuple[int, list[Marker]]:
-    """Count facts, and collect the transaction records among them."""
+def count_facts(facts: DataFrame) -> tuple[int, list[Marker], list[BrokerFact]]:
+    """Count facts, and collect the transaction records and those of brokers among them."""
     is_marker = (F.col("fact") == RECORD) & F.col("record_type").isin(*MARKERS)
     marker = F.when(is_marker, F.struct("log_offset", "record_type"))
-    ((count, markers),) = facts.agg(F.count("*"), F.collect_list(marker)).collect()
-    return count, [Marker(*row) for row in markers]
+    ((count, markers, brokers),) = facts.agg(
+        F.count("*"),
+        F.collect_list(marker),
+        F.collect_list(F.when(_is_of_broker(), F.struct(*_of_broker()))),
+    ).collect()
+    return count, [Marker(*row) for row in markers], [BrokerFact(*row) for row in brokers]
+
+
+def broker_facts(facts: DataFrame) -> list[BrokerFact]:
+    """Collect the facts of brokers."""
+    return [
+        BrokerFact(*row) for row in facts.where(_is_of_broker()).select(*_of_broker()).collect()
+    ]
+
+
+def _is_of_broker() -> Column:
+    return F.col("record_type").isin(*BROKER_RECORDS)
+
+
+def _of_broker() -> list[Column]:
+    """Return the fields of a ``BrokerFact``."""
+    *columns, _ = BrokerFact._fields
+    return [*map(F.col, columns), F.unix_millis("log_time").alias("milliseconds")]
 
 
 def with_txn_offset(facts: DataFrame, spans: DataFrame) -> DataFrame:
@@ -122,7 +144,9 @@ def refuse_conflicts(
         DataError: naming the first offset that differs.
     """
     differs = F.col("contents") > 1
-    came = ~F.col("is_known") & _within(known)
+    # Where an older aclkit read the log it passed over brokers: what it has of them may come later.
+    is_of_broker = F.coalesce(F.col("row.record_type").isin(*BROKER_RECORDS), F.lit(False))
+    came = ~F.col("is_known") & ~is_of_broker & _within(known)
     went = ~F.col("is_incoming") & _within(incoming)
     worst = (
         compared.where(differs | came | went)
@@ -152,12 +176,16 @@ def _refusal(fact: str, first: int, last: int, source: str | None) -> str:
     )
 
 
-_CONTENT: Final = ("record_type", "acl_id", *BINDING, "topic_id", "mechanism")
+_CONTENT: Final = (
+    *("record_type", "acl_id", *BINDING, "topic_id", "mechanism"),
+    *("broker_id", "min_level", "max_level"),
+)
 
 
 def _side(facts: DataFrame, columns: Iterable[str], *, is_known: bool) -> DataFrame:
     """Give each fact its key and content; of a record the offset alone is the key."""
-    entity = F.coalesce("acl_id", "topic_id", F.concat_ws("/", "principal", "mechanism"))
+    named_by = ("principal", "mechanism", F.col("broker_id").cast("string"))
+    entity = F.coalesce("acl_id", "topic_id", F.concat_ws("/", *named_by))
     row = F.struct(*columns)
     return facts.select(
         "fact",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
+from typing import Final
 
 from pyspark.sql import functions as F
 
@@ -30,6 +31,9 @@ from aclkit.pipeline.replay.tables import ReplayTables, read_clusters
 from aclkit.runtime.frame import Steps
 from aclkit.runtime.progress import step
 from aclkit.warehouse.run import INCOMPLETE, Run
+
+BROKERS_KEPT: Final = "brokers_kept"
+"""The count of a run behind which all that was read of its cluster has its records of brokers."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,7 +77,8 @@ def replay(
     run.cluster_id = resolve_cluster(read_clusters(run.store), intake, cluster)
     tables, before = ReplayTables(run.store, run.cluster_id), run.previous()
     head = before.head_offset if before else None
-    known = tables.read(head)
+    has_brokers = run.has_kept(BROKERS_KEPT)
+    known = tables.read(head, has_brokers=has_brokers)
     require_same_kind(
         run.cluster_id, known.ranges, intake, tables.count_written, is_forgetting=bool(wrong)
     )
@@ -83,11 +88,11 @@ def replay(
         run.counts["facts_forgotten"] = run.counts.get("facts_forgotten", 0) + count
         run.notes.append(note)
     if wrong:
-        known = tables.read(None)
+        known = tables.read(None, has_brokers=has_brokers)
     with ExitStack() as needed:
         steps = needed.enter_context(Steps())
         if intake.listing is None:
-            is_news = news_filter(known.ranges, head)
+            is_news = news_filter(known.ranges, head if known.has_brokers else None)
             rows, whole = needed.enter_context(source_rows(run.store.spark, intake, is_news))
             done = replay_log(known, rows, options, steps, reread=whole)
         else:
@@ -95,6 +100,10 @@ def replay(
             require_not_empty(run.cluster_id, intake, alive[0])
             done = replay_listing(known, alive, intake.listing, at, options, steps)
         tables.write(done)
+    run.notes += [
+        f"{count:,} records were passed over, see acl_reject: {reason}"
+        for reason, count in tables.unknown_types()
+    ]
     run.settings = intake.settings or run.settings
     return record(run, done, options, *tables.counts())
 
@@ -109,7 +118,10 @@ def record(
     run.notes += [*notes_on(done.plan, options.high_watermark), *done.notes]
     run.findings += done.findings
     run.counts |= {"history_written": 1} if done.tables else {}
+    run.counts |= {BROKERS_KEPT: 1} if done.has_brokers else {}
     run.counts |= {"facts_added": done.fact_count, "acls_alive": alive, "rejects": rejects}
+    if rejects and options.strict:
+        run.notes.append(f"{rejects:,} rows could not be used, see acl_reject: refused by --strict")
     is_unusable = (way.holes and not options.accept_holes) or (rejects and options.strict)
     return ReplayResult(
         head_offset=way.head,

@@ -13,7 +13,9 @@ from collections.abc import Iterable, Iterator
 from datetime import datetime
 
 from aclkit.model.acl import Acl
+from aclkit.model.brokers import Brokers
 from aclkit.model.facts import ADD_ACL, LISTING, REJECT, REMOVE_ACL, SourceRow
+from aclkit.pipeline.replay.brokers import notes_on_brokers
 from aclkit.pipeline.replay.fold import BINDING
 from aclkit.pipeline.replay.history_plan import plan_history
 from aclkit.pipeline.replay.listed import Thing, changed_things, thing_of
@@ -68,7 +70,9 @@ def replay_listing(
     here = [Range(sequence, sequence + 1, None, LISTING)] if is_new else []
     ranges = merge_ranges(known.ranges, here).ranges
     columns = (cluster_id, LISTING, sequence)
-    tail = (None, at, None, listing.rows[0].source if listing.rows else "listing")
+    source = listing.rows[0].source if listing.rows else "listing"
+    # No listing tells of a broker.
+    tail = (None, at, None, source, None, None, None)
     added = local_frame(spark, [(*columns, *row, *tail) for row in rows], TABLES["acl_log"].ddl)
     rejected = listing_rejects(spark, listing.rows, cluster_id).subtract(known.rejects)
     standing = known.rejects.unionByName(rejected)
@@ -83,7 +87,10 @@ def replay_listing(
         added=added if is_new else None,
         tables=tables_anew(known, facts, standing, plan, steps, is_same=is_same),
         ranges=ranges if is_new else None,
-        notes=tuple(_notes(listing)),
+        notes=(
+            *_notes(listing),
+            *notes_on_brokers(Brokers(), Brokers(), is_first=not known.ranges),
+        ),
     )
 
 

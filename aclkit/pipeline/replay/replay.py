@@ -11,10 +11,12 @@ from typing import NamedTuple
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from aclkit.model.facts import SNAPSHOT
+from aclkit.model.brokers import Brokers
+from aclkit.model.facts import RECORD, SNAPSHOT
 from aclkit.model.findings import Finding
 from aclkit.model.log_findings import LOG_DIVERGED
 from aclkit.pipeline.replay import facts
+from aclkit.pipeline.replay.brokers import BrokerFact, fold_brokers, notes_on_brokers
 from aclkit.pipeline.replay.checks import contradiction, contradictions
 from aclkit.pipeline.replay.history import compute_history, describe_spans, spans_frame
 from aclkit.pipeline.replay.history_plan import HistoryPlan, plan_history
@@ -67,6 +69,9 @@ class KnownLog:
         facts: ``acl_log``.
         history: ``acl_history``.
         rejects: ``acl_reject``, rows of the replay aside.
+        broker_facts: the records of brokers among the facts.
+        brokers: ``broker``.
+        has_brokers: all that was read was read by an aclkit that keeps these records.
     """
 
     cluster_id: str
@@ -76,6 +81,9 @@ class KnownLog:
     facts: DataFrame
     history: DataFrame
     rejects: DataFrame
+    broker_facts: Sequence[BrokerFact] = ()
+    brokers: Brokers = field(default_factory=Brokers)
+    has_brokers: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,6 +98,8 @@ class Replayed:
         added: facts that come.
         tables: table → its rows.
         ranges: what has been read now.
+        brokers: rows of ``broker``.
+        has_brokers: see ``KnownLog``.
         findings: what is wrong with the log.
         notes: what a reader of the result must know, the plan's aside.
     """
@@ -101,6 +111,8 @@ class Replayed:
     added: DataFrame | None = None
     tables: Mapping[str, DataFrame] = field(default_factory=dict)
     ranges: Sequence[Range] | None = None
+    brokers: Brokers | None = None
+    has_brokers: bool = True
     findings: Sequence[Finding] = ()
     notes: Sequence[str] = ()
 
@@ -145,6 +157,7 @@ def replay_log(
     checked = _check_snapshots(taken, history, plan, is_new="acl_history" in tables)
     ranges = without_snapshots(taken.merged.ranges, checked.dropped)
     spans = spans_frame(rows.sparkSession, known.cluster_id, plan) if plan.spans else None
+    brokers, has_brokers = _brokers(known, taken, plan, options)
     return Replayed(
         plan=plan,
         fact_count=taken.count,
@@ -153,6 +166,13 @@ def replay_log(
         added=_added(taken, checked, spans),
         tables=tables,
         ranges=None if {*known.ranges} == {*ranges} else ranges,
+        brokers=None if brokers == known.brokers else brokers,
+        has_brokers=has_brokers,
+        notes=tuple(
+            notes_on_brokers(
+                known.brokers, brokers, is_first=not known.ranges, is_cut=not has_brokers
+            )
+        ),
         findings=[*_diverged(taken.merged), *(contradiction(*it) for it in checked.wrong.items())],
     )
 
@@ -194,6 +214,8 @@ class _Taken:
         fresh: those that are new.
         count: how many.
         markers: the transaction records of all.
+        incoming: the ranges that come.
+        broker_facts: the records of brokers of all.
     """
 
     merged: MergedRanges
@@ -203,6 +225,8 @@ class _Taken:
     fresh: DataFrame
     count: int
     markers: Sequence[Marker]
+    incoming: Sequence[Range]
+    broker_facts: Sequence[BrokerFact]
 
     @property
     def facts(self) -> DataFrame:
@@ -224,7 +248,7 @@ def _take_in(known: KnownLog, rows: DataFrame, before: Sequence[Range], steps: S
         compared, withdraw(before, merged.cuts)[0], withdraw(incoming, merged.cuts)[0]
     )
     fresh = facts.new_facts(compared)
-    count, markers = facts.count_facts(fresh)
+    count, markers, brokers = facts.count_facts(fresh)
     standing = (m for m, epoch in known.markers if m.log_offset < merged.cut_of(epoch))
     return _Taken(
         merged=merged,
@@ -234,7 +258,38 @@ def _take_in(known: KnownLog, rows: DataFrame, before: Sequence[Range], steps: S
         fresh=fresh,
         count=count,
         markers=[*standing, *markers],
+        incoming=incoming,
+        broker_facts=[*_standing(known.broker_facts, merged), *brokers],
     )
+
+
+def _standing(brokers: Iterable[BrokerFact], merged: MergedRanges) -> Iterator[BrokerFact]:
+    return (b for b in brokers if b.fact != RECORD or b.log_offset < merged.cut_of(b.epoch))
+
+
+def _brokers(
+    known: KnownLog, taken: _Taken, plan: HistoryPlan, options: ReplayOptions
+) -> tuple[Brokers, bool]:
+    """Return who is registered, and whether all was read by an aclkit that keeps such records.
+
+    Where an older one passed over them, what comes now tells it as well if it alone leads to the
+    same head: from the log's beginning, or from a snapshot, which lists all brokers. Otherwise
+    nothing is known, for of those who registered before and never again there is no trace.
+    """
+    if known.has_brokers:
+        return fold_brokers(taken.broker_facts, plan), True
+    own = plan_history(
+        withdraw(taken.incoming, taken.merged.cuts)[0],
+        taken.markers,
+        high_watermark=options.high_watermark,
+        accept_holes=options.accept_holes,
+    )
+    way, whole = own.itinerary, plan.itinerary
+    if way.head == whole.head and way.holes == whole.holes:
+        came = _standing(facts.broker_facts(taken.came), taken.merged)
+        return fold_brokers(came, own), way.stretches == whole.stretches
+    is_as_before = known.head == whole.head and not taken.merged.diverged
+    return known.brokers if is_as_before else Brokers(), False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,13 +11,15 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from aclkit.model.acl import Acl
-from aclkit.model.facts import RECORD, SNAPSHOT, WRITTEN
+from aclkit.model.facts import BROKER_RECORDS, RECORD, SNAPSHOT, WRITTEN
+from aclkit.pipeline.replay.brokers import BrokerFact
 from aclkit.pipeline.replay.listed import Thing
 from aclkit.pipeline.replay.ranges import Range
 from aclkit.pipeline.replay.replay import EpochMarker, KnownLog, Replayed
 from aclkit.pipeline.replay.transactions import MARKERS, Marker
+from aclkit.pipeline.sources.record_types import UNKNOWN_TYPE
 from aclkit.runtime.fail_points import fail_point
-from aclkit.warehouse.codecs import ACL_COLUMNS, acl_of
+from aclkit.warehouse.codecs import ACL_COLUMNS, BROKERS_SQL, acl_of, broker_rows, brokers_of
 from aclkit.warehouse.reader import Reader, read_written
 from aclkit.warehouse.schemas import TABLES
 from aclkit.warehouse.store import Store
@@ -36,18 +38,29 @@ class ReplayTables:
     store: Store
     cluster_id: str
 
-    def read(self, head: int | None) -> KnownLog:
-        """Read what is known; ``head`` is the offset as of which history was computed."""
-        with self._open("acl_log") as read:
+    def read(self, head: int | None, *, has_brokers: bool = True) -> KnownLog:
+        """Read what is known.
+
+        Args:
+            head: the offset as of which history was computed.
+            has_brokers: all was read by an aclkit that keeps records of brokers.
+        """
+        with self._open("acl_log", "broker") as read:
             found = read.rows(_MARKERS, RECORD, *MARKERS)
+            registered = read.rows(_REGISTERED, *BROKER_RECORDS)
+            brokers = brokers_of(read.rows(BROKERS_SQL))
+        ranges = self.ranges()
         return KnownLog(
             cluster_id=self.cluster_id,
-            ranges=self.ranges(),
+            ranges=ranges,
             markers=[EpochMarker(Marker(*row), epoch) for *row, epoch in found],
             head=head,
             facts=self._rows("acl_log"),
             history=self._rows("acl_history"),
             rejects=self.rejects(),
+            broker_facts=[BrokerFact(*row) for row in registered],
+            brokers=brokers,
+            has_brokers=has_brokers or not ranges,
         )
 
     def ranges(self) -> list[Range]:
@@ -102,6 +115,11 @@ class ReplayTables:
             ((rejects,),) = read.rows("SELECT count(*) FROM acl_reject")
         return int(alive), int(rejects)
 
+    def unknown_types(self) -> list[tuple[str, int]]:
+        """Count the records of types that are not known here, by what their rejects say."""
+        with self._open("acl_reject") as read:
+            return [(reason, int(count)) for reason, count in read.rows(_UNKNOWN, UNKNOWN_TYPE)]
+
     def write(self, replayed: Replayed) -> None:
         """Write what a replay came to."""
         if replayed.removed is not None:
@@ -113,6 +131,9 @@ class ReplayTables:
         fail_point("after-facts")
         for table, rows in replayed.tables.items():
             self.store.replace_cluster(table, rows, self.cluster_id)
+        if replayed.brokers is not None:
+            registered = broker_rows(replayed.brokers, self.cluster_id)
+            self.store.replace_rows("broker", registered, self.cluster_id)
         if replayed.ranges is not None:
             self.write_ranges(replayed.ranges)
 
@@ -154,6 +175,14 @@ class ReplayTables:
 _MARKERS: Final = (
     "SELECT DISTINCT log_offset, record_type, epoch FROM acl_log "
     "WHERE fact = ? AND record_type IN (?, ?, ?)"
+)
+_UNKNOWN: Final = (
+    "SELECT reason, count(*) FROM acl_reject WHERE starts_with(reason, ?) "
+    "GROUP BY reason ORDER BY reason"
+)
+_REGISTERED: Final = (
+    "SELECT fact, log_offset, record_type, broker_id, min_level, max_level, epoch, "
+    "epoch_ms(log_time) FROM acl_log WHERE record_type IN (?, ?, ?)"
 )
 _ALIVE: Final = "SELECT acl_id FROM acl_history WHERE removed_offset IS NULL"
 _COUNT: Final = "SELECT count(*) FROM acl_history WHERE removed_offset IS NULL"

@@ -21,6 +21,7 @@ from aclkit.pipeline.sources.masking import mask_text, names_acl, numbered, reje
 from aclkit.pipeline.sources.payload import (
     BadPayload,
     load_payload,
+    not_decoded,
     parse_offset,
     parse_payload,
     parse_timestamp,
@@ -35,7 +36,7 @@ _UNSTATED: Final = (-1, -1)
 _BOOTSTRAP: Final = (0, 0)
 """End offset and epoch of a snapshot whose line is cut, and of one that is no state."""
 
-_IN_SNAPSHOTS: Final = {rows.ADD_ACL, rows.ADD_TOPIC, rows.ADD_SCRAM}
+_IN_SNAPSHOTS: Final = {rows.ADD_ACL, rows.ADD_TOPIC, rows.ADD_SCRAM, *rows.BROKER_RECORDS}
 
 
 def read_dump_log(lines: Iterable[str], source: str) -> Iterator[SourceRow]:
@@ -330,7 +331,7 @@ def _read_body(file: _Dump, record: _Record) -> SourceRow | None:
         _read_control(file, record)
         return None
     if record.body.startswith("payload: Error at "):
-        raise BadPayload("kafka-dump-log could not decode the record", hides_acl=True)
+        raise not_decoded(record.body)
     payload = load_payload(record.body.removeprefix("payload: "))
     if record.time is None and not record.is_counted:
         raise BadPayload("expected a time in the record's line", hides_acl=True)

@@ -1,8 +1,8 @@
 """The bytes of one metadata record → the fields aclkit keeps of it.
 
-Only ACLs, transaction marks, topic names and the names of SCRAM users are kept; a credential is
-never even read. Layouts: Apache Kafka's metadata schemas (``AccessControlEntryRecord.json`` …),
-all of them flexible; framing: ``MetadataRecordSerde``.
+Only ACLs, transaction marks, topic names, the names of SCRAM users and what brokers support are
+kept; a credential is never even read. Layouts: Apache Kafka's metadata schemas
+(``AccessControlEntryRecord.json`` …), all of them flexible; framing: ``MetadataRecordSerde``.
 """
 
 from __future__ import annotations
@@ -18,6 +18,12 @@ from aclkit.model import facts as rows
 from aclkit.model.acl import LONGEST_TEXT
 from aclkit.model.enums import AclOperation, AclPermissionType, PatternType, ResourceType
 from aclkit.pipeline.sources.payload import mechanism_of, uuid_text
+from aclkit.pipeline.sources.record_types import (
+    ACL_KEYS,
+    TRANSACTIONS,
+    may_lose_acl,
+    unknown_type,
+)
 
 
 class FrameFields(TypedDict, total=False):
@@ -34,6 +40,9 @@ class FrameFields(TypedDict, total=False):
     permission_type: str
     topic_id: str
     mechanism: str
+    broker_id: int
+    min_level: int | None
+    max_level: int | None
 
 
 class UndecodableRecord(DataError):
@@ -48,8 +57,8 @@ class UndecodableRecord(DataError):
     def __init__(self, reason: str, key: int | None = None) -> None:
         """Take what is wrong with a record of this key, None if not even the key is readable."""
         super().__init__(reason)
-        self.is_acl = key in _ACL_KEYS
-        self.loses_acl = key is None or self.is_acl or key in _TRANSACTIONS
+        self.is_acl = key in ACL_KEYS
+        self.loses_acl = key is None or may_lose_acl(key)
 
 
 def parse_values(
@@ -82,15 +91,15 @@ def parse_frame(value: bytes | None) -> FrameFields | None:
     """
     if not value:
         raise UndecodableRecord("a record without a value")
-    key, start = _parse_header(value)
-    decode = _DECODERS.get(key)
+    key, version, start = _parse_header(value)
+    decode = _broker_decoder(version) if key == _REGISTER_BROKER else _DECODERS.get(key)
     if decode is None:
         if key in _FOREIGN_KEYS:
             return None
-        raise UndecodableRecord(f"unknown record type {key}", key)
+        raise UndecodableRecord(unknown_type(key), key)
     try:
         fields, end = decode(value, start)
-        if key not in _READ_IN_PART:
+        if fields is not None and key not in _READ_IN_PART:
             _check_end(value, end, key)
     except (SerialError, ValueError) as error:
         reason = f"Failed to deserialize record with type {key}: {error}"
@@ -98,11 +107,11 @@ def parse_frame(value: bytes | None) -> FrameFields | None:
     return fields
 
 
-_ACL_KEYS: Final = frozenset({18, 19})
-_TRANSACTIONS: Final = {23: rows.BEGIN_TXN, 24: rows.END_TXN, 25: rows.ABORT_TXN}
-_READ_IN_PART: Final = frozenset({11})
-"""Of a SCRAM credential nothing behind the mechanism is read: there the secrets begin."""
-_FOREIGN_KEYS: Final = frozenset({0, 1, 3, 4, 5, 7, 8, 10, 12, 14, 15, 17, 20, 21, 26, 27, 28})
+_REGISTER_BROKER: Final = 0
+_READ_IN_PART: Final = frozenset({_REGISTER_BROKER, 11})
+"""Of a SCRAM credential nothing behind the mechanism is read: there the secrets begin. Of a broker
+nothing behind its features: each version of Kafka adds there what it likes."""
+_FOREIGN_KEYS: Final = frozenset({3, 4, 5, 7, 8, 10, 14, 15, 17, 20, 21, 26, 27, 28, 29})
 _FOREIGN_STARTS: Final = frozenset(bytes((1, key)) for key in _FOREIGN_KEYS)
 _MAX_SHORT: Final = 32767
 _UUID_BYTES: Final = 16
@@ -112,10 +121,10 @@ _RESOURCE_TYPES, _PATTERN_TYPES, _OPERATIONS, _PERMISSION_TYPES = (
 )
 
 
-def _parse_header(value: bytes) -> tuple[int, int]:
-    """Read frame version, key and api version; return the key and where the message starts."""
+def _parse_header(value: bytes) -> tuple[int, int, int]:
+    """Read the frame version; return key, api version and where the message starts."""
     if value[0] == 1 and len(value) > 2 and value[1] < 0x80 and value[2] < 0x80:
-        return value[1], 3
+        return value[1], value[2], 3
     frame, at = _read_short(value, 0, "frame version")
     if frame != 1:
         raise UndecodableRecord(
@@ -123,8 +132,8 @@ def _parse_header(value: bytes) -> tuple[int, int]:
             "(only frame version 1 is supported)"
         )
     key, at = _read_short(value, at, "type")
-    _, at = _read_short(value, at, "version", key)
-    return key, at
+    version, at = _read_short(value, at, "version", key)
+    return key, version, at
 
 
 def _read_short(value: bytes, at: int, what: str, key: int | None = None) -> tuple[int, int]:
@@ -139,6 +148,12 @@ def _read_short(value: bytes, at: int, what: str, key: int | None = None) -> tup
 
 def _check_end(value: bytes, at: int, key: int) -> None:
     """Skip the tagged fields and insist that nothing follows them."""
+    at = _skip_tags(value, at)
+    if at != len(value):
+        raise ValueError(f"Found {len(value) - at} byte(s) of garbage after {key}")
+
+
+def _skip_tags(value: bytes, at: int) -> int:
     tags, at = _read_number(value, at)
     for _ in range(tags):
         _, at = _read_number(value, at)
@@ -146,8 +161,15 @@ def _check_end(value: bytes, at: int, key: int) -> None:
         at += size
         if at > len(value):
             raise ValueError("a tagged field ends behind the record")
-    if at != len(value):
-        raise ValueError(f"Found {len(value) - at} byte(s) of garbage after {key}")
+    return at
+
+
+def _read_integer(value: bytes, at: int, size: int) -> tuple[int, int]:
+    """Read a signed number of so many bytes."""
+    end = at + size
+    if end > len(value):
+        raise ValueError("a number ends behind the record")
+    return int.from_bytes(value[at:end], signed=True), end
 
 
 def _read_number(value: bytes, at: int) -> tuple[int, int]:
@@ -214,6 +236,47 @@ def _decode_remove_topic(value: bytes, at: int) -> tuple[FrameFields, int]:
     return {"record_type": rows.REMOVE_TOPIC, "topic_id": topic_id}, at
 
 
+def _broker_decoder(version: int) -> _Decoder:
+    """Return the decoder of a broker's registration; of its endpoints nothing is kept."""
+
+    def decode(value: bytes, at: int) -> tuple[FrameFields, int]:
+        broker_id, at = _read_integer(value, at, 4)
+        # From version 2 on: whether the broker comes from ZooKeeper. Then incarnation and epoch.
+        at += (version >= _WITH_ZOOKEEPER) + _UUID_BYTES + 8
+        endpoints, at = _read_number(value, at)
+        for _ in range(endpoints - 1):
+            _, at = _read_text(value, at)
+            _, at = _read_text(value, at)
+            at = _skip_tags(value, at + 4)
+        low = high = None
+        features, at = _read_number(value, at)
+        for _ in range(features - 1):
+            name, at = _read_text(value, at)
+            least, at = _read_integer(value, at, 2)
+            most, at = _read_integer(value, at, 2)
+            at = _skip_tags(value, at)
+            if name == rows.METADATA_VERSION:
+                low, high = least, most
+        fields: FrameFields = {"record_type": rows.REGISTER_BROKER, "broker_id": broker_id}
+        return {**fields, "min_level": low, "max_level": high}, at
+
+    return decode
+
+
+def _decode_unregistration(value: bytes, at: int) -> tuple[FrameFields, int]:
+    broker_id, at = _read_integer(value, at, 4)
+    return {"record_type": rows.UNREGISTER_BROKER, "broker_id": broker_id}, at + 8
+
+
+def _decode_feature(value: bytes, at: int) -> tuple[FrameFields | None, int]:
+    """Read the level of metadata.version; of every other feature nothing is kept."""
+    name, at = _read_text(value, at)
+    if name != rows.METADATA_VERSION:
+        return None, at
+    level, at = _read_integer(value, at, 2)
+    return {"record_type": rows.FEATURE_LEVEL, "max_level": level}, at
+
+
 def _scram_decoder(record_type: str) -> _Decoder:
     def decode(value: bytes, at: int) -> tuple[FrameFields, int]:
         name, at = _read_text(value, at)
@@ -231,13 +294,16 @@ def _mark_decoder(record_type: str) -> _Decoder:
     return decode
 
 
-_Decoder = Callable[[bytes, int], tuple[FrameFields, int]]
+_WITH_ZOOKEEPER: Final = 2
+_Decoder = Callable[[bytes, int], tuple[FrameFields | None, int]]
 _DECODERS: Final[dict[int, _Decoder]] = {
+    1: _decode_unregistration,
     2: _decode_topic,
     9: _decode_remove_topic,
     11: _scram_decoder(rows.ADD_SCRAM),
+    12: _decode_feature,
     18: _decode_acl,
     19: _decode_remove_acl,
     22: _scram_decoder(rows.REMOVE_SCRAM),
-    **{key: _mark_decoder(name) for key, name in _TRANSACTIONS.items()},
+    **{key: _mark_decoder(name) for key, name in TRANSACTIONS.items()},
 }

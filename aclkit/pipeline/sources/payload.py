@@ -19,6 +19,7 @@ from aclkit.model.acl import LONGEST_TEXT, is_storable
 from aclkit.model.enums import AclOperation, AclPermissionType, CodedEnum, PatternType, ResourceType
 from aclkit.model.facts import SourceRow, log_time
 from aclkit.pipeline.sources.masking import names_acl
+from aclkit.pipeline.sources.record_types import may_lose_acl, unknown_type
 
 MAX_OFFSET: Final = 2**63 - 2
 """The last offset whose exclusive end still is a long."""
@@ -26,6 +27,10 @@ MAX_OFFSET: Final = 2**63 - 2
 _MAX_TIMESTAMP: Final = 253_402_300_799_999
 _MECHANISMS: Final = {1: "SCRAM-SHA-256", 2: "SCRAM-SHA-512"}
 _UUID: Final = re.compile(r"[A-Za-z0-9_-]{22}(?:==)?")
+_UNKNOWN_KEY: Final = re.compile(
+    r"payload: Error at [0-9]{1,19}, skipping\. (?:[A-Za-z.]{1,100}: )?"
+    r"Unknown metadata id ([0-9]{1,5})\s*"
+)
 _TYPE: Final = re.compile(r'"type"\s{0,8}:\s{0,8}"([A-Za-z_]{1,60})"')
 
 
@@ -48,7 +53,7 @@ def parse_payload(payload: object, base: SourceRow) -> SourceRow | None:
         raise BadPayload("expected a JSON object as payload", hides_acl=True)
     record_type = _record_type(payload.get("type"))
     columns = _COLUMNS.get(record_type)
-    if columns is None:
+    if columns is None or _is_of_another_feature(record_type, payload.get("data")):
         return None
     try:
         _check_version(payload.get("version", 0))
@@ -77,6 +82,17 @@ def load_payload(text: str) -> object:
     except RecursionError:
         reason = "not usable JSON: nested too deeply"
     raise BadPayload(reason, hides_acl=may_hide_acl(text))
+
+
+def not_decoded(text: str) -> BadPayload:
+    """Return why a record is of no use that kafka-dump-log could not decode.
+
+    Where it knew no type of the key the frame was sound, and the key tells what is lost.
+    """
+    if found := _UNKNOWN_KEY.fullmatch(text):
+        key = int(found[1])
+        return BadPayload(unknown_type(key), hides_acl=may_lose_acl(key))
+    return BadPayload("kafka-dump-log could not decode the record", hides_acl=True)
 
 
 def may_hide_acl(text: str) -> bool:
@@ -126,10 +142,15 @@ def _record_type(name: object) -> str:
     if not isinstance(name, str):
         raise BadPayload("type: expected the name of a record type", hides_acl=True)
     if name not in _BY_NAME:
-        shown = name if re.fullmatch(r"[A-Za-z_]{1,60}", name) else "something else"
-        reason = f"type: expected a record type of Kafka, found {shown}"
-        raise BadPayload(reason, hides_acl=names_acl(name))
+        shown = name if re.fullmatch(r"[A-Za-z_]{1,60}", name) else "(not shown)"
+        raise BadPayload(unknown_type(shown), hides_acl=names_acl(name))
     return _BY_NAME[name]
+
+
+def _is_of_another_feature(record_type: str, data: object) -> bool:
+    if record_type != rows.FEATURE_LEVEL or not isinstance(data, dict):
+        return False
+    return isinstance(data.get("name"), str) and data["name"] != rows.METADATA_VERSION
 
 
 def _check_version(version: object) -> None:
@@ -138,7 +159,7 @@ def _check_version(version: object) -> None:
         raise ValueError("version: expected an integer from 0 to 32767")
 
 
-def _convert(data: dict[str, Any], field: str, convert: Callable[[object], str]) -> str:
+def _convert(data: dict[str, Any], field: str, convert: Callable[[object], Any]) -> Any:  # noqa: ANN401 -- a text or a number
     if field not in data:
         raise ValueError(f"{field}: missing")
     try:
@@ -183,6 +204,30 @@ def _user(value: object) -> str:
     return f"User:{_text(value)}"
 
 
+def _broker_id(value: object) -> int:
+    if type(value) is not int or not -(2**31) <= value < 2**31:
+        raise ValueError("expected the number of a broker")
+    return value
+
+
+def _level(value: object) -> int:
+    if type(value) is not int or not -(2**15) <= value < 2**15:
+        raise ValueError("expected a level from -32768 to 32767")
+    return value
+
+
+def _supported(key: str) -> Callable[[object], int | None]:
+    """Return what reads a bound of metadata.version from a broker's features; None without it."""
+
+    def read(features: object) -> int | None:
+        if not isinstance(features, list) or not all(isinstance(one, dict) for one in features):
+            raise ValueError("expected a list of features")
+        found = [one for one in features if one.get("name") == rows.METADATA_VERSION]
+        return _level(found[-1].get(key)) if found else None
+
+    return read
+
+
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     result = dict(pairs)
     if len(result) != len(pairs):
@@ -194,7 +239,7 @@ def _no_constant(name: str) -> object:
     raise ValueError(f"{name} is no JSON number")
 
 
-_COLUMNS: Final[dict[str, dict[str, tuple[str, Callable[[object], str]]]]] = {
+_COLUMNS: Final[dict[str, dict[str, tuple[str, Callable[[object], str | int | None]]]]] = {
     rows.ADD_ACL: {
         "acl_id": ("id", _uuid),
         "resource_type": ("resourceType", _name_in(ResourceType)),
@@ -213,20 +258,28 @@ _COLUMNS: Final[dict[str, dict[str, tuple[str, Callable[[object], str]]]]] = {
     rows.REMOVE_TOPIC: {"topic_id": ("topicId", _uuid)},
     rows.ADD_SCRAM: {"principal": ("name", _user), "mechanism": ("mechanism", _mechanism)},
     rows.REMOVE_SCRAM: {"principal": ("name", _user), "mechanism": ("mechanism", _mechanism)},
+    rows.REGISTER_BROKER: {
+        "broker_id": ("brokerId", _broker_id),
+        "min_level": ("features", _supported("minSupportedVersion")),
+        "max_level": ("features", _supported("maxSupportedVersion")),
+    },
+    rows.UNREGISTER_BROKER: {"broker_id": ("brokerId", _broker_id)},
+    rows.FEATURE_LEVEL: {"max_level": ("featureLevel", _level)},
 }
 """What is kept of each record type: our column, Kafka's field, and how it is read."""
 
 _SKIPPED: Final = (
-    *("REGISTER_BROKER_RECORD", "UNREGISTER_BROKER_RECORD", "PARTITION_RECORD", "CONFIG_RECORD"),
-    *("PARTITION_CHANGE_RECORD", "FENCE_BROKER_RECORD", "UNFENCE_BROKER_RECORD"),
-    *("DELEGATION_TOKEN_RECORD", "REMOVE_DELEGATION_TOKEN_RECORD", "FEATURE_LEVEL_RECORD"),
-    *("CLIENT_QUOTA_RECORD", "PRODUCER_IDS_RECORD", "BROKER_REGISTRATION_CHANGE_RECORD"),
-    *("NO_OP_RECORD", "ZK_MIGRATION_STATE_RECORD", "REGISTER_CONTROLLER_RECORD"),
-    "CLEAR_ELR_RECORD",
+    *("PARTITION_RECORD", "PARTITION_CHANGE_RECORD", "CONFIG_RECORD", "CLIENT_QUOTA_RECORD"),
+    # A broker that is fenced stays registered, and comes back as it is.
+    *("FENCE_BROKER_RECORD", "UNFENCE_BROKER_RECORD", "BROKER_REGISTRATION_CHANGE_RECORD"),
+    *("DELEGATION_TOKEN_RECORD", "REMOVE_DELEGATION_TOKEN_RECORD", "PRODUCER_IDS_RECORD"),
+    *("REGISTER_CONTROLLER_RECORD", "UNREGISTER_CONTROLLER_RECORD", "NO_OP_RECORD"),
+    *("ZK_MIGRATION_STATE_RECORD", "CLEAR_ELR_RECORD"),
 )
 _FOREIGN: Final = {
     *_SKIPPED,
     *(rows.ADD_TOPIC, rows.REMOVE_TOPIC, rows.ADD_SCRAM, rows.REMOVE_SCRAM),
+    *rows.BROKER_RECORDS,
 }
 _BY_NAME: Final = {
     spelling: name

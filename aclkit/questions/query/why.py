@@ -260,12 +260,15 @@ def _no_super_users(case: Case) -> Ruling:
 
 
 def _fault(why: Why, ending: Ending) -> str | None:
-    """Return how a broker's search gets lost; up to 4.3.1 it does for some names below ``*``."""
+    """Return how a broker's search gets lost, as it does for some names below ``*``."""
     is_lost = ending in (Ending.HANGS, Ending.THROWS)
     is_denied = why.ruling.rule == SUPER_USER or (why.ruling.acl and not why.ruling.acl.is_allow)
     if not is_lost or is_denied or why.case.semantics.deciding_acl != BROKER:
         return None
-    return f"a broker up to 4.3.1 does not answer this: its search {ending.value}"
+    return f"a broker does not answer this ({_SEEN_IN}): its search {ending.value}"
+
+
+_SEEN_IN: Final = "seen in 4.3.1; the source of 4.4.0 is the same"
 
 
 def _ranked(case: Case, ruling: Ruling, mine: Sequence[Lifetime]) -> tuple[Part, ...]:

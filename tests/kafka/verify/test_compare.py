@@ -9,7 +9,7 @@ import pytest
 from aclkit.kafka.verify.answer import Reply
 from aclkit.kafka.verify.cells import Cell
 from aclkit.kafka.verify.compare import NO_WITNESS, compare, is_same
-from aclkit.model.semantics import BrokerSettings
+from aclkit.model.semantics import KAFKA, BrokerSettings
 from tests.factories import acl, request
 
 READ = acl()
@@ -54,7 +54,7 @@ def test_codes_that_kafka_does_not_know_are_one():
 def one(cell: Cell, *answers: Reply, again: bool = False):
     told = Told(list(answers))
     report = compare(
-        [[cell]], {READ.acl_id: READ}, BrokerSettings(), told, decide_again=again
+        [[cell]], {READ.acl_id: READ}, BrokerSettings(), told, again=KAFKA if again else None
     )  # fmt: skip
     return report, told
 

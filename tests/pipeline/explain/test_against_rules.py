@@ -63,7 +63,7 @@ CASES = {
 """Few, because each is a materialize: presets, allow.everyone, and settings of their own."""
 
 
-def random_acl(random_, number, hosts):
+def random_acl(random_, number, hosts=ACL_HOSTS):
     resource_type = random_.choice((*TYPES, "TOPIC", "GROUP", "UNKNOWN(9)"))
     is_cluster = resource_type == "CLUSTER"
     known = OPERATIONS_OF_TYPE.get(resource_type, ("READ",))

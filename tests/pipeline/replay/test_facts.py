@@ -5,13 +5,21 @@ from __future__ import annotations
 import pytest
 
 from aclkit.errors import DataError, GoneError, UsageError
-from aclkit.model.facts import BEGIN_TXN, END_TXN, FAILURE, SNAPSHOT
+from aclkit.model.facts import (
+    BEGIN_TXN,
+    END_TXN,
+    FAILURE,
+    FEATURE_LEVEL,
+    REGISTER_BROKER,
+    SNAPSHOT,
+)
 from aclkit.pipeline.replay import facts
 from aclkit.pipeline.replay.ranges import Range
 from aclkit.pipeline.replay.transactions import COMMITTED, Marker
 from tests.pipeline.explain.frames import must_hold
 from tests.pipeline.replay.frames import (
     added,
+    at,
     fact,
     listed,
     must_be,
@@ -100,10 +108,48 @@ def test_of_facts_that_several_sources_say_one_is_kept(spark):
     must_be(found, "acl_log", [added(2, "b", source="x"), added(3, "c")])
 
 
-def test_facts_are_counted_and_their_transaction_records_collected(spark):
+def test_facts_are_counted_and_records_of_transactions_and_brokers_collected(spark):
     rows = [added(1, "a"), fact(2, BEGIN_TXN), fact(5, END_TXN), fact(9, END_TXN, fact=SNAPSHOT)]
-    count, markers = facts.count_facts(table(spark, "acl_log", rows))
-    assert (count, sorted(markers)) == (4, [Marker(2, BEGIN_TXN), Marker(5, END_TXN)])
+    levels = {"broker_id": 3, "min_level": 7, "max_level": 33}
+    rows.append(fact(7, REGISTER_BROKER, **levels))
+    rows.append(fact(9, FEATURE_LEVEL, fact=SNAPSHOT, max_level=30))
+    frame = table(spark, "acl_log", rows)
+    count, markers, brokers = facts.count_facts(frame)
+    assert (count, sorted(markers)) == (6, [Marker(2, BEGIN_TXN), Marker(5, END_TXN)])
+    registered, level = sorted(brokers, key=lambda one: one.log_offset)
+    assert registered == ("record", 7, REGISTER_BROKER, 3, 7, 33, 1, registered.milliseconds)
+    assert level[:6] == (SNAPSHOT, 9, FEATURE_LEVEL, None, None, 30)
+    assert [one.time for one in (registered, level)] == [at(7), at(9)]
+    assert sorted(facts.broker_facts(frame), key=lambda one: one.log_offset) == [registered, level]
+
+
+def test_a_record_of_a_broker_may_come_where_the_log_was_read_and_no_other(spark):
+    known = table(spark, "acl_log", [added(1, "a")])
+    whole = [Range(0, 5, 1, "record")]
+
+    def refuse(row):
+        incoming = table(spark, "acl_log", [added(1, "a"), row])
+        facts.refuse_conflicts(facts.compare(known, incoming), whole, whole)
+
+    refuse(fact(2, REGISTER_BROKER, broker_id=3))
+    with pytest.raises(DataError, match="offset 2"):
+        refuse(added(2, "b"))
+    with pytest.raises(DataError, match="offset 1"):
+        refuse(fact(1, REGISTER_BROKER, broker_id=3))
+
+
+def test_the_same_registration_says_the_same_levels(spark):
+    known = table(spark, "acl_log", [fact(1, REGISTER_BROKER, broker_id=3, max_level=29)])
+    other = table(spark, "acl_log", [fact(1, REGISTER_BROKER, broker_id=3, max_level=33)])
+    with pytest.raises(DataError, match="other content"):
+        facts.refuse_conflicts(facts.compare(known, other), [], [])
+
+
+def test_the_brokers_of_a_snapshot_are_facts_of_their_own(spark):
+    entries = [fact(9, REGISTER_BROKER, fact=SNAPSHOT, broker_id=n, max_level=n) for n in (1, 2)]
+    entries.append(fact(9, FEATURE_LEVEL, fact=SNAPSHOT, max_level=30))
+    rows = table(spark, "acl_log", entries)
+    must_be(facts.new_facts(facts.compare(rows.limit(0), rows)), "acl_log", entries)
 
 
 def test_records_within_a_transaction_name_its_begin_and_no_others_do(spark):

@@ -96,9 +96,9 @@ def _plan(facts: list[AclFact], ranges: list[Range], rng: random.Random) -> Hist
 
 def _record(cluster: str, fact: AclFact) -> tuple[object, ...]:
     head = (cluster, "record", fact.log_offset, fact.record_type, fact.acl_id or None)
-    return (*head, *[None] * 7, None, None, 1, None, None, "test")
+    return (*head, *[None] * 7, None, None, 1, None, None, "test", *[None] * 3)
 
 
 def _entry(cluster: str, end_offset: int, acl_id: str) -> tuple[object, ...]:
     head = (cluster, "snapshot", end_offset, ADD_ACL, acl_id)
-    return (*head, *[None] * 7, None, None, 1, None, None, "test")
+    return (*head, *[None] * 7, None, None, 1, None, None, "test", *[None] * 3)

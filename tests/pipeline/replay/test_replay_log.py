@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from aclkit.errors import DataError
+from aclkit.model.brokers import Broker, Brokers
 from aclkit.model.facts import (
     ADD_TOPIC,
     BEGIN_TXN,
     END_TXN,
     LISTING,
     RECORD,
+    REGISTER_BROKER,
     REMOVE_ACL,
     SNAPSHOT,
     SourceRow,
 )
 from aclkit.pipeline.replay.checks import contradictions
+from aclkit.pipeline.replay.facts import broker_facts
 from aclkit.pipeline.replay.listed import Thing
 from aclkit.pipeline.replay.listing import listed_acls, replay_listing
 from aclkit.pipeline.replay.ranges import Range
@@ -48,7 +53,9 @@ def steps(spark):
         yield kept
 
 
-def known_log(spark, *, facts=(), history=(), rejects=(), ranges=(), markers=(), head=None):
+def known_log(
+    spark, *, facts=(), history=(), rejects=(), ranges=(), markers=(), head=None, **brokers
+):
     return KnownLog(
         cluster_id="c",
         ranges=[Range(*each) for each in ranges],
@@ -57,6 +64,7 @@ def known_log(spark, *, facts=(), history=(), rejects=(), ranges=(), markers=(),
         facts=table(spark, "acl_log", facts),
         history=table(spark, "acl_history", history),
         rejects=table(spark, "acl_reject", rejects),
+        **brokers,
     )
 
 
@@ -189,6 +197,83 @@ def test_a_snapshot_contradicts_history_by_what_it_lacks_adds_or_says_otherwise(
     frames = (table(spark, "acl_log", facts), table(spark, "acl_history", history))
     assert contradictions(*frames, [5, 7, 10]) == {7: ["b"], 10: ["c"]}
     assert contradictions(*frames, [3]) == {3: ["a", "b"]}
+
+
+def registered(offset, broker_id, level, **columns):
+    return fact(offset, REGISTER_BROKER, broker_id=broker_id, max_level=level, **columns)
+
+
+def levels(brokers):
+    return None if brokers is None else [(b.broker_id, b.max_level) for b in brokers.brokers]
+
+
+def test_the_brokers_of_a_log_are_known_and_whether_ranges_decide_is_noted(spark, steps):
+    rows = [registered(1, 1, 33), registered(2, 2, 29)]
+    came = source_rows(spark, *map(source_fact, rows), source_range(0, 5))
+    done = replay_log(known_log(spark), came, ReplayOptions(), steps)
+    assert levels(done.brokers) == [(1, 33), (2, 29)]
+    (note,) = done.notes
+    assert note.startswith("ranges (CIDR) decide: the brokers differ")
+    # Another time nothing is new.
+    before = known_log(
+        spark, facts=rows, ranges=[(0, 5, 1, RECORD)], head=5, brokers=done.brokers,
+        broker_facts=broker_facts(table(spark, "acl_log", rows)),
+    )  # fmt: skip
+    again = replay_log(before, came, ReplayOptions(), steps)
+    assert (again.fact_count, again.tables, again.brokers, again.notes) == (0, {}, None, ())
+
+
+def test_brokers_of_a_tail_that_was_never_committed_are_withdrawn(spark, steps):
+    rows = [registered(1, 1, 29), registered(4, 1, 33)]
+    before = known_log(
+        spark, facts=rows, ranges=[(0, 6, 1, RECORD)], head=6,
+        broker_facts=broker_facts(table(spark, "acl_log", rows)),
+    )  # fmt: skip
+    more = source_rows(spark, source_range(3, 8, epoch=2))
+    assert levels(replay_log(before, more, ReplayOptions(), steps).brokers) == [(1, 29)]
+
+
+def passed_over(spark, *facts, head=6):
+    """A log whose brokers an older aclkit passed over."""
+    ranges = [(0, head, 1, RECORD)]
+    return known_log(spark, facts=facts, ranges=ranges, head=head, has_brokers=False)
+
+
+def test_brokers_that_were_passed_over_come_with_the_next_reading_of_the_whole_log(spark, steps):
+    rows = [added(1, "a"), registered(2, 1, 29)]
+    came = source_rows(spark, *map(source_fact, rows), source_range(0, 8))
+    done = replay_log(passed_over(spark, rows[0]), came, ReplayOptions(), steps)
+    assert (levels(done.brokers), done.has_brokers, done.fact_count) == ([(1, 29)], True, 1)
+
+
+def test_what_follows_what_was_passed_over_does_not_tell_all_brokers(spark, steps):
+    came = source_rows(spark, source_fact(registered(7, 1, 33)), source_range(6, 9))
+    done = replay_log(passed_over(spark), came, ReplayOptions(), steps)
+    assert (done.brokers, done.has_brokers) == (None, False)
+    (note,) = done.notes
+    assert "is unknown" in note
+    assert "an older aclkit passed over the log's brokers" in note
+
+
+def test_a_snapshot_and_what_follows_it_tell_all_brokers(spark, steps):
+    listing = [registered(5, n, 29, fact=SNAPSHOT) for n in (1, 2)]
+    rows = [*listing, registered(7, 1, 33)]
+    came = source_rows(
+        spark, *map(source_fact, rows), source_range(0, 5, 1, SNAPSHOT), source_range(4, 9)
+    )
+    done = replay_log(passed_over(spark), came, ReplayOptions(), steps)
+    assert (levels(done.brokers), done.has_brokers) == ([(1, 33), (2, 29)], False)
+    # The snapshot itself is spare, and read again the next time.
+    must_be(done.added, "acl_log", [rows[2]])
+
+
+def test_what_was_told_by_a_snapshot_holds_as_long_as_the_log_does_not_grow(spark, steps):
+    one = Broker(broker_id=1, is_registered=True, min_level=7, max_level=33, since_offset=2)
+    before = replace(passed_over(spark), brokers=Brokers(brokers=(one,)))
+    same = replay_log(before, source_rows(spark), ReplayOptions(), steps)
+    assert (same.brokers, same.notes) == (None, ())
+    grown = replay_log(before, source_rows(spark, source_range(6, 8)), ReplayOptions(), steps)
+    assert grown.brokers == Brokers()
 
 
 LISTED = acl("orders", principal="User:new")

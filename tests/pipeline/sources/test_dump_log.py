@@ -145,11 +145,30 @@ def test_a_batch_with_a_bad_checksum_gives_no_facts():
 
 
 def test_a_record_that_the_tool_could_not_decode_is_unreadable():
-    error = "payload: Error at 1, skipping. Unknown metadata id 127"
+    error = "payload: Error at 1, skipping. Failed to deserialize record with type 18"
     rows = read(DUMPING, *batch(0, acl(1), error, acl(2)))
     assert facts(rows) == [(0, "t1"), (2, "t2")]
     assert ranges(rows) == [("record", 0, 1, 1), ("unreadable", 1, 2, 1), ("record", 2, 3, 1)]
     assert rejects(rows) == [(4, 1)]
+
+
+def test_an_error_that_only_speaks_of_an_unknown_type_may_lose_an_acl():
+    error = "payload: Error at 0, skipping. bad name: x Unknown metadata id 30"
+    assert ranges(read(DUMPING, *batch(0, error))) == [("unreadable", 0, 1, 1)]
+
+
+@pytest.mark.parametrize(
+    ("key", "is_lost"), [(30, False), (127, False), (18, True), (19, True), (24, True)]
+)
+def test_a_record_that_is_newer_than_the_tool_loses_no_acl(key, is_lost):
+    cause = "org.apache.kafka.common.errors.UnsupportedVersionException"
+    error = f"payload: Error at 1, skipping. {cause}: Unknown metadata id {key}"
+    rows = read(DUMPING, *batch(0, acl(1), error, acl(2)))
+    assert facts(rows) == [(0, "t1"), (2, "t2")]
+    lost = [("record", 0, 1, 1), ("unreadable", 1, 2, 1), ("record", 2, 3, 1)]
+    assert ranges(rows) == (lost if is_lost else [("record", 0, 3, 1)])
+    (reject,) = [row for row in rows if row.kind == "reject"]
+    assert reject.reason == f"unknown record type {key}: Kafka up to 4.4 has no such type"
 
 
 @pytest.mark.parametrize(

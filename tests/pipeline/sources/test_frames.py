@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import struct
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -93,9 +95,59 @@ def test_removed_scram_credential_gives_user_and_mechanism():
     }
 
 
-@pytest.mark.parametrize("golden", ["01140000", "010c00116d657461646174612e76657273696f6e001d00"])
+@pytest.mark.parametrize(
+    "golden", ["01140000", "010c000e67726f75702e76657273696f6e000100", "011d00000000030000"]
+)
 def test_known_foreign_records_give_nothing(golden):
     assert parse_frame(bytes.fromhex(golden)) is None
+
+
+def test_level_of_metadata_version_is_kept():
+    golden = bytes.fromhex("010c00116d657461646174612e76657273696f6e001d00")
+    assert parse_frame(golden) == {"record_type": "FEATURE_LEVEL_RECORD", "max_level": 29}
+
+
+def feature(name: bytes, low: int, high: int, tags: bytes = b"\0") -> bytes:
+    return bytes([len(name) + 1]) + name + struct.pack(">hh", low, high) + tags
+
+
+LEVELS = feature(b"metadata.version", 7, 33, tags=b"\x01\x05\x02ab")
+
+
+def broker(version: int, *features: bytes, endpoints: int = 1) -> bytes:
+    """A registration as that version writes it, what only newer ones have behind the features."""
+    start = struct.pack(">i", 7) + (b"\0" if version >= 2 else b"") + bytes(24)
+    points = (b"\x03ab" + b"\x03cd" + bytes(4) + b"\0") * endpoints
+    return (
+        bytes([1, 0, version]) + start + bytes([endpoints + 1]) + points
+        + bytes([len(features) + 1]) + b"".join(features) + b"\0\x01\0"
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("version", [0, 1, 2, 3, 4])
+def test_registration_gives_broker_and_levels_and_no_endpoint(version):
+    golden = broker(version, feature(b"group.version", 0, 1), LEVELS, endpoints=2)
+    assert parse_frame(golden) == {
+        "record_type": "REGISTER_BROKER_RECORD",
+        "broker_id": 7,
+        "min_level": 7,
+        "max_level": 33,
+    }
+
+
+def test_broker_that_names_no_metadata_version_has_no_levels():
+    fields = parse_frame(broker(0))
+    assert (fields["broker_id"], fields["min_level"], fields["max_level"]) == (7, None, None)
+
+
+def test_unregistration_gives_the_broker():
+    golden = b"\x01\x01\0" + struct.pack(">iq", 7, 99) + b"\0"
+    assert parse_frame(golden) == {"record_type": "UNREGISTER_BROKER_RECORD", "broker_id": 7}
+
+
+@pytest.mark.parametrize("end", range(3, len(broker(3, LEVELS)) - 4))
+def test_registration_that_is_cut_is_a_reject_that_loses_no_acl(end):
+    assert not undecodable(broker(3, LEVELS)[:end]).loses_acl
 
 
 def test_version_of_an_acl_record_is_not_checked():
@@ -163,10 +215,10 @@ def test_broken_foreign_record_loses_no_acl_and_is_never_shown(value):
     assert not error.is_acl
 
 
-@pytest.mark.parametrize("key", [6, 13, 16, 29, 126])
+@pytest.mark.parametrize("key", [6, 13, 16, 30, 126])
 def test_record_of_an_unknown_type_loses_no_acl(key):
     error = undecodable(bytes([1, key, 0, 0]))
-    assert str(error) == f"unknown record type {key}"
+    assert str(error) == f"unknown record type {key}: Kafka up to 4.4 has no such type"
     assert not error.loses_acl
 
 

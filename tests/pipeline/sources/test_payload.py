@@ -88,6 +88,17 @@ def test_a_missing_field_is_named(field):
     assert str(refused(without(field))) == f"ACCESS_CONTROL_ENTRY_RECORD: {field}: missing"
 
 
+BROKER = {
+    "brokerId": 3,
+    "endPoints": [{"name": "EXTERNAL", "host": "SECRET"}],
+    "features": [
+        {"name": "group.version", "minSupportedVersion": 0, "maxSupportedVersion": 1},
+        {"name": "metadata.version", "minSupportedVersion": 7, "maxSupportedVersion": 29},
+    ],
+    "rack": "SECRET",
+}
+
+
 @pytest.mark.parametrize("version", [True, -1, "0", None, 1.0])
 def test_a_version_is_a_number(version):
     assert "version" in str(refused(acl() | {"version": version}))
@@ -121,6 +132,14 @@ def test_names_may_be_empty_and_hold_anything():
             {"name": "u", "mechanism": 9},
             {"principal": "User:u", "mechanism": "UNKNOWN(9)"},
         ),
+        ("REGISTER_BROKER_RECORD", BROKER, {"broker_id": 3, "min_level": 7, "max_level": 29}),
+        ("RegisterBrokerRecord", BROKER | {"features": []}, {"broker_id": 3, "max_level": None}),
+        ("UNREGISTER_BROKER_RECORD", {"brokerId": 3, "brokerEpoch": 9}, {"broker_id": 3}),
+        (
+            "FEATURE_LEVEL_RECORD",
+            {"name": "metadata.version", "featureLevel": 30},
+            {"broker_id": None, "max_level": 30},
+        ),
     ],
 )
 def test_of_other_records_only_names_are_kept(name, data, kept):
@@ -130,7 +149,30 @@ def test_of_other_records_only_names_are_kept(name, data, kept):
     assert "SECRET" not in repr(row)
 
 
-@pytest.mark.parametrize("name", ["NO_OP_RECORD", "ClearElrRecord", "DELEGATION_TOKEN_RECORD"])
+def test_the_level_of_another_feature_is_not_kept():
+    data = {"name": "group.version", "featureLevel": 1}
+    assert parse_payload({"type": "FEATURE_LEVEL_RECORD", "data": data}, BASE) is None
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        *({"brokerId": number, "features": []} for number in ("3", None, 2**31, True)),
+        *({"brokerId": 3, "features": some} for some in (None, {}, [5])),
+        {"brokerId": 3, "features": [{"name": "metadata.version", "minSupportedVersion": 7}]},
+    ],
+)
+def test_a_bad_registration_hides_no_acl(data):
+    assert not refused({"type": "REGISTER_BROKER_RECORD", "data": data}).hides_acl
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("NO_OP_RECORD", "ClearElrRecord", "DELEGATION_TOKEN_RECORD"),
+        *("UNREGISTER_CONTROLLER_RECORD", "BROKER_REGISTRATION_CHANGE_RECORD"),
+    ],
+)
 def test_what_kafka_knows_and_aclkit_does_not_need_is_skipped(name):
     assert parse_payload({"type": name, "data": None}, BASE) is None
 

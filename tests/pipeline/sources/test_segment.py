@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import gzip
 import hashlib
 import json
 import re
@@ -30,6 +31,7 @@ from tests.pipeline.sources.log_bytes import (
 )
 
 SEGMENT = "00000000000000000000.log"
+UPGRADE = DATA / "upgrade-4.4"
 KRAFT_LOG = (KRAFT / SEGMENT).read_bytes()
 LINE = re.compile(r"\| offset: (\d+) CreateTime: (\d+) .* payload: (\{.*\})")
 KEPT = {
@@ -41,6 +43,7 @@ KEPT = {
     rows.ADD_TOPIC,
     rows.REMOVE_TOPIC,
     rows.ADD_SCRAM,
+    *rows.BROKER_RECORDS,
 }
 SECRET = b"tHe-StOrEd-KeY-oF-bOb"
 
@@ -60,7 +63,7 @@ def ranges(data):
 FIELDS = [
     *("log_offset", "log_time", "record_type", "acl_id", "resource_type", "resource_name"),
     *("pattern_type", "principal", "host", "operation", "permission_type"),
-    *("topic_id", "mechanism"),
+    *("topic_id", "mechanism", "broker_id", "min_level", "max_level"),
 ]
 
 
@@ -73,8 +76,9 @@ def dumped(text):
     for offset, time, payload in LINE.findall(text):
         record = json.loads(payload)
         data, kind = record["data"], record["type"]
-        if kind not in KEPT:
+        if kind not in KEPT or (kind == rows.FEATURE_LEVEL and data["name"] != "metadata.version"):
             continue
+        levels = {one["name"]: one for one in data.get("features", [])}.get("metadata.version", {})
         is_acl, is_scram = kind == rows.ADD_ACL, kind == rows.ADD_SCRAM
         yield (
             int(offset),
@@ -82,7 +86,11 @@ def dumped(text):
             kind,
             data.get("id"),
             ResourceType.name_of(data["resourceType"]) if is_acl else None,
-            data["resourceName"] if is_acl else None if is_scram else data.get("name"),
+            data["resourceName"]
+            if is_acl
+            else data.get("name")
+            if kind in (rows.ADD_TOPIC, rows.BEGIN_TXN)
+            else None,
             PatternType.name_of(data["patternType"]) if is_acl else None,
             f"User:{data['name']}" if is_scram else data.get("principal"),
             data.get("host"),
@@ -90,6 +98,9 @@ def dumped(text):
             AclPermissionType.name_of(data["permissionType"]) if is_acl else None,
             data.get("topicId"),
             "SCRAM-SHA-256" if is_scram else None,
+            data.get("brokerId"),
+            levels.get("minSupportedVersion"),
+            data.get("featureLevel", levels.get("maxSupportedVersion")),
         )
 
 
@@ -99,6 +110,7 @@ def without_transaction_name(fields):
 
 LOGS = [
     (KRAFT / SEGMENT, DATA / "kraft-4.1-text" / "kafka-dump-log.txt"),
+    (UPGRADE / "__cluster_metadata-0" / SEGMENT, UPGRADE / "kafka-dump-log.txt.gz"),
     *((p, p.with_name(f"{SEGMENT}.dump.txt")) for p in sorted(SYNTHETIC.glob(f"*/{SEGMENT}"))),
 ]
 
@@ -106,9 +118,12 @@ LOGS = [
 @pytest.mark.parametrize(("log", "dump"), LOGS, ids=lambda path: path.parent.name)
 def test_facts_are_what_kafka_dump_log_prints(log: Path, dump: Path):
     facts = [row for row in read(log.read_bytes()) if row.kind == rows.FACT]
-    expected = [without_transaction_name(fields) for fields in dumped(dump.read_text())]
+    text = gzip.decompress(dump.read_bytes()) if dump.suffix == ".gz" else dump.read_bytes()
+    expected = [without_transaction_name(fields) for fields in dumped(text.decode())]
     assert [fields_of(fact) for fact in facts] == expected
-    assert {(fact.fact, fact.epoch) for fact in facts} == {(rows.RECORD, 1)}
+    assert {fact.fact for fact in facts} == {rows.RECORD}
+    restarts = {UPGRADE.name: {1, 2}}
+    assert {fact.epoch for fact in facts} == restarts.get(log.parents[1].name, {1})
 
 
 def test_real_log_is_read_whole():
@@ -119,11 +134,37 @@ def test_real_log_is_read_whole():
         rows.ADD_TOPIC: 87,
         rows.REMOVE_TOPIC: 1,
         rows.ADD_SCRAM: 21,
+        rows.REGISTER_BROKER: 1,
+        rows.FEATURE_LEVEL: 1,
         rows.BEGIN_TXN: 1,
         rows.END_TXN: 1,
         rows.RANGE: 1,
     }
     assert ranges(KRAFT_LOG) == [(rows.RECORD, 0, 1020, 1)]
+
+
+def test_log_of_an_upgrade_to_4_4_is_read_whole_and_leaves_the_acls_that_kafka_lists():
+    found = read((UPGRADE / "__cluster_metadata-0" / SEGMENT).read_bytes())
+    counts = Counter(row.record_type or row.kind for row in found)
+    assert counts == {
+        rows.ADD_ACL: 121,
+        rows.REMOVE_ACL: 12,
+        rows.ADD_TOPIC: 8,
+        rows.REGISTER_BROKER: 2,
+        rows.FEATURE_LEVEL: 3,
+        rows.BEGIN_TXN: 1,
+        rows.END_TXN: 1,
+        rows.RANGE: 2,
+    }
+    alive = {row.acl_id: row for row in found if row.record_type == rows.ADD_ACL}
+    for row in found:
+        if row.record_type == rows.REMOVE_ACL:
+            del alive[row.acl_id]
+    columns = ("resource_type", "resource_name", "pattern_type", "principal", "host")
+    columns += ("operation", "permission_type")
+    bindings = Counter("\t".join(getattr(row, c) for c in columns) for row in alive.values())
+    assert bindings == Counter((UPGRADE / "acls.tsv").read_text().splitlines())
+    assert bindings.total() == 109
 
 
 def test_gap_between_offsets_shows_between_ranges():

@@ -113,7 +113,7 @@ def test_an_empty_file_is_a_cluster_without_acls_and_says_so(change_of):
     [
         ("hello\n", "expected the text of kafka-acls --list"),
         (json.dumps(add()) + "\n{nonsense\n", "line 2: not JSON"),
-        ('{"type":"SOMETHING"}\n', "line 1: type: expected a record type of Kafka"),
+        ('{"type":"SOMETHING"}\n', "line 1: unknown record type SOMETHING: Kafka up to 4.4"),
     ],
 )
 def test_a_line_that_cannot_be_used_is_an_error(change_of, content, message):

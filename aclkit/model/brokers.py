@@ -1,0 +1,144 @@
+"""The brokers that a log registers → whether ranges (CIDR) in hosts of ACLs decide there. Pure.
+
+A broker's binary decides, whatever metadata.version is in force: from Kafka 4.4 on a host such as
+``10.0.0.0/8`` is a range, before it a text that no client's address equals. Which binary it is, the
+highest metadata.version that it supports tells.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+CIDR_LEVEL: Final = 32
+"""A binary that supports this metadata.version reads ranges; they are made where it is in force."""
+
+ON: Final = "on"
+OFF: Final = "off"
+DIFFER: Final = "differ"
+UNKNOWN: Final = "unknown"
+
+LEVEL_NAMES: Final = {
+    **{26: "4.1-IV0", 27: "4.1-IV1", 28: "4.2-IV0", 29: "4.2-IV1", 30: "4.3-IV0"},
+    **{31: "4.4-IV0", 32: "4.4-IV1", 33: "4.4-IV2"},
+}
+"""What Kafka calls these levels of metadata.version (MetadataVersion)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Broker:
+    """A broker as the log last says.
+
+    Attributes:
+        broker_id: its number.
+        is_registered: nothing has unregistered it; a fenced broker is registered.
+        min_level: the lowest metadata.version that it supports; None where it does not say.
+        max_level: the highest.
+        since_offset: from where on this is so.
+        since_time: the time of that record.
+    """
+
+    broker_id: int
+    is_registered: bool
+    min_level: int | None
+    max_level: int | None
+    since_offset: int
+    since_time: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Brokers:
+    """The brokers of a cluster, and the metadata.version in force.
+
+    Attributes:
+        brokers: sorted by number; empty where nothing is known.
+        finalized_level: the metadata.version in force; None where it is not known.
+        finalized_offset: since which offset.
+    """
+
+    brokers: tuple[Broker, ...] = ()
+    finalized_level: int | None = None
+    finalized_offset: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RangesByBroker:
+    """Whether ranges decide, as the registered brokers' binaries say.
+
+    Attributes:
+        state: ``on`` where all do, ``off`` where none does, ``differ``, or ``unknown`` where no
+            broker is registered.
+        with_ranges: the brokers where they decide.
+        without: the others.
+        words: the same in one sentence, for people.
+    """
+
+    state: str
+    with_ranges: tuple[int, ...]
+    without: tuple[int, ...]
+    words: str
+
+
+def ranges_by_broker(brokers: Iterable[Broker]) -> RangesByBroker:
+    """Return whether ranges decide; brokers that are unregistered do not count."""
+    registered = sorted((b for b in brokers if b.is_registered), key=lambda b: b.broker_id)
+    reading = [b for b in registered if reads_ranges(b)]
+    others = [b for b in registered if not reads_ranges(b)]
+    if not registered:
+        state, words = UNKNOWN, "is unknown, for no registered broker is known"
+    elif not others:
+        state, words = ON, f"yes, {_told(reading)}"
+    elif not reading:
+        state, words = OFF, f"no, {_told(others)}"
+    else:
+        state, words = DIFFER, f"the brokers differ, yes: {_told(reading)}; no: {_told(others)}"
+    return RangesByBroker(
+        state=state,
+        with_ranges=tuple(b.broker_id for b in reading),
+        without=tuple(b.broker_id for b in others),
+        words=f"whether ranges (CIDR) decide {words}"
+        if state == UNKNOWN
+        else f"ranges (CIDR) decide: {words}",
+    )
+
+
+def reads_ranges(broker: Broker) -> bool:
+    """Whether ranges decide on a broker; one that names no metadata.version is older than 4.4."""
+    return broker.max_level is not None and broker.max_level >= CIDR_LEVEL
+
+
+def level_name(level: int) -> str:
+    """Return a level of metadata.version, with Kafka's name for it where that is known.
+
+    >>> level_name(29), level_name(40)
+    ('29 (4.2-IV1)', '40')
+    """
+    return f"{level} ({LEVEL_NAMES[level]})" if level in LEVEL_NAMES else str(level)
+
+
+def _told(brokers: Iterable[Broker]) -> str:
+    """Say what brokers support, those of one level together."""
+    by_level: dict[int | None, list[int]] = {}
+    for broker in brokers:
+        by_level.setdefault(broker.max_level, []).append(broker.broker_id)
+    return ", ".join(
+        f"{_named(numbers)} {_supported(level, is_one=len(numbers) == 1)}"
+        for level, numbers in sorted(by_level.items(), key=lambda item: item[1])
+    )
+
+
+def _named(numbers: list[int]) -> str:
+    shown = ", ".join(map(str, numbers[:_MOST_NAMED]))
+    more = f" and {len(numbers) - _MOST_NAMED} more" if len(numbers) > _MOST_NAMED else ""
+    return f"{'broker' if len(numbers) == 1 else 'brokers'} {shown}{more}"
+
+
+def _supported(level: int | None, *, is_one: bool) -> str:
+    if level is None:
+        return f"{'names' if is_one else 'name'} no metadata.version"
+    return f"{'supports' if is_one else 'support'} metadata.version up to {level_name(level)}"
+
+
+_MOST_NAMED: Final = 20
