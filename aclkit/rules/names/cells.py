@@ -123,8 +123,7 @@ class CellsOfType:
     Attributes:
         resource_type: the type.
         rows: the ACLs that a change can have to do with, by principal.
-        changed: the principals of ACLs that come or go, and super users that do.
-        principals: their classes.
+        principals: the classes to ask about.
         anybody: the patterns of all ACLs, where a default allows and one of them comes or goes.
         is_open: what no ACL reaches is allowed, before and after.
         supers: the super users, before and after.
@@ -135,7 +134,6 @@ class CellsOfType:
 
     resource_type: str
     rows: Mapping[Symbols, Sequence[_Placed]]
-    changed: frozenset[Symbols]
     principals: Classes
     anybody: ByState
     is_open: tuple[bool, bool]
@@ -177,7 +175,6 @@ class CellsOfType:
         return cls(
             resource_type=resource_type,
             rows=rows,
-            changed=frozenset(changed),
             principals=principals._replace(members=tuple(affected)),
             anybody=anybody if counts_default else _NONE,
             is_open=is_open if counts_default else _CLOSED,

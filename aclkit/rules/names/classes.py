@@ -81,9 +81,13 @@ def _classes_of_ranges(
     for atom in atoms_of(ranges):
         found += (NameClass(name, holding(atom.name)) for name in islice(atom.hosts(named), 1))
     found += (NameClass(name, everywhere) for name in islice(hosts_outside(ranges, named), 1))
-    if len(found) == 1:
+    return _in_order(found, is_complete=True)
+
+
+def _in_order(found: list[NameClass], *, is_complete: bool) -> Classes:
+    if is_complete and len(found) == 1:
         found = [found[0]._replace(is_all=True)]
-    return Classes(tuple(sorted(found, key=lambda each: each.name)), is_complete=True)
+    return Classes(tuple(sorted(found, key=lambda each: each.name)), is_complete)
 
 
 _NOT_NAMED: Final = Sort(1, lambda flags: None if flags else 0)
@@ -104,9 +108,7 @@ def _classes(patterns: Collection[Symbols], domains: tuple[Domain, ...], budget:
     found += (
         NameClass(name, everywhere.union(_among(globs, flags))) for flags, name in others.items()
     )
-    if is_complete and len(found) == 1:
-        found = [found[0]._replace(is_all=True)]
-    return Classes(tuple(sorted(found, key=lambda each: each.name)), is_complete)
+    return _in_order(found, is_complete=is_complete)
 
 
 def _others(

@@ -14,7 +14,7 @@ from aclkit.rules.names.budget import Budget
 from aclkit.rules.names.cells import Defaults, Patterns
 from aclkit.rules.names.classes import NameClass
 from aclkit.rules.names.compare import CellChange, Difference
-from aclkit.rules.names.region import Region, Regions
+from aclkit.rules.names.region import Region, regions_of
 
 
 class Party(NamedTuple):
@@ -54,15 +54,19 @@ def openings(difference: Difference, budget: Budget, most: int) -> list[Opening]
         groups.setdefault(key, []).append(change)
     # The order in which they were found is that of names, so equal counts keep it.
     ordered = sorted(groups.values(), key=lambda changes: -len(changes))
-    regions = Regions(budget)
     told: dict[tuple[str, str, tuple[Region, ...]], list[CellChange]] = {}
+    untold = ordered[most:]
     for changes in ordered[:most]:
         first = changes[0]
-        place = first.kind, first.cell.resource_type, regions.of(first)
-        told.setdefault(place, []).extend(changes)
+        which = regions_of(first, budget)
+        if which:
+            place = first.kind, first.cell.resource_type, which
+            told.setdefault(place, []).extend(changes)
+        else:
+            untold.append(changes)
     return [
         *(_opening(changes, which) for (_, _, which), changes in told.items()),
-        *(_opening(changes, ()) for changes in ordered[most:]),
+        *(_opening(changes, ()) for changes in untold),
     ]
 
 

@@ -7,16 +7,17 @@ shortest name is certain.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from typing import Final, NamedTuple
 
 from aclkit.rules.names.aim import Sort
 from aclkit.rules.names.budget import Budget
-from aclkit.rules.names.cells import AFTER, BEFORE, BOTH, Defaults, Patterns
+from aclkit.rules.names.cells import AFTER, BEFORE, BOTH, Defaults
 from aclkit.rules.names.compare import GAINED, CellChange, changes_between
 from aclkit.rules.names.cover import SHARED
 from aclkit.rules.names.domain import Domain, domain_of
+from aclkit.rules.names.question import Found
 from aclkit.rules.names.symbols import EVERYTHING, Symbols
 
 _MOST_TRIED: Final = 60
@@ -41,21 +42,12 @@ class Region(NamedTuple):
     is_exact: bool
 
 
-class Regions:
-    """Tells regions of changes; the same question is told once."""
+def regions_of(change: CellChange, budget: Budget) -> tuple[Region, ...]:
+    """Return the regions of a change: together they are all its names.
 
-    def __init__(self, budget: Budget) -> None:
-        """Take what may be spent on it."""
-        self._told: dict[tuple[str, str, Patterns, Defaults], tuple[Region, ...]] = {}
-        self._budget = budget
-
-    def of(self, change: CellChange) -> tuple[Region, ...]:
-        """Return the regions of a change; together they are all its names."""
-        asked = change.asked
-        key = asked.cell.resource_type, change.kind, asked.patterns, asked.defaults
-        if key not in self._told:
-            self._told[key] = tuple(_Teller(change, self._budget).regions())
-        return self._told[key]
+    There are none where the budget ends before it is known which patterns they begin with.
+    """
+    return tuple(_Teller(change, budget).regions())
 
 
 class _Teller:
@@ -67,13 +59,15 @@ class _Teller:
         self.domain: Domain = domain_of(change.cell.resource_type)
         self.budget = budget
 
-    def regions(self) -> Iterator[Region]:
-        told: list[Symbols] = []
+    def regions(self) -> list[Region]:
+        told: list[tuple[Symbols, str]] = []
         for pattern in self._changed():
-            shortest = self._first(_NEW, [pattern], told)
-            if shortest is not None:
-                told.append(pattern)
-                yield self._region(pattern, shortest)
+            found = self._find(_NEW, [pattern], [each for each, _ in told])
+            if found.names:
+                told.append((pattern, found.names[SHARED]))
+            elif not found.is_complete:
+                return []
+        return [self._region(*each) for each in told]
 
     def _changed(self) -> list[Symbols]:
         """Return what a region can begin with, the widest first."""
@@ -103,31 +97,32 @@ class _Teller:
 
     def _is_outside(self, pattern: Symbols, other: Symbols) -> bool:
         """Whether a pattern shares names with another, but none of the region's."""
-        return (
-            self._first(_INSIDE, [pattern], [other]) is None
-            and self._first(_COMMON, [pattern], [other]) is not None
+        return not self._may_be(_INSIDE, [pattern], [other]) and self._may_be(
+            _COMMON, [pattern], [other]
         )
 
     def _is_exact(
         self, pattern: Symbols, within: Iterable[Symbols], but: Iterable[Symbols]
     ) -> bool:
         rows = list(within)
-        return self._first(_STRANGE, [pattern], but, rows or [EVERYTHING]) is None
+        return not self._may_be(_STRANGE, [pattern], but, rows or [EVERYTHING])
 
     def _is_within(self, pattern: Symbols, within: Iterable[Symbols]) -> bool:
         """Whether the region is within some patterns."""
-        return self._first(_NEW, [pattern], within) is None
+        return not self._may_be(_NEW, [pattern], within)
 
-    def _first(self, aim: int, *groups: Iterable[Symbols]) -> str | None:
-        """Return the shortest name of which an aim is true; where the budget ends, there is one."""
+    def _may_be(self, aim: int, *groups: Iterable[Symbols]) -> bool:
+        """Whether an aim is true of some name, or may be for all that is known."""
+        found = self._find(aim, *groups)
+        return bool(found.names) or not found.is_complete
+
+    def _find(self, aim: int, *groups: Iterable[Symbols]) -> Found:
+        """Look for the shortest name, ``SHARED``, of which an aim is true."""
         size = changes_between(self.defaults).size
         more = [*groups, *[()] * (_MORE - len(groups))]
-        found = self.budget.find(
+        return self.budget.find(
             [*self.patterns.groups[:size], *more], self.domain, _aim(self.defaults, self.kind, aim)
         )
-        if found.names:
-            return found.names[SHARED]
-        return None if found.is_complete else ""
 
 
 _MORE: Final = 3

@@ -13,7 +13,7 @@ from aclkit.rules.names.compare import GAINED, compare
 from aclkit.rules.names.domain import ANYTHING
 from aclkit.rules.names.openings import openings
 from aclkit.rules.names.question import Question
-from aclkit.rules.names.region import Region, Regions
+from aclkit.rules.names.region import Region, regions_of
 from aclkit.rules.names.symbols import EVERYTHING
 from aclkit.rules.names.words import names_words, opening_words, region_words
 from tests.rules.names.world import is_allowed, names_up_to, random_texts, rules
@@ -82,6 +82,15 @@ def test_beyond_a_number_of_questions_only_the_shortest_name_is_told() -> None:
     assert [names_words(each) for each in others] == ["names of which the shortest is `b`"]
 
 
+def test_what_the_budget_of_telling_leaves_open_is_told_by_its_own_shortest_name_alone() -> None:
+    two = rules(["ALLOW User:x READ PREFIXED abc", "ALLOW User:y READ LITERAL bcd"])
+    found = openings(compare(rules([]), two, Budget()), Budget(per_question=1), 100)
+    assert [names_words(each) for each in found] == [
+        "names of which the shortest is `abc`",
+        "names of which the shortest is `bcd`",
+    ]
+
+
 @pytest.mark.parametrize("seed", range(60))
 def test_regions_are_all_the_names_that_are_decided_otherwise_and_no_other(seed: int) -> None:
     chance = random.Random(seed)
@@ -92,13 +101,12 @@ def test_regions_are_all_the_names_that_are_decided_otherwise_and_no_other(seed:
     ]
     before, after = states if seed % 2 else states[::-1]
     budget = Budget()
-    regions = Regions(budget)
     sides = [(AclIndex.of(s.acls, KIP_1042), settings) for s in (before, after)]
     for change in compare(before, after, budget).changes:
         if change.cell.resource_type != "TOPIC":
             continue
         of = change.cell.principal.name, change.cell.host.name, change.cell.operation
-        found = regions.of(change)
+        found = regions_of(change, budget)
         assert found
         for name in NAMES:
             then, now = (is_allowed(*side, *of, name) for side in sides)
