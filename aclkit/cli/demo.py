@@ -70,6 +70,7 @@ def _options() -> NightlyOptions:
             settings=BrokerSettings(super_users=parse_super_users(SUPER_USERS)),
             semantics=KIP_1042,
             given=Given(),
+            auto_ranges=True,
         ),
         policies=Policies(today=datetime.now(UTC).date(), fail_on=NEVER),
     )

@@ -14,7 +14,12 @@ from aclkit.cli.options import inventory_options, lock_timeout_option
 from aclkit.cli.principal_options import builder_of, principal_options
 from aclkit.cli.replay import tell_notes
 from aclkit.cli.session import command_run
-from aclkit.cli.settings_options import given_settings, semantics_of, settings_options
+from aclkit.cli.settings_options import (
+    follows_brokers,
+    given_settings,
+    semantics_of,
+    settings_options,
+)
 from aclkit.errors import UsageError
 from aclkit.kafka.principals.load import CheckedBuilder
 from aclkit.model.broker_settings import resolve
@@ -73,7 +78,7 @@ def materialize(
         options = options_of(run.store.spark, chosen, resolved.settings, builder)
         note_resolved(run, resolved)
         result = materialize_into(run, take_inventory(run, options), options)
-        note_readings(run, result, options)
+        note_readings(run, result, options.settings)
         publish(run)
         result.output.forget()
     context.write(SUMMARY, [summary(run, result)])
@@ -96,6 +101,7 @@ def options_of(
     return MaterializeOptions(
         settings=broker,
         semantics=semantics_of(chosen),
+        auto_ranges=follows_brokers(chosen),
         given=Given(
             entries=entries,
             extend=chosen["extend"],

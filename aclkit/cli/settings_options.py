@@ -10,7 +10,7 @@ import click
 from aclkit.cli.options import option, together
 from aclkit.model.broker_settings import ALLOW_EVERYONE, SUPER_USERS, GivenSettings
 from aclkit.model.principal import parse_super_users
-from aclkit.model.semantics import AUTO, OFF, ON, PRESETS, Semantics, resolve_cidr_hosts
+from aclkit.model.semantics import AUTO, OFF, ON, PRESETS, Semantics
 
 settings_options = together(
     option(
@@ -54,16 +54,20 @@ settings_options = together(
         "--cidr-hosts",
         type=click.Choice([AUTO, ON, OFF]),
         help="A host of an ACL such as 10.0.0.0/8 is a range of addresses, as in Kafka from 4.4 "
-        "on; auto is off for now.",
+        "on; auto, the default, follows the newest of the brokers that the log registers, and is "
+        "off where none is known.",
     ),
 )
 
 
 def semantics_of(chosen: dict[str, Any]) -> Semantics:
     """Return the preset with the settings that were given on their own."""
-    ranges = resolve_cidr_hosts(chosen["cidr_hosts"])
-    preset = dataclasses.replace(PRESETS[chosen["semantics"]], cidr_hosts=ranges)
-    return dataclasses.replace(preset, **own_semantics(chosen))
+    return dataclasses.replace(PRESETS[chosen["semantics"]], **own_semantics(chosen))
+
+
+def follows_brokers(chosen: dict[str, Any]) -> bool:
+    """Whether ranges (CIDR) decide as the brokers that are known read them."""
+    return chosen["cidr_hosts"] in (None, AUTO)
 
 
 def own_semantics(chosen: dict[str, Any]) -> dict[str, Any]:

@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
+from aclkit.model.semantics import OFF, ON
+
 CIDR_LEVEL: Final = 32
 """A binary that supports this metadata.version reads ranges; they are made where it is in force."""
 
-ON: Final = "on"
-OFF: Final = "off"
 DIFFER: Final = "differ"
 UNKNOWN: Final = "unknown"
 
@@ -80,6 +80,11 @@ class RangesByBroker:
     without: tuple[int, ...]
     words: str
 
+    @property
+    def newest_decides(self) -> bool:
+        """Whether ranges decide on the newest of them; where none is known, not."""
+        return bool(self.with_ranges)
+
 
 def ranges_by_broker(brokers: Iterable[Broker]) -> RangesByBroker:
     """Return whether ranges decide; brokers that are unregistered do not count."""
@@ -102,6 +107,29 @@ def ranges_by_broker(brokers: Iterable[Broker]) -> RangesByBroker:
         if state == UNKNOWN
         else f"ranges (CIDR) decide: {words}",
     )
+
+
+def note_on_ranges(known: RangesByBroker, *, decide: bool, is_auto: bool) -> str:
+    """Return whether ranges decide in a run, and who says so; for ACLs whose hosts hold a ``/``.
+
+    Args:
+        known: what the registered brokers do.
+        decide: what the run does.
+        is_auto: it follows the brokers; otherwise the options say it.
+    """
+    if not is_auto:
+        as_given = "decide" if decide else "are compared as text"
+        differs = known.with_ranges if not decide else known.without
+        although = f", although {known.words}" if differs else ""
+        return f"ranges (CIDR) {as_given}, as --cidr-hosts says{although}"
+    if known.state == UNKNOWN:
+        return (
+            "ranges (CIDR) are compared as text, for no registered broker is known; where the "
+            "brokers are of Kafka 4.4 or newer say --cidr-hosts on"
+        )
+    if known.state == DIFFER:
+        return f"{known.words}. Decided is as on those that read ranges"
+    return known.words
 
 
 def reads_ranges(broker: Broker) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from dataclasses import asdict, dataclass
 from typing import Any, Final
 
@@ -46,18 +45,7 @@ KAFKA: Final = Semantics(
 PRESETS: Final[dict[str, Semantics]] = {"kip-1042": KIP_1042, "kafka": KAFKA}
 
 AUTO, ON, OFF = "auto", "on", "off"
-"""What ``--cidr-hosts`` can say."""
-
-
-def resolve_cidr_hosts(given: str | None, brokers: Collection[int] | None = None) -> bool:
-    """Whether ranges decide: the one place that knows what ``auto`` comes to.
-
-    Args:
-        given: ``on``, ``off``, or ``auto``, which is also meant where nothing is given.
-        brokers: the newest metadata.version that each registered broker supports, where a log
-            says so. It does not count yet: ``auto`` is off, as brokers up to 4.3 are.
-    """
-    return given == ON
+"""What ``--cidr-hosts`` can say; ``auto`` is as the brokers that a log registers read them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -121,11 +121,11 @@ def _decide(run: Run, scope: Scope, options: NightlyOptions) -> None:
     """Decide, and look for what is wrong."""
     chosen, share = options.materialize, options.broad_share
     result = materialize(run, scope, chosen)
-    note_readings(run, result, chosen)
+    note_readings(run, result, chosen.settings)
     result.output.forget()
     with step("looking for findings"):
         who = (run.store, run.cluster_id)
-        audit = audit_of(*who, chosen.settings, chosen.semantics, broad_share=share)
+        audit = audit_of(*who, chosen.settings, scope.semantics, broad_share=share)
         found = find_all(audit)
         unknown = find_unknown(audit, found, find_all)
         run.findings.extend(found)

@@ -4,7 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from aclkit.model.brokers import DIFFER, OFF, ON, UNKNOWN, Broker, level_name, ranges_by_broker
+from aclkit.model.brokers import (
+    DIFFER,
+    UNKNOWN,
+    Broker,
+    level_name,
+    note_on_ranges,
+    ranges_by_broker,
+)
+from aclkit.model.semantics import OFF, ON
 
 
 def brokers(*levels, unregistered=()):
@@ -73,3 +81,36 @@ def test_of_many_brokers_some_are_named():
 
 def test_levels_have_kafkas_names_where_these_are_known():
     assert [level_name(n) for n in (27, 32, 34)] == ["27 (4.1-IV1)", "32 (4.4-IV1)", "34"]
+
+
+@pytest.mark.parametrize(("levels", "decides"), [((), False), ((30,), False), ((30, 33), True)])
+def test_by_itself_ranges_decide_as_on_the_newest_broker(levels, decides):
+    assert ranges_by_broker(brokers(*levels)).newest_decides == decides
+
+
+@pytest.mark.parametrize(
+    ("levels", "decide", "is_auto", "words"),
+    [
+        ((), False, True, "ranges (CIDR) are compared as text, for no registered broker is known"),
+        ((30,), False, True, "ranges (CIDR) decide: no, broker 1 supports"),
+        ((30, 33), True, True, "ranges (CIDR) decide: the brokers differ, yes: broker 2"),
+        ((), True, False, "ranges (CIDR) decide, as --cidr-hosts says"),
+        ((33,), True, False, "ranges (CIDR) decide, as --cidr-hosts says"),
+        (
+            (30, 33),
+            True,
+            False,
+            "ranges (CIDR) decide, as --cidr-hosts says, although ranges (CIDR) decide: the",
+        ),
+        (
+            (33,),
+            False,
+            False,
+            "ranges (CIDR) are compared as text, as --cidr-hosts says, although ranges (CIDR) "
+            "decide: yes, broker 1",
+        ),
+    ],
+)
+def test_a_run_notes_whether_ranges_decide_and_who_says_so(levels, decide, is_auto, words):
+    known = ranges_by_broker(brokers(*levels))
+    assert note_on_ranges(known, decide=decide, is_auto=is_auto).startswith(words)

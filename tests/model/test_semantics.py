@@ -4,14 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from aclkit.model.semantics import KAFKA, PRESETS, resolve_cidr_hosts
+from aclkit.model.semantics import KAFKA, PRESETS
 
 
-def test_ranges_decide_where_that_is_given_and_nowhere_else():
-    assert resolve_cidr_hosts("on")
-    for given in ("off", "auto", None):
-        assert not resolve_cidr_hosts(given)
-        assert not resolve_cidr_hosts(given, brokers=[33, 33])
+def test_in_no_preset_do_ranges_decide():
     assert not any(preset.cidr_hosts for preset in PRESETS.values())
 
 

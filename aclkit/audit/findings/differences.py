@@ -23,7 +23,7 @@ from aclkit.model.principal import WILDCARD_PRINCIPAL
 from aclkit.model.semantics import KAFKA, KIP_1042, BrokerSettings, Semantics
 from aclkit.pipeline.explain import tables
 from aclkit.pipeline.explain.deciding import decide_all
-from aclkit.pipeline.explain.materialize import MaterializeOptions, MaterializeResult, alive_acls
+from aclkit.pipeline.explain.materialize import MaterializeResult, alive_acls
 from aclkit.pipeline.explain.output import Output
 from aclkit.pipeline.inventory.entry import Entry
 from aclkit.pipeline.inventory.survey import Inventory
@@ -37,15 +37,15 @@ from aclkit.warehouse.run import Run
 _CELL: Final = ["principal", "host", "operation", "resource_type", "resource_name"]
 
 
-def note_readings(run: Run, result: MaterializeResult, options: MaterializeOptions) -> None:
+def note_readings(run: Run, result: MaterializeResult, settings: BrokerSettings) -> None:
     """Add the findings about how ACLs are read, and what depends on the reading."""
     with step("comparing the readings"):
         alive = alive_acls(run)
         acls = collect_acls(alive)
-        run.findings.extend(find_readings(acls, options.semantics))
+        run.findings.extend(find_readings(acls, result.scope.semantics))
         by_id = {acl.acl_id: acl for acl in acls}
         suspects = {i: (by_id[i], reason) for i, reason in reads_differently(acls).items()}
-        run.findings.extend(find_differences(result, alive, suspects, options.settings))
+        run.findings.extend(find_differences(result, alive, suspects, settings))
 
 
 def collect_acls(alive: DataFrame) -> list[Acl]:

@@ -10,6 +10,7 @@ from pyspark.sql import functions as F
 
 from aclkit.errors import UsageError
 from aclkit.model.broker_settings import BrokerConfig
+from aclkit.model.brokers import note_on_ranges, ranges_by_broker
 from aclkit.model.operation import OPERATIONS_OF_TYPE
 from aclkit.model.semantics import BrokerSettings, Semantics
 from aclkit.pipeline.explain import tables
@@ -23,6 +24,7 @@ from aclkit.pipeline.explain.rules_digest import rules_digest
 from aclkit.pipeline.explain.scope import Scope
 from aclkit.pipeline.inventory.survey import Given, Inventory, log_entries, read_texts, survey
 from aclkit.runtime.progress import step
+from aclkit.warehouse.codecs import BROKERS_SQL, brokers_of
 from aclkit.warehouse.job_run import PublishedRun, RunSettings
 from aclkit.warehouse.reader import read_versions, read_written
 from aclkit.warehouse.run import Run
@@ -39,10 +41,12 @@ class MaterializeOptions:
 
     Attributes:
         settings: super users and allow.everyone.
-        semantics: how ACLs are read.
+        semantics: how ACLs are read; see ``auto_ranges``.
         given: files that name what to ask about.
         dense: always, never or auto.
         full: decide everything anew, where deciding what changed would do.
+        auto_ranges: whether ranges (CIDR) decide follows the brokers that the log registers, not
+            ``semantics``. What a run decides under is its scope's.
     """
 
     settings: BrokerSettings
@@ -50,6 +54,7 @@ class MaterializeOptions:
     given: Given
     dense: str = "auto"
     full: bool = False
+    auto_ranges: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,12 +88,22 @@ def take_inventory(run: Run, options: MaterializeOptions) -> Scope:
     with step("taking the inventory"):
         with read_written(run.store, run.cluster_id, *_INPUTS) as read:
             texts, log = read_texts(read), log_entries(read)
-        inventory = survey(texts, log, options.given, options.settings, options.semantics)
+            known = ranges_by_broker(brokers_of(read.rows(BROKERS_SQL)).brokers)
+        semantics = options.semantics
+        if options.auto_ranges:
+            semantics = replace(semantics, cidr_hosts=known.newest_decides)
+        inventory = survey(texts, log, options.given, options.settings, semantics)
+    if any("/" in host for host in texts.hosts):
+        decide, is_auto = semantics.cidr_hosts, options.auto_ranges
+        told = note_on_ranges(known, decide=decide, is_auto=is_auto)
+        # The replay of the same run may have said so already.
+        if not any(note.startswith(told) for note in run.notes):
+            inventory = replace(inventory, notes=(told, *inventory.notes))
     return Scope(
         cluster_id=run.cluster_id,
         texts=texts,
         inventory=inventory,
-        semantics=options.semantics,
+        semantics=semantics,
         super_users=options.settings.super_users,
     )
 
@@ -99,7 +114,7 @@ def is_decided(run: Run, scope: Scope, options: MaterializeOptions) -> bool:
     if before is None:
         return False
     then = before.settings
-    if then.updated(deciding_settings(options, scope.inventory)) != then:
+    if then.updated(deciding_settings(options, scope)) != then:
         return False
     versions, now = before.table_versions, run.store.versions
     return all(versions.get(table) == now.get(table) for table in (*_INPUTS, *EXPLAIN_TABLES))
@@ -112,7 +127,7 @@ def materialize(run: Run, scope: Scope, options: MaterializeOptions) -> Material
         DataError: the written tables are not complete; nothing is published then.
     """
     before = run.previous(MATERIALIZING)
-    settings = deciding_settings(options, scope.inventory)
+    settings = deciding_settings(options, scope)
     affected = None if options.full else _find_affected(run, scope, before, settings)
     _write_setting(run, options.settings)
     output = Output.of(run.store, scope)
@@ -225,14 +240,14 @@ def rows_expected(inventory: Inventory) -> int:
     return len(inventory.principals) * len(inventory.hosts) * operations
 
 
-def deciding_settings(options: MaterializeOptions, inventory: Inventory) -> RunSettings:
+def deciding_settings(options: MaterializeOptions, scope: Scope) -> RunSettings:
     """Return the settings under which the decisions hold, for ``job_run``."""
     return RunSettings(
-        semantics=options.semantics,
+        semantics=scope.semantics,
         super_users=options.settings.super_users,
         allow_everyone=options.settings.allow_everyone,
         dense=options.dense,
-        inventory_digest=inventory.digest(),
+        inventory_digest=scope.inventory.digest(),
         rules_digest=rules_digest(),
     )
 
@@ -266,7 +281,7 @@ def _write_changes(run: Run, before: PublishedRun | None) -> None:
             run.store.append("access_change", rows)
 
 
-_INPUTS: Final = ("acl_history", "resource_lifetime", "principal_lifetime")
+_INPUTS: Final = ("acl_history", "resource_lifetime", "principal_lifetime", "broker")
 _DENSE: Final = ("explain",)
 _NEWEST_SETTING: Final = (
     "SELECT super_users, allow_everyone FROM setting ORDER BY since_time DESC LIMIT 1"

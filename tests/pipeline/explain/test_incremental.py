@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import pytest
 
+from aclkit.model.brokers import Broker, Brokers
 from aclkit.model.semantics import KIP_1042, BrokerSettings
 from aclkit.pipeline.explain import materialize as materialize_module
 from aclkit.pipeline.explain.materialize import (
@@ -18,6 +19,7 @@ from aclkit.pipeline.explain.materialize import (
 )
 from aclkit.pipeline.inventory.entry import FILE, HOSTS, PRINCIPALS, RESOURCES, Entry
 from aclkit.pipeline.inventory.survey import Given
+from aclkit.warehouse.codecs import broker_rows
 from aclkit.warehouse.reader import read_written
 from aclkit.warehouse.run import begin_run, publish
 from tests.pipeline.explain.test_against_rules import (
@@ -164,3 +166,39 @@ def test_decisions_of_other_rules_do_not_hold(spark, tmp_path, monkeypatch, then
         assert is_decided(run, scope, options(few))
         monkeypatch.undo()
         assert not is_decided(run, scope, options(few))
+
+
+@pytest.mark.parametrize(
+    ("levels", "hosts"),
+    [
+        ((), ["<any-other>"]),
+        ((30, 30), ["<any-other>"]),
+        ((30, 33), ["<any-other in 10.0.0.0/8>", "<any-other>"]),
+        ((33, 33), ["<any-other in 10.0.0.0/8>", "<any-other>"]),
+    ],
+)
+def test_by_itself_a_range_decides_as_the_newest_broker_reads_it(spark, tmp_path, levels, hosts):
+    brokers = tuple(
+        Broker(broker_id=n, is_registered=True, min_level=7, max_level=level, since_offset=n)
+        for n, level in enumerate(levels)
+    )
+    asked = replace(options({}), auto_ranges=True)
+    with begin_run(spark, str(tmp_path), "materialize", lock_timeout=0) as run:
+        run.cluster_id = "c"
+        write_acls(run, [replace(random_acls(3)[0], host="10.0.0.0/8")])
+        run.store.append_rows("broker", broker_rows(Brokers(brokers=brokers), "c"))
+        scope = take_inventory(run, asked)
+    assert sorted(scope.host_names, reverse=True) == sorted(hosts, reverse=True)
+    assert scope.semantics.cidr_hosts == (33 in levels)
+    assert scope.inventory.notes[0].startswith("ranges (CIDR)")
+
+
+def test_a_broker_that_came_since_is_something_new(spark, tmp_path):
+    few = {kind: entries[:3] for kind, entries in GIVEN.items()}
+    decide(spark, str(tmp_path), random_acls(3)[:6], few)
+    with begin_run(spark, str(tmp_path), "materialize", lock_timeout=0) as run:
+        run.cluster_id = "c"
+        assert is_decided(run, take_inventory(run, options(few)), options(few))
+        one = Broker(broker_id=1, is_registered=True, min_level=7, max_level=33, since_offset=9)
+        run.store.append_rows("broker", broker_rows(Brokers(brokers=(one,)), "c"))
+        assert not is_decided(run, take_inventory(run, options(few)), options(few))
