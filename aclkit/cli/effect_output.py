@@ -32,7 +32,8 @@ from aclkit.questions.preview.words import (
 from aclkit.rules.names.budget import Budget
 from aclkit.rules.names.compare import GAINED, LOST
 from aclkit.rules.names.openings import Opening
-from aclkit.rules.names.words import names_words, party_words, pattern_text
+from aclkit.rules.names.reread import Reread
+from aclkit.rules.names.words import names_words, party_words, pattern_text, reread_words
 
 ANY: Final = "any"
 COLUMNS: Final = ("change", *ChangedCell._fields)
@@ -150,6 +151,7 @@ def _json(preview: Preview) -> Iterator[str]:
     cost = {"questions": preview.budget.questions, "states": preview.budget.states}
     yield f',\n"cost": {_text(cost)}'
     yield from json_list("to_come", (_to_come(preview, each) for each in preview.openings))
+    yield from json_list("read_otherwise", (_reread(preview, each) for each in preview.rereads))
     for name, counts in (
         ("by_principal", preview.effect.by_principal),
         ("by_resource", preview.effect.by_resource),
@@ -195,6 +197,19 @@ def _to_come(preview: Preview, opening: Opening) -> dict[str, object]:
             }
             for region in opening.regions
         ],
+    }
+
+
+def _reread(preview: Preview, reread: Reread) -> dict[str, object]:
+    shortest = min(reread.changes, key=lambda change: len(change.name), default=None)
+    return {
+        "acl_id": reread.acl.acl_id,
+        "acl": str(reread.acl),
+        "becomes": reread.becomes,
+        "words": reread_words(reread),
+        **{kind: len(reread.of_kind(kind)) for kind in (GAINED, LOST)},
+        "example": None if shortest is None else preview.cell_of(shortest)._asdict(),
+        "is_known": reread.is_known,
     }
 
 

@@ -1,7 +1,8 @@
-"""The group preview: ACLs and topics to come → whose access changes."""
+"""The group preview: ACLs, topics or brokers to come → whose access changes."""
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from itertools import count
 
 import click
@@ -9,10 +10,12 @@ import click
 from aclkit.cli.acl_options import acl_options
 from aclkit.cli.context import Context, engine_option, tell_state
 from aclkit.cli.effect_output import Gate, effect_format_option, gate_options, print_effect
+from aclkit.cli.options import option
 from aclkit.cli.output import tell
 from aclkit.cli.topic_output import print_topics
 from aclkit.kafka.acls.new import acl_filters, new_acls
 from aclkit.kafka.acls.options import AclOptions
+from aclkit.model.semantics import OFF, ON, Semantics, read_as
 from aclkit.pipeline.replay.changes import add_to, remove_from
 from aclkit.questions.preview.change_set import read_change_set
 from aclkit.questions.preview.read import Base, read_base
@@ -22,13 +25,14 @@ from aclkit.questions.preview.topics import preview_topics
 
 @click.group()
 def preview() -> None:
-    """Say whose access ACLs or topics would change, before they exist.
+    """Say whose access ACLs, topics or other brokers would change, before they are there.
 
     \b
     Example:
       aclkit preview add-acl --allow-principal User:alice --operation Read --topic payments
       aclkit preview add-topic payments.eu.refunds
       aclkit preview apply acls.jsonl --format markdown --fail-on gained
+      aclkit preview upgrade --to 4.4
 
     It is decided again what the changed patterns touch, against the published decisions: what
     is gained, what is lost, and what another ACL decides. The first ACL of a resource takes access
@@ -127,6 +131,59 @@ def apply(context: Context, file: str, gate: Gate) -> None:
     for note in change_set.notes:
         tell(note)
     _print(context, base, change_set.after, "Change set", gate)
+
+
+@preview.command("upgrade")
+@option("--to", "end", metavar="READING", required=True, help="How ACLs are read afterwards.")
+@option(
+    "--from",
+    "start",
+    metavar="READING",
+    help="How they are read before; otherwise as the published decisions have it.",
+)
+@effect_format_option
+@gate_options
+@engine_option
+@click.pass_obj
+def upgrade(context: Context, end: str, start: str | None, gate: Gate) -> None:
+    """Say what the same ACLs do under other brokers, or read in another way.
+
+    \b
+    Example:
+      aclkit preview upgrade --to 4.4
+      aclkit preview upgrade --from 4.3 --to 4.4 --fail-on gained --format markdown
+      aclkit preview upgrade --from kafka --to kip-1042
+      aclkit preview upgrade --to kafka,4.4,no-wildcard-defect
+
+    From 4.4 on Kafka takes a host such as 10.0.0.0/8 for a range of addresses: what such an ACL
+    allows or denies wakes with the new brokers, whatever metadata.version is. Each ACL that is read
+    otherwise is told with what it does. A READING is one of these, or several with commas:
+
+    \b
+      4.3, 4.4, …          a version of Kafka: whether such hosts are ranges
+      kip-1042, kafka      a preset of --semantics: all but that
+      SETTING, no-SETTING  one of glob-patterns, identity-globs, wildcard-defect and
+      SETTING=on|off       cidr-hosts; or deciding-acl=most-specific or =broker
+
+    What it does not say is as the published decisions have it. The way back is a preview, too.
+    """
+    base = _read(context)
+    before = base.semantics if start is None else read_as(start, base.semantics)
+    after = read_as(end, base.semantics)
+    change = Change(before=base.state, after=base.state, semantics=before, semantics_after=after)
+    tell(_difference(before, after))
+    title = f"From {start or 'the published reading'} to {end}, cluster {base.run.cluster_id}"
+    print_effect(context, change, base.inventory, title, gate)
+
+
+def _difference(before: Semantics, after: Semantics) -> str:
+    then, now = ({k: _said(v) for k, v in asdict(how).items()} for how in (before, after))
+    told = [f"{name} {then[name]}, then {now[name]}" for name in then if then[name] != now[name]]
+    return f"what is read otherwise: {'; '.join(told)}" if told else "both read all ACLs alike"
+
+
+def _said(value: object) -> str:
+    return (ON if value else OFF) if isinstance(value, bool) else str(value)
 
 
 def _read(context: Context) -> Base:

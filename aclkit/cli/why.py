@@ -139,8 +139,9 @@ def why(context: Context, access: AccessQuestion, at_offset: int | None, at: str
     beat it, and whether the decision would change without it. Without a rank stand those that
     reach the resource for the principal, but from another host or with another operation. What
     is denied for want of an ACL comes with the least one that would allow it. Where a request of
-    Kafka's passes all the same, or needs more, a line says so. Principals, hosts and resources
-    need be in no inventory. RESOURCE is written as for who-can.
+    Kafka's passes all the same, or needs more, a line says so. Where brokers of the log decide
+    otherwise than others, it says which do how. Principals, hosts and resources need be in no
+    inventory. RESOURCE is written as for who-can.
     """
     moment = _moment(at_offset, at)
     with context.ask(_WITHOUT_PAIRS) as opened:
@@ -280,6 +281,11 @@ def _why_object(answer: Why) -> dict[str, object]:
         "others": {"count": answer.other_count, "principals": list(answer.others)},
         "other_hosts": [
             {"hosts": list(hosts), **_ruling_object(ruling)} for hosts, ruling in answer.elsewhere
+        ],
+        "by_broker": [
+            {"hosts": list(side.hosts), "brokers": list(side.brokers)} | _ruling_object(side.ruling)
+            for sides in answer.by_broker
+            for side in sides
         ],
         "without_denies": _ruling_or_none(answer.without_denies),
         "without_super_users": _ruling_or_none(answer.not_super),

@@ -7,7 +7,7 @@ highest metadata.version that it supports tells.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
@@ -152,12 +152,17 @@ def _told(brokers: Iterable[Broker]) -> str:
     for broker in brokers:
         by_level.setdefault(broker.max_level, []).append(broker.broker_id)
     return ", ".join(
-        f"{_named(numbers)} {_supported(level, is_one=len(numbers) == 1)}"
+        f"{named_brokers(numbers)} {_supported(level, is_one=len(numbers) == 1)}"
         for level, numbers in sorted(by_level.items(), key=lambda item: item[1])
     )
 
 
-def _named(numbers: list[int]) -> str:
+def named_brokers(numbers: Sequence[int]) -> str:
+    """Name brokers, the first few of many.
+
+    >>> named_brokers([2]), named_brokers([1, 3])
+    ('broker 2', 'brokers 1, 3')
+    """
     shown = ", ".join(map(str, numbers[:_MOST_NAMED]))
     more = f" and {len(numbers) - _MOST_NAMED} more" if len(numbers) > _MOST_NAMED else ""
     return f"{'broker' if len(numbers) == 1 else 'brokers'} {shown}{more}"

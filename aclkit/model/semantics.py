@@ -1,9 +1,12 @@
-"""The settings under which ACLs are read, and the two presets of ``--semantics``."""
+"""The settings under which ACLs are read, the presets of ``--semantics``, and words for both."""
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+import re
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Final
+
+from aclkit.errors import UsageError
 
 MOST_SPECIFIC: Final = "most-specific"
 BROKER: Final = "broker"
@@ -46,6 +49,57 @@ PRESETS: Final[dict[str, Semantics]] = {"kip-1042": KIP_1042, "kafka": KAFKA}
 
 AUTO, ON, OFF = "auto", "on", "off"
 """What ``--cidr-hosts`` can say; ``auto`` is as the brokers that a log registers read them."""
+
+
+RANGES_SINCE: Final = (4, 4)
+"""Whether ranges decide is all that the versions of Kafka differ in."""
+
+_VERSION: Final = re.compile(r"([0-9]{1,4})\.([0-9]{1,4})(\.[0-9]{1,4})?")
+_SWITCHES: Final = {
+    name.replace("_", "-"): name
+    for name in ("glob_patterns", "identity_globs", "wildcard_defect", "cidr_hosts")
+}
+
+
+def read_as(text: str, base: Semantics) -> Semantics:
+    """Return how ACLs are read where a person says what is otherwise than in a base.
+
+    Args:
+        text: words with commas between them: a version of Kafka, which says whether ranges decide;
+            a preset, which says all but that; or a setting.
+        base: what holds for the rest.
+
+    Raises:
+        UsageError: a word is none of these.
+
+    >>> read_as("kafka,4.4", KIP_1042) == replace(KAFKA, cidr_hosts=True)
+    True
+    >>> read_as("no-wildcard-defect,cidr-hosts=off", KAFKA) == replace(KAFKA, wildcard_defect=False)
+    True
+    """
+    for word in text.split(","):
+        base = _read_word(word.strip(), base)
+    return base
+
+
+def _read_word(word: str, base: Semantics) -> Semantics:
+    if word in PRESETS:
+        return replace(PRESETS[word], cidr_hosts=base.cidr_hosts)
+    if version := _VERSION.fullmatch(word):
+        return replace(base, cidr_hosts=(int(version[1]), int(version[2])) >= RANGES_SINCE)
+    name, _, value = word.partition("=")
+    if name == "deciding-acl" and value in (MOST_SPECIFIC, BROKER):
+        return replace(base, deciding_acl=value)
+    positive = name.removeprefix("no-")
+    if positive in _SWITCHES and (not value or (value in (ON, OFF) and name == positive)):
+        is_on = value == ON if value else name == positive
+        said: dict[str, Any] = {_SWITCHES[positive]: is_on}
+        return replace(base, **said)
+    raise UsageError(
+        f"{word!r} says no way of reading ACLs: expected a version of Kafka such as 4.3 or 4.4, "
+        f"{' or '.join(PRESETS)}, or a setting: {', '.join(_SWITCHES)}, each alone, behind no- or "
+        f"before =on or =off; deciding-acl={MOST_SPECIFIC} or deciding-acl={BROKER}"
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,7 +4,17 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from aclkit.model.semantics import KAFKA, PRESETS
+import pytest
+
+from aclkit.errors import UsageError
+from aclkit.model.semantics import (
+    BROKER,
+    KAFKA,
+    KIP_1042,
+    PRESETS,
+    Semantics,
+    read_as,
+)
 
 
 def test_in_no_preset_do_ranges_decide():
@@ -19,3 +29,41 @@ def test_settings_are_said_as_of_old_where_ranges_do_not_decide():
         "wildcard_defect",
     ]
     assert replace(KAFKA, cidr_hosts=True).said() == {**KAFKA.said(), "cidr_hosts": True}
+
+
+RANGES = replace(KAFKA, cidr_hosts=True)
+
+
+@pytest.mark.parametrize(
+    ("text", "base", "wanted"),
+    [
+        ("4.4", KAFKA, RANGES),
+        ("4.4.0", KAFKA, RANGES),
+        ("10.0", KAFKA, RANGES),
+        ("4.3", RANGES, KAFKA),
+        ("4.3.1", KIP_1042, KIP_1042),
+        ("3.9", RANGES, KAFKA),
+        ("kafka", replace(KIP_1042, cidr_hosts=True), RANGES),
+        ("kip-1042,4.4", KAFKA, replace(KIP_1042, cidr_hosts=True)),
+        ("4.4, kafka", KIP_1042, RANGES),
+        ("wildcard-defect", KIP_1042, replace(KIP_1042, wildcard_defect=True)),
+        ("no-wildcard-defect", KAFKA, replace(KAFKA, wildcard_defect=False)),
+        ("cidr-hosts=on", KAFKA, RANGES),
+        ("cidr-hosts=off", RANGES, KAFKA),
+        ("deciding-acl=broker", KIP_1042, replace(KIP_1042, deciding_acl=BROKER)),
+        ("glob-patterns,identity-globs", KAFKA,
+         Semantics(deciding_acl=BROKER, wildcard_defect=True)),
+    ],
+)  # fmt: skip
+def test_a_reading_is_a_version_a_preset_or_a_setting_and_all_else_stays(text, base, wanted):
+    assert read_as(text, base) == wanted
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "4", "4.", "4.4.0.1", "v4.4", "kafka,", "cidr-hosts=auto", "no-cidr-hosts=on", "globs",
+     "deciding-acl", "no-deciding-acl=broker", "deciding-acl=first", "٤.٤", "4.44444", "no-4.4"],
+)  # fmt: skip
+def test_what_is_no_reading_is_refused_with_what_was_expected(text):
+    with pytest.raises(UsageError, match="expected a version of Kafka such as "):
+        read_as(text, KAFKA)

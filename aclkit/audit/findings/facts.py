@@ -17,13 +17,16 @@ from aclkit.audit.findings.removable import (
     find_removable,
 )
 from aclkit.model.acl import Acl, Request
+from aclkit.model.brokers import Broker, RangesByBroker, ranges_by_broker
+from aclkit.model.cidr import parse_range
 from aclkit.model.resource import Resource
 from aclkit.model.semantics import BrokerSettings, Semantics
-from aclkit.rules.decide.confirm import Decider
+from aclkit.rules.decide.confirm import Comparison, Decider
 from aclkit.rules.names.budget import Budget
 from aclkit.rules.names.classes import NameClass
 from aclkit.rules.names.needless import Leftover, View
 from aclkit.rules.names.others import Others, Who
+from aclkit.rules.names.reread import Reread
 from aclkit.rules.names.rows import Rules, rows_of
 from aclkit.rules.patterns.match import names_exactly
 from aclkit.rules.patterns.trie import PatternIndex
@@ -70,6 +73,7 @@ class AuditInput:
         resource_count: how many resources the run asked about.
         added_offsets: id of an ACL → the offset where it was added.
         broad_share: the share of the topics that more than is broad.
+        brokers: those registered, as the log says.
         budget: the states that exact answers may take.
         supposed: whether something is left where the budget ended before that was known.
     """
@@ -85,6 +89,7 @@ class AuditInput:
     resource_count: int = 0
     added_offsets: Mapping[str, int] = field(default_factory=dict)
     broad_share: float = BROAD_SHARE
+    brokers: Sequence[Broker] = ()
     budget: Budget = field(default_factory=Budget)
     supposed: bool = False
 
@@ -106,6 +111,37 @@ class AuditInput:
         """What decides each name that a finding shows."""
         rules = Rules(acls=self.acls, settings=self.settings, semantics=self.semantics)
         return Decider.of(rules)
+
+    @cached_property
+    def ranges(self) -> RangesByBroker:
+        """Whether ranges decide, as the brokers say."""
+        return ranges_by_broker(self.brokers)
+
+    @property
+    def has_sleeping(self) -> bool:
+        """Whether ranges decide not at all, or not on every broker."""
+        return not self.semantics.cidr_hosts or bool(self.ranges.without)
+
+    @cached_property
+    def by_ranges(self) -> Comparison | None:
+        """What differs where ranges decide from where they do not, for every name.
+
+        None where no ACL's host is one, or they decide on every broker.
+        """
+        if not self.has_sleeping or not any(parse_range(acl.host) for acl in self.acls):
+            return None
+        off, on = (
+            Rules(acls=self.acls, settings=self.settings, semantics=how)
+            for how in (replace(self.semantics, cidr_hosts=decide) for decide in (False, True))
+        )
+        return Comparison.of(off, on, self.budget)
+
+    @cached_property
+    def rereads(self) -> list[Reread]:
+        """What each ACL does whose host is a range, once it wakes; empty where none sleeps."""
+        # What tells it is no part of what is known for others, so it takes a budget of its own.
+        telling = Budget(per_question=self.budget.per_question, total=self.budget.total)
+        return self.by_ranges.rereads(telling) if self.by_ranges else []
 
     @cached_property
     def leftovers(self) -> Mapping[str, Leftover]:
@@ -190,7 +226,8 @@ class AuditInput:
         """Return the same, where something is left wherever that is unknown."""
         other = replace(self, supposed=True)
         known_of_both = (
-            "rows", "others", "decider", "leftovers", "overridden", "removables", "index",
+            "rows", "others", "decider", "by_ranges", "rereads", "leftovers", "overridden",
+            "removables", "index",
         )  # fmt: skip
         for known in known_of_both:
             other.__dict__[known] = getattr(self, known)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from typing import Final
 
 from aclkit.model.acl import Acl
@@ -33,7 +34,8 @@ NEVER_MATCHES: Final = Kind(
         "LITERAL that looks like a glob) or be that long, its host is no address as a broker "
         "writes it (a host name, ::1 instead of 0:0:0:0:0:0:0:1), no request on that type has its "
         "operation, its principal or the USER that it is on has no colon between type and name, or "
-        "the cluster has another name. kafka-acls and the controller take such ACLs without a word "
+        "the cluster has another name. A range of addresses can match, if only on newer brokers: "
+        "that is sleeping-range. kafka-acls and the controller take such ACLs without a word "
         "(a principal without colon until 4.0). An ALLOW of the kind gives nothing; a DENY is a "
         "protection that does not exist. It still counts as an ACL of its resource, and one whose "
         "principal has no colon makes authorizeByResourceType fail for its resource type."
@@ -51,6 +53,8 @@ def find_never_matches(acls: Iterable[Acl], semantics: Semantics) -> Iterator[Fi
 
     Medium for a DENY: somebody believes in a protection that is not there. Low for an ALLOW.
     """
+    # A range matches one day, whatever brokers make of it today: sleeping-range says so.
+    semantics = replace(semantics, cidr_hosts=True)
     for acl in acls:
         reasons = list(_reasons(acl, semantics))
         if reasons:

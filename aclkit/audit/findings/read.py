@@ -7,12 +7,12 @@ from typing import Final
 
 from aclkit.audit.findings.facts import BROAD_SHARE, AuditInput, Life
 from aclkit.model.semantics import BrokerSettings, Semantics
-from aclkit.warehouse.codecs import acl_of, acl_sql, behind_acl
+from aclkit.warehouse.codecs import BROKERS_SQL, acl_of, acl_sql, behind_acl, brokers_of
 from aclkit.warehouse.reader import Reader, read_written
 from aclkit.warehouse.store import Store
 
 AUDITED: Final = (
-    "acl_history", "resource_lifetime", "principal_lifetime", "principal", "resource",
+    "acl_history", "resource_lifetime", "principal_lifetime", "principal", "resource", "broker",
 )  # fmt: skip
 """The tables that ``read_audit`` asks, under their own names."""
 
@@ -37,7 +37,7 @@ def read_audit(
     *,
     broad_share: float = BROAD_SHARE,
 ) -> AuditInput:
-    """Read the ACLs alive, lifetimes and inventory of one cluster.
+    """Read the ACLs alive, lifetimes, inventory and brokers of one cluster.
 
     Args:
         tables: ``AUDITED``, opened by ``read_written``.
@@ -59,6 +59,7 @@ def read_audit(
         resource_count=tables.rows(_RESOURCES)[0][0],
         added_offsets={acl.acl_id: behind_acl(row)[0] for row, acl in zip(rows, acls, strict=True)},
         broad_share=broad_share,
+        brokers=brokers_of(tables.rows(BROKERS_SQL)).brokers,
     )
 
 

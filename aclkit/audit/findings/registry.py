@@ -10,6 +10,7 @@ from typing import Final
 
 from aclkit.audit.findings.any_host import ANY_HOST, find_any_host
 from aclkit.audit.findings.broker_settings_differ import BROKER_SETTINGS_DIFFER
+from aclkit.audit.findings.brokers_disagree import BROKERS_DISAGREE, find_brokers_disagree
 from aclkit.audit.findings.deny_leaves_describe import (
     DENY_LEAVES_DESCRIBE,
     find_deny_leaves_describe,
@@ -35,6 +36,7 @@ from aclkit.audit.findings.readings import (
 )
 from aclkit.audit.findings.redundant import REDUNDANT_ACL, find_redundant
 from aclkit.audit.findings.shadowed import ALLOW_SHADOWED, DENY_SHADOWED, find_shadowed
+from aclkit.audit.findings.sleeping_range import SLEEPING_RANGE, find_sleeping_ranges
 from aclkit.audit.findings.transactional_without_write import (
     TRANSACTIONAL_WITHOUT_WRITE,
     find_transactional_without_write,
@@ -58,6 +60,8 @@ REGISTRY: Final[Mapping[Kind, Finder | None]] = {
     INHERITED_ACCESS: find_inherited_access,
     OVER_BROAD: find_over_broad,
     ANY_HOST: find_any_host,
+    BROKERS_DISAGREE: find_brokers_disagree,
+    SLEEPING_RANGE: find_sleeping_ranges,
     ALLOW_OVERRIDDEN: find_overridden,
     NEVER_MATCHES: lambda audit: find_never_matches(audit.acls, audit.semantics),
     GLOB_LOOKALIKE: find_glob_lookalikes,

@@ -10,12 +10,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
 
+from aclkit.audit.findings.brokers_disagree import BROKERS_DISAGREE, SUBJECT
 from aclkit.audit.findings.facts import AuditInput
 from aclkit.audit.findings.overridden import ALLOW_OVERRIDDEN
 from aclkit.audit.findings.redundant import REDUNDANT_ACL
 from aclkit.audit.findings.removable import hardest
 from aclkit.audit.findings.shadowed import ALLOW_SHADOWED, DENY_SHADOWED
+from aclkit.audit.findings.sleeping_range import SLEEPING_RANGE
 from aclkit.model.acl import Acl
+from aclkit.model.brokers import DIFFER
 from aclkit.model.findings import Finding, bounded, fingerprint_of, sort_findings
 from aclkit.rules.names.words import few
 
@@ -51,7 +54,7 @@ def find_unknown(
         found: the findings.
         find: finds them.
     """
-    unknown = [*_of_removable(audit), *_of_overridden(audit)]
+    unknown = [*_of_removable(audit), *_of_overridden(audit), *_of_ranges(audit)]
     if audit.budget.ended:
         supposed = find(audit.supposing())
         both = {each.fingerprint for each in found} & {each.fingerprint for each in supposed}
@@ -96,6 +99,17 @@ def _of_overridden(audit: AuditInput) -> Iterator[Unknown]:
                 str(acl),
                 tuple(hardest({acl, *(each.acl for each in left.hard)})),
             )
+
+
+def _of_ranges(audit: AuditInput) -> Iterator[Unknown]:
+    for each in audit.rereads:
+        if not (each.changes or each.is_known):
+            yield Unknown(SLEEPING_RANGE.id, str(each.acl), tuple(hardest((each.acl,))))
+    if audit.by_ranges is not None and audit.ranges.state == DIFFER:
+        difference = audit.by_ranges.difference
+        if not (difference.changes or difference.is_known):
+            hard = hardest(each.acl for each in audit.rereads)
+            yield Unknown(BROKERS_DISAGREE.id, SUBJECT, tuple(hard))
 
 
 def _hard(audit: AuditInput, acl_ids: Iterable[str]) -> tuple[Acl, ...]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from aclkit.model.acl import Acl
-from aclkit.questions.preview.state import Change
+from aclkit.questions.preview.state import Change, Text
 from aclkit.rules.patterns.identity import index_hosts, index_principals
 from aclkit.rules.patterns.match import names_exactly
 
@@ -38,8 +38,8 @@ class PatternGroups:
     """
 
     exact: dict[str, AclGroup] = field(default_factory=dict)
-    shared: dict[str, AclGroup] = field(default_factory=dict)
-    changed: list[str] = field(default_factory=list)
+    shared: dict[Text, AclGroup] = field(default_factory=dict)
+    changed: list[Text] = field(default_factory=list)
     is_there: list[bool] = field(default_factory=lambda: [False, False])
 
 
@@ -50,7 +50,7 @@ class PeopleClass(NamedTuple):
     super users before and after.
     """
 
-    texts: frozenset[str]
+    texts: frozenset[Text]
     is_super: tuple[bool, bool]
 
 
@@ -64,29 +64,34 @@ class People:
         affected: what was asked before: ACL principals → classes and their principals, and these.
     """
 
-    who: Mapping[str, Sequence[str]]
+    who: Mapping[Text, Sequence[str]]
     class_of: Mapping[str, PeopleClass]
-    affected: dict[frozenset[str] | None, _Affected] = field(default_factory=dict)
+    affected: dict[frozenset[Text] | None, _Affected] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, change: Change, names: Iterable[str], acls: Iterable[Acl]) -> People:
+    def of(cls, change: Change, names: Iterable[str]) -> People:
         """Match the principals asked about with those of the ACLs."""
-        index = index_principals({acl.principal for acl in acls}, change.semantics)
+        indexes = [
+            (index_principals({acl.principal for acl in acls}, semantics), semantics, tag)
+            for acls, semantics, tag in change.ways
+        ]
         before, after = change.before.settings.super_users, change.after.settings.super_users
-        who: dict[str, list[str]] = {}
+        who: dict[Text, list[str]] = {}
         class_of: dict[str, PeopleClass] = {}
         for name in names:
             if name in before & after:
                 continue
-            texts = index.matching(name)
-            for text in texts:
-                who.setdefault(text, []).append(name)
-            shared = frozenset(t for t in texts if not names_exactly(t, change.semantics))
-            class_of[name] = PeopleClass(shared, (name in before, name in after))
+            shared: list[Text] = []
+            for index, semantics, tag in indexes:
+                texts = index.matching(name)
+                for text in texts:
+                    who.setdefault(tag(text), []).append(name)
+                shared += (tag(text) for text in texts if not names_exactly(text, semantics))
+            class_of[name] = PeopleClass(frozenset(shared), (name in before, name in after))
         return cls(who=who, class_of=class_of)
 
     def alike(
-        self, patterns: Sequence[PatternGroups], texts: frozenset[str] | None
+        self, patterns: Sequence[PatternGroups], texts: frozenset[Text] | None
     ) -> Iterator[tuple[tuple[str, ...], tuple[int, ...], tuple[bool, bool]]]:
         """Put the principals of some ACL principals, or all, together by their groups.
 
@@ -110,7 +115,7 @@ class People:
             for numbers, alike in found.items():
                 yield tuple(alike), numbers, people.is_super
 
-    def _affected(self, texts: frozenset[str] | None) -> _Affected:
+    def _affected(self, texts: frozenset[Text] | None) -> _Affected:
         """Put the principals of some ACL principals, or all, together by their classes."""
         if texts not in self.affected:
             names = frozenset(self.class_of)
@@ -131,54 +136,65 @@ class Hosts:
     """The hosts asked about, and which of them each ACL host matches."""
 
     names: tuple[str, ...]
-    matched: Mapping[str, Sequence[str]]
-    classes: dict[frozenset[str], list[tuple[tuple[str, ...], frozenset[str]]]] = field(
+    matched: Mapping[Text, Sequence[str]]
+    classes: dict[frozenset[Text], list[tuple[tuple[str, ...], frozenset[Text]]]] = field(
         default_factory=dict
     )
 
     @classmethod
-    def of(cls, change: Change, names: tuple[str, ...], acls: Iterable[Acl]) -> Hosts:
+    def of(cls, change: Change, names: tuple[str, ...]) -> Hosts:
         """Match the hosts asked about with those of the ACLs."""
-        index = index_hosts({acl.host for acl in acls}, change.semantics)
-        matched: dict[str, list[str]] = {}
-        for name in names:
-            for text in index.matching(name):
-                matched.setdefault(text, []).append(name)
+        matched: dict[Text, list[str]] = {}
+        for acls, semantics, tag in change.ways:
+            index = index_hosts({acl.host for acl in acls}, semantics)
+            for name in names:
+                for text in index.matching(name):
+                    matched.setdefault(tag(text), []).append(name)
         return cls(names=names, matched=matched)
 
-    def alike(self, texts: Set[str]) -> list[tuple[tuple[str, ...], frozenset[str]]]:
+    def alike(self, texts: Set[Text]) -> list[tuple[tuple[str, ...], frozenset[Text]]]:
         """Put hosts together that the same ones of some ACL hosts match, with these."""
         key = frozenset(texts)
         if key not in self.classes:
             everywhere = {t for t in texts if len(self.matched.get(t, ())) == len(self.names)}
-            named: dict[str, set[str]] = {}
+            named: dict[str, set[Text]] = {}
             for text in texts - everywhere:
                 for host in self.matched.get(text, ()):
                     named.setdefault(host, set()).add(text)
-            found: dict[frozenset[str], list[str]] = {}
+            found: dict[frozenset[Text], list[str]] = {}
             for host in self.names:
                 found.setdefault(frozenset(named.get(host, ())) | everywhere, []).append(host)
             self.classes[key] = [(tuple(hosts), matching) for matching, hosts in found.items()]
         return self.classes[key]
 
 
-def group_acls(change: Change) -> tuple[dict[tuple[str, str, str], PatternGroups], list[AclGroup]]:
-    """Put the ACLs of both states into groups; patterns and groups are numbered in one order."""
-    before, after = change.before.acls, change.after.acls
-    members: dict[tuple[tuple[str, str, str], str], tuple[list[Acl], list[Acl]]] = {}
-    for at, acls in enumerate((before, after)):
+ReadPattern = tuple[int, tuple[str, str, str]]
+"""By which of a change's readings a pattern counts, and the pattern."""
+
+
+def group_acls(change: Change) -> tuple[dict[ReadPattern, PatternGroups], list[AclGroup]]:
+    """Put the ACLs of both states into groups; patterns and groups are numbered in one order.
+
+    An ACL that the two readings take otherwise is in a group before, and in another one after.
+    """
+    members: dict[tuple[ReadPattern, str], tuple[list[Acl], list[Acl]]] = {}
+    for at, acls in enumerate((change.before.acls, change.after.acls)):
         for _, acl in sorted(acls.items()):
-            members.setdefault((acl.pattern, acl.principal), ([], []))[at].append(acl)
-    patterns: dict[tuple[str, str, str], PatternGroups] = {}
+            key = change.way_of(acl, at), acl.pattern
+            members.setdefault((key, acl.principal), ([], []))[at].append(acl)
+    patterns: dict[ReadPattern, PatternGroups] = {}
     groups: list[AclGroup] = []
-    for (key, principal), (then, now) in members.items():
+    tags = [way.tag for way in change.ways]
+    for ((way, pattern_of), principal), (then, now) in members.items():
         group = AclGroup(len(groups), tuple(then), tuple(now))
         groups.append(group)
-        pattern = patterns.setdefault(key, PatternGroups())
-        exact = names_exactly(principal, change.semantics)
-        (pattern.exact if exact else pattern.shared)[principal] = group
+        pattern = patterns.setdefault((way, pattern_of), PatternGroups())
+        if names_exactly(principal, change.readings[way]):
+            pattern.exact[principal] = group
+        else:
+            pattern.shared[tags[way](principal)] = group
         pattern.is_there[0] |= bool(then)
         pattern.is_there[1] |= bool(now)
         if then != now:
-            pattern.changed.append(principal)
+            pattern.changed.append(tags[way](principal))
     return patterns, groups

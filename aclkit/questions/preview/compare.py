@@ -15,15 +15,22 @@ from typing import Any, NamedTuple
 from aclkit.model.acl import Acl
 from aclkit.model.operation import OPERATIONS_OF_TYPE, coverage
 from aclkit.model.resource import Resource
-from aclkit.model.semantics import BROKER
+from aclkit.model.semantics import BROKER, Semantics
 from aclkit.questions.preview.access_change import (
     ChangesByPrincipals,
     DecisionChange,
     PrincipalChanges,
     ResourceChanges,
 )
-from aclkit.questions.preview.alike import AclGroup, Hosts, PatternGroups, People, group_acls
-from aclkit.questions.preview.state import Asked, Change, State
+from aclkit.questions.preview.alike import (
+    AclGroup,
+    Hosts,
+    PatternGroups,
+    People,
+    ReadPattern,
+    group_acls,
+)
+from aclkit.questions.preview.state import Asked, Change
 from aclkit.questions.query.outside import Verdict
 from aclkit.rules.decide.broker_rescan import BrokerRescan
 from aclkit.rules.decide.order import Order, WildcardLast
@@ -36,7 +43,7 @@ def compare(change: Change, asked: Asked) -> Iterator[ResourceChanges]:
 
     A decision differs when its result, its rule or its deciding ACL does.
     """
-    if not (change.affected or change.changes_settings):
+    if not (change.affected or change.second or change.changes_everything):
         return
     comparison = _Comparison.of(change, asked)
     for resource in asked.resources:
@@ -69,8 +76,8 @@ class _Comparison:
     change: Change
     patterns: Sequence[PatternGroups]
     groups: Sequence[AclGroup]
-    index: PatternIndex
-    affected: PatternIndex
+    index: Sequence[PatternIndex]
+    affected: Sequence[PatternIndex]
     rescans: tuple[BrokerRescan, BrokerRescan]
     people: People
     hosts: Hosts
@@ -80,35 +87,33 @@ class _Comparison:
     rules: dict[_ResourceKind, _Rules] = field(default_factory=dict)
     changes: dict[_OneRule, tuple[DecisionChange, ...]] = field(default_factory=dict)
     covering: dict[int, Mapping[str, _Sides]] = field(default_factory=dict)
-    keys: dict[str, dict[str, tuple[Any, ...]]] = field(default_factory=dict)
+    keys: dict[tuple[str, Semantics], dict[str, tuple[Any, ...]]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, change: Change, asked: Asked) -> _Comparison:
         """Group and index the ACLs of both states."""
         patterns, groups = group_acls(change)
-        rows = [(number, *key) for number, key in enumerate(patterns)]
+        numbered = dict(enumerate(patterns))
         grouped = list(patterns.values())
-        acls = {**change.before.acls, **change.after.acls}.values()
+        changed = {n: pattern for n, pattern in numbered.items() if grouped[n].changed}
         return cls(
             change=change,
             patterns=grouped,
             groups=groups,
-            index=PatternIndex.build(rows, change.semantics),
-            affected=PatternIndex.build(
-                (row for row in rows if grouped[row[0]].changed), change.semantics
-            ),
-            rescans=(_rescan(change.before, change), _rescan(change.after, change)),
-            people=People.of(change, asked.principals, acls),
-            hosts=Hosts.of(change, asked.hosts, acls),
+            index=_indexes(change, numbered),
+            affected=_indexes(change, changed),
+            rescans=(_rescan(change, 0), _rescan(change, 1)),
+            people=People.of(change, asked.principals),
+            hosts=Hosts.of(change, asked.hosts),
         )
 
     def decide(self, resource: Resource) -> ChangesByPrincipals:
         """Return who fares otherwise on a resource, and how."""
         before, after = (rescan.wildcard_last(*resource) for rescan in self.rescans)
-        is_affected = self.change.changes_settings or before != after
-        if not (is_affected or self.affected.matches(*resource)):
+        is_affected = self.change.changes_everything or before != after
+        if not (is_affected or any(index.matches(*resource) for index in self.affected)):
             return ()
-        numbers = tuple(self.index.matches(*resource))
+        numbers = tuple(n for index in self.index for n in index.matches(*resource))
         kind = _ResourceKind(resource.resource_type, self._is_open(numbers), (before, after))
         if (kind, numbers) not in self.known:
             self.known[kind, numbers] = tuple(self._compare(kind, numbers))
@@ -142,7 +147,7 @@ class _Comparison:
     def _is_wide(self, kind: _ResourceKind) -> bool:
         """Whether a change affects everybody, whatever their ACLs."""
         return (
-            self.change.changes_settings
+            self.change.changes_everything
             or kind.is_open[0] != kind.is_open[1]
             or kind.wildcard_last[0] != kind.wildcard_last[1]
         )
@@ -173,9 +178,11 @@ class _Comparison:
         """Decide an operation by the ACLs that cover it, from each class of hosts, twice."""
         is_wide = self._is_wide(kind)
         found: dict[tuple[Verdict, Verdict], list[str]] = {}
-        for hosts, texts in self.hosts.alike({acl.host for side in sides for acl in side}):
-            hits = [[acl for acl in side if acl.host in texts] for side in sides]
-            if not is_wide and hits[0] == hits[1]:
+        host_of, second = self.change.host_of, self.change.second
+        named = [[(acl, host_of(acl, at)) for acl in side] for at, side in enumerate(sides)]
+        for hosts, texts in self.hosts.alike({text for side in named for _, text in side}):
+            hits = [[acl for acl, text in side if text in texts] for side in named]
+            if not is_wide and hits[0] == hits[1] and second.isdisjoint(a.acl_id for a in hits[0]):
                 continue
             then, now = (
                 self._verdict(hits[at], operation, kind, at, is_super=is_super[at]) for at in (0, 1)
@@ -203,21 +210,28 @@ class _Comparison:
         self, hits: Sequence[Acl], operation: str, kind: _ResourceKind, at: int, *, is_super: bool
     ) -> Verdict:
         """Decide by the ACLs that match; their keys are worked out once, for an ACL meets many."""
-        order = Order(
-            operation,
-            self.change.semantics,
-            kind.wildcard_last[at],
-            self.keys.setdefault(operation, {}),
-        )
+        how = self.change.readings[at]
+        known = self.keys.setdefault((operation, how), {})
+        order = Order(operation, how, kind.wildcard_last[at], known)
         is_open = kind.is_open[at]
         return Verdict.of(conclude(hits, order, is_super=is_super, is_open=is_open))
+
+
+def _indexes(change: Change, patterns: Mapping[int, ReadPattern]) -> list[PatternIndex]:
+    """Index numbered patterns, those of each reading apart."""
+    return [
+        PatternIndex.build(
+            ((n, *pattern) for n, (way, pattern) in patterns.items() if way == at), semantics
+        )
+        for at, (_, semantics, _) in enumerate(change.ways)
+    ]
 
 
 def _covering(acls: Iterable[Acl], operation: str) -> list[Acl]:
     return [a for a in acls if coverage(a.operation, a.permission_type, operation) is not None]
 
 
-def _rescan(state: State, change: Change) -> BrokerRescan:
+def _rescan(change: Change, at: int) -> BrokerRescan:
     """Return a broker's second scan; no other order has one."""
-    is_broker = change.semantics.deciding_acl == BROKER
+    state, is_broker = (change.before, change.after)[at], change.readings[at].deciding_acl == BROKER
     return BrokerRescan.among(state.acls.values() if is_broker else ())

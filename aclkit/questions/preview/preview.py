@@ -27,6 +27,7 @@ from aclkit.rules.names.compare import (
     CellChange,
 )
 from aclkit.rules.names.openings import Opening, openings
+from aclkit.rules.names.reread import Reread
 
 MOST_REGIONS: Final = 200
 """For so many questions it is told which names are gained or lost; the others are counted."""
@@ -43,6 +44,7 @@ class Preview:
         effect: what differs among what is asked about, decisions by another ACL too.
         comparison: which decisions differ for every name there could be.
         openings: the same, folded, each with the names that it is about.
+        rereads: what each ACL does that is read otherwise after than before.
         budget: what the comparison took.
     """
 
@@ -52,6 +54,7 @@ class Preview:
     effect: Effect
     comparison: Comparison
     openings: tuple[Opening, ...]
+    rereads: tuple[Reread, ...]
     budget: Budget
 
     @property
@@ -151,6 +154,7 @@ def preview(change: Change, inventory: Asked, budget: Budget | None = None) -> P
         ),
         comparison=comparison,
         openings=tuple(openings(comparison.difference, telling, MOST_REGIONS)),
+        rereads=tuple(comparison.rereads(telling)),
         budget=budget,
     )
 

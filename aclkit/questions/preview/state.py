@@ -1,16 +1,19 @@
-"""ACLs and settings before and after, and what is asked about: the inputs of a comparison. Pure."""
+"""ACLs, settings and how they are read, before and after; and what is asked about. Pure."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 from aclkit.model.acl import Acl
+from aclkit.model.cidr import is_any_other
 from aclkit.model.operation import OPERATIONS_OF_TYPE
 from aclkit.model.resource import Resource
 from aclkit.model.semantics import BrokerSettings, Semantics
+from aclkit.pipeline.inventory.any_other import atom_witnesses
 from aclkit.rules.names.domain import domain_of
-from aclkit.rules.names.rows import Rules
+from aclkit.rules.names.rows import Rules, reads_alike
 from aclkit.rules.patterns.match import (
     GLOB,
     LITERAL,
@@ -40,15 +43,55 @@ class State:
         return State(acls=acls, settings=self.settings)
 
 
+class ReadAnew(NamedTuple):
+    """The text of an ACL that the second of two readings takes otherwise than the first."""
+
+    text: str
+
+
+Text = str | ReadAnew
+"""A principal or host of an ACL, and by which reading it counts."""
+
+
+class Way(NamedTuple):
+    """ACLs, how they are read, and how their texts are told from those of the other reading."""
+
+    acls: list[Acl]
+    semantics: Semantics
+    tag: Callable[[str], Text]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
-    """Two states, and how ACLs are read in both."""
+    """Two states, and how ACLs are read in each.
+
+    Attributes:
+        before: the one.
+        after: the other.
+        semantics: how the first is read.
+        semantics_after: how the second is; None is in the same way.
+        second: ids of the ACLs of the second state that count by its own reading only; what both
+            readings take alike counts by the first.
+    """
 
     before: State
     after: State
     semantics: Semantics
+    semantics_after: Semantics | None = None
+    second: frozenset[str] = field(init=False)
 
     def __post_init__(self) -> None:
+        """Tell the ACLs apart that count in one state only."""
+        self._tell_ids_apart()
+        then, readings = self.before.acls, self.readings
+        second = {
+            name
+            for name, acl in (self.after.acls.items() if len(set(readings)) > 1 else ())
+            if name not in then or not reads_alike(acl, *readings)
+        }
+        object.__setattr__(self, "second", frozenset(second))
+
+    def _tell_ids_apart(self) -> None:
         """Give an ACL that takes the id of another one an id of its own: an id means one ACL.
 
         No controller gives an id twice, but a change set written by hand may.
@@ -78,24 +121,56 @@ class Change:
         return [*self.added, *self.removed]
 
     @property
+    def readings(self) -> tuple[Semantics, Semantics]:
+        """How ACLs are read, before and after."""
+        return self.semantics, self.semantics_after or self.semantics
+
+    @property
+    def reread(self) -> list[Acl]:
+        """The ACLs of both states that the two readings take otherwise, in the order of ids."""
+        return [self.after.acls[name] for name in sorted(self.second & self.before.acls.keys())]
+
+    @property
+    def ways(self) -> Iterator[Way]:
+        """Yield the ACLs of both states by the reading that they count by."""
+        later = self.after.acls.items()
+        first = {name: acl for name, acl in later if name not in self.second}
+        yield Way([*{**self.before.acls, **first}.values()], self.semantics, str)
+        if self.second:
+            only = [acl for name, acl in later if name in self.second]
+            yield Way(only, self.readings[1], ReadAnew)
+
+    def way_of(self, acl: Acl, at: int) -> int:
+        """Return by which reading an ACL of a state counts."""
+        return int(at > 0 and acl.acl_id in self.second)
+
+    def host_of(self, acl: Acl, at: int) -> Text:
+        """Return an ACL's host, and by which reading it counts."""
+        return ReadAnew(acl.host) if self.way_of(acl, at) else acl.host
+
+    @property
     def changes_settings(self) -> bool:
         """Whether the settings differ too: then everything is decided again."""
         return self.before.settings != self.after.settings
 
     @property
+    def changes_everything(self) -> bool:
+        """Whether everything is to be decided again: for other settings, or for another order."""
+        then, now = self.readings
+        return self.changes_settings or then.deciding_acl != now.deciding_acl
+
+    @property
     def rules_before(self) -> Rules:
         """All that decides before."""
-        return self._rules(self.before)
+        return self._rules(self.before, self.readings[0])
 
     @property
     def rules_after(self) -> Rules:
         """All that decides after."""
-        return self._rules(self.after)
+        return self._rules(self.after, self.readings[1])
 
-    def _rules(self, state: State) -> Rules:
-        return Rules(
-            acls=tuple(state.acls.values()), settings=state.settings, semantics=self.semantics
-        )
+    def _rules(self, state: State, semantics: Semantics) -> Rules:
+        return Rules(acls=tuple(state.acls.values()), settings=state.settings, semantics=semantics)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -125,17 +200,30 @@ def with_named(asked: Asked, change: Change) -> Asked:
 
     Who asks for an ACL asks about them, in the inventory or not.
     """
-    semantics = change.semantics
-    affected = change.affected
-    return asked.with_more(
-        (acl.principal for acl in affected if names_exactly(acl.principal, semantics)),
-        (host for acl in affected if (host := asked_host(acl.host, semantics))),
-        (
-            Resource(acl.resource_type, acl.resource_name)
-            for acl in affected
-            if acl.resource_type in OPERATIONS_OF_TYPE and _is_name(acl, semantics)
-        ),
-    )
+    affected = [*change.affected, *change.reread]
+    for semantics in dict.fromkeys(change.readings):
+        hosts = {host for acl in affected if (host := asked_host(acl.host, semantics))}
+        asked = asked.with_more(
+            (acl.principal for acl in affected if names_exactly(acl.principal, semantics)),
+            sorted(hosts - _empty_atoms(hosts, asked, change, semantics)),
+            (
+                Resource(acl.resource_type, acl.resource_name)
+                for acl in affected
+                if acl.resource_type in OPERATIONS_OF_TYPE and _is_name(acl, semantics)
+            ),
+        )
+    return asked
+
+
+def _empty_atoms(
+    hosts: Iterable[str], asked: Asked, change: Change, semantics: Semantics
+) -> set[str]:
+    """Return those that stand for what ranges have alone, where they have nothing alone."""
+    if not any(map(is_any_other, hosts)):
+        return set()
+    texts = {acl.host for acl in (*change.before.acls.values(), *change.after.acls.values())}
+    witnesses = atom_witnesses(texts, asked.hosts, semantics)
+    return {atom.name for atom, witness in witnesses if witness.name is None}
 
 
 def _is_name(acl: Acl, semantics: Semantics) -> bool:

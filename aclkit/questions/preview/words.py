@@ -11,7 +11,13 @@ from aclkit.questions.preview.preview import Preview
 from aclkit.questions.query.outside import Verdict
 from aclkit.questions.query.words import acl_words
 from aclkit.rules.names.compare import EQUIVALENT, GAINED, LOST
-from aclkit.rules.names.words import cost_words, number_of, opening_words, unknown_sentences
+from aclkit.rules.names.words import (
+    cost_words,
+    number_of,
+    opening_words,
+    reread_words,
+    unknown_sentences,
+)
 
 
 def statements(preview: Preview) -> Iterator[tuple[str, str]]:
@@ -19,6 +25,7 @@ def statements(preview: Preview) -> Iterator[tuple[str, str]]:
     yield "verdict", verdict_sentence(preview)
     for kind in (GAINED, LOST):
         yield from ((kind, words) for words in region_sentences(preview, kind))
+    yield from reread_sentences(preview)
     yield from (("unknown", words) for words in left_open(preview))
     yield "inventory", inventory_sentence(preview)
     if example := example_sentence(preview):
@@ -46,6 +53,16 @@ def region_sentences(preview: Preview, kind: str) -> Iterator[str]:
     yield from (opening_words(opening) for opening in regions[:_MOST_REGIONS])
     if len(regions) > _MOST_REGIONS:
         yield f"… and {len(regions) - _MOST_REGIONS:,} more regions; --format json has them all"
+
+
+def reread_sentences(preview: Preview) -> Iterator[tuple[str, str]]:
+    """Yield under what becomes of it what each ACL does that is read otherwise, the most first."""
+    lines = sorted(preview.rereads, key=lambda each: -len(each.changes))
+    for each in lines[:_MOST_REGIONS]:
+        yield each.becomes, f"{acl_words(each.acl)}: {reread_words(each)}"
+    if len(lines) > _MOST_REGIONS:
+        more = number_of(len(lines) - _MOST_REGIONS, "more ACL")
+        yield "…", f"and {more} that are read otherwise; --format json has them all"
 
 
 def left_open(preview: Preview) -> Iterator[str]:

@@ -23,6 +23,7 @@ from aclkit.model.resource import Resource
 from aclkit.model.semantics import BROKER, Semantics
 from aclkit.questions.query.access import ANY_OPERATION, parse_operation
 from aclkit.questions.query.as_of import Moment, find_moment, read_timeline
+from aclkit.questions.query.by_broker import ByBroker, rulings_by_broker
 from aclkit.questions.query.lifetimes import (
     Lifetime,
     broker_rescan,
@@ -43,6 +44,7 @@ from aclkit.rules.patterns.match import (
     principal_matches,
 )
 from aclkit.rules.patterns.ranges import asked_host
+from aclkit.warehouse.codecs import BROKERS_SQL, brokers_of
 from aclkit.warehouse.job_run import PublishedRun
 from aclkit.warehouse.published import Published, deciding_run, run_settings
 from aclkit.warehouse.reader import Tables
@@ -106,6 +108,7 @@ class Why:
         not_super: what it would be without super.users, for a super user.
         unknown: what of the question is in no inventory.
         fault: what a broker does in place of answering, where its search gets lost.
+        by_broker: where the decision depends on the broker, how each side decides.
         passages: the requests that hang on this access, and what becomes of them.
         case: what was decided by.
         moment: the state that the answer is about.
@@ -125,6 +128,7 @@ class Why:
     not_super: Ruling | None
     unknown: tuple[str, ...] = ()
     fault: str | None = None
+    by_broker: tuple[tuple[ByBroker, ByBroker], ...] = ()
     passages: tuple[Passage, ...] = ()
     case: Case
     moment: Moment
@@ -180,11 +184,13 @@ def explain_why(
         wildcard_is_last=search.wildcard_is_last(*resource),
     )
     hosts = [name for (name,) in fetch(connection, _HOSTS, [cluster_id])]
+    brokers = brokers_of(fetch(connection, f"{BROKERS_SQL}WHERE cluster_id = ?", [cluster_id]))
     why = _explain(case, lives, hosts, found, run)
     return replace(
         why,
         unknown=_unknown(connection, cluster_id, request),
         fault=_fault(why, search.ending(*resource)),
+        by_broker=tuple(rulings_by_broker(case, hosts, brokers.brokers, found.offset)),
         passages=read_passages(connection, cluster_id, case, found.offset),
     )
 

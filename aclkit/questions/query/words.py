@@ -10,6 +10,7 @@ from datetime import datetime
 from typing import Final
 
 from aclkit.model.acl import ANY_OTHER, Acl, Request
+from aclkit.model.brokers import named_brokers
 from aclkit.questions.query.as_of import note_on_hole
 from aclkit.questions.query.history import (
     ADDED,
@@ -69,9 +70,13 @@ def acl_words(acl: Acl) -> str:
 
 def hosts_words(hosts: Sequence[str], ruling: Ruling) -> str:
     """Write how some hosts fare that fare otherwise than the one asked about."""
+    return f"From {_few_hosts(hosts)}: {ruling_words(ruling)}."
+
+
+def _few_hosts(hosts: Sequence[str]) -> str:
     shown = ", ".join(hosts[:MOST_HOSTS])
     more = len(hosts) - MOST_HOSTS
-    return f"From {shown}{f' and {more} more' if more > 0 else ''}: {ruling_words(ruling)}."
+    return f"{shown}{f' and {more} more' if more > 0 else ''}"
 
 
 def ruling_words(ruling: Ruling) -> str:
@@ -91,6 +96,12 @@ def why_notes(why: Why) -> Iterator[str]:
         yield why.moment.note
     if why.fault:
         yield why.fault
+    for sides in why.by_broker:
+        each = ", ".join(
+            f"{ruling_words(side.ruling)} on {named_brokers(side.brokers)}" for side in sides
+        )
+        where = f"from {_few_hosts(sides[0].hosts)} " if why.is_any_host else ""
+        yield f"{where}it depends on the broker: {each}"
 
 
 def history_notes(history: History) -> Iterator[str]:

@@ -16,6 +16,7 @@ from aclkit.rules.decide.index import AclIndex
 from aclkit.rules.decide.rules import ALLOWED, Ruling
 from aclkit.rules.names.budget import Budget
 from aclkit.rules.names.compare import GAINED, CellChange, Difference, compare
+from aclkit.rules.names.reread import Reread, find_reread
 from aclkit.rules.names.rows import Rules
 
 
@@ -109,6 +110,21 @@ class Comparison:
     def _deciders(self) -> tuple[Decider, Decider]:
         then = self.decider or Decider.of(self.before)
         return then, then.of_next(self.after)
+
+    def rereads(self, budget: Budget) -> list[Reread]:
+        """Say what each ACL does that the second state reads otherwise; the rule decides each name.
+
+        Raises:
+            DisagreementError: the rule sees no such change.
+        """
+        if self.before.semantics == self.after.semantics:
+            return []
+        found = find_reread(self.difference, self.before, self.after, budget)
+        decided = set(map(id, self.difference.changes))
+        for change in (change for each in found for change in each.changes):
+            if id(change) not in decided:
+                self.rulings(change)
+        return found
 
     def rulings(self, change: CellChange) -> tuple[Request, Ruling, Ruling]:
         """Return the request that shows a change, and how it is decided before and after."""

@@ -6,7 +6,7 @@ to ask about it are names of resources, and of its ACLs nothing counts any more 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
@@ -17,7 +17,7 @@ from aclkit.rules.names.budget import Budget
 from aclkit.rules.names.classes import Classes, NameClass, classes_of_hosts, classes_of_principals
 from aclkit.rules.names.cover import covers, is_plainly_covered, near_to
 from aclkit.rules.names.domain import domain_of
-from aclkit.rules.names.rows import Row, Rules, rows_of
+from aclkit.rules.names.rows import Row, Rules, reads_alike, rows_of
 from aclkit.rules.names.symbols import Symbols, start_of, start_of_pattern
 
 BOTH, BEFORE, AFTER = 0, 1, 2
@@ -130,6 +130,7 @@ class CellsOfType:
         budget: see ``classes``.
         is_complete: no class of principals or hosts is missing.
         hosts: ACL hosts → their classes.
+        near: patterns of cells → those of them that count; None where nothing can differ.
     """
 
     resource_type: str
@@ -141,6 +142,7 @@ class CellsOfType:
     budget: Budget
     is_complete: bool
     hosts: dict[frozenset[Symbols], Classes] = field(default_factory=dict)
+    near: dict[Patterns, Patterns | None] = field(default_factory=dict)
 
     @classmethod
     def of(cls, resource_type: str, before: Rules, after: Rules, budget: Budget) -> CellsOfType:
@@ -192,17 +194,18 @@ class CellsOfType:
                 yield from self._of_principal(principal, defaults)
 
     def _of_principal(self, principal: NameClass, defaults: Defaults) -> Iterator[AskedCell]:
-        mine = [each for text in principal.patterns for each in self.rows.get(text, ())]
-        for host in self._hosts_of(mine):
-            here = [each for each in mine if each.row.host in host.patterns]
+        mine: dict[Symbols, list[_Placed]] = {}
+        for each in (each for text in principal.patterns for each in self.rows.get(text, ())):
+            mine.setdefault(each.row.host, []).append(each)
+        for host in self._hosts_of(frozenset(mine)):
+            here = [each for text in host.patterns for each in mine.get(text, ())]
             for operation in OPERATIONS_OF_TYPE[self.resource_type]:
                 patterns = self._patterns([e for e in here if e.row.answers(operation)], defaults)
                 if patterns is not None:
                     cell = Cell(self.resource_type, principal, host, operation)
                     yield AskedCell(cell, patterns, defaults)
 
-    def _hosts_of(self, placed: Iterable[_Placed]) -> tuple[NameClass, ...]:
-        texts = frozenset(each.row.host for each in placed)
+    def _hosts_of(self, texts: frozenset[Symbols]) -> tuple[NameClass, ...]:
         if texts not in self.hosts:
             self.hosts[texts] = classes_of_hosts(texts, self.budget)
             self.is_complete &= self.hosts[texts].is_complete
@@ -217,7 +220,9 @@ class CellsOfType:
         patterns = Patterns(allow, deny, self.anybody)
         if defaults.changes:
             return patterns
-        return patterns.near_to_changed() if patterns.changed else None
+        if patterns not in self.near:
+            self.near[patterns] = patterns.near_to_changed() if patterns.changed else None
+        return self.near[patterns]
 
 
 _Part = tuple[Semantics, Sequence[Acl]]
@@ -230,12 +235,22 @@ def _parts(resource_type: str, before: Rules, after: Rules) -> tuple[_Part, _Par
         {acl.binding: acl for acl in rules.acls if acl.resource_type == resource_type}
         for rules in (before, after)
     )
-    both = then.keys() & now.keys() if before.semantics == after.semantics else frozenset()
+    both = _in_both(then, now, before.semantics, after.semantics)
     return (
         (before.semantics, [acl for binding, acl in then.items() if binding in both]),
         (before.semantics, [acl for binding, acl in then.items() if binding not in both]),
         (after.semantics, [acl for binding, acl in now.items() if binding not in both]),
     )
+
+
+def _in_both(
+    then: Mapping[tuple[str, ...], Acl], now: Iterable[tuple[str, ...]], *ways: Semantics
+) -> Set[tuple[str, ...]]:
+    """Return the bindings of the ACLs that both states have, and take for the same."""
+    both = then.keys() & now
+    if len(set(ways)) == 1:
+        return both
+    return {binding for binding in both if reads_alike(then[binding], *ways)}
 
 
 def _near_to_changed(parts: tuple[_Part, _Part, _Part]) -> tuple[_Part, _Part, _Part]:

@@ -47,13 +47,7 @@ class Opening(NamedTuple):
 
 def openings(difference: Difference, budget: Budget, most: int) -> list[Opening]:
     """Fold what differs, that of most cells first; of the first ``most`` the regions are told."""
-    groups: dict[tuple[str, str, Patterns, Defaults], list[CellChange]] = {}
-    for change in difference.changes:
-        asked = change.asked
-        key = change.kind, asked.cell.resource_type, asked.patterns, asked.defaults
-        groups.setdefault(key, []).append(change)
-    # The order in which they were found is that of names, so equal counts keep it.
-    ordered = sorted(groups.values(), key=lambda changes: -len(changes))
+    ordered = _alike(difference.changes)
     told: dict[tuple[str, str, tuple[Region, ...]], list[CellChange]] = {}
     untold = ordered[most:]
     for changes in ordered[:most]:
@@ -68,6 +62,22 @@ def openings(difference: Difference, budget: Budget, most: int) -> list[Opening]
         *(_opening(changes, which) for (_, _, which), changes in told.items()),
         *(_opening(changes, ()) for changes in untold),
     ]
+
+
+def fold(changes: Iterable[CellChange]) -> list[Opening]:
+    """Fold some changes, that of most cells first, without their regions."""
+    return [_opening(alike, ()) for alike in _alike(changes)]
+
+
+def _alike(changes: Iterable[CellChange]) -> list[list[CellChange]]:
+    """Put the changes of one question together, the most first."""
+    groups: dict[tuple[str, str, Patterns, Defaults], list[CellChange]] = {}
+    for change in changes:
+        asked = change.asked
+        key = change.kind, asked.cell.resource_type, asked.patterns, asked.defaults
+        groups.setdefault(key, []).append(change)
+    # The order in which they were found is that of names, so equal counts keep it.
+    return sorted(groups.values(), key=lambda alike: -len(alike))
 
 
 def _opening(changes: Sequence[CellChange], regions: tuple[Region, ...]) -> Opening:

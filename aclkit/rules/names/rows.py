@@ -11,6 +11,7 @@ from aclkit.model.acl import Acl
 from aclkit.model.operation import OPERATIONS_OF_TYPE, coverage
 from aclkit.model.semantics import BrokerSettings, Semantics
 from aclkit.rules.names.symbols import Symbols, of_host, of_pattern, of_principal
+from aclkit.rules.patterns.match import effective_pattern_type
 
 LATER: Final = "(an operation to come)"
 """What a later Kafka may ask for: ALL answers it too, so that only ALL stands in for ALL."""
@@ -55,6 +56,12 @@ def rows_of(acls: Iterable[Acl], semantics: Semantics) -> Iterator[Row]:
             of_host(acl.host, semantics),
             acl,
         )
+
+
+def reads_alike(acl: Acl, *ways: Semantics) -> bool:
+    """Whether all ways of reading ACLs take one for the same: what it meets, and how it ranks."""
+    kinds = {effective_pattern_type(acl.pattern_type, way) for way in ways}
+    return len(kinds) == 1 and len({row for way in ways for row in rows_of((acl,), way)}) == 1
 
 
 def operations_of(acl: Acl) -> frozenset[str]:

@@ -12,9 +12,10 @@ from aclkit.model.operation import OPERATIONS_OF_TYPE
 from aclkit.model.resource import WORD_OF_TYPE
 from aclkit.rules.names.budget import Budget
 from aclkit.rules.names.classes import NameClass
-from aclkit.rules.names.compare import Difference
-from aclkit.rules.names.openings import Opening, Party
+from aclkit.rules.names.compare import GAINED, LOST, Difference
+from aclkit.rules.names.openings import Opening, Party, fold
 from aclkit.rules.names.region import Region
+from aclkit.rules.names.reread import Reread
 from aclkit.rules.names.symbols import (
     EVERYTHING,
     ONE,
@@ -119,10 +120,26 @@ def way_out(budget: Budget) -> str:
 
 def opening_words(opening: Opening) -> str:
     """Tell who gains or loses what on which names."""
+    return f"{_parties_words(opening)}, on {names_words(opening)}"
+
+
+def reread_words(reread: Reread) -> str:
+    """Tell what an ACL does that is read otherwise, of each kind the most cells."""
+    told = []
+    for verb, kind in (("gives", GAINED), ("takes", LOST)):
+        if sets := fold(reread.of_kind(kind)):
+            more = f" and {number_of(len(sets) - 1, 'more such set')}" if sets[1:] else ""
+            name = f"the shortest name: `{sets[0].change.name}`"
+            told.append(f"{verb} {_parties_words(sets[0])}, {name}{more}")
+    if not told:
+        return "changes no decision" if reread.is_known else "what it changes is not known"
+    return "; ".join(told if reread.is_known else [*told, "that may not be all"])
+
+
+def _parties_words(opening: Opening) -> str:
     who = "; ".join(party_words(party, opening.resource_type) for party in opening.parties[:_FEW])
-    if len(opening.parties) > _FEW:
-        who += f" and {len(opening.parties) - _FEW:,} more such sets of operations"
-    return f"{who}, on {names_words(opening)}"
+    more = len(opening.parties) - _FEW
+    return who if more <= 0 else f"{who} and {more:,} more such sets of operations"
 
 
 def names_words(opening: Opening) -> str:

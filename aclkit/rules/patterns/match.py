@@ -96,7 +96,7 @@ def host_matches(acl_host: str, host: str, semantics: Semantics) -> bool:
     if meant is not None:
         asked = range_of_any_other(host)
         return meant.holds(host) if asked is None else meant.contains(asked)
-    if semantics.cidr_hosts and is_any_other(host):
+    if is_any_other(host):
         host = ANY_OTHER
     if semantics.identity_globs:
         return _part_matches(acl_host, host)

@@ -22,6 +22,7 @@ from aclkit.model.log_findings import (
 from aclkit.model.semantics import KIP_1042, BrokerSettings
 from tests.audit.findings.sample import sample_acls, sample_topics
 from tests.factories import acl
+from tests.upgrading import ROLLING
 
 OF_READINGS = (DUPLICATE_ACL, READS_DIFFERENTLY, UNKNOWN_CODE)
 OF_LOGS = (LOG_DIVERGED, SNAPSHOT_CONTRADICTS_LOG, AUTHORIZER_LOG_MISMATCH, UNUSED_GRANT)
@@ -141,6 +142,12 @@ CASES = [
         new(permission_type="DENY"),
         beside=(new(operation="WRITE"),),
         harmless=(new("other.topic"),),
+    ),
+    Case("sleeping-range", new(host="10.0.0.0/8"), harmless=(new(host="10.0.0.0/33"),)),
+    Case("sleeping-range", new(host="2001:db8::/32", permission_type="DENY")),
+    Case(
+        "brokers-disagree", new(host="10.0.0.0/8"), subject="cluster",
+        harmless=(new(host="10.0.0.0/33"),), known={"brokers": ROLLING},
     ),
 ]  # fmt: skip
 

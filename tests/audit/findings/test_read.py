@@ -9,6 +9,7 @@ from aclkit.audit.findings.read import audit_of
 from aclkit.model.semantics import KIP_1042, BrokerSettings
 from aclkit.warehouse.place import Place
 from tests.questions.query import small_warehouse as small
+from tests.upgrading import ROLLING, broker_table
 
 OF = {"cluster_id": small.CLUSTER}
 EVERYONE = BrokerSettings(allow_everyone=True)
@@ -42,6 +43,7 @@ def test_acls_lifetimes_and_inventory_are_read(tmp_path):
                 topic | {"resource_name": "<any-other>", "origin": "always", "is_any_other": True},
             ],
         ),
+        "broker": small.write_table(tmp_path, "broker", broker_table(ROLLING, small.CLUSTER)),
     }
     audit = read(tmp_path, versions, broad_share=0.2)
     assert sorted(audit.acls, key=lambda acl: acl.acl_id) == list(small.ACLS)
@@ -58,8 +60,10 @@ def test_acls_lifetimes_and_inventory_are_read(tmp_path):
     )
     assert (audit.resource_count, audit.broad_share) == (1, 0.2)
     assert (audit.settings, audit.semantics) == (EVERYONE, KIP_1042)
+    assert audit.brokers == ROLLING
 
 
 def test_tables_that_were_never_written_are_empty(tmp_path):
     audit = read(tmp_path, {})
     assert (audit.acls, audit.topics, audit.users, audit.resource_count) == ([], (), (), 0)
+    assert audit.brokers == ()

@@ -16,7 +16,15 @@ from aclkit.questions.preview.compare import compare
 from aclkit.questions.preview.state import Change
 from tests import strategies as small
 from tests.factories import acl
-from tests.questions.preview.world import ASKED, change, decisions, differences, state, topics
+from tests.questions.preview.world import (
+    ASKED,
+    IN_RANGES,
+    change,
+    decisions,
+    differences,
+    state,
+    topics,
+)
 
 GONE = st.sets(st.integers(0, 7))
 
@@ -55,6 +63,21 @@ def test_other_settings_differ_where_deciding_everything_twice_differs(
         semantics=semantics,
     )
     assert found(of) == differences(of)
+
+
+@settings(max_examples=100)
+@given(small.acl_sets(7), small.acl_sets(2), st.booleans(), small.semantics, small.semantics)
+def test_two_readings_differ_where_deciding_everything_twice_differs(
+    acls, more, allow_everyone, then, now
+):
+    of = Change(
+        before=state(acls, allow_everyone=allow_everyone),
+        after=state([*acls, *more], allow_everyone=allow_everyone),
+        semantics=then,
+        semantics_after=now,
+    )
+    asked = ASKED.with_more(hosts=IN_RANGES)
+    assert found(of, asked) == differences(of, asked)
 
 
 @settings(max_examples=40)

@@ -12,6 +12,10 @@ from aclkit.rules.decide.rules import decide
 
 PRINCIPALS = ("User:a", "User:b", "Group:a", "User:s", ANY_OTHER_PRINCIPAL)
 HOSTS = ("10.0.0.1", "10.0.0.2", ANY_OTHER)
+IN_RANGES = (
+    *("10.9.9.9", "0.0.0.0", "0:0:0:0:0:0:0:1"),
+    *(f"<any-other in {within}>" for within in ("10.0.0.0/8", "0.0.0.0/0", "::/0")),
+)
 NAMES = ("", "a", "ab", "b", "*a", "!a", "a?", ANY_OTHER)
 ASKED = Asked(
     principals=PRINCIPALS,
@@ -67,5 +71,8 @@ def decisions(of, semantics, asked=ASKED):
 
 def differences(of, asked=ASKED):
     """Decide every cell before and after, and keep what differs."""
-    before, after = (decisions(s, of.semantics, asked) for s in (of.before, of.after))
+    before, after = (
+        decisions(state, how, asked)
+        for state, how in zip((of.before, of.after), of.readings, strict=True)
+    )
     return {cell: (before[cell], after[cell]) for cell in before if before[cell] != after[cell]}

@@ -64,7 +64,7 @@ def open_memory(
             for offset in range(head)
         ],
         "log_range": [{"from_offset": 0, "to_offset": head, "epoch": 1, "fact": "record"}],
-        "setting": [], "host": [], "principal": [], "resource": [],
+        "setting": [], "host": [], "principal": [], "resource": [], "broker": [],
         **(tables or {}),
     }  # fmt: skip
     for name, content in rows.items():

@@ -238,3 +238,11 @@ def test_a_host_is_a_glob_or_plain_text(acl_host, host, under_kip, under_kafka):
 def test_a_host_that_java_would_not_write_can_never_match():
     never = [host for host in ("::1", "", "10.0.0.1", "h", "*") if not host_can_match(host, KAFKA)]
     assert never == ["::1", "", "h"]
+
+
+def test_what_no_acl_names_within_a_range_is_any_other_host_where_ranges_do_not_decide():
+    atom = "<any-other in 10.0.0.0/8>"
+    for read in (KAFKA, KIP_1042):
+        assert host_matches("*", atom, read)
+        assert not any(host_matches(text, atom, read) for text in ("10.0.0.0/8", "*8>", atom))
+    assert host_matches("**", atom, KIP_1042)

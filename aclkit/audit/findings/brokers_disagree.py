@@ -1,0 +1,73 @@
+"""ACLs whose host is a range × brokers → ``brokers-disagree``: what depends on the broker."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from aclkit.audit.findings.facts import AuditInput
+from aclkit.model.brokers import DIFFER, RangesByBroker, named_brokers
+from aclkit.model.findings import Finding, Kind
+from aclkit.questions.preview.preview import MOST_REGIONS
+from aclkit.rules.decide.confirm import Comparison
+from aclkit.rules.names.budget import Budget
+from aclkit.rules.names.compare import GAINED, CellChange
+from aclkit.rules.names.openings import Opening, openings
+from aclkit.rules.names.words import number_of, opening_words
+
+BROKERS_DISAGREE: Final = Kind(
+    id="brokers-disagree",
+    severity="high",
+    meaning=(
+        "Some registered brokers take a host such as 10.0.0.0/8 for a range of addresses, for they "
+        "run Kafka 4.4 or newer, and others compare it as text. So the same request is allowed or "
+        "denied by whichever broker gets it. There is one finding for the cluster, with the "
+        "decisions that depend on the broker; of each ACL sleeping-range says what it will do."
+    ),
+    fix="Have all brokers run one version of Kafka; until then, keep ranges out of these ACLs.",
+)
+SUBJECT: Final = "cluster"
+
+
+def find_brokers_disagree(audit: AuditInput) -> Iterator[Finding]:
+    """Yield one finding where a decision depends on the broker."""
+    compared, ranges = audit.by_ranges, audit.ranges
+    if ranges.state != DIFFER or compared is None or not compared.difference.changes:
+        return
+    # What tells the names is no part of what is known, so it takes a budget of its own.
+    telling = Budget(per_question=audit.budget.per_question, total=audit.budget.total)
+    told = openings(compared.difference, telling, MOST_REGIONS)
+    at_least = "" if compared.difference.is_known else "at least "
+    yield BROKERS_DISAGREE.about(
+        SUBJECT,
+        f"What is decided depends on the broker in {at_least}{number_of(len(told), 'region')}, "
+        f"for every possible name; such as {_example(compared, told[0].change, ranges)}.",
+        fix=_way_out(ranges),
+        acls=[each.acl for each in audit.rereads if each.changes],
+        evidence=(ranges.words, *_regions(told, ranges)),
+    )
+
+
+def _example(compared: Comparison, change: CellChange, ranges: RangesByBroker) -> str:
+    """Show one decision as each side makes it."""
+    request, then, now = compared.rulings(change)
+    return (
+        f"{request.operation} on {request.resource} by {request.principal} from {request.host}: "
+        f"{then.decision} by {named_brokers(ranges.without)}, "
+        f"{now.decision} by {named_brokers(ranges.with_ranges)}"
+    )
+
+
+def _regions(told: Sequence[Opening], ranges: RangesByBroker) -> Iterator[str]:
+    """Yield which brokers alone allow what."""
+    for opening in told:
+        who = ranges.with_ranges if opening.kind == GAINED else ranges.without
+        yield f"allowed by {named_brokers(who)} only: {opening_words(opening)}"
+
+
+def _way_out(ranges: RangesByBroker) -> str:
+    return (
+        f"Upgrade {named_brokers(ranges.without)} to Kafka 4.4 or newer as well, which ends it; "
+        f"or go back with {named_brokers(ranges.with_ranges)}. Until then remove these ACLs where "
+        "it matters which broker decides."
+    )
