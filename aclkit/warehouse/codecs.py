@@ -28,6 +28,10 @@ def acl_sql(rest: str, *more: str) -> str:
     return f"SELECT {', '.join((*ACL_COLUMNS, *more))} {rest}"
 
 
+ACLS_ALIVE_SQL: Final = acl_sql("FROM acl_history WHERE removed_offset IS NULL ORDER BY acl_id")
+"""The SELECT of the ACLs alive at the head, of the clusters that stand behind it."""
+
+
 def acl_of(row: Sequence[Any]) -> Acl:
     """Make an ACL of a row that begins with ``ACL_COLUMNS``."""
     return Acl(**dict(zip(ACL_COLUMNS, row, strict=False)))

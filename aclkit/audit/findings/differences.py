@@ -31,7 +31,8 @@ from aclkit.rules.patterns.identity import IdentityIndex, index_principals
 from aclkit.rules.patterns.match import has_wildcard, names_exactly
 from aclkit.rules.patterns.trie import PatternIndex
 from aclkit.runtime.progress import step
-from aclkit.warehouse.codecs import ACL_COLUMNS, acl_of
+from aclkit.warehouse.codecs import ACLS_ALIVE_SQL, acl_of
+from aclkit.warehouse.reader import read_written
 from aclkit.warehouse.run import Run
 
 _CELL: Final = ["principal", "host", "operation", "resource_type", "resource_name"]
@@ -40,17 +41,12 @@ _CELL: Final = ["principal", "host", "operation", "resource_type", "resource_nam
 def note_readings(run: Run, result: MaterializeResult, settings: BrokerSettings) -> None:
     """Add the findings about how ACLs are read, and what depends on the reading."""
     with step("comparing the readings"):
-        alive = alive_acls(run)
-        acls = collect_acls(alive)
+        with read_written(run.store, run.cluster_id, "acl_history") as read:
+            acls = list(map(acl_of, read.rows(ACLS_ALIVE_SQL)))
         run.findings.extend(find_readings(acls, result.scope.semantics))
         by_id = {acl.acl_id: acl for acl in acls}
         suspects = {i: (by_id[i], reason) for i, reason in reads_differently(acls).items()}
-        run.findings.extend(find_differences(result, alive, suspects, settings))
-
-
-def collect_acls(alive: DataFrame) -> list[Acl]:
-    """Collect the ACLs alive."""
-    return list(map(acl_of, alive.select(*ACL_COLUMNS).orderBy("acl_id").collect()))
+        run.findings.extend(find_differences(result, alive_acls(run), suspects, settings))
 
 
 def find_differences(

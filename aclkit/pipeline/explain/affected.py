@@ -9,7 +9,6 @@ from typing import Final
 import pyarrow as pa
 
 from aclkit.model.acl import Acl
-from aclkit.model.semantics import BROKER
 from aclkit.pipeline.explain.on_driver import Resource
 from aclkit.pipeline.explain.scope import Scope
 from aclkit.rules.patterns.match import names_exactly
@@ -60,9 +59,7 @@ def find_affected(scope: Scope, read: Reader) -> Affected | None:
     makes the broker's order depend on all ACLs; and where so much changed that deciding everything
     takes no longer. The settings are the same.
     """
-    if scope.semantics.deciding_acl == BROKER and any(
-        entry.name < "*" for entry in scope.inventory.resources
-    ):
+    if scope.may_meet_wildcard_last:
         return None
     changed = [acl_of(row) for row in read.rows(_CHANGED)]
     hosts = {host for (host,) in read.rows("SELECT host FROM host")}

@@ -14,12 +14,14 @@ from typing import Final
 from pyspark.sql import DataFrame
 
 from aclkit.pipeline.explain import frames, rulings, tables
+from aclkit.pipeline.explain.fixed import fixed_rulings
 from aclkit.pipeline.explain.output import Output
 from aclkit.pipeline.explain.pairing import Pairing, match_resources, number_acls, pair_up
+from aclkit.pipeline.explain.rulings import RULING
 from aclkit.pipeline.explain.scope import Scope
 from aclkit.pipeline.inventory.identity import match_hosts
 from aclkit.runtime.fail_points import fail_point
-from aclkit.runtime.frame import Steps, broadcast_if_small
+from aclkit.runtime.frame import Steps, broadcast_if_small, local_frame
 from aclkit.runtime.progress import step
 
 _AT_ONCE: Final = 4
@@ -54,8 +56,9 @@ def decide_all(scope: Scope, acls: DataFrame, output: Output, *, allow_everyone:
             for written in writing:
                 written.result()
             fail_point("between-pairs-and-rulings")
-            fixed = rulings.fixed_rulings(frames.operations(spark), allow_everyone=allow_everyone)
-            output.write("explain_ruling", ruled.unionByName(fixed))
+            fixed = list(fixed_rulings(allow_everyone=allow_everyone))
+            fixed_rows = local_frame(spark, fixed, ", ".join(f"{name} STRING" for name in RULING))
+            output.write("explain_ruling", ruled.unionByName(fixed_rows))
     output.forget_steps()
 
 

@@ -15,6 +15,7 @@ import pyarrow as pa
 
 from aclkit.model.acl import ANY_OTHER, Acl
 from aclkit.pipeline.explain.affected import Affected
+from aclkit.pipeline.explain.fixed import NONE, OTHER
 from aclkit.pipeline.explain.near import patterns_near
 from aclkit.pipeline.explain.on_driver import (
     AclGroup,
@@ -26,7 +27,6 @@ from aclkit.pipeline.explain.on_driver import (
     pair_on_driver,
     rule_on_driver,
 )
-from aclkit.pipeline.explain.rulesets import NONE, OTHER
 from aclkit.pipeline.explain.scope import Scope
 from aclkit.pipeline.inventory.identity import match_hosts
 from aclkit.rules.patterns.match import names_exactly
@@ -78,8 +78,14 @@ class _Difference:
         return [(cluster_id, *key, ruleset) for key, ruleset in self.fresh.items()]
 
 
-def decide_affected(scope: Scope, affected: Affected, read: Reader) -> list[Amendment]:
+MOST_STEPS: Final = 3_000_000
+"""So many times the driver looks at an ACL for an operation of a ruleset, some seconds."""
+
+
+def decide_affected(scope: Scope, affected: Affected, read: Reader) -> list[Amendment] | None:
     """Decide again what is affected; return what differs from the rows that stand.
+
+    None where the rulesets hold too many ACLs to be decided one by one.
 
     Args:
         scope: what is asked about.
@@ -97,6 +103,8 @@ def decide_affected(scope: Scope, affected: Affected, read: Reader) -> list[Amen
     _give(read, "used", ("ruleset_id",), [(ruleset,) for ruleset in sorted(used)])
     known = {row[0] for row in read.rows(_KNOWN)}
     fresh = {ruleset: found.rulesets[ruleset] for ruleset in sorted(used - known)}
+    if sum(held.steps for held in fresh.values()) > MOST_STEPS:
+        return None
     gone = [(ruleset,) for ruleset in _left_behind(read, pairs, class_pairs)]
     hosts = _named_hosts(scope)
     rulings = [

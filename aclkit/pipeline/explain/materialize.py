@@ -22,7 +22,9 @@ from aclkit.pipeline.explain.incremental import AMENDED, amend, decide_affected
 from aclkit.pipeline.explain.output import Output
 from aclkit.pipeline.explain.rules_digest import rules_digest
 from aclkit.pipeline.explain.scope import Scope
+from aclkit.pipeline.explain.whole import decide_whole, tables_of_whole
 from aclkit.pipeline.inventory.survey import Given, Inventory, log_entries, read_texts, survey
+from aclkit.runtime.fail_points import fail_point
 from aclkit.runtime.progress import step
 from aclkit.warehouse.codecs import BROKERS_SQL, brokers_of
 from aclkit.warehouse.job_run import PublishedRun, RunSettings
@@ -136,16 +138,11 @@ def materialize(run: Run, scope: Scope, options: MaterializeOptions) -> Material
     is_known = before is not None and before.settings.inventory_rows == digest
     for table in of_inventory if not is_known else ():
         output.write_rows(table, of_inventory[table])
-    if affected is None:
-        allow_everyone = options.settings.allow_everyone
-        decide_all(scope, alive_acls(run), output, allow_everyone=allow_everyone)
-    else:
+    allow_everyone = options.settings.allow_everyone
+    if affected is not None and _amend(run, scope, affected):
         run.notes.append(f"decided again: the pairs of {len(affected.resources):,} resources")
-        with (
-            step("deciding what changed"),
-            read_written(run.store, run.cluster_id, *AMENDED, "acl_history") as read,
-        ):
-            amend(read, decide_affected(scope, affected, read))
+    elif not _decide_on_driver(run, scope, output, allow_everyone=allow_everyone):
+        decide_all(scope, alive_acls(run), output, allow_everyone=allow_everyone)
     rows = rows_expected(scope.inventory)
     is_dense = options.dense == "always" or (options.dense == "auto" and rows <= DENSE_LIMIT)
     _write_dense(run, rows if is_dense else None)
@@ -181,6 +178,34 @@ def _find_affected(
     versions = tables_of_affected(before.table_versions, run.store.versions)
     with read_versions(run.store, run.cluster_id, versions) as read:
         return find_affected(scope, read)
+
+
+def _amend(run: Run, scope: Scope, affected: Affected) -> bool:
+    """Decide what is affected and put it in its place; False where that is Spark's work."""
+    with (
+        step("deciding what changed"),
+        read_written(run.store, run.cluster_id, *AMENDED, "acl_history") as read,
+    ):
+        changes = decide_affected(scope, affected, read)
+        amend(read, changes or ())
+    return changes is not None
+
+
+def _decide_on_driver(run: Run, scope: Scope, output: Output, *, allow_everyone: bool) -> bool:
+    """Decide all of a small cluster and write it; False where that is Spark's work."""
+    tables_of = tables_of_whole(run.store.versions)
+    with (
+        step("deciding"),
+        read_versions(run.store, run.cluster_id, tables_of) as read,
+    ):
+        rows = decide_whole(scope, read, allow_everyone=allow_everyone)
+    if rows is None:
+        return False
+    for table in AMENDED:
+        if table == "explain_ruling":
+            fail_point("between-pairs-and-rulings")
+        output.write_rows(table, rows[table])
+    return True
 
 
 def _write_setting(run: Run, settings: BrokerSettings) -> None:

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from aclkit.model.acl import ANY_OTHER, Acl
 from aclkit.model.operation import OPERATIONS_OF_TYPE, coverage
 from aclkit.model.semantics import Semantics
-from aclkit.pipeline.explain.rulesets import NONE, OTHER
+from aclkit.pipeline.explain.fixed import NONE, OTHER
 from aclkit.rules.decide.order import Order, WildcardLast
 from aclkit.rules.decide.rules import conclude
 
@@ -49,6 +49,12 @@ class Ruleset:
     def group_ids(self) -> list[str]:
         """The ids of its groups, sorted: its content."""
         return sorted(group.group_id for group in self.groups)
+
+    @property
+    def steps(self) -> int:
+        """How often an ACL is looked at where it is decided."""
+        operations = len(OPERATIONS_OF_TYPE[self.resource[0]])
+        return operations * sum(len(group.acls) for group in self.groups)
 
     @property
     def acls(self) -> list[Acl]:

@@ -11,10 +11,8 @@ from typing import Final
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
+from aclkit.pipeline.explain.fixed import NONE, OTHER
 from aclkit.pipeline.explain.reach import Late, content_id, packed_pair, resource_of
-
-NONE: Final = "none"
-OTHER: Final = "other"
 
 LATE_DENY: Final = "deny"
 LATE_ALL: Final = "all"

@@ -21,17 +21,14 @@ from aclkit.model.semantics import BROKER, Semantics
 from aclkit.pipeline.explain.frames import ANY_HOST_NO, OPERATIONS
 from aclkit.pipeline.explain.rank import OF_PATTERN, other_criteria
 from aclkit.pipeline.explain.reach import Late, pattern_of, resource_of
-from aclkit.pipeline.explain.rulesets import NONE, OTHER, SET
+from aclkit.pipeline.explain.rulesets import SET
 from aclkit.rules.decide.order import Criterion, Order
 from aclkit.rules.decide.rules import (
     ALLOWED,
-    DEFAULT_ALLOW,
     DEFAULT_DENY,
     DENIED,
     MATCHING_ACL,
-    SUPER_USER,
 )
-from aclkit.warehouse.views import SUPER_RULESET
 
 RULING: Final = ("ruleset_id", "host", "operation", "decision", "rule", "deciding_acl_id")
 
@@ -207,30 +204,6 @@ def name_rulings(decided: DataFrame, ranked: DataFrame, hosts: DataFrame) -> Dat
             }
         )
         .select(*RULING)
-    )
-
-
-def fixed_rulings(operations: DataFrame, *, allow_everyone: bool) -> DataFrame:
-    """Return the rulings of the rulesets without ACLs: ``super``, ``none:TYPE``, ``other:TYPE``."""
-    default = (ALLOWED, DEFAULT_ALLOW) if allow_everyone else (DENIED, DEFAULT_DENY)
-    supers = _fixed(
-        operations.select("operation").distinct(), F.lit(SUPER_RULESET), ALLOWED, SUPER_USER
-    )
-    nones = _fixed(operations, F.concat_ws(":", F.lit(NONE), "resource_type"), *default)
-    others = _fixed(
-        operations, F.concat_ws(":", F.lit(OTHER), "resource_type"), DENIED, DEFAULT_DENY
-    )
-    return supers.unionByName(nones).unionByName(others)
-
-
-def _fixed(operations: DataFrame, ruleset_id: Column, decision: str, rule: str) -> DataFrame:
-    return operations.select(
-        ruleset_id.alias("ruleset_id"),
-        F.lit(ANY_OTHER).alias("host"),
-        "operation",
-        F.lit(decision).alias("decision"),
-        F.lit(rule).alias("rule"),
-        F.lit(None).cast("string").alias("deciding_acl_id"),
     )
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
-from aclkit.model.semantics import Semantics
+from aclkit.model.semantics import BROKER, Semantics
 from aclkit.pipeline.inventory.identity import PrincipalClasses, classify
 from aclkit.pipeline.inventory.survey import Inventory, Texts
 
@@ -43,6 +43,13 @@ class Scope:
     def classes(self) -> PrincipalClasses:
         """The principals asked about, in classes."""
         return classify(self.principal_names, self.texts.principals, self.semantics)
+
+    @property
+    def may_meet_wildcard_last(self) -> bool:
+        """Whether a name below ``*`` may let the broker meet LITERAL ``*`` after other ACLs."""
+        return self.semantics.deciding_acl == BROKER and any(
+            entry.name < "*" for entry in self.inventory.resources
+        )
 
     @property
     def pairs(self) -> int:

@@ -9,15 +9,13 @@ from typing import Any, Final
 from pyspark.sql import DataFrame, SparkSession
 
 from aclkit.model.acl import ANY_OTHER
-from aclkit.model.operation import OPERATIONS_OF_TYPE
 from aclkit.model.principal import parse_principal
-from aclkit.pipeline.explain import rulesets
+from aclkit.pipeline.explain.fixed import fixed_rulesets
 from aclkit.pipeline.explain.pairing import Pairing
 from aclkit.pipeline.explain.scope import Scope
 from aclkit.pipeline.inventory.entry import Entry
 from aclkit.pipeline.inventory.identity import match_hosts
 from aclkit.runtime.frame import local_frame
-from aclkit.warehouse.views import SUPER_RULESET
 
 
 def of_inventory(scope: Scope) -> dict[str, list[tuple[Any, ...]]]:
@@ -72,14 +70,8 @@ def _common(entry: Entry) -> tuple[bool, str, str | None, dict[str, str]]:
 
 
 def _fixed_rulesets(spark: SparkSession) -> DataFrame:
-    fixed: list[tuple[str, str | None]] = [(SUPER_RULESET, None)]
-    fixed += [
-        (f"{kind}:{resource_type}", resource_type)
-        for kind in (rulesets.NONE, rulesets.OTHER)
-        for resource_type in OPERATIONS_OF_TYPE
-    ]
     return local_frame(
         spark,
-        [(name, resource_type, [], None) for name, resource_type in fixed],
+        list(fixed_rulesets()),
         "ruleset_id STRING, resource_type STRING, group_ids ARRAY<STRING>, wildcard_last STRING",
     )

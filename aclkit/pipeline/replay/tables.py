@@ -19,7 +19,7 @@ from aclkit.pipeline.replay.replay import EpochMarker, KnownLog, Replayed
 from aclkit.pipeline.replay.transactions import MARKERS, Marker
 from aclkit.pipeline.sources.record_types import UNKNOWN_TYPE
 from aclkit.runtime.fail_points import fail_point
-from aclkit.warehouse.codecs import ACL_COLUMNS, BROKERS_SQL, acl_of, broker_rows, brokers_of
+from aclkit.warehouse.codecs import ACLS_ALIVE_SQL, BROKERS_SQL, acl_of, broker_rows, brokers_of
 from aclkit.warehouse.reader import Reader, read_written
 from aclkit.warehouse.schemas import TABLES
 from aclkit.warehouse.store import Store
@@ -89,8 +89,8 @@ class ReplayTables:
 
     def acls(self) -> list[Acl]:
         """Read the ACLs alive."""
-        alive = self._rows("acl_history").where("removed_offset IS NULL")
-        return list(map(acl_of, alive.select(*ACL_COLUMNS).orderBy("acl_id").collect()))
+        with self._open("acl_history") as read:
+            return list(map(acl_of, read.rows(ACLS_ALIVE_SQL)))
 
     def extent_of(self, source: str) -> tuple[list[tuple[int, int]], set[int]]:
         """Read the offsets that a source alone speaks of, and the end offsets of its snapshots.

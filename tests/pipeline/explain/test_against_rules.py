@@ -12,6 +12,7 @@ from aclkit.model.cidr import any_other_in, parse_range
 from aclkit.model.enums import AclOperation
 from aclkit.model.operation import OPERATIONS_OF_TYPE
 from aclkit.model.semantics import BROKER, KAFKA, KIP_1042, BrokerSettings
+from aclkit.pipeline.explain import materialize as materialize_module
 from aclkit.pipeline.explain.materialize import MaterializeOptions, materialize, take_inventory
 from aclkit.pipeline.inventory.entry import FILE, HOSTS, PRINCIPALS, RESOURCES, Entry
 from aclkit.pipeline.inventory.survey import Given
@@ -95,12 +96,22 @@ def write_acls(run, acls):
     run.store.replace_cluster("acl_history", frame, run.cluster_id)
 
 
-@pytest.fixture(scope="module")
-def explained(_session, tmp_path_factory):
+@pytest.fixture(scope="module", params=["by-spark", "on-driver"])
+def explained(request, _session, tmp_path_factory):
     """Each case's ACLs and cells; all of them are clusters of one warehouse."""
     found = {}
     warehouse = str(tmp_path_factory.mktemp("rules"))
-    with begin_run(_session, warehouse, "materialize", lock_timeout=0) as run:
+    given = Given(entries=GIVEN, extend=True)
+    if request.param == "on-driver":
+        # With names below "*", such as ACLs have too, the order of a broker is Spark's work.
+        above = [entry for entry in GIVEN[RESOURCES] if entry.name != "!"]
+        given = Given(entries={PRINCIPALS: GIVEN[PRINCIPALS], RESOURCES: above})
+    with (
+        pytest.MonkeyPatch.context() as patch,
+        begin_run(_session, warehouse, "materialize", lock_timeout=0) as run,
+    ):
+        other = "decide_whole" if request.param == "by-spark" else "decide_all"
+        patch.setattr(materialize_module, other, lambda *_, **__: None)
         for case, (semantics, allow_everyone) in CASES.items():
             acls = random_acls(case, RANGES if semantics.cidr_hosts else ACL_HOSTS)
             run.cluster_id = case
@@ -111,7 +122,7 @@ def explained(_session, tmp_path_factory):
             options = MaterializeOptions(
                 settings=settings,
                 semantics=semantics,
-                given=Given(entries=GIVEN, extend=True),
+                given=given,
                 dense="always",
             )
             materialize(run, take_inventory(run, options), options)
@@ -177,4 +188,4 @@ def test_what_no_acl_names_within_a_range_is_asked_about(explained, case):
         asked.discard("<any-other in 10.0.0.0/30>")  # all of it is also in 10.0.0.?
     assert {cell[1] for cell in cells if cell[1].startswith("<any-other in ")} == asked
     decided = {host: {c[:1] + c[2:] for c in cells if c[1] == host} for host in (*asked, ANY_OTHER)}
-    assert len({frozenset(of_host) for of_host in decided.values()}) > 2
+    assert len({frozenset(of_host) for of_host in decided.values()}) >= 2

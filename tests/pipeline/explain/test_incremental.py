@@ -11,6 +11,7 @@ import pytest
 from aclkit.model.brokers import Broker, Brokers
 from aclkit.model.semantics import KIP_1042, BrokerSettings
 from aclkit.pipeline.explain import materialize as materialize_module
+from aclkit.pipeline.explain import whole
 from aclkit.pipeline.explain.materialize import (
     MaterializeOptions,
     is_decided,
@@ -47,8 +48,16 @@ def options(given, *, full=False):
 
 
 def decide(spark, warehouse, acls, given, *, full=False, cluster="c"):
-    """Publish a run; return all rows of its tables, its notes, and what changed."""
-    with begin_run(spark, warehouse, "materialize", lock_timeout=0) as run:
+    """Publish a run; return all rows of its tables, its notes, and what changed.
+
+    With ``full`` Spark decides all anew, however small the cluster.
+    """
+    with (
+        pytest.MonkeyPatch.context() as patch,
+        begin_run(spark, warehouse, "materialize", lock_timeout=0) as run,
+    ):
+        if full:
+            patch.setattr(whole, "MOST_PAIRS", -1)
         run.cluster_id = cluster
         write_acls(run, acls)
         asked = options(given, full=full)
@@ -104,6 +113,16 @@ def test_touched_pairs_decided_again_give_the_tables_of_a_full_rebuild(
             assert tables[name] == expected[name], name
         assert changes == all_changes
         assert bool(changes) == (number > 0)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_small_cluster_decided_on_the_driver_has_the_tables_that_spark_makes(
+    spark, tmp_path, seed
+):
+    acls = random_acls(seed)
+    tables, *_ = decide(spark, f"{tmp_path}/on-driver", acls, GIVEN)
+    expected, *_ = decide(spark, f"{tmp_path}/by-spark", acls, GIVEN, full=True)
+    assert tables == expected
 
 
 def test_other_settings_decide_everything_anew(spark, tmp_path):

@@ -231,18 +231,6 @@ def test_a_ruling_names_decision_rule_and_the_acl_of_its_place(spark):
     )
 
 
-@pytest.mark.parametrize("everyone", [True, False])
-def test_where_no_acl_reaches_the_default_decides_and_where_others_do_it_denies(spark, everyone):
-    found = rulings.fixed_rulings(frames.operations(spark), allow_everyone=everyone)
-    rows = {(row["ruleset_id"], row["decision"], row["rule"]) for row in found.collect()}
-    default = ("ALLOWED", "DefaultAllow") if everyone else ("DENIED", "DefaultDeny")
-    assert rows == {
-        ("super", "ALLOWED", "SuperUser"),
-        *((f"none:{kind}", *default) for kind in OPERATIONS_OF_TYPE),
-        *((f"other:{kind}", "DENIED", "DefaultDeny") for kind in OPERATIONS_OF_TYPE),
-    }
-
-
 def test_globs_in_the_order_of_a_broker_are_placed_by_name(spark):
     acls = [acl("o*", pattern_type="GLOB", acl_id="glob"), acl(acl_id="literal")]
     semantics = replace(KIP_1042, deciding_acl=BROKER)
