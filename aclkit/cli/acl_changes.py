@@ -19,11 +19,13 @@ from aclkit.cli.principal_options import builder_of, principal_options
 from aclkit.cli.session import command_run
 from aclkit.errors import UsageError
 from aclkit.kafka.acls.command import command_of
+from aclkit.kafka.acls.creation import CreationRules
 from aclkit.kafka.acls.new import acl_filters, new_acls
 from aclkit.kafka.acls.options import AclOptions
 from aclkit.kafka.acls.text import render_added, render_list, render_removed, visible_acl
 from aclkit.kafka.principals.load import CheckedBuilder, principal_of
 from aclkit.model.acl import Acl
+from aclkit.model.semantics import KIP_1042
 from aclkit.pipeline.replay.changes import AclChange, add_to, remove_from
 from aclkit.pipeline.replay.write import write_change
 from aclkit.questions.query.follows import follows_a_source
@@ -54,11 +56,14 @@ def add_acls(
     A warehouse that a log or listings were replayed into follows these: there it prints the
     kafka-acls command that would do it on the cluster. The first ACL of a new folder or of a new
     --cluster (before the command) makes it one that follows nothing. With --principal-builder a
-    principal is written as a name or as properties, CN=alice,OU=ops, and built of them.
+    principal is written as a name or as properties, CN=alice,OU=ops, and built of them. A range as
+    a host, 10.0.0.0/8, is taken from metadata.version 4.4-IV1 on; where that is not known, where
+    ranges decided in the newest decisions.
     """
     options = _with_built(options, builder_of(chosen))
-    wanted = new_acls(options)
     before = _read(context)
+    semantics, level = (before.semantics, before.level) if before else (KIP_1042, None)
+    wanted = new_acls(options, rules=CreationRules.of(level, semantics))
     _refuse_if_following(context, before, command_of("add", options))
     if before is not None and not add_to(before.acls, wanted).added:
         change = add_to(before.acls, wanted)

@@ -8,6 +8,7 @@ from aclkit.cli.context import Context, tell_state
 from aclkit.model.acl import Acl
 from aclkit.model.semantics import KIP_1042, Semantics
 from aclkit.warehouse.alive import acls_alive
+from aclkit.warehouse.brokers import level_in_force
 from aclkit.warehouse.published import run_settings
 
 
@@ -18,12 +19,14 @@ class Alive:
     Attributes:
         acls: alive at the head, by id.
         semantics: how the newest decisions read ACLs; the default where nothing was decided.
+        level: the metadata.version in force, where it is known.
     """
 
     cluster_id: str
     head_offset: int
     acls: tuple[Acl, ...]
     semantics: Semantics
+    level: int | None
 
 
 def read_alive(context: Context) -> Alive:
@@ -36,10 +39,12 @@ def read_alive(context: Context) -> Alive:
         run = opened.published.last_run(opened.cluster_id)
         tell_state(opened.published, run)
         found = acls_alive(opened.tables, run).values()
+        level = level_in_force(opened.tables, opened.published, opened.cluster_id)
     decided = opened.published.last_materialize(opened.cluster_id)
     return Alive(
         cluster_id=opened.cluster_id,
         head_offset=run.head_offset or 0,
         acls=tuple(sorted(found, key=lambda acl: acl.acl_id)),
         semantics=run_settings(decided)[1] if decided else KIP_1042,
+        level=level,
     )

@@ -23,6 +23,7 @@ from aclkit.cli.settings_options import (
 from aclkit.errors import UsageError
 from aclkit.kafka.principals.load import CheckedBuilder
 from aclkit.model.broker_settings import resolve
+from aclkit.model.reading import preset_words
 from aclkit.model.semantics import BrokerSettings
 from aclkit.pipeline.explain.materialize import (
     MaterializeOptions,
@@ -36,6 +37,7 @@ from aclkit.pipeline.inventory.entry import HOSTS, PRINCIPALS, RESOURCES
 from aclkit.pipeline.inventory.files import read_inventory
 from aclkit.pipeline.inventory.people import attributes_built_by, entries_built_by
 from aclkit.pipeline.inventory.survey import Given
+from aclkit.runtime.progress import tell_first
 from aclkit.warehouse.run import Run, publish
 
 SUMMARY = (
@@ -76,6 +78,7 @@ def materialize(
         continue_from_replay(run)
         resolved = resolve(given, told_by_brokers(run))
         options = options_of(run.store.spark, chosen, resolved.settings, builder)
+        tell_first(preset_words(options.semantics))
         note_resolved(run, resolved)
         result = materialize_into(run, take_inventory(run, options), options)
         note_readings(run, result, options.settings)

@@ -13,6 +13,7 @@ from aclkit.cli.effect_output import Gate, effect_format_option, gate_options, p
 from aclkit.cli.options import option
 from aclkit.cli.output import tell
 from aclkit.cli.topic_output import print_topics
+from aclkit.kafka.acls.creation import CreationRules
 from aclkit.kafka.acls.new import acl_filters, new_acls
 from aclkit.kafka.acls.options import AclOptions
 from aclkit.model.semantics import OFF, ON, Semantics, read_as
@@ -57,8 +58,9 @@ def add_acl(context: Context, options: AclOptions, gate: Gate) -> None:
     Which cluster is meant stands before the command, for --cluster behind it is kafka-acls' flag.
     """
     numbers = count(1)
-    wanted = new_acls(options, lambda: f"to-come-{next(numbers):04}")
     base = _read(context)
+    rules = CreationRules.of(base.level, base.semantics)
+    wanted = new_acls(options, lambda: f"to-come-{next(numbers):04}", rules)
     change = add_to(base.state.acls.values(), wanted)
     for acl in change.existing:
         tell(f"it is there already and changes nothing: {acl}")

@@ -85,7 +85,8 @@ def usage(
     Each line must follow from the ACLs and settings of its time, in decision, rule and deciding
     ACL, as Kafka itself decides; a mismatch is a finding. Lines are kept in the table access_log,
     so that a log may be read night by night. Brokers write ALLOWED lines only while
-    kafka.authorizer.logger is at DEBUG: without any it is unknown what is used.
+    kafka.authorizer.logger is at DEBUG: without any it is unknown what is used. Hosts of ACLs that
+    are ranges (10.0.0.0/8) are read for the whole past as the newest decisions read them.
     """
     context.require_warehouse()
     if not (authorizer_log or more_paths):

@@ -23,7 +23,9 @@ _IPV4_RANGE: Final = re.compile(_OCTETS + "/([0-9]{1,2})")
 _HEX: Final = frozenset("0123456789abcdefABCDEF")
 _INTERFACE: Final = re.compile(r"[0-9]+|lo|eth[0-9]+")
 """The zones that a range may have: see ``parse_range``."""
+_ZONE: Final = re.compile(r"%[^/\]]+(?=\]?/)")
 _MAPPED: Final = 0xFFFF
+_TOO_LARGE: Final = 1 << 31
 _START: Final = f"{ANY_OTHER[:-1]} in "
 _KNOWN: Final = 65_536
 
@@ -102,24 +104,35 @@ def parse_range(text: str) -> Range | None:
     >>> str(parse_range("10.1.2.3/08")), parse_range("10.0.0.0/008"), parse_range("10.0.0.1")
     ('10.0.0.0/8', None, None)
     """
-    written, slash, mask_text = text.partition("/")
-    if not slash:
-        return None
-    if ":" not in text:
-        found = _IPV4_RANGE.fullmatch(text)
-        address, mask = _ipv4(written), int(found[5]) if found else None
-    else:
-        address, mask = _ipv6_of_range(written), _parse_int(mask_text)
-    if address is None or mask is None or not 0 <= mask <= address.bits:
-        return None
-    below = address.bits - mask
-    return Range(address.bits, address.number >> below << below, mask)
+    found = _read_range(text)
+    return found if isinstance(found, Range) else None
+
+
+def why_no_range(text: str) -> str | None:
+    """Return why a text is no range, in the words of Kafka's controller; None where it is one.
+
+    >>> why_no_range("10.0.0.0/33"), why_no_range("10.0.0.0/8")
+    ('Value [33] not in range [0,32]', None)
+    """
+    found = _read_range(text)
+    return found if isinstance(found, str) else None
+
+
+def has_unknown_zone(text: str) -> bool:
+    """Whether a text is a range only where the broker's machine has the interface that it names.
+
+    >>> has_unknown_zone("fe80::%bond0/10"), has_unknown_zone("fe80::%eth0/10")
+    (True, False)
+    """
+    without = _ZONE.sub("", text)
+    return without != text and parse_range(text) is None and parse_range(without) is not None
 
 
 @lru_cache(maxsize=_KNOWN)
 def parse_address(text: str) -> Address | None:
     """Return a client's address, None where the text is none."""
-    return _ipv6(text.partition("%")[0]) if ":" in text else _ipv4(text)
+    address = _ipv6(text.partition("%")[0]) if ":" in text else _ipv4(text)
+    return None if address is not None and _is_mapped(address) else address
 
 
 def any_other_in(within: Range) -> str:
@@ -144,6 +157,49 @@ def is_any_other(host: str) -> bool:
     return host == ANY_OTHER or host.startswith(_START)
 
 
+def _read_range(text: str) -> Range | str:
+    """Return a range, or why a text is none, by the first check of Kafka's that it fails."""
+    return _read_ipv6_range(text) if ":" in text else _read_ipv4_range(text)
+
+
+def _read_ipv4_range(text: str) -> Range | str:
+    found = _IPV4_RANGE.fullmatch(text)
+    if found is None:
+        return f"Could not parse [{text}]"
+    *octets, mask = map(int, found.groups())
+    for value, most in (*((octet, 255) for octet in octets), (mask, IPV4)):
+        if value > most:
+            return f"Value [{value}] not in range [0,{most}]"
+    return _range_of(Address(IPV4, int.from_bytes(bytes(octets))), mask)
+
+
+def _read_ipv6_range(text: str) -> Range | str:
+    written, slash, mask_text = text.partition("/")
+    if not slash:
+        return f"Could not parse [{text}] - missing prefix length"
+    mask = _parse_int(mask_text)
+    if mask is None:
+        return f"Could not parse [{text}] - invalid prefix length"
+    if not 0 <= mask <= IPV6:
+        return f"Could not parse [{text}] - prefix length must be between 0 and {IPV6}"
+    address = _ipv6_of_range(written)
+    if address is None:
+        return f"Could not parse [{written}]"
+    if _is_mapped(address):
+        return f"Could not parse [{written}] - not an IPv6 address"
+    return _range_of(address, mask)
+
+
+def _range_of(address: Address, mask: int) -> Range:
+    below = address.bits - mask
+    return Range(address.bits, address.number >> below << below, mask)
+
+
+def _is_mapped(address: Address) -> bool:
+    """Whether an IPv6 address stands for an IPv4 address: Java writes it so."""
+    return address.bits == IPV6 and address.number >> 32 == _MAPPED
+
+
 def _ipv4(text: str) -> Address | None:
     """Read four decimal octets; leading zeros make nothing octal."""
     found = _IPV4.fullmatch(text)
@@ -159,11 +215,13 @@ def _ipv6_of_range(text: str) -> Address | None:
             return None
         text = text[1:-1]
     text, percent, zone = text.partition("%")
-    return None if percent and not _INTERFACE.fullmatch(zone) else _ipv6(text)
+    # Java takes what stands for an IPv4 address with a zone for no address at all.
+    address = None if percent and not _INTERFACE.fullmatch(zone) else _ipv6(text)
+    return None if address is not None and percent and _is_mapped(address) else address
 
 
 def _ipv6(text: str) -> Address | None:
-    """Read an IPv6 address as Java does; one that stands for an IPv4 address is none."""
+    """Read an IPv6 address as Java does."""
     before, gap, after = text.partition("::")
     groups = _groups(before, is_last=not gap)
     rest = _groups(after, is_last=True) if gap else []
@@ -175,7 +233,7 @@ def _ipv6(text: str) -> Address | None:
     number = 0
     for group in (*groups, *[0] * missing, *rest):
         number = number << 16 | group
-    return None if number >> 32 == _MAPPED else Address(IPV6, number)
+    return Address(IPV6, number)
 
 
 def _groups(text: str, *, is_last: bool) -> list[int] | None:
@@ -204,11 +262,12 @@ def _group(text: str) -> int | None:
 
 
 def _parse_int(text: str) -> int | None:
-    """Read a mask as Java's ``Integer.parseInt``: a sign, and the digits of any script."""
+    """Read a mask as Java's ``Integer.parseInt``: a sign, 32 bits, and the digits of any script."""
     digits = text[1:] if text[:1] in ("+", "-") else text
     if not digits or not digits.isdecimal() or max(digits) > "\uffff":
         return None
     number = 0
     for digit in digits:
-        number = min(number * 10 + int(digit), 1_000)
-    return -number if text[0] == "-" else number
+        number = min(number * 10 + int(digit), 2 * _TOO_LARGE)
+    number = -number if text[0] == "-" else number
+    return number if -_TOO_LARGE <= number < _TOO_LARGE else None

@@ -15,6 +15,7 @@ from aclkit.audit.reports.gather import read_summary
 from aclkit.audit.reports.markdown import render_summary
 from aclkit.model.broker_settings import BrokerConfig, ResolvedSettings
 from aclkit.model.findings import Finding
+from aclkit.model.reading import preset_words
 from aclkit.nightly.policies import Policies, conclude
 from aclkit.pipeline.explain.materialize import (
     MaterializeOptions,
@@ -26,7 +27,7 @@ from aclkit.pipeline.explain.scope import Scope
 from aclkit.pipeline.replay.intake import Intake
 from aclkit.pipeline.replay.job import replay
 from aclkit.pipeline.replay.replay import ReplayOptions
-from aclkit.runtime.progress import step
+from aclkit.runtime.progress import step, tell_first
 from aclkit.warehouse.job_run import PublishedRun, RunSettings
 from aclkit.warehouse.published import deciding_run
 from aclkit.warehouse.reader import open_tables
@@ -78,6 +79,7 @@ def run_nightly(run: Run, intake: Intake, options: NightlyOptions) -> NightlyRes
     Where neither log nor settings nor inventory brought anything new, the decisions and findings
     of the run before hold, and only the ``job_run`` row is written.
     """
+    tell_first(preset_words(options.materialize.semantics))
     replayed = replay(run, intake, options.cluster, options.replay)
     told, before = run.settings, run.previous(MATERIALIZING)
     if options.resolved is not None:

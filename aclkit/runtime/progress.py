@@ -10,6 +10,11 @@ from contextlib import contextmanager
 log = logging.getLogger("aclkit.runtime.progress")
 
 
+def tell_first(what: str) -> None:
+    """Log what a reader of all that follows has to know."""
+    log.info("%s", what)
+
+
 @contextmanager
 def step(what: str) -> Iterator[None]:
     """Log that a step begins, and how long it took when that was a second or more."""

@@ -11,8 +11,10 @@ from tests.cli.running import Warehouse
 from tests.questions.query import small_warehouse as small
 
 
-def warehouse_of(path: Path, acls: Iterable[Acl], status: str = "complete") -> Warehouse:
-    """Write and publish ACLs as those of a cluster that follows a log."""
+def warehouse_of(
+    path: Path, acls: Iterable[Acl], status: str = "complete", level: int | None = None
+) -> Warehouse:
+    """Write and publish ACLs as those of a cluster that follows a log; of a metadata.version."""
     rows = [
         asdict(acl)
         | {
@@ -37,5 +39,7 @@ def warehouse_of(path: Path, acls: Iterable[Acl], status: str = "complete") -> W
         "acl_history": small.write_table(path, "acl_history", rows),
         "log_range": small.write_table(path, "log_range", ranges),
     }
+    if level is not None:
+        versions["broker"] = small.write_brokers(path, level)
     small.publish(path, versions, head_offset=len(rows), job="replay", status=status)
     return Warehouse(path)

@@ -313,6 +313,31 @@ def test_fifty_rounds_of_two_writers_leave_both_batches_in_and_no_offset_twice(t
     }
 
 
+RANGE = ("--topic", "t", "--allow-host", "10.0.0.0/8")
+
+
+@pytest.mark.parametrize(
+    ("level", "said"),
+    [
+        (29, "metadata version 4.4-IV1 or higher. (in force is 29 (4.2-IV1))"),
+        (None, "(the one in force is not known, and ranges do not decide here)"),
+    ],
+)
+def test_a_range_is_refused_below_the_metadata_version_that_knows_it(tmp_path, level, said):
+    followed = warehouse_of(tmp_path / "warehouse", [acl()], level=level)
+    result = followed.run(*ADD, *RANGE, code=2)
+    assert (result.stdout, said in result.stderr) == ("", True)
+
+
+def test_a_range_is_taken_from_that_metadata_version_on_where_it_parses(tmp_path):
+    followed = warehouse_of(tmp_path / "warehouse", [acl()], level=32)
+    result = followed.run(*ADD, *RANGE, code=2)
+    assert "--allow-host 10.0.0.0/8" in result.stdout
+    assert "follows the log" in result.stderr
+    bad = followed.run(*ADD, "--topic", "t", "--allow-host", "10.0.0.0/33", code=2)
+    assert "Invalid CIDR notation '10.0.0.0/33': Value [33] not in range [0,32]" in bad.stderr
+
+
 def test_the_list_of_nothing_is_nothing(tmp_path):
     assert warehouse_of(tmp_path / "warehouse", []).run("acls", "list").stdout == ""
 

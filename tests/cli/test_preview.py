@@ -7,11 +7,14 @@ import io
 import json
 import subprocess
 import sys
+from dataclasses import replace
 
 import pytest
 from click.testing import CliRunner
 
 from aclkit.cli import cli
+from aclkit.model.semantics import KIP_1042
+from aclkit.warehouse.published import open_warehouse
 from tests.questions.query import small_warehouse as small
 
 ROW = ["principal", "host", "operation", "resource_type", "resource_name", "before", "after",
@@ -199,6 +202,35 @@ def test_apply_reads_records_and_listings(preview, tmp_path):
 )
 def test_what_makes_no_sense_ends_with_exit_code_2(preview, arguments, message):
     assert message in preview(*arguments, code=2).stderr
+
+
+@pytest.mark.parametrize(
+    ("level", "cidr_hosts", "said"),
+    [
+        (29, True, "(in force is 29 (4.2-IV1))"),
+        (None, False, "(the one in force is not known, and ranges do not decide here)"),
+        (32, True, None),
+        (None, True, None),
+    ],
+)
+def test_a_range_is_previewed_where_a_controller_takes_it(tmp_path, level, cidr_hosts, said):
+    path = tmp_path / "warehouse"
+    versions = small.build(path, semantics=replace(KIP_1042, cidr_hosts=cidr_hosts))
+    if level is not None:
+        versions["broker"] = small.write_brokers(path, level)
+        settings = open_warehouse(str(path)).run.settings_text
+        small.publish(path, versions, run_number=2, settings=settings)
+    words = (*CAROL_READS, "--topic", "orders", "--allow-host", "10.0.0.0/16", "--format", "json")
+    result = CliRunner().invoke(cli, ["--warehouse", str(path), "preview", *words])
+    if said is not None:
+        assert (result.exit_code, said in result.stderr) == (2, True)
+        return
+    assert result.exit_code == 0, result.output
+    found = json.loads(result.stdout)
+    atom = "<any-other in 10.0.0.0/16>"
+    assert {row["host"] for row in found["gained"]} == {"10.0.0.1", "10.0.0.2", "10.0.1.1", atom}
+    bad = CliRunner().invoke(cli, ["--warehouse", str(path), "preview", *words[:-3], "10.0.0.0/33"])
+    assert (bad.exit_code, "Invalid CIDR notation" in bad.stderr) == (2, True)
 
 
 def test_a_change_set_that_cannot_be_read_ends_with_exit_code_3(preview, tmp_path):

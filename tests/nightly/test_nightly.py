@@ -131,6 +131,14 @@ def test_the_first_night_finds_what_is_wrong(nights: Nights):
     assert result.stdout.startswith("# Kafka access on cluster default")
 
 
+def test_how_acls_are_read_is_said_first_and_noted_on_the_page(nights: Nights):
+    said, page = nights.first.stderr, nights.first.stdout.replace("\\", "")
+    words = "ACLs are read as by the preset kip-1042 (globs are wildcards)"
+    assert 0 <= said.find(words) < said.find("taking the inventory")
+    assert f"{words}; ranges" in page
+    assert "the presets kip-1042 and kafka decide alike" in page
+
+
 def test_findings_below_the_chosen_severity_do_not_fail_the_run(nights: Nights):
     assert nights.run(options=("--fail-on", "high")).exit_code == 0
 

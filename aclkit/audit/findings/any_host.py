@@ -6,12 +6,12 @@ from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
 from typing import Final
 
+from aclkit.audit.findings.anywhere import anywhere_words, is_anywhere
 from aclkit.audit.findings.facts import AuditInput
 from aclkit.audit.findings.partners import number_of
 from aclkit.audit.findings.public_access import public_left
 from aclkit.model.acl import Acl
 from aclkit.model.findings import Finding, Kind
-from aclkit.rules.patterns.match import is_any_host
 
 ANY_HOST: Final = Kind(
     id="any-host",
@@ -20,9 +20,10 @@ ANY_HOST: Final = Kind(
         "A principal may do what destroys or changes data, changes the configuration or hands out "
         "access from any address: DELETE, ALTER, ALTER_CONFIGS, CLUSTER_ACTION, CREATE_TOKENS, "
         "WRITE, CREATE, or ALL with them. Whoever gets hold of the credential can use it from "
-        "anywhere. There is one finding for a principal and a resource type, with the ACLs. Left "
-        "out are ACLs that another one makes needless, because that one counts; what is for "
-        "everybody, which is public-access; super users, whom no ACL binds; and transactional "
+        "anywhere. Where ranges decide, 0.0.0.0/0 and ::/0 count as any host, and the finding says "
+        "what they leave out. There is one finding for a principal and a resource type, with the "
+        "ACLs. Left out are ACLs that another one makes needless, because that one counts; what is "
+        "for everybody, which is public-access; super users, whom no ACL binds; and transactional "
         "ids and tokens."
     ),
     fix=(
@@ -52,7 +53,8 @@ def find_any_host(audit: AuditInput) -> Iterator[Finding]:
         acls.sort(key=lambda acl: (operations.index(_sensitive(audit, (acl,))[0]), acl.acl_id))
         yield ANY_HOST.about(
             f"{principal} on {resource_type}",
-            f"{principal} has {', '.join(operations)} on {resource_type} resources from any host, "
+            f"{principal} has {', '.join(operations)} on {resource_type} resources from "
+            f"{anywhere_words((acl.host for acl in acls), audit.semantics)}, "
             f"by {number_of(acls)}{_example(audit, acls, operations)}.",
             severity=_severity(resource_type, operations),
             acls=acls,
@@ -63,7 +65,7 @@ def _is_unbound(acl: Acl, audit: AuditInput) -> bool:
     """Whether to bind an ALLOW to a host would bind somebody's access."""
     return (
         acl.resource_type in _TYPES
-        and is_any_host(acl.host, audit.semantics)
+        and is_anywhere(acl.host, audit.semantics)
         and acl.acl_id not in audit.removable
         and not public_left(acl, audit)
     )

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Final
 
-from pyspark.sql import DataFrame
+from pyspark.sql import DataFrame, Row
 from pyspark.sql import functions as F
 
 from aclkit.audit.findings.readings import READS_DIFFERENTLY, reads_differently
@@ -20,7 +20,8 @@ from aclkit.audit.findings.registry import find_readings
 from aclkit.model.acl import Acl
 from aclkit.model.findings import Finding
 from aclkit.model.principal import WILDCARD_PRINCIPAL
-from aclkit.model.semantics import KAFKA, KIP_1042, BrokerSettings, Semantics
+from aclkit.model.resource import Resource
+from aclkit.model.semantics import KAFKA, KIP_1042, PRESETS, BrokerSettings, Semantics
 from aclkit.pipeline.explain import tables
 from aclkit.pipeline.explain.deciding import decide_all
 from aclkit.pipeline.explain.materialize import MaterializeResult, alive_acls
@@ -36,6 +37,8 @@ from aclkit.warehouse.reader import read_written
 from aclkit.warehouse.run import Run
 
 _CELL: Final = ["principal", "host", "operation", "resource_type", "resource_name"]
+_MOST_EXAMPLES: Final = 5
+"""Of so many resources a decision that differs is shown for an ACL."""
 
 
 def note_readings(run: Run, result: MaterializeResult, settings: BrokerSettings) -> None:
@@ -46,15 +49,44 @@ def note_readings(run: Run, result: MaterializeResult, settings: BrokerSettings)
         run.findings.extend(find_readings(acls, result.scope.semantics))
         by_id = {acl.acl_id: acl for acl in acls}
         suspects = {i: (by_id[i], reason) for i, reason in reads_differently(acls).items()}
-        run.findings.extend(find_differences(result, alive_acls(run), suspects, settings))
+        differing = find_differing(result, alive_acls(run), suspects, settings)
+        run.findings.extend(_finding(*each, differing) for each in suspects.values())
+        run.notes.append(differing.words(len(suspects), _other(result.scope.semantics)))
 
 
-def find_differences(
+@dataclass(slots=True)
+class Differing:
+    """The decisions of the inventory that two readings make differently.
+
+    Attributes:
+        total: how many.
+        counts: id of an ACL → how many it is behind.
+        examples: id of an ACL → some of these, in words.
+    """
+
+    total: int = 0
+    counts: Counter[str] = field(default_factory=Counter)
+    examples: dict[str, list[str]] = field(default_factory=dict)
+
+    def words(self, suspects: int, other: Semantics) -> str:
+        """Say how the presets differ, and what becomes of this run's decisions under the other."""
+        if not suspects:
+            return "the presets kip-1042 and kafka decide alike, whatever names there are"
+        acls = "one ACL" if suspects == 1 else f"{suspects:,} ACLs"
+        name = next(name for name, preset in PRESETS.items() if _is_like(preset, other))
+        decisions = f"{self.total:,}" if self.total else "none"
+        return (
+            f"the presets kip-1042 and kafka read {acls} differently, see reads-differently: "
+            f"{name} makes {decisions} of this run's decisions otherwise"
+        )
+
+
+def find_differing(
     result: MaterializeResult,
     acls: DataFrame,
     suspects: Mapping[str, tuple[Acl, str]],
     settings: BrokerSettings,
-) -> list[Finding]:
+) -> Differing:
     """Decide everything in the other reading too and count what each suspect ACL changes.
 
     Args:
@@ -67,16 +99,16 @@ def find_differences(
     theirs = replace(ours, semantics=_other(ours.semantics))
     read = Suspects.of([acl for acl, _ in suspects.values()], ours.semantics, theirs.semantics)
     affected = read.affected(ours.inventory, allow_everyone=settings.allow_everyone)
-    counts: Counter[str] = Counter()
+    differing = Differing()
     if affected.resources and affected.principals:
         theirs = replace(theirs, inventory=affected)
         trial = Output.of(result.output.store, theirs, is_trial=True)
         for table, rows in tables.of_inventory(theirs).items():
             trial.write_rows(table, rows)
         decide_all(theirs, acls, trial, allow_everyone=settings.allow_everyone)
-        counts = _count(result.output, trial, read)
+        differing = _compare(result.output, trial, read)
         trial.forget()
-    return [_finding(acl, reason, counts[acl.acl_id]) for acl, reason in suspects.values()]
+    return differing
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -149,7 +181,11 @@ def _other(semantics: Semantics) -> Semantics:
     return replace(preset, deciding_acl=semantics.deciding_acl, cidr_hosts=semantics.cidr_hosts)
 
 
-def _count(ours: Output, theirs: Output, suspects: Suspects) -> Counter[str]:
+def _is_like(one: Semantics, other: Semantics) -> bool:
+    return one == replace(other, deciding_acl=one.deciding_acl, cidr_hosts=one.cidr_hosts)
+
+
+def _compare(ours: Output, theirs: Output, suspects: Suspects) -> Differing:
     """Count the decisions that differ, for each ACL that decided or kept the default away."""
     asked = {
         "principal": ours.read("principal").join(
@@ -169,23 +205,41 @@ def _count(ours: Output, theirs: Output, suspects: Suspects) -> Counter[str]:
         )
         .where(F.col("d1") != F.col("d2"))
     )
-    rows = cells.groupBy("a1", "a2", "resource_type", "resource_name").count().collect()
+    one = F.min(F.struct("principal", "operation", "host", "d1", "d2")).alias("one")
+    alike = cells.groupBy("a1", "a2", "resource_type", "resource_name")
+    rows = alike.agg(F.count(F.lit(1)).alias("cells"), one).orderBy(*_CELL[3:], "one").collect()
     known = {acl.acl_id for acl in suspects.acls}
-    counts: Counter[str] = Counter()
+    found = Differing()
     for row in rows:
         behind = {row["a1"], row["a2"]} & known
         if row["a1"] is None and row["a2"] is None:
             behind = suspects.reaching_in_one_reading(row["resource_type"], row["resource_name"])
-        counts.update(dict.fromkeys(behind, row["count"]))
-    return counts
+        found.total += row["cells"]
+        found.counts.update(dict.fromkeys(behind, row["cells"]))
+        for acl_id in behind:
+            shown = found.examples.setdefault(acl_id, [])
+            if len(shown) < _MOST_EXAMPLES:
+                shown.append(_example(row))
+    return found
 
 
-def _finding(acl: Acl, reason: str, decisions: int) -> Finding:
+def _example(row: Row) -> str:
+    one, what = row["one"], Resource(row["resource_type"], row["resource_name"])
+    asked = f"{one['operation']} on {what} for {one['principal']} from {one['host']}"
+    return f"for example {asked}: {one['d1']}, under the other preset {one['d2']}"
+
+
+def _finding(acl: Acl, reason: str, differing: Differing) -> Finding:
+    decisions = differing.counts[acl.acl_id]
     return READS_DIFFERENTLY.about(
         str(acl),
         f"KIP-1042 and today's brokers read this ACL differently: {reason}. "
         f"{decisions:,} decisions of the inventory differ",
         severity="medium" if decisions else "info",
         acls=(acl,),
-        evidence=(reason, f"{decisions:,} decisions of the inventory differ"),
+        evidence=(
+            reason,
+            f"{decisions:,} decisions of the inventory differ",
+            *differing.examples.get(acl.acl_id, ()),
+        ),
     )

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from typing import Final
 
 from aclkit.model.acl import Acl
+from aclkit.model.cidr import has_unknown_zone, parse_range
 from aclkit.model.findings import Finding, Kind
 from aclkit.model.host import canonical_host
 from aclkit.model.operation import OPERATIONS_OF_TYPE, coverage
@@ -23,6 +23,7 @@ from aclkit.rules.patterns.match import (
     LITERAL,
     effective_pattern_type,
     host_can_match,
+    is_malformed_range,
     pattern_matches,
 )
 
@@ -44,6 +45,9 @@ NEVER_MATCHES: Final = Kind(
 )
 LONGEST_TOPIC_NAME: Final = 249
 
+_MALFORMED: Final = "its host is a malformed range"
+_SLEEPS: Final = "its host is a range, and ranges do not decide"
+
 _ILLEGAL: Final = re.compile(r"[^a-zA-Z0-9._-]")
 _NO_TOPIC: Final = ("", ".", "..")
 
@@ -52,11 +56,11 @@ def find_never_matches(acls: Iterable[Acl], semantics: Semantics) -> Iterator[Fi
     """Yield each ACL that nothing can ever match, with all reasons.
 
     Medium for a DENY: somebody believes in a protection that is not there. Low for an ALLOW.
+    That a host is a malformed range is a finding of its own, and so is one that is a range where
+    they do not decide: it matches as soon as brokers are of Kafka 4.4.
     """
-    # A range matches one day, whatever brokers make of it today: sleeping-range says so.
-    semantics = replace(semantics, cidr_hosts=True)
     for acl in acls:
-        reasons = list(_reasons(acl, semantics))
+        reasons = [why for why in _reasons(acl, semantics) if why not in (_MALFORMED, _SLEEPS)]
         if reasons:
             yield NEVER_MATCHES.about(
                 str(acl),
@@ -87,6 +91,13 @@ def _principal_reason(acl: Acl) -> str | None:
 def _host_reason(acl: Acl, semantics: Semantics) -> str | None:
     if host_can_match(acl.host, semantics):
         return None
+    if is_malformed_range(acl.host, semantics):
+        return _MALFORMED
+    meant = parse_range(acl.host)
+    if meant is not None and meant.first > meant.last:
+        return f"host {acl.host!r} holds no address, for 0.0.0.0 is in no range"
+    if meant is not None or has_unknown_zone(acl.host):
+        return _SLEEPS
     canonical = canonical_host(acl.host)
     if canonical is None:
         return f"host {acl.host!r} is no IP address, and brokers compare addresses only"

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from aclkit.audit.findings.anywhere import anywhere_words, is_anywhere
 from aclkit.audit.findings.facts import AuditInput
 from aclkit.model.acl import ANY_OTHER_PRINCIPAL, Acl, Request
 from aclkit.model.findings import Finding, Kind
 from aclkit.model.semantics import Semantics
 from aclkit.rules.names.rows import operations_of
-from aclkit.rules.patterns.match import is_any_host, principal_matches
+from aclkit.rules.patterns.match import principal_matches
 
 PUBLIC_ACCESS: Final = Kind(
     id="public-access",
@@ -84,10 +85,12 @@ def public_left(acl: Acl, audit: AuditInput) -> Public:
 
 
 def _place(acl: Acl, semantics: Semantics) -> str:
-    return "from any host" if is_any_host(acl.host, semantics) else f"from host {acl.host!r}"
+    if is_anywhere(acl.host, semantics):
+        return f"from {anywhere_words([acl.host], semantics)}"
+    return f"from host {acl.host!r}"
 
 
 def _severity(acl: Acl, public: Public, audit: AuditInput) -> str:
     if public.keys() <= {*_READ_ONLY}:
         return "low"
-    return "high" if is_any_host(acl.host, audit.semantics) else "medium"
+    return "high" if is_anywhere(acl.host, audit.semantics) else "medium"

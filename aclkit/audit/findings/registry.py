@@ -6,6 +6,7 @@ A new finding is a module with its kind and its finder, and a line of the regist
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import chain
 from typing import Final
 
 from aclkit.audit.findings.any_host import ANY_HOST, find_any_host
@@ -19,6 +20,7 @@ from aclkit.audit.findings.escalation import ESCALATION, find_escalations
 from aclkit.audit.findings.facts import AuditInput
 from aclkit.audit.findings.glob_lookalike import GLOB_LOOKALIKE, find_glob_lookalikes
 from aclkit.audit.findings.inherited_access import INHERITED_ACCESS, find_inherited_access
+from aclkit.audit.findings.malformed_range import MALFORMED_RANGE, find_malformed_ranges
 from aclkit.audit.findings.never_matches import NEVER_MATCHES, find_never_matches
 from aclkit.audit.findings.open_to_everyone import OPEN_TO_EVERYONE, find_open_to_everyone
 from aclkit.audit.findings.orphan_principal import ORPHAN_PRINCIPAL, find_orphan_principals
@@ -64,6 +66,7 @@ REGISTRY: Final[Mapping[Kind, Finder | None]] = {
     SLEEPING_RANGE: find_sleeping_ranges,
     ALLOW_OVERRIDDEN: find_overridden,
     NEVER_MATCHES: lambda audit: find_never_matches(audit.acls, audit.semantics),
+    MALFORMED_RANGE: lambda audit: find_malformed_ranges(audit.acls, audit.semantics),
     GLOB_LOOKALIKE: find_glob_lookalikes,
     DENY_LEAVES_DESCRIBE: find_deny_leaves_describe,
     REDUNDANT_ACL: find_redundant,
@@ -98,9 +101,8 @@ def find_all(audit: AuditInput) -> list[Finding]:
 
 def find_readings(acls: Sequence[Acl], semantics: Semantics = KIP_1042) -> list[Finding]:
     """Return the findings on how ACLs are read; ``materialize`` says them with its result."""
-    return merge_same(
-        [*find_never_matches(acls, semantics), *find_duplicates(acls), *find_unknown_codes(acls)]
-    )
+    of_texts = (find_never_matches(acls, semantics), find_malformed_ranges(acls, semantics))
+    return merge_same(chain(*of_texts, find_duplicates(acls), find_unknown_codes(acls)))
 
 
 def scope_words(kind: Kind) -> str:

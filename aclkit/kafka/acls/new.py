@@ -5,9 +5,11 @@ from __future__ import annotations
 import base64
 import secrets
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Final
 
 from aclkit.errors import UsageError
+from aclkit.kafka.acls.creation import CreationRules, refused_host
 from aclkit.kafka.acls.options import AclOptions, Entries, binding_filters, entries_by_resource
 from aclkit.model.acl import LONGEST_TEXT, Acl, is_storable
 from aclkit.model.filter import AclBindingFilter, ResourcePatternFilter
@@ -15,6 +17,8 @@ from aclkit.model.host import canonical_host
 from aclkit.model.semantics import KIP_1042
 from aclkit.rules.patterns.match import has_wildcard, host_can_match
 
+_WITHOUT_RANGES: Final = CreationRules(level=None, cidr_hosts=False)
+_RANGES: Final = replace(KIP_1042, cidr_hosts=True)
 _IN_ADDRESSES: Final = frozenset("0123456789abcdef.:*?")
 
 
@@ -32,11 +36,16 @@ def random_acl_id() -> str:
             return text
 
 
-def new_acls(options: AclOptions, new_id: Callable[[], str] = random_acl_id) -> tuple[Acl, ...]:
+def new_acls(
+    options: AclOptions,
+    new_id: Callable[[], str] = random_acl_id,
+    rules: CreationRules = _WITHOUT_RANGES,
+) -> tuple[Acl, ...]:
     """Return the ACLs that ``kafka-acls --add`` would create, each once, in the order asked.
 
-    What a broker would store but could never match is refused: a host name, an address that Java
-    writes otherwise, wildcards in a LITERAL name.
+    What a controller refuses is refused, and what a broker would store but could never match: a
+    host name, an address that Java writes otherwise, a range of no address, wildcards in a
+    LITERAL name.
 
     Raises:
         UsageError: the options make no ACLs; with Kafka's message where it has one.
@@ -56,7 +65,7 @@ def new_acls(options: AclOptions, new_id: Callable[[], str] = random_acl_id) -> 
         _check_name(resource)
     _check_lengths(asked)
     for host in (entry.host or "" for entries in asked.values() for entry in entries):
-        _check_host(host)
+        _check_host(host, rules)
     return tuple(one.as_acl(new_id()) for one in binding_filters(asked))
 
 
@@ -103,15 +112,22 @@ def _check_name(resource: ResourcePatternFilter) -> None:
         )
 
 
-def _check_host(host: str) -> None:
-    # Empty is every host to KIP-1042 and none to Kafka: a variable that was not set, mostly.
+def _check_host(host: str, rules: CreationRules) -> None:
+    refusal = refused_host(host, rules)
+    if refusal is not None:
+        known = f" ({rules.words})" if refusal.is_of_version else ""
+        raise UsageError(f"bad host {host!r}: {refusal.message}{known}")
     address = host.partition("%")[0]
-    if address and _IN_ADDRESSES.issuperset(address) and host_can_match(host, KIP_1042):
+    can_match = host_can_match(host, _RANGES)
+    if can_match and ("/" in host or _IN_ADDRESSES.issuperset(address)):
         return
+    if "/" in host:
+        raise UsageError(f"bad host {host!r}: it holds no address, for 0.0.0.0 is in no range")
     canonical = canonical_host(host)
     if canonical is None:
         raise UsageError(
-            f"bad host {host!r}: expected an IP address such as 10.0.0.1, a glob such as 10.0.* "
-            "or *, because a broker compares addresses and never host names"
+            f"bad host {host!r}: expected an IP address such as 10.0.0.1, a range such as "
+            "10.0.0.0/8, a glob such as 10.0.* or *, because a broker compares addresses and never "
+            "host names"
         )
     raise UsageError(f"bad host {host!r}: brokers write it as {canonical!r}; give it so")

@@ -311,15 +311,15 @@ class Authorizer:
         return self._take(self._source)
 
     @contextmanager
-    def writing(self) -> Iterator[AclIndex]:
-        """Hold back all other writers, and give the ACLs.
+    def writing(self) -> Iterator[AuthorizerState]:
+        """Hold back all other writers, and give the state.
 
         Raises:
             AuthorizerNotReadyError: they are not loaded.
         """
         with self._writing:
             self._state.check_loaded("a change of ACLs")
-            yield self._state.index
+            yield self._state
 
     def change(self, add: Sequence[Acl] = (), remove: Sequence[str] = ()) -> None:
         """Remove ACLs by id and add others, at once or not at all.
@@ -356,7 +356,9 @@ class Authorizer:
             loaded = source.load()
             semantics = self._semantics or loaded.semantics
             index = AclIndex.of(loaded.acls, semantics)
-            self._state = replace(self._state, index=index, known=loaded.settings)
+            self._state = replace(
+                self._state, index=index, known=loaded.settings, level=loaded.level
+            )
         if loaded.is_caught_up:
             self.complete_initial_load()
         return loaded.offset

@@ -1,6 +1,6 @@
 """ACLs to create or filters to delete by, and the state before → the changes and the results.
 
-Source: AclControlManager of Kafka 4.1, with its order of checks, its messages and its limits.
+Source: AclControlManager of Kafka 4.4, with its order of checks, its messages and its limits.
 """
 
 from __future__ import annotations
@@ -10,7 +10,12 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from aclkit.errors import AclkitError
-from aclkit.kafka.authorizer.errors import InvalidRequestError, PolicyViolationError
+from aclkit.kafka.acls.creation import CreationRules, refused_host
+from aclkit.kafka.authorizer.errors import (
+    InvalidRequestError,
+    PolicyViolationError,
+    UnsupportedVersionError,
+)
 from aclkit.kafka.authorizer.requests import (
     AclBindingDeleteResult,
     AclCreateResult,
@@ -43,7 +48,9 @@ class Deletion:
     results: tuple[AclDeleteResult, ...]
 
 
-def plan_creation(index: AclIndex, acls: Sequence[Acl], new_id: Callable[[], str]) -> Creation:
+def plan_creation(
+    index: AclIndex, acls: Sequence[Acl], new_id: Callable[[], str], rules: CreationRules
+) -> Creation:
     """Check each ACL, and give those that are new an id; their own ids do not count.
 
     What is already there, or stands in the request twice, succeeds without a record.
@@ -54,7 +61,7 @@ def plan_creation(index: AclIndex, acls: Sequence[Acl], new_id: Callable[[], str
     adds: dict[tuple[str, ...], Acl] = {}
     results = []
     for acl in acls:
-        error = invalid_acl(acl, index.semantics)
+        error = invalid_acl(acl, index.semantics) or _invalid_host(acl, rules)
         results.append(AclCreateResult(error))
         if error is None and acl.binding not in adds and not index.holds(acl):
             if len(adds) == MAX_RECORDS:
@@ -90,7 +97,7 @@ def invalid_acl(acl: Acl, semantics: Semantics) -> InvalidRequestError | None:
     """Return in Kafka's words what is wrong with a new ACL, by the first check that it fails.
 
     GLOB is a pattern type where it is read as one. Not checked, as in Kafka: whether the
-    operation suits the resource type, and whether the host is an address.
+    operation suits the resource type. The host comes last: see ``aclkit.kafka.acls.creation``.
     """
     patterns = ("LITERAL", "PREFIXED", "GLOB") if semantics.glob_patterns else _KAFKAS_PATTERNS
     message = None
@@ -110,6 +117,16 @@ def invalid_acl(acl: Acl, semantics: Semantics) -> InvalidRequestError | None:
             "the principal type from the principal name)"
         )
     return None if message is None else InvalidRequestError(message)
+
+
+def _invalid_host(
+    acl: Acl, rules: CreationRules
+) -> InvalidRequestError | UnsupportedVersionError | None:
+    refusal = refused_host(acl.host, rules)
+    if refusal is None:
+        return None
+    made = UnsupportedVersionError if refusal.is_of_version else InvalidRequestError
+    return made(refusal.message)
 
 
 _KAFKAS_PATTERNS: Final = ("LITERAL", "PREFIXED")

@@ -25,6 +25,12 @@ class InvalidRequestError(UsageError):
     kafka_error: ClassVar[str] = "INVALID_REQUEST"
 
 
+class UnsupportedVersionError(UsageError):
+    """An ACL that only a newer metadata.version takes; the message is Kafka's."""
+
+    kafka_error: ClassVar[str] = "UNSUPPORTED_VERSION"
+
+
 class PolicyViolationError(UsageError):
     """One request with more than 10,000 records; the message is Kafka's."""
 

@@ -14,10 +14,10 @@ from aclkit.kafka.acls.options import AclOptions
 from aclkit.kafka.authorizer.changes import plan_creation, plan_deletion
 from aclkit.kafka.authorizer.errors import AuthorizerClosedError, ReadOnlyError
 from aclkit.kafka.authorizer.requests import AclCreateResult, AclDeleteResult
+from aclkit.kafka.authorizer.state import AuthorizerState
 from aclkit.kafka.authorizer.store import AclStore
 from aclkit.model.acl import Acl
 from aclkit.model.filter import AclBindingFilter
-from aclkit.rules.decide.index import AclIndex
 
 E = TypeVar("E")
 R = TypeVar("R", AclCreateResult, AclDeleteResult)
@@ -26,8 +26,8 @@ R = TypeVar("R", AclCreateResult, AclDeleteResult)
 class Changeable(Protocol):
     """The state that is changed."""
 
-    def writing(self) -> AbstractContextManager[AclIndex]:
-        """Hold back all other writers, and give the ACLs.
+    def writing(self) -> AbstractContextManager[AuthorizerState]:
+        """Hold back all other writers, and give the state.
 
         Raises:
             AuthorizerNotReadyError: they are not loaded.
@@ -84,8 +84,8 @@ class Mutator:
         return futures
 
     def _create(self, store: AclStore, acls: Sequence[Acl]) -> Sequence[AclCreateResult]:
-        with self._target.writing() as index:
-            creation = plan_creation(index, acls, random_acl_id)
+        with self._target.writing() as state:
+            creation = plan_creation(state.index, acls, random_acl_id, state.creation_rules)
             if creation.adds:
                 store.commit(creation.adds, ())
                 self._target.change(add=creation.adds)
@@ -94,8 +94,8 @@ class Mutator:
     def _delete(
         self, store: AclStore, filters: Sequence[AclBindingFilter]
     ) -> Sequence[AclDeleteResult]:
-        with self._target.writing() as index:
-            deletion = plan_deletion(index, filters)
+        with self._target.writing() as state:
+            deletion = plan_deletion(state.index, filters)
             if deletion.removes:
                 store.commit((), deletion.removes)
                 self._target.change(remove=[acl.acl_id for acl in deletion.removes])

@@ -20,6 +20,7 @@ class Loaded:
         high_watermark: up to where the log is known to be committed; None where nobody said.
         settings: the brokers', where the source knows them.
         semantics: how the source's decisions read ACLs.
+        level: the metadata.version in force, where the source knows it.
     """
 
     acls: Sequence[Acl]
@@ -27,6 +28,7 @@ class Loaded:
     high_watermark: int | None = None
     settings: BrokerSettings = field(default_factory=BrokerSettings)
     semantics: Semantics = KIP_1042
+    level: int | None = None
 
     @property
     def is_caught_up(self) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from aclkit.kafka.acls.creation import CreationRules
 from aclkit.kafka.authorizer.config import Config
 from aclkit.kafka.authorizer.errors import AuthorizerNotReadyError
 from aclkit.model.acl import Request
@@ -20,18 +21,25 @@ class AuthorizerState:
         index: the ACLs.
         config: what ``configure`` said.
         known: the brokers' settings as the source of the ACLs knows them.
+        level: the metadata.version in force, where the source knows it.
         is_loaded: the ACLs are replayed to the high watermark.
     """
 
     index: AclIndex
     config: Config
     known: BrokerSettings
+    level: int | None = None
     is_loaded: bool = False
 
     @property
     def settings(self) -> BrokerSettings:
         """The settings in force: what was configured, else what the source knows."""
         return self.config.over(self.known)
+
+    @property
+    def creation_rules(self) -> CreationRules:
+        """By what a new ACL is taken or refused."""
+        return CreationRules.of(self.level, self.index.semantics)
 
     def decide(self, request: Request) -> Ruling:
         """Decide a request; super users are answered before the ACLs are loaded (KIP-801).

@@ -10,6 +10,7 @@ from aclkit.kafka.authorizer.source import Loaded
 from aclkit.kafka.authorizer.store import AclStore
 from aclkit.model.semantics import Semantics
 from aclkit.warehouse.alive import acls_alive
+from aclkit.warehouse.brokers import level_in_force
 from aclkit.warehouse.duck import connect
 from aclkit.warehouse.published import open_warehouse, resolve_cluster, run_settings
 
@@ -42,12 +43,14 @@ class WarehouseSource:
         settings, semantics = run_settings(published.last_materialize(cluster_id) or run)
         with connect(published) as connection:
             acls = acls_alive(connection, run)
+            level = level_in_force(connection, published, cluster_id)
         return Loaded(
             acls=tuple(acls.values()),
             offset=run.head_offset,
             high_watermark=run.high_watermark,
             settings=settings,
             semantics=semantics,
+            level=level,
         )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -10,8 +11,9 @@ from pyspark.sql import functions as F
 
 from aclkit.errors import UsageError
 from aclkit.model.broker_settings import BrokerConfig
-from aclkit.model.brokers import note_on_ranges, ranges_by_broker
+from aclkit.model.brokers import RangesByBroker, note_on_ranges, ranges_by_broker
 from aclkit.model.operation import OPERATIONS_OF_TYPE
+from aclkit.model.reading import semantics_words
 from aclkit.model.semantics import BrokerSettings, Semantics
 from aclkit.pipeline.explain import tables
 from aclkit.pipeline.explain.affected import Affected, find_affected, tables_of_affected
@@ -82,7 +84,7 @@ class MaterializeResult:
 
 
 def take_inventory(run: Run, options: MaterializeOptions) -> Scope:
-    """Collect what the ACLs alive are made of and what is asked about.
+    """Collect what the ACLs alive are made of and what is asked about; note how ACLs are read.
 
     Raises:
         UsageError: the cluster has never been replayed.
@@ -95,12 +97,10 @@ def take_inventory(run: Run, options: MaterializeOptions) -> Scope:
         if options.auto_ranges:
             semantics = replace(semantics, cidr_hosts=known.newest_decides)
         inventory = survey(texts, log, options.given, options.settings, semantics)
-    if any("/" in host for host in texts.hosts):
-        decide, is_auto = semantics.cidr_hosts, options.auto_ranges
-        told = note_on_ranges(known, decide=decide, is_auto=is_auto)
-        # The replay of the same run may have said so already.
-        if not any(note.startswith(told) for note in run.notes):
-            inventory = replace(inventory, notes=(told, *inventory.notes))
+    notes = _notes_on_reading(texts.hosts, known, semantics, is_auto=options.auto_ranges)
+    # The replay of the same run may have said so already.
+    fresh = [one for one in notes if not any(note.startswith(one) for note in run.notes)]
+    inventory = replace(inventory, notes=(*fresh, *inventory.notes))
     return Scope(
         cluster_id=run.cluster_id,
         texts=texts,
@@ -108,6 +108,15 @@ def take_inventory(run: Run, options: MaterializeOptions) -> Scope:
         semantics=semantics,
         super_users=options.settings.super_users,
     )
+
+
+def _notes_on_reading(
+    acl_hosts: Iterable[str], known: RangesByBroker, semantics: Semantics, *, is_auto: bool
+) -> Iterator[str]:
+    """Yield how ACLs are read, and who says whether ranges decide where a host may be one."""
+    yield semantics_words(semantics)
+    if any("/" in host for host in acl_hosts):
+        yield note_on_ranges(known, decide=semantics.cidr_hosts, is_auto=is_auto)
 
 
 def is_decided(run: Run, scope: Scope, options: MaterializeOptions) -> bool:

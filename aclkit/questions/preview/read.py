@@ -14,6 +14,7 @@ from aclkit.model.semantics import BrokerSettings, Semantics
 from aclkit.questions.preview.state import Asked, Change, State
 from aclkit.questions.query.as_of import find_moment, note_on_hole, read_timeline
 from aclkit.warehouse.alive import acls_alive
+from aclkit.warehouse.brokers import level_in_force
 from aclkit.warehouse.job_run import PublishedRun
 from aclkit.warehouse.published import (
     Published,
@@ -39,6 +40,7 @@ class Base:
         state: the ACLs and settings by which it decided.
         semantics: how it read them.
         inventory: what it decided about.
+        level: the metadata.version in force, where it is known.
     """
 
     published: Published
@@ -46,6 +48,7 @@ class Base:
     state: State
     semantics: Semantics
     inventory: Asked
+    level: int | None
 
 
 def read_base(
@@ -193,6 +196,7 @@ def _read(connection: Tables, published: Published, run: PublishedRun) -> Base:
         state=State(acls=acls, settings=settings),
         semantics=semantics,
         inventory=_read_inventory(connection, run.cluster_id),
+        level=level_in_force(connection, published, run.cluster_id),
     )
 
 

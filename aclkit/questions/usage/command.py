@@ -13,7 +13,7 @@ from aclkit.model.findings import Finding
 from aclkit.model.log_findings import AUTHORIZER_LOG_MISMATCH
 from aclkit.model.resource import Resource
 from aclkit.model.semantics import KAFKA, Semantics
-from aclkit.questions.query.timeline import Timeline, note_on_settings
+from aclkit.questions.query.timeline import note_on_settings
 from aclkit.questions.usage.check import MISMATCH, UNDETERMINED, UNREADABLE
 from aclkit.questions.usage.coverage import Coverage, describe
 from aclkit.questions.usage.frames import judge
@@ -27,6 +27,7 @@ from aclkit.questions.usage.lines import (
     readable,
     worst_lines,
 )
+from aclkit.questions.usage.past import ClusterPast, note_on_ranges
 from aclkit.questions.usage.source import read_log
 from aclkit.questions.usage.tables import ACCESS_LOG, UsageTables
 from aclkit.runtime.frame import checkpoint
@@ -101,7 +102,7 @@ def check_usage(run: Run, options: UsageOptions) -> UsageResult:
     run.findings += (_mismatch(one) for one in disagreements(lines, MOST_FINDINGS))
     run.findings += find_unused(grants)
     run.counts |= {f"lines_{verdict}": count for verdict, count in result.counts.items()}
-    run.notes += _notes(past.timeline, coverage, grants, options)
+    run.notes += _notes(past, coverage, grants, options)
     return result
 
 
@@ -135,12 +136,15 @@ def _mismatch(found: Disagreement) -> Finding:
 
 
 def _notes(
-    timeline: Timeline, coverage: Coverage, grants: Iterable[Grant], options: UsageOptions
+    past: ClusterPast, coverage: Coverage, grants: Iterable[Grant], options: UsageOptions
 ) -> Iterator[str]:
     """Yield what a reader of the result must know."""
     yield describe(coverage, options.days)
-    since = timeline.settings[0].since
-    note = note_on_settings(timeline)
+    on_ranges = note_on_ranges(past)
+    if on_ranges:
+        yield on_ranges
+    since = past.timeline.settings[0].since
+    note = note_on_settings(past.timeline)
     if note and since is not None and coverage.first is not None and coverage.first < since:
         yield note
     if coverage.silent_files and coverage.allowed_lines:

@@ -1,8 +1,9 @@
 """A cluster's past, and one request → the rulings on it, each with the time since which it holds.
 
-Always under ``kafka``, with ranges or without: it is a broker's log that is compared. As of a time
-is the state of all records before the first one with a later timestamp (DESIGN.md, replay); a
-broker has it a little later. The settings are those that a run had seen by then.
+Always under ``kafka``, with ranges or without (the same for all times, see ``note_on_ranges``):
+it is a broker's log that is compared. As of a time is the state of all records before the first
+one with a later timestamp (DESIGN.md, replay); a broker has it a little later. The settings are
+those that a run had seen by then.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from typing import Final
 
 from aclkit.kafka.authorizer.audit import Wording, rule_text
 from aclkit.model.acl import ANY_OTHER, Request
-from aclkit.model.cidr import Range, any_other_in
+from aclkit.model.cidr import Range, any_other_in, parse_range
 from aclkit.model.semantics import KAFKA, BrokerSettings, Semantics
 from aclkit.questions.query.history import fold_access
 from aclkit.questions.query.lifetimes import Lifetime
@@ -184,6 +185,27 @@ def rulings_of(past: ClusterPast, request: Request) -> Rulings:
         held=tuple(held),
         earliest=tuple(each.since[0] for each in held),
         latest=tuple(each.since[1] for each in held),
+    )
+
+
+def note_on_ranges(past: ClusterPast) -> str | None:
+    """Say how hosts that are ranges are judged; None where no ACL names one.
+
+    Which binary a broker ran when, and so whether ranges decided, is not followed through the
+    past: the newest decisions' reading stands for all of it.
+    """
+    named = sum(parse_range(host) is not None for host in past.hosts)
+    if not named:
+        return None
+    hosts = "one host of ACLs that is a range" if named == 1 else f"{named:,} hosts that are ranges"
+    read, others = (
+        ("ranges", "older than Kafka 4.4")
+        if past.semantics.cidr_hosts
+        else ("text", "of Kafka 4.4 or newer")
+    )
+    return (
+        f"{hosts}: read as {read} for the whole past, as by the newest decisions; where an ACL "
+        f"with one matters, lines of brokers {others} may be mismatches for that alone"
     )
 
 

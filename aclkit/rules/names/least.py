@@ -139,7 +139,9 @@ class LeastClasses:
             return Classes((self.of_name(alone),), is_complete=True)
         near = near_to({start_of(each) for each in narrow})
         wide = frozenset[Symbols]().union(*(self.containing(each)[0] for each in narrow))
-        beside = {each for each in self._texts if each not in wide and near(start_of(each))}
+        ranges = () if self._globs else filter(range_of, narrow)
+        among = next(map(self.meeting, ranges), self._texts)
+        beside = {each for each in among if each not in wide and near(start_of(each))}
         within = [[each] for each in narrow]
         for domain in self._domains:
             found = find_beside(within, beside | self._without, domain, self._budget)

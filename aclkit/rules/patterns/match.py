@@ -87,8 +87,10 @@ def host_matches(acl_host: str, host: str, semantics: Semantics) -> bool:
 
     ``*`` is every host. Under ``cidr_hosts`` a text that parses as a range is that range, and no
     glob: no such text holds a ``*`` or a ``?``, so with ``identity_globs`` beside it each text is
-    either a range, or a glob where it holds a wildcard, or one host. What no ACL names within a
-    range (``cidr.any_other_in``) is meant by that range, those around it and what is every host.
+    either a range, or a glob where it holds a wildcard, or one host. No address holds a ``/``, so
+    a text with a ``/`` is a range or matches none: ``10.0.*/8`` is a glob, of nothing. What no ACL
+    names within a range (``cidr.any_other_in``) is meant by that range, those around it and what
+    is every host.
     """
     if acl_host == "*":
         return True
@@ -108,6 +110,11 @@ def range_of_host(acl_host: str, semantics: Semantics) -> Range | None:
     return parse_range(acl_host) if semantics.cidr_hosts and "/" in acl_host else None
 
 
+def is_malformed_range(acl_host: str, semantics: Semantics) -> bool:
+    """Whether ranges decide and an ACL's host has a ``/`` and is none: it matches no address."""
+    return semantics.cidr_hosts and "/" in acl_host and parse_range(acl_host) is None
+
+
 def is_any_host(acl_host: str, semantics: Semantics) -> bool:
     """Whether an ACL's host matches every host."""
     return acl_host == "*" or (semantics.identity_globs and is_universal(acl_host))
@@ -116,8 +123,8 @@ def is_any_host(acl_host: str, semantics: Semantics) -> bool:
 def host_can_match(acl_host: str, semantics: Semantics) -> bool:
     """Whether any broker could ever see a host that this text matches.
 
-    A glob is taken to be able to; a text without wildcards must be what Java writes, and a range
-    must hold an address.
+    A glob without a ``/`` is taken to be able to; a text without wildcards must be what Java
+    writes, and a range must hold an address.
     """
     if is_any_host(acl_host, semantics):
         return True
@@ -125,7 +132,7 @@ def host_can_match(acl_host: str, semantics: Semantics) -> bool:
     if meant is not None:
         return meant.first <= meant.last
     if semantics.identity_globs and has_wildcard(acl_host):
-        return True
+        return "/" not in acl_host
     return canonical_host(acl_host) == acl_host
 
 

@@ -73,6 +73,7 @@ class Case:
         return self.kind, self.subject or str(self.planted)
 
 
+RANGES = replace(KIP_1042, cidr_hosts=True)
 EVERYONE = BrokerSettings(allow_everyone=True)
 BORN_AGAIN = [
     Life(name="new.topic", first_offset=50, last_offset=200, topic_id="old"),
@@ -100,6 +101,7 @@ CASES = [
     Case("never-matches", new(operation="CLUSTER_ACTION")),
     Case("never-matches", replace(TOKENS, resource_name="alice"), harmless=(TOKENS,)),
     Case("never-matches", new(principal="alice")),
+    Case("malformed-range", new(host="10.0.0.0/33"), known={"semantics": RANGES}),
     Case("glob-lookalike", new("new-*", resource_type="GROUP")),
     Case("glob-lookalike", new("*", resource_type="GROUP", pattern_type="PREFIXED")),
     Case("public-access", new(principal="User:*")),

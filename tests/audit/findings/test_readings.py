@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 
 from aclkit.audit.findings.readings import find_duplicates, find_unknown_codes, reads_differently
-from aclkit.model.semantics import KAFKA, KIP_1042
-from aclkit.rules.decide.rules import answers
+from aclkit.model.semantics import KAFKA, KIP_1042, BrokerSettings
+from aclkit.rules.decide.rules import answers, decide
 from aclkit.rules.patterns.match import reaches
-from tests.factories import acl
-from tests.strategies import acls, requests
+from tests.factories import acl, request
+from tests.strategies import acl_sets, acls, requests
 
 
 def test_one_binding_under_several_ids_is_one_finding():
@@ -77,3 +80,33 @@ def test_an_acl_that_is_not_named_answers_the_same_requests_under_both_presets(r
         for read in (KIP_1042, KAFKA)
     )
     assert kip == kafka
+
+
+@pytest.mark.parametrize("cidr_hosts", [False, True])
+@given(acl_sets(), requests(), st.booleans())
+def test_both_presets_decide_alike_but_for_the_acls_that_are_named(
+    cidr_hosts, rows, asked, is_open
+):
+    """Where they do not, one that is named decided in one of them, or closed the resource."""
+    is_no_topic = asked.resource_type == "TOPIC" and set(asked.resource_name) & set("*?")
+    if is_no_topic:
+        return
+    presets = [replace(preset, cidr_hosts=cidr_hosts) for preset in (KIP_1042, KAFKA)]
+    settings = BrokerSettings(allow_everyone=is_open)
+    named = reads_differently(rows)
+    for some in ([row for row in rows if row.acl_id not in named], rows):
+        kip, kafka = (decide(some, asked, settings, preset) for preset in presets)
+        if kip.decision != kafka.decision:
+            reach = [{row.acl_id for row in some if reaches(row, *asked.resource, preset)}
+                     for preset in presets]  # fmt: skip
+            assert some is rows
+            assert {kip.acl_id, kafka.acl_id, *(reach[0] ^ reach[1])} & named.keys()
+
+
+@pytest.mark.parametrize(("resource_type", "name"), [("GROUP", "*b"), ("TRANSACTIONAL_ID", "**")])
+def test_the_wildcard_defect_is_a_difference_between_the_presets(resource_type, name):
+    row = acl("*", resource_type=resource_type, operation="ALL")
+    asked = request(name, resource_type=resource_type, operation="DESCRIBE")
+    kip, kafka = (decide([row], asked, BrokerSettings(), read) for read in (KIP_1042, KAFKA))
+    assert (kip.decision, kafka.decision) == ("ALLOWED", "DENIED")
+    assert "begin with '*'" in reads_differently([row])[row.acl_id]

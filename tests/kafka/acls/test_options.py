@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aclkit.errors import UsageError
+from aclkit.kafka.acls.creation import CreationRules
 from aclkit.kafka.acls.new import acl_filters, new_acls, random_acl_id
 from aclkit.kafka.acls.options import AclOptions, entries_by_resource, resource_filters
 from aclkit.model.operation import OPERATIONS_OF_TYPE
@@ -177,11 +178,48 @@ def test_the_literal_star_is_every_name_and_no_glob():
     assert made(topic=("*",), **ALICE) == [("TOPIC", "*", "ALL")]
 
 
-@pytest.mark.parametrize(
-    "host", ["localhost", "broker-?.example", "10.0.0.0/8", "10.0.0.01", " ", "x*"]
-)
+@pytest.mark.parametrize("host", ["localhost", "broker-?.example", "10.0.0.01", "x*", "%lo"])
 def test_a_host_that_is_no_address_is_refused(host):
     assert "expected an IP address" in refusal(topic=("t",), allow_host=(host,), **ALICE)
+
+
+def refused_range(host, level, *, cidr_hosts):
+    def make(options):
+        return new_acls(options, rules=CreationRules(level=level, cidr_hosts=cidr_hosts))
+
+    return refusal(make, topic=("t",), allow_host=(host,), **ALICE)
+
+
+def test_a_range_is_refused_where_none_may_be_made_and_the_version_is_said():
+    said = refused_range("10.0.0.0/8", 29, cidr_hosts=True)
+    assert said == (
+        "bad host '10.0.0.0/8': CIDR-based ACL host patterns require metadata version 4.4-IV1 or "
+        "higher. (in force is 29 (4.2-IV1))"
+    )
+    unknown = "(the one in force is not known, and ranges do not decide here)"
+    assert unknown in refused_range("10.0.0.0/8", None, cidr_hosts=False)
+    assert unknown in refusal(topic=("t",), allow_host=("10.0.0.0/8",), **ALICE)
+
+
+def test_a_range_that_does_not_parse_or_holds_nothing_is_refused_where_some_may_be_made():
+    said = refused_range("10.0.*/8", 32, cidr_hosts=False)
+    assert said == (
+        "bad host '10.0.*/8': Invalid CIDR notation '10.0.*/8': Could not parse [10.0.*/8]"
+    )
+    assert "it holds no address" in refused_range("0.0.0.0/32", None, cidr_hosts=True)
+
+
+@pytest.mark.parametrize("host", ["10.0.0.0/8", "10.1.2.3/08", "[2001:DB8::]/+32", "0.0.0.0/0"])
+@pytest.mark.parametrize("known", [(32, False), (None, True)])
+def test_a_range_is_a_host_where_it_may_be_made(host, known):
+    level, cidr_hosts = known
+    rules = CreationRules(level=level, cidr_hosts=cidr_hosts)
+    (acl,) = new_acls(AclOptions(topic=("t",), allow_host=(host,), **ALICE), rules=rules)
+    assert acl.host == host
+
+
+def test_an_empty_host_is_refused_as_kafka_does():
+    assert "cannot be null or empty" in refusal(topic=("t",), allow_host=(" ",), **ALICE)
 
 
 def test_an_address_that_brokers_write_otherwise_is_refused_with_their_form():

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 
-from aclkit.kafka.authorizer import AclCreateResult, Authorizer
+from aclkit.kafka.authorizer import AclCreateResult, Authorizer, MemoryStore
 from aclkit.kafka.authorizer import changes as planned
 from aclkit.kafka.authorizer.errors import (
     AuthorizerClosedError,
@@ -15,6 +16,7 @@ from aclkit.kafka.authorizer.errors import (
     PolicyViolationError,
     ReadOnlyError,
 )
+from aclkit.kafka.authorizer.source import Loaded
 from aclkit.model.filter import (
     AccessControlEntryFilter,
     AclBindingFilter,
@@ -23,6 +25,7 @@ from aclkit.model.filter import (
 )
 from aclkit.model.semantics import KAFKA
 from tests.factories import acl
+from tests.kafka.acls.test_creation import creation_cases
 from tests.kafka.authorizer.asking import answer, context, results
 
 
@@ -101,6 +104,32 @@ def test_a_bad_acl_is_refused_in_kafkas_words(authorizer, store, fields, message
 def test_what_kafka_does_not_check_is_created(authorizer):
     odd = [acl(operation="CREATE_TOKENS"), acl(host="not a host"), acl(principal=":")]
     assert created(authorizer, *odd) == [AclCreateResult()] * 3
+
+
+@pytest.mark.parametrize(
+    ("level", "cidr_hosts", "column"),
+    [(32, False, 1), (33, True, 1), (31, True, 2), (None, True, 1), (None, False, 2)],
+)
+def test_hosts_are_created_or_refused_as_by_kafkas_controller(level, cidr_hosts, column):
+    empty = Loaded(acls=(), semantics=replace(KAFKA, cidr_hosts=cidr_hosts), level=level)
+    source = SimpleNamespace(load=lambda: empty)
+    rows = creation_cases()
+    assert len(rows) == 17
+    with Authorizer(source, store=MemoryStore()) as authorizer:
+        authorizer.refresh()
+        found = created(authorizer, *(acl(host=row[0]) for row in rows))
+    said = [_as_kafka_names(each.exception) for each in found]
+    assert said == [row[column] for row in rows]
+
+
+def _as_kafka_names(error):
+    names = {"INVALID_REQUEST": "InvalidRequest", "UNSUPPORTED_VERSION": "UnsupportedVersion"}
+    return "ok" if error is None else f"{names[error.kafka_error]}Exception: {error}"
+
+
+def test_the_host_is_what_a_controller_looks_at_last(authorizer):
+    (result,) = created(authorizer, acl(host="", principal="a"))
+    assert "Could not parse principal" in str(result.exception)
 
 
 def test_a_glob_is_a_pattern_type_where_it_is_read_as_one():

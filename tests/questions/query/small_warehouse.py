@@ -80,6 +80,15 @@ def write_table(root: Path, name: str, rows: Iterable[Row], mode: str = "overwri
     return DeltaTable(root / name).version()
 
 
+def write_brokers(root: Path, level: int) -> int:
+    """Write one broker of a cluster where a metadata.version is in force; return the version."""
+    row = {
+        "cluster_id": CLUSTER, "broker_id": 1, "is_registered": True, "min_level": 7,
+        "max_level": level, "since_offset": 1, "finalized_level": level, "finalized_offset": 2,
+    }  # fmt: skip
+    return write_table(root, "broker", [row])
+
+
 def publish(root: Path, versions: Mapping[str, int], **fields: Any) -> None:
     """Append a row to job_run."""
     row = {

@@ -14,7 +14,7 @@ from aclkit.questions.usage.check import AGREE, MISMATCH, UNDETERMINED, check
 from aclkit.questions.usage.clock import Clock, parse_zone
 from aclkit.questions.usage.entry import read_entries
 from aclkit.questions.usage.line import Statement
-from aclkit.questions.usage.past import rulings_of
+from aclkit.questions.usage.past import note_on_ranges, rulings_of
 from aclkit.rules.decide.rules import Ruling, decide
 from tests.factories import acl, request
 from tests.questions.usage.pasts import LOG, Step, past_of, secure_past
@@ -240,3 +240,22 @@ def test_an_address_is_judged_by_the_ranges_that_hold_it():
         "0.0.0.0": "<any-other>",
     }
     assert past_of(steps).representative(request(host="10.9.9.9")).host == "<any-other>"
+
+
+@pytest.mark.parametrize(
+    ("cidr_hosts", "read", "others"),
+    [(True, "read as ranges", "older than Kafka 4.4"), (False, "read as text", "of Kafka 4.4")],
+)
+def test_how_ranges_are_judged_through_the_past_is_said_where_an_acl_names_one(
+    cidr_hosts, read, others
+):
+    newer = replace(KAFKA, cidr_hosts=cidr_hosts)
+    hosts = ("10.0.0.0/8", "::/0", "10.0.0.0/33", "10.0.0.1", "*")
+    steps = [
+        Step(at, 100 * SECOND, came=acl(host=host, acl_id=host)) for at, host in enumerate(hosts)
+    ]
+    said = note_on_ranges(past_of(steps, semantics=newer))
+    assert said.startswith("2 hosts that are ranges: ")
+    assert (read in said, others in said) == (True, True)
+    assert "one host of ACLs that is a range" in note_on_ranges(past_of(steps[:1]))
+    assert note_on_ranges(past_of(steps[2:], semantics=newer)) is None

@@ -7,11 +7,22 @@ from dataclasses import replace
 from itertools import islice
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from aclkit.model.acl import ANY_OTHER
 from aclkit.model.cidr import IPV4, Address, Range, parse_range
 from aclkit.model.semantics import KAFKA, KIP_1042
-from aclkit.rules.patterns.match import host_can_match, host_matches, is_any_host
+from aclkit.rules.names.budget import Budget
+from aclkit.rules.names.classes import classes_of_hosts
+from aclkit.rules.names.symbols import of_host
+from aclkit.rules.patterns.identity import index_hosts
+from aclkit.rules.patterns.match import (
+    host_can_match,
+    host_matches,
+    is_any_host,
+    is_malformed_range,
+)
 from aclkit.rules.patterns.ranges import atoms_of, hosts_outside, outermost, ranges_holding
 from aclkit.rules.patterns.specificity import NAME_RANGE, host_specificity
 
@@ -118,3 +129,33 @@ def test_a_narrower_range_is_more_specific_between_addresses_and_globs() -> None
     assert keys == sorted(keys)
     assert host_specificity("10.1.2.3/8", BOTH) == host_specificity("10.0.0.0/8", BOTH)
     assert keys[1][0] == NAME_RANGE
+
+
+@pytest.mark.parametrize("text", ["10.0.*/8", "10.0.0.?/8", "*/8", "*/*", "?/*", "10.0.0.0/*", "/"])
+def test_a_text_with_a_slash_is_a_range_or_matches_nothing(text):
+    """No address holds a slash: beside ranges a glob with one is a glob of nothing."""
+    for read in (RANGES, BOTH):
+        assert parse_range(text) is None
+        assert is_malformed_range(text, read)
+        assert not host_can_match(text, read)
+        for host in ("10.0.0.1", "fe80:0:0:0:0:0:0:1%eth0", "<any-other in 10.0.0.0/8>", ANY_OTHER):
+            assert not host_matches(text, host, read)
+            assert index_hosts([text, "10.0.0.0/8"], read).matching(host) == [
+                each for each in ["10.0.0.0/8"] if host_matches(each, host, read)
+            ]
+        (only,) = classes_of_hosts([of_host(text, read)], Budget()).members
+        assert not only.patterns
+
+
+def test_no_range_has_a_wildcard_and_a_glob_without_a_slash_stays_one_beside_ranges():
+    for text in ("10.*", "10.0.0.?", "10.0.0.0/8", "10.0.0.0/33", ""):
+        assert is_malformed_range(text, KAFKA) is False
+    assert host_matches("10.*", "10.0.0.1", BOTH)
+    assert not host_matches("10.*", "10.0.0.1", RANGES)
+    assert not is_malformed_range("10.*", BOTH)
+    assert is_malformed_range("10.0.0.0/33", BOTH)
+
+
+@given(st.text("10./:*?%[]af", max_size=12))
+def test_what_parses_as_a_range_holds_no_wildcard(text):
+    assert parse_range(text) is None or not {"*", "?"} & set(text)

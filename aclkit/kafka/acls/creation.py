@@ -1,0 +1,77 @@
+"""The host of an ACL to come → whether a controller takes it, or Kafka 4.4's words why not. Pure.
+
+A controller takes ranges from metadata.version 4.4-IV1 on; which hosts are ranges, each broker's
+binary says (``aclkit.model.brokers``). Everything but ranges and the empty host passes, host
+names too.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from aclkit.model.brokers import CIDR_LEVEL, level_name
+from aclkit.model.cidr import why_no_range
+from aclkit.model.semantics import Semantics
+
+_TOO_OLD: Final = "CIDR-based ACL host patterns require metadata version 4.4-IV1 or higher."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CreationRules:
+    """What a controller goes by.
+
+    Attributes:
+        level: the metadata.version in force; None where nobody knows it.
+        cidr_hosts: whether ranges decide, which stands in for a level that nobody knows.
+    """
+
+    level: int | None
+    cidr_hosts: bool
+
+    @classmethod
+    def of(cls, level: int | None, semantics: Semantics) -> CreationRules:
+        """Return the rules under a metadata.version and semantics."""
+        return cls(level=level, cidr_hosts=semantics.cidr_hosts)
+
+    @property
+    def takes_ranges(self) -> bool:
+        """Whether an ACL with a range may be created."""
+        return self.cidr_hosts if self.level is None else self.level >= CIDR_LEVEL
+
+    @property
+    def words(self) -> str:
+        """Say what is in force, for people."""
+        if self.level is None:
+            decide = "decide" if self.cidr_hosts else "do not decide"
+            return f"the one in force is not known, and ranges {decide} here"
+        return f"in force is {level_name(self.level)}"
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Why a controller does not take an ACL.
+
+    Attributes:
+        message: Kafka's.
+        is_of_version: a newer metadata.version may take it.
+    """
+
+    message: str
+    is_of_version: bool = False
+
+
+def refused_host(host: str, rules: CreationRules) -> Refusal | None:
+    """Return why a controller refuses a host, by the first check that it fails; None if it passes.
+
+    >>> refused_host("10.0.0.0/33", CreationRules(level=32, cidr_hosts=True)).message
+    "Invalid CIDR notation '10.0.0.0/33': Value [33] not in range [0,32]"
+    """
+    if not host:
+        return Refusal("Host pattern cannot be null or empty")
+    if "/" not in host:
+        return None
+    if not rules.takes_ranges:
+        return Refusal(_TOO_OLD, is_of_version=True)
+    why = why_no_range(host)
+    return None if why is None else Refusal(f"Invalid CIDR notation '{host}': {why}")

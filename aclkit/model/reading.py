@@ -1,0 +1,39 @@
+"""Semantics → in words which preset decides, and what is set otherwise on its own."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Final
+
+from aclkit.model.semantics import OFF, ON, PRESETS, Semantics
+
+_MEANING: Final = {"kip-1042": "globs are wildcards", "kafka": "as today's brokers do"}
+
+
+def preset_words(semantics: Semantics) -> str:
+    """Say which preset decides, and what differs from it; ranges belong to no preset.
+
+    >>> preset_words(Semantics(wildcard_defect=True))
+    'ACLs are read as by the preset kip-1042 (globs are wildcards), but wildcard_defect is on'
+    """
+    own = {name: _differing(semantics, preset) for name, preset in PRESETS.items()}
+    name = min(own, key=lambda each: len(own[each]))
+    but = f", but {' and '.join(own[name])}" if own[name] else ""
+    return f"ACLs are read as by the preset {name} ({_MEANING[name]}){but}"
+
+
+def semantics_words(semantics: Semantics) -> str:
+    """Say the same, and whether ranges decide.
+
+    >>> semantics_words(PRESETS["kafka"])
+    "ACLs are read as by the preset kafka (as today's brokers do); ranges (CIDR) do not decide"
+    """
+    ranges = "decide" if semantics.cidr_hosts else "do not decide"
+    return f"{preset_words(semantics)}; ranges (CIDR) {ranges}"
+
+
+def _differing(semantics: Semantics, preset: Semantics) -> list[str]:
+    ours, theirs = asdict(semantics), asdict(preset)
+    names = (name for name in ours if name != "cidr_hosts" and ours[name] != theirs[name])
+    said = {True: ON, False: OFF}
+    return [f"{name} is {said.get(ours[name], ours[name])}" for name in names]

@@ -1,0 +1,112 @@
+"""Both presets decide the same ACLs: alike where nothing reads differently, else it is listed."""
+
+from __future__ import annotations
+
+import pytest
+
+from aclkit.audit.findings.differences import note_readings
+from aclkit.audit.findings.readings import reads_differently
+from aclkit.model.resource import Resource
+from aclkit.model.semantics import PRESETS, BrokerSettings
+from aclkit.pipeline.explain.materialize import MaterializeOptions, materialize, take_inventory
+from aclkit.pipeline.inventory.survey import Given
+from aclkit.warehouse.run import begin_run
+from tests.factories import acl
+from tests.pipeline.explain.test_against_rules import GIVEN, random_acls, write_acls
+
+pytestmark = pytest.mark.spark
+
+NO_GLOB = [row for row in random_acls("no glob") if row.pattern_type != "GLOB"]
+CASES = {
+    # No GLOB, no glob in a principal or host, and no LITERAL * where names may begin with a star.
+    "alike": [row for row in NO_GLOB if row.acl_id not in reads_differently(NO_GLOB)],
+    "defect": [
+        acl("*", resource_type="GROUP", acl_id="every-group"),
+        acl("*", resource_type="GROUP", permission_type="DENY", operation="DELETE", acl_id="deny"),
+        acl("*b", resource_type="GROUP", operation="ALL", acl_id="its-own"),
+    ],
+    "anything": random_acls("anything"),
+}
+CELL = ("principal", "host", "operation", "resource_type", "resource_name", "decision")
+
+
+@pytest.fixture(scope="module")
+def told(_session, tmp_path_factory):
+    """Case → for each preset the decisions, the run's notes and its findings."""
+    found = {}
+    warehouse = str(tmp_path_factory.mktemp("presets"))
+    with begin_run(_session, warehouse, "materialize", lock_timeout=0) as run:
+        for case, acls in CASES.items():
+            for name, preset in PRESETS.items():
+                run.cluster_id, run.notes, run.findings = f"{case}-{name}", [], []
+                write_acls(run, acls)
+                options = MaterializeOptions(
+                    settings=BrokerSettings(),
+                    semantics=preset,
+                    given=Given(entries=GIVEN, extend=True),
+                    dense="always",
+                )
+                result = materialize(run, take_inventory(run, options), options)
+                note_readings(run, result, options)
+                result.output.forget()
+                rows = run.store.cluster_rows("explain", run.cluster_id).select(*CELL).collect()
+                decisions = {tuple(row[:-1]): row[-1] for row in rows}
+                found[case, name] = decisions, tuple(run.notes), tuple(run.findings)
+    return found
+
+
+def differing(told, case):
+    """Return what both presets were asked about and decided differently."""
+    kip, kafka = (told[case, name][0] for name in PRESETS)
+    return {cell for cell in kip.keys() & kafka.keys() if kip[cell] != kafka[cell]}
+
+
+def readings(told, case, name):
+    return [each for each in told[case, name][2] if each.finding == "reads-differently"]
+
+
+def test_without_globs_both_presets_give_the_same_decisions_and_the_run_says_so(told):
+    assert len(CASES["alike"]) > 5
+    assert not differing(told, "alike")
+    for name in PRESETS:
+        _, notes, _ = told["alike", name]
+        assert notes[-1] == "the presets kip-1042 and kafka decide alike, whatever names there are"
+        assert not readings(told, "alike", name)
+
+
+def test_names_that_begin_with_a_star_are_listed_where_presets_differ_on_them(told):
+    differ = differing(told, "defect")
+    assert {cell[4] for cell in differ} == {"*b"}
+    for name, other in (("kip-1042", "kafka"), ("kafka", "kip-1042")):
+        found = {each.acl_ids[0]: each for each in readings(told, "defect", name)}
+        assert found.keys() == {"every-group", "deny"}
+        said = f"{other} makes {len(differ):,} of this run's decisions otherwise"
+        assert said in told["defect", name][1][-1]
+        assert sum(", under the other preset " in line for line in found["deny"].evidence) == 1
+
+
+def test_each_decision_that_differs_is_counted_and_examples_are_true(told):
+    differ = differing(told, "anything")
+    assert differ
+    for name, other in (("kip-1042", "kafka"), ("kafka", "kip-1042")):
+        decisions, notes, _ = told["anything", name]
+        assert f"{other} makes {len(differ):,} of this run's decisions otherwise" in notes[-1]
+        shown = [
+            line for each in readings(told, "anything", name) for line in each.evidence
+            if line.startswith("for example ")
+        ]  # fmt: skip
+        assert shown
+        true = {
+            f"for example {cell[2]} on {Resource(*cell[3:])} for {cell[0]} from {cell[1]}: "
+            f"{decisions[cell]}, under the other preset {told['anything', other][0][cell]}"
+            for cell in differ
+        }
+        assert set(shown) <= true
+
+
+def test_a_run_says_first_how_it_reads_acls(told):
+    for case in CASES:
+        for name in PRESETS:
+            first = told[case, name][1][0]
+            assert first.startswith(f"ACLs are read as by the preset {name} (")
+            assert first.endswith("; ranges (CIDR) do not decide")
