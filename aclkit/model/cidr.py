@@ -20,10 +20,17 @@ IPV4, IPV6 = 32, 128
 _OCTETS: Final = r"([0-9]{1,3})\.([0-9]{1,3})\.([0-9]{1,3})\.([0-9]{1,3})"
 _IPV4: Final = re.compile(_OCTETS)
 _IPV4_RANGE: Final = re.compile(_OCTETS + "/([0-9]{1,2})")
+_IPV4_TAIL: Final = re.compile(r"(?=.{,15}\Z)([0-9]+)\.([0-9]+)\.([0-9]+)\.([0-9]+)")
+"""Where an IPv6 address ends so, Java looks at the length of it all and not at each octet's."""
+
 _HEX: Final = frozenset("0123456789abcdefABCDEF")
-_INTERFACE: Final = re.compile(r"[0-9]+|lo|eth[0-9]+")
+_INTERFACE: Final = re.compile(r"([0-9]+)|(lo)|eth[0-9]+")
 """The zones that a range may have: see ``parse_range``."""
 _ZONE: Final = re.compile(r"%[^/\]]+(?=\]?/)")
+
+_LINK_LOCAL, _SITE_LOCAL = 0xFE80 >> 6, 0xFEC0 >> 6
+"""The first ten bits of addresses to which an interface has to have one that is alike."""
+
 _MAPPED: Final = 0xFFFF
 _TOO_LARGE: Final = 1 << 31
 _START: Final = f"{ANY_OTHER[:-1]} in "
@@ -99,7 +106,8 @@ def parse_range(text: str) -> Range | None:
     """Return the range that an ACL's host means to a broker of 4.4, None where it means none.
 
     Bits below the mask are ignored. A zone has to exist on the broker's machine, which nobody
-    else can know: a number is taken to, as Java does, and ``lo`` or ``eth`` with a number.
+    else can know: a number is taken to, as Java does, and ``lo`` or ``eth`` with a number. Java
+    also wants an address of the same kind there, and ``lo`` has no local one.
 
     >>> str(parse_range("10.1.2.3/08")), parse_range("10.0.0.0/008"), parse_range("10.0.0.1")
     ('10.0.0.0/8', None, None)
@@ -200,9 +208,9 @@ def _is_mapped(address: Address) -> bool:
     return address.bits == IPV6 and address.number >> 32 == _MAPPED
 
 
-def _ipv4(text: str) -> Address | None:
+def _ipv4(text: str, form: re.Pattern[str] = _IPV4) -> Address | None:
     """Read four decimal octets; leading zeros make nothing octal."""
-    found = _IPV4.fullmatch(text)
+    found = form.fullmatch(text)
     octets = [int(octet) for octet in found.groups()] if found else []
     if not octets or max(octets) > 255:
         return None
@@ -215,9 +223,23 @@ def _ipv6_of_range(text: str) -> Address | None:
             return None
         text = text[1:-1]
     text, percent, zone = text.partition("%")
+    address = _ipv6(text)
+    if address is None or not percent:
+        return address
     # Java takes what stands for an IPv4 address with a zone for no address at all.
-    address = None if percent and not _INTERFACE.fullmatch(zone) else _ipv6(text)
-    return None if address is not None and percent and _is_mapped(address) else address
+    return None if _is_mapped(address) or not _has_zone(address, zone) else address
+
+
+def _has_zone(address: Address, zone: str) -> bool:
+    """Whether Java finds a zone for an address, on a machine as most are."""
+    found = _INTERFACE.fullmatch(zone)
+    if found is None:
+        return False
+    number, loopback = found.groups()
+    if number:
+        return _parse_int(number) is not None
+    kind = address.number >> 118
+    return kind != _SITE_LOCAL and not (loopback and kind == _LINK_LOCAL)
 
 
 def _ipv6(text: str) -> Address | None:
@@ -243,7 +265,7 @@ def _groups(text: str, *, is_last: bool) -> list[int] | None:
     *parts, last = text.split(":")
     tail: list[int] = []
     if is_last and "." in last:
-        address = _ipv4(last)
+        address = _ipv4(last, _IPV4_TAIL)
         if address is None:
             return None
         tail = [address.number >> 16, address.number & 0xFFFF]

@@ -18,6 +18,7 @@ from typing import Any
 import click
 from pyspark.sql import SparkSession
 
+from aclkit.model.semantics import KIP_1042
 from aclkit.runtime.spark import build_session
 from tests.benchmarks import authorizer_benchmark, measure, replay, shapes
 from tests.benchmarks.authorizer_benchmark import B3, B3_WIDE
@@ -28,7 +29,7 @@ Row = dict[str, Any]
 SHAPES = {shape.name: shape for shape in (B1, B2, B2G, B3, B3_WIDE)}
 SKEWS = ("glob-all", "touch-all", "one-principal", "everybody")
 QUICK = ("B1",)
-FULL = ("B1", "dense", "again", "B2", "B2g", "B3", "B3-wide", "R1", "growth", "skew")
+FULL = ("B1", "dense", "again", "B2", "B2g", "B3", "B3-wide", "R1", "growth", "skew", "ranges")
 
 
 @click.command()
@@ -37,6 +38,7 @@ FULL = ("B1", "dense", "again", "B2", "B2g", "B3", "B3-wide", "R1", "growth", "s
 @click.option("--resources", type=int, help="Another number of topics.")
 @click.option("--acls", type=int, help="Another number of ACLs.")
 @click.option("--hosts", type=int, help="Another number of hosts.")
+@click.option("--ranges", type=int, default=500, show_default=True, help="For `ranges`.")
 @click.option("--seed", type=int, default=1, show_default=True)
 @click.option("--seconds", type=float, default=10.0, show_default=True, help="For Kafka's loop.")
 @click.option("--records", type=int, default=5_000_000, show_default=True, help="Of R1.")
@@ -45,7 +47,7 @@ FULL = ("B1", "dense", "again", "B2", "B2g", "B3", "B3-wide", "R1", "growth", "s
 @click.option("--full", is_flag=True, help="What `make bench-full` runs.")
 @click.option("--json", "only_json", is_flag=True, help="JSON lines only, no tables.")
 def main(names: tuple[str, ...], *, quick: bool, full: bool, only_json: bool, **given: Any) -> None:
-    """Run benchmarks: B1 B2 B2g B3 B3-wide dense again R1 growth skew."""
+    """Run benchmarks: B1 B2 B2g B3 B3-wide dense again R1 growth skew ranges."""
     chosen = names or (FULL if full else QUICK if quick else ())
     if not chosen:
         raise click.UsageError(f"name some of {', '.join(FULL)}, or say --quick or --full")
@@ -195,6 +197,44 @@ def _skew(spark: SparkSession, folder: Path, _: str, given: Row) -> Iterator[Row
         yield {"benchmark": cluster.shape.name, "seconds": round(seconds, 1)}
 
 
+def _ranges(spark: SparkSession, folder: Path, _: str, given: Row) -> Iterator[Row]:
+    """Decide B1, B1 with as many addresses and B1 with ranges in turn, three times when warm."""
+    base, count = _shape("B1", given), given["ranges"]
+    shapes_of = {
+        "B1": base,
+        f"B1, {count} addresses": replace(base, addresses=count),
+        f"B1, {count} ranges": replace(base, ranges=count),
+    }
+    options = {}
+    for number, (name, shape) in enumerate(shapes_of.items()):
+        cluster = build(shape)
+        write_acls(spark, str(folder / str(number)), cluster.acls)
+        semantics = replace(KIP_1042, cidr_hosts=bool(shape.ranges))
+        options[name] = options_for(replace(cluster, acls=[]), semantics)
+    seconds: dict[str, list[float]] = {name: [] for name in shapes_of}
+    rows: dict[str, Row] = {}
+    for turn in range(_TURNS + _WARM_TURNS):
+        for number, name in enumerate(shapes_of):
+            warehouse = folder / f"{number}-{turn}"
+            shutil.copytree(folder / str(number), warehouse)
+            took, counts = measure.decide_again(spark, warehouse, options[name])
+            rows[name] = {of: counts[of] for of in ("host", "ruleset", "explain_ruling")}
+            click.echo(f"{name}: {took:.1f} s", err=True)
+            shutil.rmtree(warehouse)
+            seconds[name] += [took] if turn >= _WARM_TURNS else []
+    for name in shapes_of:
+        times = [of / plain for of, plain in zip(seconds[name], seconds["B1"], strict=True)]
+        yield {
+            "benchmark": name,
+            "seconds": " ".join(f"{each:.1f}" for each in seconds[name]),
+            "times_b1": " ".join(f"{each:.2f}" for each in times),
+            **rows[name],
+        }
+
+
+_TURNS, _WARM_TURNS = 3, 2
+
+
 def _replay(spark: SparkSession, folder: Path, _: str, given: Row) -> Iterator[Row]:
     """Replay a long log."""
     yield replay.measure_replay(spark, folder, given["records"])
@@ -205,6 +245,7 @@ _BENCHMARKS: dict[str, Callable[[SparkSession, Path, str, Row], Iterator[Row]]] 
     "again": _again,
     "growth": _growth,
     "skew": _skew,
+    "ranges": _ranges,
     "R1": _replay,
 }
 

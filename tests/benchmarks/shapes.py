@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from itertools import cycle, islice
 
 from aclkit.model.acl import Acl
 
@@ -25,6 +26,8 @@ class Shape:
     Attributes:
         globs: share of the ACLs whose pattern is a glob of one to three wildcards.
         skew: extra ACLs that are hard: see ``_skewed``.
+        ranges: so many ranges are the hosts of the ACLs that are bound to one.
+        addresses: so many addresses are, and are asked about too.
     """
 
     name: str
@@ -35,6 +38,8 @@ class Shape:
     globs: float = 0.0
     seed: int = 1
     skew: str = ""
+    ranges: int = 0
+    addresses: int = 0
 
     @property
     def decisions(self) -> int:
@@ -70,7 +75,31 @@ def build(shape: Shape) -> Cluster:
     cluster.acls = [
         Acl(acl_id=f"{number:022}", **fields) for number, fields in enumerate(_acls(cluster, rng))
     ]
+    _bind(cluster)
     return cluster
+
+
+def _bind(cluster: Cluster) -> None:
+    """Give the ACLs that are bound to a host another one, and leave the rest as it is."""
+    shape = cluster.shape
+    addresses = [f"10.{n % 250}.{n // 250}.77" for n in range(shape.addresses)]
+    cluster.hosts += addresses
+    hosts = addresses + list(islice(_ranges(), shape.ranges))
+    if hosts:
+        following = cycle(hosts)
+        cluster.acls = [
+            acl if acl.host == "*" else replace(acl, host=next(following)) for acl in cluster.acls
+        ]
+
+
+def _ranges() -> Iterator[str]:
+    """Yield ranges as networks are cut: a /16 with four /20, in each of them a /24, and so on."""
+    yield "10.0.0.0/8"
+    for second in range(1, 250):
+        yield f"10.{second}.0.0/16"
+        for part in range(4):
+            yield f"10.{second}.{part * 16}.0/20"
+            yield f"10.{second}.{part * 16 + 3}.0/24"
 
 
 def _topics(count: int) -> Iterator[str]:

@@ -1,7 +1,8 @@
 """``make broker-test``: aclkit against a real Kafka, part by part; it ends by itself.
 
 Each line says what was compared. The exit code is 1 where something differs. Names of parts run
-only these.
+only these, ``--kafka`` another version of the broker; Kafka's own tools are of the newest that has
+any.
 """
 
 from __future__ import annotations
@@ -10,14 +11,14 @@ import signal
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
 import click
 
 from tests.broker import export, filters, live, log, requests
-from tests.broker.jars import VERSION, class_path
+from tests.broker.jars import NEWEST, TOOLS, VERSIONS, class_path
 from tests.broker.running import Difference
 from tests.broker.server import LISTENERS, BrokerError, start_broker
 from tests.broker.tools import start_tools
@@ -26,11 +27,11 @@ Say = Callable[[str], None]
 MOST_SECONDS: Final = 1800
 
 
-def _listings(folder: Path, say: Say) -> None:
+def _listings(folder: Path, version: str, say: Say) -> None:
     """Live, filters and export: all of the same 1,500 ACLs."""
     with (
         start_tools() as tools,
-        start_broker(folder / "broker", live.PROPERTIES, LISTENERS) as broker,
+        start_broker(folder / "broker", live.PROPERTIES, LISTENERS, version=version) as broker,
     ):
         warehouse = live.compare_live(broker, tools, folder, say)
         differences = []
@@ -43,14 +44,15 @@ def _listings(folder: Path, say: Say) -> None:
         raise Difference("\n".join(differences))
 
 
-def _log(folder: Path, say: Say) -> None:
-    with start_broker(folder / "broker", log.PROPERTIES) as broker:
+def _log(folder: Path, version: str, say: Say) -> None:
+    with start_broker(folder / "broker", log.PROPERTIES, version=version) as broker:
         log.compare_log(broker, folder, say)
 
 
-def _requests(folder: Path, say: Say) -> None:
+def _requests(folder: Path, version: str, say: Say) -> None:
+    listeners = ("PLAINTEXT", "SASL_PLAINTEXT")
     with start_broker(
-        folder / "broker", requests.PROPERTIES, ("PLAINTEXT", "SASL_PLAINTEXT"), requests.USERS
+        folder / "broker", requests.PROPERTIES, listeners, requests.USERS, version=version
     ) as broker:
         requests.compare_requests(broker, folder, say)
 
@@ -58,8 +60,11 @@ def _requests(folder: Path, say: Say) -> None:
 PARTS: Final = {"listings": _listings, "log": _log, "requests": _requests}
 
 
-def main(names: Sequence[str]) -> int:
-    """Run the parts named, or all."""
+@click.command()
+@click.argument("names", nargs=-1, type=click.Choice(list(PARTS)), metavar="[PART]...")
+@click.option("--kafka", "version", type=click.Choice(VERSIONS), default=NEWEST, show_default=True)
+def main(names: tuple[str, ...], version: str) -> None:
+    """Run the parts named, or all: listings log requests."""
     signal.signal(signal.SIGALRM, _late)
     signal.alarm(MOST_SECONDS)
     began, failed = time.monotonic(), False
@@ -67,17 +72,18 @@ def main(names: Sequence[str]) -> int:
     def say(text: str) -> None:
         click.echo(f"{time.monotonic() - began:5.0f} s  {text}")
 
-    class_path()
-    say(f"Kafka {VERSION}, on 127.0.0.1")
+    for each in (version, TOOLS):
+        class_path(each)
+    say(f"Kafka {version}, on 127.0.0.1")
     for name in names or PARTS:
         with tempfile.TemporaryDirectory(prefix="aclkit-broker-") as folder:
             try:
-                PARTS[name](Path(folder), say)
+                PARTS[name](Path(folder), version, say)
             except (Difference, BrokerError) as error:
                 say(f"{name}: {error}")
                 failed = True
     say("something differs" if failed else "all is as Kafka has it")
-    return int(failed)
+    sys.exit(int(failed))
 
 
 def _late(*_: object) -> None:
@@ -85,4 +91,4 @@ def _late(*_: object) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    main()

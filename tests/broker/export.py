@@ -10,7 +10,7 @@ from typing import Final
 
 from aclkit.runtime.surroundings import require_java
 from tests.broker.client import connect
-from tests.broker.jars import class_path
+from tests.broker.jars import TOOLS, class_path
 from tests.broker.running import Difference, expect_equal, known_acls, run_aclkit
 from tests.broker.server import Broker, start_broker
 from tests.broker.tools import ACLS, Tools
@@ -38,7 +38,7 @@ exec {java} -cp "$RECORD_CLASS_PATH" "$@"
 
 
 def compare_export(
-    _: Broker, tools: Tools, warehouse: Path, folder: Path, say: Callable[[str], None]
+    broker: Broker, tools: Tools, warehouse: Path, folder: Path, say: Callable[[str], None]
 ) -> None:
     """Run each form of script in the C locale, against a new broker each."""
     known = known_acls(warehouse)
@@ -50,9 +50,9 @@ def compare_export(
         script = folder / f"{form}.sh"
         # 1: some ACLs cannot be said in this form.
         run_aclkit(warehouse, "export", "acls", "--format", form, "--output", script, codes=(0, 1))
-        with start_broker(folder / form) as broker:
-            _run(script, broker, tools)
-            with connect(broker) as client:
+        with start_broker(folder / form, version=broker.version) as empty:
+            _run(script, empty, tools)
+            with connect(empty) as client:
                 found = client.acls()
         sayable = known if form == "kafka-bulk" else set(filter(_is_sayable, known))
         expect_equal(f"export acls --format {form}", found, sayable)
@@ -88,7 +88,7 @@ def _run(script: Path, broker: Broker, tools: Tools) -> None:
         ["/bin/sh", str(script)],
         env={
             **os.environ, "LC_ALL": "C", "BOOTSTRAP_SERVER": broker.address(),
-            "RECORD": str(record), "RECORD_CLASS_PATH": class_path(),
+            "RECORD": str(record), "RECORD_CLASS_PATH": class_path(TOOLS),
             "PATH": f"{record}{os.pathsep}{os.environ['PATH']}",
         },
         stdin=subprocess.DEVNULL,

@@ -16,7 +16,7 @@ from unittest import mock
 from kafka.protocol import admin, consumer, metadata, producer
 from kafka.protocol.api_message import ApiMessage
 
-from tests.broker.jars import BROKER
+from tests.broker.jars import BROKERS, TOOLS
 
 _MODULES: Final = (admin, consumer, metadata, producer)
 _COMMENT: Final = re.compile(r"(?m)^\s*//.*$")
@@ -38,8 +38,9 @@ def _make(name: str) -> Any:
 
 
 def _schema(name: str) -> dict[str, Any]:
-    (jar,) = (one for one in BROKER.digests if "kafka-clients" in one)
-    with zipfile.ZipFile(BROKER.folder() / jar) as archive:
+    jars = BROKERS[TOOLS]
+    (jar,) = (one for one in jars.digests if "kafka-clients" in one)
+    with zipfile.ZipFile(jars.folder() / jar) as archive:
         text = archive.read(f"common/message/{name}.json").decode()
     schema: dict[str, Any] = json.loads(_COMMENT.sub("", text))
     shared = {each["name"]: each["fields"] for each in schema.get("commonStructs", [])}

@@ -1,4 +1,7 @@
-"""Real requests of SCRAM users, and whether ``why`` says of each what the broker does with it."""
+"""Real requests of SCRAM users, and whether ``why`` says of each what the broker does with it.
+
+Many ACLs have ranges as hosts: a broker of 4.4 reads them, and to an older one they are texts.
+"""
 
 from __future__ import annotations
 
@@ -11,9 +14,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
+from aclkit.kafka.verify.version import RANGES_SINCE
 from aclkit.model.acl import Acl
 from aclkit.model.operation import OPERATIONS_OF_TYPE
 from aclkit.model.resource import CLUSTER_NAME, Resource
+from aclkit.model.semantics import OFF, ON
 from aclkit.questions.query.why import Why, explain_why
 from aclkit.rules.decide.handlers import REQUESTS
 from aclkit.rules.decide.requests import KafkaRequest, Result, Tried
@@ -31,6 +36,7 @@ from tests.broker.asked import (
     streams_heartbeat,
 )
 from tests.broker.client import Client, connect, error_codes
+from tests.broker.jars import VERSIONS
 from tests.broker.messages import request
 from tests.broker.running import SUPER_USERS, Difference, run_aclkit
 from tests.broker.server import Broker
@@ -50,6 +56,12 @@ PROPERTIES: Final = {
     },
 }
 _HOST: Final = "127.0.0.1"
+_HOSTS: Final = (
+    "*", _HOST, "10.0.0.7", "127.0.0.0/8", "127.0.0.1/32", "126.1.2.3/07", "0.0.0.0/0", "::/0",
+    "127.0.0.2/31", "128.0.0.0/1", "10.0.0.0/8",
+)  # fmt: skip
+"""Half of them are that of the clients, where ranges are read."""
+
 _TOPICS: Final = ("pay.a", "pay.b", "pay", "orders.eu", "orders.us", "x")
 _GROUPS: Final = ("pay.group", "pay.g", "orders", "x")
 _CONSUMED, _SHARED = "pay.a", "pay.share"
@@ -81,7 +93,8 @@ def compare_requests(broker: Broker, folder: Path, say: Callable[[str], None]) -
         world.fill()
         run_aclkit(
             folder / "requests", "run", "--source", f"metadata-log:{broker.metadata_log}",
-            "--semantics", "kafka", "--super-users", SUPER_USERS, "--fail-on", "never",
+            "--semantics", "kafka", "--cidr-hosts", _reading(broker),
+            "--super-users", SUPER_USERS, "--fail-on", "never",
         )  # fmt: skip
         published, tables = stack.enter_context(open_tables(str(folder / "requests")))
         cluster = resolve_cluster(published, None)
@@ -102,6 +115,11 @@ def compare_requests(broker: Broker, folder: Path, say: Callable[[str], None]) -
             f"{COUNT - passed} were refused, as why says; {world.all_the_same} passed although "
             "the access itself is DENIED"
         )
+
+
+def _reading(broker: Broker) -> str:
+    """Whether ranges decide on a broker, as ``--cidr-hosts`` takes it."""
+    return ON if VERSIONS.index(broker.version) >= VERSIONS.index(RANGES_SINCE) else OFF
 
 
 @dataclass(slots=True)
@@ -198,7 +216,7 @@ class _World:
                 resource_name=name,
                 pattern_type=pattern_type,
                 principal=self.chance.choice((*self.clients, "User:*")),
-                host=self.chance.choice(("*", _HOST, "10.0.0.7")),
+                host=self.chance.choice(_HOSTS),
                 operation=self.chance.choice(("ALL", *OPERATIONS_OF_TYPE[kind])),
                 permission_type=self.chance.choice(("ALLOW",) * 5 + ("DENY",)),
             )

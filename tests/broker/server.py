@@ -20,7 +20,7 @@ from typing import Final
 
 from aclkit.runtime.surroundings import require_java
 from tests.broker.certificates import write_certificates
-from tests.broker.jars import class_path
+from tests.broker.jars import NEWEST, TOOLS, class_path
 
 CLUSTER_ID: Final = "YWNsa2l0LWJyb2tlci10ZQ"
 LISTENERS: Final = ("PLAINTEXT", "SASL_PLAINTEXT", "SSL", "SASL_SSL")
@@ -55,12 +55,14 @@ class Broker:
         ports: the port of each listener.
         users: SCRAM users and their passwords.
         process: the shell that runs it.
+        version: its Kafka's.
     """
 
     folder: Path
     ports: Mapping[str, int]
     users: Mapping[str, str]
     process: subprocess.Popen[bytes]
+    version: str
 
     @property
     def metadata_log(self) -> Path:
@@ -99,6 +101,7 @@ def start_broker(
     listeners: Sequence[str] = ("PLAINTEXT",),
     users: Mapping[str, str] | None = None,
     *,
+    version: str = NEWEST,
     seconds: float = _SECONDS,
 ) -> Iterator[Broker]:
     """Format the storage, start a broker and wait until it answers; stop it afterwards.
@@ -111,6 +114,7 @@ def start_broker(
         properties: settings of the broker, over those made here.
         listeners: some of ``LISTENERS``.
         users: SCRAM users and passwords; ``USERS`` if not given.
+        version: of Kafka, one of ``VERSIONS``.
         seconds: how long it may take to start.
 
     Raises:
@@ -124,16 +128,19 @@ def start_broker(
     (folder / "log4j2.properties").write_text(_LOGGING.format(folder=folder), encoding="utf-8")
     config = folder / "server.properties"
     config.write_text(_text({**_settings(folder, ports, users), **(properties or {})}), "utf-8")
-    _format(config, users)
-    with run_broker(config, folder, seconds) as process:
-        yield Broker(folder, {name: ports[name] for name in listeners}, users, process)
+    _format(config, users, version)
+    with run_broker(config, folder, seconds, version) as process:
+        yield Broker(folder, {name: ports[name] for name in listeners}, users, process, version)
 
 
 @contextmanager
-def run_broker(config: Path, folder: Path, seconds: float) -> Iterator[subprocess.Popen[bytes]]:
+def run_broker(
+    config: Path, folder: Path, seconds: float, version: str
+) -> Iterator[subprocess.Popen[bytes]]:
     """Start the broker of a configuration and wait until it answers; stop it afterwards."""
     log = folder / "server.log"
-    command = java("kafka.Kafka", str(config), logging=folder / "log4j2.properties")
+    logging = folder / "log4j2.properties"
+    command = java("kafka.Kafka", str(config), logging=logging, version=version)
     with (folder / "stdout.log").open("wb") as out:
         process = subprocess.Popen(
             ["/bin/sh", "-c", _SHELL, "sh", *command],
@@ -153,20 +160,22 @@ def run_broker(config: Path, folder: Path, seconds: float) -> Iterator[subproces
             process.stdin.close()
 
 
-def java(main: str, *arguments: str, logging: Path | None = None) -> list[str]:
+def java(
+    main: str, *arguments: str, logging: Path | None = None, version: str = TOOLS
+) -> list[str]:
     """The command that runs a class of Kafka's."""
     options = [f"-Dlog4j2.configurationFile={logging}"] if logging else ["-Dlog4j2.level=ERROR"]
-    return [str(require_java()), *JVM, *options, "-cp", class_path(), main, *arguments]
+    return [str(require_java()), *JVM, *options, "-cp", class_path(version), main, *arguments]
 
 
-def run_tool(main: str, *arguments: str, seconds: float = _SECONDS) -> str:
+def run_tool(main: str, *arguments: str, seconds: float = _SECONDS, version: str = TOOLS) -> str:
     """Run a class of Kafka's and return what it writes to stdout.
 
     Raises:
         BrokerError: it ended with another code than 0.
     """
     done = subprocess.run(
-        java(main, *arguments),
+        java(main, *arguments, version=version),
         env={**os.environ, "LC_ALL": "C.UTF-8"},  # arguments are read in the locale's encoding
         stdin=subprocess.DEVNULL,
         capture_output=True,
@@ -186,12 +195,12 @@ def acls(broker: Broker, *arguments: str) -> str:
     )
 
 
-def _format(config: Path, users: Mapping[str, str]) -> None:
+def _format(config: Path, users: Mapping[str, str], version: str) -> None:
     command = ["format", "--cluster-id", CLUSTER_ID, "--config", str(config)]
     for user, password in users.items():
         command += ["--add-scram", f'SCRAM-SHA-256=[name="{user}",password="{password}"]']
         command += ["--add-scram", f'SCRAM-SHA-512=[name="{user}",password="{password}"]']
-    run_tool("kafka.tools.StorageTool", *command)
+    run_tool("kafka.tools.StorageTool", *command, version=version)
 
 
 def _wait(process: subprocess.Popen[bytes], log: Path, said: Path, seconds: float) -> None:

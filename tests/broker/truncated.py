@@ -55,7 +55,7 @@ def record(folder: Path) -> None:
     """
     whole = folder / "whole"
     whole.mkdir(parents=True)
-    with start_broker(folder / "broker", SMALL) as broker:
+    with start_broker(folder / "broker", SMALL, version="4.3.1") as broker:
         client = KafkaAdminClient(bootstrap_servers=broker.address())
         for _ in _write(client, random.Random(20261122)):
             _copy(broker, whole)

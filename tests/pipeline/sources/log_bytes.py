@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import base64
 import struct
 from collections.abc import Sequence
+from io import BytesIO
 from pathlib import Path
 
 from kafka.record.default_records import DefaultRecordBatchBuilder
 from kafka.record.util import calc_crc32c
+from kio.serial.writers import write_unsigned_varint
+
+from aclkit.model.acl import Acl
+from aclkit.model.enums import AclOperation, AclPermissionType, PatternType, ResourceType
 
 DATA = Path(__file__).parents[2] / "data"
 KRAFT = DATA / "kraft-4.1" / "__cluster_metadata-0"
@@ -17,6 +23,55 @@ ACL = bytes.fromhex("0112004190c3bfe47b4b268f81eb433c6774330205666f6f5f040755736
 REMOVE = bytes.fromhex("0113004190c3bfe47b4b268f81eb433c67743300")
 NO_OP = bytes.fromhex("01140000")
 BEGIN, END = bytes.fromhex("01170000"), bytes.fromhex("01180000")
+
+
+def compact(text: bytes) -> bytes:
+    """A string with its length and one more before it."""
+    return _varint(len(text) + 1) + text
+
+
+def acl_record(acl: Acl) -> bytes:
+    """AccessControlEntryRecord; the id of the ACL is a Uuid's text."""
+    return (
+        b"\x01\x12\0" + base64.urlsafe_b64decode(acl.acl_id + "==")
+        + struct.pack(">b", ResourceType.code_of(acl.resource_type))
+        + compact(acl.resource_name.encode())
+        + struct.pack(">b", PatternType.code_of(acl.pattern_type))
+        + compact(acl.principal.encode()) + compact(acl.host.encode())
+        + struct.pack(">b", AclOperation.code_of(acl.operation))
+        + struct.pack(">b", AclPermissionType.code_of(acl.permission_type)) + b"\0"
+    )  # fmt: skip
+
+
+def topic_record(name: str, topic_id: bytes) -> bytes:
+    """TopicRecord."""
+    return b"\x01\x02\0" + compact(name.encode()) + topic_id + b"\0"
+
+
+def level_record(level: int, name: bytes = b"metadata.version") -> bytes:
+    """FeatureLevelRecord."""
+    return b"\x01\x0c\0" + compact(name) + struct.pack(">h", level) + b"\0"
+
+
+def feature(name: bytes, low: int, high: int, tags: bytes = b"\0") -> bytes:
+    """What a broker says of a feature when it registers."""
+    return compact(name) + struct.pack(">hh", low, high) + tags
+
+
+def broker_record(version: int, *features: bytes, broker_id: int = 7, endpoints: int = 1) -> bytes:
+    """RegisterBrokerRecord of a version, what only newer ones have behind the features."""
+    start = struct.pack(">i", broker_id) + (b"\0" if version >= 2 else b"") + bytes(24)
+    points = (b"\x03ab" + b"\x03cd" + bytes(4) + b"\0") * endpoints
+    return (
+        bytes([1, 0, version]) + start + bytes([endpoints + 1]) + points
+        + bytes([len(features) + 1]) + b"".join(features) + b"\0\x01\0"
+    )  # fmt: skip
+
+
+def _varint(number: int) -> bytes:
+    buffer = BytesIO()
+    write_unsigned_varint(buffer, number)
+    return buffer.getvalue()
 
 
 def batch(

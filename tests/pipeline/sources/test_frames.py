@@ -9,7 +9,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aclkit.pipeline.sources.frames import UndecodableRecord, parse_frame, parse_values
-from tests.pipeline.sources.log_bytes import ACL, BEGIN, END, NO_OP, REMOVE
+from tests.pipeline.sources.log_bytes import (
+    ACL,
+    BEGIN,
+    END,
+    NO_OP,
+    REMOVE,
+    broker_record,
+    feature,
+)
 
 
 def scram(name: bytes = b"bob", mechanism: int = 1) -> bytes:
@@ -107,26 +115,12 @@ def test_level_of_metadata_version_is_kept():
     assert parse_frame(golden) == {"record_type": "FEATURE_LEVEL_RECORD", "max_level": 29}
 
 
-def feature(name: bytes, low: int, high: int, tags: bytes = b"\0") -> bytes:
-    return bytes([len(name) + 1]) + name + struct.pack(">hh", low, high) + tags
-
-
 LEVELS = feature(b"metadata.version", 7, 33, tags=b"\x01\x05\x02ab")
-
-
-def broker(version: int, *features: bytes, endpoints: int = 1) -> bytes:
-    """A registration as that version writes it, what only newer ones have behind the features."""
-    start = struct.pack(">i", 7) + (b"\0" if version >= 2 else b"") + bytes(24)
-    points = (b"\x03ab" + b"\x03cd" + bytes(4) + b"\0") * endpoints
-    return (
-        bytes([1, 0, version]) + start + bytes([endpoints + 1]) + points
-        + bytes([len(features) + 1]) + b"".join(features) + b"\0\x01\0"
-    )  # fmt: skip
 
 
 @pytest.mark.parametrize("version", [0, 1, 2, 3, 4])
 def test_registration_gives_broker_and_levels_and_no_endpoint(version):
-    golden = broker(version, feature(b"group.version", 0, 1), LEVELS, endpoints=2)
+    golden = broker_record(version, feature(b"group.version", 0, 1), LEVELS, endpoints=2)
     assert parse_frame(golden) == {
         "record_type": "REGISTER_BROKER_RECORD",
         "broker_id": 7,
@@ -136,7 +130,7 @@ def test_registration_gives_broker_and_levels_and_no_endpoint(version):
 
 
 def test_broker_that_names_no_metadata_version_has_no_levels():
-    fields = parse_frame(broker(0))
+    fields = parse_frame(broker_record(0))
     assert (fields["broker_id"], fields["min_level"], fields["max_level"]) == (7, None, None)
 
 
@@ -145,9 +139,9 @@ def test_unregistration_gives_the_broker():
     assert parse_frame(golden) == {"record_type": "UNREGISTER_BROKER_RECORD", "broker_id": 7}
 
 
-@pytest.mark.parametrize("end", range(3, len(broker(3, LEVELS)) - 4))
+@pytest.mark.parametrize("end", range(3, len(broker_record(3, LEVELS)) - 4))
 def test_registration_that_is_cut_is_a_reject_that_loses_no_acl(end):
-    assert not undecodable(broker(3, LEVELS)[:end]).loses_acl
+    assert not undecodable(broker_record(3, LEVELS)[:end]).loses_acl
 
 
 def test_version_of_an_acl_record_is_not_checked():

@@ -1,0 +1,97 @@
+"""Many small systems in one: Spark plans once for all of them, and decides each as if alone.
+
+Each system's patterns and resources begin with letters of its own, so no ACL reaches another's
+resource. LITERAL ``*`` becomes PREFIXED with these letters alone: the last one in Kafka's order as
+well, for names that begin above ``*``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import astuple, replace
+from pathlib import Path
+
+from pyspark.sql import SparkSession
+
+from aclkit.model.acl import Acl, Request
+from aclkit.model.cidr import is_any_other
+from aclkit.model.semantics import BrokerSettings, Semantics
+from aclkit.pipeline.explain import tables
+from aclkit.pipeline.explain.deciding import decide_all
+from aclkit.pipeline.explain.output import Output
+from aclkit.pipeline.explain.scope import Scope
+from aclkit.pipeline.inventory.entry import FILE, HOSTS, PRINCIPALS, RESOURCES, Entry
+from aclkit.pipeline.inventory.survey import Given, Texts, survey
+from aclkit.warehouse.store import Store
+from tests.pipeline.explain.frames import acl_frame
+
+Answer = tuple[str, str, str | None]
+"""Decision, rule, and the id of the deciding ACL."""
+
+ASKED = Request.__slots__
+
+
+def fold_name(system: int, name: str) -> str:
+    return f"s{system:03}.{name}"
+
+
+def fold_acl(system: int, acl: Acl) -> Acl:
+    """The ACL among those of other systems; its id stays."""
+    if (acl.pattern_type, acl.resource_name) == ("LITERAL", "*"):
+        return replace(acl, pattern_type="PREFIXED", resource_name=fold_name(system, ""))
+    return replace(acl, resource_name=fold_name(system, acl.resource_name))
+
+
+def take_scope(
+    acls: Sequence[Acl],
+    requests: Iterable[Request],
+    settings: BrokerSettings,
+    semantics: Semantics,
+    hosts: Iterable[str] = (),
+) -> Scope:
+    """What a materialize would ask about: what is requested, these hosts, and atoms of ranges."""
+    asked = list(requests)
+    principals = dict.fromkeys(request.principal for request in asked)
+    own = [request.host for request in asked if not is_any_other(request.host)]
+    resources = dict.fromkeys((r.resource_type, r.resource_name) for r in asked)
+    texts = Texts(
+        patterns=tuple(sorted({(a.resource_type, a.pattern_type, a.resource_name) for a in acls})),
+        principals=tuple(sorted({a.principal for a in acls})),
+        hosts=tuple(sorted({a.host for a in acls})),
+    )
+    given = {
+        PRINCIPALS: [Entry(name=name, origin=FILE) for name in principals],
+        HOSTS: [Entry(name=name, origin=FILE) for name in dict.fromkeys((*own, *hosts))],
+        RESOURCES: [Entry(name=n, resource_type=kind, origin=FILE) for kind, n in resources],
+    }
+    return Scope(
+        cluster_id="c",
+        texts=texts,
+        inventory=survey(texts, [], Given(entries=given), settings, semantics),
+        semantics=semantics,
+        super_users=settings.super_users,
+    )
+
+
+def decide_by_spark(
+    spark: SparkSession,
+    place: Path,
+    acls: Sequence[Acl],
+    requests: Sequence[Request],
+    scope: Scope,
+    *,
+    allow_everyone: bool,
+) -> list[Answer]:
+    """Decide everything of a scope, and return the answers to the requests, in their order."""
+    trial = Output.of(Store(spark, str(place)), scope, is_trial=True)
+    for name, rows in tables.of_inventory(scope).items():
+        trial.write_rows(name, rows)
+    decide_all(scope, acl_frame(spark, acls), trial, allow_everyone=allow_everyone)
+    numbered = [(number, *astuple(request)) for number, request in enumerate(requests)]
+    columns = ", ".join(f"{name} STRING" for name in ASKED)
+    asked = spark.createDataFrame(numbered, f"number INT, {columns}")
+    answered = trial.explain({}).join(asked, list(ASKED))
+    answer = ("decision", "rule", "deciding_acl_id")
+    found = {row[0]: tuple(row[1:]) for row in answered.select("number", *answer).collect()}
+    trial.forget()
+    return [found[number] for number in range(len(requests))]
