@@ -180,7 +180,11 @@ TABLES: Final[dict[str, Table]] = {
             "host asked about",
             (
                 _CLUSTER,
-                ("host", "STRING", "address as Java writes it"),
+                (
+                    "host",
+                    "STRING",
+                    "address as Java writes it, <any-other>, or <any-other in RANGE>",
+                ),
                 ("is_named", "BOOLEAN", "some ACL names it, alone or by a glob"),
                 *_WITNESS,
             ),
@@ -220,7 +224,11 @@ TABLES: Final[dict[str, Table]] = {
             (
                 _CLUSTER,
                 ("acl_host", "STRING", "as written in the ACL"),
-                ("host", "STRING", "address as Java writes it, or <any-other>"),
+                (
+                    "host",
+                    "STRING",
+                    "address as Java writes it, <any-other>, or <any-other in RANGE>",
+                ),
             ),
         ),
         Table(
@@ -262,7 +270,11 @@ TABLES: Final[dict[str, Table]] = {
             (
                 _CLUSTER,
                 ("principal", "STRING", "type:name"),
-                ("host", "STRING", "address as Java writes it, or <any-other>"),
+                (
+                    "host",
+                    "STRING",
+                    "address as Java writes it, <any-other>, or <any-other in RANGE>",
+                ),
                 ("operation", "STRING", "Kafka's AclOperation"),
                 *_RESOURCE,
                 ("principal_type", "STRING", "text before the first colon"),
