@@ -17,7 +17,7 @@ PYTHON ?= $(shell for python in python3.11 python3.12 python3.13 python3; do \
 	&& echo $$python && break; done)
 
 .PHONY: help setup demo test test-docs test-all test-fast coverage mutation fuzz bench bench-full \
-	broker-test cluster-test soak lint types imports check fmt lock build clean
+	bench-cold class-list broker-test cluster-test soak lint types imports check fmt lock build clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -60,6 +60,12 @@ bench-full: $(READY) ## Measure everything, and compare a million random decisio
 	@$(BIN)/python -m tests.benchmarks --full
 	@$(BIN)/python -m tests.benchmarks.differential --decisions 1000000 --seed 1
 
+bench-cold: $(READY) ## Measure what starts cold, five times each; AGAINST=FOLDER for pairs (half an hour)
+	@$(BIN)/python -m tests.benchmarks.cold $(if $(AGAINST),--against $(AGAINST))
+
+class-list: $(READY) ## Write the list of Spark's classes anew, after a change of Spark's version
+	@$(BIN)/python -m tests.class_list
+
 broker-test: $(READY) ## Compare with a real Kafka broker on loopback, from Maven jars (10 minutes)
 	@$(BIN)/python -m tests.broker
 
@@ -101,7 +107,8 @@ clean: ## Remove what was built and cached; .venv stays
 	find . -path ./$(VENV) -prune -o -name __pycache__ -type d -exec rm -rf {} +
 
 # Last of all the stamp, so that a set-up that broke off is taken up again.
-$(READY): pyproject.toml aclkit/runtime/jars.py aclkit/kafka/verify/jars.py
+$(READY): pyproject.toml aclkit/runtime/jars.py aclkit/kafka/verify/jars.py \
+		aclkit/runtime/class_archive_maker.py aclkit/runtime/classes.lst.gz
 	@if [ -z "$(PYTHON)" ]; then \
 		echo "Error: no Python 3.11 or newer that can make a virtual environment; install one," \
 			"on Debian or Ubuntu with: apt-get install python3 python3-venv" >&2; exit 4; fi
@@ -116,4 +123,6 @@ $(READY): pyproject.toml aclkit/runtime/jars.py aclkit/kafka/verify/jars.py
 	@$(BIN)/python -m aclkit.runtime.jars
 	@echo "==> fetching Kafka's jars"
 	@$(BIN)/python -m aclkit.kafka.verify.jars
+	@echo "==> making the archive of Spark's classes (half a minute; kept in the user's cache)"
+	@$(BIN)/python -m aclkit.runtime.class_archive_maker || echo "Spark starts without it, later"
 	@touch $@

@@ -37,6 +37,7 @@ class Context:
         warehouse: folder or URI of the Delta tables.
         cluster: the cluster that is meant, where one was named.
         verbose: let Spark and Ivy talk.
+        class_archive: start Spark from the archive of its classes, and make it.
         engine: who reads the tables.
         output_format: how an answer is written.
     """
@@ -44,6 +45,7 @@ class Context:
     warehouse: str | None = None
     cluster: str | None = None
     verbose: bool = False
+    class_archive: bool = True
     engine: Literal["duckdb", "spark"] = "duckdb"
     output_format: str = "table"
 

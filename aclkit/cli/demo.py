@@ -52,9 +52,9 @@ def demo(context: Context, /) -> None:
     """
     warehouse = Context(warehouse=context.warehouse or DEFAULT_WAREHOUSE).require_warehouse()
     with as_file(files("aclkit.cli.data") / "sample") as sample:
-        intake = look_at([Source("metadata-log", str(sample))])
+        intake = look_at([Source("metadata-log", str(sample))]).read_early()
         chosen = replace(context, warehouse=warehouse)
-        with command_run(chosen, "run", _LOCK_TIMEOUT, is_small=True) as run:
+        with command_run(chosen, "run", _LOCK_TIMEOUT, length="tiny") as run:
             result = run_nightly(run, intake, _options())
     write_whole(Path(warehouse) / PAGE, result.page)
     _tell(run, result)

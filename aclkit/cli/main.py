@@ -96,7 +96,7 @@ _NOBODY_READS: Final = 141
 
 _SHARED: Final = {
     "--warehouse": 1, "--config": 1, "--cluster": 1, "--file-mode": 1, "--file-group": 1,
-    "--verbose": 0, "-v": 0,
+    "--verbose": 0, "-v": 0, "--class-archive": 0, "--no-class-archive": 0,
 }  # fmt: skip
 """Shared options and how many values each takes."""
 
@@ -200,6 +200,11 @@ def _takes(option: click.Option) -> Takes:
     help="Mode of new files; new folders let in whoever may read.  [default: 0640]",
 )
 @option("--file-group", metavar="GROUP", help="Group of new warehouses and reports.")
+@option(
+    "--class-archive/--no-class-archive",
+    default=True,
+    help="Start Spark from an archive of its classes in the user's cache, made once.",
+)
 @click.option("-v", "--verbose", envvar="ACLKIT_VERBOSE", is_flag=True, help="Let Spark talk too.")
 @click.pass_context
 def cli(
@@ -209,6 +214,7 @@ def cli(
     file_mode: str | None,
     file_group: str | None,
     *,
+    class_archive: bool,
     verbose: bool,
 ) -> None:
     """Say who may do what on a Kafka cluster, and because of which ACL.
@@ -231,7 +237,9 @@ def cli(
     mode = None if file_mode is None else parse_mode(file_mode)
     group = None if file_group is None else parse_group(file_group)
     ctx.with_resource(writing_as(mode, group))
-    ctx.obj = Context(warehouse=warehouse, cluster=cluster, verbose=verbose)
+    ctx.obj = Context(
+        warehouse=warehouse, cluster=cluster, verbose=verbose, class_archive=class_archive
+    )
     _tell_progress()
 
 

@@ -9,6 +9,7 @@ from pyspark.sql import SparkSession
 
 from aclkit.audit.findings.broker_settings_differ import note_resolved
 from aclkit.audit.findings.differences import note_readings
+from aclkit.cli.amount import length_of_run
 from aclkit.cli.context import Context, format_option
 from aclkit.cli.options import inventory_options, lock_timeout_option
 from aclkit.cli.principal_options import builder_of, principal_options
@@ -70,10 +71,11 @@ def materialize(
     Without files the log's own inventory is asked about: topics and SCRAM users that live,
     principals and hosts that ACLs name, and one "any other" of each.
     """
-    context.require_warehouse()
+    warehouse = context.require_warehouse()
     given = given_settings(chosen)
     builder = builder_of(chosen)
-    with command_run(context, "materialize", lock_timeout) as run:
+    length = length_of_run(warehouse, named=inventory_files(chosen))
+    with command_run(context, "materialize", lock_timeout, length=length) as run:
         run.cluster_id = choose_cluster(run, context.cluster)
         continue_from_replay(run)
         resolved = resolve(given, told_by_brokers(run))
@@ -86,6 +88,11 @@ def materialize(
         result.output.forget()
     context.write(SUMMARY, [summary(run, result)])
     tell_notes(run)
+
+
+def inventory_files(chosen: dict[str, Any]) -> list[str]:
+    """Return the files that the options name as inventory."""
+    return [chosen[kind] for kind in (PRINCIPALS, HOSTS, RESOURCES) if chosen[kind]]
 
 
 def options_of(

@@ -18,6 +18,7 @@ from aclkit.audit.reports.render import FORMATS, HTML
 from aclkit.audit.reports.write import write_reports
 from aclkit.cli import materialize as decide
 from aclkit.cli import replay as log
+from aclkit.cli.amount import length_of_run
 from aclkit.cli.assertions import read_assertions
 from aclkit.cli.baseline_options import baseline_options, fail_on_option, read_baseline, read_mutes
 from aclkit.cli.context import Context
@@ -128,9 +129,10 @@ def _night(
     given = given_settings(chosen)
     builder = builder_of(chosen)
     with hold(warehouse, lock_timeout) as held:
-        intake = ask_live(intake)
+        intake = ask_live(intake).read_early()
         resolved = resolve(given, intake.listing.brokers if intake.listing else ())
-        with command_session(context, "run") as spark:
+        length = length_of_run(warehouse, intake, decide.inventory_files(chosen))
+        with command_session(context, "run", length=length) as spark:
             options = NightlyOptions(
                 cluster=context.cluster,
                 replay=log.options_of(chosen),

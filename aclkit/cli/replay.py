@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from aclkit.cli.amount import length_of_run
 from aclkit.cli.context import Context, format_option
 from aclkit.cli.options import lock_timeout_option, option, parse_time, replay_options
 from aclkit.cli.output import tell
@@ -65,9 +66,9 @@ def replay(
     wrong = [parse_forget(text) for text in forget]
     intake = intake_of(chosen, may_be_none=bool(wrong))
     with hold(warehouse, lock_timeout) as held:
-        intake = ask_live(intake)
+        intake = ask_live(intake).read_early()
         with (
-            command_session(context, "replay") as spark,
+            command_session(context, "replay", length=length_of_run(warehouse, intake)) as spark,
             begin_run(spark, warehouse, "replay", lock_timeout=lock_timeout, held=held) as run,
         ):
             result = replay_into(run, intake, context.cluster, options_of(chosen), wrong)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,7 +15,7 @@ from aclkit.cli.context import Context
 from aclkit.errors import SurroundingsError
 from aclkit.runtime import ending
 from aclkit.runtime.progress import step
-from aclkit.runtime.spark import build_session, spark_log
+from aclkit.runtime.spark import Length, build_session, spark_log
 from aclkit.runtime.surroundings import full_disk, write_error
 from aclkit.warehouse.place import Place
 from aclkit.warehouse.run import Run, begin_run, hold
@@ -24,16 +23,19 @@ from aclkit.warehouse.run import Run, begin_run, hold
 
 @contextmanager
 def command_session(
-    context: Context, command: str, *, is_small: bool = False
+    context: Context, command: str, *, length: Length = "long"
 ) -> Iterator[SparkSession]:
     """Start Spark for a command; what fails inside Spark ends with exit code 4 and no traceback.
 
-    ``is_small``: the work is known to be little, so the JVM need not compile for speed.
+    ``length``: how much work it is known to be.
     """
-    if is_small:
-        os.environ.setdefault("ACLKIT_FAST_JVM", "1")
     with step("starting Spark"):
-        spark = build_session(f"aclkit {command}", verbose=context.verbose)
+        spark = build_session(
+            f"aclkit {command}",
+            verbose=context.verbose,
+            length=length,
+            class_archive=context.class_archive,
+        )
     ending.install()
     try:
         yield spark
@@ -48,13 +50,13 @@ def command_session(
 
 @contextmanager
 def command_run(
-    context: Context, job: str, lock_timeout: float, *, is_small: bool = False
+    context: Context, job: str, lock_timeout: float, *, length: Length = "long"
 ) -> Iterator[Run]:
     """Begin a run of a command: the lock first, which may be another's, and Spark behind it."""
     warehouse = context.require_warehouse()
     with (
         hold(warehouse, lock_timeout) as held,
-        command_session(context, job, is_small=is_small) as spark,
+        command_session(context, job, length=length) as spark,
         begin_run(spark, warehouse, job, lock_timeout=lock_timeout, held=held) as run,
     ):
         yield run

@@ -10,12 +10,14 @@ from __future__ import annotations
 import logging
 import os
 import re
+import shlex
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Final, Literal
 
 import pyspark
 from py4j.java_gateway import JavaGateway
@@ -26,8 +28,9 @@ from pyspark.sql import SparkSession
 
 from aclkit.errors import SurroundingsError
 from aclkit.runtime import ending
+from aclkit.runtime.class_archive import class_archive, options_for, start_making
 from aclkit.runtime.gateway import start_gateway
-from aclkit.runtime.jars import DELTA, checked_jars
+from aclkit.runtime.jars import DELTA, checked_jars, spark_home
 from aclkit.runtime.permissions import current_umask
 from aclkit.runtime.scratch import scratch
 from aclkit.runtime.surroundings import DELTA_COORDINATE, require_java
@@ -53,6 +56,16 @@ _SQL: Final = {
     "spark.databricks.delta.writeChecksumFile.enabled": "false",
 }
 
+_UNCOMPILED: Final = {
+    # Spark writes Java for each plan and compiles it: a quarter of the CPU time of a tiny run.
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+}
+
+Length = Literal["tiny", "short", "long"]
+"""Of a tiny run Spark's plans are walked and not compiled, of a short one they are, but its JVM
+compiles only once and quickly; a long one pays for both."""
+
 _MOST_PARTITIONS = 16
 _TELLING = re.compile(r"Exception|Error|Could not|Invalid|UNRESOLVED|not found")
 
@@ -60,10 +73,21 @@ _log: Path | None = None
 log = logging.getLogger(__name__)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Jvm:
+    """How a JVM of our own is started: see ``build_session``."""
+
+    verbose: bool
+    length: Length
+    class_archive: bool
+
+
 def build_session(
     app_name: str,
     *,
     verbose: bool = False,
+    length: Length = "long",
+    class_archive: bool = True,
     master: str | None = None,
     extra_conf: Mapping[str, str] | None = None,
 ) -> SparkSession:
@@ -72,6 +96,9 @@ def build_session(
     Args:
         app_name: how Spark calls the run.
         verbose: let the JVM write to stderr instead of into a log file.
+        length: how much there is to do; where ``ACLKIT_FAST_JVM`` is 0 or 1 it says how the JVM
+            compiles, whatever the length.
+        class_archive: start from an archive of classes, unless ``ACLKIT_CLASS_ARCHIVE`` is off.
         master: where to run; ``local[*]`` unless ``spark-submit`` or a session says otherwise.
         extra_conf: settings that win over those made here.
 
@@ -84,7 +111,8 @@ def build_session(
         return _with_conf(active, {**_SQL, **extra})
     if "PYSPARK_GATEWAY_PORT" in os.environ:  # set by spark-submit for its Python child
         return _submitted_session(app_name, extra)
-    return _own_session(app_name, master or "local[*]", extra, verbose=verbose)
+    jvm = _Jvm(verbose=verbose, length=length, class_archive=class_archive)
+    return _own_session(app_name, master or "local[*]", extra, jvm)
 
 
 def session_beside(session: SparkSession) -> SparkSession:
@@ -110,7 +138,7 @@ def spark_log() -> Path | None:
     return _log
 
 
-def _local_conf(env: Mapping[str, str]) -> dict[str, str]:
+def _local_conf(env: Mapping[str, str], java_options: Sequence[str]) -> dict[str, str]:
     """Return the settings of a driver that runs the whole of Spark in this one process."""
     cores = os.cpu_count() or 1
     partitions = str(min(_MOST_PARTITIONS, max(2, cores)))
@@ -122,7 +150,7 @@ def _local_conf(env: Mapping[str, str]) -> dict[str, str]:
         "spark.local.dir": str(scratch()),
         # Nothing is ever saved there, but Spark makes the folder where it is started.
         "spark.sql.warehouse.dir": str(scratch() / "spark-warehouse"),
-        "spark.driver.extraJavaOptions": _java_options(env),
+        "spark.driver.extraJavaOptions": shlex.join(java_options),
         "spark.sql.shuffle.partitions": partitions,
         # 64 MiB by default with this much memory, and each broadcast of a few rows takes a page.
         "spark.buffer.pageSize": "4m",
@@ -135,7 +163,7 @@ def _local_conf(env: Mapping[str, str]) -> dict[str, str]:
     }
 
 
-def _java_options(env: Mapping[str, str]) -> str:
+def _java_options(env: Mapping[str, str], length: Length) -> list[str]:
     options = [
         # G1, the default, costs a quarter of a short run.
         "-XX:+UseParallelGC",
@@ -146,13 +174,15 @@ def _java_options(env: Mapping[str, str]) -> str:
         "-Dfile.encoding=UTF-8",
         f"-Djava.io.tmpdir={scratch()}",
     ]
-    if env.get("ACLKIT_FAST_JVM") == "1":
-        # Only the quick compiler: half a minute less in a test run, slower in a long one.
+    if env.get("ACLKIT_FAST_JVM", "0" if length == "long" else "1") == "1":
+        # Only the quick compiler: half the CPU time of a short run, and slower in a long one.
         options.append("-XX:TieredStopAtLevel=1")
-    return " ".join(options)
+    return options
 
 
-def _own_conf(app_name: str, master: str, extra: Mapping[str, str]) -> SparkConf:
+def _own_conf(
+    app_name: str, master: str, extra: Mapping[str, str], java: Path, jvm: _Jvm
+) -> SparkConf:
     settings = {
         "spark.app.name": app_name,
         "spark.master": master,
@@ -161,11 +191,43 @@ def _own_conf(app_name: str, master: str, extra: Mapping[str, str]) -> SparkConf
         **_EXTENSION,
         **_SQL,
         **_umask(),
-        "spark.jars": ",".join(map(str, checked_jars(DELTA, log.info))),
     }
-    if master.startswith("local"):
-        settings |= _local_conf(os.environ)
+    jars = checked_jars(DELTA, log.info)
+    if _is_one_process(master):
+        options = _java_options(os.environ, jvm.length)
+        options += _archived(java, jars) if jvm.class_archive else []
+        settings |= _class_path(jars) | _local_conf(os.environ, options)
+        settings |= _UNCOMPILED if jvm.length == "tiny" else {}
+    else:
+        settings["spark.jars"] = ",".join(map(str, jars))
     return SparkConf(loadDefaults=False).setAll(list({**settings, **extra}.items()))
+
+
+def _class_path(jars: Sequence[Path]) -> dict[str, str]:
+    """Return how the JVM gets jars: on its class path, where Spark is all in it.
+
+    What Spark loads later, as it does ``spark.jars``, is in no archive of classes.
+    """
+    names = [str(jar) for jar in jars]
+    if any(os.pathsep in name for name in names):
+        return {"spark.jars": ",".join(names)}
+    return {"spark.driver.extraClassPath": os.pathsep.join(names)}
+
+
+def _archived(java: Path, jars: Sequence[Path]) -> list[str]:
+    """Return the options that let the JVM start from an archive; without one it is made, aside."""
+    archive = class_archive(java, spark_home(), jars, os.environ)
+    if archive is None:
+        return []
+    found = archive.find()
+    if found is None and archive.is_due():
+        log.info("making an archive of Spark's classes in the background: later starts are quicker")
+        start_making()
+    return [] if found is None else options_for(found)
+
+
+def _is_one_process(master: str) -> bool:
+    return master == "local" or master.startswith("local[")
 
 
 def _umask() -> dict[str, str]:
@@ -173,15 +235,12 @@ def _umask() -> dict[str, str]:
     return {"spark.hadoop.fs.permissions.umask-mode": f"{current_umask():03o}"}
 
 
-def _own_session(
-    app_name: str, master: str, extra: Mapping[str, str], *, verbose: bool
-) -> SparkSession:
-    require_java()
-    conf = _own_conf(app_name, master, extra)
+def _own_session(app_name: str, master: str, extra: Mapping[str, str], jvm: _Jvm) -> SparkSession:
+    conf = _own_conf(app_name, master, extra, require_java(), jvm)
     with _environment():
         try:
             if SparkContext._gateway is None:
-                _silence(SparkContext(conf=conf, gateway=_launch(conf, verbose=verbose)))
+                _silence(SparkContext(conf=conf, gateway=_launch(conf, verbose=jvm.verbose)))
             else:  # a session was stopped in this process; its JVM is still there
                 SparkContext.getOrCreate(conf)
             return SparkSession.builder.getOrCreate()

@@ -48,25 +48,26 @@ def write_log(folder: Path, records: int) -> None:
     for start in range(0, records, per_segment):
         with (folder / f"{start:020}.log").open("wb") as segment:
             for base in range(start, min(start + per_segment, records), _BATCH):
-                segment.write(_batch(base))
+                segment.write(log_batch(base, _BATCH, 1, every=10))
 
 
-def _batch(base: int) -> bytes:
+def log_batch(base: int, count: int, epoch: int, *, every: int) -> bytes:
+    """Encode a batch of so many records, of which one in ``every`` is an ACL."""
     builder = DefaultRecordBatchBuilder(
         magic=2, compression_type=0, is_transactional=0,
         producer_id=-1, producer_epoch=-1, base_sequence=-1, batch_size=1 << 20,
     )  # fmt: skip
-    for number, value in enumerate(_values(base)):
+    for number, value in enumerate(_values(base, count, every)):
         builder.append(number, _TIME + base, None, value, [])
     content = bytearray(builder.build())
     content[:8] = base.to_bytes(8, "big")
-    content[12:16] = (1).to_bytes(4, "big")
+    content[12:16] = epoch.to_bytes(4, "big")
     return bytes(content)
 
 
-def _values(base: int) -> Iterator[bytes]:
-    for offset in range(base, base + _BATCH):
-        yield _acl(offset) if offset % 10 == 0 else _NO_OP
+def _values(base: int, count: int, every: int) -> Iterator[bytes]:
+    for offset in range(base, base + count):
+        yield _acl(offset) if offset % every == 0 else _NO_OP
 
 
 _NO_OP = bytes([1, 20, 0, 0])

@@ -30,7 +30,7 @@ def write_acls(spark: SparkSession, warehouse: str, acls: Sequence[Acl]) -> None
     ]
     with begin_run(spark, warehouse, "replay", lock_timeout=60) as run:
         run.cluster_id = CLUSTER_ID
-        run.head_offset = len(rows)
+        run.head_offset, run.counts = len(rows), {"acls_alive": len(rows)}
         store = run.store
         history = local_frame(spark, rows, schema_of("acl_history"))
         store.replace_cluster("acl_history", history, CLUSTER_ID)

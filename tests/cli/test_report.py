@@ -170,7 +170,7 @@ def test_a_dry_run_prints_the_message_and_sends_nothing(warehouse, monkeypatch):
 
 
 def failing(error):
-    def fail(*_):
+    def fail(*_, **__):
         raise error
 
     return fail

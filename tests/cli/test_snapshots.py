@@ -7,7 +7,7 @@ import shutil
 import pytest
 
 from aclkit.errors import GoneError
-from aclkit.pipeline.replay import facts, source_rows
+from aclkit.pipeline.replay import early, facts, source_rows
 from aclkit.pipeline.sources import spark_source
 from tests.cli.running import REPLAYED, Warehouse
 from tests.truncated import unpack
@@ -136,6 +136,7 @@ def test_snapshot_that_the_broker_rolls_away_meanwhile_has_all_listed_and_read_a
     folder = tmp_path / "log"
     shutil.copytree(logs["truncated"], folder)
     oldest, reads = folder / SNAPSHOT.format(OLDEST), []
+    monkeypatch.setattr(early, "MOST_BYTES", 0)
 
     def read_sources(spark, items):
         reads.append(len(items))

@@ -14,6 +14,7 @@ from aclkit.kafka.client.connection import require_addresses
 from aclkit.kafka.client.properties import read_properties
 from aclkit.model.broker_settings import require_known_authorizer
 from aclkit.model.facts import ADD_ACL, REJECT
+from aclkit.pipeline.replay.early import EarlyRows, read_early
 from aclkit.pipeline.sources.files import require_file
 from aclkit.pipeline.sources.listing import Listing
 from aclkit.pipeline.sources.live import read_live
@@ -50,6 +51,7 @@ class Intake:
         ask: asks a live source.
         not_honoured: keys of the client's configuration that are passed over.
         allow_empty: a listing may have no ACLs, whatever was known before.
+        early: rows of the items, where they are read while Spark starts.
     """
 
     sources: tuple[Source, ...]
@@ -60,6 +62,7 @@ class Intake:
     ask: Callable[[], Listing] | None = None
     not_honoured: tuple[str, ...] = ()
     allow_empty: bool = False
+    early: EarlyRows | None = None
 
     @property
     def is_listing(self) -> bool:
@@ -74,6 +77,10 @@ class Intake:
             return None
         told = Told(brokers=listing.brokers, metadata_version=listing.metadata_version)
         return RunSettings(told=told)
+
+    def read_early(self) -> Intake:
+        """Begin to read the files of a log, if they are small; best before Spark is started."""
+        return replace(self, early=read_early(self.items))
 
     def list_again(self) -> list[WorkItem]:
         """List the files of the sources as they are now."""

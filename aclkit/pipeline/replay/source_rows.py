@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
+from typing import Final
 
 from pyspark.sql import DataFrame, SparkSession
 
 from aclkit.errors import GoneError
+from aclkit.model.facts import SPARK_DDL
 from aclkit.pipeline.replay import facts
+from aclkit.pipeline.replay.early import EarlyRows
 from aclkit.pipeline.replay.intake import Intake
 from aclkit.pipeline.replay.ranges import Range, plan
 from aclkit.pipeline.sources.files import shown
@@ -38,12 +41,13 @@ def source_rows(
         SurroundingsError: a source cannot be read, or goes as fast as it is listed.
     """
     listed: Sequence[WorkItem] | None = intake.items
+    early = intake.early
 
     def read() -> tuple[DataFrame, frozenset[str]]:
-        nonlocal listed
+        nonlocal listed, early
         chosen = [item for item in (listed or intake.list_again()) if is_news(item)]
-        listed = None
-        rows = read_sources(spark, chosen).persist()
+        rows = _frame(spark, chosen, early)
+        listed, early = None, None
         try:
             facts.raise_failures(rows)
         except GoneError:
@@ -57,6 +61,19 @@ def source_rows(
         yield rows, sources
     finally:
         rows.unpersist()
+
+
+def _frame(spark: SparkSession, items: Sequence[WorkItem], early: EarlyRows | None) -> DataFrame:
+    """Return the rows of items: those that were read while Spark started, or read by it now."""
+    read = early.of(items) if early is not None else None
+    if read is None:
+        return read_sources(spark, items).persist()
+    rows = spark.createDataFrame(read, schema=SPARK_DDL)
+    # A part of each plan costs less than a job, and than reading it from memory, while it is small.
+    return rows if read.num_rows <= _ROWS_IN_A_PLAN else rows.persist()
+
+
+_ROWS_IN_A_PLAN: Final = 5_000
 
 
 def news_filter(ranges: Sequence[Range], head: int | None) -> Callable[[WorkItem], bool]:

@@ -34,6 +34,11 @@ def shown(path: str) -> str:
     return _without_secrets(path, path)
 
 
+def is_packed(path: str) -> bool:
+    """Whether a file is unpacked while it is read, as its name says."""
+    return Path(path).suffix in _PACKINGS
+
+
 def is_file(path: str) -> bool:
     """Whether there is a file; the errors are those of ``is_directory``."""
     return bool(_info(path).is_file)

@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from aclkit.model.facts import LISTING, SourceRow
+from aclkit.errors import AclkitError
+from aclkit.model.facts import FAILURE, LISTING, SourceRow
 from aclkit.pipeline.sources.acls_list import read_acls_list
 from aclkit.pipeline.sources.batch import HEADER_SIZE
 from aclkit.pipeline.sources.batches import Neighbour
@@ -58,6 +59,16 @@ def metadata_log_items(path: str) -> list[WorkItem]:
 def read_item(item: WorkItem) -> Iterator[SourceRow]:
     """Read what a work item names."""
     return READERS[item.kind](item)
+
+
+def read_or_tell(item: WorkItem) -> Iterator[SourceRow]:
+    """Read a work item; an error of aclkit's own becomes its last row, and is told later."""
+    try:
+        yield from read_item(item)
+    except AclkitError as error:
+        yield SourceRow(
+            kind=FAILURE, source=item.kind, fact=type(error).__name__, reason=str(error)
+        )
 
 
 def read_listing(path: str) -> Iterator[SourceRow]:

@@ -15,10 +15,9 @@ import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 
-from aclkit.errors import AclkitError
-from aclkit.model.facts import FAILURE, SPARK_DDL, SourceRow
+from aclkit.model.facts import SPARK_DDL, SourceRow
 from aclkit.pipeline.sources.arrow import to_record_batch
-from aclkit.pipeline.sources.readers import WorkItem, read_item
+from aclkit.pipeline.sources.readers import WorkItem, read_or_tell
 
 
 def read_sources(spark: SparkSession, items: Sequence[WorkItem]) -> DataFrame:
@@ -61,17 +60,7 @@ class _ItemReader(DataSourceReader):
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         item: WorkItem = partition.value
-        yield from _to_batches(_with_failure(item))
-
-
-def _with_failure(item: WorkItem) -> Iterator[SourceRow]:
-    """Yield an item's rows; an error of aclkit's own becomes the last row, not a lost task."""
-    try:
-        yield from read_item(item)
-    except AclkitError as error:
-        yield SourceRow(
-            kind=FAILURE, source=item.kind, fact=type(error).__name__, reason=str(error)
-        )
+        yield from _to_batches(read_or_tell(item))
 
 
 def _to_batches(items: Iterator[SourceRow]) -> Iterator[pa.RecordBatch]:

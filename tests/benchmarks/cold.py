@@ -1,0 +1,162 @@
+"""``python -m tests.benchmarks.cold``: what commands cost that start cold, each a process anew.
+
+A nightly job, a first try and a CI run pay for a JVM that knows nothing yet. Each case is run
+several times, on a fresh copy of its warehouse: wall time, CPU time of all its processes and the
+number of Spark jobs. With ``--against FOLDER``, another checkout, both take turns, for one machine
+differs from itself an hour later, and the ratio of each pair is told too. Progress goes to stderr,
+stdout gets Markdown.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import shutil
+import statistics
+import sys
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+
+import click
+
+from tests.benchmarks.cold_cases import CASES, Case
+from tests.benchmarks.cold_process import Cost, measure
+
+ROOT = Path(__file__).parents[2]
+_CLI = "from aclkit.cli import cli; cli(prog_name='aclkit')"
+
+
+@dataclass(slots=True)
+class Tree:
+    """A checkout that is measured.
+
+    Attributes:
+        name: how the table calls it.
+        root: its folder.
+        scratch: for its warehouses.
+        costs: case → what each run of it cost.
+    """
+
+    name: str
+    root: Path
+    scratch: Path
+    costs: dict[str, list[Cost]] = field(default_factory=dict)
+
+    def run(self, words: Sequence[str], warehouse: Path) -> Cost:
+        """Run a command of this checkout."""
+        return self.python(["-c", _CLI, "--warehouse", str(warehouse), *words])
+
+    def python(self, arguments: Sequence[str]) -> Cost:
+        """Run this checkout's Python code, in its folder."""
+        env = {**os.environ, "PYTHONPATH": str(self.root)}
+        return measure([sys.executable, *arguments], env, self.root, self.scratch)
+
+    def prepare(self, case: Case, inputs: Path) -> Path | None:
+        """Make the warehouse that a case begins with, once; None where it begins with none."""
+        if case.before is None:
+            return None
+        warehouse = self.scratch / f"before-{case.before.name}"
+        if not warehouse.exists():
+            click.echo(f"{self.name}: {case.before.name}, once …", err=True)
+            words = [word.format(inputs=inputs) for word in case.before.words]
+            if case.before.program is None:
+                self.run(words, warehouse)
+            else:
+                self.python(["-c", case.before.program, str(warehouse), *words])
+        return warehouse
+
+    def once(self, case: Case, inputs: Path) -> Cost:
+        """Run a case on a copy of its warehouse."""
+        before, warehouse = self.prepare(case, inputs), self.scratch / "warehouse"
+        if before is not None:
+            shutil.copytree(before, warehouse)
+        try:
+            cost = self.run([word.format(inputs=inputs) for word in case.words], warehouse)
+        finally:
+            shutil.rmtree(warehouse, ignore_errors=True)
+        self.costs.setdefault(case.name, []).append(cost)
+        return cost
+
+
+@click.command()
+@click.argument("names", nargs=-1, type=click.Choice([case.name for case in CASES]))
+@click.option("--times", type=click.IntRange(1), default=5, show_default=True)
+@click.option("--against", type=click.Path(exists=True, file_okay=False, path_type=Path))
+def main(names: tuple[str, ...], times: int, against: Path | None) -> None:
+    """Measure some cases, all but the large one where none is named."""
+    cases = [case for case in CASES if case.name in names or (not names and not case.is_large)]
+    with tempfile.TemporaryDirectory(prefix="aclkit-cold-") as name:
+        folder = Path(name)
+        trees = [Tree("now", ROOT, folder / "now")]
+        if against is not None:
+            trees.insert(0, Tree("before", against.resolve(), folder / "before"))
+        for tree in trees:
+            tree.scratch.mkdir()
+            _make_archive(tree)
+        for case in cases:
+            case.write_inputs(folder)
+            _measure(case, trees, folder, times)
+    _print(cases, trees)
+
+
+def _make_archive(tree: Tree) -> None:
+    """Make the archive of classes first, where the checkout knows of one: its second start."""
+    if (tree.root / "aclkit" / "runtime" / "class_archive_maker.py").is_file():
+        tree.python(["-m", "aclkit.runtime.class_archive_maker"])
+
+
+def _measure(case: Case, trees: Sequence[Tree], inputs: Path, times: int) -> None:
+    for tree in trees:
+        tree.prepare(case, inputs)
+    for number in range(times):
+        for tree in trees if number % 2 == 0 else reversed(trees):
+            cost = tree.once(case, inputs)
+            click.echo(f"{case.name}, {tree.name}: {cost}", err=True)
+
+
+def _print(cases: Sequence[Case], trees: Sequence[Tree]) -> None:
+    now = datetime.now(UTC)
+    machine = f"{os.cpu_count()} cores, {_processor()}"
+    click.echo(f"{machine}, {now:%Y-%m-%d}. Seconds: median (range).\n")
+    click.echo("| case | checkout | wall | CPU | Spark jobs | wall, ratio | CPU, ratio |")
+    click.echo("|---|---|---|---|---|---|---|")
+    for case in cases:
+        for tree in trees:
+            costs, base = tree.costs[case.name], trees[0].costs[case.name]
+            cells = [
+                case.name,
+                tree.name,
+                _spread([cost.wall for cost in costs]),
+                _spread([cost.cpu for cost in costs]),
+                str(costs[-1].jobs),
+                *(_ratio(costs, base, of) if tree is not trees[0] else "" for of in _PARTS),
+            ]
+            click.echo(f"| {' | '.join(cells)} |")
+
+
+_PARTS: Sequence[Callable[[Cost], float]] = (lambda cost: cost.wall, lambda cost: cost.cpu)
+
+
+def _spread(numbers: Sequence[float]) -> str:
+    return f"{statistics.median(numbers):.1f} ({min(numbers):.1f}–{max(numbers):.1f})"
+
+
+def _ratio(costs: Sequence[Cost], base: Sequence[Cost], of: Callable[[Cost], float]) -> str:
+    pairs = [of(now) / of(before) for now, before in zip(costs, base, strict=True)]
+    return f"{statistics.median(pairs):.2f} ({min(pairs):.2f}–{max(pairs):.2f})"
+
+
+def _processor() -> str:
+    info: Mapping[str, str] = {}
+    cpuinfo = Path("/proc/cpuinfo")
+    if cpuinfo.is_file():
+        lines = (line.partition(":") for line in cpuinfo.read_text().splitlines())
+        info = {key.strip(): value.strip() for key, _, value in lines}
+    return info.get("model name") or platform.processor() or platform.machine()
+
+
+if __name__ == "__main__":
+    main()
