@@ -47,7 +47,7 @@ def told(_session, tmp_path_factory):
                     dense="always",
                 )
                 result = materialize(run, take_inventory(run, options), options)
-                note_readings(run, result, options)
+                note_readings(run, result, options.settings)
                 result.output.forget()
                 rows = run.store.cluster_rows("explain", run.cluster_id).select(*CELL).collect()
                 decisions = {tuple(row[:-1]): row[-1] for row in rows}

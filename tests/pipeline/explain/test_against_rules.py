@@ -101,11 +101,7 @@ def explained(request, _session, tmp_path_factory):
     """Each case's ACLs and cells; all of them are clusters of one warehouse."""
     found = {}
     warehouse = str(tmp_path_factory.mktemp("rules"))
-    given = Given(entries=GIVEN, extend=True)
-    if request.param == "on-driver":
-        # With names below "*", such as ACLs have too, the order of a broker is Spark's work.
-        above = [entry for entry in GIVEN[RESOURCES] if entry.name != "!"]
-        given = Given(entries={PRINCIPALS: GIVEN[PRINCIPALS], RESOURCES: above})
+    above = [entry for entry in GIVEN[RESOURCES] if entry.name != "!"]
     with (
         pytest.MonkeyPatch.context() as patch,
         begin_run(_session, warehouse, "materialize", lock_timeout=0) as run,
@@ -113,6 +109,10 @@ def explained(request, _session, tmp_path_factory):
         other = "decide_whole" if request.param == "by-spark" else "decide_all"
         patch.setattr(materialize_module, other, lambda *_, **__: None)
         for case, (semantics, allow_everyone) in CASES.items():
+            given = Given(entries=GIVEN, extend=True)
+            if request.param == "on-driver" and semantics.deciding_acl == BROKER:
+                # With names below "*", such as ACLs have too, a broker's order is Spark's work.
+                given = Given(entries={PRINCIPALS: GIVEN[PRINCIPALS], RESOURCES: above})
             acls = random_acls(case, RANGES if semantics.cidr_hosts else ACL_HOSTS)
             run.cluster_id = case
             write_acls(run, acls)
