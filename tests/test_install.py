@@ -87,14 +87,14 @@ QUESTIONS = [
     (("assert", "ASSERTIONS"), "carol alters nothing"),
     (("export", "explain", "--format", "csv"), "User:alice"),
     (("completion", "bash"), "_aclkit_completion"),
-    (("--help",), "replay       Needs pyspark, which is not installed."),
+    (("--help",), "materialize  Needs pyspark, which is not installed."),
 ]
 
+LOG = ROOT / "tests" / "data" / "kraft-4.1" / "__cluster_metadata-0"
 NEED_SPARK = [
-    "replay --source metadata-log:DIR",
-    "replay --help",
+    f"replay --source metadata-log:{LOG}",
+    f"run --source metadata-log:{LOG}",
     "materialize",
-    "run",
     "usage --authorizer-log DIR",
     "maintain",
     "verify --seed 1",
@@ -195,6 +195,12 @@ def test_questions_are_answered_by_the_slim_install(answered, number):
     code, stdout, stderr = answered[number]
     assert code == 0, stderr
     assert QUESTIONS[number][1] in stdout + stderr
+
+
+def test_a_night_waits_for_no_spark_and_no_client_where_it_needs_none(no_spark):
+    told = no_spark.python("-c", "import sys, aclkit.cli.nightly; print(*sys.modules)").stdout
+    assert "aclkit.cli.replay" in told.split()
+    assert not {*SPARK, "kafka", "kio", "cryptography"} & {*told.split()}
 
 
 @pytest.fixture(scope="module")

@@ -9,8 +9,9 @@ from pathlib import Path
 from aclkit.model import facts as rows
 from aclkit.model.facts import SourceRow
 from aclkit.pipeline.replay.ranges import Itinerary, Range, merge_ranges, plan
+from aclkit.pipeline.sources.log_names import parse_snapshot_name
 from aclkit.pipeline.sources.segment import read_segment
-from aclkit.pipeline.sources.snapshot import parse_snapshot_name, read_snapshot
+from aclkit.pipeline.sources.snapshot import read_snapshot
 from tests.pipeline.replay.specification import AclFact, Lifetime, write_history
 
 ARCHIVE = Path(__file__).parent / "data" / "truncated-4.3" / "log.tar.gz"

@@ -20,12 +20,13 @@ from aclkit.model.findings import NEVER
 from aclkit.model.principal import parse_super_users
 from aclkit.model.resource import Resource
 from aclkit.model.semantics import KIP_1042, BrokerSettings
-from aclkit.nightly.night import NightlyOptions, NightlyResult, run_nightly
+from aclkit.nightly.night import run_nightly
 from aclkit.nightly.policies import Policies
-from aclkit.pipeline.explain.materialize import MaterializeOptions
+from aclkit.nightly.quiet import NightlyOptions, NightlyResult
+from aclkit.pipeline.explain.decided import MaterializeOptions
 from aclkit.pipeline.inventory.survey import Given
 from aclkit.pipeline.replay.intake import Source, look_at
-from aclkit.pipeline.replay.replay import ReplayOptions
+from aclkit.pipeline.replay.known import ReplayOptions
 from aclkit.questions.query import access
 from aclkit.runtime.whole_file import write_whole
 from aclkit.warehouse.duck import connect

@@ -5,39 +5,27 @@ from __future__ import annotations
 from typing import Any
 
 import click
-from pyspark.sql import SparkSession
 
 from aclkit.audit.findings.broker_settings_differ import note_resolved
 from aclkit.audit.findings.differences import note_readings
 from aclkit.cli.amount import length_of_run
 from aclkit.cli.context import Context, format_option
+from aclkit.cli.deciding import deciding_options, inventory_files
 from aclkit.cli.options import inventory_options, lock_timeout_option
 from aclkit.cli.principal_options import builder_of, principal_options
 from aclkit.cli.replay import tell_notes
 from aclkit.cli.session import command_run
-from aclkit.cli.settings_options import (
-    follows_brokers,
-    given_settings,
-    semantics_of,
-    settings_options,
-)
+from aclkit.cli.settings_options import given_settings, settings_options
 from aclkit.errors import UsageError
-from aclkit.kafka.principals.load import CheckedBuilder
 from aclkit.model.broker_settings import resolve
 from aclkit.model.reading import preset_words
-from aclkit.model.semantics import BrokerSettings
+from aclkit.pipeline.explain.decided import take_inventory
 from aclkit.pipeline.explain.materialize import (
-    MaterializeOptions,
     MaterializeResult,
     continue_from_replay,
-    take_inventory,
     told_by_brokers,
 )
 from aclkit.pipeline.explain.materialize import materialize as materialize_into
-from aclkit.pipeline.inventory.entry import HOSTS, PRINCIPALS, RESOURCES
-from aclkit.pipeline.inventory.files import read_inventory
-from aclkit.pipeline.inventory.people import attributes_built_by, entries_built_by
-from aclkit.pipeline.inventory.survey import Given
 from aclkit.runtime.progress import tell_first
 from aclkit.warehouse.run import Run, publish
 
@@ -79,7 +67,7 @@ def materialize(
         run.cluster_id = choose_cluster(run, context.cluster)
         continue_from_replay(run)
         resolved = resolve(given, told_by_brokers(run))
-        options = options_of(run.store.spark, chosen, resolved.settings, builder)
+        options = deciding_options(run.store.spark, chosen, resolved.settings, builder)
         tell_first(preset_words(options.semantics))
         note_resolved(run, resolved)
         result = materialize_into(run, take_inventory(run, options), options)
@@ -88,38 +76,6 @@ def materialize(
         result.output.forget()
     context.write(SUMMARY, [summary(run, result)])
     tell_notes(run)
-
-
-def inventory_files(chosen: dict[str, Any]) -> list[str]:
-    """Return the files that the options name as inventory."""
-    return [chosen[kind] for kind in (PRINCIPALS, HOSTS, RESOURCES) if chosen[kind]]
-
-
-def options_of(
-    spark: SparkSession,
-    chosen: dict[str, Any],
-    broker: BrokerSettings,
-    builder: CheckedBuilder | None = None,
-) -> MaterializeOptions:
-    """Return what the options say about the materialize, the user's files read."""
-    build = {} if builder is None else {PRINCIPALS: entries_built_by(builder)}
-    entries = {
-        kind: read_inventory(spark, chosen[kind], kind, build.get(kind))
-        for kind in (PRINCIPALS, HOSTS, RESOURCES)
-        if chosen[kind]
-    }
-    return MaterializeOptions(
-        settings=broker,
-        semantics=semantics_of(chosen),
-        auto_ranges=follows_brokers(chosen),
-        given=Given(
-            entries=entries,
-            extend=chosen["extend"],
-            attributes_of=attributes_built_by(builder) if builder else None,
-        ),
-        dense=chosen["dense"],
-        full=chosen["full"],
-    )
 
 
 def choose_cluster(run: Run, given: str | None) -> str:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import sys
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -11,14 +13,17 @@ from aclkit.cli.amount import length_of_run
 from aclkit.cli.context import Context, format_option
 from aclkit.cli.options import lock_timeout_option, option, parse_time, replay_options
 from aclkit.cli.output import tell
-from aclkit.cli.session import command_session
-from aclkit.pipeline.replay.forget import parse_forget
-from aclkit.pipeline.replay.history import describe_spans
+from aclkit.cli.unchanged import without_spark
+from aclkit.pipeline.replay.history_plan import describe_spans
+from aclkit.pipeline.replay.imprint import imprint_of
 from aclkit.pipeline.replay.intake import Intake, ask_live, look_at, parse_source
-from aclkit.pipeline.replay.job import ReplayResult
-from aclkit.pipeline.replay.job import replay as replay_into
-from aclkit.pipeline.replay.replay import ReplayOptions
-from aclkit.warehouse.run import Run, begin_run, hold, publish
+from aclkit.pipeline.replay.known import ReplayOptions
+from aclkit.pipeline.replay.record import ReplayResult
+from aclkit.pipeline.replay.unchanged import replay_unchanged
+from aclkit.warehouse.run import Held, Run, begin_run, hold, publish
+
+if TYPE_CHECKING:
+    from aclkit.pipeline.replay.forget import Offsets, Origin
 
 SUMMARY = (
     "cluster", "head_offset", "acls_alive", "facts_added", "rejects", "holes", "bridged", "status"
@@ -63,16 +68,21 @@ def replay(
     their place in the same run.
     """
     warehouse = context.require_warehouse()
-    wrong = [parse_forget(text) for text in forget]
+    wrong = _wrong(forget)
     intake = intake_of(chosen, may_be_none=bool(wrong))
+    options = options_of(chosen)
+
+    def quietly(run: Run) -> tuple[Run, ReplayResult] | None:
+        found = None if wrong else replay_unchanged(run, intake, context.cluster, options)
+        if found is None:
+            return None
+        publish(run)
+        return run, found
+
     with hold(warehouse, lock_timeout) as held:
-        intake = ask_live(intake).read_early()
-        with (
-            command_session(context, "replay", length=length_of_run(warehouse, intake)) as spark,
-            begin_run(spark, warehouse, "replay", lock_timeout=lock_timeout, held=held) as run,
-        ):
-            result = replay_into(run, intake, context.cluster, options_of(chosen), wrong)
-            publish(run)
+        intake = asked(intake, options)
+        done = without_spark(context, "replay", lock_timeout, held, quietly)
+        run, result = done or _replay(context, intake, options, wrong, lock_timeout, held)
     context.write(SUMMARY, [summary(run, result)])
     tell_notes(run)
     if result.holes and result.exit_code:
@@ -82,6 +92,43 @@ def replay(
             "--accept-holes"
         )
     sys.exit(result.exit_code)
+
+
+def _wrong(forget: tuple[str, ...]) -> Sequence[Offsets | Origin]:
+    if not forget:
+        return ()
+    from aclkit.pipeline.replay.forget import parse_forget
+
+    return [parse_forget(text) for text in forget]
+
+
+def _replay(
+    context: Context,
+    intake: Intake,
+    options: ReplayOptions,
+    wrong: Sequence[Offsets | Origin],
+    lock_timeout: float,
+    held: Held | None,
+) -> tuple[Run, ReplayResult]:
+    """Replay with Spark, which is imported only now."""
+    from aclkit.cli.session import command_session
+    from aclkit.pipeline.replay.job import replay as replay_into
+
+    warehouse = context.require_warehouse()
+    intake = intake.read_early()
+    with (
+        command_session(context, "replay", length=length_of_run(warehouse, intake)) as spark,
+        begin_run(spark, warehouse, "replay", lock_timeout=lock_timeout, held=held) as run,
+    ):
+        result = replay_into(run, intake, context.cluster, options, wrong)
+        publish(run)
+    return run, result
+
+
+def asked(intake: Intake, options: ReplayOptions) -> Intake:
+    """Ask a live source, and take the imprint of what sources hold; the lock is held."""
+    intake = ask_live(intake)
+    return replace(intake, imprint=imprint_of(intake, options))
 
 
 def intake_of(chosen: dict[str, Any], *, may_be_none: bool = False) -> Intake:

@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, cast
 
-import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import StructType
+
+from aclkit.runtime.arrow import arrow_table
 
 
 def local_frame(
@@ -24,15 +25,8 @@ def local_frame(
     struct = schema
     if isinstance(struct, str):
         struct = cast(StructType, StructType.fromDDL(struct))
-    return spark.createDataFrame(arrow_table(rows, struct), schema=struct)
-
-
-def arrow_table(rows: Sequence[Sequence[Any]], schema: StructType) -> pa.Table:
-    """Make columns of driver-side rows; times are UTC."""
-    arrow = to_arrow_schema(schema, timezone="UTC")
-    columns = list(zip(*rows, strict=True)) or [()] * len(arrow)
-    arrays = [pa.array(list(c), type=f.type) for c, f in zip(columns, arrow, strict=True)]
-    return pa.Table.from_arrays(arrays, schema=arrow)
+    arrow = to_arrow_schema(struct, timezone="UTC")
+    return spark.createDataFrame(arrow_table(rows, arrow), schema=struct)
 
 
 def checkpoint(frame: DataFrame) -> DataFrame:

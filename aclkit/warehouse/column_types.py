@@ -1,12 +1,15 @@
-"""A column type of the contract or of a Delta table → DuckDB's name of it."""
+"""A column type of the contract or of a Delta table → DuckDB's name of it, or Arrow's type."""
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Final
 
+import pyarrow as pa
 from deltalake.schema import ArrayType, MapType, PrimitiveType
 
 from aclkit.errors import SurroundingsError
+from aclkit.warehouse.schemas import TABLES
 
 
 def type_of_contract(kind: str) -> str:
@@ -15,11 +18,31 @@ def type_of_contract(kind: str) -> str:
     >>> type_of_contract("BIGINT"), type_of_contract("MAP<STRING,BIGINT>")
     ('BIGINT', 'MAP(VARCHAR, BIGINT)')
     """
-    outer, _, inner = kind.lower().removesuffix(">").partition("<")
-    parts = [type_of_contract(part) for part in inner.split(",") if part]
+    outer, inner = _taken_apart(kind)
+    parts = [type_of_contract(part) for part in inner]
     if outer == "array":
         return f"{parts[0]}[]"
     return f"MAP({', '.join(parts)})" if parts else _DUCKDB_TYPES[_SPARK_NAMES.get(outer, outer)]
+
+
+def arrow_schema(table: str, names: Collection[str] | None = None) -> pa.Schema:
+    """Return the columns of a table of the contract, or some of them; times are UTC."""
+    columns = TABLES[table].columns
+    return pa.schema([(n, _arrow_type(k)) for n, k, _ in columns if names is None or n in names])
+
+
+def _arrow_type(kind: str) -> pa.DataType:
+    """Return Arrow's type of a Spark SQL type, its parts named as Spark names them."""
+    outer, inner = _taken_apart(kind)
+    parts = [_arrow_type(part) for part in inner]
+    if outer == "array":
+        return pa.list_(pa.field("element", parts[0]))
+    return pa.map_(*parts) if parts else _ARROW_TYPES[outer]
+
+
+def _taken_apart(kind: str) -> tuple[str, list[str]]:
+    outer, _, inner = kind.lower().removesuffix(">").partition("<")
+    return outer, [part for part in inner.split(",") if part]
 
 
 def type_of_delta(kind: object) -> str:
@@ -50,6 +73,15 @@ _DUCKDB_TYPES: Final = {
     "timestamp_ntz": "TIMESTAMP",
 }
 
+
+_ARROW_TYPES: Final = {
+    "string": pa.string(),
+    "bigint": pa.int64(),
+    "int": pa.int32(),
+    "double": pa.float64(),
+    "boolean": pa.bool_(),
+    "timestamp": pa.timestamp("us", tz="UTC"),
+}
 
 _SPARK_NAMES: Final = {"bigint": "long", "int": "integer"}
 """Where Spark SQL, in which the contract is written, has another name than Delta's schema."""

@@ -40,6 +40,8 @@ class RunSettings:
         inventory_digest: digest of what was asked about.
         inventory_rows: digest of the rows that say so.
         rules_digest: digest of the rules, the kinds of findings and the format.
+        sources: imprint of what a replay read, see ``pipeline.replay.imprint``; None where it
+            cannot be told whether the next one would read the same.
         broad_share: of a run that looked for findings, see ``audit.findings.facts``.
         rewritten: of maintenance: table → the version that it found, and the one it made.
         keep_days: of maintenance.
@@ -54,6 +56,7 @@ class RunSettings:
     inventory_digest: str | None = None
     inventory_rows: str | None = None
     rules_digest: str | None = None
+    sources: str | None = None
     broad_share: float | None = None
     rewritten: Mapping[str, tuple[int, int]] | None = None
     keep_days: float | None = None
@@ -109,8 +112,8 @@ def read_settings(text: str | None) -> RunSettings:
 
 
 _AS_THEY_ARE: Final = (
-    "allow_everyone", "dense", "inventory_digest", "inventory_rows", "rules_digest", "broad_share",
-    "keep_days", "keep_runs",
+    "allow_everyone", "dense", "inventory_digest", "inventory_rows", "rules_digest", "sources",
+    "broad_share", "keep_days", "keep_runs",
 )  # fmt: skip
 
 

@@ -10,8 +10,6 @@ import logging
 from typing import Final
 
 from deltalake.exceptions import DeltaError
-from py4j.protocol import Py4JError
-from pyspark.errors import PySparkException
 
 from aclkit.errors import SurroundingsError
 from aclkit.warehouse.job_run import JOB_RUN
@@ -56,7 +54,7 @@ def _restore(store: Store, name: str, version: int) -> None:
         store.set_properties(name, KEEPING)
     try:
         store.restore(name, version)
-    except (PySparkException, Py4JError, DeltaError) as error:
+    except DeltaError as error:
         reason = next(iter(str(error).splitlines()), type(error).__name__)
         raise _lost(store, name, version, reason) from error
     require_properties(store, name)

@@ -8,25 +8,25 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from typing import Final
-
-from pyspark.sql import SparkSession
-from pyspark.sql import functions as F
+from typing import TYPE_CHECKING, Final
 
 import aclkit
 from aclkit.errors import UsageError
 from aclkit.model.findings import Finding, sort_findings
 from aclkit.runtime.fail_points import fail_point
-from aclkit.warehouse.codecs import FINDING_COLUMNS, finding_of, finding_row
+from aclkit.warehouse.codecs import finding_of, finding_row, finding_sql
 from aclkit.warehouse.formats import FORMAT
 from aclkit.warehouse.job_run import JOB_RUN, PublishedRun, RunSettings
-from aclkit.warehouse.lease import warehouse_lease
 from aclkit.warehouse.lock import warehouse_lock
 from aclkit.warehouse.migration import migrate
 from aclkit.warehouse.place import Place
+from aclkit.warehouse.reader import read_written
 from aclkit.warehouse.recovery import take_back_unpublished
 from aclkit.warehouse.standing import MAINTAIN, MATERIALIZING
-from aclkit.warehouse.store import Store
+from aclkit.warehouse.store import NeedsSparkError, Store
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 COMPLETE: Final = "complete"
 INCOMPLETE: Final = "incomplete"
@@ -110,7 +110,7 @@ def hold(warehouse: str, lock_timeout: float) -> Iterator[Held | None]:
 
 @contextmanager
 def begin_run(
-    spark: SparkSession,
+    spark: SparkSession | None,
     warehouse: str,
     job: str,
     *,
@@ -120,7 +120,8 @@ def begin_run(
     """Hold the warehouse's lock, take back what a killed run left, and hand out a run.
 
     The caller publishes; leaving without it leaves readers with what they had. ``held`` is what
-    ``hold`` has handed out, where the lock was taken before.
+    ``hold`` has handed out, where the lock was taken before; a run of a local warehouse that
+    needs no DataFrame may then do without a session.
     """
     taken: AbstractContextManager[Held] = (
         nullcontext(held) if held else _take(spark, warehouse, lock_timeout)
@@ -167,8 +168,14 @@ def moved_tables(store: Store) -> dict[str, tuple[int, int]]:
     return {table: (v, now[table]) for table, v in found if now[table] != v}
 
 
-def _take(spark: SparkSession, warehouse: str, lock_timeout: float) -> AbstractContextManager[Held]:
+def _take(
+    spark: SparkSession | None, warehouse: str, lock_timeout: float
+) -> AbstractContextManager[Held]:
     if Place(warehouse).is_uri:
+        if spark is None:
+            raise NeedsSparkError
+        from aclkit.warehouse.lease import warehouse_lease
+
         return warehouse_lease(spark, warehouse, lock_timeout)
     return warehouse_lock(warehouse, lock_timeout)
 
@@ -222,9 +229,8 @@ def findings_before(run: Run) -> list[Finding]:
 
 
 def _findings_of(run: Run, run_id: str) -> Iterator[Finding]:
-    rows = run.store.cluster_rows("finding", run.cluster_id)
-    own = rows.where(F.col("run_id") == run_id).select(*FINDING_COLUMNS)
-    yield from map(finding_of, own.collect())
+    with read_written(run.store, run.cluster_id, "finding") as read:
+        yield from map(finding_of, read.rows(finding_sql("FROM finding WHERE run_id = ?"), run_id))
 
 
 def versions_now(runs: Iterable[PublishedRun], run: PublishedRun) -> dict[str, int]:

@@ -12,6 +12,9 @@ from typing import Final
 MATERIALIZING: Final = ("materialize", "run")
 """Jobs that decide accesses; the settings of their rows are those of the decisions."""
 
+REPLAYING: Final = ("replay", "run")
+"""Jobs that read sources."""
+
 MAINTAIN: Final = "maintain"
 
 DECIDED_IN: Final = "decided_in_run"

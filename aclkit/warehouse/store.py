@@ -2,6 +2,9 @@
 
 Readers open the versions that the newest ``job_run`` row names. Until a run appends its own
 row, nothing that it wrote can be seen, and the next run takes it back (``recovery``).
+
+On a local disk what makes no DataFrame needs no session: a store may be opened without one, and
+pyspark is imported by what needs it alone.
 """
 
 from __future__ import annotations
@@ -10,18 +13,17 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import unquote
 
 import pyarrow as pa
-from delta.tables import DeltaTable
-from pyspark.sql import DataFrame, Row, SparkSession
-from pyspark.sql import functions as F
-from pyspark.sql.types import StructType
+from deltalake import Schema
+from deltalake.exceptions import DeltaError
 
+from aclkit.runtime.arrow import arrow_table
 from aclkit.runtime.fail_points import after_commit
-from aclkit.runtime.frame import arrow_table, local_frame
 from aclkit.runtime.surroundings import require_room
+from aclkit.warehouse.column_types import arrow_schema
 from aclkit.warehouse.job_run import JOB_RUN, PublishedRun, published_runs
 from aclkit.warehouse.place import Place
 from aclkit.warehouse.schemas import TABLES
@@ -45,6 +47,15 @@ from aclkit.warehouse.table_files import (
     write_checkpoint,
 )
 
+if TYPE_CHECKING:
+    from delta.tables import DeltaTable
+    from pyspark.sql import DataFrame, Row, SparkSession
+    from pyspark.sql.types import StructType
+
+
+class NeedsSparkError(Exception):
+    """A store that was opened without a session was asked for what takes one."""
+
 
 class Store:
     """The tables of a warehouse as one run sees and changes them.
@@ -56,13 +67,14 @@ class Store:
         versions: table → Delta version that the run began with, its own writes included.
     """
 
-    def __init__(self, spark: SparkSession, warehouse: str) -> None:
+    def __init__(self, spark: SparkSession | None, warehouse: str) -> None:
         """Open a warehouse; it need not exist yet."""
-        self.spark = spark
+        self._spark = spark
         self.place = Place(warehouse)
         self.published: dict[str, int] = {}
         self.run_id = ""
         self._written: dict[str, int] = {}
+        self._restored: dict[str, int] = {}
         self._writes: Counter[str] = Counter()
         self._frames: dict[tuple[str, int], DataFrame] = {}
         self._clusters: set[str] = set()
@@ -70,6 +82,17 @@ class Store:
         if self.runs:
             self.published = dict(self.runs[-1].table_versions)
             self._clusters = {run.cluster_id for run in self.runs}
+
+    @property
+    def spark(self) -> SparkSession:
+        """The session.
+
+        Raises:
+            NeedsSparkError: there is none.
+        """
+        if self._spark is None:
+            raise NeedsSparkError
+        return self._spark
 
     @property
     def versions(self) -> dict[str, int]:
@@ -82,11 +105,18 @@ class Store:
 
     def cluster_rows(self, table: str, cluster_id: str) -> DataFrame:
         """Read one cluster's rows of a table."""
+        from pyspark.sql import functions as F
+
         return self.read(table).where(F.col("cluster_id") == cluster_id)
 
     def has(self, table: str) -> bool:
         """Whether the table is in the published versions or written by this run."""
         return table in self.versions
+
+    def holds(self, table: str, version: int | None) -> bool:
+        """Whether a table holds the rows of a version: it is that one, or was put back to it."""
+        restored = version is not None and self._restored.get(table) == version
+        return restored or self.versions.get(table) == version
 
     def append(self, table: str, rows: DataFrame) -> None:
         """Append rows; a retry of this very write adds nothing."""
@@ -94,24 +124,23 @@ class Store:
 
     def append_rows(self, table: str, rows: Sequence[Sequence[Any]]) -> None:
         """Append rows that the driver holds, with the columns of the contract."""
-        contract = schema_of(table)
         if self.place.is_uri:
-            self.append(table, local_frame(self.spark, rows, contract))
+            self.append(table, self._frame(table, rows))
             return
-        append_files(self.place.of_table(table), arrow_table(rows, contract), self._commit(table))
+        columns = arrow_table(rows, arrow_schema(table))
+        append_files(self.place.of_table(table), columns, self._commit(table))
         self.note_write(table)
 
     def replace_rows(
         self, table: str, rows: Sequence[Sequence[Any]], cluster_id: str | None
     ) -> None:
         """Put rows that the driver holds in the place of all rows of one cluster, or of all."""
-        contract = schema_of(table)
         if self.place.is_uri or (cluster_id is not None and self._clusters - {cluster_id}):
-            self.replace_cluster(table, local_frame(self.spark, rows, contract), cluster_id)
+            self.replace_cluster(table, self._frame(table, rows), cluster_id)
             return
         if cluster_id is not None:
             self._clusters.add(cluster_id)
-        self.rewrite(table, arrow_table(rows, contract).to_reader())
+        self.rewrite(table, arrow_table(rows, arrow_schema(table)).to_reader())
 
     def replace_cluster(
         self, table: str, rows: DataFrame, cluster_id: str | None, rows_per_file: int | None = None
@@ -151,6 +180,7 @@ class Store:
 
     def note_write(self, table: str) -> None:
         """Take the version that this run has just written into its result."""
+        self._restored.pop(table, None)
         self.adopt(table)
         after_commit()
 
@@ -177,13 +207,23 @@ class Store:
         """Put a table back to an earlier version, its columns and properties too.
 
         Raises:
-            DeltaError, PySparkException: the version is not there any more.
+            DeltaError: the version is not there any more.
         """
         if self.place.is_uri:
-            self.table(table).restoreToVersion(version)
+            self._restore_with_spark(table, version)
         else:
             restore_files(self.place.of_table(table), version)
+        self._restored[table] = version
         after_commit()
+
+    def _restore_with_spark(self, table: str, version: int) -> None:
+        from py4j.protocol import Py4JError
+        from pyspark.errors import PySparkException
+
+        try:
+            self.table(table).restoreToVersion(version)
+        except (PySparkException, Py4JError) as error:
+            raise DeltaError(str(error)) from error
 
     def empty(self, table: str) -> None:
         """Remove all rows of a table that nobody reads."""
@@ -218,13 +258,14 @@ class Store:
 
     def add_columns(self, table: str, columns: Sequence[str]) -> None:
         """Give a table columns of the contract that it lacks, in a commit of its own."""
-        contract = TABLES[table].columns
-        new = ", ".join(f"{name} {kind}" for name, kind, _ in contract if name in columns)
         if self.place.is_uri:
+            contract = TABLES[table].columns
+            new = ", ".join(f"{name} {kind}" for name, kind, _ in contract if name in columns)
             path = self.place.of_table(table).replace("`", "``")
             self.spark.sql(f"ALTER TABLE delta.`{path}` ADD COLUMNS ({new})")
         else:
-            add_columns(self.place.of_table(table), StructType.fromDDL(new).json())
+            new_columns = Schema.from_arrow(arrow_schema(table, columns))
+            add_columns(self.place.of_table(table), new_columns)
         after_commit()
 
     def columns(self, table: str) -> Sequence[str]:
@@ -238,8 +279,10 @@ class Store:
 
         A column that the aclkit of then did not know is null.
         """
+        from pyspark.sql import functions as F
+
         if version is None:
-            return local_frame(self.spark, [], schema_of(table))
+            return self._frame(table, [])
         if (table, version) not in self._frames:
             reader = self.spark.read.format("delta").option("versionAsOf", version)
             frame = reader.load(self.place.of_table(table))
@@ -262,7 +305,14 @@ class Store:
             write_checkpoint(self.place.of_table(table))
         self.set_properties(table, KEEPING)
 
+    def _frame(self, table: str, rows: Sequence[Sequence[Any]]) -> DataFrame:
+        from aclkit.runtime.frame import local_frame
+
+        return local_frame(self.spark, rows, schema_of(table))
+
     def _write(self, table: str, rows: DataFrame, mode: str, options: Mapping[str, str]) -> None:
+        from pyspark.sql import functions as F
+
         contract, commit = schema_of(table), self._commit(table)
         writer = (
             rows.select(*[F.col(f.name).cast(f.dataType).alias(f.name) for f in contract])
@@ -313,9 +363,13 @@ def _in_utc(row: Row) -> dict[str, Any]:
 
 def table_at(spark: SparkSession, path: str) -> DeltaTable:
     """Return the DeltaTable at a path, for updates, merges and restores."""
+    from delta.tables import DeltaTable
+
     return DeltaTable.forPath(spark, path)
 
 
 def schema_of(table: str) -> StructType:
     """Return the StructType that ``schemas.TABLES`` declares for a table."""
+    from pyspark.sql.types import StructType
+
     return cast(StructType, StructType.fromDDL(TABLES[table].ddl))

@@ -206,16 +206,11 @@ def columns_of(path: str) -> list[str]:
     return [field.name for field in DeltaTable(path).schema().fields]
 
 
-def add_columns(path: str, columns: str) -> None:
-    """Give a table more columns, null in the rows that are there.
-
-    Args:
-        path: folder of the table.
-        columns: as a Delta schema in JSON.
-    """
+def add_columns(path: str, columns: Schema) -> None:
+    """Give a table more columns, null in the rows that are there."""
     with _writing(path):
         DeltaTable(path).alter.add_columns(
-            Schema.from_json(columns).fields, post_commithook_properties=_KEEPING_THE_LOG
+            columns.fields, post_commithook_properties=_KEEPING_THE_LOG
         )
 
 

@@ -17,12 +17,8 @@ from pyspark.sql import functions as F
 from aclkit.model.acl import Request
 from aclkit.model.operation import OPERATIONS_OF_TYPE, coverage
 from aclkit.model.semantics import BrokerSettings
-from aclkit.pipeline.explain.materialize import (
-    MaterializeOptions,
-    continue_from_replay,
-    materialize,
-    take_inventory,
-)
+from aclkit.pipeline.explain.decided import MaterializeOptions, take_inventory
+from aclkit.pipeline.explain.materialize import continue_from_replay, materialize
 from aclkit.runtime.frame import local_frame
 from aclkit.warehouse.run import begin_run, publish
 from aclkit.warehouse.store import Store

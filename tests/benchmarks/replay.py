@@ -13,7 +13,7 @@ from pyspark.sql import SparkSession
 
 from aclkit.pipeline.replay.intake import look_at, parse_source
 from aclkit.pipeline.replay.job import replay
-from aclkit.pipeline.replay.replay import ReplayOptions
+from aclkit.pipeline.replay.known import ReplayOptions
 from aclkit.warehouse.run import begin_run, publish
 
 _BATCH = 100

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from aclkit.errors import DataError
 from aclkit.model.facts import SourceRow
-from aclkit.pipeline.sources.snapshot import parse_snapshot_name, read_snapshot
+from aclkit.pipeline.sources.log_names import parse_snapshot_name
+from aclkit.pipeline.sources.snapshot import read_snapshot
 from tests.fuzz.mutants import damaged, each, lie
 from tests.truncated import files_of
 

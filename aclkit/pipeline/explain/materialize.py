@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -11,24 +10,21 @@ from pyspark.sql import functions as F
 
 from aclkit.errors import UsageError
 from aclkit.model.broker_settings import BrokerConfig
-from aclkit.model.brokers import RangesByBroker, note_on_ranges, ranges_by_broker
 from aclkit.model.operation import OPERATIONS_OF_TYPE
-from aclkit.model.reading import semantics_words
-from aclkit.model.semantics import BrokerSettings, Semantics
+from aclkit.model.semantics import BrokerSettings
 from aclkit.pipeline.explain import tables
 from aclkit.pipeline.explain.affected import Affected, find_affected, tables_of_affected
 from aclkit.pipeline.explain.changes import changed_accesses, tables_of_changes
 from aclkit.pipeline.explain.completeness import READ_BACK, check_completeness
+from aclkit.pipeline.explain.decided import MaterializeOptions, deciding_settings
 from aclkit.pipeline.explain.deciding import decide_all
 from aclkit.pipeline.explain.incremental import AMENDED, amend, decide_affected
 from aclkit.pipeline.explain.output import Output
-from aclkit.pipeline.explain.rules_digest import rules_digest
 from aclkit.pipeline.explain.scope import Scope
 from aclkit.pipeline.explain.whole import decide_whole, tables_of_whole
-from aclkit.pipeline.inventory.survey import Given, Inventory, log_entries, read_texts, survey
+from aclkit.pipeline.inventory.survey import Inventory
 from aclkit.runtime.fail_points import fail_point
 from aclkit.runtime.progress import step
-from aclkit.warehouse.codecs import BROKERS_SQL, brokers_of
 from aclkit.warehouse.job_run import PublishedRun, RunSettings
 from aclkit.warehouse.reader import read_versions, read_written
 from aclkit.warehouse.run import Run
@@ -37,28 +33,6 @@ from aclkit.warehouse.views import EXPLAIN_TABLES, explain_sql
 
 DENSE_LIMIT: Final = 50_000_000
 """``--dense auto`` writes the dense table up to this many rows."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MaterializeOptions:
-    """What the user says about a materialize.
-
-    Attributes:
-        settings: super users and allow.everyone.
-        semantics: how ACLs are read; see ``auto_ranges``.
-        given: files that name what to ask about.
-        dense: always, never or auto.
-        full: decide everything anew, where deciding what changed would do.
-        auto_ranges: whether ranges (CIDR) decide follows the brokers that the log registers, not
-            ``semantics``. What a run decides under is its scope's.
-    """
-
-    settings: BrokerSettings
-    semantics: Semantics
-    given: Given
-    dense: str = "auto"
-    full: bool = False
-    auto_ranges: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,54 +55,6 @@ class MaterializeResult:
     def inventory(self) -> Inventory:
         """What was asked about."""
         return self.scope.inventory
-
-
-def take_inventory(run: Run, options: MaterializeOptions) -> Scope:
-    """Collect what the ACLs alive are made of and what is asked about; note how ACLs are read.
-
-    Raises:
-        UsageError: the cluster has never been replayed.
-    """
-    with step("taking the inventory"):
-        with read_written(run.store, run.cluster_id, *_INPUTS) as read:
-            texts, log = read_texts(read), log_entries(read)
-            known = ranges_by_broker(brokers_of(read.rows(BROKERS_SQL)).brokers)
-        semantics = options.semantics
-        if options.auto_ranges:
-            semantics = replace(semantics, cidr_hosts=known.newest_decides)
-        inventory = survey(texts, log, options.given, options.settings, semantics)
-    notes = _notes_on_reading(texts.hosts, known, semantics, is_auto=options.auto_ranges)
-    # The replay of the same run may have said so already.
-    fresh = [one for one in notes if not any(note.startswith(one) for note in run.notes)]
-    inventory = replace(inventory, notes=(*fresh, *inventory.notes))
-    return Scope(
-        cluster_id=run.cluster_id,
-        texts=texts,
-        inventory=inventory,
-        semantics=semantics,
-        super_users=options.settings.super_users,
-    )
-
-
-def _notes_on_reading(
-    acl_hosts: Iterable[str], known: RangesByBroker, semantics: Semantics, *, is_auto: bool
-) -> Iterator[str]:
-    """Yield how ACLs are read, and who says whether ranges decide where a host may be one."""
-    yield semantics_words(semantics)
-    if any("/" in host for host in acl_hosts):
-        yield note_on_ranges(known, decide=semantics.cidr_hosts, is_auto=is_auto)
-
-
-def is_decided(run: Run, scope: Scope, options: MaterializeOptions) -> bool:
-    """Whether the published decisions are those that ``materialize`` would write."""
-    before = run.previous(MATERIALIZING)
-    if before is None:
-        return False
-    then = before.settings
-    if then.updated(deciding_settings(options, scope)) != then:
-        return False
-    versions, now = before.table_versions, run.store.versions
-    return all(versions.get(table) == now.get(table) for table in (*_INPUTS, *EXPLAIN_TABLES))
 
 
 def materialize(run: Run, scope: Scope, options: MaterializeOptions) -> MaterializeResult:
@@ -274,18 +200,6 @@ def rows_expected(inventory: Inventory) -> int:
     return len(inventory.principals) * len(inventory.hosts) * operations
 
 
-def deciding_settings(options: MaterializeOptions, scope: Scope) -> RunSettings:
-    """Return the settings under which the decisions hold, for ``job_run``."""
-    return RunSettings(
-        semantics=scope.semantics,
-        super_users=options.settings.super_users,
-        allow_everyone=options.settings.allow_everyone,
-        dense=options.dense,
-        inventory_digest=scope.inventory.digest(),
-        rules_digest=rules_digest(),
-    )
-
-
 def _are_set_otherwise(then: RunSettings, now: RunSettings) -> bool:
     """Whether a user's settings let ACLs decide otherwise, the rules aside."""
     return (then.semantics, then.broker) != (now.semantics, now.broker)
@@ -315,7 +229,6 @@ def _write_changes(run: Run, before: PublishedRun | None) -> None:
             run.store.append("access_change", rows)
 
 
-_INPUTS: Final = ("acl_history", "resource_lifetime", "principal_lifetime", "broker")
 _DENSE: Final = ("explain",)
 _NEWEST_SETTING: Final = (
     "SELECT super_users, allow_everyone FROM setting ORDER BY since_time DESC LIMIT 1"

@@ -6,10 +6,7 @@ CSV, JSON lines and Parquet by their ending, Delta by its folder.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Final
-
-from pyspark.sql import SparkSession
-from pyspark.sql import functions as F
+from typing import TYPE_CHECKING, Final
 
 from aclkit.errors import UsageError
 from aclkit.model.acl import ANY_OTHER, ANY_OTHER_PRINCIPAL
@@ -26,6 +23,10 @@ from aclkit.pipeline.sources.files import is_directory, shown
 from aclkit.runtime.user_file import LARGEST_DATA
 from aclkit.warehouse.place import Place
 from aclkit.warehouse.storage import newest_version
+from aclkit.warehouse.store import NeedsSparkError
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 COLUMNS: Final = {
     PRINCIPALS: ("principal",),
@@ -36,12 +37,12 @@ COLUMNS: Final = {
 
 
 def read_inventory(
-    spark: SparkSession, path: str, kind: str, build: Callable[[Row], Entry] | None = None
+    spark: SparkSession | None, path: str, kind: str, build: Callable[[Row], Entry] | None = None
 ) -> list[Entry]:
     """Read and check a file of principals, hosts or resources; the first of equal rows counts.
 
     Args:
-        spark: reads Delta.
+        spark: reads Delta; None where no session has been started.
         path: CSV, JSON lines, Parquet or a Delta folder.
         kind: principals, hosts or resources.
         build: makes the entries of a file whose columns are not those of the kind: a principal
@@ -50,6 +51,7 @@ def read_inventory(
     Raises:
         UsageError: no such file, an unreadable one, a missing column, or a row whose value makes
             no sense; the message names the file and the row.
+        NeedsSparkError: it is a Delta folder, and there is no session.
     """
     columns = Columns(names=COLUMNS[kind], are_needed=build is None)
     rows = _read_folder(spark, path, columns) if is_directory(path) else read_sheet(path, columns)
@@ -116,9 +118,13 @@ def _attributes(row: Row, kind: str) -> dict[str, str]:
     return {k: v for k, v in row.items() if k not in COLUMNS[kind] and v is not None}
 
 
-def _read_folder(spark: SparkSession, path: str, columns: Columns) -> Iterator[Row]:
+def _read_folder(spark: SparkSession | None, path: str, columns: Columns) -> Iterator[Row]:
     if newest_version(Place(path).files, "") is None:
         raise UsageError(f"{shown(path)}: expected a Delta folder, found no _delta_log in it")
+    if spark is None:
+        raise NeedsSparkError
+    from pyspark.sql import functions as F
+
     frame = spark.read.format("delta").load(path)
     names = columns.rename(frame.columns, shown(path))
     # Counted before it is collected: a few bytes of Parquet may say the same row a million times.

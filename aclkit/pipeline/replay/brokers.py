@@ -56,6 +56,11 @@ def fold_brokers(facts: Iterable[BrokerFact], plan: HistoryPlan) -> Brokers:
     return state.brokers()
 
 
+def are_kept_alike(one: Brokers, other: Brokers) -> bool:
+    """Whether the table ``broker`` holds the same of both: no level where there is no broker."""
+    return one.brokers == other.brokers and (one == other or not one.brokers)
+
+
 @dataclass(slots=True)
 class _State:
     """What the records so far say: the one mutable thing in here."""

@@ -16,7 +16,8 @@ import pyarrow as pa
 from aclkit.model.facts import SourceRow
 from aclkit.pipeline.sources.arrow import to_record_batch
 from aclkit.pipeline.sources.files import is_packed
-from aclkit.pipeline.sources.readers import WorkItem, read_or_tell
+from aclkit.pipeline.sources.items import WorkItem
+from aclkit.pipeline.sources.readers import read_or_tell
 
 MOST_BYTES: Final = 8 << 20
 """Of all files together: one core reads them in the two seconds that a JVM takes to start."""

@@ -12,7 +12,7 @@ from pyspark.sql import functions as F
 
 from aclkit.errors import UsageError
 from aclkit.model.facts import RECORD, SNAPSHOT, UNREADABLE
-from aclkit.pipeline.replay.history import describe_spans
+from aclkit.pipeline.replay.history_plan import describe_spans
 from aclkit.pipeline.replay.ranges import END, Range
 
 

@@ -1,14 +1,13 @@
-"""Facts and the plan of a history → the tables of lifetimes and rejects, and what to tell of it."""
+"""Facts and the plan of a history → the tables of lifetimes and rejects."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 
 from pyspark.sql import DataFrame, SparkSession
 
 from aclkit.pipeline.replay import fold
 from aclkit.pipeline.replay.history_plan import HistoryPlan
-from aclkit.pipeline.replay.transactions import OPEN
 from aclkit.runtime.frame import Steps, local_frame
 from aclkit.warehouse.schemas import TABLES
 
@@ -57,30 +56,3 @@ def faults_frame(spark: SparkSession, cluster_id: str, plan: HistoryPlan) -> Dat
         for fault in plan.faults
     ]
     return local_frame(spark, rows, TABLES["acl_reject"].ddl)
-
-
-def notes_on(plan: HistoryPlan, high_watermark: int | None) -> Iterator[str]:
-    """Yield how far history goes and what it had to leave out."""
-    if high_watermark is None:
-        yield "no high watermark was given: every complete batch counts as committed"
-    for start, end in plan.itinerary.bridged:
-        if start == 0:
-            yield f"history begins with the snapshot at offset {end}: what was before is not known"
-        else:
-            yield (
-                f"offsets {describe_spans([(start, end)])} are bridged by the snapshot at offset "
-                f"{end}: only what differs between their beginning and their end is known"
-            )
-    if plan.itinerary.holes:
-        yield f"offsets {describe_spans(plan.itinerary.holes)} could not be read"
-    waiting = [span for span in plan.spans if span.outcome == OPEN]
-    if waiting:
-        yield (
-            f"the transaction that began at offset {waiting[-1].begin} has not ended: "
-            "what it holds has no effect yet"
-        )
-
-
-def describe_spans(spans: Sequence[tuple[int, int]]) -> str:
-    """Write half-open spans of offsets for people: ``12–19, 40``."""
-    return ", ".join(f"{a}–{b - 1}" if b - a > 1 else f"{a}" for a, b in spans)

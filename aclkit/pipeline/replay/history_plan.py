@@ -1,13 +1,16 @@
-"""Ranges and transaction records of a cluster → stretches, spans, faults of its history. Pure."""
+"""Ranges and transaction records of a cluster → stretches, spans, faults of its history. Pure.
+
+And what to tell of them.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from aclkit.model.facts import RECORD
 from aclkit.pipeline.replay.ranges import Itinerary, Range, plan
-from aclkit.pipeline.replay.transactions import Fault, Marker, Span, find_spans
+from aclkit.pipeline.replay.transactions import OPEN, Fault, Marker, Span, find_spans
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,3 +42,30 @@ def plan_history(
         spans.extend(spans_here)
         faults.extend(faults_here)
     return HistoryPlan(itinerary, tuple(spans), tuple(faults))
+
+
+def notes_on(plan: HistoryPlan, high_watermark: int | None) -> Iterator[str]:
+    """Yield how far history goes and what it had to leave out."""
+    if high_watermark is None:
+        yield "no high watermark was given: every complete batch counts as committed"
+    for start, end in plan.itinerary.bridged:
+        if start == 0:
+            yield f"history begins with the snapshot at offset {end}: what was before is not known"
+        else:
+            yield (
+                f"offsets {describe_spans([(start, end)])} are bridged by the snapshot at offset "
+                f"{end}: only what differs between their beginning and their end is known"
+            )
+    if plan.itinerary.holes:
+        yield f"offsets {describe_spans(plan.itinerary.holes)} could not be read"
+    waiting = [span for span in plan.spans if span.outcome == OPEN]
+    if waiting:
+        yield (
+            f"the transaction that began at offset {waiting[-1].begin} has not ended: "
+            "what it holds has no effect yet"
+        )
+
+
+def describe_spans(spans: Sequence[tuple[int, int]]) -> str:
+    """Write half-open spans of offsets for people: ``12–19, 40``."""
+    return ", ".join(f"{a}–{b - 1}" if b - a > 1 else f"{a}" for a, b in spans)

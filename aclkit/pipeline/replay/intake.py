@@ -6,22 +6,22 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from aclkit.errors import DataError, UsageError
-from aclkit.kafka.client.config import ClientConfig, client_config
-from aclkit.kafka.client.connection import require_addresses
-from aclkit.kafka.client.properties import read_properties
 from aclkit.model.broker_settings import require_known_authorizer
 from aclkit.model.facts import ADD_ACL, REJECT
 from aclkit.pipeline.replay.early import EarlyRows, read_early
+from aclkit.pipeline.replay.imprint import Imprint
 from aclkit.pipeline.sources.files import require_file
+from aclkit.pipeline.sources.items import WorkItem, metadata_log_items
 from aclkit.pipeline.sources.listing import Listing
-from aclkit.pipeline.sources.live import read_live
 from aclkit.pipeline.sources.metadata_log import read_cluster_id
-from aclkit.pipeline.sources.readers import WorkItem, metadata_log_items, read_listing
 from aclkit.runtime.progress import step
 from aclkit.warehouse.job_run import RunSettings, Told
+
+if TYPE_CHECKING:  # kafka-python is imported for who asks a broker
+    from aclkit.kafka.client.config import ClientConfig
 
 METADATA_LOG: Final = "metadata-log"
 ACLS_LIST: Final = "acls-list"
@@ -52,6 +52,7 @@ class Intake:
         not_honoured: keys of the client's configuration that are passed over.
         allow_empty: a listing may have no ACLs, whatever was known before.
         early: rows of the items, where they are read while Spark starts.
+        imprint: of what they hold, where it was taken.
     """
 
     sources: tuple[Source, ...]
@@ -63,6 +64,7 @@ class Intake:
     not_honoured: tuple[str, ...] = ()
     allow_empty: bool = False
     early: EarlyRows | None = None
+    imprint: Imprint | None = None
 
     @property
     def is_listing(self) -> bool:
@@ -132,8 +134,7 @@ def look_at(
     if listings and len(sources) > 1:
         raise UsageError("a listing is a whole state: give it alone, without other sources")
     if listings and listings[0].kind == LIVE:
-        config = client_config(read_properties(command_config) if command_config else {})
-        return _look_at_live(listings[0], at, config, timeout, allow_empty=allow_empty)
+        return _look_at_live(listings[0], at, command_config, timeout, allow_empty=allow_empty)
     if listings:
         return _look_at_text(listings[0], at, allow_empty=allow_empty)
     found = {_cluster_id_of(source) for source in sources} - {None}
@@ -151,6 +152,8 @@ def look_at(
 def ask_live(intake: Intake) -> Intake:
     """Ask the live source of an intake, if it is one; the lock is best held before.
 
+    An imprint that was taken is not of what it says now.
+
     Raises:
         SurroundingsError: the cluster cannot be asked, or refuses.
         DataError: its brokers are not of one cluster, or decide by a rule that is not known here.
@@ -164,6 +167,7 @@ def ask_live(intake: Intake) -> Intake:
         listing=listing,
         at=intake.at or datetime.now(UTC),
         cluster_ids=frozenset([listing.cluster_id] if listing.cluster_id else []),
+        imprint=None,
     )
 
 
@@ -187,8 +191,18 @@ def listing_now(intake: Intake, *, is_held: bool) -> Intake:
 
 
 def _look_at_live(
-    source: Source, at: datetime | None, config: ClientConfig, timeout: float, *, allow_empty: bool
+    source: Source,
+    at: datetime | None,
+    command_config: str | None,
+    timeout: float,
+    *,
+    allow_empty: bool,
 ) -> Intake:
+    from aclkit.kafka.client.config import client_config
+    from aclkit.kafka.client.connection import require_addresses
+    from aclkit.kafka.client.properties import read_properties
+
+    config = client_config(read_properties(command_config) if command_config else {})
     require_addresses(source.path)
     return Intake(
         sources=(source,),
@@ -200,6 +214,8 @@ def _look_at_live(
 
 
 def _look_at_text(source: Source, at: datetime | None, *, allow_empty: bool) -> Intake:
+    from aclkit.pipeline.sources.readers import read_listing
+
     require_file(source.path)
     listing = Listing(rows=tuple(read_listing(source.path)))
     if not allow_empty:
@@ -247,6 +263,8 @@ def _items(source: Source) -> Iterable[WorkItem]:
 
 
 def _ask(bootstrap: str, config: ClientConfig, timeout: float) -> Listing:
+    from aclkit.pipeline.sources.live import read_live
+
     listing = read_live(bootstrap, config, timeout)
     require_known_authorizer(listing.brokers)
     return listing

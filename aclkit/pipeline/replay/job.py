@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
-from typing import Final
+from dataclasses import replace
 
 from pyspark.sql import functions as F
 
-from aclkit.errors import DataError
 from aclkit.pipeline.replay.cluster import require_not_empty, require_same_kind, resolve_cluster
 from aclkit.pipeline.replay.forget import (
     MOST_NAMED,
@@ -20,43 +18,19 @@ from aclkit.pipeline.replay.forget import (
     note_on,
     nothing_of,
 )
-from aclkit.pipeline.replay.history import notes_on
 from aclkit.pipeline.replay.intake import Intake, listing_now
+from aclkit.pipeline.replay.known import ReplayOptions
+from aclkit.pipeline.replay.known_tables import read_clusters
 from aclkit.pipeline.replay.listing import replay_listing
 from aclkit.pipeline.replay.ranges import readable_again, without_offsets
+from aclkit.pipeline.replay.record import BROKERS_KEPT, ReplayResult, enter
 from aclkit.pipeline.replay.rejects import mended_offsets
-from aclkit.pipeline.replay.replay import Replayed, ReplayOptions, replay_log
+from aclkit.pipeline.replay.replay import replay_log
 from aclkit.pipeline.replay.source_rows import news_filter, source_rows
-from aclkit.pipeline.replay.tables import ReplayTables, read_clusters
+from aclkit.pipeline.replay.tables import ReplayTables
 from aclkit.runtime.frame import Steps
 from aclkit.runtime.progress import step
-from aclkit.warehouse.run import INCOMPLETE, Run
-
-BROKERS_KEPT: Final = "brokers_kept"
-"""The count of a run behind which all that was read of its cluster has its records of brokers."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReplayResult:
-    """What a replay found.
-
-    Attributes:
-        head_offset: the state is known as of this offset (exclusive).
-        holes: offsets that could not be read.
-        bridged: offsets that a snapshot bridges: only what differs at their end is known.
-        alive: ACLs alive at the head.
-        facts: facts that were new.
-        rejects: rows that could not be used, of this source and of the replay.
-        exit_code: 0, or 3 for holes that were not accepted and rejects under ``strict``.
-    """
-
-    head_offset: int
-    holes: tuple[tuple[int, int], ...]
-    bridged: tuple[tuple[int, int], ...]
-    alive: int
-    facts: int
-    rejects: int
-    exit_code: int
+from aclkit.warehouse.run import Run
 
 
 def replay(
@@ -100,38 +74,9 @@ def replay(
             require_not_empty(run.cluster_id, intake, alive[0])
             done = replay_listing(known, alive, intake.listing, at, options, steps)
         tables.write(done)
-    run.notes += [
-        f"{count:,} records were passed over, see acl_reject: {reason}"
-        for reason, count in tables.unknown_types()
-    ]
-    run.settings = intake.settings or run.settings
-    return record(run, done, options, *tables.counts())
-
-
-def record(
-    run: Run, done: Replayed, options: ReplayOptions, alive: int, rejects: int
-) -> ReplayResult:
-    """Tell in the run's row what a replay came to."""
-    way = done.plan.itinerary
-    run.head_offset, run.high_watermark = way.head, options.high_watermark
-    run.status = INCOMPLETE if way.holes else run.status
-    run.notes += [*notes_on(done.plan, options.high_watermark), *done.notes]
-    run.findings += done.findings
-    run.counts |= {"history_written": 1} if done.tables else {}
-    run.counts |= {BROKERS_KEPT: 1} if done.has_brokers else {}
-    run.counts |= {"facts_added": done.fact_count, "acls_alive": alive, "rejects": rejects}
-    if rejects and options.strict:
-        run.notes.append(f"{rejects:,} rows could not be used, see acl_reject: refused by --strict")
-    is_unusable = (way.holes and not options.accept_holes) or (rejects and options.strict)
-    return ReplayResult(
-        head_offset=way.head,
-        holes=way.holes,
-        bridged=way.bridged,
-        alive=alive,
-        facts=done.fact_count,
-        rejects=rejects,
-        exit_code=DataError.exit_code if is_unusable else 0,
-    )
+    if intake.imprint and not (wrong or done.findings) and intake.imprint.holds():
+        run.settings = replace(run.settings, sources=intake.imprint.digest)
+    return enter(run, tables, intake, done, options)
 
 
 def take_back(tables: ReplayTables, item: Offsets | Origin) -> tuple[int, str]:

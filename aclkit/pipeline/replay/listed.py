@@ -16,13 +16,21 @@ from aclkit.model.facts import (
     ADD_SCRAM,
     ADD_TOPIC,
     DELEGATION,
+    REJECT,
     REMOVE_DELEGATION,
     REMOVE_RESOURCE,
     REMOVE_SCRAM,
     REMOVE_TOPIC,
     SourceRow,
 )
-from aclkit.pipeline.sources.listing import GROUPS, TOKENS, TOPICS, TRANSACTIONAL_IDS, USERS
+from aclkit.pipeline.sources.listing import (
+    GROUPS,
+    TOKENS,
+    TOPICS,
+    TRANSACTIONAL_IDS,
+    USERS,
+    Listing,
+)
 
 
 class Thing(NamedTuple):
@@ -95,6 +103,17 @@ def _with_ids(
             yield known
         else:
             yield thing._replace(topic_id=thing.topic_id or id_of(thing.resource_name or ""))
+
+
+def notes_on_listing(listing: Listing) -> Iterator[str]:
+    """Yield what is missing of a listing."""
+    yield from listing.notes
+    refused = sum(row.kind == REJECT for row in listing.rows)
+    if refused:
+        yield (
+            f"{refused:,} lines of the listing could not be used, see acl_reject: an ACL that only "
+            "they state counts as gone"
+        )
 
 
 def _order(thing: Thing) -> tuple[str, ...]:

@@ -14,14 +14,15 @@ from datetime import datetime
 
 from aclkit.model.acl import Acl
 from aclkit.model.brokers import Brokers
-from aclkit.model.facts import ADD_ACL, LISTING, REJECT, REMOVE_ACL, SourceRow
+from aclkit.model.facts import ADD_ACL, LISTING, REMOVE_ACL, SourceRow
 from aclkit.pipeline.replay.brokers import notes_on_brokers
 from aclkit.pipeline.replay.fold import BINDING
 from aclkit.pipeline.replay.history_plan import plan_history
-from aclkit.pipeline.replay.listed import Thing, changed_things, thing_of
+from aclkit.pipeline.replay.known import KnownLog, Replayed, ReplayOptions
+from aclkit.pipeline.replay.listed import Thing, changed_things, notes_on_listing, thing_of
 from aclkit.pipeline.replay.ranges import Range, merge_ranges
 from aclkit.pipeline.replay.rejects import listing_rejects
-from aclkit.pipeline.replay.replay import KnownLog, Replayed, ReplayOptions, tables_anew
+from aclkit.pipeline.replay.replay import tables_anew
 from aclkit.pipeline.sources.listing import Listing
 from aclkit.runtime.frame import Steps, local_frame
 from aclkit.warehouse.schemas import TABLES
@@ -88,7 +89,7 @@ def replay_listing(
         tables=tables_anew(known, facts, standing, plan, steps, is_same=is_same),
         ranges=ranges if is_new else None,
         notes=(
-            *_notes(listing),
+            *notes_on_listing(listing),
             *notes_on_brokers(Brokers(), Brokers(), is_first=not known.ranges),
         ),
     )
@@ -114,14 +115,3 @@ def _new_facts(
             binding = (kind, thing.resource_name, None, thing.principal)
             record_type = thing.record_types[which]
             yield (record_type, None, *binding, *[None] * 3, thing.topic_id, thing.mechanism)
-
-
-def _notes(listing: Listing) -> Iterator[str]:
-    """Yield what is missing of a listing."""
-    yield from listing.notes
-    refused = sum(row.kind == REJECT for row in listing.rows)
-    if refused:
-        yield (
-            f"{refused:,} lines of the listing could not be used, see acl_reject: an ACL that only "
-            "they state counts as gone"
-        )

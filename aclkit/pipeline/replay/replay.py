@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import reduce
 from operator import or_
-from typing import NamedTuple
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
@@ -16,10 +15,16 @@ from aclkit.model.facts import RECORD, SNAPSHOT
 from aclkit.model.findings import Finding
 from aclkit.model.log_findings import LOG_DIVERGED
 from aclkit.pipeline.replay import facts
-from aclkit.pipeline.replay.brokers import BrokerFact, fold_brokers, notes_on_brokers
+from aclkit.pipeline.replay.brokers import (
+    BrokerFact,
+    are_kept_alike,
+    fold_brokers,
+    notes_on_brokers,
+)
 from aclkit.pipeline.replay.checks import contradiction, contradictions
-from aclkit.pipeline.replay.history import compute_history, describe_spans, spans_frame
-from aclkit.pipeline.replay.history_plan import HistoryPlan, plan_history
+from aclkit.pipeline.replay.history import compute_history, spans_frame
+from aclkit.pipeline.replay.history_plan import HistoryPlan, describe_spans, plan_history
+from aclkit.pipeline.replay.known import KnownLog, Replayed, ReplayOptions
 from aclkit.pipeline.replay.ranges import (
     MergedRanges,
     Range,
@@ -33,88 +38,6 @@ from aclkit.pipeline.replay.rejects import stand_now
 from aclkit.pipeline.replay.transactions import Marker
 from aclkit.runtime.frame import Steps
 from aclkit.runtime.progress import step
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReplayOptions:
-    """What the user says about a replay.
-
-    Attributes:
-        high_watermark: rows at or above this offset have no effect yet.
-        accept_holes: go on behind offsets that could not be read.
-        strict: any rejected row makes the replay end with exit code 3.
-    """
-
-    high_watermark: int | None = None
-    accept_holes: bool = False
-    strict: bool = False
-
-
-class EpochMarker(NamedTuple):
-    """A transaction record that is known, and the epoch in which it was written."""
-
-    marker: Marker
-    epoch: int | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class KnownLog:
-    """What the tables hold of a cluster before a replay.
-
-    Attributes:
-        cluster_id: the cluster.
-        ranges: what has been read.
-        markers: the transaction records among the facts.
-        head: as of which offset its history was computed; None where it never was of these facts.
-        facts: ``acl_log``.
-        history: ``acl_history``.
-        rejects: ``acl_reject``, rows of the replay aside.
-        broker_facts: the records of brokers among the facts.
-        brokers: ``broker``.
-        has_brokers: all that was read was read by an aclkit that keeps these records.
-    """
-
-    cluster_id: str
-    ranges: Sequence[Range]
-    markers: Sequence[EpochMarker]
-    head: int | None
-    facts: DataFrame
-    history: DataFrame
-    rejects: DataFrame
-    broker_facts: Sequence[BrokerFact] = ()
-    brokers: Brokers = field(default_factory=Brokers)
-    has_brokers: bool = True
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Replayed:
-    """What a replay comes to; what is None, or empty, stays as it is.
-
-    Attributes:
-        plan: the way that history takes.
-        fact_count: facts that are new.
-        removed: which facts go.
-        moved: records whose ``txn_offset`` is another now.
-        added: facts that come.
-        tables: table → its rows.
-        ranges: what has been read now.
-        brokers: rows of ``broker``.
-        has_brokers: see ``KnownLog``.
-        findings: what is wrong with the log.
-        notes: what a reader of the result must know, the plan's aside.
-    """
-
-    plan: HistoryPlan
-    fact_count: int
-    removed: Column | None = None
-    moved: DataFrame | None = None
-    added: DataFrame | None = None
-    tables: Mapping[str, DataFrame] = field(default_factory=dict)
-    ranges: Sequence[Range] | None = None
-    brokers: Brokers | None = None
-    has_brokers: bool = True
-    findings: Sequence[Finding] = ()
-    notes: Sequence[str] = ()
 
 
 def replay_log(
@@ -166,7 +89,7 @@ def replay_log(
         added=_added(taken, checked, spans),
         tables=tables,
         ranges=None if {*known.ranges} == {*ranges} else ranges,
-        brokers=None if brokers == known.brokers else brokers,
+        brokers=None if are_kept_alike(brokers, known.brokers) else brokers,
         has_brokers=has_brokers,
         notes=tuple(
             notes_on_brokers(

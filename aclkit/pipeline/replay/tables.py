@@ -3,122 +3,43 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from contextlib import AbstractContextManager
-from dataclasses import dataclass
-from typing import Final
+from dataclasses import dataclass, fields
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from aclkit.model.acl import Acl
-from aclkit.model.facts import BROKER_RECORDS, RECORD, SNAPSHOT, WRITTEN
-from aclkit.pipeline.replay.brokers import BrokerFact
-from aclkit.pipeline.replay.listed import Thing
+from aclkit.model.facts import RECORD
+from aclkit.pipeline.replay.known import KnownLog, Replayed
+from aclkit.pipeline.replay.known_tables import KnownTables
 from aclkit.pipeline.replay.ranges import Range
-from aclkit.pipeline.replay.replay import EpochMarker, KnownLog, Replayed
-from aclkit.pipeline.replay.transactions import MARKERS, Marker
-from aclkit.pipeline.sources.record_types import UNKNOWN_TYPE
 from aclkit.runtime.fail_points import fail_point
-from aclkit.warehouse.codecs import ACLS_ALIVE_SQL, BROKERS_SQL, acl_of, broker_rows, brokers_of
-from aclkit.warehouse.reader import Reader, read_written
+from aclkit.warehouse.codecs import ACLS_ALIVE_SQL, acl_of, broker_rows
 from aclkit.warehouse.schemas import TABLES
-from aclkit.warehouse.store import Store
-
-
-def read_clusters(store: Store) -> set[str]:
-    """Collect the clusters that something has been read of."""
-    with read_written(store, None, "log_range") as read:
-        return {name for (name,) in read.rows("SELECT DISTINCT cluster_id FROM log_range")}
 
 
 @dataclass(frozen=True, slots=True)
-class ReplayTables:
-    """The tables of one cluster."""
-
-    store: Store
-    cluster_id: str
+class ReplayTables(KnownTables):
+    """The tables of one cluster, to be read whole and written."""
 
     def read(self, head: int | None, *, has_brokers: bool = True) -> KnownLog:
-        """Read what is known.
-
-        Args:
-            head: the offset as of which history was computed.
-            has_brokers: all was read by an aclkit that keeps records of brokers.
-        """
-        with self._open("acl_log", "broker") as read:
-            found = read.rows(_MARKERS, RECORD, *MARKERS)
-            registered = read.rows(_REGISTERED, *BROKER_RECORDS)
-            brokers = brokers_of(read.rows(BROKERS_SQL))
-        ranges = self.ranges()
+        """Read all that is known; see ``known``."""
+        small = self.known(head, has_brokers=has_brokers)
         return KnownLog(
-            cluster_id=self.cluster_id,
-            ranges=ranges,
-            markers=[EpochMarker(Marker(*row), epoch) for *row, epoch in found],
-            head=head,
+            **{field.name: getattr(small, field.name) for field in fields(small)},
             facts=self._rows("acl_log"),
             history=self._rows("acl_history"),
             rejects=self.rejects(),
-            broker_facts=[BrokerFact(*row) for row in registered],
-            brokers=brokers,
-            has_brokers=has_brokers or not ranges,
         )
-
-    def ranges(self) -> list[Range]:
-        """Read what has been read."""
-        with self._open("log_range") as read:
-            rows = read.rows("SELECT from_offset, to_offset, epoch, fact FROM log_range")
-        return [Range(*row) for row in rows]
 
     def rejects(self) -> DataFrame:
         """Return the rejects of sources."""
         return self._rows("acl_reject").where("stage = 'source'")
 
-    def count_written(self) -> int:
-        """Count the records that aclkit itself wrote."""
-        with self._open("acl_log") as read:
-            ((count,),) = read.rows("SELECT count(*) FROM acl_log WHERE source = ?", WRITTEN)
-        return int(count)
-
-    def alive(self) -> tuple[list[str], list[Thing]]:
-        """Read the ids of the ACLs alive, and the topics, users and other names alive."""
-        with self._open("acl_history", "resource_lifetime", "principal_lifetime") as read:
-            acls, resources, users = map(read.rows, (_ALIVE, _RESOURCES, _USERS))
-        things = [Thing(*row) for row in resources]
-        things += [Thing(principal=name, mechanism=mechanism) for name, mechanism in users]
-        return [acl_id for (acl_id,) in acls], things
-
     def acls(self) -> list[Acl]:
         """Read the ACLs alive."""
         with self._open("acl_history") as read:
             return list(map(acl_of, read.rows(ACLS_ALIVE_SQL)))
-
-    def extent_of(self, source: str) -> tuple[list[tuple[int, int]], set[int]]:
-        """Read the offsets that a source alone speaks of, and the end offsets of its snapshots.
-
-        They are its facts and what lies between two of them and no other's.
-        """
-        folder = f"{source.rstrip('/')}/"
-        asked = (source, len(folder), folder)
-        with self._open("acl_log") as read:
-            spans = [(first, last + 1) for first, last in read.rows(_RUNS, *asked, RECORD)]
-            return spans, {end for (end,) in read.rows(_ENDS, *asked, SNAPSHOT)}
-
-    def sources(self, most: int) -> list[str]:
-        """Read the first sources of facts and rejects, in the order of their names."""
-        with self._open("acl_log", "acl_reject") as read:
-            return [source for (source,) in read.rows(_SOURCES, most)]
-
-    def counts(self) -> tuple[int, int]:
-        """Count the ACLs alive, and the rejects."""
-        with self._open("acl_history", "acl_reject") as read:
-            ((alive,),) = read.rows(_COUNT)
-            ((rejects,),) = read.rows("SELECT count(*) FROM acl_reject")
-        return int(alive), int(rejects)
-
-    def unknown_types(self) -> list[tuple[str, int]]:
-        """Count the records of types that are not known here, by what their rejects say."""
-        with self._open("acl_reject") as read:
-            return [(reason, int(count)) for reason, count in read.rows(_UNKNOWN, UNKNOWN_TYPE)]
 
     def write(self, replayed: Replayed) -> None:
         """Write what a replay came to."""
@@ -167,38 +88,3 @@ class ReplayTables:
     def _rows(self, table: str) -> DataFrame:
         rows = self.store.cluster_rows(table, self.cluster_id)
         return rows.select(*TABLES[table].column_names)
-
-    def _open(self, *tables: str) -> AbstractContextManager[Reader]:
-        return read_written(self.store, self.cluster_id, *tables)
-
-
-_MARKERS: Final = (
-    "SELECT DISTINCT log_offset, record_type, epoch FROM acl_log "
-    "WHERE fact = ? AND record_type IN (?, ?, ?)"
-)
-_UNKNOWN: Final = (
-    "SELECT reason, count(*) FROM acl_reject WHERE starts_with(reason, ?) "
-    "GROUP BY reason ORDER BY reason"
-)
-_REGISTERED: Final = (
-    "SELECT fact, log_offset, record_type, broker_id, min_level, max_level, epoch, "
-    "epoch_ms(log_time) FROM acl_log WHERE record_type IN (?, ?, ?)"
-)
-_ALIVE: Final = "SELECT acl_id FROM acl_history WHERE removed_offset IS NULL"
-_COUNT: Final = "SELECT count(*) FROM acl_history WHERE removed_offset IS NULL"
-_RESOURCES: Final = (
-    "SELECT resource_type, resource_name, topic_id FROM resource_lifetime WHERE last_offset IS NULL"
-)
-_USERS: Final = "SELECT principal, mechanism FROM principal_lifetime WHERE last_offset IS NULL"
-_IS_OWN: Final = "coalesce(source = ? OR left(source, ?) = ?, false)"
-_ENDS: Final = f"SELECT DISTINCT log_offset FROM acl_log WHERE {_IS_OWN} AND fact = ?"  # noqa: S608 -- a constant
-_RUNS: Final = f"""\
-SELECT min(log_offset), max(log_offset) FROM (
-  SELECT log_offset, is_own,
-    row_number() OVER (ORDER BY log_offset)
-    - row_number() OVER (PARTITION BY is_own ORDER BY log_offset) AS stretch
-  FROM (SELECT log_offset, {_IS_OWN} AS is_own FROM acl_log WHERE fact = ?) AS facts) AS stretches
-WHERE is_own GROUP BY stretch ORDER BY 1"""  # noqa: S608 -- a constant
-_SOURCES: Final = """\
-SELECT source FROM acl_log WHERE source IS NOT NULL
-UNION SELECT source FROM acl_reject WHERE source IS NOT NULL ORDER BY 1 LIMIT ?"""

@@ -26,10 +26,12 @@ from aclkit.model.facts import (
 from aclkit.pipeline.replay.changes import AclChange
 from aclkit.pipeline.replay.cluster import resolve_cluster
 from aclkit.pipeline.replay.intake import Intake
-from aclkit.pipeline.replay.job import record
+from aclkit.pipeline.replay.known import ReplayOptions
+from aclkit.pipeline.replay.known_tables import read_clusters
 from aclkit.pipeline.replay.ranges import is_written_here
-from aclkit.pipeline.replay.replay import ReplayOptions, replay_log
-from aclkit.pipeline.replay.tables import ReplayTables, read_clusters
+from aclkit.pipeline.replay.record import record
+from aclkit.pipeline.replay.replay import replay_log
+from aclkit.pipeline.replay.tables import ReplayTables
 from aclkit.runtime.frame import Steps, local_frame
 from aclkit.warehouse.run import Run
 

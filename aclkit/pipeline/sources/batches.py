@@ -25,9 +25,7 @@ from aclkit.pipeline.sources.batch import (
     is_torn,
     read_records,
 )
-
-END_OF_OFFSETS: Final = 1 << 62
-"""No log reaches so far: what claims to be there is damaged."""
+from aclkit.pipeline.sources.log_names import END_OF_OFFSETS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

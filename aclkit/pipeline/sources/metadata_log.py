@@ -2,21 +2,16 @@
 
 The broker deletes old ones while it runs, also between the moment when a file is listed and the
 one when it is opened.
-
-File names: org.apache.kafka.storage.internals.log.LogFileUtils and
-org.apache.kafka.snapshot.Snapshots.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final, TypeVar
 
 from aclkit.errors import DataError, GoneError, SurroundingsError, UsageError
-from aclkit.kafka.client.properties import parse_properties
-from aclkit.model.facts import REJECT, SourceRow
 from aclkit.pipeline.sources.files import (
     base_name,
     child,
@@ -27,7 +22,7 @@ from aclkit.pipeline.sources.files import (
     read_bytes,
     shown,
 )
-from aclkit.pipeline.sources.snapshot import parse_snapshot_name, read_snapshot
+from aclkit.pipeline.sources.log_names import parse_snapshot_name
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,6 +72,9 @@ def read_cluster_id(path: str) -> str | None:
     for candidate in (folder, parent(folder)):
         properties = child(candidate, "meta.properties")
         if is_file(properties):
+            # Here, so that no question waits for it.
+            from aclkit.kafka.client.properties import parse_properties
+
             text = read_bytes(properties).decode("latin-1")
             try:
                 found = parse_properties(text, shown(properties)).get("cluster.id", "")
@@ -84,19 +82,6 @@ def read_cluster_id(path: str) -> str | None:
                 raise DataError(str(error)) from None
             return found.strip() or None
     return None
-
-
-def read_snapshot_file(path: str) -> Iterator[SourceRow]:
-    """Read a snapshot; one that cannot be used is rejected with its reason."""
-    name = parse_snapshot_name(base_name(path))
-    try:
-        if name is None:
-            raise DataError(f"{shown(path)}: the name is not one of a snapshot")
-        items = read_snapshot(read_bytes(path), shown(path), *name)
-    except DataError as error:
-        yield SourceRow(kind=REJECT, source=shown(path), reason=str(error))
-    else:
-        yield from items
 
 
 T = TypeVar("T")

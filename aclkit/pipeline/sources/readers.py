@@ -4,56 +4,20 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from typing import Final
 
-from aclkit.errors import AclkitError
-from aclkit.model.facts import FAILURE, LISTING, SourceRow
+from aclkit.errors import AclkitError, DataError
+from aclkit.model.facts import FAILURE, LISTING, REJECT, SourceRow
 from aclkit.pipeline.sources.acls_list import read_acls_list
 from aclkit.pipeline.sources.batch import HEADER_SIZE
 from aclkit.pipeline.sources.batches import Neighbour
 from aclkit.pipeline.sources.dump_log import read_dump_log
 from aclkit.pipeline.sources.files import base_name, read_bytes, shown
-from aclkit.pipeline.sources.metadata_log import list_metadata_log, read_snapshot_file
+from aclkit.pipeline.sources.items import DUMP_LOG, RECORDS, SEGMENT, SNAPSHOT, WorkItem
+from aclkit.pipeline.sources.log_names import first_offset, parse_snapshot_name
 from aclkit.pipeline.sources.records import read_records
-from aclkit.pipeline.sources.segment import first_offset, read_segment
-from aclkit.pipeline.sources.snapshot import parse_snapshot_name
-
-SEGMENT, SNAPSHOT, DUMP_LOG, RECORDS = "segment", "snapshot", "dump-log", "records"
-"""Kinds of work item."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WorkItem:
-    """What one task reads.
-
-    Attributes:
-        kind: one of those above.
-        path: the file.
-        behind: the next segment of the log, which testifies to the end of this one.
-        only_below: end offset of an older snapshot of a folder: where the log is known up to
-            there it says nothing new, and need not be read.
-    """
-
-    kind: str
-    path: str
-    behind: str | None = None
-    only_below: int | None = None
-
-
-def metadata_log_items(path: str) -> list[WorkItem]:
-    """List what there is to read of a metadata log: each segment and each snapshot."""
-    log = list_metadata_log(path)
-    items = [
-        WorkItem(kind=SEGMENT, path=segment, behind=behind)
-        for segment, behind in zip(log.segments, (*log.segments[1:], None), strict=False)
-    ]
-    newest = log.snapshots[-1] if log.snapshots else None
-    for snapshot in log.snapshots:
-        name = parse_snapshot_name(base_name(snapshot))
-        only_below = name[0] if name and snapshot != newest else None
-        items.append(WorkItem(kind=SNAPSHOT, path=snapshot, only_below=only_below))
-    return items
+from aclkit.pipeline.sources.segment import read_segment
+from aclkit.pipeline.sources.snapshot import read_snapshot
 
 
 def read_item(item: WorkItem) -> Iterator[SourceRow]:
@@ -89,7 +53,16 @@ def _neighbour(path: str | None) -> Neighbour | None:
 
 
 def _read_snapshot(item: WorkItem) -> Iterator[SourceRow]:
-    return read_snapshot_file(item.path)
+    """Read a snapshot; one that cannot be used is rejected with its reason."""
+    name = parse_snapshot_name(base_name(item.path))
+    try:
+        if name is None:
+            raise DataError(f"{shown(item.path)}: the name is not one of a snapshot")
+        rows = read_snapshot(read_bytes(item.path), shown(item.path), *name)
+    except DataError as error:
+        yield SourceRow(kind=REJECT, source=shown(item.path), reason=str(error))
+    else:
+        yield from rows
 
 
 def _text_reader(read: Callable[[Iterable[str], str], Iterator[SourceRow]]) -> Reader:

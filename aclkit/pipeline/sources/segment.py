@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Iterator
 from datetime import datetime
 from typing import Final
 
 from aclkit.model.facts import FACT, RECORD, REJECT, UNREADABLE, SourceRow, log_time, range_row
-from aclkit.pipeline.sources.batches import END_OF_OFFSETS, Batch, Damage, Neighbour, read_batches
+from aclkit.pipeline.sources.batches import Batch, Damage, Neighbour, read_batches
 from aclkit.pipeline.sources.frames import FrameFields, UndecodableRecord, parse_values
+from aclkit.pipeline.sources.log_names import first_offset
 
 
 def read_segment(data: bytes, source: str, behind: Neighbour | None = None) -> Iterator[SourceRow]:
@@ -62,18 +62,11 @@ def reject_record(
     )
 
 
-def first_offset(source: str) -> int | None:
-    """Return the offset that a segment is named for (LogFileUtils), None if named otherwise."""
-    found = _NAME.fullmatch(source)
-    return int(found[1]) if found and int(found[1]) < END_OF_OFFSETS else None
-
-
 def readable_time(milliseconds: int) -> datetime | None:
     """Return a time of the log; None for what no calendar holds, such as -1 for "no time"."""
     return log_time(milliseconds) if 0 <= milliseconds < _END_OF_TIME else None
 
 
-_NAME: Final = re.compile(r"(?:.*/)?([0-9]{20})\.log(?:\?.*)?", re.DOTALL)
 _END_OF_TIME: Final = 253_402_300_800_000
 """The year 10000, in milliseconds."""
 

@@ -1,12 +1,11 @@
 """The bytes of a ``.checkpoint`` snapshot → what was alive at its end offset, all or nothing.
 
-Source: org.apache.kafka.snapshot.Snapshots (file names), RecordsSnapshotReader (header and
-footer). Offsets inside a snapshot are its own and none of the log's.
+Source: org.apache.kafka.snapshot.RecordsSnapshotReader (header and footer). Offsets inside a
+snapshot are its own and none of the log's.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
@@ -18,22 +17,9 @@ from kio.serial.errors import SerialError
 
 from aclkit.errors import DataError
 from aclkit.model.facts import ABORT_TXN, BEGIN_TXN, END_TXN, FACT, SNAPSHOT, SourceRow, range_row
-from aclkit.pipeline.sources.batches import END_OF_OFFSETS, Batch, Damage, read_batches
+from aclkit.pipeline.sources.batches import Batch, Damage, read_batches
 from aclkit.pipeline.sources.frames import UndecodableRecord, parse_values
 from aclkit.pipeline.sources.segment import readable_time, reject_record
-
-
-def parse_snapshot_name(name: str) -> tuple[int, int] | None:
-    """Return the end offset (exclusive) and epoch that a snapshot's file name says.
-
-    >>> parse_snapshot_name("00000000000000000915-0000000001.checkpoint")
-    (915, 1)
-    >>> parse_snapshot_name("bootstrap.checkpoint")
-    """
-    found = _NAME.fullmatch(name)
-    if not found or int(found[1]) >= END_OF_OFFSETS or int(found[2]) >= _MAX_EPOCH:
-        return None
-    return int(found[1]), int(found[2])
 
 
 def read_snapshot(data: bytes, source: str, end_offset: int, epoch: int) -> list[SourceRow]:
@@ -57,8 +43,6 @@ def read_snapshot(data: bytes, source: str, end_offset: int, epoch: int) -> list
     return [whole, *(row for batch in inner for row in _read_batch(batch, fact))]
 
 
-_NAME: Final = re.compile(r"([0-9]{20})-([0-9]{10})\.checkpoint")
-_MAX_EPOCH: Final = 1 << 31
 _HEADER_KEY, _FOOTER_KEY = b"\x00\x00\x00\x03", b"\x00\x00\x00\x04"
 """Keys of control records: version 0 and ControlRecordType."""
 _read_header: Final = entity_reader(SnapshotHeaderRecord)

@@ -17,7 +17,8 @@ from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 
 from aclkit.model.facts import SPARK_DDL, SourceRow
 from aclkit.pipeline.sources.arrow import to_record_batch
-from aclkit.pipeline.sources.readers import WorkItem, read_or_tell
+from aclkit.pipeline.sources.items import WorkItem
+from aclkit.pipeline.sources.readers import read_or_tell
 
 
 def read_sources(spark: SparkSession, items: Sequence[WorkItem]) -> DataFrame:

@@ -13,7 +13,8 @@ from aclkit.model.enums import AclOperation
 from aclkit.model.operation import OPERATIONS_OF_TYPE
 from aclkit.model.semantics import BROKER, KAFKA, KIP_1042, BrokerSettings
 from aclkit.pipeline.explain import materialize as materialize_module
-from aclkit.pipeline.explain.materialize import MaterializeOptions, materialize, take_inventory
+from aclkit.pipeline.explain.decided import MaterializeOptions, take_inventory
+from aclkit.pipeline.explain.materialize import materialize
 from aclkit.pipeline.inventory.entry import FILE, HOSTS, PRINCIPALS, RESOURCES, Entry
 from aclkit.pipeline.inventory.survey import Given
 from aclkit.rules.decide.broker_rescan import BrokerRescan

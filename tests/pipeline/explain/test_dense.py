@@ -6,7 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from aclkit.pipeline.explain.materialize import materialize, take_inventory
+from aclkit.pipeline.explain.decided import take_inventory
+from aclkit.pipeline.explain.materialize import materialize
 from aclkit.warehouse.run import begin_run, publish
 from tests.pipeline.explain.test_against_rules import GIVEN, random_acls, write_acls
 from tests.pipeline.explain.test_incremental import options

@@ -10,14 +10,9 @@ import pytest
 
 from aclkit.model.brokers import Broker, Brokers
 from aclkit.model.semantics import KIP_1042, BrokerSettings
-from aclkit.pipeline.explain import materialize as materialize_module
-from aclkit.pipeline.explain import whole
-from aclkit.pipeline.explain.materialize import (
-    MaterializeOptions,
-    is_decided,
-    materialize,
-    take_inventory,
-)
+from aclkit.pipeline.explain import decided, whole
+from aclkit.pipeline.explain.decided import MaterializeOptions, is_decided, take_inventory
+from aclkit.pipeline.explain.materialize import materialize
 from aclkit.pipeline.inventory.entry import FILE, HOSTS, PRINCIPALS, RESOURCES, Entry
 from aclkit.pipeline.inventory.survey import Given
 from aclkit.warehouse.codecs import broker_rows
@@ -155,7 +150,7 @@ def test_what_another_cluster_decided_meanwhile_stays(spark, tmp_path):
 
 def night(spark, warehouse, patch, digest, *acls):
     """Publish a run of an aclkit whose rules have a digest; return its notes and row counts."""
-    patch.setattr(materialize_module, "rules_digest", lambda: digest)
+    patch.setattr(decided, "rules_digest", lambda: digest)
     few = {kind: entries[:3] for kind, entries in GIVEN.items()}
     tables, notes, changes = decide(spark, warehouse, list(acls), few)
     return any("decided again" in note for note in notes), tables, changes
@@ -177,7 +172,7 @@ def test_other_rules_decide_everything_anew_and_the_same_only_what_changed(
 @pytest.mark.parametrize("then", ["other", None])
 def test_decisions_of_other_rules_do_not_hold(spark, tmp_path, monkeypatch, then):
     few = {kind: entries[:2] for kind, entries in GIVEN.items()}
-    monkeypatch.setattr(materialize_module, "rules_digest", lambda: then)
+    monkeypatch.setattr(decided, "rules_digest", lambda: then)
     decide(spark, str(tmp_path), random_acls(3)[:4], few)
     with begin_run(spark, str(tmp_path), "materialize", lock_timeout=0) as run:
         run.cluster_id = "c"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Mapping
 
-from aclkit.model.brokers import Brokers
+from aclkit.model.brokers import Broker, Brokers
 from aclkit.model.facts import (
     ABORT_TXN,
     BEGIN_TXN,
@@ -17,7 +17,12 @@ from aclkit.model.facts import (
     SNAPSHOT,
     UNREGISTER_BROKER,
 )
-from aclkit.pipeline.replay.brokers import BrokerFact, fold_brokers, notes_on_brokers
+from aclkit.pipeline.replay.brokers import (
+    BrokerFact,
+    are_kept_alike,
+    fold_brokers,
+    notes_on_brokers,
+)
 from aclkit.pipeline.replay.history_plan import plan_history
 from aclkit.pipeline.replay.ranges import Range
 from aclkit.pipeline.replay.transactions import Marker
@@ -210,3 +215,12 @@ def test_a_run_notes_each_time_that_an_older_aclkit_passed_over_brokers():
     (said,) = notes(Brokers(), Brokers(), is_cut=True)
     assert "an older aclkit passed over the log's brokers" in said
     assert notes(OLD, OLD, is_cut=True) == []
+
+
+def test_a_level_without_a_broker_is_not_kept_so_it_is_no_news_either():
+    """Otherwise the table is written anew each night, of a log with a level and no broker."""
+    one = Broker(broker_id=1, is_registered=True, min_level=1, max_level=29, since_offset=0)
+    assert are_kept_alike(Brokers(finalized_level=29, finalized_offset=3), Brokers())
+    assert not are_kept_alike(Brokers(brokers=(one,)), Brokers())
+    leveled = Brokers(brokers=(one,), finalized_level=29, finalized_offset=3)
+    assert not are_kept_alike(leveled, Brokers(brokers=(one,)))

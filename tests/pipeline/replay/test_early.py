@@ -15,7 +15,8 @@ from aclkit.pipeline.replay import early, source_rows
 from aclkit.pipeline.replay.early import EarlyRows, read_early
 from aclkit.pipeline.replay.intake import Source, look_at
 from aclkit.pipeline.sources.arrow import to_record_batch
-from aclkit.pipeline.sources.readers import WorkItem, metadata_log_items, read_item
+from aclkit.pipeline.sources.items import WorkItem, metadata_log_items
+from aclkit.pipeline.sources.readers import read_item
 from tests.pipeline.sources.log_bytes import KRAFT
 
 

@@ -21,10 +21,11 @@ from aclkit.model.facts import (
 )
 from aclkit.pipeline.replay.checks import contradictions
 from aclkit.pipeline.replay.facts import broker_facts
+from aclkit.pipeline.replay.known import EpochMarker, KnownLog, ReplayOptions
 from aclkit.pipeline.replay.listed import Thing
 from aclkit.pipeline.replay.listing import listed_acls, replay_listing
 from aclkit.pipeline.replay.ranges import Range
-from aclkit.pipeline.replay.replay import EpochMarker, KnownLog, ReplayOptions, replay_log
+from aclkit.pipeline.replay.replay import replay_log
 from aclkit.pipeline.replay.transactions import Marker
 from aclkit.pipeline.sources.listing import TOPICS, Listing
 from aclkit.runtime.frame import Steps

@@ -9,12 +9,9 @@ import pytest
 from aclkit.errors import DataError, SurroundingsError, UsageError
 from aclkit.model import facts as rows
 from aclkit.pipeline.sources import metadata_log
-from aclkit.pipeline.sources.metadata_log import (
-    list_metadata_log,
-    read_cluster_id,
-    read_snapshot_file,
-)
-from aclkit.pipeline.sources.readers import WorkItem, metadata_log_items, read_item
+from aclkit.pipeline.sources.items import WorkItem, metadata_log_items
+from aclkit.pipeline.sources.metadata_log import list_metadata_log, read_cluster_id
+from aclkit.pipeline.sources.readers import read_item
 from tests.pipeline.sources.log_bytes import ACL, KRAFT, batch, flipped
 
 SEGMENT = "00000000000000000000.log"
@@ -141,7 +138,7 @@ def test_cluster_id_may_be_unknown(log_dir):
 def test_snapshot_that_cannot_be_used_is_rejected_with_its_reason(tmp_path):
     newer = "00000000000000000999-0000000001.checkpoint"
     (tmp_path / newer).write_bytes((KRAFT / NEWEST).read_bytes()[:-9])
-    (reject,) = read_snapshot_file(str(tmp_path / newer))
+    (reject,) = read_item(WorkItem(kind="snapshot", path=str(tmp_path / newer)))
     assert (reject.kind, reject.source) == (rows.REJECT, f"{tmp_path}/{newer}")
     assert "torn tail" in reject.reason
 

@@ -7,16 +7,9 @@ import pytest
 from aclkit.errors import AclkitError, UsageError
 from aclkit.pipeline.sources import metadata_log, readers
 from aclkit.pipeline.sources.files import read_bytes, require_file
+from aclkit.pipeline.sources.items import DUMP_LOG, SEGMENT, SNAPSHOT, WorkItem
 from aclkit.pipeline.sources.metadata_log import list_metadata_log, read_cluster_id
-from aclkit.pipeline.sources.readers import (
-    DUMP_LOG,
-    READERS,
-    SEGMENT,
-    SNAPSHOT,
-    WorkItem,
-    read_item,
-    read_listing,
-)
+from aclkit.pipeline.sources.readers import READERS, read_item, read_listing
 from tests.pipeline.sources.log_bytes import DATA as SAMPLES
 from tests.pipeline.sources.log_bytes import KRAFT
 

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from aclkit.errors import DataError
 from aclkit.model import facts as rows
-from aclkit.pipeline.sources.snapshot import parse_snapshot_name, read_snapshot
+from aclkit.pipeline.sources.log_names import parse_snapshot_name
+from aclkit.pipeline.sources.snapshot import read_snapshot
 from tests.pipeline.sources.log_bytes import ACL, BEGIN, KRAFT, batch, control_batch, flipped
 
 REAL = (KRAFT / "00000000000000000915-0000000001.checkpoint").read_bytes()

@@ -6,7 +6,8 @@ from collections import Counter
 
 from aclkit.model import facts as rows
 from aclkit.pipeline.sources.arrow import ARROW_SCHEMA
-from aclkit.pipeline.sources.readers import metadata_log_items, read_item
+from aclkit.pipeline.sources.items import metadata_log_items
+from aclkit.pipeline.sources.readers import read_item
 from aclkit.pipeline.sources.spark_source import read_sources
 from tests.pipeline.sources.log_bytes import KRAFT, SYNTHETIC
 

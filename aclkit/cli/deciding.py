@@ -1,0 +1,53 @@
+"""What the options of materialize and run say about deciding, the user's files read."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from aclkit.cli.settings_options import follows_brokers, semantics_of
+from aclkit.kafka.principals.load import CheckedBuilder
+from aclkit.model.semantics import BrokerSettings
+from aclkit.pipeline.explain.decided import MaterializeOptions
+from aclkit.pipeline.inventory.entry import HOSTS, PRINCIPALS, RESOURCES
+from aclkit.pipeline.inventory.files import read_inventory
+from aclkit.pipeline.inventory.people import attributes_built_by, entries_built_by
+from aclkit.pipeline.inventory.survey import Given
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+def inventory_files(chosen: dict[str, Any]) -> list[str]:
+    """Return the files that the options name as inventory."""
+    return [chosen[kind] for kind in (PRINCIPALS, HOSTS, RESOURCES) if chosen[kind]]
+
+
+def deciding_options(
+    spark: SparkSession | None,
+    chosen: dict[str, Any],
+    broker: BrokerSettings,
+    builder: CheckedBuilder | None = None,
+) -> MaterializeOptions:
+    """Return what the options say about deciding.
+
+    Raises:
+        NeedsSparkError: a file is a Delta folder, and there is no session.
+    """
+    build = {} if builder is None else {PRINCIPALS: entries_built_by(builder)}
+    entries = {
+        kind: read_inventory(spark, chosen[kind], kind, build.get(kind))
+        for kind in (PRINCIPALS, HOSTS, RESOURCES)
+        if chosen[kind]
+    }
+    return MaterializeOptions(
+        settings=broker,
+        semantics=semantics_of(chosen),
+        auto_ranges=follows_brokers(chosen),
+        given=Given(
+            entries=entries,
+            extend=chosen["extend"],
+            attributes_of=attributes_built_by(builder) if builder else None,
+        ),
+        dense=chosen["dense"],
+        full=chosen["full"],
+    )

@@ -1,0 +1,122 @@
+"""A night that brings nothing new: its decisions and findings are those of the run before.
+
+Without Spark. A page, policies and an exit code it has as every night: they depend on the day, and
+on files that no table knows.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from aclkit.audit.findings.broker_settings_differ import note_resolved
+from aclkit.audit.findings.facts import BROAD_SHARE
+from aclkit.audit.findings.unknown import those_on_unknown
+from aclkit.audit.reports.data import NightlySummary
+from aclkit.audit.reports.gather import read_summary
+from aclkit.audit.reports.markdown import render_summary
+from aclkit.model.broker_settings import BrokerConfig, ResolvedSettings
+from aclkit.model.findings import Finding
+from aclkit.nightly.policies import Policies, conclude
+from aclkit.pipeline.explain.decided import MaterializeOptions, is_decided, take_inventory
+from aclkit.pipeline.explain.scope import Scope
+from aclkit.pipeline.replay.known import ReplayOptions
+from aclkit.pipeline.replay.record import ReplayResult
+from aclkit.warehouse.job_run import PublishedRun, RunSettings
+from aclkit.warehouse.published import deciding_run
+from aclkit.warehouse.reader import open_tables
+from aclkit.warehouse.run import Run, publish
+from aclkit.warehouse.standing import MATERIALIZING
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NightlyOptions:
+    """What the user says about a nightly run.
+
+    Attributes:
+        cluster: the cluster, where one was named.
+        replay: how to replay.
+        materialize: how to decide.
+        policies: what the team says about findings and decisions.
+        resolved: how the settings of ``materialize`` came about.
+        broad_share: the share of the topics that an ALLOW may reach without being ``over-broad``.
+    """
+
+    cluster: str | None
+    replay: ReplayOptions
+    materialize: MaterializeOptions
+    policies: Policies
+    resolved: ResolvedSettings | None = None
+    broad_share: float = BROAD_SHARE
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NightlyResult:
+    """What a nightly run found.
+
+    Attributes:
+        findings: all that are in force, muted ones too.
+        summary: what the page shows, verdicts and exit code included.
+        page: its Markdown.
+        exit_code: the highest of all.
+    """
+
+    findings: tuple[Finding, ...]
+    summary: NightlySummary
+    page: str
+    exit_code: int
+
+
+def quiet_night(run: Run, replayed: ReplayResult, options: NightlyOptions) -> NightlyResult | None:
+    """Do a night whose replay changed nothing; None where something is to be decided."""
+    scope = begin_deciding(run, options)
+    return end_night(run, replayed, options) if holds_decisions(run, scope, options) else None
+
+
+def begin_deciding(run: Run, options: NightlyOptions) -> Scope:
+    """Note how the settings came about, and collect what is asked about."""
+    if options.resolved is not None:
+        note_resolved(run, options.resolved)
+    return take_inventory(run, options.materialize)
+
+
+def holds_decisions(run: Run, scope: Scope, options: NightlyOptions) -> bool:
+    """Whether the decisions and findings of the run before hold; then the run takes them over."""
+    told, before = run.settings, run.previous(MATERIALIZING)
+    if before is None or not _is_audited(before, run.job, told, options.broad_share):
+        return False
+    if not is_decided(run, scope, options.materialize):
+        return False
+    # What was read is this run's alone.
+    run.settings = replace(before.settings.updated(told), sources=told.sources)
+    run.counts = {**before.counts, **run.counts, "access_changes": 0}
+    run.notes.append("nothing new since the run before: its decisions and findings hold")
+    run.notes.extend(those_on_unknown(before.notes))
+    return True
+
+
+def end_night(run: Run, replayed: ReplayResult, options: NightlyOptions) -> NightlyResult:
+    """Publish, and hold what is published against the policies."""
+    publish(run)
+    place = run.store.place
+    spark = run.store.spark if place.is_uri else None
+    with open_tables(place.text, spark=spark) as (published, tables):
+        found = read_summary(tables, deciding_run(published, run.cluster_id))
+    local = published if spark is None else None
+    summary = conclude(found, replayed.exit_code, options.policies, local)
+    return NightlyResult(
+        findings=found.findings,
+        summary=summary,
+        page=render_summary(summary),
+        exit_code=summary.exit_code or 0,
+    )
+
+
+def _is_audited(before: PublishedRun, job: str, told: RunSettings, broad_share: float) -> bool:
+    """Whether the run whose decisions hold looked for findings, as this one would."""
+    then = before.settings
+    is_same = then.broad_share == broad_share and _brokers(then) == _brokers(told)
+    return before.job == job and is_same
+
+
+def _brokers(settings: RunSettings) -> tuple[BrokerConfig, ...] | None:
+    return settings.told.brokers if settings.told is not None else None

@@ -1,0 +1,109 @@
+"""What a materialize is asked × the run before → its scope, and whether it is decided already.
+
+Without Spark: most nights have nothing to decide.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import Final
+
+from aclkit.model.brokers import RangesByBroker, note_on_ranges, ranges_by_broker
+from aclkit.model.reading import semantics_words
+from aclkit.model.semantics import BrokerSettings, Semantics
+from aclkit.pipeline.explain.rules_digest import rules_digest
+from aclkit.pipeline.explain.scope import Scope
+from aclkit.pipeline.inventory.survey import Given, log_entries, read_texts, survey
+from aclkit.runtime.progress import step
+from aclkit.warehouse.codecs import BROKERS_SQL, brokers_of
+from aclkit.warehouse.job_run import RunSettings
+from aclkit.warehouse.reader import read_written
+from aclkit.warehouse.run import Run
+from aclkit.warehouse.standing import MATERIALIZING
+from aclkit.warehouse.views import EXPLAIN_TABLES
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MaterializeOptions:
+    """What the user says about a materialize.
+
+    Attributes:
+        settings: super users and allow.everyone.
+        semantics: how ACLs are read; see ``auto_ranges``.
+        given: files that name what to ask about.
+        dense: always, never or auto.
+        full: decide everything anew, where deciding what changed would do.
+        auto_ranges: whether ranges (CIDR) decide follows the brokers that the log registers, not
+            ``semantics``. What a run decides under is its scope's.
+    """
+
+    settings: BrokerSettings
+    semantics: Semantics
+    given: Given
+    dense: str = "auto"
+    full: bool = False
+    auto_ranges: bool = False
+
+
+def take_inventory(run: Run, options: MaterializeOptions) -> Scope:
+    """Collect what the ACLs alive are made of and what is asked about; note how ACLs are read.
+
+    Raises:
+        UsageError: the cluster has never been replayed.
+    """
+    with step("taking the inventory"):
+        with read_written(run.store, run.cluster_id, *_INPUTS) as read:
+            texts, log = read_texts(read), log_entries(read)
+            known = ranges_by_broker(brokers_of(read.rows(BROKERS_SQL)).brokers)
+        semantics = options.semantics
+        if options.auto_ranges:
+            semantics = replace(semantics, cidr_hosts=known.newest_decides)
+        inventory = survey(texts, log, options.given, options.settings, semantics)
+    notes = _notes_on_reading(texts.hosts, known, semantics, is_auto=options.auto_ranges)
+    # The replay of the same run may have said so already.
+    fresh = [one for one in notes if not any(note.startswith(one) for note in run.notes)]
+    inventory = replace(inventory, notes=(*fresh, *inventory.notes))
+    return Scope(
+        cluster_id=run.cluster_id,
+        texts=texts,
+        inventory=inventory,
+        semantics=semantics,
+        super_users=options.settings.super_users,
+    )
+
+
+def _notes_on_reading(
+    acl_hosts: Iterable[str], known: RangesByBroker, semantics: Semantics, *, is_auto: bool
+) -> Iterator[str]:
+    """Yield how ACLs are read, and who says whether ranges decide where a host may be one."""
+    yield semantics_words(semantics)
+    if any("/" in host for host in acl_hosts):
+        yield note_on_ranges(known, decide=semantics.cidr_hosts, is_auto=is_auto)
+
+
+def is_decided(run: Run, scope: Scope, options: MaterializeOptions) -> bool:
+    """Whether the published decisions are those that ``materialize`` would write."""
+    before = run.previous(MATERIALIZING)
+    if before is None:
+        return False
+    then = before.settings
+    if then.updated(deciding_settings(options, scope)) != then:
+        return False
+    versions, tables = before.table_versions, (*_INPUTS, *EXPLAIN_TABLES)
+    return all(run.store.holds(table, versions.get(table)) for table in tables)
+
+
+def deciding_settings(options: MaterializeOptions, scope: Scope) -> RunSettings:
+    """Return the settings under which the decisions hold, for ``job_run``."""
+    return RunSettings(
+        semantics=scope.semantics,
+        super_users=options.settings.super_users,
+        allow_everyone=options.settings.allow_everyone,
+        dense=options.dense,
+        inventory_digest=scope.inventory.digest(),
+        rules_digest=rules_digest(),
+    )
+
+
+_INPUTS: Final = ("acl_history", "resource_lifetime", "principal_lifetime", "broker")

@@ -1,0 +1,115 @@
+"""Sources → their imprint: one digest of all that a replay reads of them, and how it reads it.
+
+A replay of the same bytes in the same way, of a cluster whose tables are as the replay before left
+them, changes nothing: offsets that were read are read again, and each fact is known. So a run keeps
+the imprint of its sources among its settings, and the next run asks whether its own is the same.
+Anything else is news, and it is Spark that finds out which:
+
+- **A metadata log, a checkpoint, a dump, records, packed or not**: each file that would be read, in
+  their order, by its path as given, its kind, the segment behind it, its size and a BLAKE2 digest
+  of **every byte**. No time and no size is trusted: a file that came, went, shrank, grew (a half
+  batch at its end too) or has other bytes of the same size gives another imprint. So do segments
+  that a broker deletes: a log that begins later is read anew, and what is known of it stays known.
+- **A listing** (``kafka-acls --list``, a live cluster): what it says, row by row, rejects too, in
+  whatever order it was told.
+- **The way of reading**: high watermark, accepted holes, ``--strict``; the source of the packages
+  that read and replay, the format of the tables, and the version of what decodes records.
+
+Of what lies at a URI there is no imprint. Every byte is hashed once a run, before Spark starts
+(0.9 s for a gigabyte), and not when the log is read. So a file is looked at before it is
+hashed and behind all reading (who it is, its size, when it was written and when it was changed): if
+it was written meanwhile nothing is kept, and the next run reads everything.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import stat
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import astuple, dataclass
+from functools import cache
+from importlib.metadata import version
+from importlib.resources import files
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from aclkit.pipeline.replay.known import ReplayOptions
+from aclkit.pipeline.sources.listing import Listing
+from aclkit.runtime.own_source import source_digest
+from aclkit.runtime.uri import is_uri
+from aclkit.warehouse.formats import FORMAT
+
+if TYPE_CHECKING:
+    from aclkit.pipeline.replay.intake import Intake
+
+READING: Final = ("model", "pipeline/sources", "pipeline/replay")
+"""The packages whose code makes tables of bytes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Imprint:
+    """What sources hold.
+
+    Attributes:
+        digest: of all of it.
+        looks: file → how it looked before it was hashed.
+    """
+
+    digest: str
+    looks: Mapping[str, tuple[int, ...]]
+
+    def holds(self) -> bool:
+        """Whether no file has been written since."""
+        try:
+            return all(_look(Path(path)) == look for path, look in self.looks.items())
+        except OSError:
+            return False
+
+
+def imprint_of(intake: Intake, options: ReplayOptions) -> Imprint | None:
+    """Return the imprint of sources; None where there is none, or a file cannot be read.
+
+    Whatever is wrong with a file is for the reader to say.
+    """
+    if not intake.sources or any(is_uri(source.path) for source in intake.sources):
+        return None
+    looks: dict[str, tuple[int, ...]] = {}
+    try:
+        looks.update((item.path, _look(Path(item.path))) for item in intake.items)
+        told = [*_way(options), *map(repr, intake.sources), *_content(intake)]
+    except OSError:
+        return None
+    return Imprint(hashlib.blake2b("\n".join(told).encode(*_ANY_TEXT)).hexdigest()[:32], looks)
+
+
+def _content(intake: Intake) -> Iterator[str]:
+    if intake.listing is not None:
+        yield from _listed(intake.listing)
+    for item in intake.items:
+        with Path(item.path).open("rb") as file:
+            digest = hashlib.file_digest(file, hashlib.blake2b)
+            yield repr((*astuple(item), file.tell(), digest.hexdigest()))
+
+
+def _listed(listing: Listing) -> Iterable[str]:
+    told = (sorted(listing.told), listing.cluster_id, listing.notes)
+    return (repr(told), *sorted(map(repr, listing.rows)))
+
+
+def _way(options: ReplayOptions) -> tuple[str, ...]:
+    return repr(options), _reading()
+
+
+@cache
+def _reading() -> str:
+    return source_digest(files("aclkit"), READING, f"format {FORMAT}, kio {version('kio')}")
+
+
+def _look(path: Path) -> tuple[int, ...]:
+    found = path.stat()
+    if not stat.S_ISREG(found.st_mode):
+        raise OSError(f"{path}: no plain file, which may have no end")
+    return (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
+
+
+_ANY_TEXT: Final = ("utf-8", "surrogatepass")

@@ -1,0 +1,108 @@
+"""What is known of a cluster, what a user says of a replay, and what it comes to: values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple
+
+from aclkit.model.brokers import Brokers
+from aclkit.model.findings import Finding
+from aclkit.pipeline.replay.brokers import BrokerFact
+from aclkit.pipeline.replay.history_plan import HistoryPlan
+from aclkit.pipeline.replay.ranges import Range
+from aclkit.pipeline.replay.transactions import Marker
+
+if TYPE_CHECKING:  # that nothing is new is found out without Spark
+    from pyspark.sql import Column, DataFrame
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReplayOptions:
+    """What the user says about a replay.
+
+    Attributes:
+        high_watermark: rows at or above this offset have no effect yet.
+        accept_holes: go on behind offsets that could not be read.
+        strict: any rejected row makes the replay end with exit code 3.
+    """
+
+    high_watermark: int | None = None
+    accept_holes: bool = False
+    strict: bool = False
+
+
+class EpochMarker(NamedTuple):
+    """A transaction record that is known, and the epoch in which it was written."""
+
+    marker: Marker
+    epoch: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Known:
+    """What is small of what the tables hold of a cluster before a replay.
+
+    Attributes:
+        cluster_id: the cluster.
+        ranges: what has been read.
+        markers: the transaction records among the facts.
+        head: as of which offset its history was computed; None where it never was of these facts.
+        broker_facts: the records of brokers among the facts.
+        brokers: ``broker``.
+        has_brokers: all that was read was read by an aclkit that keeps these records.
+    """
+
+    cluster_id: str
+    ranges: Sequence[Range]
+    markers: Sequence[EpochMarker]
+    head: int | None
+    broker_facts: Sequence[BrokerFact] = ()
+    brokers: Brokers = field(default_factory=Brokers)
+    has_brokers: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KnownLog(Known):
+    """All that they hold.
+
+    Attributes:
+        facts: ``acl_log``.
+        history: ``acl_history``.
+        rejects: ``acl_reject``, rows of the replay aside.
+    """
+
+    facts: DataFrame
+    history: DataFrame
+    rejects: DataFrame
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Replayed:
+    """What a replay comes to; what is None, or empty, stays as it is.
+
+    Attributes:
+        plan: the way that history takes.
+        fact_count: facts that are new.
+        removed: which facts go.
+        moved: records whose ``txn_offset`` is another now.
+        added: facts that come.
+        tables: table → its rows.
+        ranges: what has been read now.
+        brokers: rows of ``broker``.
+        has_brokers: see ``Known``.
+        findings: what is wrong with the log.
+        notes: what a reader of the result must know, the plan's aside.
+    """
+
+    plan: HistoryPlan
+    fact_count: int
+    removed: Column | None = None
+    moved: DataFrame | None = None
+    added: DataFrame | None = None
+    tables: Mapping[str, DataFrame] = field(default_factory=dict)
+    ranges: Sequence[Range] | None = None
+    brokers: Brokers | None = None
+    has_brokers: bool = True
+    findings: Sequence[Finding] = ()
+    notes: Sequence[str] = ()

@@ -1,0 +1,78 @@
+"""What a replay came to → what the row of its run says, and what its command ends with."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from aclkit.errors import DataError
+from aclkit.pipeline.replay.history_plan import notes_on
+from aclkit.pipeline.replay.intake import Intake
+from aclkit.pipeline.replay.known import Replayed, ReplayOptions
+from aclkit.pipeline.replay.known_tables import KnownTables
+from aclkit.warehouse.job_run import RunSettings
+from aclkit.warehouse.run import INCOMPLETE, Run
+
+BROKERS_KEPT: Final = "brokers_kept"
+"""The count of a run behind which all that was read of its cluster has its records of brokers."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReplayResult:
+    """What a replay found.
+
+    Attributes:
+        head_offset: the state is known as of this offset (exclusive).
+        holes: offsets that could not be read.
+        bridged: offsets that a snapshot bridges: only what differs at their end is known.
+        alive: ACLs alive at the head.
+        facts: facts that were new.
+        rejects: rows that could not be used, of this source and of the replay.
+        exit_code: 0, or 3 for holes that were not accepted and rejects under ``strict``.
+    """
+
+    head_offset: int
+    holes: tuple[tuple[int, int], ...]
+    bridged: tuple[tuple[int, int], ...]
+    alive: int
+    facts: int
+    rejects: int
+    exit_code: int
+
+
+def enter(
+    run: Run, tables: KnownTables, intake: Intake, done: Replayed, options: ReplayOptions
+) -> ReplayResult:
+    """Tell in the run's row what a replay of sources came to, whose tables are written."""
+    run.notes += [
+        f"{count:,} records were passed over, see acl_reject: {reason}"
+        for reason, count in tables.unknown_types()
+    ]
+    run.settings = run.settings.updated(intake.settings or RunSettings())
+    return record(run, done, options, *tables.counts())
+
+
+def record(
+    run: Run, done: Replayed, options: ReplayOptions, alive: int, rejects: int
+) -> ReplayResult:
+    """Tell in the run's row what a replay came to."""
+    way = done.plan.itinerary
+    run.head_offset, run.high_watermark = way.head, options.high_watermark
+    run.status = INCOMPLETE if way.holes else run.status
+    run.notes += [*notes_on(done.plan, options.high_watermark), *done.notes]
+    run.findings += done.findings
+    run.counts |= {"history_written": 1} if done.tables else {}
+    run.counts |= {BROKERS_KEPT: 1} if done.has_brokers else {}
+    run.counts |= {"facts_added": done.fact_count, "acls_alive": alive, "rejects": rejects}
+    if rejects and options.strict:
+        run.notes.append(f"{rejects:,} rows could not be used, see acl_reject: refused by --strict")
+    is_unusable = (way.holes and not options.accept_holes) or (rejects and options.strict)
+    return ReplayResult(
+        head_offset=way.head,
+        holes=way.holes,
+        bridged=way.bridged,
+        alive=alive,
+        facts=done.fact_count,
+        rejects=rejects,
+        exit_code=DataError.exit_code if is_unusable else 0,
+    )

@@ -1,0 +1,45 @@
+"""A source → its work items, the files that are to be read; none of them is opened to be read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from aclkit.pipeline.sources.files import base_name
+from aclkit.pipeline.sources.log_names import parse_snapshot_name
+from aclkit.pipeline.sources.metadata_log import list_metadata_log
+
+SEGMENT, SNAPSHOT, DUMP_LOG, RECORDS = "segment", "snapshot", "dump-log", "records"
+"""Kinds of work item."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkItem:
+    """What one task reads.
+
+    Attributes:
+        kind: one of those above.
+        path: the file.
+        behind: the next segment of the log, which testifies to the end of this one.
+        only_below: end offset of an older snapshot of a folder: where the log is known up to
+            there it says nothing new, and need not be read.
+    """
+
+    kind: str
+    path: str
+    behind: str | None = None
+    only_below: int | None = None
+
+
+def metadata_log_items(path: str) -> list[WorkItem]:
+    """List what there is to read of a metadata log: each segment and each snapshot."""
+    log = list_metadata_log(path)
+    items = [
+        WorkItem(kind=SEGMENT, path=segment, behind=behind)
+        for segment, behind in zip(log.segments, (*log.segments[1:], None), strict=False)
+    ]
+    newest = log.snapshots[-1] if log.snapshots else None
+    for snapshot in log.snapshots:
+        name = parse_snapshot_name(base_name(snapshot))
+        only_below = name[0] if name and snapshot != newest else None
+        items.append(WorkItem(kind=SNAPSHOT, path=snapshot, only_below=only_below))
+    return items
