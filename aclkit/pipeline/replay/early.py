@@ -17,7 +17,6 @@ from aclkit.model.facts import SourceRow
 from aclkit.pipeline.sources.arrow import to_record_batch
 from aclkit.pipeline.sources.files import is_packed
 from aclkit.pipeline.sources.items import WorkItem
-from aclkit.pipeline.sources.readers import read_or_tell
 
 MOST_BYTES: Final = 8 << 20
 """Of all files together: one core reads them in the two seconds that a JVM takes to start."""
@@ -79,6 +78,9 @@ def _read(
 
 
 def _rows(items: Iterable[WorkItem]) -> dict[WorkItem, list[SourceRow]] | None:
+    # Here, so that a night with nothing new waits for no decoder.
+    from aclkit.pipeline.sources.readers import read_or_tell
+
     found: dict[WorkItem, list[SourceRow]] = {}
     left = MOST_ROWS
     for item in items:

@@ -14,6 +14,7 @@ from aclkit.model.facts import FAILURE, SourceRow
 from aclkit.pipeline.replay import early, source_rows
 from aclkit.pipeline.replay.early import EarlyRows, read_early
 from aclkit.pipeline.replay.intake import Source, look_at
+from aclkit.pipeline.sources import readers
 from aclkit.pipeline.sources.arrow import to_record_batch
 from aclkit.pipeline.sources.items import WorkItem, metadata_log_items
 from aclkit.pipeline.sources.readers import read_item
@@ -41,7 +42,7 @@ def test_items_that_were_not_read_have_to_be(items):
 
 def test_the_start_of_spark_does_not_wait_for_the_reading(items, monkeypatch):
     may_go_on = threading.Event()
-    monkeypatch.setattr(early, "read_or_tell", lambda item: iter([may_go_on.wait()][:0]))
+    monkeypatch.setattr(readers, "read_or_tell", lambda item: iter([may_go_on.wait()][:0]))
     read = read_early(items)
     assert read is not None
     assert not read.reading.done()
@@ -56,7 +57,7 @@ def test_the_end_of_the_process_does_not_wait_for_it(items, monkeypatch):
         threads.append(threading.current_thread())
         yield from [may_go_on.wait()][:0]
 
-    monkeypatch.setattr(early, "read_or_tell", read_or_tell)
+    monkeypatch.setattr(readers, "read_or_tell", read_or_tell)
     read = read_early(items)
     assert read is not None
     may_go_on.set()
@@ -92,7 +93,7 @@ def test_what_lies_at_a_uri_is_left_to_spark():
 
 
 def test_a_reader_that_breaks_leaves_its_error_to_spark(items, monkeypatch):
-    monkeypatch.setattr(early, "read_or_tell", lambda item: 1 / 0)
+    monkeypatch.setattr(readers, "read_or_tell", lambda item: 1 / 0)
     read = read_early(items)
     assert read is not None
     assert read.of(items) is None

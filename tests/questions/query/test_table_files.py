@@ -59,7 +59,7 @@ def test_a_column_that_the_table_lacks_is_refused_and_not_left_out(tmp_path):
 def test_rows_of_a_table_have_null_in_a_column_that_came_later(tmp_path):
     path = tmp_path / "finding"
     write_deltalake(path, pa.table({"cluster_id": ["c"], "subject": ["old"]}))
-    add_columns(str(path), Schema.from_arrow(pa.schema([("fix", pa.string())])).to_json())
+    add_columns(str(path), Schema.from_arrow(pa.schema([("fix", pa.string())])))
     assert columns_of(str(path)) == ["cluster_id", "subject", "fix"]
     for version in (0, None):
         table = read_files(path, version)
