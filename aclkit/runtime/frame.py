@@ -71,6 +71,9 @@ def broadcast_if_small(rows: DataFrame, count: int) -> DataFrame:
 
 _BROADCAST_ROWS: Final = 1_000_000
 
+ROWS_IN_A_PLAN: Final = 5_000
+"""Up to so many rows that the driver holds are a part of each plan that stands on them."""
+
 
 def release(computed: DataFrame) -> None:
     """Free the memory of a computed frame, which Spark would do some time after it is forgotten."""

@@ -9,11 +9,12 @@ pyspark is imported by what needs it alone.
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Final, cast
 from urllib.parse import unquote
 
 import pyarrow as pa
@@ -51,6 +52,11 @@ if TYPE_CHECKING:
     from delta.tables import DeltaTable
     from pyspark.sql import DataFrame, Row, SparkSession
     from pyspark.sql.types import StructType
+
+
+MOST_COLLECTED: Final = 50_000 if "PYSPARK_GATEWAY_PORT" not in os.environ else 5_000
+"""So many rows of a table the driver takes from Spark and writes itself: a commit of Spark's takes
+a second or more, however few they are. Under spark-submit its memory is not ours to plan."""
 
 
 class NeedsSparkError(Exception):
@@ -118,48 +124,85 @@ class Store:
         restored = version is not None and self._restored.get(table) == version
         return restored or self.versions.get(table) == version
 
-    def append(self, table: str, rows: DataFrame) -> None:
-        """Append rows; a retry of this very write adds nothing."""
-        self._write(table, rows, "append", {})
+    def append(self, table: str, rows: DataFrame, at_most: int | None = None) -> None:
+        """Append rows; a retry of this very write adds nothing.
+
+        Args:
+            table: the table.
+            rows: of it.
+            at_most: how many they are at most, where that is known; few are written by the driver.
+        """
+        if self._are_few(at_most):
+            self.append_columns(table, _collected(table, rows))
+        else:
+            self._write(table, rows, "append", {})
 
     def append_rows(self, table: str, rows: Sequence[Sequence[Any]]) -> None:
         """Append rows that the driver holds, with the columns of the contract."""
+        self.append_columns(table, arrow_table(rows, arrow_schema(table)))
+
+    def append_columns(self, table: str, rows: pa.Table) -> None:
+        """Append rows that the driver holds as columns, those of the contract."""
         if self.place.is_uri:
-            self.append(table, self._frame(table, rows))
+            self.append(table, self.spark.createDataFrame(rows, schema=schema_of(table)))
             return
-        columns = arrow_table(rows, arrow_schema(table))
-        append_files(self.place.of_table(table), columns, self._commit(table))
+        append_files(self.place.of_table(table), rows, self._commit(table))
         self.note_write(table)
 
     def replace_rows(
         self, table: str, rows: Sequence[Sequence[Any]], cluster_id: str | None
     ) -> None:
         """Put rows that the driver holds in the place of all rows of one cluster, or of all."""
-        if self.place.is_uri or (cluster_id is not None and self._clusters - {cluster_id}):
+        if self.place.is_uri:
             self.replace_cluster(table, self._frame(table, rows), cluster_id)
-            return
-        if cluster_id is not None:
-            self._clusters.add(cluster_id)
-        self.rewrite(table, arrow_table(rows, arrow_schema(table)).to_reader())
+        else:
+            self._replace_columns(table, arrow_table(rows, arrow_schema(table)), cluster_id)
 
     def replace_cluster(
-        self, table: str, rows: DataFrame, cluster_id: str | None, rows_per_file: int | None = None
+        self,
+        table: str,
+        rows: DataFrame,
+        cluster_id: str | None,
+        rows_per_file: int | None = None,
+        at_most: int | None = None,
     ) -> None:
         """Put rows in the place of all rows of one cluster, or of all for None, in one commit.
 
-        Where the warehouse knows no other cluster the whole table is written anew: to look for
-        the cluster's rows Delta reads all of them. ``cluster_id`` has been checked by
-        ``parse_cluster_id`` and holds no quote.
+        Args:
+            table: the table.
+            rows: of it.
+            cluster_id: it has been checked by ``parse_cluster_id`` and holds no quote.
+            rows_per_file: how many a file holds at most.
+            at_most: see ``append``.
         """
-        if cluster_id is not None:
-            self._clusters.add(cluster_id)
-        is_alone = cluster_id is None or self._clusters == {cluster_id}
+        if self._are_few(at_most):
+            self._replace_columns(table, _collected(table, rows), cluster_id)
+            return
         options = {}
-        if not is_alone:
-            options["replaceWhere"] = f"cluster_id = '{cluster_id}'"
+        if whose := self._whose(cluster_id):
+            options["replaceWhere"] = whose
         if rows_per_file is not None:
             options["maxRecordsPerFile"] = str(rows_per_file)
         self._write(table, rows, "overwrite", options)
+
+    def _replace_columns(self, table: str, rows: pa.Table, cluster_id: str | None) -> None:
+        whose, commit = self._whose(cluster_id), self._commit(table)
+        replace_files(self.place.of_table(table), rows.to_reader(), commit, whose)
+        self.note_write(table)
+
+    def _whose(self, cluster_id: str | None) -> str | None:
+        """Return the predicate of a cluster's rows; None for the whole table.
+
+        That it is where the warehouse knows no other cluster: to look for a cluster's rows Delta
+        reads all of them.
+        """
+        if cluster_id is None:
+            return None
+        self._clusters.add(cluster_id)
+        return None if self._clusters == {cluster_id} else f"cluster_id = '{cluster_id}'"
+
+    def _are_few(self, at_most: int | None) -> bool:
+        return not self.place.is_uri and at_most is not None and at_most <= MOST_COLLECTED
 
     def rewrite(self, table: str, rows: pa.RecordBatchReader) -> None:
         """Put rows, of all clusters, in the place of those of a table on a local disk.
@@ -311,11 +354,9 @@ class Store:
         return local_frame(self.spark, rows, schema_of(table))
 
     def _write(self, table: str, rows: DataFrame, mode: str, options: Mapping[str, str]) -> None:
-        from pyspark.sql import functions as F
-
-        contract, commit = schema_of(table), self._commit(table)
+        commit = self._commit(table)
         writer = (
-            rows.select(*[F.col(f.name).cast(f.dataType).alias(f.name) for f in contract])
+            _of_contract(table, rows)
             .write.format("delta")
             .mode(mode)
             .options(**options)
@@ -359,6 +400,18 @@ def _in_utc(row: Row) -> dict[str, Any]:
         name: value.astimezone(UTC).replace(tzinfo=None) if isinstance(value, datetime) else value
         for name, value in row.asDict(recursive=True).items()
     }
+
+
+def _collected(table: str, rows: DataFrame) -> pa.Table:
+    """Return rows of the contract as the driver holds them, times as UTC."""
+    return _of_contract(table, rows).toArrow().cast(arrow_schema(table))
+
+
+def _of_contract(table: str, rows: DataFrame) -> DataFrame:
+    """Return the columns of the contract, in its types."""
+    from pyspark.sql import functions as F
+
+    return rows.select(*[F.col(f.name).cast(f.dataType).alias(f.name) for f in schema_of(table)])
 
 
 def table_at(spark: SparkSession, path: str) -> DeltaTable:

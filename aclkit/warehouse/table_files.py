@@ -129,6 +129,9 @@ def append_files(path: str, rows: pa.Table, commit: Commit) -> None:
     Raises:
         SurroundingsError: the disk is full, or may not be written.
     """
+    _require_zones(rows.schema)
+    if _is_done(path, commit):
+        return
     with _writing(path):
         write_deltalake(
             path,
@@ -139,7 +142,9 @@ def append_files(path: str, rows: pa.Table, commit: Commit) -> None:
         )
 
 
-def replace_files(path: str, rows: pa.RecordBatchReader, commit: Commit) -> None:
+def replace_files(
+    path: str, rows: pa.RecordBatchReader, commit: Commit, whose: str | None = None
+) -> None:
     """Put rows in the place of all rows of a table, in their order, in one commit.
 
     Files stay about as large as they are, and a row group is at most 50,000 rows: what is
@@ -149,10 +154,14 @@ def replace_files(path: str, rows: pa.RecordBatchReader, commit: Commit) -> None
         path: folder of the table; a new one gets the columns of the rows.
         rows: names are those of the table's columns.
         commit: what the commit says of itself.
+        whose: a predicate: only its rows are replaced, and only such rows come.
 
     Raises:
         SurroundingsError: the disk is full, or may not be written.
     """
+    _require_zones(rows.schema)
+    if _is_done(path, commit):
+        return
     sizes, schema = [], rows.schema
     if DeltaTable.is_deltatable(path):
         table = DeltaTable(path)
@@ -166,6 +175,7 @@ def replace_files(path: str, rows: pa.RecordBatchReader, commit: Commit) -> None
             path,
             pa.RecordBatchReader.from_batches(schema, batches),
             mode="overwrite",
+            predicate=whose if sizes else None,
             configuration=PROPERTIES,
             target_file_size=max([_LEAST_FILE, *sizes]) if sizes else _NEW_FILE,
             writer_properties=WriterProperties(
@@ -173,6 +183,25 @@ def replace_files(path: str, rows: pa.RecordBatchReader, commit: Commit) -> None
             ),
             commit_properties=commit.properties(),
         )
+
+
+def _is_done(path: str, commit: Commit) -> bool:
+    """Whether a table has this very write already: deltalake notes what it is, and does not ask."""
+    if not DeltaTable.is_deltatable(path):
+        return False
+    last = DeltaTable(path).transaction_version(commit.application)
+    return last is not None and last >= commit.version
+
+
+def _require_zones(schema: pa.Schema) -> None:
+    """Insist that times have a zone: of others deltalake makes a kind of table that few can read.
+
+    Raises:
+        ValueError: one has none.
+    """
+    naive = [f.name for f in schema if pa.types.is_timestamp(f.type) and f.type.tz is None]
+    if naive:
+        raise ValueError(f"expected times with a zone, found none in {', '.join(naive)}")
 
 
 @contextmanager

@@ -8,8 +8,9 @@ decided; there the ACLs count that reach the resource in one reading alone.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Final
 
 from pyspark.sql import DataFrame, Row
@@ -49,7 +50,7 @@ def note_readings(run: Run, result: MaterializeResult, settings: BrokerSettings)
         run.findings.extend(find_readings(acls, result.scope.semantics))
         by_id = {acl.acl_id: acl for acl in acls}
         suspects = {i: (by_id[i], reason) for i, reason in reads_differently(acls).items()}
-        differing = find_differing(result, alive_acls(run), suspects, settings)
+        differing = find_differing(result, partial(alive_acls, run), suspects, settings)
         run.findings.extend(_finding(*each, differing) for each in suspects.values())
         run.notes.append(differing.words(len(suspects), _other(result.scope.semantics)))
 
@@ -83,7 +84,7 @@ class Differing:
 
 def find_differing(
     result: MaterializeResult,
-    acls: DataFrame,
+    acls: Callable[[], DataFrame],
     suspects: Mapping[str, tuple[Acl, str]],
     settings: BrokerSettings,
 ) -> Differing:
@@ -91,7 +92,7 @@ def find_differing(
 
     Args:
         result: the materialize of this run.
-        acls: the ACLs alive.
+        acls: returns the ACLs alive.
         suspects: ACL id → the ACL and how the readings differ on it.
         settings: super users and allow.everyone.
     """
@@ -105,7 +106,7 @@ def find_differing(
         trial = Output.of(result.output.store, theirs, is_trial=True)
         for table, rows in tables.of_inventory(theirs).items():
             trial.write_rows(table, rows)
-        decide_all(theirs, acls, trial, allow_everyone=settings.allow_everyone)
+        decide_all(theirs, acls(), trial, allow_everyone=settings.allow_everyone)
         differing = _compare(result.output, trial, read)
         trial.forget()
     return differing

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Final
 
+import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
@@ -25,6 +26,7 @@ from aclkit.pipeline.explain.whole import decide_whole, tables_of_whole
 from aclkit.pipeline.inventory.survey import Inventory
 from aclkit.runtime.fail_points import fail_point
 from aclkit.runtime.progress import step
+from aclkit.warehouse.column_types import arrow_schema
 from aclkit.warehouse.job_run import PublishedRun, RunSettings
 from aclkit.warehouse.reader import read_versions, read_written
 from aclkit.warehouse.run import Run
@@ -223,10 +225,11 @@ def _write_changes(run: Run, before: PublishedRun | None) -> None:
         )
         run.counts["access_changes"] = changes.num_rows
         if changes.num_rows:
-            rows = run.store.spark.createDataFrame(changes).withColumns(
-                {"cluster_id": F.lit(run.cluster_id), "run_id": F.lit(run.run_id)}
-            )
-            run.store.append("access_change", rows)
+            whose = {"cluster_id": run.cluster_id, "run_id": run.run_id}
+            for name, value in whose.items():
+                changes = changes.append_column(name, pa.array([value] * len(changes)))
+            schema = arrow_schema("access_change")
+            run.store.append_columns("access_change", changes.select(schema.names).cast(schema))
 
 
 _DENSE: Final = ("explain",)

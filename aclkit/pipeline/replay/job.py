@@ -67,13 +67,17 @@ def replay(
         steps = needed.enter_context(Steps())
         if intake.listing is None:
             is_news = news_filter(known.ranges, head if known.has_brokers else None)
-            rows, whole = needed.enter_context(source_rows(run.store.spark, intake, is_news))
+            reading = source_rows(run.store.spark, intake, is_news)
+            rows, whole, incoming = needed.enter_context(reading)
             done = replay_log(known, rows, options, steps, reread=whole)
         else:
             alive, at = tables.alive(), intake.at or run.started_at
             require_not_empty(run.cluster_id, intake, alive[0])
             done = replay_listing(known, alive, intake.listing, at, options, steps)
-        tables.write(done)
+            # A row may tell of an ACL, a resource and a principal.
+            incoming = 3 * len(intake.listing.rows)
+        # A fact may be a reject too, and what a listing leaves out becomes a fact of its own.
+        tables.write(done, None if incoming is None else 2 * (tables.size() + incoming))
     if intake.imprint and not (wrong or done.findings) and intake.imprint.holds():
         run.settings = replace(run.settings, sources=intake.imprint.digest)
     return enter(run, tables, intake, done, options)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Final
 
 from pyspark.sql import DataFrame, SparkSession
 
@@ -18,14 +17,17 @@ from aclkit.pipeline.sources.files import shown
 from aclkit.pipeline.sources.items import WorkItem
 from aclkit.pipeline.sources.metadata_log import listing_again
 from aclkit.pipeline.sources.spark_source import read_sources
+from aclkit.runtime.frame import ROWS_IN_A_PLAN
 from aclkit.runtime.progress import step
 
 
 @contextmanager
 def source_rows(
     spark: SparkSession, intake: Intake, is_news: Callable[[WorkItem], bool]
-) -> Iterator[tuple[DataFrame, Collection[str]]]:
-    """Read items once and for all, and hand out their rows and which sources they are.
+) -> Iterator[tuple[DataFrame, Collection[str], int | None]]:
+    """Read items once and for all, and hand out their rows, which sources they are, and how many.
+
+    How many rows is None where it is not known without counting them.
 
     Snapshots that tell nothing new are left out. Where a file has gone since it was listed, all
     is listed and read again.
@@ -43,37 +45,37 @@ def source_rows(
     listed: Sequence[WorkItem] | None = intake.items
     early = intake.early
 
-    def read() -> tuple[DataFrame, frozenset[str]]:
+    def read() -> tuple[DataFrame, frozenset[str], int | None]:
         nonlocal listed, early
         chosen = [item for item in (listed or intake.list_again()) if is_news(item)]
-        rows = _frame(spark, chosen, early)
+        rows, count = _frame(spark, chosen, early)
         listed, early = None, None
         try:
             facts.raise_failures(rows)
         except GoneError:
             rows.unpersist()
             raise
-        return rows, frozenset(shown(item.path) for item in chosen)
+        return rows, frozenset(shown(item.path) for item in chosen), count
 
     with step("reading the source"):
-        rows, sources = listing_again(read)
+        rows, sources, count = listing_again(read)
     try:
-        yield rows, sources
+        yield rows, sources, count
     finally:
         rows.unpersist()
 
 
-def _frame(spark: SparkSession, items: Sequence[WorkItem], early: EarlyRows | None) -> DataFrame:
+def _frame(
+    spark: SparkSession, items: Sequence[WorkItem], early: EarlyRows | None
+) -> tuple[DataFrame, int | None]:
     """Return the rows of items: those that were read while Spark started, or read by it now."""
     read = early.of(items) if early is not None else None
     if read is None:
-        return read_sources(spark, items).persist()
+        return read_sources(spark, items).persist(), None
     rows = spark.createDataFrame(read, schema=SPARK_DDL)
     # A part of each plan costs less than a job, and than reading it from memory, while it is small.
-    return rows if read.num_rows <= _ROWS_IN_A_PLAN else rows.persist()
-
-
-_ROWS_IN_A_PLAN: Final = 5_000
+    is_small = read.num_rows <= ROWS_IN_A_PLAN
+    return rows if is_small else rows.persist(), read.num_rows
 
 
 def news_filter(ranges: Sequence[Range], head: int | None) -> Callable[[WorkItem], bool]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, fields
 
+import pyarrow as pa
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
@@ -14,8 +15,11 @@ from aclkit.pipeline.replay.known import KnownLog, Replayed
 from aclkit.pipeline.replay.known_tables import KnownTables
 from aclkit.pipeline.replay.ranges import Range
 from aclkit.runtime.fail_points import fail_point
+from aclkit.runtime.frame import ROWS_IN_A_PLAN
 from aclkit.warehouse.codecs import ACLS_ALIVE_SQL, acl_of, broker_rows
+from aclkit.warehouse.column_types import arrow_schema
 from aclkit.warehouse.schemas import TABLES
+from aclkit.warehouse.store import schema_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,17 +45,33 @@ class ReplayTables(KnownTables):
         with self._open("acl_history") as read:
             return list(map(acl_of, read.rows(ACLS_ALIVE_SQL)))
 
-    def write(self, replayed: Replayed) -> None:
-        """Write what a replay came to."""
+    def _few_rows(self, table: str) -> pa.Table | None:
+        """Read the rows of a table without Spark, which takes a job or two; None for many."""
+        schema = arrow_schema(table)
+        with self._open(table) as read:
+            ((count,),) = read.rows(f"SELECT count(*) FROM {table}")  # noqa: S608 -- of the contract
+            if count > ROWS_IN_A_PLAN:
+                return None
+            return read.arrow(f"SELECT {', '.join(schema.names)} FROM {table}").cast(schema)  # noqa: S608 -- of the contract
+
+    def size(self) -> int:
+        """Count the facts and rejects: no table of a replay has more rows."""
+        with self._open("acl_log", "acl_reject") as read:
+            ((facts,),) = read.rows("SELECT count(*) FROM acl_log")
+            ((rejects,),) = read.rows("SELECT count(*) FROM acl_reject")
+        return int(facts) + int(rejects)
+
+    def write(self, replayed: Replayed, at_most: int | None = None) -> None:
+        """Write what a replay came to; each table has ``at_most`` so many rows, where known."""
         if replayed.removed is not None:
             self.delete("acl_log", replayed.removed)
         if replayed.moved is not None:
             self._move(replayed.moved)
         if replayed.added is not None:
-            self.store.append("acl_log", replayed.added)
+            self.store.append("acl_log", replayed.added, at_most)
         fail_point("after-facts")
         for table, rows in replayed.tables.items():
-            self.store.replace_cluster(table, rows, self.cluster_id)
+            self.store.replace_cluster(table, rows, self.cluster_id, at_most=at_most)
         if replayed.brokers is not None:
             registered = broker_rows(replayed.brokers, self.cluster_id)
             self.store.replace_rows("broker", registered, self.cluster_id)
@@ -86,5 +106,9 @@ class ReplayTables(KnownTables):
         self.store.note_write("acl_log")
 
     def _rows(self, table: str) -> DataFrame:
+        """Return the cluster's rows of a table; few become a part of Spark's plans, as they are."""
+        few = None if self.store.place.is_uri else self._few_rows(table)
+        if few is not None:
+            return self.store.spark.createDataFrame(few, schema=schema_of(table))
         rows = self.store.cluster_rows(table, self.cluster_id)
         return rows.select(*TABLES[table].column_names)

@@ -44,7 +44,8 @@ def told(_session, tmp_path_factory):
                 options = MaterializeOptions(
                     settings=BrokerSettings(),
                     semantics=preset,
-                    given=Given(entries=GIVEN, extend=True),
+                    # What only one preset takes for a name is asked about by it alone.
+                    given=Given(entries=GIVEN, extend=case != "anything"),
                     dense="always",
                 )
                 result = materialize(run, take_inventory(run, options), options)

@@ -109,9 +109,10 @@ def rows_of(frame):
 
 @pytest.mark.parametrize("rows_in_a_plan", [0, 1_000_000])
 def test_spark_gets_the_rows_that_it_would_have_read(spark, items, monkeypatch, rows_in_a_plan):
-    monkeypatch.setattr(source_rows, "_ROWS_IN_A_PLAN", rows_in_a_plan)
-    early_frame = source_rows._frame(spark, items, read_early(items))
-    read = source_rows._frame(spark, items, None)
+    monkeypatch.setattr(source_rows, "ROWS_IN_A_PLAN", rows_in_a_plan)
+    early_frame, count = source_rows._frame(spark, items, read_early(items))
+    read, unknown = source_rows._frame(spark, items, None)
+    assert (count, unknown) == (early_frame.count(), None)
     assert early_frame.schema == read.schema
     assert rows_of(early_frame) == rows_of(read)
 
@@ -125,7 +126,8 @@ def test_where_a_file_went_while_spark_started_all_is_listed_and_read_again(spar
     reading.set_result({item: [gone] for item in intake.items})
     next(log.glob("*.checkpoint")).unlink()
     intake = replace(intake, early=EarlyRows(reading))
-    with source_rows.source_rows(spark, intake, lambda _: True) as (rows, whole):
+    with source_rows.source_rows(spark, intake, lambda _: True) as (rows, whole, count):
+        assert count is None
         expected = Counter(row for item in intake.list_again() for row in read_item(item))
         assert rows_of(rows) == expected
         assert len(whole) == len(intake.items) - 1

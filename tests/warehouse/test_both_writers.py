@@ -1,0 +1,110 @@
+"""Every write of a store by the driver and by Spark: the same rows, in tables that all can read."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+from deltalake import DeltaTable
+
+from aclkit.runtime.arrow import arrow_table
+from aclkit.runtime.frame import local_frame
+from aclkit.warehouse.column_types import arrow_schema
+from aclkit.warehouse.run import begin_run
+from aclkit.warehouse.store import MOST_COLLECTED, schema_of
+from aclkit.warehouse.table_files import (
+    PROPERTIES,
+    Commit,
+    append_files,
+    properties_of,
+    replace_files,
+)
+
+AT = datetime(2026, 11, 22, 2, 0, 0, 123456, tzinfo=UTC)
+FEW, MANY = 0, MOST_COLLECTED + 1
+WRITERS = pytest.mark.parametrize("at_most", [FEW, MANY], ids=["driver", "spark"])
+
+
+def rejects(cluster, *reasons):
+    """Rows of a table with a time, numbers and texts."""
+    names = arrow_schema("acl_reject").names
+    said = {"cluster_id": cluster, "stage": "source", "log_offset": 7, "source": "x"}
+    return [tuple({**said, "reason": reason}.get(name) for name in names) for reason in reasons]
+
+
+def facts(cluster, *offsets):
+    names = arrow_schema("acl_log").names
+    said = {"cluster_id": cluster, "fact": "record", "log_time": AT}
+    return [tuple({**said, "log_offset": offset}.get(name) for name in names) for offset in offsets]
+
+
+def frame(spark, table, rows):
+    return local_frame(spark, rows, schema_of(table))
+
+
+def told(store, table):
+    return sorted(map(repr, store.read(table).collect()))
+
+
+def must_be_plain(warehouse, table):
+    """A table that every Delta reader can open, and that forgets nothing by itself."""
+    protocol = DeltaTable(f"{warehouse}/{table}").protocol()
+    assert (protocol.min_reader_version, protocol.min_writer_version) == (1, 2)
+    assert not protocol.reader_features
+    assert not protocol.writer_features
+    assert properties_of(f"{warehouse}/{table}").items() >= PROPERTIES.items()
+
+
+@pytest.mark.parametrize("first", [FEW, MANY], ids=["driver-first", "spark-first"])
+@WRITERS
+def test_what_one_writer_made_the_other_adds_to_and_replaces(spark, tmp_path, first, at_most):
+    with begin_run(spark, str(tmp_path), "replay", lock_timeout=0) as run:
+        store = run.store
+        store.append("acl_log", frame(spark, "acl_log", facts("a", 1)), first)
+        store.append("acl_log", frame(spark, "acl_log", facts("a", 2)), at_most)
+        assert told(store, "acl_log") == sorted(
+            map(repr, frame(spark, "acl_log", facts("a", 1, 2)).collect())
+        )
+        for writer, reasons in ((first, ("old", "older")), (at_most, ("new",))):
+            rows = frame(spark, "acl_reject", rejects("a", *reasons))
+            store.replace_cluster("acl_reject", rows, "a", at_most=writer)
+        assert [row["reason"] for row in store.read("acl_reject").collect()] == ["new"]
+    for table in ("acl_log", "acl_reject"):
+        must_be_plain(tmp_path, table)
+
+
+@WRITERS
+def test_the_rows_of_other_clusters_stay(spark, tmp_path, at_most):
+    with begin_run(spark, str(tmp_path), "replay", lock_timeout=0) as run:
+        store = run.store
+        for cluster, *reasons in (("a", "1", "2"), ("b", "3"), ("a", "4"), ("b",)):
+            rows = frame(spark, "acl_reject", rejects(cluster, *reasons))
+            store.replace_cluster("acl_reject", rows, cluster, at_most=at_most)
+        found = [(row["cluster_id"], row["reason"]) for row in store.read("acl_reject").collect()]
+        assert found == [("a", "4")]
+        store.replace_rows("acl_reject", rejects("b", "5"), "b")
+        assert sorted(row["reason"] for row in store.read("acl_reject").collect()) == ["4", "5"]
+    must_be_plain(tmp_path, "acl_reject")
+
+
+def test_a_write_that_is_there_already_is_not_repeated(tmp_path):
+    path, commit = str(tmp_path / "acl_reject"), Commit("run", "aclkit/run/acl_reject", 1)
+    rows = arrow_table(rejects("a", "one"), arrow_schema("acl_reject"))
+    for _ in range(2):
+        append_files(path, rows, commit)
+    assert DeltaTable(path).version() == 0
+    for _ in range(2):
+        replace_files(path, rows.to_reader(), Commit("run", "aclkit/run/acl_reject", 2))
+    assert DeltaTable(path).version() == 1
+    assert DeltaTable(path).to_pyarrow_table().num_rows == 1
+
+
+@pytest.mark.parametrize("write", [append_files, replace_files])
+def test_a_time_without_a_zone_is_refused_before_anything_is_written(tmp_path, write):
+    rows = pa.table({"at": pa.array([AT.replace(tzinfo=None)], pa.timestamp("us"))})
+    given = rows if write is append_files else rows.to_reader()
+    with pytest.raises(ValueError, match="expected times with a zone, found none in at"):
+        write(str(tmp_path / "t"), given, Commit("run", "app", 1))
+    assert not Path(tmp_path / "t").exists()
