@@ -159,7 +159,6 @@ def replace_files(
     Raises:
         SurroundingsError: the disk is full, or may not be written.
     """
-    _require_zones(rows.schema)
     if _is_done(path, commit):
         return
     sizes, schema = [], rows.schema
@@ -169,6 +168,7 @@ def replace_files(
         if unknown := set(rows.schema.names) - set(schema.names):
             raise SurroundingsError(f"expected {path} to have columns {sorted(unknown)}")
         sizes = pa.table(table.get_add_actions(flatten=True))["size_bytes"].to_pylist()
+    _require_zones(schema)
     batches = (batch.select(schema.names).cast(schema) for batch in rows)
     with _writing(path):
         write_deltalake(
