@@ -37,8 +37,10 @@ def decide_whole(
     None where that is Spark's work: a larger cluster, one whose rulesets hold too many ACLs, or
     one where a name below ``*`` makes the broker's order depend on the resource.
     """
+    if scope.pairs > MOST_PAIRS or scope.may_meet_wildcard_last:
+        return None
     ((count,),) = read.rows("SELECT count(*) FROM acl_history WHERE removed_offset IS NULL")
-    if scope.pairs > MOST_PAIRS or count > MOST_ACLS or scope.may_meet_wildcard_last:
+    if count > MOST_ACLS:
         return None
     everything = Affected(
         changed=list(map(acl_of, read.rows(ACLS_ALIVE_SQL))),
