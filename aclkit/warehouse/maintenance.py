@@ -9,7 +9,6 @@ from datetime import UTC, datetime
 from typing import Final
 
 import pyarrow as pa
-from pyspark.sql import Row
 from pyspark.sql import functions as F
 
 from aclkit.runtime.progress import step
@@ -20,7 +19,7 @@ from aclkit.warehouse.retention import Kept, Policy, keep
 from aclkit.warehouse.run import Run, moved_tables, publish
 from aclkit.warehouse.schemas import TABLES
 from aclkit.warehouse.standing import MAINTAIN
-from aclkit.warehouse.store import Store
+from aclkit.warehouse.store import Extent, Store
 
 SORTED: Final = "explain_pair"
 """Cut into files by resource and, within these, by principal: a question opens few of them."""
@@ -72,27 +71,26 @@ def maintain(run: Run, policy: Policy, *, dry_run: bool) -> list[Maintained]:
     opened = {JOB_RUN: {store.newest_version(JOB_RUN) or 0}}
     runs = store.all_runs()
     kept = keep(runs, policy, datetime.now(UTC))
-    before = {table: _detail(store, table) for table in (*sorted(store.versions), JOB_RUN)}
+    before = {table: store.extent(table) for table in (*sorted(store.versions), JOB_RUN)}
     removed: dict[str, int] = {t: _rows_to_go(store, t, kept) for t in PRUNED if t in before}
     removed[JOB_RUN] = len(runs) - len(kept.runs)
     if not dry_run:
         for table, found in before.items():
             with step(f"maintaining {table}"):
-                is_prunable = bool(removed.get(table)) or found["numFiles"] > 1
-                _rewrite(run, table, kept, is_prunable=is_prunable)
+                _rewrite(run, table, kept, found, removes=bool(removed.get(table)))
         _forget_removed_files(store, before)
         _publish(run, policy, kept)
         with step("removing what no kept run needs"):
             # Whoever opened the warehouse before this run was published still reads job_run.
             remove_unneeded(store, {**kept.versions, **opened})
-    after = before if dry_run else {table: _detail(store, table) for table in before}
+    after = before if dry_run else {table: store.extent(table) for table in before}
     return [
         Maintained(
             table=table,
             rows_removed=removed.get(table, 0),
-            files_before=found["numFiles"],
-            files_after=after[table]["numFiles"],
-            size_bytes=after[table]["sizeInBytes"],
+            files_before=found.files,
+            files_after=after[table].files,
+            size_bytes=after[table].size_bytes,
             oldest_version=min(kept.versions.get(table, ()), default=None),
         )
         for table, found in before.items()
@@ -122,19 +120,18 @@ def _publish(run: Run, policy: Policy, kept: Kept) -> None:
     publish(run, kept.runs)
 
 
-def _rewrite(run: Run, table: str, kept: Kept, *, is_prunable: bool) -> None:
-    store = run.store
+def _rewrite(run: Run, table: str, kept: Kept, before: Extent, *, removes: bool) -> None:
+    store, is_scattered = run.store, before.files > 1
     if table == SORTED:
         for cluster_id in sorted({run.cluster_id for run in store.runs}):
             _sort_pairs(store, cluster_id)
     elif table in PRUNED:
-        if is_prunable:
+        if removes or is_scattered:
             with _opened(store, table) as read:
                 _give_kept(read, kept)
                 read.rewrite(table, _kept_rows(table))
-    elif table in COMPACTED and table != JOB_RUN:
-        store.table(table).optimize().executeCompaction()
-        store.note_write(table)
+    elif table in COMPACTED and table != JOB_RUN and is_scattered:
+        store.compact(table)
 
 
 def _rows_to_go(store: Store, table: str, kept: Kept) -> int:
@@ -187,9 +184,4 @@ def _sort_pairs(store: Store, cluster_id: str) -> None:
         parts = -(-number // _PAIRS_OF_A_PART)
         ranged = rows.repartitionByRange(parts, "resource_type", "resource_name")
         in_order = ranged.sortWithinPartitions("principal", "resource_type", "resource_name")
-        store.replace_cluster(SORTED, in_order, cluster_id, _PAIRS_OF_A_FILE)
-
-
-def _detail(store: Store, table: str) -> Row:
-    detail: Row = store.table(table).detail().select("numFiles", "sizeInBytes").collect()[0]
-    return detail
+        store.replace_cluster(SORTED, in_order, cluster_id, _PAIRS_OF_A_FILE, at_most=number)

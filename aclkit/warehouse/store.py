@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 from urllib.parse import unquote
 
 import pyarrow as pa
@@ -39,6 +39,7 @@ from aclkit.warehouse.table_files import (
     append_files,
     ask_files,
     columns_of,
+    compact_files,
     properties_of,
     read_files,
     remove_rows,
@@ -61,6 +62,13 @@ a second or more, however few they are. Under spark-submit its memory is not our
 
 class NeedsSparkError(Exception):
     """A store that was opened without a session was asked for what takes one."""
+
+
+class Extent(NamedTuple):
+    """What a version of a table takes: its files, and their bytes."""
+
+    files: int
+    size_bytes: int
 
 
 class Store:
@@ -245,6 +253,22 @@ class Store:
         frame = self.spark.read.format("delta").option("versionAsOf", version)
         uris = frame.load(self.place.of_table(table)).inputFiles()
         return frozenset(unquote(PurePosixPath(uri).name) for uri in uris)
+
+    def extent(self, table: str) -> Extent:
+        """Return how many files the newest version of a table is read from, and their bytes."""
+        if not self.place.is_uri:
+            found = read_files(Path(self.place.of_table(table)), None).files
+            return Extent(len(found), sum(file.stat().st_size for file in found))
+        detail = self.table(table).detail().select("numFiles", "sizeInBytes").collect()[0]
+        return Extent(detail["numFiles"], detail["sizeInBytes"])
+
+    def compact(self, table: str) -> None:
+        """Write the small files of a table together; its rows stay."""
+        if self.place.is_uri:
+            self.table(table).optimize().executeCompaction()
+        else:
+            compact_files(self.place.of_table(table))
+        self.note_write(table)
 
     def restore(self, table: str, version: int) -> None:
         """Put a table back to an earlier version, its columns and properties too.

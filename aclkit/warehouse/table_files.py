@@ -249,6 +249,12 @@ def write_checkpoint(path: str) -> None:
         DeltaTable(path).create_checkpoint()
 
 
+def compact_files(path: str) -> None:
+    """Write the small files of a table together; its rows stay."""
+    with _writing(path):
+        DeltaTable(path).optimize.compact(post_commithook_properties=_KEEPING_THE_LOG)
+
+
 def restore_files(path: str, version: int) -> None:
     """Put a table back to an earlier version, its columns and properties too."""
     with _writing(path):

@@ -5,6 +5,8 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 
 import duckdb
+import pyarrow as pa
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -116,7 +118,7 @@ def test_a_time_yet_to_come_keeps_nothing_for_ever():
     ),
     st.integers(1, 3),
 )  # fmt: skip
-def test_what_stands_always_stays_and_still_stands(jobs, runs_kept):
+def test_what_stands_always_stays_and_still_stands(standing, jobs, runs_kept):
     decided: dict[str, int] = {}
     runs = []
     for number, (cluster, job, decides) in enumerate(jobs):
@@ -125,18 +127,24 @@ def test_what_stands_always_stays_and_still_stands(jobs, runs_kept):
         of_job = decided.get(cluster) if job in ("run", "materialize") else None
         runs.append(run(number, job, cluster=cluster, decided=of_job))
     found = keep(runs, Policy(keep_days=0, keep_runs=runs_kept), NOW)
-    assert standing(found.runs) == standing(runs)
-    assert set(standing(runs)) <= {run.run_number for run in found.runs}
+    stands = standing(runs)
+    assert standing(found.runs) == stands
+    assert set(stands) <= {run.run_number for run in found.runs}
     assert found.runs[-1].run_number == runs[-1].run_number
 
 
-def standing(runs):
+@pytest.fixture(scope="module")
+def standing():
     """Ask the SQL that readers ask for the rows that stand."""
+    kinds = {
+        "run_number": pa.int64(), "cluster_id": pa.string(), "job": pa.string(),
+        "counts": pa.map_(pa.string(), pa.int64()),
+    }  # fmt: skip
     with duckdb.connect() as connection:
-        connection.execute(
-            "CREATE TABLE job_run (run_number BIGINT, cluster_id VARCHAR, job VARCHAR, "
-            "counts MAP(VARCHAR, BIGINT))"
-        )
-        rows = [(r.run_number, r.cluster_id, r.job, r.counts) for r in runs]
-        connection.executemany("INSERT INTO job_run VALUES (?, ?, ?, ?)", rows)
-        return [row[0] for row in connection.execute(standing_sql("job_run")).fetchall()]
+
+        def asked(runs):
+            rows = [{name: getattr(run, name) for name in kinds} for run in runs]
+            connection.register("job_run", pa.Table.from_pylist(rows, pa.schema(kinds)))
+            return [row[0] for row in connection.execute(standing_sql("job_run")).fetchall()]
+
+        yield asked

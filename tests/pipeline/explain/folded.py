@@ -8,9 +8,11 @@ well, for names that begin above ``*``.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import astuple, replace
+from dataclasses import replace
 from pathlib import Path
 
+import duckdb
+import pyarrow as pa
 from pyspark.sql import SparkSession
 
 from aclkit.model.acl import Acl, Request
@@ -23,6 +25,7 @@ from aclkit.pipeline.explain.scope import Scope
 from aclkit.pipeline.inventory.entry import FILE, HOSTS, PRINCIPALS, RESOURCES, Entry
 from aclkit.pipeline.inventory.survey import Given, Texts, survey
 from aclkit.warehouse.store import Store
+from aclkit.warehouse.views import EXPLAIN_TABLES, explain_sql
 from tests.pipeline.explain.frames import acl_frame
 
 Answer = tuple[str, str, str | None]
@@ -87,11 +90,22 @@ def decide_by_spark(
     for name, rows in tables.of_inventory(scope).items():
         trial.write_rows(name, rows)
     decide_all(scope, acl_frame(spark, acls), trial, allow_everyone=allow_everyone)
-    numbered = [(number, *astuple(request)) for number, request in enumerate(requests)]
-    columns = ", ".join(f"{name} STRING" for name in ASKED)
-    asked = spark.createDataFrame(numbered, f"number INT, {columns}")
-    answered = trial.explain({}).join(asked, list(ASKED))
-    answer = ("decision", "rule", "deciding_acl_id")
-    found = {row[0]: tuple(row[1:]) for row in answered.select("number", *answer).collect()}
+    answers = _answers(trial, requests)
     trial.forget()
-    return [found[number] for number in range(len(requests))]
+    return answers
+
+
+def _answers(trial: Output, requests: Sequence[Request]) -> list[Answer]:
+    """Ask the view ``explain`` over what Spark decided by DuckDB, as questions do: in a moment."""
+    keys, answer = ", ".join(ASKED), "decision, rule, deciding_acl_id"
+    columns = {name: [getattr(request, name) for request in requests] for name in ASKED}
+    asked = pa.table({"number": range(len(requests)), **columns})
+    with duckdb.connect() as connection:
+        for table in EXPLAIN_TABLES:
+            connection.register(table, trial.read(table).toArrow())
+        connection.register("asked", asked)
+        found = connection.sql(
+            f"SELECT number, {answer} FROM asked JOIN ({explain_sql()}) USING ({keys})"
+        ).fetchall()
+    by_number = {number: (decision, rule, acl_id) for number, decision, rule, acl_id in found}
+    return [by_number[number] for number in range(len(requests))]
