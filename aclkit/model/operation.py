@@ -29,6 +29,19 @@ IMPLIED_BY_ALLOW: Final[dict[str, str]] = {
 }
 """An ALLOW on the key also answers the value; a DENY implies nothing."""
 
+USES: Final = ("administer", "write", "read")
+"""What operations are for, the gravest first."""
+
+USE_OF_OPERATION: Final[dict[str, str]] = {
+    **dict.fromkeys(
+        ("CREATE", "DELETE", "ALTER", "ALTER_CONFIGS", "CLUSTER_ACTION", "CREATE_TOKENS"),
+        "administer",
+    ),
+    **dict.fromkeys(("WRITE", "IDEMPOTENT_WRITE", "TWO_PHASE_COMMIT"), "write"),
+    **dict.fromkeys(("READ", "DESCRIBE", "DESCRIBE_CONFIGS", "DESCRIBE_TOKENS"), "read"),
+}
+"""The one of ``USES`` that each operation is for."""
+
 EQUAL, IMPLIED, BY_ALL = 0, 1, 2
 """How an ACL's operation covers a request's, the most specific first."""
 

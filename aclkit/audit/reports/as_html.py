@@ -7,26 +7,24 @@ hashes of its style and script) forbids everything else.
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import json
-from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from importlib.resources import files
-from typing import Final
+from typing import Any, Final
+from urllib.parse import quote
 
 from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup
 
 from aclkit.audit.findings.baseline import Judged
+from aclkit.audit.reports.assets import LOOK, PIECES, digest, part, script, style
 from aclkit.audit.reports.data import AliveAcl, RunReport
 from aclkit.audit.reports.embed import embed
 from aclkit.audit.reports.states import (
     count_severities,
     fixed,
-    muted,
-    state_by_fingerprint,
+    listed,
     state_words,
 )
 from aclkit.audit.reports.trend_chart import bars
@@ -38,7 +36,8 @@ from aclkit.audit.reports.words import (
     utc,
     verdict,
 )
-from aclkit.model.findings import EVERY_NAME, SEVERITIES, Finding, sort_findings
+from aclkit.model.findings import EVERY_NAME, SEVERITIES, Finding
+from aclkit.model.operation import USES
 from aclkit.model.visible import visible
 from aclkit.questions.query.words import acl_words
 
@@ -58,29 +57,27 @@ _LEVELS: Final = (0.0, 0.1, 0.3, 0.6, 0.999)
 
 def render_html(report: RunReport) -> str:
     """Return the page."""
-    style, script = _part("report.css"), _part("report.js")
-    template = _environment().from_string(_part("report.html.j2"))
+    looks = style(LOOK, "report.css")
+    runs = script(*PIECES, "decisions.js", "question.js", "rows.js", "answer.js", "report.js")
+    template = _environment().from_string(part("report.html.j2"))
     data = None if report.explorer is None else embed(report.explorer, report.heat)
     summary = report.summary
     return template.render(
-        policy=_policy(style, script),
-        style=_own(style),
-        script=_own(script),
+        policy=_policy(looks, runs),
+        style=_own(looks),
+        script=_own(runs),
         data=_own(script_json(data)),
         report=report,
         summary=summary,
         verdict=verdict(summary),
         is_calm=not needs_a_person(summary),
         missing=missing_answers(summary),
+        uses=USES,
+        severities=SEVERITIES,
         found=count_severities(summary.findings),
-        severities=list(_severities(report)),
-        muted=list(_muted(report)),
-        more_muted=max(0, len(muted(summary)) - MOST_FINDINGS),
-        fixed=fixed(summary)[:MOST_FINDINGS],
-        more_fixed=max(0, len(fixed(summary)) - MOST_FINDINGS),
-        states=[] if summary.judged is None else STATES_SHOWN,
+        **_findings(report),
         charts=bars(report.trend),
-        heat=list(_heat_rows(report)),
+        heat=[(use, list(_heat_rows(report, use))) for use in _heat_uses(report)],
         changes=[
             (change, cause_words(change, MOST_CAUSES)) for change in summary.changes[:MOST_CHANGES]
         ],
@@ -108,58 +105,55 @@ class _Shown:
     evidence: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class _Kind:
-    """The findings of one kind and severity that are shown, and how many more there are."""
-
-    name: str
-    number: int
-    shown: tuple[_Shown, ...]
-
-    @property
-    def more(self) -> int:
-        return self.number - len(self.shown)
-
-
-def _severities(report: RunReport) -> Iterator[tuple[str, int, list[_Kind]]]:
-    kinds: defaultdict[str, defaultdict[str, list[Finding]]] = defaultdict(
-        lambda: defaultdict(list)
-    )
-    for finding in sort_findings(report.summary.findings):
-        kinds[finding.severity][finding.finding].append(finding)
-    states = state_by_fingerprint(report.summary)
-    for severity in SEVERITIES:
-        found = [
-            _Kind(name, len(rows), tuple(_show(r, states, report) for r in rows[:MOST_FINDINGS]))
-            for name, rows in kinds[severity].items()
-        ]
-        if found:
-            yield severity, sum(kind.number for kind in found), found
+def _findings(report: RunReport) -> dict[str, Any]:
+    """Return what the page shows of findings, by risk; those that somebody answers for last."""
+    summary = report.summary
+    rows = sorted(listed(summary), key=lambda row: _is_muted(row[1]))
+    numbers = Counter((found.severity, found.finding) for found, _ in rows)
+    kept: Counter[tuple[str, str]] = Counter()
+    shown: list[_Shown] = []
+    for found, state in rows:
+        kind = (found.severity, found.finding)
+        kept[kind] += 1
+        if kept[kind] <= MOST_FINDINGS:
+            shown.append(_show(found, state, report))
+    kinds = sorted(numbers.items(), key=lambda item: (SEVERITIES.index(item[0][0]), item[0][1]))
+    return {
+        "shown": shown,
+        "total": len(rows),
+        "kinds": [(*kind, number) for kind, number in kinds],
+        "cut": [(*kind, n - MOST_FINDINGS) for kind, n in kinds if n > MOST_FINDINGS],
+        "fixed": fixed(summary)[:MOST_FINDINGS],
+        "more_fixed": max(0, len(fixed(summary)) - MOST_FINDINGS),
+        "states": [] if summary.judged is None else STATES_SHOWN,
+    }
 
 
-def _muted(report: RunReport) -> Iterator[_Shown]:
-    """Yield the findings that somebody answers for."""
-    items = muted(report.summary)[:MOST_FINDINGS]
-    states = {item.fingerprint: item for item in items}
-    return (_show(item.finding, states, report) for item in items if item.finding is not None)
+def _is_muted(state: Judged | None) -> bool:
+    return state is not None and state.state == "muted"
 
 
-def _show(finding: Finding, states: Mapping[str, Judged], report: RunReport) -> _Shown:
+def _show(finding: Finding, state: Judged | None, report: RunReport) -> _Shown:
     """Return a finding; ACLs that the report knows go out of its evidence: it says more of them."""
     known = [report.acls[acl_id] for acl_id in finding.acl_ids if acl_id in report.acls]
     said = tuple(f"ACL {alive.acl.acl_id}:" for alive in known)
     evidence = tuple(line for line in finding.evidence if not said or not line.startswith(said))
-    return _Shown(finding, states.get(finding.fingerprint), tuple(known), evidence)
+    return _Shown(finding, state, tuple(known), evidence)
 
 
-def _heat_rows(report: RunReport) -> Iterator[tuple[str, list[tuple[int, int, int, str]]]]:
-    """Yield each principal with (level, allowed, possible, percent) of every prefix."""
+def _heat_uses(report: RunReport) -> Iterable[str]:
+    heat = report.heat
+    return USES if heat and heat.prefixes and heat.principals else ()
+
+
+def _heat_rows(report: RunReport, use: str) -> Iterator[tuple[str, list[tuple[int, str, str]]]]:
+    """Yield each principal with (level, "allowed of possible", percent) of every prefix."""
     heat = report.heat
     if heat is None:
         return
-    for principal, row in zip(heat.principals, heat.allowed, strict=True):
-        cells = zip(row, heat.possible, strict=True)
-        yield principal, [(_level(n, of), n, of, _percent(n, of)) for n, of in cells]
+    for principal, row in zip(heat.principals, heat.allowed[use], strict=True):
+        cells = zip(row, heat.possible[use], strict=True)
+        yield principal, [(_level(n, of), f"{n} of {of}", _percent(n, of)) for n, of in cells]
 
 
 def _level(allowed: int, possible: int) -> int:
@@ -173,17 +167,13 @@ def _percent(allowed: int, possible: int) -> str:
     return f"{max(1, allowed * 100 // possible)}"
 
 
-def _policy(style: str, script: str) -> str:
+def _policy(looks: str, runs: str) -> str:
     """Allow the page's own style and script by their hashes, and nothing else."""
     return "; ".join((
-        "default-src 'none'", f"style-src {_digest(style)}", f"script-src {_digest(script)}",
+        "default-src 'none'", f"style-src {digest(looks)}", f"script-src {digest(runs)}",
         "img-src data:", "base-uri 'none'", "form-action 'none'",
         "require-trusted-types-for 'script'", "trusted-types 'none'",
     ))  # fmt: skip
-
-
-def _digest(text: str) -> str:
-    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 
 
 def _environment() -> Environment:
@@ -195,7 +185,7 @@ def _environment() -> Environment:
         finalize=_finalize,
     )
     environment.filters.update(
-        thousands=thousands, utc=utc, acl=acl_words, scope=_scope, state=state_words
+        thousands=thousands, utc=utc, acl=acl_words, scope=_scope, state=state_words, place=_place
     )
     return environment
 
@@ -209,5 +199,9 @@ def _scope(holds_for: str) -> str:
     return "for every possible name" if holds_for == EVERY_NAME else "for the inventory"
 
 
-def _part(name: str) -> str:
-    return files("aclkit.audit.reports").joinpath("templates", name).read_text(encoding="utf-8")
+def _place(name: str) -> str:
+    """Return a name as a part of the page's own addresses; see ``escapePart`` of page.js."""
+    return "".join(
+        f"%u{ord(letter):x}" if "\ud800" <= letter <= "\udfff" else quote(letter, safe="")
+        for letter in name
+    )

@@ -147,21 +147,22 @@ class TrendPoint:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HeatMap:
-    """How much of each group of topics each principal may use.
+    """How much of each group of topics each principal may administer, write and read.
 
     Attributes:
         prefixes: a topic's name up to its first ``.``, ``-`` or ``_``, with the number of topics.
         principals: who, the one with the widest access first.
-        allowed: per principal and prefix: topics × operations ALLOWED from some host.
-        possible: per prefix: topics × operations.
+        allowed: per use of operations, principal and prefix: topics × operations of that use
+            ALLOWED from some host.
+        possible: per use and prefix: topics × operations of that use.
         more_prefixes: how many prefixes are left out.
         more_principals: how many principals are left out.
     """
 
     prefixes: tuple[tuple[str, int], ...]
     principals: tuple[str, ...]
-    allowed: tuple[tuple[int, ...], ...]
-    possible: tuple[int, ...]
+    allowed: Mapping[str, tuple[tuple[int, ...], ...]]
+    possible: Mapping[str, tuple[int, ...]]
     more_prefixes: int
     more_principals: int
 

@@ -10,7 +10,7 @@ import duckdb
 
 from aclkit.audit.reports.data import AliveAcl, Explorer, HeatMap, NumberedRuling
 from aclkit.model.acl import ANY_OTHER
-from aclkit.model.operation import OPERATIONS_OF_TYPE
+from aclkit.model.operation import OPERATIONS_OF_TYPE, USE_OF_OPERATION, USES
 from aclkit.rules.decide.rules import ALLOWED
 from aclkit.warehouse.sql import fetch
 from aclkit.warehouse.views import SUPER_RULESET, pair_ruleset_sql
@@ -18,8 +18,8 @@ from aclkit.warehouse.views import SUPER_RULESET, pair_ruleset_sql
 MOST_PAIRS: Final = 2_000_000
 """Up to so many principals × resources the explorer is part of a report."""
 
-MOST_PARTS: Final = 400_000
-"""And up to so many rows of the factored tables: about 8 MB of the page."""
+MOST_PARTS: Final = 1_250_000
+"""And up to so many rows of the factored tables: about 4 MB of the page."""
 
 MOST_PRINCIPALS: Final = 50
 MOST_PREFIXES: Final = 30
@@ -136,20 +136,24 @@ def gather_heat(connection: duckdb.DuckDBPyConnection, cluster_id: str) -> HeatM
     prefixes = fetch(connection, _PREFIXES, [cluster_id, ANY_OTHER])
     shown = prefixes[:MOST_PREFIXES]
     names = [name for name, _ in shown]
-    operations = list(OPERATIONS_OF_TYPE["TOPIC"])
-    cells: defaultdict[str, dict[str, int]] = defaultdict(dict)
-    for principal, prefix, allowed in fetch(
-        connection, _HEAT, [cluster_id, operations, cluster_id, ANY_OTHER, names]
+    operations = OPERATIONS_OF_TYPE["TOPIC"]
+    uses = [USE_OF_OPERATION[operation] for operation in operations]
+    cells: defaultdict[str, dict[tuple[str, str], int]] = defaultdict(dict)
+    for principal, prefix, use, allowed in fetch(
+        connection, _HEAT, [list(operations), uses, cluster_id, cluster_id, ANY_OTHER, names]
     ):
-        cells[principal][prefix] = allowed
+        cells[principal][use, prefix] = allowed
     everybody = [name for name, _, _ in fetch(connection, _PRINCIPALS, [cluster_id])]
     widest = sorted(everybody, key=lambda who: (-sum(cells[who].values()), who))
     chosen = widest[:MOST_PRINCIPALS]
     return HeatMap(
         prefixes=tuple(shown),
         principals=tuple(chosen),
-        allowed=tuple(tuple(cells[who].get(name, 0) for name in names) for who in chosen),
-        possible=tuple(topics * len(operations) for _, topics in shown),
+        allowed={
+            use: tuple(tuple(cells[who].get((use, name), 0) for name in names) for who in chosen)
+            for use in USES
+        },
+        possible={use: tuple(topics * uses.count(use) for _, topics in shown) for use in USES},
         more_prefixes=len(prefixes) - len(shown),
         more_principals=len(widest) - len(chosen),
     )
@@ -194,11 +198,13 @@ _PREFIXES: Final = (
     "AND resource_type = 'TOPIC' AND resource_name <> ? GROUP BY ALL ORDER BY count(*) DESC, prefix"
 )
 _HEAT: Final = (
-    "WITH open AS (SELECT ruleset_id, count(DISTINCT operation) AS operations "  # noqa: S608 -- likewise
-    "FROM explain_ruling WHERE cluster_id = ? AND decision = 'ALLOWED' "
-    "AND operation IN (SELECT unnest(CAST(? AS VARCHAR[]))) GROUP BY ruleset_id), "
+    "WITH purpose AS (SELECT unnest(CAST(? AS VARCHAR[])) AS operation, "  # noqa: S608 -- likewise
+    "unnest(CAST(? AS VARCHAR[])) AS purpose), "
+    "open AS (SELECT ruleset_id, purpose, count(DISTINCT operation) AS operations "
+    "FROM explain_ruling JOIN purpose USING (operation) "
+    "WHERE cluster_id = ? AND decision = 'ALLOWED' GROUP BY ALL), "
     f"pair AS ({pair_ruleset_sql()}) "
-    f"SELECT principal, {_PREFIX} AS prefix, CAST(sum(operations) AS BIGINT) "
+    f"SELECT principal, {_PREFIX} AS prefix, purpose, CAST(sum(operations) AS BIGINT) "
     "FROM pair JOIN open ON open.ruleset_id = pair.ruleset_id "
     "WHERE cluster_id = ? AND resource_type = 'TOPIC' AND resource_name <> ? "
     "AND prefix IN (SELECT unnest(CAST(? AS VARCHAR[]))) GROUP BY ALL"

@@ -48,8 +48,8 @@ _SHOWN: Final[tuple[tuple[str, _Parts], ...]] = (
 
 
 def bars(points: Sequence[TrendPoint]) -> list[Chart]:
-    """Draw what changed over the runs: findings, ACLs, access gained and lost."""
-    return [_chart(title, points, parts) for title, parts in _SHOWN] if points else []
+    """Draw what changed over two runs or more: findings, ACLs, access gained and lost."""
+    return [_chart(title, points, parts) for title, parts in _SHOWN] if len(points) > 1 else []
 
 
 def _chart(title: str, points: Sequence[TrendPoint], parts: _Parts) -> Chart:

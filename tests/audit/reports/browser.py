@@ -11,6 +11,7 @@ import subprocess
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -49,8 +50,12 @@ class Browser:
                 assert "error" not in answer, f"{method}: {answer['error']}"
                 return answer["result"]
 
-    def open(self, path: Path, *, scheme: str = "light", width: int = 1280, height: int = 900):
-        """Open a file as a new page, and wait until its script has run."""
+    def open(
+        self, path: Path, *, scheme: str = "light", width: int = 1280, height: int = 900,
+        place: str = "",
+    ):  # fmt: skip
+        """Open a file as a new page, at a place (``#…``) of it; wait until its script has run."""
+        self.send("Page.navigate", url="about:blank")
         self.console.clear()
         self.requests.clear()
         self.send(
@@ -59,8 +64,12 @@ class Browser:
         )  # fmt: skip
         features = [{"name": "prefers-color-scheme", "value": scheme}]
         self.send("Emulation.setEmulatedMedia", features=features)
-        self.send("Page.navigate", url=path.resolve().as_uri())
-        self.wait_for("document.readyState === 'complete' && location.protocol === 'file:'")
+        self.send("Page.navigate", url=path.resolve().as_uri() + place)
+        # Until its load has ended, a change of the hash would make no step in the history.
+        self.wait_for(
+            "location.protocol === 'file:' && document.readyState === 'complete' && "
+            "performance.getEntriesByType('navigation')[0].loadEventEnd > 0"
+        )
 
     def js(self, expression: str) -> Any:
         """Evaluate an expression in the page; promises are waited for."""
@@ -75,6 +84,15 @@ class Browser:
         while not self.js(expression):
             assert time.monotonic() < end, f"never came true: {expression}"
             time.sleep(0.02)
+
+    def audit(self) -> list[str]:
+        """Return what axe-core finds against WCAG 2 AA: rules, each with what breaks it."""
+        self.js(_axe())
+        found = self.js(
+            "axe.run({runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa']})"
+            ".then(r => r.violations.map(v => v.id + ': ' + v.nodes.map(n => n.html).join(' | ')))"
+        )
+        return [line[:500] for line in found]
 
     def press(self, key: str) -> None:
         """Press and release a key, as a person does."""
@@ -113,6 +131,15 @@ class Browser:
             self.console.append(f"dialog: {params['message']}")
         elif method == "Network.requestWillBeSent":
             self.requests.append(params["request"]["url"])
+
+
+def _axe() -> str:
+    """Return axe-core as the package axe-core-python holds it; its Python is not needed."""
+    spec = find_spec("axe_core_python")
+    assert spec, "axe-core is missing: pip install axe-core-python"
+    assert spec.submodule_search_locations
+    (folder,) = spec.submodule_search_locations
+    return Path(folder, "axe.min.js").read_text(encoding="utf-8")
 
 
 @contextmanager

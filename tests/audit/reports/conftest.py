@@ -1,4 +1,4 @@
-"""One headless Chromium for all tests of the page."""
+"""One headless Chromium for all tests of the page, and the pages that they open."""
 
 from __future__ import annotations
 
@@ -7,7 +7,12 @@ from collections.abc import Iterator
 
 import pytest
 
+from aclkit.audit.reports.as_html import render_html
+from aclkit.warehouse.published import open_warehouse
 from tests.audit.reports.browser import Browser, find_chromium, start_browser
+from tests.audit.reports.made import report
+from tests.audit.reports.pages import company, small_report
+from tests.questions.query import small_warehouse as small
 
 
 @pytest.fixture(scope="session")
@@ -17,3 +22,36 @@ def browser(tmp_path_factory) -> Iterator[Browser]:
         pytest.skip("no Chromium here: apt-get install chromium")
     with start_browser(tmp_path_factory.mktemp("chromium")) as started:
         yield started
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory):
+    """Write a report as a file, once for each."""
+    folder = tmp_path_factory.mktemp("pages")
+
+    def write(name, made):
+        path = folder / f"{name}.html"
+        if not path.exists():
+            path.write_text(render_html(made), encoding="utf-8")
+        return path
+
+    return write
+
+
+@pytest.fixture
+def made(browser, pages):
+    browser.open(pages("made", small_report()))
+    return browser
+
+
+@pytest.fixture
+def services(browser, pages):
+    browser.open(pages("company", report(explorer=company())))
+    return browser
+
+
+@pytest.fixture(scope="module")
+def warehouse(tmp_path_factory):
+    path = tmp_path_factory.mktemp("page") / "warehouse"
+    small.build(path)
+    return open_warehouse(str(path))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from contextlib import closing
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -14,11 +15,13 @@ from aclkit.audit.reports.data import (
     Explorer,
     HeatMap,
     NightlySummary,
+    NumberedRuling,
     ReportedChange,
     RunReport,
     TrendPoint,
 )
 from aclkit.audit.reports.gather import gather, read_summary
+from aclkit.model.acl import ANY_OTHER
 from aclkit.model.findings import SEVERITIES, Finding
 from aclkit.model.operation import OPERATIONS_OF_TYPE
 from aclkit.rules.decide.rules import DEFAULT_DENY, MATCHING_ACL
@@ -101,8 +104,8 @@ def point(number: int) -> TrendPoint:
 HEAT = HeatMap(
     prefixes=(("a.", 2), (HOSTILE, 1)),
     principals=("User:0000", f"User:{HOSTILE}"),
-    allowed=((16, 0), (1, 8)),
-    possible=(16, 8),
+    allowed={"administer": ((8, 0), (0, 4)), "write": ((2, 0), (0, 1)), "read": ((6, 0), (1, 3))},
+    possible={"administer": (8, 4), "write": (2, 1), "read": (6, 3)},
     more_prefixes=0,
     more_principals=3,
 )
@@ -169,6 +172,78 @@ def explorer(principals: int, resources: int, rulesets: int = 8) -> Explorer:
         ),
         rules=(DEFAULT_DENY, MATCHING_ACL),
     )
+
+
+def estate(principals: int, resources: int, *, every_pair: bool = False) -> Explorer:
+    """Make a company: teams with topics and services, and ACLs of each service's own.
+
+    A service reads and writes the topics of its team and reads three others, one from one host;
+    everybody may DESCRIBE_CONFIGS. With ``every_pair`` no pair is left to a class: the widest page.
+    """
+    teams = 30
+    names = sorted({f"User:svc-{n % teams:02}-worker-{n:05}" for n in range(principals - 1)})
+    people = (f"User:{ANY_OTHER}", *names)
+    topics = tuple(f"team-{n % teams:02}.stream-{n // teams:04}.v1" for n in range(resources))
+    team_of = [n % teams for n in range(resources)]
+    acls = [_alive(acl("*", operation="DESCRIBE_CONFIGS", acl_id=_id(0)), 0)]
+    rulesets: list[tuple[int, ...]] = [(0,)]
+    rulings = [_ruled({})]
+    pairs = []
+    for p, who in enumerate(people[1:], 1):
+        team = int(who.split("-")[1])
+        first = len(acls)
+        prefix = {"pattern_type": "PREFIXED", "principal": who}
+        for operation in ("READ", "WRITE"):
+            alive = acl(f"team-{team:02}.", operation=operation, acl_id=_id(len(acls)), **prefix)
+            acls.append(_alive(alive, len(acls)))
+        own = len(rulesets)
+        rulesets.append((0, first, first + 1))
+        rulings.append(_ruled({"READ": first, "DESCRIBE": first, "WRITE": first + 1}))
+        others = {}
+        for r in sorted({(p * k) % resources for k in (7, 11, 13)}):
+            others[r] = len(rulesets)
+            rulesets.append((0, len(acls)))
+            rulings.append(_ruled({"READ": len(acls), "DESCRIBE": len(acls)}, host=r % 3 == 0))
+            acls.append(_alive(acl(topics[r], principal=who, acl_id=_id(len(acls))), len(acls)))
+        for r in range(resources):
+            ruleset = own if team_of[r] == team else others.get(r, own if every_pair else 0)
+            if ruleset:
+                pairs.append((p, r, ruleset))
+    return Explorer(
+        principals=tuple((name, 0, False) for name in people),
+        hosts=tuple(f"10.0.0.{n}" for n in range(20)),
+        resources=tuple(("TOPIC", name) for name in topics),
+        operations=OPERATIONS_OF_TYPE,
+        acls=tuple(acls),
+        rulesets=tuple(rulesets),
+        rulings=tuple(rulings),
+        super_ruleset=-1,
+        classes=((0,) * resources,),
+        pairs=tuple(pairs),
+        rules=(DEFAULT_DENY, MATCHING_ACL),
+    )
+
+
+def _id(number: int) -> str:
+    """An id as long as Kafka's are."""
+    return hashlib.sha256(str(number).encode()).hexdigest()[:22]
+
+
+def _alive(made, number: int) -> AliveAcl:
+    return AliveAcl(acl=made, added_offset=number, added_at=WHEN + timedelta(seconds=number))
+
+
+def _ruled(granted: dict[str, int], *, host: bool = False) -> tuple[Any, ...]:
+    """Rule on the operations of a topic; with ``host`` grants hold from the first host only."""
+    granted = {**granted, "DESCRIBE_CONFIGS": 0}
+    ruled: list[NumberedRuling] = []
+    for operation in OPERATIONS_OF_TYPE["TOPIC"]:
+        said = (True, 1, granted[operation]) if operation in granted else (False, 0, -1)
+        rest = (False, 0, -1) if host and operation != "DESCRIBE_CONFIGS" else said
+        ruled.append((operation, -1, *rest))
+        if host:
+            ruled.append((operation, 0, *said))
+    return tuple(ruled)
 
 
 def _by(operation: str, number: int) -> tuple[int, int]:

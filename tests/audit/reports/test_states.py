@@ -222,13 +222,14 @@ def test_prometheus_counts_the_states_and_leaves_muted_findings_out():
     assert 'aclkit_finding_states{cluster="kraft-4.1",state="muted"} 1\n' in text
 
 
-def test_the_page_lists_muted_findings_apart_and_what_is_fixed():
+def test_the_page_lists_muted_findings_last_with_their_owner_and_what_is_fixed():
     page = render(all_states(), "html")
-    muted = page.partition('id="muted"')[2]
-    assert 'data-state="muted"' in muted
+    asked, _, muted = page.partition('data-state="muted"')
+    assert muted.count("<tr data-fingerprint") == 0
+    assert '<td data-title="owner">ops</td>' in muted
     assert "muted until 2026-12-31 by ops: moves away" in muted
     assert "topic:gone" in page.partition('id="fixed"')[2]
-    assert "mute ran out" in page.partition('id="muted"')[0]
+    assert "mute ran out" in asked
 
 
 def test_known_findings_are_not_worth_an_alert_and_mutes_that_ran_out_are():

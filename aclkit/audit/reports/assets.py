@@ -1,0 +1,40 @@
+"""The pieces of a page under ``templates/`` → its style and its script, each one text.
+
+The pieces of script share one scope and no other: each builds on those named before it. Whatever
+page shows access takes ``PIECES``, in this order, and one of its own that starts them.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from importlib.resources import files
+from typing import Final
+
+PIECES: Final = (
+    "page.js", "names.js", "tables.js", "chips.js", "heat.js", "graph.js",
+)  # fmt: skip
+"""What any page of access can use: they know neither a report nor where answers come from."""
+
+LOOK: Final = "look.css"
+"""The colours, controls, tables, chips, heat maps and graphs of these pieces."""
+
+
+def part(name: str) -> str:
+    """Return a file of the templates."""
+    return files("aclkit.audit.reports").joinpath("templates", name).read_text(encoding="utf-8")
+
+
+def script(*names: str) -> str:
+    """Return pieces of script as one, which leaves nothing in the page's own scope."""
+    return f'"use strict";\n(() => {{\n{"".join(map(part, names))}}})();\n'
+
+
+def style(*names: str) -> str:
+    """Return style sheets as one."""
+    return "".join(map(part, names))
+
+
+def digest(text: str) -> str:
+    """Return by what a policy (CSP) allows a style or script."""
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
