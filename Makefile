@@ -10,6 +10,7 @@ FUZZ ?= 20
 SEED ?= 1
 COUNT ?= 50
 READY := $(VENV)/.aclkit-ready
+SETUP_LOG := $(VENV)/setup.log
 
 # The first Python that is new enough and can make an environment; PYTHON=… overrides.
 PYTHON ?= $(shell for python in python3.11 python3.12 python3.13 python3; do \
@@ -118,7 +119,8 @@ $(READY): pyproject.toml aclkit/runtime/jars.py aclkit/kafka/verify/jars.py \
 	@$(BIN)/python -m pip --version >/dev/null 2>&1 || $(PYTHON) -m venv --clear $(VENV)
 	@echo "==> installing aclkit and its tools (some minutes the first time: Spark is large)"
 	@$(BIN)/python -m pip install --disable-pip-version-check --no-input --progress-bar off \
-		-e '.[dev]'
+		-e '.[dev]' >$(SETUP_LOG) 2>&1 || { tail -n 5 $(SETUP_LOG) >&2; \
+		echo "Error: pip failed; all that it said is in $(SETUP_LOG)" >&2; exit 4; }
 	@echo "==> fetching Delta's jars"
 	@$(BIN)/python -m aclkit.runtime.jars
 	@echo "==> fetching Kafka's jars"

@@ -22,6 +22,15 @@ case "$*" in *"$FAIL"*) exit 1 ;; esac
 """
 
 
+REFUSING = 'case "$2 $3" in "$FAIL") exit 1 ;; esac\n'
+READ_BY_SETUP = [
+    "aclkit/runtime/jars.py",
+    "aclkit/kafka/verify/jars.py",
+    "aclkit/runtime/class_archive_maker.py",
+    "aclkit/runtime/classes.lst.gz",
+]
+
+
 @pytest.fixture
 def place(tmp_path):
     """A folder that looks as the project's, with a browser and a ``make`` that is none."""
@@ -74,3 +83,20 @@ def test_tests_that_failed_fail_make(place):
     (place / ".ready").touch()
     code, made, _ = run(place, command, "not slow")
     assert (code, len(made)) == (2, 1)
+
+
+@pytest.mark.parametrize("fails", ["", "pip install"])
+def test_what_pip_says_is_in_a_file_that_is_named_when_it_fails(place, fails):
+    program = place / "venv" / "bin" / "python"
+    program.parent.mkdir(parents=True)
+    program.write_text('#!/bin/sh\necho "$*" >>"$MADE"\necho "noise of $2 $3"\n' + REFUSING)
+    program.chmod(0o755)
+    command = ["make", "--no-print-directory", "VENV=venv", f"PYTHON={program}", "setup"]
+    for name in ("pyproject.toml", *READ_BY_SETUP):
+        (place / name).parent.mkdir(parents=True, exist_ok=True)
+        (place / name).touch()
+    code, _, told = run(place, command, fails)
+    assert "noise of pip install" in (place / "venv" / "setup.log").read_text()
+    assert code == (2 if fails else 0)
+    assert ("noise of pip install" in told) == bool(fails)
+    assert ("Error: pip failed; all that it said is in venv/setup.log" in told) == bool(fails)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import json
 import os
 import re
 import shutil
@@ -10,13 +11,17 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import asdict
 from pathlib import Path
 
+import click
 import pytest
 from click.testing import CliRunner
 
 from aclkit import api
 from aclkit.cli import cli
+from aclkit.cli.command_index import described
+from aclkit.cli.late import walk
 from aclkit.warehouse.schemas import TABLES
 from aclkit.warehouse.views import view_sql
 from tests.documents import (
@@ -63,6 +68,12 @@ def generated(request: pytest.FixtureRequest) -> Callable[[str, str], None]:
 
 def test_reference_of_the_tables_is_that_of_the_schemas(generated):
     generated("tables.md", tables_markdown())
+
+
+def test_index_of_the_commands_is_that_of_the_commands(generated):
+    found = described([("", cli), *walk(cli, click.Context(cli))])
+    said = {words: asdict(command) for words, command in found.items()}
+    generated("../aclkit/cli/data/commands.json", json.dumps(said, indent=1) + "\n")
 
 
 def test_reference_of_the_command_line_is_its_help(generated):

@@ -87,7 +87,8 @@ QUESTIONS = [
     (("assert", "ASSERTIONS"), "carol alters nothing"),
     (("export", "explain", "--format", "csv"), "User:alice"),
     (("completion", "bash"), "_aclkit_completion"),
-    (("--help",), "materialize  Needs pyspark, which is not installed."),
+    (("doctor",), "Spark is not installed"),
+    (("--help",), "materialize  Decide every principal"),
 ]
 
 LOG = ROOT / "tests" / "data" / "kraft-4.1" / "__cluster_metadata-0"

@@ -23,6 +23,7 @@ from aclkit.cli.baseline_options import (
     read_mutes,
     tell_mutes,
 )
+from aclkit.cli.completing import complete_finding
 from aclkit.cli.context import Context, format_option, tell_state
 from aclkit.cli.output import tell
 from aclkit.errors import UsageError
@@ -42,10 +43,15 @@ FINDINGS_EXIT: Final = 1
     "kinds",
     multiple=True,
     metavar="ID",
+    shell_complete=complete_finding,
     help="Only findings of this kind, for --fail-on too; may be given again.",
 )
 @click.option(
-    "--explain", "explained", metavar="ID", help="Say what a kind of finding means; needs nothing."
+    "--explain",
+    "explained",
+    metavar="ID",
+    shell_complete=complete_finding,
+    help="Say what a kind of finding means; needs nothing.",
 )
 @baseline_options
 @click.option(

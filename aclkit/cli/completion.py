@@ -2,20 +2,74 @@
 
 from __future__ import annotations
 
+import os
+from typing import Any, Final
+
 import click
-from click.shell_completion import get_completion_class
+from click.shell_completion import (
+    BashComplete,
+    CompletionItem,
+    add_completion_class,
+    get_completion_class,
+    split_arg_string,
+)
+
+_BASH: Final = """\
+%(complete_func)s() {
+    local IFS=$'\\n' type value
+    while IFS=',' read -r type value; do
+        if [[ $type == dir ]]; then
+            compopt -o dirnames
+        elif [[ $type == file ]]; then
+            compopt -o default
+        else
+            COMPREPLY+=("$value")
+            [[ $value == *: ]] && compopt -o nospace
+        fi
+    done < <(COMP_SAID="${COMP_LINE:0:$COMP_POINT}" COMP_BREAKS="$COMP_WORDBREAKS" \\
+        %(complete_var)s=bash_complete "$1" 2>/dev/null)
+}
+complete -o nosort -F %(complete_func)s %(prog_name)s
+"""
+
+
+@add_completion_class
+class Bash(BashComplete):
+    """Completion in bash, to which ``topic:payments`` is three words, of which one is replaced."""
+
+    source_template = _BASH
+    _begun = ""
+
+    def get_completion_args(self) -> tuple[list[str], str]:
+        """Read the line up to the cursor, and note what of its last word bash leaves as it is."""
+        said = os.environ["COMP_SAID"]
+        words = split_arg_string(said)[1:]
+        last = words.pop() if words and not said[-1].isspace() else ""
+        before = said.removesuffix(last)
+        if last and before[-1] not in "\"'":  # within quotes bash breaks no word
+            breaks = os.environ["COMP_BREAKS"]
+            ends = (at for at, letter in enumerate(last, 1) if letter in breaks)
+            self._begun = last[: max(ends, default=0)]
+        return words, last
+
+    def format_completion(self, item: CompletionItem[Any]) -> str:
+        """Return what bash puts in the place of its word."""
+        return f"{item.type},{item.value.removeprefix(self._begun)}"
 
 
 @click.command()
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
 @click.pass_context
 def completion(ctx: click.Context, shell: str) -> None:
-    """Print the script that completes aclkit's commands and options in a shell.
+    """Print the script that completes aclkit's commands, options and names in a shell.
 
     \b
     Example:
       eval "$(aclkit completion bash)"
       aclkit completion fish > ~/.config/fish/completions/aclkit.fish
+
+    Principals and resources are those of the warehouse that a question would ask, as far as a
+    shell can hold them as they are; where it does not answer within a second there are none.
     """
     script = get_completion_class(shell)
     if script is None:

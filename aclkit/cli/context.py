@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 
 import click
 
+from aclkit.cli.found import find, none_named
 from aclkit.cli.options import option
 from aclkit.cli.output import FORMATS, render_rows, tell, write_lines
 from aclkit.errors import UsageError
@@ -56,7 +57,7 @@ class Context:
             UsageError: none was named, or its URI holds a password; that is not shown.
         """
         if not self.warehouse:
-            raise UsageError("no warehouse was named: expected --warehouse DIR or ACLKIT_WAREHOUSE")
+            raise none_named()
         place = Place(self.warehouse)
         if not place.is_uri:
             return str(Path(self.warehouse).resolve())
@@ -67,6 +68,20 @@ class Context:
             )
         return place.text
 
+    def asked_warehouse(self) -> str:
+        """Return the warehouse that a question is about: named, or found where it is asked.
+
+        Raises:
+            UsageError: neither.
+        """
+        if self.warehouse is None:
+            found = find(click.get_current_context())
+            if found is None:
+                raise none_named()
+            self.warehouse, self.cluster = found.warehouse, self.cluster or found.cluster
+            tell(f"asking {found.warehouse}, for {found.where} is here; another: --warehouse DIR")
+        return self.warehouse
+
     # What opens tables is imported late: help and ``aclkit sql`` need none of it.
 
     @contextmanager
@@ -75,7 +90,7 @@ class Context:
         from aclkit.warehouse.duck import connect
         from aclkit.warehouse.published import open_warehouse, resolve_cluster
 
-        published = open_warehouse(self.warehouse)
+        published = open_warehouse(self.asked_warehouse())
         cluster_id = resolve_cluster(published, self.cluster)
         with connect(published) as connection:
             yield Opened(published, cluster_id, connection)
@@ -92,9 +107,10 @@ class Context:
         from aclkit.warehouse.published import resolve_cluster
         from aclkit.warehouse.reader import open_tables
 
+        warehouse = self.asked_warehouse()
         with (
             self.session() as spark,
-            open_tables(self.warehouse, holding, spark) as (published, tables),
+            open_tables(warehouse, holding, spark) as (published, tables),
         ):
             yield Opened(published, resolve_cluster(published, self.cluster), tables)
 

@@ -5,39 +5,52 @@ from __future__ import annotations
 import shlex
 import sys
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
 from importlib.resources import as_file, files
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import click
+import duckdb
 
+from aclkit.audit.reports.gather import gather
+from aclkit.audit.reports.render import HTML
+from aclkit.audit.reports.write import write_reports
 from aclkit.cli.context import Context
-from aclkit.cli.output import write_rows
-from aclkit.cli.session import command_run
+from aclkit.cli.one_night import do_night
 from aclkit.model.findings import NEVER
 from aclkit.model.principal import parse_super_users
 from aclkit.model.resource import Resource
 from aclkit.model.semantics import KIP_1042, BrokerSettings
-from aclkit.nightly.night import run_nightly
+from aclkit.model.visible import visible
 from aclkit.nightly.policies import Policies
 from aclkit.nightly.quiet import NightlyOptions, NightlyResult
 from aclkit.pipeline.explain.decided import MaterializeOptions
 from aclkit.pipeline.inventory.survey import Given
-from aclkit.pipeline.replay.intake import Source, look_at
+from aclkit.pipeline.replay.intake import Intake, Source, look_at
 from aclkit.pipeline.replay.known import ReplayOptions
 from aclkit.questions.query import access
 from aclkit.runtime.whole_file import write_whole
 from aclkit.warehouse.duck import connect
-from aclkit.warehouse.published import open_warehouse
-from aclkit.warehouse.run import Run
+from aclkit.warehouse.published import Published, deciding_run, open_warehouse
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 DEFAULT_WAREHOUSE: Final = "warehouse/demo"
 CLUSTER: Final = "sample"
 SUPER_USERS: Final = "User:ANONYMOUS;User:admin"
 TOPIC: Final = Resource("TOPIC", "payments.v1.events")
 PAGE: Final = "nightly.md"
+TO_TRY: Final = (
+    ("why", "User:carol", "READ", "topic:orders.x"),
+    ("who-can", "WRITE", str(TOPIC)),
+    ("audit", "--finding", "escalation"),
+)
+"""Why not, who, and what is wrong: each in words of its own."""
+
 _LOCK_TIMEOUT: Final = 60.0
 
 
@@ -50,23 +63,31 @@ def demo(context: Context, /) -> None:
     Example:
       aclkit demo
       aclkit --warehouse /tmp/demo demo
+
+    Writes the report of the night, report.html, and its page, nightly.md, into the warehouse.
     """
-    warehouse = Context(warehouse=context.warehouse or DEFAULT_WAREHOUSE).require_warehouse()
+    place = context.warehouse or DEFAULT_WAREHOUSE
+    warehouse = Context(warehouse=place).require_warehouse()
     with as_file(files("aclkit.cli.data") / "sample") as sample:
-        intake = look_at([Source("metadata-log", str(sample))]).read_early()
-        chosen = replace(context, warehouse=warehouse)
-        with command_run(chosen, "run", _LOCK_TIMEOUT, length="tiny") as run:
-            result = run_nightly(run, intake, _options())
+        intake = look_at([Source("metadata-log", str(sample))])
+        chosen = replace(context, warehouse=warehouse, cluster=CLUSTER)
+        result = do_night(chosen, intake, _REPLAYING, _options, _LOCK_TIMEOUT)
     write_whole(Path(warehouse) / PAGE, result.page)
-    _tell(run, result)
-    _show_topic(warehouse)
-    _point_on(context.warehouse or DEFAULT_WAREHOUSE)
+    published = open_warehouse(warehouse)
+    with connect(published) as connection:
+        report = gather(connection, published, result.summary)
+        (written,) = write_reports(report, Path(warehouse), [HTML], NEVER)
+        told = [*_told(published, result), *_access(connection, published)]
+    click.echo("\n".join(map(visible, (*told, *_next(place, written)))))
 
 
-def _options() -> NightlyOptions:
+_REPLAYING: Final = ReplayOptions()
+
+
+def _options(_: SparkSession | None, __: Intake) -> NightlyOptions:
     return NightlyOptions(
         cluster=CLUSTER,
-        replay=ReplayOptions(),
+        replay=_REPLAYING,
         materialize=MaterializeOptions(
             settings=BrokerSettings(super_users=parse_super_users(SUPER_USERS)),
             semantics=KIP_1042,
@@ -77,66 +98,45 @@ def _options() -> NightlyOptions:
     )
 
 
-def _tell(run: Run, result: NightlyResult) -> None:
-    counts = run.counts
+def _told(published: Published, result: NightlyResult) -> Iterator[str]:
+    """Yield what was done, in four lines."""
+    counts, done = deciding_run(published, CLUSTER).counts, result.summary
     severities = Counter(finding.severity for finding in result.findings)
     found = ", ".join(f"{number} {severity}" for severity, number in severities.items())
-    click.echo(
-        f"""
-The metadata log of a real Kafka 4.1 cluster was replayed up to offset {run.head_offset:,}, and
-every principal × host × operation × resource was decided:
-
-  ACLs alive      {counts["acls"]:>9,}
-  principals      {counts["principal"]:>9,}   one of them stands for any other
-  hosts           {counts["host"]:>9,}
-  resources       {counts["resource"]:>9,}
-  decisions       {counts["rows_decided"]:>9,}   of {counts["rows_expected"]:,} expected
-  checked again   {counts["cells_checked"]:>9,}   decisions of every kind, by the rule itself
-  findings        {len(result.findings):>9,}   {found}
-"""
+    yield f"Read      the log of a real Kafka 4.1 cluster up to offset {done.head_offset:,}"
+    yield (
+        f"Decided   {done.rows_decided:,} accesses of {done.principals} principals by "
+        f"{done.acls} ACLs"
     )
+    yield f"Checked   {counts['cells_checked']:,} of them again, of every kind, by the rule itself"
+    yield f"Found     {found}"
 
 
-def _show_topic(warehouse: str) -> None:
-    """Print who may read one topic, in words for a first reader."""
-    published = open_warehouse(warehouse)
-    with connect(published) as connection:
-        answer = access.who_can(connection, published, CLUSTER, "READ", TOPIC)
-        told = connection.execute(_ACLS, [CLUSTER]).fetchall()
-    click.echo(f"Who may READ {TOPIC}, from where, and because of which ACL:\n")
-    acls: dict[str | None, str] = dict(told)
-    rows = []
+def _access(connection: duckdb.DuckDBPyConnection, published: Published) -> Iterator[str]:
+    """Yield who may read one topic, in words for a first reader."""
+    answer = access.who_can(connection, published, CLUSTER, "READ", TOPIC)
+    acls = dict(connection.execute(_ACLS, [CLUSTER]).fetchall())
+    yield from ("", f"Who may READ {TOPIC}, and because of which ACL:")
     for row in answer.rows:
         cells = dict(zip(answer.columns, row, strict=True))
-        hosts = cells["host"] or ""
-        shown = hosts if hosts.count(",") < _FEW_HOSTS else f"{hosts.count(',') + 1} hosts"
-        rows.append((cells["principal"], shown, acls.get(cells["acl_id"]) or cells["rule"]))
-    write_rows(("who", "from", "because of"), rows, "table", sys.stdout)
+        why = acls.get(cells["acl_id"]) or "a super user, whatever ACLs say"
+        yield f"  {cells['principal']:<24}{why}"
 
 
-_FEW_HOSTS: Final = 3
 _ACLS: Final = """
-SELECT acl_id, concat(permission_type, ' ', operation, ' on ', pattern_type, ' ', resource_name,
-              ' for ', principal, ' from ', CASE host WHEN '*' THEN 'any host' ELSE host END)
+SELECT acl_id, concat(permission_type, ' ', operation, ' on ', pattern_type, ' ', resource_name)
 FROM acl_current WHERE cluster_id = ?"""
 """Each ACL in words."""
-_FINDINGS: Final = "SELECT severity, finding, subject FROM finding"
 
 
-def _point_on(warehouse: str) -> None:
+def _next(place: str, report: Path) -> Iterator[str]:
+    """Yield where the report is, and what to ask next."""
     program = Path(sys.argv[0])
     if program.is_absolute() and program.is_relative_to(Path.cwd()):
         program = program.relative_to(Path.cwd())
-    ask = f"{program} --warehouse {shlex.quote(warehouse)}"
-    click.echo(
-        "\n".join(
-            (
-                "",
-                "Where to look next:",
-                f"  {warehouse}/{PAGE}   the page of the nightly run",
-                f"  {ask} who-can ANY {TOPIC} --all",
-                f"  {ask} what-can User:alice topic",
-                f"  {ask} sql {shlex.quote(_FINDINGS)}",
-            )
-        )
-    )
+    is_module = program.name == "__main__.py"
+    ask = click.get_current_context().find_root().info_name if is_module else program
+    yield from ("", "The report, for a browser:", f"  {report}")
+    yield from ("", "Three questions to try:", f"  export ACLKIT_WAREHOUSE={shlex.quote(place)}")
+    for words in TO_TRY:
+        yield f"  {ask} {shlex.join(words)}"

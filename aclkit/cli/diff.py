@@ -31,7 +31,7 @@ def diff(context: Context, start: str, end: str, gate: Gate) -> None:
     """
     moments = parse_moment(start), parse_moment(end)
     with context.session() as spark:
-        past = read_past(context.warehouse, context.cluster, *moments, spark)
+        past = read_past(context.asked_warehouse(), context.cluster, *moments, spark)
     for note in past.notes:
         tell(note)
     before, after = past.offsets

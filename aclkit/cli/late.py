@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from importlib import import_module
+from textwrap import shorten
 from typing import Any
 
 import click
+from click.shell_completion import CompletionItem
 
+from aclkit.cli.command_index import IndexedCommand, read_index
 from aclkit.runtime.surroundings import missing_package, not_installed
 
 Places = Mapping[str, tuple[str, str]]
@@ -22,7 +25,6 @@ class NotInstalled(click.Command):
         self._package = missing_package(error)
         super().__init__(
             name,
-            short_help=f"Needs {self._package}, which is not installed.",
             add_help_option=False,
             context_settings={"ignore_unknown_options": True, "allow_extra_args": True},
         )
@@ -54,6 +56,27 @@ class LateGroup(click.Group):
         except ModuleNotFoundError as error:
             return NotInstalled(cmd_name, error)
         return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the list of the commands, none of which is imported for that."""
+        room = formatter.width - 6 - max(map(len, self._places))
+        said = self._summaries(ctx)
+        with formatter.section("Commands"):
+            formatter.write_dl(
+                [(name, shorten(said[name], room, placeholder="...")) for name in self._places]
+            )
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """Return the commands, and the options, that begin so; none is imported for that."""
+        said = self._summaries(ctx)
+        names = [name for name in self._places if name.startswith(incomplete)]
+        commands = [CompletionItem(name, help=said[name]) for name in names]
+        return [*commands, *click.Command.shell_complete(self, ctx, incomplete)]
+
+    def _summaries(self, ctx: click.Context) -> dict[str, str]:
+        chain = [str(ctx.info_name)] if ctx.parent is not None else []
+        index, unknown = read_index(), IndexedCommand()
+        return {name: index.get(" ".join((*chain, name)), unknown).summary for name in self._places}
 
 
 def walk(group: click.Group, ctx: click.Context) -> Iterator[tuple[str, click.Command]]:

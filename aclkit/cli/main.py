@@ -1,32 +1,37 @@
 """The group ``aclkit``: shared options, exit codes, and which command lives where.
 
 A command's module is imported when the command is asked for, so that help and questions never
-wait for Spark.
+wait for Spark, nor help for any of them.
 """
 
 from __future__ import annotations
 
 import logging
 import os
-import sys
+from importlib import import_module
 from itertools import islice
 from typing import Any, Final, NoReturn
 
 import click
 
 import aclkit
+from aclkit.cli.command_index import read_index
 from aclkit.cli.context import Context
-from aclkit.cli.late import LateGroup, NotInstalled, Places, walk
+from aclkit.cli.late import LateGroup, Places
 from aclkit.cli.options import option
 from aclkit.cli.output import flush_output, is_unread, tell_error
-from aclkit.cli.settings import Commands, ConfigOption, Takes, read_config
+from aclkit.cli.settings import read_config
 from aclkit.errors import AclkitError, SurroundingsError, UsageError
 from aclkit.model.visible import visible
 from aclkit.runtime import ending
 from aclkit.runtime.permissions import parse_group, parse_mode, writing_as
+from aclkit.runtime.progress import ProgressHandler
 from aclkit.runtime.surroundings import missing_package, not_installed
 
 _COMMANDS: Final[Places] = {
+    "demo": ("demo", "demo"),
+    "init": ("init", "init"),
+    "doctor": ("doctor", "doctor"),
     "replay": ("replay", "replay"),
     "materialize": ("materialize", "materialize"),
     "run": ("nightly", "run"),
@@ -49,7 +54,6 @@ _COMMANDS: Final[Places] = {
     "alert": ("report", "alert"),
     "maintain": ("maintain", "maintain_"),
     "verify": ("verify", "verify"),
-    "demo": ("demo", "demo"),
     "completion": ("completion", "completion"),
 }
 
@@ -60,8 +64,10 @@ class AclkitGroup(LateGroup):
     def __call__(self, *args: Any, **settings: Any) -> Any:  # noqa: ANN401 -- click's own signature
         """Run as a program: signals end it, and so does a reader that wants no more."""
         ending.begin()
+        if COMPLETE in os.environ:  # a shell asks, and ours is to answer
+            import_module("aclkit.cli.completion")
         try:
-            return self.main(*args, **settings)
+            return self.main(*args, **{"complete_var": COMPLETE, **settings})
         finally:
             ending.hold_if_ending()
             flush_output()
@@ -90,6 +96,9 @@ class AclkitGroup(LateGroup):
             where = f": {error.filename}" if error.filename else ""
             return _end(ctx, SurroundingsError(f"{error.strerror or error}{where}"))
 
+
+COMPLETE: Final = "_ACLKIT_COMPLETE"
+"""What a shell sets in the environment when it asks."""
 
 _NOBODY_READS: Final = 141
 """As of a program that SIGPIPE ended: what was to be said was not said."""
@@ -140,41 +149,12 @@ def _end(ctx: click.Context, error: AclkitError) -> NoReturn:
 def _load_config(ctx: click.Context, _: click.Parameter, path: str | None) -> str | None:
     if path is None:
         return None
-    group = ctx.command
-    assert isinstance(group, AclkitGroup)  # noqa: S101 -- click gives the group its own context
-    commands: Commands = {"": _names(group)} | {
-        words: None if isinstance(command, NotInstalled) else _names(command)
-        for words, command in walk(group, ctx)
-    }
     try:
-        ctx.default_map = read_config(path, commands)
+        ctx.default_map = read_config(path, {w: c.options for w, c in read_index().items()})
     except AclkitError as error:
-        _end(ctx, error)
+        if not ctx.resilient_parsing:  # else a shell asks what may come next
+            _end(ctx, error)
     return path
-
-
-def _names(command: click.Command) -> dict[str, ConfigOption]:
-    """Return the options that a TOML file may give, under their long names.
-
-    They are those of the environment: an option that it cannot give is one of the command line.
-    """
-    return {
-        max(option.opts, key=len).lstrip("-").replace("-", "_"): _config_option(option)
-        for option in command.params
-        if isinstance(option, click.Option) and option.envvar and option.name != "config"
-    }
-
-
-def _config_option(option: click.Option) -> ConfigOption:
-    return ConfigOption(parameter=option.name or "", takes=_takes(option), is_list=option.multiple)
-
-
-def _takes(option: click.Option) -> Takes:
-    if option.is_flag:
-        return "true or false"
-    if isinstance(option.type, click.types.IntParamType):
-        return "a whole number"
-    return "a number" if isinstance(option.type, click.types.FloatParamType) else "a text"
 
 
 @click.group(
@@ -182,7 +162,7 @@ def _takes(option: click.Option) -> Takes:
     places=_COMMANDS,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
-@click.version_option(aclkit.__version__, prog_name="aclkit")
+@click.version_option(aclkit.__version__, "--version", "-V", prog_name="aclkit")
 @click.option("--warehouse", envvar="ACLKIT_WAREHOUSE", metavar="DIR", help="Folder of the tables.")
 @click.option("--cluster", envvar="ACLKIT_CLUSTER", metavar="ID", help="Which cluster is meant.")
 @click.option(
@@ -240,7 +220,7 @@ def cli(
     ctx.obj = Context(
         warehouse=warehouse, cluster=cluster, verbose=verbose, class_archive=class_archive
     )
-    _tell_progress()
+    _tell_progress(is_shared=verbose)
 
 
 class _Visible(logging.Formatter):
@@ -250,10 +230,11 @@ class _Visible(logging.Formatter):
         return visible(super().formatMessage(record))
 
 
-def _tell_progress() -> None:
-    """Send aclkit's own log lines to stderr, as plain text."""
+def _tell_progress(*, is_shared: bool = False) -> None:
+    """Send aclkit's own log lines to stderr, as plain text, beside Spark's or alone."""
     logger = logging.getLogger("aclkit")
-    logger.handlers = [handler := logging.StreamHandler(sys.stderr)]
+    is_dumb = os.environ.get("TERM", "dumb") == "dumb"
+    logger.handlers = [handler := ProgressHandler(is_shared=is_shared, dumb=is_dumb)]
     handler.setFormatter(_Visible("%(message)s"))
     logger.setLevel(logging.INFO)
     logger.propagate = False

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from datetime import UTC, datetime
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -18,11 +17,11 @@ from aclkit.audit.reports.gather import gather
 from aclkit.audit.reports.render import FORMATS, HTML
 from aclkit.audit.reports.write import write_reports
 from aclkit.cli import replay as log
-from aclkit.cli.amount import length_of_run
 from aclkit.cli.assertions import read_assertions
 from aclkit.cli.baseline_options import baseline_options, fail_on_option, read_baseline, read_mutes
 from aclkit.cli.context import Context
 from aclkit.cli.deciding import deciding_options, inventory_files
+from aclkit.cli.one_night import do_night
 from aclkit.cli.options import (
     FiniteRange,
     inventory_options,
@@ -34,21 +33,17 @@ from aclkit.cli.output import tell, write_lines
 from aclkit.cli.principal_options import builder_of, principal_options
 from aclkit.cli.report import alert_options, telling_failures, webhook_of
 from aclkit.cli.settings_options import given_settings, semantics_of, settings_options
-from aclkit.cli.unchanged import without_spark
 from aclkit.errors import UsageError
 from aclkit.model.broker_settings import resolve
 from aclkit.model.reading import preset_words
 from aclkit.nightly.policies import Policies
-from aclkit.nightly.quiet import NightlyOptions, NightlyResult, quiet_night
+from aclkit.nightly.quiet import NightlyOptions, NightlyResult
 from aclkit.pipeline.replay.intake import Intake
-from aclkit.pipeline.replay.known import ReplayOptions
-from aclkit.pipeline.replay.unchanged import replay_unchanged
 from aclkit.runtime.progress import tell_first
 from aclkit.runtime.whole_file import write_whole
 from aclkit.warehouse.duck import connect
 from aclkit.warehouse.place import Place
 from aclkit.warehouse.published import open_warehouse
-from aclkit.warehouse.run import Run, begin_run, hold
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -131,17 +126,14 @@ def _night(
     lock_timeout: float,
     chosen: dict[str, Any],
 ) -> NightlyResult:
-    """Do one night: the lock first, then a live cluster is asked, then Spark is started if needed.
-
-    It is not where there is nothing new.
-    """
-    warehouse = context.require_warehouse()
+    """Do one night under the options of the command."""
     intake, replaying = log.intake_of(chosen), log.options_of(chosen)
     given = given_settings(chosen)
     builder = builder_of(chosen)
     tell_first(preset_words(semantics_of(chosen)))
 
-    def options_of(spark: SparkSession | None) -> NightlyOptions:
+    def options_of(spark: SparkSession | None, asked: Intake) -> NightlyOptions:
+        resolved = resolve(given, asked.listing.brokers if asked.listing else ())
         return NightlyOptions(
             cluster=context.cluster,
             replay=replaying,
@@ -151,34 +143,7 @@ def _night(
             broad_share=broad_share,
         )
 
-    with hold(warehouse, lock_timeout) as held:
-        intake = log.asked(intake, replaying)
-        resolved = resolve(given, intake.listing.brokers if intake.listing else ())
-        quietly = partial(_quietly, intake, context.cluster, replaying, options_of)
-        if night := without_spark(context, "run", lock_timeout, held, quietly):
-            return night
-        # Here, so that nobody waits for pyspark who does not need it.
-        from aclkit.cli.session import command_session
-        from aclkit.nightly.night import run_nightly
-
-        intake = intake.read_early()
-        length = length_of_run(warehouse, intake, inventory_files(chosen))
-        with command_session(context, "run", length=length) as spark:
-            options = options_of(spark)
-            with begin_run(spark, warehouse, "run", lock_timeout=lock_timeout, held=held) as run:
-                return run_nightly(run, intake, options)
-
-
-def _quietly(
-    intake: Intake,
-    cluster: str | None,
-    replaying: ReplayOptions,
-    options_of: Callable[[None], NightlyOptions],
-    run: Run,
-) -> NightlyResult | None:
-    """Do a night that brings nothing new; the user's files are read where the log brings none."""
-    replayed = replay_unchanged(run, intake, cluster, replaying)
-    return None if replayed is None else quiet_night(run, replayed, options_of(None))
+    return do_night(context, intake, replaying, options_of, lock_timeout, inventory_files(chosen))
 
 
 def policies_of(chosen: dict[str, Any]) -> Policies:

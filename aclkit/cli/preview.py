@@ -190,7 +190,7 @@ def _said(value: object) -> str:
 
 def _read(context: Context) -> Base:
     with context.session() as spark:
-        base = read_base(context.warehouse, context.cluster, spark)
+        base = read_base(context.asked_warehouse(), context.cluster, spark)
     tell_state(base.published, base.run)
     return base
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import click
 
+from aclkit.cli.completing import complete_operation, complete_principal, complete_resource
 from aclkit.cli.context import Context, engine_option, format_option, tell_state
 from aclkit.cli.output import render_rows, tell
 from aclkit.errors import UsageError
@@ -26,8 +27,8 @@ _all_option = click.option(
 
 
 @click.command("who-can")
-@click.argument("operation")
-@click.argument("resource")
+@click.argument("operation", shell_complete=complete_operation)
+@click.argument("resource", shell_complete=complete_resource)
 @_host_option
 @_denied_option
 @_all_option
@@ -64,8 +65,10 @@ def who_can(
 
 
 @click.command("what-can")
-@click.argument("principal")
-@click.argument("resource", required=False, metavar="[TYPE[:NAME]]")
+@click.argument("principal", shell_complete=complete_principal)
+@click.argument(
+    "resource", required=False, metavar="[TYPE[:NAME]]", shell_complete=complete_resource
+)
 @_host_option
 @_denied_option
 @_all_option

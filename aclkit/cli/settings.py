@@ -3,35 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import date
-from typing import Any, Final, Literal
+from typing import Any, Final
 
+from aclkit.cli.command_index import ConfigOption
 from aclkit.errors import UsageError
 from aclkit.runtime.notation import parse_toml, shown_key
 from aclkit.runtime.user_file import read_text
 
-Takes = Literal["a text", "a number", "a whole number", "true or false"]
-"""What an option takes."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ConfigOption:
-    """What a TOML file may say of an option.
-
-    Attributes:
-        parameter: the name that the command gives it.
-        takes: a kind of value.
-        is_list: it may be given several times: a list in TOML.
-    """
-
-    parameter: str
-    takes: Takes = "a text"
-    is_list: bool = False
-
-
-Commands = Mapping[str, Mapping[str, ConfigOption] | None]
-"""Command in words → name of an option → the option; None where the command is not installed."""
+Commands = Mapping[str, Mapping[str, ConfigOption]]
+"""Command in words → name of an option → the option."""
 
 
 def read_config(path: str, commands: Commands) -> dict[str, Any]:
@@ -58,20 +39,18 @@ def _defaults(
 ) -> dict[str, Any]:
     """Return the defaults that a table gives to its own command and to those below it."""
     content = {_plain(key): value for key, value in table.items()}
-    below: dict[str, dict[str, Mapping[str, ConfigOption] | None]] = {}
+    below: dict[str, dict[str, Mapping[str, ConfigOption]]] = {}
     for words, options in commands.items():
         first, _, rest = words.partition(" ")
         if first:
             below.setdefault(first, {})[rest] = options
     tables = {_plain(name): name for name in below}
     own = {key: value for key, value in content.items() if key not in tables}
-    installed = [options for options in commands.values() if options is not None]
-    if len(installed) == len(commands):  # else the key may be of a command that is not
-        _refuse_unknown(where, own, {key for known in installed for key in known}, tables)
-    for known in installed:
+    _refuse_unknown(where, own, {key for known in commands.values() for key in known}, tables)
+    for known in commands.values():
         _refuse_other_types(where, own, known)
     values = {**inherited, **own}
-    defaults: dict[str, Any] = _of_command(values, commands[""] or {})
+    defaults: dict[str, Any] = _of_command(values, commands[""])
     for plain, name in tables.items():
         inner = content.get(plain, {})
         if not isinstance(inner, dict):

@@ -47,7 +47,9 @@ def sql(context: Context, statement: str, timeout: float | None) -> None:
     """
     if context.engine == "duckdb":
         question = SqlQuestion(
-            warehouse=context.warehouse, statement=statement, output_format=context.output_format
+            warehouse=context.asked_warehouse(),
+            statement=statement,
+            output_format=context.output_format,
         )
         with contextlib.closing(answer(question, timeout or _SECONDS)) as rows:
             write_lines(rows, sys.stdout)
@@ -62,9 +64,10 @@ def _ask_spark(context: Context, statement: str, timeout: float) -> None:
     from aclkit.warehouse.reader import open_tables
     from aclkit.warehouse.sql import run_sql
 
+    warehouse = context.asked_warehouse()
     with (
         command_session(context, "sql") as spark,
-        open_tables(context.warehouse, spark=spark) as (_, connection),
+        open_tables(warehouse, spark=spark) as (_, connection),
         time_limit(spark, timeout),
     ):
         found = run_sql(connection, statement)

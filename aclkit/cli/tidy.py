@@ -69,7 +69,7 @@ def tidy(
     if pattern_type is not None and context.output_format == KAFKA_ACLS:
         raise UsageError("proposals are to be judged, not run: expected another --format")
     with context.session() as spark:
-        base = read_base(context.warehouse, context.cluster, spark)
+        base = read_base(context.asked_warehouse(), context.cluster, spark)
     tell_state(base.published, base.run)
     state = base.state
     rules = Rules(

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 import click
 
+from aclkit.cli.completing import complete_operation, complete_principal, complete_resource
 from aclkit.cli.context import Context, engine_option, format_option, tell_state
 from aclkit.cli.options import gathered, option, parse_time, together
 from aclkit.cli.output import as_objects, render_object, render_rows, tell
@@ -110,9 +111,9 @@ class AccessQuestion:
 def _access_arguments(command: Callable[..., Any]) -> Callable[..., Any]:
     """Give a command the arguments that name an access, as its argument ``access``."""
     return together(
-        click.argument("principal"),
-        click.argument("operation"),
-        click.argument("resource"),
+        click.argument("principal", shell_complete=complete_principal),
+        click.argument("operation", shell_complete=complete_operation),
+        click.argument("resource", shell_complete=complete_resource),
         option(
             "--host", metavar="IP", help="From this host; otherwise from any that no ACL names."
         ),

@@ -92,6 +92,8 @@ def _next(reader: int, seconds: float | None) -> int:
 def _end(number: int) -> None:
     name = signal.Signals(number).name
     said = f"ended by {name}: nothing half done can be seen, start it again to go on\n"
+    if os.isatty(2) and os.environ.get("TERM", "dumb") != "dumb":
+        said = f"\r\x1b[K{said}"  # in the place of the step that was at work, see progress
     try:
         os.write(2, said.encode())
         # What is at work may notice that the JVM is gone; of that it has nothing to say.

@@ -135,6 +135,20 @@ def checked_jars(jars: Jars, say: Callable[[str], None] | None = None) -> tuple[
         SurroundingsError: one is another, or they cannot be fetched.
     """
     folder = jars.folder().resolve()
+    missing = missing_jars(jars, folder)
+    known = {*jars.digests, *jars.beside}
+    others = sorted({path.name for path in folder.glob("*.jar")} - known)
+    if others and say is not None:
+        say(f"{folder} holds jars that are not loaded: {', '.join(others)}")
+    return fetch_jars(jars, folder, say) if missing else _paths(jars, folder)
+
+
+def missing_jars(jars: Jars, folder: Path) -> list[str]:
+    """Return the jars that are missing from a folder.
+
+    Raises:
+        SurroundingsError: one that is there is not the expected one.
+    """
     wrong = wrong_jars(jars, folder)
     for name, what in wrong.items():
         if what != _MISSING:
@@ -142,11 +156,7 @@ def checked_jars(jars: Jars, say: Callable[[str], None] | None = None) -> tuple[
                 f"{folder / name} is not the jar that is expected ({what}): nothing was loaded; "
                 f"to fetch it anew: python -m {jars.module} {jars.version}"
             )
-    known = {*jars.digests, *jars.beside}
-    others = sorted({path.name for path in folder.glob("*.jar")} - known)
-    if others and say is not None:
-        say(f"{folder} holds jars that are not loaded: {', '.join(others)}")
-    return fetch_jars(jars, folder, say) if wrong else _paths(jars, folder)
+    return [*wrong]
 
 
 def wrong_jars(jars: Jars, folder: Path) -> dict[str, str]:

@@ -16,6 +16,7 @@ import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Final, Literal
 
@@ -31,7 +32,9 @@ from aclkit.runtime import ending
 from aclkit.runtime.class_archive import class_archive, options_for, start_making
 from aclkit.runtime.gateway import start_gateway
 from aclkit.runtime.jars import DELTA, checked_jars, spark_home
+from aclkit.runtime.memory import DEFAULT_HEAP
 from aclkit.runtime.permissions import current_umask
+from aclkit.runtime.progress import measure_by
 from aclkit.runtime.scratch import scratch
 from aclkit.runtime.surroundings import DELTA_COORDINATE, require_java
 
@@ -143,7 +146,7 @@ def _local_conf(env: Mapping[str, str], java_options: Sequence[str]) -> dict[str
     cores = os.cpu_count() or 1
     partitions = str(min(_MOST_PARTITIONS, max(2, cores)))
     return {
-        "spark.driver.memory": env.get("ACLKIT_DRIVER_MEMORY") or "4g",
+        "spark.driver.memory": env.get("ACLKIT_DRIVER_MEMORY") or DEFAULT_HEAP,
         # Without bindAddress it listens to the world, without host executors look for the world.
         "spark.driver.host": "127.0.0.1",
         "spark.driver.bindAddress": "127.0.0.1",
@@ -243,7 +246,9 @@ def _own_session(app_name: str, master: str, extra: Mapping[str, str], jvm: _Jvm
                 _silence(SparkContext(conf=conf, gateway=_launch(conf, verbose=jvm.verbose)))
             else:  # a session was stopped in this process; its JVM is still there
                 SparkContext.getOrCreate(conf)
-            return SparkSession.builder.getOrCreate()
+            session = SparkSession.builder.getOrCreate()
+            measure_by(partial(_done, session))
+            return session
         except (PySparkException, Py4JError, OSError, SurroundingsError) as error:
             raise SurroundingsError(_did_not_start(error)) from error
 
@@ -251,6 +256,16 @@ def _own_session(app_name: str, master: str, extra: Mapping[str, str], jvm: _Jvm
 def _silence(context: SparkContext) -> None:
     """Let the server that counts accumulators say nothing of a JVM that has ended."""
     setattr(context._accumulatorServer, "handle_error", lambda *_: None)  # noqa: B010 -- a method
+
+
+def _done(session: SparkSession) -> str:
+    """Return how far the stages are that are at work, as the session's own books have it."""
+    stages = session.sparkContext._jsc.sc().statusStore().activeStages()
+    at_work = [stages.apply(number) for number in range(stages.size())]
+    tasks, done = sum(s.numTasks() for s in at_work), sum(s.numCompleteTasks() for s in at_work)
+    records = sum(stage.inputRecords() for stage in at_work)
+    said = f"{done:,} of {tasks:,} tasks" if tasks else ""
+    return f"{said}, {records:,} records read" if records else said
 
 
 def _submitted_session(app_name: str, extra: Mapping[str, str]) -> SparkSession:

@@ -36,14 +36,18 @@ def require_java(env: Mapping[str, str] | None = None) -> Path:
     Raises:
         SurroundingsError: There is none, it does not run, or it is too old.
     """
-    env = os.environ if env is None else env
+    return java_and_release(os.environ if env is None else env)[0]
+
+
+def java_and_release(env: Mapping[str, str]) -> tuple[Path, int]:
+    """Find the Java of ``require_java``, and say which feature release it is."""
     java = _find_java(env)
     found = _java_version(java)
     if found < LEAST_JAVA:
         raise SurroundingsError(
             f"Spark needs Java {LEAST_JAVA} or newer, found Java {found} at {java}; {_hint()}"
         )
-    return java
+    return java, found
 
 
 def missing_package(error: ModuleNotFoundError) -> str:
@@ -105,11 +109,17 @@ def full_disk(path: str) -> bool:
 
     One that does not say how large it is, as some in the network, is not.
     """
+    room = room_at(path)
+    return room is not None and room < LEAST_ROOM
+
+
+def room_at(path: str) -> int | None:
+    """Return the free bytes of the disk that a folder lies on, or would lie on, if it says so."""
     folder = Path(path).absolute()
     while not folder.exists() and folder != folder.parent:
         folder = folder.parent
     disk = os.statvfs(folder)
-    return disk.f_blocks > 0 and disk.f_bavail * disk.f_frsize < LEAST_ROOM
+    return disk.f_bavail * disk.f_frsize if disk.f_blocks > 0 else None
 
 
 def write_error(path: str, told: str) -> SurroundingsError | None:

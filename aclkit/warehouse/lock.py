@@ -55,6 +55,24 @@ def warehouse_lock(warehouse: str, timeout_seconds: float) -> Iterator[Callable[
                 fcntl.flock(handle, fcntl.LOCK_UN)
 
 
+def lock_holder(warehouse: str) -> str | None:
+    """Return the process that holds a warehouse's lock now; None where nobody does.
+
+    Raises:
+        OSError: that cannot be seen.
+    """
+    try:
+        handle = (Path(warehouse) / LOCK_NAME).open()
+    except FileNotFoundError:
+        return None
+    with handle:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return handle.read().strip() or "unknown"
+        return None
+
+
 @contextmanager
 def _plain_errors(warehouse: str) -> Iterator[None]:
     """Say plainly why a warehouse cannot be written."""

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import pytest
 from click.testing import CliRunner
 
+import aclkit
 from aclkit.cli import cli
 from tests.questions.query import small_warehouse as small
 
@@ -54,3 +58,9 @@ def test_an_error_does_nothing_to_a_terminal(root):
     message = refused("--warehouse", root, "sql", 'SELECT "\x1b]0;owned\x07\r\n"')
     assert "Error: bad SQL" in message
     assert not {"\x1b", "\x07", "\r"} & set(message)
+
+
+def test_python_runs_it_as_a_module_and_says_its_version():
+    command = [sys.executable, "-m", "aclkit", "-V"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stdout == f"aclkit, version {aclkit.__version__}\n"

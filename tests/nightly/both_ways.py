@@ -107,7 +107,7 @@ def _one_way(
             patch.setattr(f"{module}.datetime", Clock)
         patch.setattr("aclkit.warehouse.run.uuid.uuid4", lambda: uuid.UUID(int=7))
         if by_spark:
-            for command in ("nightly", "replay"):
+            for command in ("one_night", "replay"):
                 patch.setattr(f"aclkit.cli.{command}.without_spark", lambda *_: None)
         else:
             refuse_spark(patch)

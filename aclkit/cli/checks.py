@@ -1,0 +1,189 @@
+"""Surroundings, one by one → whether aclkit can work in them, and what to do where it cannot."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Final
+
+from aclkit.cli.examine import Around, Check, Seen
+from aclkit.errors import AclkitError, SurroundingsError, UsageError
+from aclkit.runtime.memory import heap_size, memory_limit
+from aclkit.runtime.surroundings import (
+    LEAST_JAVA,
+    jar_folder,
+    java_and_release,
+    require_room,
+    require_writable,
+    room_at,
+)
+from aclkit.warehouse.lock import lock_holder
+from aclkit.warehouse.place import Place
+from aclkit.warehouse.published import open_warehouse
+
+
+def see_java(around: Around) -> Seen:
+    """Find the Java that Spark will take."""
+    if slim := _slim():
+        return slim
+    java, release = java_and_release(around.env)
+    return Seen(f"Java {release} at {java}")
+
+
+def see_memory(around: Around) -> Seen:
+    """Compare the memory of the machine with what Spark's heap may take."""
+    heap, limit = heap_size(around.env), memory_limit()
+    if limit is None:
+        return Seen("the system does not say how much memory there is")
+    found = f"{_gigabytes(limit)}, Spark may take {_gigabytes(heap)}"
+    if heap > limit * 3 // 4:
+        half = max(1, limit // 2 >> 30)
+        return Seen(found, "warning", f"leave room for the rest: ACLKIT_DRIVER_MEMORY={half}g")
+    return Seen(found)
+
+
+def see_jars(around: Around) -> Seen:
+    """Compare Delta's jars with those that are expected, byte for byte."""
+    if slim := _slim():
+        return slim
+    from aclkit.runtime.jars import DELTA, missing_jars
+
+    folder = jar_folder(around.env)
+    if missing := missing_jars(DELTA, folder):
+        fetch = f"python -m {DELTA.module} fetches them; else the first run does, by the network"
+        return Seen(f"{len(missing)} of {len(DELTA.digests)} are not in {folder}", "warning", fetch)
+    return Seen(f"{DELTA.name}, {len(DELTA.digests)} files in {folder}")
+
+
+def see_disk(around: Around) -> Seen:
+    """Say how much room there is for the tables, and for Spark's temporary files."""
+    places = {"temporary files": around.env.get("TMPDIR") or tempfile.gettempdir()}
+    if around.warehouse is not None and not Place(around.warehouse).is_uri:
+        places = {"the warehouse": around.warehouse, **places}
+    rooms = {name: room_at(path) for name, path in places.items()}
+    for path in places.values():
+        require_room(path)
+    known = {name: room for name, room in rooms.items() if room is not None}
+    found = ", ".join(f"{_gigabytes(room)} free for {name}" for name, room in known.items())
+    if any(room < LITTLE_ROOM for room in known.values()):
+        return Seen(found, "warning", f"a large cluster takes more than {_gigabytes(LITTLE_ROOM)}")
+    return Seen(found or "the disks do not say how large they are")
+
+
+def see_lock(around: Around) -> Seen:
+    """See whether a run is at work."""
+    warehouse = _local(around)
+    holder = None if warehouse is None else lock_holder(warehouse)
+    if holder is not None:
+        advice = "let it end; a second run waits for --lock-timeout, questions need not"
+        return Seen(f"a run is at work, process {holder}", "warning", advice)
+    return Seen("free") if warehouse else Seen("none on a local disk", "skipped")
+
+
+def see_warehouse(around: Around) -> Seen:
+    """Open what is published, and see whether this user may write."""
+    if around.warehouse is None:
+        return Seen("none was named", "skipped", "name it: --warehouse DIR; or aclkit init")
+    folder = _local(around)
+    if folder is None:
+        return Seen(f"{around.warehouse}: only Spark reads it", "skipped", "--engine spark asks it")
+    if not (Path(folder) / "job_run").is_dir():
+        return _nothing_yet(Path(folder))
+    published = open_warehouse(folder)
+    run = published.run
+    found = (
+        f"{folder}: cluster {', '.join(published.clusters)}; newest run: {run.job} of "
+        f"{run.finished_at:%Y-%m-%d %H:%M} UTC, {run.status}"
+    )
+    try:
+        require_writable(Path(folder))
+    except AclkitError as error:
+        return Seen(f"{found}; {error}", "warning", "questions work; a run must be able to write")
+    return Seen(found)
+
+
+def _nothing_yet(folder: Path) -> Seen:
+    there = next(path for path in (folder, *folder.parents) if path.exists())
+    if not os.access(there, os.W_OK | os.X_OK):
+        raise SurroundingsError(f"nothing in {folder} yet, and {there} may not be written")
+    return Seen(f"nothing in {folder} yet: the first run makes it")
+
+
+def see_source(around: Around) -> Seen:
+    """Look at the sources as a run does, and open each file."""
+    from aclkit.pipeline.replay.intake import look_at, parse_source
+
+    if not around.sources:
+        advice = "name one: --source KIND:PATH, or --config FILE.toml that says it"
+        return Seen("none was named", "skipped", advice)
+    config = around.command_config
+    sources = [parse_source(text) for text in around.sources]
+    intake = look_at(sources, command_config=config, timeout=around.seconds)
+    files = [Path(item.path) for item in intake.items if not Place(item.path).is_uri]
+    for file in files:
+        with file.open("rb") as opened:
+            opened.read(1)
+    size = sum(file.stat().st_size for file in files)
+    cluster = f", cluster {', '.join(intake.cluster_ids)}" if intake.cluster_ids else ""
+    much = f": {len(files):,} files, {size:,} bytes" if files else ""
+    return Seen(f"{', '.join(around.sources)}{much}{cluster}")
+
+
+def see_broker(around: Around) -> Seen:
+    """Ask a live source what a run would ask it."""
+    from aclkit.pipeline.replay.intake import LIVE, ask_live, look_at, parse_source
+
+    live = [one for one in map(parse_source, around.sources) if one.kind == LIVE]
+    if not live:
+        return Seen("no live source was named", "skipped")
+    config = around.command_config
+    intake = ask_live(look_at(live, command_config=config, timeout=around.seconds))
+    told = intake.listing
+    rows = len(told.rows) if told else 0
+    found = f"{live[0].path} answers: cluster {', '.join(intake.cluster_ids)}, {rows:,} rows"
+    notes = (*(told.notes if told else ()), *(f"not honoured: {k}" for k in intake.not_honoured))
+    if notes:
+        return Seen(f"{found}; {'; '.join(notes)}", "warning", "docs/operations.md: a live cluster")
+    return Seen(found)
+
+
+LITTLE_ROOM: Final = 2 << 30
+
+
+def _slim() -> Seen | None:
+    if find_spec("pyspark") is not None:
+        return None
+    advice = "questions need none; to replay and decide: pip install aclkit"
+    return Seen("Spark is not installed", "skipped", advice)
+
+
+def _local(around: Around) -> str | None:
+    if around.warehouse is None:
+        return None
+    place = Place(around.warehouse)
+    return None if place.is_uri and not _is_file(place) else str(place.folder)
+
+
+def _is_file(place: Place) -> bool:
+    try:
+        return bool(place.folder)
+    except UsageError:
+        return False
+
+
+def _gigabytes(size: int) -> str:
+    return f"{size / (1 << 30):.1f} GiB"
+
+
+CHECKS: Final = (
+    Check("java", see_java, f"install Java {LEAST_JAVA} or newer, or set JAVA_HOME to it"),
+    Check("memory", see_memory, "set ACLKIT_DRIVER_MEMORY to a size such as 4g"),
+    Check("jars", see_jars, "remove the file, then: python -m aclkit.runtime.jars"),
+    Check("disk", see_disk, "free some space, or set TMPDIR to another disk"),
+    Check("lock", see_lock, "look who may read the warehouse, and whether its disk answers"),
+    Check("warehouse", see_warehouse, "name another --warehouse, or mend what is said here"),
+    Check("source", see_source, "look at the path and its rights; kinds: docs/sources.md"),
+    Check("broker", see_broker, "look at address, port and --command-config, and that it runs"),
+)

@@ -1,0 +1,105 @@
+"""Checks × what they look at → an outcome each, within a time limit.
+
+A check only looks: nothing is written or fetched, and nothing started but ``java -version``. The
+checks themselves are in ``checks``.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal, NamedTuple
+
+from aclkit.errors import AclkitError, SurroundingsError
+from aclkit.runtime.surroundings import missing_package, not_installed
+
+State = Literal["ok", "warning", "failed", "skipped"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Around:
+    """What is looked at.
+
+    Attributes:
+        warehouse: folder or URI, where one was named or found.
+        sources: KIND:PATH each.
+        command_config: the client's file for a live source.
+        seconds: how long each check may take.
+        env: the environment.
+    """
+
+    warehouse: str | None = None
+    sources: Sequence[str] = ()
+    command_config: str | None = None
+    seconds: float = 10.0
+    env: Mapping[str, str] = field(default_factory=lambda: os.environ)
+
+
+class Seen(NamedTuple):
+    """What a check has seen where it did not fail."""
+
+    found: str
+    state: State = "ok"
+    advice: str | None = None
+
+
+class Outcome(NamedTuple):
+    """What ``aclkit doctor`` says of a check; ``exit_code`` is 0 unless it failed."""
+
+    check: str
+    state: State
+    found: str
+    what_to_do: str | None
+    exit_code: int
+
+
+class Check(NamedTuple):
+    """A look at one thing; it raises an AclkitError or OSError where that will not do."""
+
+    name: str
+    look: Callable[[Around], Seen]
+    advice: str
+
+
+def examine(checks: Sequence[Check], around: Around) -> Iterator[Outcome]:
+    """Do all checks at once, and yield their outcomes in their order.
+
+    What is over the time limit is left behind: a disk in the network may never answer.
+    """
+    deadline = time.monotonic() + around.seconds
+    waiting = [_begin(check, around) for check in checks]
+    for check, thread, outcomes in waiting:
+        thread.join(max(0.0, deadline - time.monotonic()))
+        told = f"no answer within {around.seconds:g} s"
+        silent = Outcome(check.name, "failed", told, check.advice, SurroundingsError.exit_code)
+        yield outcomes[0] if outcomes else silent
+
+
+def _begin(check: Check, around: Around) -> tuple[Check, threading.Thread, list[Outcome]]:
+    outcomes: list[Outcome] = []
+    thread = threading.Thread(
+        target=lambda: outcomes.append(_outcome(check, around)), daemon=True, name=check.name
+    )
+    thread.start()
+    return check, thread, outcomes
+
+
+def _outcome(check: Check, around: Around) -> Outcome:
+    try:
+        seen = check.look(around)
+    except ModuleNotFoundError as error:
+        return _failed(check, not_installed("this", missing_package(error)))
+    except AclkitError as error:
+        return _failed(check, error)
+    except OSError as error:
+        where = f"{error.filename}: " if error.filename else ""
+        return _failed(check, SurroundingsError(f"{where}{error.strerror or error}"))
+    is_fine = seen.state == "ok"
+    return Outcome(check.name, seen.state, seen.found, None if is_fine else seen.advice, 0)
+
+
+def _failed(check: Check, error: AclkitError) -> Outcome:
+    return Outcome(check.name, "failed", str(error), check.advice, error.exit_code)

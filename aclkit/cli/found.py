@@ -1,0 +1,110 @@
+"""The folder in which somebody asks → the warehouse that is meant, where none was named.
+
+Only a person's questions look there. What writes, what a build server starts, and what ends a build
+(``assert``, ``prove``, ``--fail-on``) hears its own options alone: whoever may put a file into that
+folder, by a merge request say, decides neither what they do nor what they find. For the same reason
+a file that is found says where the tables are and which cluster is meant, and nothing else.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import click
+from click.core import ParameterSource
+
+from aclkit.errors import UsageError
+from aclkit.runtime.notation import parse_toml
+from aclkit.runtime.user_file import read_text
+
+SETTINGS: Final = "aclkit.toml"
+WAREHOUSE: Final = "warehouse"
+
+QUESTIONS: Final = frozenset(
+    {
+        *("who-can", "what-can", "why", "history", "preview", "diff", "changes", "tidy", "audit"),
+        *("sql", "export", "report", "doctor"),
+    }
+)
+"""Commands that only read, and whose exit code lets nothing pass unless --fail-on says so."""
+
+_SAID: Final = (ParameterSource.COMMANDLINE, ParameterSource.ENVIRONMENT)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """What a folder says.
+
+    Attributes:
+        warehouse: folder or URI of the tables.
+        cluster: which cluster is meant, where that is said.
+        where: the file or folder that says it.
+    """
+
+    warehouse: str
+    cluster: str | None = None
+    where: str
+
+
+def find(ctx: click.Context, env: Mapping[str, str] = os.environ) -> Found | None:
+    """Return what a command may take from the folder in which it was started."""
+    words = [one.info_name for one in _chain(ctx) if one.parent is not None]
+    is_told = any(_is_said(one, name) for one in _chain(ctx) for name in ("config", "fail_on"))
+    if env.get("CI") or is_told or not words or words[-1] not in QUESTIONS:
+        return None
+    return look_around()
+
+
+def look_around(folder: Path = Path()) -> Found | None:
+    """Return what ``aclkit.toml`` says, or that there is a folder ``warehouse`` with tables.
+
+    Raises:
+        UsageError: the file cannot be read, or says no text where one is expected.
+    """
+    file = folder / SETTINGS
+    if file.is_file():
+        said = parse_toml(read_text(str(file)), str(file))
+        warehouse, cluster = (_text(said, key, str(file)) for key in ("warehouse", "cluster"))
+        if warehouse is not None:
+            return Found(warehouse=warehouse, cluster=cluster, where=f"./{file}")
+    if is_warehouse(folder / WAREHOUSE):
+        return Found(warehouse=str(folder / WAREHOUSE), where=f"./{folder / WAREHOUSE}")
+    return None
+
+
+def is_warehouse(folder: Path) -> bool:
+    """Whether a folder looks like a warehouse in which something was published."""
+    return (folder / "job_run" / "_delta_log").is_dir()
+
+
+def none_named(folder: Path = Path()) -> UsageError:
+    """Return the error of a command without a warehouse; it names those that are near."""
+    ways = ["--warehouse DIR", "ACLKIT_WAREHOUSE"]
+    if (folder / SETTINGS).is_file():
+        ways.append(f"--config {SETTINGS} (it is here)")
+    inside = folder / WAREHOUSE
+    near = [path for path in (inside, *sorted(inside.glob("*"))) if is_warehouse(path)]
+    here = f"; there is one in {near[0]}" if near else f"; aclkit init writes {SETTINGS}"
+    return UsageError(f"no warehouse was named: expected {' or '.join(ways)}{here}")
+
+
+def _text(said: Mapping[str, object], key: str, where: str) -> str | None:
+    value = said.get(key)
+    if value is None or isinstance(value, str):
+        return value
+    raise UsageError(f"{where}: {key}: expected a text, found {value!r}")
+
+
+def _is_said(ctx: click.Context, name: str) -> bool:
+    return ctx.get_parameter_source(name) in _SAID
+
+
+def _chain(ctx: click.Context) -> Iterator[click.Context]:
+    """Yield the contexts of a command and of the groups that it is in, the outermost last."""
+    yield ctx
+    if ctx.parent is not None:
+        yield from _chain(ctx.parent)

@@ -1,0 +1,174 @@
+"""The command init: a few answers → ``aclkit.toml``, the settings that all commands read."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Final, TypeVar
+
+import click
+
+from aclkit.cli.context import Context
+from aclkit.cli.found import SETTINGS, WAREHOUSE
+from aclkit.cli.output import tell
+from aclkit.errors import AclkitError, UsageError
+from aclkit.model.principal import parse_super_users
+from aclkit.pipeline.replay.intake import LIVE, METADATA_LOG, Source, look_at, parse_source
+from aclkit.runtime.whole_file import write_whole
+
+T = TypeVar("T")
+
+
+# Not ``option``: what it is told here becomes settings, and settings say nothing to it.
+@click.command("init")
+@click.option("--source", metavar="KIND:PATH", help="What is read, see aclkit replay.")
+@click.option("--super-users", metavar="'TYPE:NAME;…'", help="super.users of the brokers.")
+@click.option("--server-properties", metavar="FILE", help="Read them from a broker's file instead.")
+@click.option("--command-config", metavar="FILE", help="Client .properties for a live source.")
+@click.option("--output", "-o", metavar="FILE", default=SETTINGS, help="Where.", show_default=True)
+@click.option("--force", is_flag=True, help="Replace the file if it is there.")
+@click.pass_obj
+def init(
+    context: Context,
+    source: str | None,
+    super_users: str | None,
+    server_properties: str | None,
+    command_config: str | None,
+    output: str,
+    *,
+    force: bool,
+) -> None:
+    """Write aclkit.toml: where the ACLs come from, and where the answers go.
+
+    \b
+    Example:
+      aclkit init
+      aclkit init --source metadata-log:/var/lib/kafka/__cluster_metadata-0 --super-users User:admin
+      aclkit --warehouse W init --source live:HOST:9093 --command-config client.properties
+
+    On a terminal it asks for what no option says; elsewhere --source must be given, and the rest
+    has defaults: no super users, and the folder warehouse. A file that is there stays as it is
+    without --force. No password belongs into it: those of a live cluster stay in the client's
+    own file.
+    """
+    if os.path.lexists(output) and not force:
+        raise UsageError(f"{output} is there already: --force replaces it, --output names another")
+    read = _answer(source, "Source, KIND:PATH or a folder", read_source)
+    if read.kind == LIVE and command_config is None:
+        command_config = _answer(None, "The client's .properties, if any", str, "")
+    if server_properties is None:
+        super_users = _answer(super_users, "Super users, ';' between", _read_super_users, "")
+    text = "".join(
+        settings_text(
+            warehouse=_answer(context.warehouse, "Warehouse, a folder", str, WAREHOUSE),
+            cluster=context.cluster,
+            source=[f"{read.kind}:{read.path}"],
+            command_config=command_config,
+            super_users=super_users,
+            server_properties=server_properties,
+        )
+    )
+    _write(Path(output), text, force=force)
+    _tell_next(output, read, command_config)
+
+
+def is_asking() -> bool:
+    """Whether somebody is there to be asked."""
+    return sys.stdin.isatty()
+
+
+def _answer(
+    given: str | None, what: str, read: Callable[[str], T], default: str | None = None
+) -> T:
+    """Return what an option says, what somebody answers, or the default."""
+    if given is None and is_asking():
+        answer: T = click.prompt(
+            what, default, value_proc=_asked_again(read), err=True, show_default=bool(default)
+        )
+        return answer
+    said = default if given is None else given
+    if said is None:
+        raise UsageError("nobody can be asked here: say --source KIND:PATH; see aclkit init --help")
+    return read(said)
+
+
+def _asked_again(read: Callable[[str], T]) -> Callable[[str], T]:
+    """Let click ask once more where an answer makes no sense."""
+
+    def reading(text: str) -> T:
+        try:
+            return read(text)
+        except UsageError as error:
+            raise click.UsageError(str(error)) from error
+
+    return reading
+
+
+def read_source(text: str) -> Source:
+    """Read ``KIND:PATH``, or a folder, which is that of a metadata log.
+
+    Raises:
+        UsageError: it is neither.
+    """
+    return Source(METADATA_LOG, text) if Path(text).is_dir() else parse_source(text)
+
+
+def _read_super_users(text: str) -> str:
+    parse_super_users(text)
+    return text
+
+
+def settings_text(**said: str | list[str] | None) -> Iterator[str]:
+    """Yield the lines of a TOML file; a key without a value is shown as a comment."""
+    yield "# aclkit run --config aclkit.toml, every night. Each key is an option's long name; a\n"
+    yield "# table, [run] say, is for one command. What is all possible: conf/default.toml\n"
+    for key, value in said.items():
+        yield f"\n# {_MEANING[key]}\n"
+        yield f"{key} = {_toml(value)}\n" if value else f'# {key} = ""\n'
+
+
+_MEANING: Final = {
+    "warehouse": "Folder of the tables; questions that are asked in this folder find it here.",
+    "cluster": "Which cluster is meant, where a warehouse holds several.",
+    "source": "What is read: metadata-log, dump-log, records, acls-list, or live:HOST:PORT.",
+    "command_config": "The Kafka client's own file for a live source; passwords stay there.",
+    "super_users": "Principals that may do everything, ';' between them, as the brokers have it.",
+    "server_properties": "Or a broker's own server.properties, which says so.",
+}
+
+
+def _toml(value: str | list[str]) -> str:
+    """Write a value: texts of JSON are those of TOML, but for one control character."""
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+def _write(file: Path, text: str, *, force: bool) -> None:
+    if force:
+        write_whole(file, text)
+        return
+    try:
+        with file.open("x", encoding="utf-8") as new:
+            new.write(text)
+    except FileExistsError:
+        raise UsageError(f"{file} has come meanwhile: --force replaces it") from None
+
+
+def _tell_next(output: str, source: Source, command_config: str | None) -> None:
+    """Say what comes next, and what is wrong with the source as it is seen from here."""
+    tell(f"wrote {output}")
+    try:
+        look_at([source], command_config=command_config or None)
+    except (AclkitError, OSError) as error:
+        tell(f"note: from here the source cannot be read: {error}")
+    for what, words in _NEXT.items():
+        tell(f"  {words.format(output):<40}{what}")
+
+
+_NEXT: Final = {
+    "is everything there?": "aclkit doctor --config {}",
+    "read, decide, look for findings": "aclkit run --config {}",
+    "who may, in this folder": "aclkit who-can READ topic:NAME",
+}

@@ -1,0 +1,64 @@
+"""A looked-at source and what the user says → one night, with Spark only where it brings news."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING
+
+from aclkit.cli.amount import length_of_run
+from aclkit.cli.context import Context
+from aclkit.cli.replay import asked
+from aclkit.cli.unchanged import without_spark
+from aclkit.nightly.quiet import NightlyOptions, NightlyResult, quiet_night
+from aclkit.pipeline.replay.intake import Intake
+from aclkit.pipeline.replay.known import ReplayOptions
+from aclkit.pipeline.replay.unchanged import replay_unchanged
+from aclkit.warehouse.run import Run, begin_run, hold
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+OptionsOf = Callable[["SparkSession | None", Intake], NightlyOptions]
+"""Reads the user's files, once it is known that they are needed, and with what."""
+
+
+def do_night(
+    context: Context,
+    intake: Intake,
+    replaying: ReplayOptions,
+    options_of: OptionsOf,
+    lock_timeout: float,
+    named: Iterable[str] = (),
+) -> NightlyResult:
+    """Do one night: the lock first, then a live cluster is asked, then Spark is started if needed.
+
+    Args:
+        context: names the warehouse and the cluster.
+        intake: what is read.
+        replaying: how.
+        options_of: what else is said, given the session, if any, and what was asked.
+        lock_timeout: how long to wait for another run.
+        named: inventory files.
+    """
+    warehouse = context.require_warehouse()
+    with hold(warehouse, lock_timeout) as held:
+        asked_now = asked(intake, replaying)
+
+        def quietly(run: Run) -> NightlyResult | None:
+            replayed = replay_unchanged(run, asked_now, context.cluster, replaying)
+            if replayed is None:
+                return None
+            return quiet_night(run, replayed, options_of(None, asked_now))
+
+        if night := without_spark(context, "run", lock_timeout, held, quietly):
+            return night
+        # Here, so that nobody waits for pyspark who does not need it.
+        from aclkit.cli.session import command_session
+        from aclkit.nightly.night import run_nightly
+
+        early = asked_now.read_early()
+        length = length_of_run(warehouse, early, named)
+        with command_session(context, "run", length=length) as spark:
+            options = options_of(spark, early)
+            with begin_run(spark, warehouse, "run", lock_timeout=lock_timeout, held=held) as run:
+                return run_nightly(run, early, options)

@@ -1,0 +1,43 @@
+"""What the kernel says → how much memory this process may have, and what Spark's heap may take."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Final
+
+from aclkit.errors import UsageError
+
+DEFAULT_HEAP: Final = "4g"
+"""What Spark's driver may take where ``ACLKIT_DRIVER_MEMORY`` says nothing else."""
+
+_UNITS: Final = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
+_SIZE: Final = re.compile(r"(\d{1,12})([kmgt]?)b?")
+_TOTAL: Final = re.compile(r"^MemTotal:\s*(\d+) kB$", re.MULTILINE)
+
+
+def heap_size(env: Mapping[str, str]) -> int:
+    """Return how many bytes Spark's heap may take.
+
+    Raises:
+        UsageError: ``ACLKIT_DRIVER_MEMORY`` is no size.
+    """
+    text = env.get("ACLKIT_DRIVER_MEMORY") or DEFAULT_HEAP
+    found = _SIZE.fullmatch(text.strip().lower())
+    if found is None:
+        raise UsageError(f"bad ACLKIT_DRIVER_MEMORY {text!r}: expected a size such as 4g")
+    return int(found[1]) * _UNITS[found[2]]
+
+
+def memory_limit(
+    meminfo: Path = Path("/proc/meminfo"), group: Path = Path("/sys/fs/cgroup/memory.max")
+) -> int | None:
+    """Return how many bytes the machine, or the container, has; None where it does not say."""
+    found: list[int] = []
+    with suppress(OSError):
+        found += [int(total) * 1024 for total in _TOTAL.findall(meminfo.read_text())]
+    with suppress(OSError, ValueError):  # "max" is no limit
+        found.append(int(group.read_text()))
+    return min(found, default=None)

@@ -1,0 +1,100 @@
+"""What a folder says to those who ask in it: to questions of people, and to nobody else."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+from click.testing import CliRunner
+
+from aclkit.cli import cli
+from tests.questions.query import small_warehouse as small
+
+CLEAN = {name: None for name in os.environ if name.startswith("ACLKIT_")} | {"CI": None}
+TOLD = "is here; another: --warehouse DIR"
+QUESTIONS = [
+    ("who-can", "READ", "topic:payments"),
+    ("what-can", "User:alice"),
+    ("why", "User:alice", "READ", "topic:payments"),
+    ("sql", "SELECT 1"),
+    ("audit",),
+    ("preview", "add-topic", "x"),
+    ("export", "acls", "--format", "csv"),
+]
+OTHERS = [
+    ("run", "--source", "records:x"),
+    ("maintain",),
+    ("acls", "list"),
+    ("assert", "policies.toml"),
+    ("prove", "never", "policies.toml"),
+    ("verify",),
+    ("alert", "--dry-run"),
+    ("audit", "--fail-on", "high"),
+    ("diff", "1", "2", "--fail-on", "any"),
+]
+
+
+@pytest.fixture
+def run(tmp_path, monkeypatch):
+    """Return what a command comes to in a folder with a warehouse; none is named."""
+    small.build(tmp_path / "warehouse")
+    policy = '[[never]]\nname = "x"\nresources = ["topic:x"]\n'
+    (tmp_path / "policies.toml").write_text(policy)
+    monkeypatch.chdir(tmp_path)
+    return lambda *words, **env: CliRunner().invoke(cli, words, env=CLEAN | env)
+
+
+@pytest.mark.parametrize("words", QUESTIONS, ids=lambda words: words[0])
+def test_a_question_finds_the_warehouse_and_says_so(run, words):
+    result = run(*words)
+    assert result.exit_code == 0, result.stderr
+    assert f"asking warehouse, for ./warehouse {TOLD}" in result.stderr
+
+
+@pytest.mark.parametrize("words", OTHERS, ids=" ".join)
+def test_what_writes_or_ends_a_build_finds_nothing(run, words):
+    result = run(*words)
+    assert result.exit_code == 2
+    assert "no warehouse was named" in result.stderr
+
+
+@pytest.mark.parametrize("env", [{"CI": "true"}, {"ACLKIT_FAIL_ON": "high"}])
+def test_the_environment_of_a_build_finds_nothing(run, env):
+    assert "no warehouse was named" in run("audit", **env).stderr
+
+
+def test_a_warehouse_that_is_named_is_asked(run, tmp_path):
+    (tmp_path / "aclkit.toml").write_text("not TOML")
+    result = run("--warehouse", "warehouse", "sql", "SELECT 1")
+    assert (result.exit_code, result.stderr) == (0, "")
+
+
+def test_a_file_that_is_found_says_where_and_not_what_fails(run, tmp_path):
+    small.build(tmp_path / "other")
+    said = 'warehouse = "other"\nfail_on = "never"\nformat = "json"\n'
+    (tmp_path / "aclkit.toml").write_text(said)
+    result = run("sql", "SELECT 1 AS one")
+    assert f"asking other, for ./aclkit.toml {TOLD}" in result.stderr
+    assert result.stdout == "one\n1\n"
+
+
+@pytest.mark.parametrize("text", ["warehouse", "warehouse = 5", "cluster = ['a']"])
+def test_a_file_that_makes_no_sense_is_named(run, tmp_path, text):
+    (tmp_path / "aclkit.toml").write_text(text)
+    result = run("sql", "SELECT 1")
+    assert (result.exit_code, "aclkit.toml: " in result.stderr) == (2, True)
+
+
+def test_settings_that_were_named_are_all_there_is(run, tmp_path):
+    (tmp_path / "mine.toml").write_text("")
+    assert "no warehouse was named" in run("sql", "SELECT 1", "--config", "mine.toml").stderr
+
+
+def test_the_error_names_what_is_near(run, tmp_path, monkeypatch):
+    near = "expected --warehouse DIR or ACLKIT_WAREHOUSE"
+    assert f"{near}; there is one in warehouse" in run("acls", "list").stderr
+    (tmp_path / "aclkit.toml").write_text("")
+    assert "or --config aclkit.toml (it is here)" in run("acls", "list").stderr
+    (tmp_path / "empty").mkdir()
+    monkeypatch.chdir(tmp_path / "empty")
+    assert f"{near}; aclkit init writes aclkit.toml" in run("sql", "SELECT 1").stderr
