@@ -8,12 +8,11 @@ decided; there the ACLs count that reach the resource in one reading alone.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from typing import Final
 
-from pyspark.sql import DataFrame, Row
+from pyspark.sql import Row
 from pyspark.sql import functions as F
 
 from aclkit.audit.findings.readings import READS_DIFFERENTLY, reads_differently
@@ -24,8 +23,7 @@ from aclkit.model.principal import WILDCARD_PRINCIPAL
 from aclkit.model.resource import Resource
 from aclkit.model.semantics import KAFKA, KIP_1042, PRESETS, BrokerSettings, Semantics
 from aclkit.pipeline.explain import tables
-from aclkit.pipeline.explain.deciding import decide_all
-from aclkit.pipeline.explain.materialize import MaterializeResult, alive_acls
+from aclkit.pipeline.explain.materialize import MaterializeResult, decide_everything
 from aclkit.pipeline.explain.output import Output
 from aclkit.pipeline.inventory.entry import Entry
 from aclkit.pipeline.inventory.survey import Inventory
@@ -50,7 +48,7 @@ def note_readings(run: Run, result: MaterializeResult, settings: BrokerSettings)
         run.findings.extend(find_readings(acls, result.scope.semantics))
         by_id = {acl.acl_id: acl for acl in acls}
         suspects = {i: (by_id[i], reason) for i, reason in reads_differently(acls).items()}
-        differing = find_differing(result, partial(alive_acls, run), suspects, settings)
+        differing = find_differing(run, result, suspects, settings)
         run.findings.extend(_finding(*each, differing) for each in suspects.values())
         run.notes.append(differing.words(len(suspects), _other(result.scope.semantics)))
 
@@ -83,16 +81,16 @@ class Differing:
 
 
 def find_differing(
+    run: Run,
     result: MaterializeResult,
-    acls: Callable[[], DataFrame],
     suspects: Mapping[str, tuple[Acl, str]],
     settings: BrokerSettings,
 ) -> Differing:
     """Decide everything in the other reading too and count what each suspect ACL changes.
 
     Args:
-        result: the materialize of this run.
-        acls: returns the ACLs alive.
+        run: the run.
+        result: its materialize.
         suspects: ACL id → the ACL and how the readings differ on it.
         settings: super users and allow.everyone.
     """
@@ -106,7 +104,7 @@ def find_differing(
         trial = Output.of(result.output.store, theirs, is_trial=True)
         for table, rows in tables.of_inventory(theirs).items():
             trial.write_rows(table, rows)
-        decide_all(theirs, acls(), trial, allow_everyone=settings.allow_everyone)
+        decide_everything(run, theirs, trial, allow_everyone=settings.allow_everyone)
         differing = _compare(result.output, trial, read)
         trial.forget()
     return differing

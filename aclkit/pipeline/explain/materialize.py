@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 import pyarrow as pa
-from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from aclkit.errors import UsageError
@@ -78,8 +77,8 @@ def materialize(run: Run, scope: Scope, options: MaterializeOptions) -> Material
     allow_everyone = options.settings.allow_everyone
     if affected is not None and _amend(run, scope, affected):
         run.notes.append(f"decided again: the pairs of {len(affected.resources):,} resources")
-    elif not _decide_on_driver(run, scope, output, allow_everyone=allow_everyone):
-        decide_all(scope, alive_acls(run), output, allow_everyone=allow_everyone)
+    else:
+        decide_everything(run, scope, output, allow_everyone=allow_everyone)
     rows = rows_expected(scope.inventory)
     is_dense = options.dense == "always" or (options.dense == "auto" and rows <= DENSE_LIMIT)
     _write_dense(run, rows if is_dense else None)
@@ -97,10 +96,20 @@ def materialize(run: Run, scope: Scope, options: MaterializeOptions) -> Material
     return MaterializeResult(scope=scope, output=output, rows=rows, is_dense=is_dense)
 
 
-def alive_acls(run: Run) -> DataFrame:
-    """Return the ACLs alive at the head of the run's cluster."""
-    history = run.store.cluster_rows("acl_history", run.cluster_id)
-    return history.where(F.col("removed_offset").isNull())
+def decide_everything(run: Run, scope: Scope, output: Output, *, allow_everyone: bool) -> None:
+    """Decide every pair of a scope: a small one on the driver, all others by Spark."""
+    versions = tables_of_whole(run.store.versions)
+    with step("deciding"), read_versions(run.store, run.cluster_id, versions) as read:
+        rows = decide_whole(scope, read, allow_everyone=allow_everyone)
+    if rows is None:
+        history = run.store.cluster_rows("acl_history", run.cluster_id)
+        alive = history.where(F.col("removed_offset").isNull())
+        decide_all(scope, alive, output, allow_everyone=allow_everyone)
+        return
+    for table in AMENDED:
+        if table == "explain_ruling":
+            fail_point("between-pairs-and-rulings")
+        output.write_rows(table, rows[table])
 
 
 def _find_affected(
@@ -126,23 +135,6 @@ def _amend(run: Run, scope: Scope, affected: Affected) -> bool:
         changes = decide_affected(scope, affected, read)
         amend(read, changes or ())
     return changes is not None
-
-
-def _decide_on_driver(run: Run, scope: Scope, output: Output, *, allow_everyone: bool) -> bool:
-    """Decide all of a small cluster and write it; False where that is Spark's work."""
-    tables_of = tables_of_whole(run.store.versions)
-    with (
-        step("deciding"),
-        read_versions(run.store, run.cluster_id, tables_of) as read,
-    ):
-        rows = decide_whole(scope, read, allow_everyone=allow_everyone)
-    if rows is None:
-        return False
-    for table in AMENDED:
-        if table == "explain_ruling":
-            fail_point("between-pairs-and-rulings")
-        output.write_rows(table, rows[table])
-    return True
 
 
 def _write_setting(run: Run, settings: BrokerSettings) -> None:
