@@ -183,7 +183,9 @@ def shown_place(demo_warehouse: Path, tmp_path_factory: pytest.TempPathFactory) 
 @pytest.mark.parametrize(("name", "shown"), SHOWN, ids=str)
 def test_documents_show_what_the_commands_print(name, shown: Shown, shown_place, monkeypatch):
     monkeypatch.chdir(shown_place)
-    result = CliRunner().invoke(cli, shown.arguments, env={"ACLKIT_WAREHOUSE": "warehouse/demo"})
+    # A terminal of 80 columns; a pipe has none.
+    env = {"ACLKIT_WAREHOUSE": "warehouse/demo", "COLUMNS": "" if shown.pipe else "80"}
+    result = CliRunner().invoke(cli, shown.arguments, env=env)
     assert piped(result.output, shown.pipe).splitlines() == shown.output.splitlines()
 
 

@@ -83,7 +83,7 @@ QUESTIONS = [
     (("audit",), "no findings"),
     (("preview", "add-topic", "x"), "is_there"),
     (("diff", "1", "3"), "verdict    less"),
-    (("changes",), "decided_at"),
+    (("changes",), "because"),
     (("assert", "ASSERTIONS"), "carol alters nothing"),
     (("export", "explain", "--format", "csv"), "User:alice"),
     (("completion", "bash"), "_aclkit_completion"),

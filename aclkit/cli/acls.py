@@ -14,11 +14,13 @@ from aclkit.cli.context import Context, formats
 from aclkit.cli.late import LateGroup
 from aclkit.cli.options import option
 from aclkit.cli.output import FORMATS, tell, write_lines
+from aclkit.cli.table import Table
 from aclkit.errors import UsageError
 from aclkit.kafka.acls.options import AclOptions, check_principals, drops_cluster, resource_filters
 from aclkit.kafka.acls.text import render_list, render_standard_acl, render_tree, visible_acl
 from aclkit.model.acl import Acl
 from aclkit.model.visible import visible
+from aclkit.questions.query.words import short_acl
 
 KAFKA_ACLS: Final = "kafka-acls"
 COLUMNS: Final = (*Acl.__slots__[1:], "acl_id")
@@ -97,9 +99,13 @@ def list_acls(
     ]
     if context.output_format == KAFKA_ACLS:
         shown = principals if raw else tuple(map(visible, principals))
-        print_lines(render_list(_shown(chosen, raw=raw), shown))
+        context.deliver(f"{line}\n" for line in render_list(_shown(chosen, raw=raw), shown))
     else:
-        context.write(COLUMNS, sorted((*acl.binding, acl.acl_id) for acl in chosen))
+        chosen.sort(key=lambda acl: (*acl.binding, acl.acl_id))
+        rows = [(*acl.binding, acl.acl_id) for acl in chosen]
+        few = [(acl.principal, short_acl(acl, acl.principal), acl.acl_id) for acl in chosen]
+        table = Table(("principal", "acl", "acl_id"), few, Table(COLUMNS, rows))
+        context.write(COLUMNS, rows, table=lambda: [table])
 
 
 @click.command("show")

@@ -42,7 +42,8 @@ def _end_with_the_asker() -> None:
 
 
 def _answer(question: SqlQuestion) -> None:
-    from aclkit.cli.output import write_rows
+    from aclkit.cli.output import choose_columns, render_rows, write_lines
+    from aclkit.cli.table import Layout
     from aclkit.warehouse.duck import connect
     from aclkit.warehouse.published import open_warehouse
     from aclkit.warehouse.sql import TOO_LARGE, run_sql
@@ -54,7 +55,9 @@ def _answer(question: SqlQuestion) -> None:
     stdout = os.fdopen(1, "w", 65_536, "utf-8", "surrogatepass", newline="")
     try:
         answer = run_sql(connection, question.statement)
-        write_rows(answer.columns, answer.rows, question.output_format, stdout)
+        chosen = choose_columns(question.columns, answer.columns, answer.rows)
+        layout = Layout(width=question.width, has_colour=question.has_colour)
+        write_lines(render_rows(*chosen, question.output_format, layout), stdout)
     except MemoryError:
         raise UsageError(f"{TOO_LARGE} than it may take") from None
 

@@ -16,7 +16,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import IO, Final, cast
@@ -32,6 +32,9 @@ class SqlQuestion:
     warehouse: str | None
     statement: str
     output_format: str
+    columns: Sequence[str] = ()
+    width: int | None = None
+    has_colour: bool = False
 
 
 def answer(question: SqlQuestion, seconds: float) -> Generator[str]:

@@ -25,7 +25,8 @@ from aclkit.cli.baseline_options import (
 )
 from aclkit.cli.completing import complete_finding
 from aclkit.cli.context import Context, format_option, tell_state
-from aclkit.cli.output import tell
+from aclkit.cli.output import TABLE, tell
+from aclkit.cli.table import Table
 from aclkit.errors import UsageError
 from aclkit.model.findings import Finding, up_to
 from aclkit.questions.query.first_seen import first_seen
@@ -80,11 +81,11 @@ def audit(
       aclkit audit --baseline baseline.json --mutes conf/mutes.toml
       aclkit audit --explain never-matches
 
-    They are those of the last night (aclkit run). A table shows the message; the other formats
-    have fix, evidence and ids of the ACLs too. first_seen is the log time of the youngest ACL
-    behind a finding, or the start of the first run that showed it. The exit code is 1 where one
-    that is printed is of the severity of --fail-on or worse; with --baseline or --mutes only
-    where it is new, or its mute has run out.
+    They are those of the last night (aclkit run). A table shows the message, --wide the subject
+    and since when too; the other formats have fix, evidence and ids of the ACLs. first_seen is the
+    log time of the youngest ACL behind a finding, or the start of the first run that showed it.
+    The exit code is 1 where one that is printed is of the severity of --fail-on or worse; with
+    --baseline or --mutes only where it is new, or its mute has run out.
     """
     _check_kinds([*kinds, *([explained] if explained is not None else [])])
     if explained is not None:
@@ -116,7 +117,8 @@ _FIELDS: Final = (
     "fingerprint",
 )  # fmt: skip
 _COLUMNS: Final = (*_FIELDS, "first_seen", "state", "muted_until", "owner", "reason")
-_FEW: Final = ("severity", "finding", "holds_for", "first_seen", "subject", "message")
+_FEW: Final = ("severity", "finding", "message")
+_WIDE: Final = ("severity", "finding", "holds_for", "first_seen", "subject", "message")
 
 
 def _print(
@@ -128,11 +130,21 @@ def _print(
 ) -> None:
     """Print findings with their states, in a table only where these can differ."""
     rows = [_row(item, seen) for item in judged]
-    is_table = context.output_format == "table"
-    columns = _COLUMNS if not is_table else ("state", *_FEW) if has_states else _FEW
-    context.write(columns, ([row.get(c) for c in columns] for row in rows))
-    if is_table:
+    few = ("state", *_FEW) if has_states else _FEW
+    wide = ("state", *_WIDE) if has_states else _WIDE
+    context.write(
+        _COLUMNS,
+        _cells(rows, _COLUMNS),
+        table=lambda: [Table(few, _cells(rows, few), Table(wide, _cells(rows, wide)))],
+    )
+    if context.output_format == TABLE:
         tell(_verdict(judged, has_states=has_states))
+
+
+def _cells(
+    rows: Sequence[Mapping[str, object]], columns: Sequence[str]
+) -> Iterator[Sequence[object]]:
+    return ([row.get(column) for column in columns] for row in rows)
 
 
 def _row(item: Judged, seen: Mapping[str, datetime | None]) -> dict[str, Any]:

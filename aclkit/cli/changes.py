@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
+from itertools import starmap
+from typing import NamedTuple
 
 import click
 import duckdb
 
+from aclkit.audit.reports.data import Cause, ReportedChange
 from aclkit.audit.reports.gather_past import read_changes
 from aclkit.cli.context import Context, format_option, tell_state
 from aclkit.cli.options import option, parse_moment
 from aclkit.cli.output import tell
+from aclkit.cli.table import Table
 from aclkit.errors import UsageError
+from aclkit.model.acl import Acl
 from aclkit.model.resource import Resource
+from aclkit.questions.preview.words import few_hosts
+from aclkit.questions.query.words import short_acl
 from aclkit.warehouse.codecs import acl_of, acl_sql
 from aclkit.warehouse.job_run import PublishedRun
 from aclkit.warehouse.published import Published
@@ -55,9 +62,9 @@ def changes(context: Context, since: str | None, *, cells: bool) -> None:
             raise UsageError("--cells is about the run that decided last: leave --since out")
         tell_state(published, newest)
         if cells:
-            context.write(CELL_COLUMNS, _cells(opened.tables, newest))
+            _print_cells(context, _cells(opened.tables, newest))
         else:
-            context.write(COLUMNS, [row for run in runs for row in _changes(opened.tables, run)])
+            _print(context, [each for run in runs for each in _changes(opened.tables, run)])
     if not runs:
         tell("no run decided since then")
     if since is not None and (gone := _last_gone(published, since)) is not None:
@@ -110,10 +117,11 @@ def _last_gone(published: Published, since: str) -> int | None:
     return next((number for number in behind if number not in numbers), None)
 
 
-def _changes(
-    connection: duckdb.DuckDBPyConnection, run: PublishedRun
-) -> Iterator[Sequence[object]]:
-    """Yield the changes of a run, the largest first, a row for each ACL behind one."""
+_Found = tuple[PublishedRun, ReportedChange, Cause | None]
+
+
+def _changes(connection: duckdb.DuckDBPyConnection, run: PublishedRun) -> Iterator[_Found]:
+    """Yield the changes of a run, the largest first, and each ACL behind one."""
     found, number = read_changes(connection, run)
     if number > len(found):
         tell(
@@ -121,26 +129,88 @@ def _changes(
             "the table access_change"
         )
     for change in found:
-        head = (
-            run.run_number, run.finished_at, change.who, change.resource, change.gained,
-            change.lost, change.cause,
-        )  # fmt: skip
-        for cause in change.causes:
-            yield (*head, cause.offset, cause.at, cause.what, str(cause.acl), cause.acl.acl_id)
-        if not change.causes:
-            yield (*head, None, None, None, None, None)
+        yield from ((run, change, cause) for cause in change.causes or [None])
 
 
-def _cells(connection: duckdb.DuckDBPyConnection, run: PublishedRun) -> list[Sequence[object]]:
+def _print(context: Context, found: Sequence[_Found]) -> None:
+    rows = list(starmap(_row, found))
+    few = list(starmap(_few, found))
+    columns = ("run", "who", "resource", "gained", "lost", "because")
+    context.write(COLUMNS, rows, table=lambda: [Table(columns, few, Table(COLUMNS, rows))])
+
+
+def _row(run: PublishedRun, change: ReportedChange, cause: Cause | None) -> Sequence[object]:
+    head = (
+        run.run_number, run.finished_at, change.who, change.resource, change.gained,
+        change.lost, change.cause,
+    )  # fmt: skip
+    if cause is None:
+        return (*head, None, None, None, None, None)
+    return (*head, cause.offset, cause.at, cause.what, str(cause.acl), cause.acl.acl_id)
+
+
+def _few(run: PublishedRun, change: ReportedChange, cause: Cause | None) -> Sequence[object]:
+    because = change.cause
+    if cause is not None:
+        because = f"{short_acl(cause.acl)} {cause.what} at offset {cause.offset}"
+    return run.run_number, change.who, change.resource, change.gained, change.lost, because
+
+
+class _Changed(NamedTuple):
+    """One access that a run changed."""
+
+    change: str
+    principal: str
+    host: str
+    operation: str
+    resource: Resource
+    acl_before: Acl | None
+    acl_after: Acl | None
+    cause: str
+    cause_offsets: list[int] | None
+
+
+def _cells(connection: duckdb.DuckDBPyConnection, run: PublishedRun) -> list[_Changed]:
     """Read each access that the run which decided last gained or lost."""
     rows = fetch(connection, _CELLS, [run.cluster_id])
     ids = sorted({acl_id for row in rows for acl_id in row[6:8] if acl_id is not None})
     history = fetch(connection, _ACLS, [run.cluster_id, ids])
-    acls = {acl.acl_id: str(acl) for acl in map(acl_of, history)}
+    acls = {acl.acl_id: acl for acl in map(acl_of, history)}
     return [
-        (*row[:4], str(Resource(*row[4:6])), acls.get(row[6]), acls.get(row[7]), *row[8:])
+        _Changed._make(
+            (*row[:4], Resource(*row[4:6]), acls.get(row[6]), acls.get(row[7]), *row[8:])
+        )
         for row in rows
     ]
+
+
+def _print_cells(context: Context, cells: Sequence[_Changed]) -> None:
+    rows = [
+        (*cell[:4], str(cell.resource), *(acl and str(acl) for acl in cell[5:7]), *cell[7:])
+        for cell in cells
+    ]
+    context.write(CELL_COLUMNS, rows, table=lambda: [_cell_table(cells, Table(CELL_COLUMNS, rows))])
+
+
+def _cell_table(cells: Iterable[_Changed], wide: Table) -> Table:
+    """Return the accesses for people: hosts and operations that fare alike together."""
+    hosts: dict[_Changed, list[str]] = {}
+    for cell in cells:
+        hosts.setdefault(cell._replace(host="", cause_offsets=None), []).append(cell.host)
+    operations: dict[tuple[_Changed, str], list[str]] = {}
+    for cell, where in hosts.items():
+        key = cell._replace(operation=""), few_hosts(where, ())
+        operations.setdefault(key, []).append(cell.operation)
+    rows = [
+        (cell.change, cell.principal, ", ".join(done), where, str(cell.resource), _reason(cell))
+        for (cell, where), done in operations.items()
+    ]
+    return Table(("change", "principal", "operations", "host", "resource", "because"), rows, wide)
+
+
+def _reason(cell: _Changed) -> str:
+    acl = cell.acl_after or cell.acl_before
+    return short_acl(acl, cell.principal, cell.resource.resource_type) if acl else cell.cause
 
 
 _CELLS = (

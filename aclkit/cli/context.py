@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 import click
 
 from aclkit.cli.found import find, none_named
-from aclkit.cli.options import option
-from aclkit.cli.output import FORMATS, render_rows, tell, write_lines
+from aclkit.cli.options import option, together
+from aclkit.cli.output import FORMATS, TABLE, choose_columns, render_rows, tell, write_lines
+from aclkit.cli.screen import deliver, layout_of
+from aclkit.cli.table import Layout, Part, lay_out
 from aclkit.errors import UsageError
 from aclkit.runtime.uri import has_password
 from aclkit.warehouse.place import Place
@@ -41,6 +43,10 @@ class Context:
         class_archive: start Spark from the archive of its classes, and make it.
         engine: who reads the tables.
         output_format: how an answer is written.
+        output: the file that it is written to; stdout if not given.
+        wide: tables with all columns, each row on one line.
+        columns: the columns of rows that are wanted; all if none is named.
+        known_only: a question is answered only if an inventory knows its names.
     """
 
     warehouse: str | None = None
@@ -48,7 +54,11 @@ class Context:
     verbose: bool = False
     class_archive: bool = True
     engine: Literal["duckdb", "spark"] = "duckdb"
-    output_format: str = "table"
+    output_format: str = TABLE
+    output: str | None = None
+    wide: bool = False
+    columns: tuple[str, ...] = ()
+    known_only: bool = False
 
     def require_warehouse(self) -> str:
         """Return the warehouse.
@@ -125,26 +135,51 @@ class Context:
         with command_session(self, click.get_current_context().info_name or "") as spark:
             yield spark
 
+    @property
+    def layout(self) -> Layout:
+        """How tables are laid out."""
+        return layout_of(self.output, is_wide=self.wide)
+
     def write(
         self,
         columns: Sequence[str],
         rows: Iterable[Sequence[object]],
-        beside: Iterable[str] = (),
+        beside: Iterable[Part] = (),
+        *,
+        table: Callable[[], Iterable[Part]] | None = None,
         **own: Callable[[], Iterable[str]],
     ) -> None:
-        """Write an answer to stdout in the format that was chosen.
+        """Write an answer in the format that was chosen, to stdout or the file that was.
 
         Args:
             columns: names of the cells of ``rows``.
             rows: the answer, for every format that has no other form of it.
             beside: lines for stderr, where the rows alone are written.
-            own: format → what makes its lines, where they are not just the rows.
+            table: makes what people read, where it is not just the rows.
+            own: another format → what makes its lines, where they are not just the rows.
+
+        Raises:
+            UsageError: columns are chosen that the rows have not, or of what has no rows.
         """
-        if render := own.get(self.output_format):
-            write_lines(render(), sys.stdout)
+        render = own.get(self.output_format)
+        if self.columns and render is not None:
+            raise UsageError(
+                "--columns chooses among the columns of rows, and --format "
+                f"{self.output_format} has none here: expected table, jsonl or csv"
+            )
+        if self.output_format == TABLE and table is not None and not self.columns:
+            lines = lay_out(table(), self.layout)
+        elif render is not None:
+            lines = iter(render())
         else:
-            write_lines(beside, sys.stderr)
-            write_lines(render_rows(columns, rows, self.output_format), sys.stdout)
+            write_lines(lay_out(beside, Layout()), sys.stderr)
+            chosen = choose_columns(self.columns, columns, rows)
+            lines = render_rows(*chosen, self.output_format, self.layout)
+        self.deliver(lines)
+
+    def deliver(self, lines: Iterable[str]) -> None:
+        """Write lines to stdout, or to the file that was chosen."""
+        deliver(lines, self.output, may_page=self.output_format == TABLE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,20 +206,51 @@ def tell_state(published: Published, run: PublishedRun) -> None:
         tell(note)
 
 
-def _keep(ctx: click.Context, param: click.Parameter, value: object) -> None:
+def keep(ctx: click.Context, param: click.Parameter, value: object) -> None:
+    """Keep what an option says, under its name; a callback of click's."""
     setattr(ctx.ensure_object(Context), str(param.name), value)
 
 
-def formats(*names: str, default: str = "table", text: str) -> Callable[[_Command], _Command]:
-    """Return the option ``--format`` of some formats; ``Context.write`` follows it."""
-    return option(
-        "--format",
-        "output_format",
-        type=click.Choice(names),
-        default=default,
-        expose_value=False,
-        callback=_keep,
-        help=text,
+def _keep_columns(ctx: click.Context, _: click.Parameter, value: str | None) -> None:
+    names = tuple(name.strip() for name in (value or "").split(","))
+    ctx.ensure_object(Context).columns = tuple(filter(None, names))
+
+
+def formats(*names: str, default: str = TABLE, text: str) -> Callable[[_Command], _Command]:
+    """Return ``--format`` of some formats, and how it is shown; ``Context.write`` follows them."""
+    return together(
+        option(
+            "--format",
+            "output_format",
+            type=click.Choice(names),
+            default=default,
+            expose_value=False,
+            callback=keep,
+            help=text,
+        ),
+        option(
+            "--wide",
+            is_flag=True,
+            expose_value=False,
+            callback=keep,
+            help="Tables with all columns, and each row on one line.",
+        ),
+        option(
+            "--columns",
+            metavar="NAME,…",
+            expose_value=False,
+            callback=_keep_columns,
+            help="Only these columns, under their names in --format csv.",
+        ),
+        # Not from the environment: there it is where an export goes.
+        click.option(
+            "--output",
+            "-o",
+            metavar="FILE",
+            expose_value=False,
+            callback=keep,
+            help="Where to write; stdout if not given.",
+        ),
     )
 
 
@@ -196,6 +262,6 @@ engine_option = option(
     type=click.Choice(["duckdb", "spark"]),
     default="duckdb",
     expose_value=False,
-    callback=_keep,
+    callback=keep,
     help="Who reads the tables: DuckDB at once, from a local disk; Spark from object storage too.",
 )

@@ -7,7 +7,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import wraps
-from itertools import islice
+from itertools import groupby, islice
 from typing import Any, Final
 
 import click
@@ -16,19 +16,20 @@ from aclkit.audit.reports.preview_markdown import render_preview
 from aclkit.cli.budget_options import budget_options
 from aclkit.cli.context import Context, formats
 from aclkit.cli.options import option
-from aclkit.cli.output import FORMATS, render_rows
-from aclkit.model.visible import visible
+from aclkit.cli.output import FORMATS
+from aclkit.cli.table import Part, Table, Words
 from aclkit.questions.preview.access_change import KINDS
 from aclkit.questions.preview.effect import ChangedCell, Count
 from aclkit.questions.preview.preview import Preview
 from aclkit.questions.preview.preview import preview as preview_change
 from aclkit.questions.preview.state import Asked, Change
 from aclkit.questions.preview.words import (
+    few_hosts,
     inventory_sentence,
     left_open,
-    line_rows,
     statements,
 )
+from aclkit.questions.query.words import short_reason
 from aclkit.rules.names.budget import Budget
 from aclkit.rules.names.compare import GAINED, LOST
 from aclkit.rules.names.openings import Opening
@@ -37,9 +38,7 @@ from aclkit.rules.names.words import names_words, party_words, pattern_text, rer
 
 ANY: Final = "any"
 COLUMNS: Final = ("change", *ChangedCell._fields)
-_LINE_COLUMNS: Final = (
-    "change", "principal", "host", "operation", "resource", "decided_before_by", "and_after_by",
-)  # fmt: skip
+_LINE_COLUMNS: Final = ("principal", "operations", "host", "resource", "before", "after")
 
 MOST_LINES: Final = 40
 _MOST_COUNTS: Final = 10
@@ -94,7 +93,7 @@ def print_effect(
         context.write(
             COLUMNS,
             _rows(preview),
-            (f"{visible(': '.join(line))}\n" for line in statements(preview)),
+            (Words(": ".join(line)) for line in statements(preview)),
             json=lambda: _json(preview),
             markdown=lambda: [render_preview(preview, title)],
             table=lambda: _table(preview),
@@ -111,17 +110,42 @@ def _rows(preview: Preview) -> Iterator[tuple[str | None, ...]]:
         yield from ((kind, *cell) for cell in preview.effect.cells(kind))
 
 
-def _table(preview: Preview) -> Iterator[str]:
+def _table(preview: Preview) -> Iterator[Part]:
     """Yield the statements, the counts, and the first lines of what differs."""
     effect = preview.effect
-    yield from render_rows(("what", "says"), statements(preview))
+    yield Table(("what", "says"), list(statements(preview)))
     for name, counts in (("principal", effect.by_principal), ("resource", effect.by_resource)):
         if counts:
             yield from part_lines((name, *KINDS), counts, len(counts), _MOST_COUNTS)
     for kind in KINDS:
         if number := effect.count_lines(kind):
-            lines = ((kind, *row) for row in line_rows(preview, kind))
-            yield from part_lines(_LINE_COLUMNS, lines, number)
+            yield from _changed(preview, kind, number)
+
+
+def _changed(preview: Preview, kind: str, number: int) -> Iterator[Part]:
+    """Yield the first lines of what became so, the operations of one together."""
+    effect, rows, told = preview.effect, [], 0
+    for alike, lines in groupby(effect.lines(kind), key=lambda line: line._replace(operation="")):
+        operations = [line.operation for line in lines]
+        told += len(operations)
+        verdicts = (
+            short_reason(
+                verdict.decision,
+                verdict.rule,
+                None if verdict.acl_id is None else effect.acls[verdict.acl_id],
+                alike.principal,
+                alike.resource.resource_type,
+            )
+            for verdict in (alike.before, alike.after)
+        )
+        hosts = few_hosts(alike.hosts, preview.asked.hosts)
+        rows.append((alike.principal, ", ".join(operations), hosts, str(alike.resource), *verdicts))
+        if len(rows) == MOST_LINES:
+            break
+    yield f"\n{kind}:\n"
+    yield Table(_LINE_COLUMNS, rows)
+    if number > told:
+        yield _more(number - told)
 
 
 def part_lines(
@@ -129,12 +153,16 @@ def part_lines(
     rows: Iterable[Sequence[object]],
     number: int,
     most: int = MOST_LINES,
-) -> Iterator[str]:
+) -> Iterator[Part]:
     """Yield the first of a number of rows below an empty line, and how many more there are."""
     yield "\n"
-    yield from render_rows(columns, islice(rows, most))
+    yield Table(columns, list(islice(rows, most)))
     if number > most:
-        yield f"… and {number - most:,} more; --format csv prints every cell\n"
+        yield _more(number - most)
+
+
+def _more(number: int) -> str:
+    return f"… and {number:,} more; --format csv prints every cell\n"
 
 
 def _json(preview: Preview) -> Iterator[str]:

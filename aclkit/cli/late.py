@@ -46,6 +46,19 @@ class LateGroup(click.Group):
         """Return the commands in the order in which a user meets them."""
         return list(self._places)
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command that the words begin with; a word that is none gets a likely one."""
+        name = args[0]
+        if name not in self._places and not name.startswith("-") and not ctx.resilient_parsing:
+            # Here: only a mistake needs it.
+            from aclkit.cli.intent import likely_command
+
+            if likely := likely_command(name, self._places):
+                raise click.UsageError(f"No such command {name!r}. Did you mean {likely}?", ctx)
+        return super().resolve_command(ctx, args)
+
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Import the module of a command and return the command."""
         if cmd_name not in self._places:

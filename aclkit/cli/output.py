@@ -3,25 +3,19 @@
 from __future__ import annotations
 
 import json
-import math
 import os
 import select
 import sys
-from collections.abc import Iterable, Iterator, Sequence
-from datetime import UTC, date, datetime
-from decimal import Decimal
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain, count
 from typing import Final, TextIO
 
 import click
 
+from aclkit.cli.table import Layout, Table, lay_out
+from aclkit.cli.values import json_value, plain_text
+from aclkit.errors import UsageError
 from aclkit.model.visible import visible
-
-NULL: Final = "-"
-"""A null in a table; the text ``-`` is shown quoted."""
-
-_WIDEST: Final = 120
-"""No column of a table is padded to more: rows do not pay for one long name among them."""
 
 _LONGEST_MESSAGE: Final = 2_000
 
@@ -47,16 +41,37 @@ def write_rows(
 
 
 def render_rows(
-    columns: Sequence[str], rows: Iterable[Sequence[object]], output_format: str = "table"
+    columns: Sequence[str],
+    rows: Iterable[Sequence[object]],
+    output_format: str = "table",
+    layout: Layout | None = None,
 ) -> Iterator[str]:
     """Yield the lines of rows in one of ``FORMATS``.
 
-    A table is for people: what could act on a terminal is made visible, what could be mistaken
-    stands in quotes, and a cell that is longer than the rest widens its own row only. The other
+    A table is for people, see ``lay_out``; without a layout each row is one line. The other
     formats hold values as they are. CSV is RFC 4180: lines end with CR LF, null is empty and the
     empty text is ``""``.
     """
+    if output_format == TABLE:
+        return lay_out([Table(columns, rows)], layout or Layout())
     return _RENDERERS[output_format](columns, rows)
+
+
+def choose_columns(
+    names: Sequence[str], columns: Sequence[str], rows: Iterable[Sequence[object]]
+) -> tuple[Sequence[str], Iterable[Sequence[object]]]:
+    """Return the columns that are wanted and their cells; all if none is named.
+
+    Raises:
+        UsageError: there is no such column.
+    """
+    if not names:
+        return columns, rows
+    for name in names:
+        if name not in columns:
+            raise UsageError(f"no column {name!r}: expected some of {', '.join(columns)}")
+    places = [columns.index(name) for name in names]
+    return names, (tuple(row[place] for place in places) for row in rows)
 
 
 def render_object(value: object) -> Iterator[str]:
@@ -105,27 +120,6 @@ def _close(stream: TextIO) -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
-def _render_table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> Iterator[str]:
-    cells = [[_cell(value) for value in row] for row in chain([columns], rows)]
-    widths = [
-        max((wide for cell in column if (wide := text_width(cell)) <= _WIDEST), default=0)
-        for column in zip(*cells, strict=True)
-    ]
-    for row in cells:
-        padded = (c + " " * (wide - text_width(c)) for c, wide in zip(row, widths, strict=True))
-        yield "  ".join(padded).rstrip() + "\n"
-
-
-def text_width(cell: str) -> int:
-    """Return how many columns of a terminal a cell takes: a Chinese letter takes two."""
-    if cell.isascii():
-        return len(cell)
-    # Here, so that nobody waits for its tables who needs none.
-    from wcwidth import wcswidth
-
-    return wcswidth(cell)
-
-
 def _render_json(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> Iterator[str]:
     before = "[\n"
     columns = _distinct(columns)
@@ -146,30 +140,18 @@ def _render_csv(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> Ite
         yield ",".join(csv_field(value) for value in row) + "\r\n"
 
 
-_RENDERERS: Final = {
-    "table": _render_table,
+_RENDERERS: Final[dict[str, Callable[..., Iterator[str]]]] = {
     "json": _render_json,
     "jsonl": _render_jsonl,
     "csv": _render_csv,
 }
-FORMATS: Final = tuple(_RENDERERS)
-
-
-def _cell(value: object) -> str:
-    """Return a value as a person reads it: null is ``-``, what could mislead stands in quotes."""
-    text = _plain_text(value)
-    if text is None:
-        return NULL
-    shown = visible(text)
-    is_misleading = text in ("", NULL) or text != text.strip() or text.startswith('"')
-    if isinstance(value, str) and is_misleading:
-        return json.dumps(shown, ensure_ascii=False)
-    return shown
+TABLE: Final = "table"
+FORMATS: Final = (TABLE, *_RENDERERS)
 
 
 def csv_field(value: object) -> str:
     """Return a value as a field of CSV: RFC 4180, null is empty and the empty text is ``""``."""
-    text = _plain_text(value)
+    text = plain_text(value)
     if text is None:
         return ""
     if not text or any(mark in text for mark in ',"\r\n'):
@@ -193,37 +175,3 @@ def _distinct(columns: Sequence[str]) -> list[str]:
 
 def _object(columns: Sequence[str], row: Sequence[object]) -> str:
     return json.dumps(dict(zip(columns, map(json_value, row), strict=True)), ensure_ascii=False)
-
-
-def _plain_text(value: object) -> str | None:
-    """Return a value as text, lists and maps as JSON; None for null."""
-    value = json_value(value)
-    if value is None or isinstance(value, str):
-        return value
-    return json.dumps(value, ensure_ascii=False)
-
-
-def json_value(value: object) -> object:
-    """Return a value in what JSON has: times as ISO 8601 in UTC, other things as text."""
-    if value is None or isinstance(value, (str, bool, int)):
-        return value
-    if isinstance(value, float):
-        return value if math.isfinite(value) else str(value)
-    if isinstance(value, datetime):
-        utc = value if value.tzinfo is None else value.astimezone(UTC).replace(tzinfo=None)
-        return utc.isoformat() + "Z"
-    if isinstance(value, date):
-        return value.isoformat()
-    if isinstance(value, Decimal):
-        return int(value) if value == value.to_integral_value() else float(value)
-    return _json_container(value)
-
-
-def _json_container(value: object) -> object:
-    if isinstance(value, dict):
-        return {str(key): json_value(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [json_value(item) for item in value]
-    if isinstance(value, bytes):
-        return value.hex()
-    return str(value)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
-from aclkit.cli.output import text_width
+from aclkit.cli.table import text_width
 from aclkit.model.visible import visible
 from aclkit.questions.prove.claim import Claimed
 from aclkit.questions.prove.never import Answers

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-
 import click
 
+from aclkit.cli.access_output import print_access
+from aclkit.cli.asking import known_only_option, tell_unknown
 from aclkit.cli.completing import complete_operation, complete_principal, complete_resource
 from aclkit.cli.context import Context, engine_option, format_option, tell_state
-from aclkit.cli.output import render_rows, tell
+from aclkit.cli.intent import asked_resource, check_order, missing_resource, type_intended
 from aclkit.errors import UsageError
-from aclkit.model.resource import TYPE_OF_WORD, parse_resource
-from aclkit.questions.preview.words import few_hosts
+from aclkit.model.resource import TYPE_OF_WORD
 from aclkit.questions.query import access
 from aclkit.warehouse.published import Published
 
@@ -28,15 +27,16 @@ _all_option = click.option(
 
 @click.command("who-can")
 @click.argument("operation", shell_complete=complete_operation)
-@click.argument("resource", shell_complete=complete_resource)
+@click.argument("resource", required=False, metavar="RESOURCE", shell_complete=complete_resource)
 @_host_option
 @_denied_option
 @_all_option
+@known_only_option
 @engine_option
 @format_option
 @click.pass_obj
 def who_can(
-    context: Context, operation: str, resource: str, host: str | None, decision: str | None
+    context: Context, operation: str, resource: str | None, host: str | None, decision: str | None
 ) -> None:
     """Say who may do OPERATION (or ANY) to RESOURCE, and because of which ACL.
 
@@ -46,10 +46,15 @@ def who_can(
       aclkit who-can ANY group:billing --all --format csv
 
     RESOURCE is topic:NAME, group:NAME, transactional-id:NAME, delegation-token:NAME, user:NAME
-    or cluster. Hosts with the same answer share a line; * is all hosts. A table shows the first
-    few of them, the other formats all.
+    or cluster. A name that no inventory knows is answered by the same ACLs, with a warning and the
+    names most like it. Hosts with the same answer share a line; * is all hosts. A table has
+    operations together, and last in one line what all principals may; --wide and the other
+    formats have every operation and host.
     """
-    asked = parse_resource(resource)
+    if resource is None:
+        raise missing_resource(operation)
+    check_order("who-can", operation=operation, resource=resource)
+    asked = asked_resource(resource)
     near = {"resource_type": asked.resource_type, "resource_name": asked.resource_name}
     with context.ask({"explain_pair": near}) as at:
         answer = access.who_can(
@@ -61,7 +66,7 @@ def who_can(
             host=host,
             decision=_decision(decision),
         )
-    _print(context, answer, at.published)
+    _print(context, answer, at.published, asked.resource_type, decision)
 
 
 @click.command("what-can")
@@ -72,6 +77,7 @@ def who_can(
 @_host_option
 @_denied_option
 @_all_option
+@known_only_option
 @engine_option
 @format_option
 @click.pass_obj
@@ -90,9 +96,12 @@ def what_can(
       aclkit what-can User:alice topic --denied
       aclkit what-can User:alice topic:payments --all
 
-    Hosts with the same answer share a line; * is all hosts. A table shows the first few of them,
-    the other formats all.
+    Hosts with the same answer share a line; * is all hosts. A table has operations together, and
+    last in one line what all resources of a type have; --wide and the other formats have every
+    operation and host.
     """
+    if resource is not None:
+        check_order("what-can", principal=principal, resource=resource)
     resource_type, resource_name = _type_and_name(resource)
     with context.ask({"explain_pair": {"principal": principal}}) as at:
         answer = access.what_can(
@@ -105,7 +114,7 @@ def what_can(
             host=host,
             decision=_decision(decision),
         )
-    _print(context, answer, at.published)
+    _print(context, answer, at.published, principal, decision)
 
 
 def _decision(given: str | None) -> str | None:
@@ -120,23 +129,22 @@ def _type_and_name(text: str | None) -> tuple[str | None, str | None]:
     if text in TYPE_OF_WORD and text != "cluster":
         return TYPE_OF_WORD[text], None
     if ":" not in text and text != "cluster":
-        raise UsageError(f"bad resource {text!r}: expected one of {', '.join(TYPE_OF_WORD)}")
-    resource = parse_resource(text)
+        raise UsageError(
+            f"bad resource {text!r}: expected one of {', '.join(TYPE_OF_WORD)}, alone or as "
+            f"TYPE:NAME; did you mean {type_intended(text)}?"
+        )
+    resource = asked_resource(text)
     return resource.resource_type, resource.resource_name
 
 
-def _print(context: Context, answer: access.Access, published: Published) -> None:
+def _print(
+    context: Context,
+    answer: access.Access,
+    published: Published,
+    about: str,
+    decision: str | None,
+) -> None:
     """Print an answer, and on stderr what a reader of it must know."""
-    if not answer.is_in_inventory:
-        tell("not all of it is in the inventory: decided now, by the same ACLs")
+    tell_unknown(context, answer.unknown)
     tell_state(published, answer.decided_by)
-    columns = answer.columns
-    context.write(columns, answer.rows, table=lambda: render_rows(columns, _with_few_hosts(answer)))
-
-
-def _with_few_hosts(answer: access.Access) -> Iterator[Sequence[str | None]]:
-    """Cut long lists of hosts, for people: one of them would make the whole table as wide."""
-    at = answer.columns.index("host")
-    for row in answer.rows:
-        hosts = row[at]
-        yield *row[:at], few_hosts(hosts.split(",")) if hosts else hosts, *row[at + 1 :]
+    print_access(context, answer, about, _decision(decision))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import sys
 from typing import Final
 
 import click
@@ -11,7 +10,6 @@ import click
 from aclkit.cli.apart import SqlQuestion, answer
 from aclkit.cli.context import Context, engine_option, format_option
 from aclkit.cli.options import FiniteRange, option
-from aclkit.cli.output import write_lines
 
 _SECONDS: Final = 60.0
 _SECONDS_WITH_SPARK: Final = 3_600.0
@@ -46,13 +44,17 @@ def sql(context: Context, statement: str, timeout: float | None) -> None:
     Times are UTC.
     """
     if context.engine == "duckdb":
+        layout = context.layout
         question = SqlQuestion(
             warehouse=context.asked_warehouse(),
             statement=statement,
             output_format=context.output_format,
+            columns=context.columns,
+            width=None if layout.is_wide else layout.width,
+            has_colour=layout.has_colour,
         )
         with contextlib.closing(answer(question, timeout or _SECONDS)) as rows:
-            write_lines(rows, sys.stdout)
+            context.deliver(rows)
     else:
         _ask_spark(context, statement, timeout or _SECONDS_WITH_SPARK)
 

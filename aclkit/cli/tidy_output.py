@@ -10,10 +10,10 @@ import click
 
 from aclkit.cli.acls import COLUMNS, KAFKA_ACLS, print_lines
 from aclkit.cli.context import Context
-from aclkit.cli.output import as_objects, render_object, render_rows, tell
+from aclkit.cli.output import as_objects, render_object, tell
+from aclkit.cli.table import Part, Table, Words
 from aclkit.kafka.acls.script import render_changes
 from aclkit.model.acl import Acl
-from aclkit.model.visible import visible
 from aclkit.questions.query.words import acl_words
 from aclkit.questions.tidy.propose import Proposal, Proposals
 from aclkit.questions.tidy.proven import Proven
@@ -36,7 +36,7 @@ def print_tidy(context: Context, proven: Proven) -> None:
     context.write(
         STEP_COLUMNS,
         _rows(proven),
-        (f"{visible(': '.join(line))}\n" for line in _statements(proven)),
+        (Words(": ".join(line)) for line in _statements(proven)),
         json=lambda: render_object(_object(proven)),
         table=lambda: _table(proven),
     )
@@ -48,7 +48,7 @@ def print_proposals(context: Context, proposals: Proposals, option: str) -> None
     context.write(
         PROPOSAL_COLUMNS,
         rows,
-        (f"{visible(line)}\n" for line in _proposal_statements(proposals)),
+        map(Words, _proposal_statements(proposals)),
         json=lambda: render_object(
             {
                 "proposals": as_objects(PROPOSAL_COLUMNS, rows),
@@ -94,10 +94,10 @@ def _object(proven: Proven) -> dict[str, object]:
     }
 
 
-def _table(proven: Proven) -> Iterator[str]:
+def _table(proven: Proven) -> Iterator[Part]:
     """Yield the statements, and the first of what comes and goes."""
     found = proven.found
-    yield from render_rows(("what", "says"), _statements(proven))
+    yield Table(("what", "says"), list(_statements(proven)))
     lines = [f"add     {acl_words(acl)}" for acl in found.added]
     steps = [
         (f"remove  {acl_words(acl)}", f"        {why}") for acl, why in _reasons(found).items()
@@ -106,12 +106,12 @@ def _table(proven: Proven) -> Iterator[str]:
     yield from _blocks(blocks[:_MOST_STEPS], len(blocks))
 
 
-def _blocks(blocks: Sequence[Iterable[str]], number: int) -> Iterator[str]:
+def _blocks(blocks: Sequence[Iterable[str]], number: int) -> Iterator[Part]:
     """Yield lines that belong together, and how many more there are."""
     if blocks:
         yield "\n"
     for lines in blocks:
-        yield from (f"{visible(line)}\n" for line in lines)
+        yield from map(Words, lines)
     if number > len(blocks):
         yield f"… and {number - len(blocks):,} more; --format csv prints all\n"
 
@@ -177,8 +177,8 @@ def _proposal_row(proposal: Proposal) -> tuple[object, ...]:
     return *proposal.acl.binding, replaces, opens, closes, proposal.is_known
 
 
-def _proposal_table(proposals: Proposals, option: str) -> Iterator[str]:
-    yield from (f"{visible(line)}\n" for line in _proposal_statements(proposals))
+def _proposal_table(proposals: Proposals, option: str) -> Iterator[Part]:
+    yield from map(Words, _proposal_statements(proposals))
     blocks = [list(_proposal_lines(each, option)) for each in islice(proposals.found, _MOST_STEPS)]
     yield from _blocks(blocks, len(proposals.found))
 

@@ -9,13 +9,13 @@ from typing import Final
 from aclkit.audit.reports.preview_markdown import render_topics
 from aclkit.cli.context import Context
 from aclkit.cli.effect_output import json_list, part_lines
-from aclkit.cli.output import render_rows
+from aclkit.cli.table import Part, Table
 from aclkit.questions.preview.topics import TopicToCome
 from aclkit.questions.preview.words import few_hosts
-from aclkit.questions.query.outside import Verdict
-from aclkit.questions.query.words import acl_words
+from aclkit.questions.query.words import short_acl, short_reason
 from aclkit.rules.decide.rules import ALLOWED, DENIED
 
+TOPIC: Final = "TOPIC"
 COLUMNS: Final = (
     "principal", "host", "operation", "resource_type", "resource_name", "decision", "rule",
     "deciding_acl", "acl_id",
@@ -44,36 +44,31 @@ def _rows(topic: TopicToCome) -> Iterator[tuple[str | None, ...]]:
             yield access.principal, host, access.operation, *resource, decision, rule, text, acl_id
 
 
-def _table(topics: Sequence[TopicToCome], hosts: Sequence[str]) -> Iterator[str]:
+def _table(topics: Sequence[TopicToCome], hosts: Sequence[str]) -> Iterator[Part]:
     """Yield the governing ACLs, then what is allowed, hosts that fare alike together."""
     counts = [
         (t.topic.resource_name, t.is_known, len(t.governed_by), t.count(ALLOWED), t.count(DENIED))
         for t in topics
     ]
-    yield from render_rows(("topic", "is_there", "acls", "allowed", "denied"), counts)
-    governing = [(t.topic.resource_name, acl_words(a)) for t in topics for a in t.governed_by]
+    yield Table(("topic", "is_there", "acls", "allowed", "denied"), counts)
+    governing = [(t.topic.resource_name, short_acl(acl)) for t in topics for acl in t.governed_by]
     if governing:
-        yield from part_lines(("topic", "governed_by"), governing, len(governing))
-    allowed = [
-        (
-            topic.topic.resource_name,
-            access.principal,
-            few_hosts(access.hosts, hosts),
-            access.operation,
-            _decider(topic, access.verdict),
-        )
-        for topic in topics
-        for access in topic.accesses
-        if access.verdict.decision == ALLOWED
-    ]
+        yield from part_lines(("topic", "acl"), governing, len(governing))
+    allowed: dict[tuple[str, ...], list[str]] = {}
+    for topic in topics:
+        acls = {acl.acl_id: acl for acl in topic.governed_by}
+        for access in topic.accesses:
+            decision, rule, acl_id = access.verdict
+            if decision == ALLOWED:
+                acl = None if acl_id is None else acls[acl_id]
+                because = short_reason(decision, rule, acl, access.principal, TOPIC)
+                where = few_hosts(access.hosts, hosts)
+                key = topic.topic.resource_name, access.principal, where, because
+                allowed.setdefault(key, []).append(access.operation)
     if allowed:
-        columns = ("topic", "principal", "host", "operation", "allowed_by")
-        yield from part_lines(columns, allowed, len(allowed))
-
-
-def _decider(topic: TopicToCome, verdict: Verdict) -> str:
-    acls = (acl_words(acl) for acl in topic.governed_by if acl.acl_id == verdict.acl_id)
-    return next(acls, verdict.rule)
+        rows = [(*key[:2], ", ".join(done), *key[2:]) for key, done in allowed.items()]
+        columns = ("topic", "principal", "operations", "host", "because")
+        yield from part_lines(columns, rows, len(rows))
 
 
 def _json(topics: Sequence[TopicToCome]) -> Iterator[str]:

@@ -11,10 +11,12 @@ import click
 from aclkit.cli.context import Context, format_option
 from aclkit.cli.materialize import choose_cluster
 from aclkit.cli.options import FiniteRange, lock_timeout_option, option
-from aclkit.cli.output import render_object, render_rows, tell
+from aclkit.cli.output import render_object, tell
 from aclkit.cli.session import command_run
+from aclkit.cli.table import Table
 from aclkit.model.findings import sort_findings
 from aclkit.pipeline.explain.materialize import continue_from_replay
+from aclkit.questions.query.words import short_acl
 from aclkit.questions.usage.clock import parse_zone
 from aclkit.questions.usage.command import UsageOptions, UsageResult, check_usage
 from aclkit.questions.usage.coverage import Coverage, shown_gaps
@@ -112,9 +114,24 @@ def usage(
         rows,
         [counts],
         json=lambda: render_object(_as_object(run, result)),
-        table=lambda: [counts, *render_rows(COLUMNS, rows)],
+        table=lambda: [counts, _table(result.grants, rows)],
     )
     _tell(run)
+
+
+def _table(grants: Sequence[Grant], rows: Sequence[Sequence[object]]) -> Table:
+    """Return the grants for people: whose they are, what they say, and when one was last used."""
+    few = [
+        (
+            grant.usage,
+            grant.acl.principal,
+            short_acl(grant.acl, grant.acl.principal),
+            None if grant.last_used_at is None else f"{grant.last_used_at:%Y-%m-%d %H:%M}",
+            grant.used_lines,
+        )
+        for grant in grants
+    ]
+    return Table(("usage", "principal", "acl", "last_used", "lines"), few, Table(COLUMNS, rows))
 
 
 def _tell(run: Run) -> None:

@@ -14,7 +14,8 @@ import duckdb
 
 from aclkit.cli.context import Context, Opened, format_option, tell_state
 from aclkit.cli.options import FiniteRange, option
-from aclkit.cli.output import as_objects, render_object, render_rows, tell
+from aclkit.cli.output import as_objects, render_object, tell
+from aclkit.cli.table import Part, Table
 from aclkit.errors import DataError, UsageError
 from aclkit.kafka.verify.answer import Reply
 from aclkit.kafka.verify.cells import Cell, Sample, read_cells
@@ -176,22 +177,22 @@ def _print(context: Context, version: str, report: Agreement) -> None:
     )
 
 
-def _table(version: str, report: Agreement) -> Iterator[str]:
+def _table(version: str, report: Agreement) -> Iterator[Part]:
     yield from _summary(version, report)
     if report.mismatches:
         yield "\n"
-        yield from render_rows(MISMATCH, map(_mismatch, report.mismatches))
+        yield Table(MISMATCH, map(_mismatch, report.mismatches))
 
 
-def _summary(version: str, report: Agreement) -> Iterator[str]:
+def _summary(version: str, report: Agreement) -> Iterator[Part]:
     """Yield how many agree, and what was left out and why, with one example of each."""
-    yield from render_rows(SUMMARY, [_counts(version, report)])
+    yield Table(SUMMARY, [_counts(version, report)])
     if report.left_out:
         yield "\n"
         examples = {left.reason: left for left in reversed(report.left_out)}
         reasons = Counter(left.reason for left in report.left_out).most_common()
         rows = [(count, *_left_out(examples[reason])) for reason, count in reasons]
-        yield from render_rows(("left_out", *LEFT_OUT), rows)
+        yield Table(("left_out", *LEFT_OUT), rows)
 
 
 def _object(version: str, report: Agreement) -> dict[str, object]:

@@ -6,7 +6,12 @@ IMPLIES_DESCRIBE and IMPLIES_DESCRIBE_CONFIGS.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
+
+from aclkit.errors import UsageError
+from aclkit.model.enums import AclOperation
+from aclkit.model.resource import WORD_OF_TYPE
 
 _CONFIGS: Final = ("DESCRIBE_CONFIGS", "ALTER_CONFIGS")
 
@@ -19,6 +24,9 @@ OPERATIONS_OF_TYPE: Final[dict[str, tuple[str, ...]]] = {
     "USER": ("CREATE_TOKENS", "DESCRIBE_TOKENS"),
 }
 """The operations that a request on each resource type can have, in code order."""
+
+ANY_OPERATION: Final = "ANY"
+"""Stands in a question for all operations that the type knows."""
 
 IMPLIED_BY_ALLOW: Final[dict[str, str]] = {
     "READ": "DESCRIBE",
@@ -57,3 +65,52 @@ def coverage(acl_operation: str, permission_type: str, operation: str) -> int | 
     if permission_type == "ALLOW" and IMPLIED_BY_ALLOW.get(acl_operation) == operation:
         return IMPLIED
     return BY_ALL if acl_operation == "ALL" else None
+
+
+def parse_operation(text: str, resource_type: str) -> tuple[str, ...]:
+    """Return the operations that a person names for a resource type.
+
+    Raises:
+        UsageError: the type does not know the operation.
+
+    >>> parse_operation("describe-configs", "GROUP"), parse_operation("any", "DELEGATION_TOKEN")
+    (('DESCRIBE_CONFIGS',), ('DESCRIBE',))
+    """
+    known = OPERATIONS_OF_TYPE[resource_type]
+    name = text.upper().replace("-", "_")
+    if name == ANY_OPERATION:
+        return known
+    if name not in known:
+        likely = _likely_operation(name, known)
+        raise UsageError(
+            f"bad operation {text!r}: a {WORD_OF_TYPE[resource_type]} knows "
+            f"{', '.join(known)}; {ANY_OPERATION} asks about all"
+            + (f"; did you mean {likely}?" if likely else "")
+        )
+    return (name,)
+
+
+def _likely_operation(name: str, known: Sequence[str]) -> str | None:
+    """Return the operation that was most likely meant.
+
+    >>> known = OPERATIONS_OF_TYPE["TOPIC"]
+    >>> [_likely_operation(name, known) for name in ("REED", "CONSUME", "ALL", "FLY")]
+    ['READ', 'READ', 'ANY', None]
+    """
+    # Here: only a mistake needs it.
+    from difflib import get_close_matches
+
+    if name in _OTHER_WORDS:
+        return _OTHER_WORDS[name] if _OTHER_WORDS[name] in (*known, ANY_OPERATION) else None
+    found = get_close_matches(name[:_LONGEST_WORD], [*known, ANY_OPERATION], n=1)
+    return found[0] if found and name not in AclOperation.__members__ else None
+
+
+_LONGEST_WORD: Final = 32
+_OTHER_WORDS: Final = {
+    "ALL": ANY_OPERATION, "*": ANY_OPERATION, "ANYTHING": ANY_OPERATION,
+    "CONSUME": "READ", "SUBSCRIBE": "READ", "FETCH": "READ", "GET": "READ",
+    "PRODUCE": "WRITE", "PUBLISH": "WRITE", "SEND": "WRITE", "PUT": "WRITE",
+    "LIST": "DESCRIBE", "SHOW": "DESCRIBE", "DROP": "DELETE", "REMOVE": "DELETE",
+}  # fmt: skip
+"""What others call them."""

@@ -38,8 +38,8 @@ def parse_principal(text: str) -> tuple[str, str]:
     parts = split_principal(text)
     if parts is None:
         raise UsageError(
-            f"bad principal {text!r}: expected type:name, for example User:alice, "
-            "but there is no colon"
+            f"bad principal {text!r}: expected type:name, but there is no colon; "
+            f"did you mean User:{text or 'alice'}?"
         )
     return parts
 

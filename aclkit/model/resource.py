@@ -47,5 +47,45 @@ def parse_resource(text: str) -> Resource:
         return Resource("CLUSTER", CLUSTER_NAME)
     if resource_type is None or resource_type == "CLUSTER" or not colon:
         forms = ", ".join(f"{w}:NAME" for w in TYPE_OF_WORD if w != "cluster")
-        raise UsageError(f"bad resource {text!r}: expected cluster or one of {forms}")
+        raise UsageError(
+            f"bad resource {text!r}: expected cluster or one of {forms}; "
+            f"did you mean {likely_resource(text)}?"
+        )
     return Resource(resource_type, name)
+
+
+def likely_resource(text: str) -> str:
+    """Return the resource that was most likely meant.
+
+    >>> [likely_resource(text) for text in ("payments", "Topic:x", "topcis:x", "txn:t")]
+    ['topic:payments', 'topic:x', 'topic:x', 'transactional-id:t']
+    """
+    word, colon, name = text.partition(":")
+    plain = word.lower().replace("_", "-")
+    if plain == "cluster":
+        return plain
+    if not colon:
+        kind = _type_like(plain)
+        return f"topic:{text or 'NAME'}" if kind is None else f"{kind}:NAME"
+    return f"{_type_like(plain) or 'topic'}:{name}"
+
+
+def _type_like(word: str) -> str | None:
+    """Return the type that a word is most like, None if it is like none."""
+    # Here: only a mistake needs it.
+    from difflib import get_close_matches
+
+    if word in _OTHER_WORDS:
+        return _OTHER_WORDS[word]
+    names = [name for name in TYPE_OF_WORD if name != "cluster"]
+    return next(iter(get_close_matches(word[:_LONGEST_WORD], names, n=1)), None)
+
+
+_LONGEST_WORD: Final = 32
+_OTHER_WORDS: Final = {
+    "consumer-group": "group", "consumergroup": "group", "consumer": "group",
+    "txn": "transactional-id", "transaction": "transactional-id",
+    "transactionalid": "transactional-id",
+    "token": "delegation-token", "principal": "user",
+}  # fmt: skip
+"""What others call them."""

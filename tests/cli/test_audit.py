@@ -75,7 +75,9 @@ def test_the_findings_in_force_are_printed_the_worst_first(warehouse):
 def test_a_table_is_for_people_and_no_name_acts_on_the_terminal(warehouse):
     result = warehouse.run("audit", code=1)
     first, second, _ = result.stdout.splitlines()
-    assert first.split()[:3] == ["severity", "finding", "holds_for"]
+    assert first.split() == ["severity", "finding", "message"]
+    wide = warehouse.run("audit", "--wide", code=1).stdout.splitlines()[0]
+    assert wide.split()[:3] == ["severity", "finding", "holds_for"]
     assert second.startswith("high")
     assert "\x1b" not in second
     assert "1 high, 1 low" in result.stderr

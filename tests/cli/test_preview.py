@@ -164,7 +164,7 @@ def test_add_topic_shows_what_governs_it_and_who_gets_what(preview):
     cells = 6 * 4 * 8
     assert len(found["decisions"]) == topic["allowed"] + topic["denied"] == cells
     table = preview("add-topic", "pay-new", "payments").stdout
-    assert "ALLOW ALL for User:bob from host * on PREFIXED topic 'pay'" in table
+    assert "ALLOW ALL for User:bob on PREFIXED topic pay from any host" in table
     markdown = preview("add-topic", "pay-new", "--format", "markdown").stdout
     assert "### topic:pay-new: 64 allowed, 128 denied" in markdown
     lines = preview("add-topic", "pay-new", "--format", "csv").stdout.splitlines()
@@ -245,7 +245,8 @@ def test_nothing_is_written(root, preview):
     assert sorted((p, p.stat().st_mtime_ns) for p in root.rglob("*")) == before
 
 
-def test_a_long_table_is_cut_and_says_so(preview, tmp_path):
+def test_a_long_table_is_cut_and_says_so(preview, tmp_path, monkeypatch):
+    monkeypatch.setattr("aclkit.cli.effect_output.MOST_LINES", 3)
     path = tmp_path / "nothing.txt"
     path.write_text("")
     result = preview("apply", str(path))

@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 from aclkit.cli import cli
-from aclkit.cli.why import HISTORY_COLUMNS, WHY_COLUMNS
+from aclkit.cli.why_output import HISTORY_COLUMNS, WHY_COLUMNS
 from tests.questions.query import small_warehouse as small
 
 
@@ -38,24 +38,27 @@ def test_why_prints_a_sentence_then_the_ranked_acls(root):
         "10.0.0.1 on LITERAL topic 'payments' matches, and a DENY beats every ALLOW."
     )
     header, first, second, near, *_ = lines[2:]
-    assert header.split()[:3] == ["rank", "permission", "operation"]
-    assert first.startswith("1     DENY ")
-    assert "LITERAL payments (literal, 0 skipped)" in first
-    assert "ALLOWED (MatchingAcl)" in first
-    assert second.startswith("2     ALLOW ")
-    assert "PREFIXED pay (prefix, 5 skipped)" in second
+    assert header.split() == ["rank", "acl", "because", "without", "it"]
+    assert first.startswith("1     DENY READ on LITERAL payments from 10.0.0.1  ")
+    assert "  it decides  " in first
+    assert first.endswith("  ALLOWED (MatchingAcl)")
+    assert second.startswith("2     ALLOW ALL on PREFIXED pay from any host")
     assert "beaten by 1: a DENY beats every ALLOW" in second
-    assert near.startswith("-     ALLOW ")
+    assert near.startswith("-     ALLOW DESCRIBE for User:* on GLOB p*s from any host")
     assert "DESCRIBE does not answer READ" in near
     assert lines[-1].startswith("Without the DENYs: ALLOWED by ALLOW ALL for User:bob")
+    header, *rows = invoke(root, "why", *BOB, "--wide").stdout.splitlines()[2:5]
+    assert header.split() == list(WHY_COLUMNS)
+    assert [row.split()[6:9] for row in rows] == [
+        ["LITERAL", "literal", "0"], ["PREFIXED", "prefix", "5"],
+    ]  # fmt: skip
 
 
 def test_why_prints_the_least_acl_and_its_command(root):
     lines = invoke(root, "why", "User:new", "READ", "topic:payments").stdout.splitlines()
     assert lines[-2] == (
-        "The least ACL that would allow it: (pattern=ResourcePattern(resourceType=TOPIC, "
-        "name=payments, patternType=LITERAL), entry=(principal=User:new, host=*, "
-        "operation=READ, permissionType=ALLOW))"
+        "The least ACL that would allow it: ALLOW READ for User:new from host * on LITERAL topic "
+        "'payments'"
     )
     assert lines[-1] == (
         "kafka-acls --bootstrap-server HOST:PORT --add --topic payments "
@@ -134,9 +137,12 @@ def test_history_prints_a_sentence_then_the_newest_first(root):
     result = invoke(root, "history", *BOB)
     sentence, _, header, newest, oldest = result.stdout.splitlines()
     assert sentence.startswith("User:bob may not READ topic:payments from 10.0.0.1, since ")
-    assert header.split() == list(HISTORY_COLUMNS)
-    assert newest.split()[:2] == ["3", "2"]
+    assert header.split() == ["as_of", "from_time", "decision", "cause", "because"]
+    assert newest.split()[:3] == ["3", "2026-11-21", "12:00:00Z"]
+    assert "DENY READ on LITERAL payments from 10.0.0.1" in newest
     assert oldest.split()[:2] == ["0", "-"]
+    wide = invoke(root, "history", *BOB, "--wide").stdout.splitlines()[2]
+    assert wide.split() == list(HISTORY_COLUMNS)
 
 
 def test_history_as_json_is_one_object(root):

@@ -102,7 +102,7 @@ def example_sentence(preview: Preview) -> str | None:
 
 
 def verdict_words(effect: Effect, verdict: Verdict) -> str:
-    """Write in short what decides: an ACL, or the rule where none does."""
+    """Write what decides: an ACL, or the rule where none does."""
     return acl_words(effect.acls[verdict.acl_id]) if verdict.acl_id else verdict.rule
 
 
@@ -123,10 +123,16 @@ def line_rows(preview: Preview, kind: str) -> Iterator[tuple[str, ...]]:
         )
 
 
-def few_hosts(hosts: Sequence[str], asked: Sequence[str] = ()) -> str:
-    """Write hosts that fare alike: ``*`` where they are all, otherwise the first few."""
+def few_hosts(hosts: Sequence[str], asked: Sequence[str]) -> str:
+    """Write hosts that fare alike: ``*`` where they are all, otherwise the few others or the first.
+
+    >>> few_hosts(["a", "b", "d", "e"], ["a", "b", "c", "d", "e"]), few_hosts("abcde", "abcdefghij")
+    ('all but c', 'a,b,c,… +2 more')
+    """
     if len(hosts) == len(asked):
         return "*"
+    if len(hosts) > _FEW and 0 < len(asked) - len(hosts) <= _FEW:
+        return f"all but {', '.join(sorted(set(asked).difference(hosts)))}"
     more = len(hosts) - _FEW
     return ",".join(hosts if more < 2 else [*hosts[:_FEW], f"… +{more} more"])
 

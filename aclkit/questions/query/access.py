@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, NamedTuple
 
-from aclkit.errors import DataError, UsageError
-from aclkit.model.acl import ANY_OTHER
+from aclkit.errors import DataError
+from aclkit.model.acl import ANY_OTHER, Acl
 from aclkit.model.host import parse_host
-from aclkit.model.operation import OPERATIONS_OF_TYPE
+from aclkit.model.operation import OPERATIONS_OF_TYPE, parse_operation
 from aclkit.model.principal import parse_principal
-from aclkit.model.resource import WORD_OF_TYPE, Resource
+from aclkit.model.resource import Resource
+from aclkit.questions.query.names import Unknown, unknown_names
 from aclkit.questions.query.outside import Verdict, decide_outside
 from aclkit.warehouse.alive import acls_alive
 from aclkit.warehouse.job_run import PublishedRun
@@ -19,8 +20,6 @@ from aclkit.warehouse.published import Published, deciding_run, run_settings
 from aclkit.warehouse.reader import Tables
 from aclkit.warehouse.sql import fetch
 from aclkit.warehouse.views import pair_ruleset_sql
-
-ANY_OPERATION: Final = "ANY"
 
 WHO_CAN_COLUMNS: Final = (
     "principal", "host", "operation", "decision", "rule", "deciding_acl", "acl_id",
@@ -40,12 +39,20 @@ class Access:
         is_in_inventory: what was named is in the published inventory; otherwise the lines were
             decided now, by the ACLs of the same offset.
         decided_by: the run whose state the answer is about.
+        acls: the ACLs that decide, by id.
+        names: who or what was asked about, in the first column: also those without a line.
+        hosts: from where it was asked.
+        unknown: the names of the question that no inventory holds.
     """
 
     columns: tuple[str, ...]
     rows: tuple[tuple[str | None, ...], ...]
     is_in_inventory: bool
     decided_by: PublishedRun
+    acls: Mapping[str | None, Acl]
+    names: tuple[str, ...]
+    hosts: frozenset[str]
+    unknown: tuple[Unknown, ...] = ()
 
 
 def who_can(
@@ -80,7 +87,8 @@ def who_can(
     else:
         principals = [name for (name,) in asked.ask(_PRINCIPALS)]
         found = _outside_lines(asked, principals, [resource], frozenset())
-    return _access(asked, found, WHO_CAN_COLUMNS, decision, is_known=is_known)
+    answer = _access(asked, found, WHO_CAN_COLUMNS, decision, is_known=is_known)
+    return _with_unknown(asked, answer, resource=resource)
 
 
 def what_can(
@@ -112,28 +120,10 @@ def what_can(
         found = _published_lines(asked, pairs)
     else:
         found = _outside_lines(asked, [principal], resources, unreached)
-    return _access(asked, found, WHAT_CAN_COLUMNS, decision, is_known=is_known)
-
-
-def parse_operation(text: str, resource_type: str) -> tuple[str, ...]:
-    """Return the operations that a person names for a resource type.
-
-    Raises:
-        UsageError: the type does not know the operation.
-
-    >>> parse_operation("describe-configs", "GROUP"), parse_operation("any", "DELEGATION_TOKEN")
-    (('DESCRIBE_CONFIGS',), ('DESCRIBE',))
-    """
-    known = OPERATIONS_OF_TYPE[resource_type]
-    name = text.upper().replace("-", "_")
-    if name == ANY_OPERATION:
-        return known
-    if name not in known:
-        raise UsageError(
-            f"bad operation {text!r}: a {WORD_OF_TYPE[resource_type]} knows "
-            f"{', '.join(known)}; {ANY_OPERATION} asks about all"
-        )
-    return (name,)
+    answer = _access(asked, found, WHAT_CAN_COLUMNS, decision, is_known=is_known)
+    one = resource_type is not None and resource_name is not None
+    resource = Resource(str(resource_type), str(resource_name)) if one else None
+    return _with_unknown(asked, answer, principal=principal, resource=resource)
 
 
 class _AccessLine(NamedTuple):
@@ -271,7 +261,8 @@ def _access(
     is_known: bool,
 ) -> Access:
     """Render the lines that are wanted, sorted; the first column says what they are about."""
-    wanted = [line for line in lines if decision in (None, line.verdict.decision)]
+    found = list(lines)
+    wanted = [line for line in found if decision in (None, line.verdict.decision)]
     acls = acls_alive(asked.connection, asked.run, list({line.verdict.acl_id for line in wanted}))
     rows = [
         (
@@ -287,8 +278,27 @@ def _access(
     ]
     ordered = sorted(rows, key=lambda row: (row[0], row[2], row[1]))
     return Access(
-        columns=columns, rows=tuple(ordered), is_in_inventory=is_known, decided_by=asked.run
+        columns=columns,
+        rows=tuple(ordered),
+        is_in_inventory=is_known,
+        decided_by=asked.run,
+        acls=acls,
+        names=tuple(sorted({*map(str, {getattr(line, columns[0]) for line in found})})),
+        hosts=frozenset(asked.hosts),
     )
+
+
+def _with_unknown(
+    asked: _Lookup, answer: Access, *, principal: str | None = None, resource: Resource | None
+) -> Access:
+    """Say which names no inventory holds; where all are known nothing is looked for."""
+    if answer.is_in_inventory:
+        return answer
+    (host,) = asked.hosts if asked.is_one_host else (None,)
+    unknown = unknown_names(
+        asked.connection, asked.run.cluster_id, principal=principal, host=host, resource=resource
+    )
+    return replace(answer, unknown=unknown)
 
 
 _HOSTS: Final = "SELECT host FROM host WHERE cluster_id = ? ORDER BY host"

@@ -18,6 +18,7 @@ from aclkit.questions.query.lifetimes import (
     lifetimes_below_star,
     lifetimes_reaching,
 )
+from aclkit.questions.query.names import Unknown, unknown_names
 from aclkit.questions.query.timeline import Settings, Timeline
 from aclkit.questions.query.why import check_host, parse_request
 from aclkit.rules.decide.rules import Ruling, answers, decide
@@ -69,6 +70,7 @@ class History:
         timeline: what is known of the timeline.
         has_hosts: some ACL that took part names hosts, so that they may fare differently.
         run: the run whose decisions are published.
+        unknown: what of the question is in no inventory.
     """
 
     request: Request
@@ -76,6 +78,7 @@ class History:
     timeline: Timeline
     has_hosts: bool
     run: PublishedRun
+    unknown: tuple[Unknown, ...] = ()
 
     @property
     def since(self) -> Interval:
@@ -122,6 +125,9 @@ def read_history(
         timeline=timeline,
         has_hosts=any(_names_hosts(life, request, semantics) for life in lives),
         run=run,
+        unknown=unknown_names(
+            connection, cluster_id, principal=principal, host=request.host, resource=resource
+        ),
     )
 
 

@@ -17,11 +17,10 @@ from aclkit.errors import UsageError
 from aclkit.model.acl import ANY_OTHER, Acl, Request
 from aclkit.model.cidr import range_of_any_other
 from aclkit.model.host import parse_host
-from aclkit.model.operation import coverage
+from aclkit.model.operation import ANY_OPERATION, coverage, parse_operation
 from aclkit.model.principal import parse_principal
 from aclkit.model.resource import Resource
 from aclkit.model.semantics import BROKER, Semantics
-from aclkit.questions.query.access import ANY_OPERATION, parse_operation
 from aclkit.questions.query.as_of import Moment, find_moment, read_timeline
 from aclkit.questions.query.by_broker import ByBroker, rulings_by_broker
 from aclkit.questions.query.lifetimes import (
@@ -30,6 +29,7 @@ from aclkit.questions.query.lifetimes import (
     lifetimes_below_star,
     lifetimes_reaching,
 )
+from aclkit.questions.query.names import Unknown, unknown_names
 from aclkit.questions.query.passages import read_passages
 from aclkit.rules.decide.broker_rescan import Ending
 from aclkit.rules.decide.counterfactual import Case, least_allowing_acl
@@ -126,7 +126,7 @@ class Why:
     least: Acl | None
     without_denies: Ruling | None
     not_super: Ruling | None
-    unknown: tuple[str, ...] = ()
+    unknown: tuple[Unknown, ...] = ()
     fault: str | None = None
     by_broker: tuple[tuple[ByBroker, ByBroker], ...] = ()
     passages: tuple[Passage, ...] = ()
@@ -188,7 +188,13 @@ def explain_why(
     why = _explain(case, lives, hosts, found, run)
     return replace(
         why,
-        unknown=_unknown(connection, cluster_id, request),
+        unknown=unknown_names(
+            connection,
+            cluster_id,
+            principal=principal,
+            host=request.host,
+            resource=resource,
+        ),
         fault=_fault(why, search.ending(*resource)),
         by_broker=tuple(rulings_by_broker(case, hosts, brokers.brokers, found.offset)),
         passages=read_passages(connection, cluster_id, case, found.offset),
@@ -362,24 +368,4 @@ def _elsewhere(
     return tuple((tuple(sorted(names)), there) for there, names in groups.items())
 
 
-def _unknown(connection: Tables, cluster_id: str, request: Request) -> tuple[str, ...]:
-    """Return what of a request is in no inventory."""
-    asked: Sequence[tuple[str, str, tuple[str, ...]]] = (
-        (request.principal, _PRINCIPAL, (request.principal,)),
-        (request.host, _HOST, (request.host,)),
-        (str(request.resource), _RESOURCE, request.resource),
-    )
-    return tuple(
-        name
-        for name, text, values in asked
-        if name != ANY_OTHER and not fetch(connection, text, [cluster_id, *values])
-    )
-
-
 _HOSTS: Final = "SELECT host FROM host WHERE cluster_id = ? ORDER BY host"
-_PRINCIPAL: Final = "SELECT 1 FROM principal WHERE cluster_id = ? AND principal = ? LIMIT 1"
-_HOST: Final = "SELECT 1 FROM host WHERE cluster_id = ? AND host = ? LIMIT 1"
-_RESOURCE: Final = (
-    "SELECT 1 FROM resource WHERE cluster_id = ? AND resource_type = ? AND resource_name = ? "
-    "LIMIT 1"
-)

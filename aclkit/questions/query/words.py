@@ -68,6 +68,40 @@ def acl_words(acl: Acl) -> str:
     )
 
 
+def short_acl(acl: Acl, principal: str | None = None, resource_type: str | None = None) -> str:
+    """Describe an ACL in a line of a table, where its principal and resource type are known.
+
+    >>> acl = Acl(acl_id="", resource_type="TOPIC", resource_name="pay.", host="*",
+    ...           pattern_type="PREFIXED", principal="User:bob", operation="READ",
+    ...           permission_type="ALLOW")
+    >>> short_acl(acl, "User:bob", "TOPIC"), short_acl(acl)
+    ('ALLOW READ on PREFIXED pay. from any host', \
+'ALLOW READ for User:bob on PREFIXED topic pay. from any host')
+    """
+    whom = "" if acl.principal == principal else f" for {_told(acl.principal)}"
+    kind = acl.resource_type.lower().replace("_", " ")
+    where = acl.pattern_type if acl.resource_type == resource_type else f"{acl.pattern_type} {kind}"
+    host = "any host" if acl.host == "*" else _told(acl.host)
+    what = f"{acl.permission_type} {acl.operation}{whom}"
+    return f"{what} on {where} {_told(acl.resource_name)} from {host}"
+
+
+def short_reason(
+    decision: str, rule: str, acl: Acl | None, principal: str | None, resource_type: str | None
+) -> str:
+    """Describe what decides in a line of a table: an ACL, or the rule."""
+    if acl is not None:
+        return short_acl(acl, principal, resource_type)
+    if rule == SUPER_USER:
+        return "super user"
+    return "no ACL reaches it" if decision == ALLOWED else "no ACL allows it"
+
+
+def _told(name: str) -> str:
+    """Quote a name that could be taken for other words of a sentence."""
+    return name if name and " " not in name else f"'{name}'"
+
+
 def hosts_words(hosts: Sequence[str], ruling: Ruling) -> str:
     """Write how some hosts fare that fare otherwise than the one asked about."""
     return f"From {_few_hosts(hosts)}: {ruling_words(ruling)}."
@@ -87,9 +121,6 @@ def ruling_words(ruling: Ruling) -> str:
 
 def why_notes(why: Why) -> Iterator[str]:
     """Yield what a reader of an answer must know besides."""
-    if why.unknown:
-        names = ", ".join(why.unknown)
-        yield f"not in the inventory: {names}; decided by the same ACLs as all that is"
     if why.moment.is_past:
         yield f"this is the state as of offset {why.moment.offset}"
     if why.moment.note:

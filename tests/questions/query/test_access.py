@@ -9,10 +9,10 @@ import pytest
 
 from aclkit.errors import DataError, UsageError
 from aclkit.model.acl import ANY_OTHER, Request
-from aclkit.model.operation import OPERATIONS_OF_TYPE
+from aclkit.model.operation import OPERATIONS_OF_TYPE, parse_operation
 from aclkit.model.resource import Resource
 from aclkit.model.semantics import KAFKA, KIP_1042, BrokerSettings
-from aclkit.questions.query.access import parse_operation, what_can, who_can
+from aclkit.questions.query.access import what_can, who_can
 from aclkit.rules.decide.rules import decide
 from aclkit.warehouse.duck import connect
 from aclkit.warehouse.published import open_warehouse

@@ -1,0 +1,122 @@
+"""The answer of who-can or what-can → a table for people, and rows of JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from aclkit.cli.context import Context
+from aclkit.cli.output import render_rows
+from aclkit.cli.table import Table
+from aclkit.model.operation import OPERATIONS_OF_TYPE
+from aclkit.model.resource import TYPE_OF_WORD
+from aclkit.questions.preview.words import few_hosts
+from aclkit.questions.query.access import WHO_CAN_COLUMNS, Access
+from aclkit.questions.query.fold import ALL_HOSTS, Cell, Folded, Ground, fold
+from aclkit.questions.query.names import near_object
+from aclkit.questions.query.words import short_reason
+from aclkit.rules.decide.rules import ALLOWED
+
+_MOST_NAMED: Final = 2
+
+
+def print_access(context: Context, answer: Access, about: str, decision: str | None) -> None:
+    """Print an answer.
+
+    Args:
+        context: where and how.
+        answer: the answer.
+        about: what is the same in it: the principal, or the resource's type.
+        decision: the one that was asked for; a table says it where it is not ALLOWED.
+    """
+    context.write(
+        answer.columns,
+        answer.rows,
+        json=lambda: _json(answer),
+        table=lambda: [_table(answer, about, says_decision=decision != ALLOWED)],
+    )
+
+
+def _json(answer: Access) -> Iterator[str]:
+    """Yield the rows, each with the names that nobody knows: who reads one reads that too."""
+    near = near_object(answer.unknown)
+    columns = (*answer.columns, *near)
+    return render_rows(columns, ((*row, *near.values()) for row in answer.rows), "json")
+
+
+def _table(answer: Access, about: str, *, says_decision: bool) -> Table:
+    """Return the rows with operations together, and last what everybody has."""
+    is_who = answer.columns == WHO_CAN_COLUMNS
+    cells = [_cell(*row) for row in answer.rows]
+    rows = []
+    for line in fold(cells, _by_kind(answer, is_who=is_who), answer.hosts):
+        shown_type = TYPE_OF_WORD.get(line.kind or str(line.name).partition(":")[0])
+        of_type = about if is_who else shown_type
+        rows.append((
+            line.name or _all_words(line),
+            _operations(line.operations, of_type),
+            *([line.ground.decision] if says_decision else []),
+            _hosts(line.ground.hosts, answer.hosts),
+            _because(line.ground, answer, line.name if is_who else about, of_type),
+        ))  # fmt: skip
+    decision = ["decision"] if says_decision else []
+    columns = (answer.columns[0], "operations", *decision, "host", "because")
+    return Table(columns, rows, Table(answer.columns, answer.rows))
+
+
+def _cell(
+    name: str | None,
+    hosts: str | None,
+    operation: str | None,
+    decision: str | None,
+    rule: str | None,
+    _: str | None,
+    acl_id: str | None,
+) -> Cell:
+    return Cell(str(name), str(hosts), str(operation), str(decision), str(rule), acl_id)
+
+
+def _by_kind(answer: Access, *, is_who: bool) -> dict[str, Sequence[str]]:
+    if is_who:
+        return {"": answer.names}
+    kinds: dict[str, list[str]] = {}
+    for name in answer.names:
+        kinds.setdefault(name.partition(":")[0], []).append(name)
+    return dict(kinds)
+
+
+def _all_words(line: Folded) -> str:
+    """Write for whom a line holds that stands for all.
+
+    >>> ground = Ground("*", "ALLOWED", "MatchingAcl", "id")
+    >>> _all_words(Folded(None, ("READ",), ground, "topic", ("topic:x",), 87))
+    'all 87 topics but topic:x'
+    >>> _all_words(Folded(None, ("READ",), ground, "", ("User:a", "User:b", "User:c"), 35))
+    '32 of 35 principals'
+    """
+    kind = f"{line.kind or 'principal'}s"
+    if len(line.but) > _MOST_NAMED:
+        return f"{line.number - len(line.but):,} of {line.number:,} {kind}"
+    but = f" but {' and '.join(line.but)}" if line.but else ""
+    return f"all {line.number:,} {kind}{but}"
+
+
+def _operations(done: Sequence[str], resource_type: str | None) -> str:
+    """Write operations in the order of their codes; all that the type knows are ``ANY``."""
+    known = OPERATIONS_OF_TYPE.get(resource_type or "", ())
+    if len(done) > 1 and set(done) == set(known):
+        return f"all {len(known)}"
+    return ", ".join(sorted(done, key=known.index) if known else done)
+
+
+def _hosts(hosts: str, known: frozenset[str]) -> str:
+    if hosts == ALL_HOSTS or len(known) == 1:
+        return hosts
+    return few_hosts(hosts.split(","), sorted(known))
+
+
+def _because(
+    ground: Ground, answer: Access, principal: str | None, resource_type: str | None
+) -> str:
+    acl = answer.acls.get(ground.acl_id)
+    return short_reason(ground.decision, ground.rule, acl, principal, resource_type)

@@ -1,0 +1,123 @@
+"""Words of a command line that make no sense → what was most likely meant."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Callable, Iterable, Mapping
+from itertools import permutations
+from typing import Final
+
+from aclkit.errors import UsageError
+from aclkit.model.enums import AclOperation
+from aclkit.model.resource import (
+    TYPE_OF_WORD,
+    WORD_OF_TYPE,
+    Resource,
+    likely_resource,
+    parse_resource,
+)
+
+_OTHER_WORDS: Final[dict[str, str]] = {
+    "can": "who-can", "who": "who-can", "what": "what-can", "explain": "why", "log": "history",
+    "ls": "acls list", "list": "acls list", "show": "acls show", "add": "acls add",
+    "rm": "acls remove", "remove": "acls remove", "check": "audit", "lint": "audit",
+    "findings": "audit", "scan": "audit", "import": "replay", "load": "replay", "ingest": "replay",
+    "decide": "materialize", "nightly": "run", "start": "demo", "try": "demo", "query": "sql",
+    "select": "sql", "plan": "preview", "simulate": "preview", "what-if": "preview",
+    "compare": "diff", "test": "assert", "policy": "assert", "notify": "alert", "clean": "maintain",
+    "vacuum": "maintain", "unused": "usage", "version": "--version", "help": "--help",
+}  # fmt: skip
+"""What others call a command."""
+
+_LONGEST_WORD: Final = 32
+
+
+def likely_command(word: str, commands: Iterable[str]) -> str | None:
+    """Return the command that was most likely meant, None if none is likely.
+
+    >>> likely_command("whocan", ["who-can", "what-can"]), likely_command("xyz", ["who-can"])
+    ('who-can', None)
+    """
+    # Here: only a mistake needs it.
+    from difflib import get_close_matches
+
+    known = list(commands)
+    plain = word[:_LONGEST_WORD].lower().replace("_", "-")
+    other = _OTHER_WORDS.get(plain)
+    if other is not None and (other.startswith("-") or other.partition(" ")[0] in known):
+        return other
+    found = get_close_matches(plain, known, n=1)
+    return found[0] if found else None
+
+
+def asked_resource(text: str) -> Resource:
+    """Read the resource of a question; only a group may have the empty name.
+
+    Raises:
+        UsageError: it is none, or has no name.
+    """
+    resource = parse_resource(text)
+    if not resource.resource_name and resource.resource_type != "GROUP":
+        word = WORD_OF_TYPE[resource.resource_type]
+        raise UsageError(
+            f"bad resource {text!r}: the name is missing; expected {word}:NAME. What there is "
+            f"says: aclkit what-can PRINCIPAL {word}"
+        )
+    return resource
+
+
+def type_intended(text: str) -> str:
+    """Return the type, or the resource, that a word without a colon most likely stands for.
+
+    >>> type_intended("topics"), type_intended("Group"), type_intended("payments")
+    ('topic', 'group', 'topic:payments')
+    """
+    return likely_resource(text).removesuffix(":NAME")
+
+
+def check_order(command: str, **words: str) -> None:
+    """Refuse words that make sense in another order only.
+
+    Args:
+        command: the command that they stand behind.
+        words: what each is to be, ``principal``, ``operation`` or ``resource``, in their order.
+
+    Raises:
+        UsageError: so it is; the message has them in their order.
+    """
+    if _fit(words, words.values()):
+        return
+    for given in permutations(words.values()):
+        if _fit(words, given):
+            meant = shlex.join(["aclkit", command, *given])
+            raise UsageError(f"these words stand in another order: did you mean {meant}?")
+
+
+def missing_resource(word: str) -> UsageError:
+    """Return the error of who-can with one word behind it."""
+    given = ["ANY", word] if _is_resource(word) else [word, "topic:NAME"]
+    meant = shlex.join(["aclkit", "who-can", *given])
+    return UsageError(f"expected an operation and a resource: did you mean {meant}?")
+
+
+def _fit(words: Mapping[str, str], given: Iterable[str]) -> bool:
+    return all(_LOOKS_LIKE[kind](word) for kind, word in zip(words, given, strict=True))
+
+
+def _is_operation(word: str) -> bool:
+    return word.upper().replace("-", "_") in AclOperation.__members__
+
+
+def _is_resource(word: str) -> bool:
+    return word == "cluster" or (word.partition(":")[0] in TYPE_OF_WORD and ":" in word)
+
+
+def _is_principal(word: str) -> bool:
+    return bool(_PRINCIPAL.match(word)) and not _is_resource(word)
+
+
+_PRINCIPAL: Final = re.compile(r"[^:]+:")
+_LOOKS_LIKE: Final[dict[str, Callable[[str], bool]]] = {
+    "principal": _is_principal, "operation": _is_operation, "resource": _is_resource,
+}  # fmt: skip

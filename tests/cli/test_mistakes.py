@@ -1,0 +1,82 @@
+"""Mistakes that a new user makes: each ends with its exit code, and with what to do next."""
+
+from __future__ import annotations
+
+import pytest
+from click.testing import CliRunner
+
+from aclkit.cli import cli
+from tests.questions.query import small_warehouse as small
+
+MISTAKES = [
+    ("whocan READ topic:payments", 2, "No such command 'whocan'. Did you mean who-can?"),
+    ("list", 2, "No such command 'list'. Did you mean acls list?"),
+    ("acls lst", 2, "No such command 'lst'. Did you mean list?"),
+    ("explain User:bob READ topic:payments", 2, "No such command 'explain'. Did you mean why?"),
+    ("preview add-acls --topic payments", 2, "Did you mean 'add-acl'?"),
+    ("frobnicate", 2, "Try 'aclkit --help' for help."),
+    ("who-can topic:payments", 2, "did you mean aclkit who-can ANY topic:payments?"),
+    ("who-can READ", 2, "did you mean aclkit who-can READ topic:NAME?"),
+    ("who-can READ topic:payments --formt json", 2, "Did you mean one of: '--format'"),
+    ("who-can READ topic:payments --format yaml", 2, "'table', 'json', 'jsonl', 'csv'"),
+    ("who-can topic:payments READ", 2, "did you mean aclkit who-can READ topic:payments?"),
+    ("why READ User:bob topic:payments", 2, "did you mean aclkit why User:bob READ topic:payments"),
+    ("who-can READ payments", 2, "user:NAME; did you mean topic:payments?"),
+    ("who-can READ Topic:payments", 2, "did you mean topic:payments?"),
+    ("who-can READ topics:payments", 2, "did you mean topic:payments?"),
+    ("who-can READ consumer-group:g1", 2, "did you mean group:g1?"),
+    ("who-can READ topic:", 2, "expected topic:NAME. What there is says: aclkit what-can"),
+    ("who-can ALTER cluster:prod", 2, "did you mean cluster?"),
+    ("what-can User:alice topics", 2, "did you mean topic?"),
+    ("who-can REED topic:payments", 2, "did you mean READ?"),
+    ("who-can CONSUME topic:payments", 2, "did you mean READ?"),
+    ("who-can ALL topic:payments", 2, "did you mean ANY?"),
+    ("why User:bob ANY topic:payments", 2, "expected one operation, found ANY: name one of READ"),
+    ("what-can alice", 2, "did you mean User:alice?"),
+    ("who-can READ topic:payments --host localhost", 2, "expected an IP address"),
+    ("who-can READ topic:paymets", 0, "topic:paymets (did you mean topic:payments?)"),
+    ("who-can READ topic:paymets --known-only", 2, "(did you mean topic:payments?); --known-only"),
+    ("what-can user:Alice", 0, "user:Alice (did you mean User:alice?)"),
+    ("what-can User:alcie --known-only", 2, "(did you mean User:alice?); --known-only"),
+    ("why User:bob READ topic:oders", 0, "topic:oders (did you mean topic:orders?)"),
+    ("history User:carl READ topic:payments", 0, "User:carl (did you mean User:carol?)"),
+    ("why User:bob READ group:payments", 0, "group:payments (did you mean topic:payments?)"),
+    ("why User:bob READ topic:payments --at noon", 2, "ISO 8601 such as 2026-11-21T10:00:00Z"),
+    ("audit --finding public", 2, "expected one of"),
+    ("changes --since yesterday", 2, "a time such as 2026-11-21T10:00:00Z"),
+    ("acls show xyz", 2, "aclkit acls show prints all"),
+    ("who-can READ topic:payments --columns who", 2, "expected some of principal, host,"),
+    ("why User:bob READ topic:payments --columns rank --format json", 2, "table, jsonl or csv"),
+    ("--cluster prod who-can READ topic:payments", 2, "c1"),
+]
+
+
+@pytest.fixture(scope="module")
+def root(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("mistakes")
+    small.build(folder)
+    return folder
+
+
+def test_there_are_thirty_and_more():
+    assert len({words for words, _, _ in MISTAKES}) >= 30
+
+
+@pytest.mark.parametrize(("words", "code", "next_step"), MISTAKES, ids=lambda value: str(value))
+def test_a_mistake_is_answered_with_the_next_step(root, words, code, next_step):
+    result = CliRunner().invoke(cli, ["--warehouse", str(root), *words.split()], prog_name="aclkit")
+    assert isinstance(result.exception, SystemExit | None), repr(result.exception)
+    assert (result.exit_code, next_step in result.stderr) == (code, True), result.output
+    assert bool(result.stdout) == (code == 0)
+
+
+def test_without_a_warehouse_the_option_is_named(monkeypatch):
+    monkeypatch.delenv("ACLKIT_WAREHOUSE", raising=False)
+    result = CliRunner().invoke(cli, ["who-can", "READ", "topic:payments"])
+    assert (result.exit_code, "--warehouse DIR or ACLKIT_WAREHOUSE" in result.stderr) == (2, True)
+
+
+def test_a_folder_without_tables_names_the_first_command(tmp_path):
+    words = ["--warehouse", str(tmp_path / "new"), "who-can", "READ", "topic:payments"]
+    result = CliRunner().invoke(cli, words)
+    assert (result.exit_code, "replay --source metadata-log:DIR" in result.stderr) == (2, True)
