@@ -17,7 +17,7 @@ PYTHON ?= $(shell for python in python3.11 python3.12 python3.13 python3; do \
 	$$python -c 'import ensurepip, sys, venv; sys.exit(sys.version_info < (3, 11))' 2>/dev/null \
 	&& echo $$python && break; done)
 
-.PHONY: help setup demo test test-docs test-all test-fast coverage mutation fuzz bench bench-full \
+.PHONY: help setup demo docs test test-docs test-all test-fast coverage mutation fuzz bench bench-full \
 	bench-cold class-list broker-test cluster-test soak lint types imports check fmt lock build clean
 
 help: ## List the targets
@@ -28,6 +28,10 @@ setup: $(READY) ## Make .venv with everything in it, and fetch the jars; quick t
 
 demo: $(READY) ## Run everything once on the packaged sample of a cluster
 	@$(BIN)/aclkit demo
+
+docs: $(READY) ## Make a site of README and docs/ in build/site, every link checked
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet -f docs/site/mkdocs.yml
+	@echo "build/site/index.html"
 
 # Compiled tests are kept, whatever the shell asks for: compiling them takes half a minute.
 test test-all test-fast: export PYTHONDONTWRITEBYTECODE :=

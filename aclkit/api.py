@@ -32,6 +32,7 @@ from aclkit.rules.names.budget import Budget
 from aclkit.rules.names.rows import Rules
 from aclkit.warehouse.duck import connect
 from aclkit.warehouse.published import open_warehouse
+from aclkit.warehouse.rows import Rows
 from aclkit.warehouse.sql import fetch, run_sql
 
 __all__ = [
@@ -50,6 +51,7 @@ __all__ = [
     "PrincipalBuilder",
     "RequestContext",
     "Resource",
+    "Rows",
     "Rules",
     "ServerInfo",
     "State",

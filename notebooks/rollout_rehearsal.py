@@ -1,6 +1,7 @@
 # ---
 # jupyter:
 #   jupytext:
+#     formats: ipynb,py:percent
 #     text_representation:
 #       extension: .py
 #       format_name: percent
@@ -16,32 +17,31 @@
 # `User:alice` reads every topic through one ACL on `*`. She needs those of payments. The ACL shall
 # go and a narrow one come: this plays it through before anybody touches the cluster, in both
 # orders, and draws what would happen. It is computed from the warehouse that `make demo` makes,
-# without Spark or Java; `ACLKIT_WAREHOUSE` names another one. Nothing is written but the pictures,
-# into `ACLKIT_PICTURES`.
+# without Spark or Java; `ACLKIT_WAREHOUSE` names another one. Nothing is written.
 
 # %%
 import os
-import sys
 from collections import Counter
 from itertools import islice, pairwise
-from pathlib import Path
-from xml.sax.saxutils import escape
+
+import matplotlib.pyplot as plt
+import pandas as pd
+from IPython.display import display
 
 from aclkit.api import (
     ANY_OTHER,
     Acl,
     Change,
+    Rows,
     State,
     decide_outside,
     preview,
     preview_topics,
     read_base,
-    write_rows,
 )
 
 WHO = "User:alice"
 base = read_base(os.environ.get("ACLKIT_WAREHOUSE", "warehouse/demo"), None)
-pictures = Path(os.environ.get("ACLKIT_PICTURES", "warehouse/pictures"))
 print(f"Cluster {base.run.cluster_id} as of offset {base.run.head_offset}")
 
 # %% [markdown]
@@ -50,7 +50,7 @@ print(f"Cluster {base.run.cluster_id} as of offset {base.run.head_offset}")
 # %%
 broad = [
     acl
-    for acl in base.state.acls.values()
+    for acl in sorted(base.state.acls.values(), key=str)
     if (acl.principal, acl.resource_type, acl.resource_name) == (WHO, "TOPIC", "*")
     and acl.permission_type == "ALLOW"
 ]
@@ -94,8 +94,7 @@ def rehearse(steps):
 
 for steps in (add_first, remove_first):
     columns = ("step", "verdict", "gained", "lost", "redecided", "for every name")
-    write_rows(columns, rehearse(steps), "table", sys.stdout)
-    print()
+    display(Rows(columns, rehearse(steps)).pandas())
 
 # %% [markdown]
 # Both orders end in the same state, and the second one passes through an outage: what it loses at
@@ -140,51 +139,21 @@ def readable(state: State) -> Counter[str]:
     )
 
 
-class Picture(str):
-    """An SVG that a notebook shows, and a file where there is no notebook."""
-
-    _repr_svg_ = str.__str__
-
-    def save(self, name: str) -> "Picture":
-        """Write it, and say where."""
-        pictures.mkdir(parents=True, exist_ok=True)
-        path = pictures / name
-        path.write_text(self, encoding="utf-8")
-        print(f"wrote {path}")
-        return self
-
-
-def draw(steps) -> Picture:
-    """Draw a grid: a row for each group of topics, a column for each state."""
+def draw(steps, title: str) -> None:
+    """Draw a bar for each group of topics and state: how many of the group she may read."""
     totals = Counter(group_of(topic.resource_name) for topic in topics)
-    groups = [group for group, _ in totals.most_common(12)]
-    found = [(name, readable(state)) for name, state in steps]
-    parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{220 + 130 * len(found)}" '
-        f'height="{40 + 26 * len(groups)}" font-family="sans-serif" font-size="13">'
-        f"<title>Topics that {escape(WHO)} may read</title>"
-        '<rect width="100%" height="100%" fill="white"/>'
-    ]
-    for column, (name, counts) in enumerate(found):
-        x = 210 + 130 * column
-        parts.append(f'<text x="{x + 60}" y="22" text-anchor="middle">{escape(name)}</text>')
-        for row, group in enumerate(groups):
-            y, share = 32 + 26 * row, counts[group] / totals[group]
-            parts.append(
-                f'<rect x="{x}" y="{y}" width="120" height="22" fill="#ddd"/>'
-                f'<rect x="{x}" y="{y}" width="{120 * share:.0f}" height="22" fill="#7ab"/>'
-                f'<text x="{x + 60}" y="{y + 16}" text-anchor="middle">'
-                f"{counts[group]} of {totals[group]}</text>"
-            )
-    for row, group in enumerate(groups):
-        parts.append(f'<text x="200" y="{48 + 26 * row}" text-anchor="end">{escape(group)}</text>')
-    return Picture("\n".join([*parts, "</svg>"]))
+    groups = [group for group, _ in totals.most_common(8)]
+    counts = {name: [found[group] for group in groups] for name, found in (
+        (name, readable(state)) for name, state in steps)}  # fmt: skip
+    shares = pd.DataFrame(counts, index=[f"{group} ({totals[group]})" for group in groups])
+    shares.plot.barh(figsize=(7, 4), width=0.8, title=title).invert_yaxis()
+    plt.show()
 
 
-draw(add_first).save("add-first.svg")
+draw(add_first, f"Topics that {WHO} may read: add first")
 
 # %%
-draw(remove_first).save("remove-first.svg")
+draw(remove_first, f"Topics that {WHO} may read: remove first")
 
 # %% [markdown]
 # ## Topics to come

@@ -1,6 +1,7 @@
 # ---
 # jupyter:
 #   jupytext:
+#     formats: ipynb,py:percent
 #     text_representation:
 #       extension: .py
 #       format_name: percent
@@ -14,23 +15,24 @@
 # # A tour of the tables
 #
 # The warehouse that `make demo` makes, table by table, in the order in which they come about.
-# DuckDB reads it through `aclkit.questions.query`: no Spark, no Java, and nothing can be written.
+# DuckDB reads it through `aclkit.api`: no Spark, no Java, and nothing can be written.
 # `ACLKIT_WAREHOUSE` names another warehouse.
 
 # %%
 import os
-import sys
 
-from aclkit.api import connect, open_warehouse, run_sql, write_rows
+import matplotlib.pyplot as plt
+import pandas as pd
+
+from aclkit.api import connect, open_warehouse, run_sql
 
 published = open_warehouse(os.environ.get("ACLKIT_WAREHOUSE", "warehouse/demo"))
 connection = connect(published)
 
 
-def show(statement: str) -> None:
-    """Print the rows of one SELECT."""
-    answer = run_sql(connection, statement)
-    write_rows(answer.columns, answer.rows, "table", sys.stdout)
+def ask(statement: str) -> pd.DataFrame:
+    """Return the rows of one SELECT; `.polars()` and `.arrow()` give them as these have them."""
+    return run_sql(connection, statement).pandas()
 
 
 # %% [markdown]
@@ -47,7 +49,7 @@ for run in published.runs:
         print(f"  {note}")
 
 # %%
-show("SHOW TABLES")
+ask("SHOW TABLES")
 
 # %% [markdown]
 # ## The log
@@ -56,13 +58,13 @@ show("SHOW TABLES")
 # `log_range` says which offsets were read, `acl_reject` what could not be used.
 
 # %%
-show("SELECT fact, record_type, count(*) AS facts FROM acl_log GROUP BY ALL ORDER BY ALL")
+ask("SELECT fact, record_type, count(*) AS facts FROM acl_log GROUP BY ALL ORDER BY ALL")
 
 # %%
-show("SELECT fact, from_offset, to_offset, epoch FROM log_range ORDER BY ALL")
+ask("SELECT fact, from_offset, to_offset, epoch FROM log_range ORDER BY ALL")
 
 # %%
-show("SELECT stage, reason, count(*) AS times FROM acl_reject GROUP BY ALL ORDER BY ALL")
+ask("SELECT stage, reason, count(*) AS times FROM acl_reject GROUP BY ALL ORDER BY ALL")
 
 # %% [markdown]
 # ## History
@@ -71,20 +73,20 @@ show("SELECT stage, reason, count(*) AS times FROM acl_reject GROUP BY ALL ORDER
 # below N; `acl_current` is what lives at the end.
 
 # %%
-show("""
+ask("""
 SELECT added_by, count(*) AS lifetimes, count(removed_offset) AS ended,
        min(effective_offset) AS earliest, max(effective_offset) AS latest
 FROM acl_history GROUP BY ALL ORDER BY ALL
 """)
 
 # %%
-show("""
+ask("""
 SELECT count(*) AS alive_at_900 FROM acl_history
 WHERE effective_offset < 900 AND (removed_offset IS NULL OR removed_offset >= 900)
 """)
 
 # %%
-show("""
+ask("""
 SELECT resource_type, pattern_type, permission_type, count(*) AS acls
 FROM acl_current GROUP BY ALL ORDER BY ALL
 """)
@@ -96,7 +98,7 @@ FROM acl_current GROUP BY ALL ORDER BY ALL
 # named nowhere; `witness` is one such name.
 
 # %%
-show("""
+ask("""
 SELECT 'principal' AS dimension, origin, count(*) AS number FROM principal GROUP BY ALL
 UNION ALL SELECT 'host', origin, count(*) FROM host GROUP BY ALL
 UNION ALL SELECT 'resource', origin, count(*) FROM resource GROUP BY ALL
@@ -104,7 +106,7 @@ ORDER BY ALL
 """)
 
 # %%
-show("SELECT resource_type, resource_name, witness FROM resource WHERE is_any_other ORDER BY ALL")
+ask("SELECT resource_type, resource_name, witness FROM resource WHERE is_any_other ORDER BY ALL")
 
 # %% [markdown]
 # ## Rulesets and rulings
@@ -113,7 +115,7 @@ show("SELECT resource_type, resource_name, witness FROM resource WHERE is_any_ot
 # once per operation and host that it names: far fewer rows than decisions.
 
 # %%
-show("""
+ask("""
 SELECT 'pairs with an own ACL' AS what, count(*) AS number FROM explain_pair
 UNION ALL SELECT 'pairs of a class', count(*) FROM explain_class_pair
 UNION ALL SELECT 'rulesets', count(*) FROM ruleset
@@ -123,7 +125,17 @@ ORDER BY number
 """)
 
 # %%
-show("SELECT rule, decision, count(*) AS cells FROM explain GROUP BY ALL ORDER BY ALL")
+decisions = ask("SELECT rule, decision, count(*) AS cells FROM explain GROUP BY ALL ORDER BY ALL")
+decisions.head(10)
+
+# %%
+labels = decisions["decision"] + " by " + decisions["rule"]
+colours = decisions["decision"].map({"ALLOWED": "tab:blue", "DENIED": "tab:gray"})
+figure, axes = plt.subplots(figsize=(7, 2.2))
+axes.bar_label(axes.barh(labels, decisions["cells"], color=colours), fmt="{:,.0f}", padding=3)
+axes.set_title("Decisions by rule")
+axes.margins(x=0.2)
+plt.show()
 
 # %% [markdown]
 # ## Why
@@ -131,15 +143,16 @@ show("SELECT rule, decision, count(*) AS cells FROM explain GROUP BY ALL ORDER B
 # `explain` names the ACL that decided, `explain_acl` all that match.
 
 # %%
-show("""
+ask("""
 SELECT principal, host, decision, rule, deciding_acl_id FROM explain
 WHERE resource_name = 'payments' AND operation = 'READ' AND principal = 'User:bob'
   AND host IN ('10.0.0.4', '10.0.0.5') ORDER BY ALL
 """)
 
 # %%
-show("""
-SELECT host, acl_permission_type, acl_operation, acl_pattern_type, acl_resource_name, acl_host
+ask("""
+SELECT host, acl_permission_type || ' ' || acl_operation AS acl,
+       acl_pattern_type || ' ' || acl_resource_name AS pattern, acl_host
 FROM explain_acl
 WHERE resource_name = 'payments' AND operation = 'READ' AND principal = 'User:bob'
   AND host IN ('10.0.0.4', '10.0.0.5') ORDER BY ALL
@@ -151,10 +164,13 @@ WHERE resource_name = 'payments' AND operation = 'READ' AND principal = 'User:bo
 # What a person should look at, with the ACLs behind it and what to do.
 
 # %%
-show("SELECT severity, finding, count(*) AS number FROM finding GROUP BY ALL ORDER BY ALL")
+ask("SELECT severity, finding, count(*) AS number FROM finding GROUP BY ALL ORDER BY ALL")
 
 # %%
-show("SELECT message, fix FROM finding WHERE severity = 'high' ORDER BY ALL")
+for found in ask(
+    "SELECT message, fix FROM finding WHERE severity = 'high' ORDER BY ALL"
+).itertuples():
+    print(f"{found.message}\n  What to do: {found.fix}")
 
 # %%
 connection.close()

@@ -1,6 +1,7 @@
 # ---
 # jupyter:
 #   jupytext:
+#     formats: ipynb,py:percent
 #     text_representation:
 #       extension: .py
 #       format_name: percent
@@ -20,10 +21,14 @@
 
 # %%
 import os
-import sys
+
+import matplotlib.pyplot as plt
+from IPython.display import display
 
 from aclkit.api import (
+    Acl,
     Resource,
+    Rows,
     connect,
     explain_why,
     fetch,
@@ -34,7 +39,6 @@ from aclkit.api import (
     read_past,
     who_can,
     why_sentence,
-    write_rows,
 )
 
 warehouse = os.environ.get("ACLKIT_WAREHOUSE", "warehouse/demo")
@@ -45,8 +49,8 @@ connection = connect(published)
 
 
 def show(columns, rows) -> None:
-    """Print rows, long texts cut."""
-    write_rows(columns, rows, "table", sys.stdout)
+    """Show rows, long texts cut."""
+    display(Rows(columns, rows).pandas())
 
 
 print(f"Cluster {cluster} as of offset {published.run.head_offset}, {topic}")
@@ -69,6 +73,14 @@ show(
         for (who, hosts), may in operations.items()
     ],
 )
+
+# %%
+who = answer.pandas().groupby("operation")["principal"].nunique().sort_values()
+figure, axes = plt.subplots(figsize=(7, 2.6))
+axes.bar_label(axes.barh(who.index, who), padding=3)
+axes.set_title(f"Principals that may do it to {topic}")
+axes.margins(x=0.1)
+plt.show()
 
 # %% [markdown]
 # ## The decisions
@@ -100,6 +112,11 @@ show(
 
 
 # %%
+def short(acl: Acl) -> str:
+    """Return what an ACL says in a few words."""
+    return f"{acl.permission_type} {acl.operation} on {acl.pattern_type} {acl.resource_name}"
+
+
 def first(decision: str) -> tuple[str, str, str | None]:
     """Return principal, operation and a host of one access that an ACL decided so."""
     found = who_can(connection, published, cluster, "READ", topic, decision=decision)
@@ -115,7 +132,7 @@ for principal, operation, host in accesses:
     show(
         ("rank", "ACL", "without it"),
         [
-            (part.rank, part.acl, part.without.decision if part.changes else "the same")
+            (part.rank, short(part.acl), part.without.decision if part.changes else "the same")
             for part in why.acls
         ],
     )
@@ -153,8 +170,9 @@ nights = fetch(
     """,
     [topic.resource_type, topic.resource_name],
 )
-show(("run", "who", "gained", "lost", "cause", "offsets"), nights)
-if not nights:
+if nights:
+    show(("run", "who", "gained", "lost", "cause", "offsets"), nights)
+else:
     print("No run has changed the access to it yet.")
 
 # %% [markdown]
@@ -168,15 +186,14 @@ effect = preview(past.change, past.base.inventory).effect
 print(f"From offset {past.offsets[0]} to {past.offsets[1]}: {effect.count('gained'):,} accesses "
       f"gained, {effect.count('lost'):,} lost; of {topic}:\n")  # fmt: skip
 show(
-    ("change", "who", "hosts", "operation", "through"),
+    ("change", "who", "hosts", "operation"),
     [
-        (kind, line.principal, len(line.hosts), line.operation,
-         effect.render(line.after if kind == "gained" else line.before))
+        (kind, line.principal, len(line.hosts), line.operation)
         for kind in ("gained", "lost")
         for line in effect.lines(kind)
         if line.resource == topic
     ][:10],
-)  # fmt: skip
+)
 
 # %%
 connection.close()

@@ -12,7 +12,9 @@ import sys
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import asdict
+from html import unescape
 from pathlib import Path
+from urllib.parse import unquote
 
 import click
 import pytest
@@ -158,6 +160,68 @@ def test_links_lead_somewhere(path: Path):
     assert [target for target, _ in links(path) if not target.exists()] == []
     named = [(target, heading) for target, heading in links(path) if heading]
     assert [link for link in named if link[1] not in headings(link[0].read_text("utf-8"))] == []
+
+
+@pytest.fixture(scope="session")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The site of ``make docs``, made without any network, or the reason why it is not."""
+    folder = tmp_path_factory.mktemp("site") / "site"
+    config = ROOT / "docs" / "site" / "mkdocs.yml"
+    words = ["-m", "mkdocs", "build", "--strict", "--quiet", "-f", str(config), "-d", str(folder)]
+    done = subprocess.run(
+        [sys.executable, *words],
+        env=os.environ | {"NO_MKDOCS_2_WARNING": "1", "PYTHONDONTWRITEBYTECODE": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    return folder
+
+
+@pytest.mark.slow
+def test_the_site_has_every_page_and_what_they_link_to(site):
+    pages = {path.relative_to(ROOT / "docs").with_suffix("") for path in ROOT.glob("docs/**/*.md")}
+    made = {path.relative_to(site).with_suffix("") for path in site.rglob("*.html")}
+    assert {path for path in pages if path.name != "README"} <= made
+    for path, _ in links(ROOT / "docs" / "operations.md"):
+        if path.suffix == ".toml":
+            assert (site / "files" / path.resolve().relative_to(ROOT)).read_bytes()
+
+
+@pytest.mark.slow
+def test_links_of_the_site_lead_to_files_and_headings_in_it(site):
+    """Also those that mkdocs does not look at: of menus, and in HTML."""
+    pages = {page: page.read_text(encoding="utf-8") for page in site.rglob("*.html")}
+    names = {page: set(re.findall(r'\bid="([^"]+)"', text)) for page, text in pages.items()}
+    broken = [
+        (page.name, target)
+        for page, text in pages.items()
+        if page.name != "404.html"  # its links begin at the root of a server
+        for target in re.findall(r'\b(?:href|src)="([^"]+)"', text)
+        if not re.match(r"[a-z]+:", target) and not leads(page, unescape(unquote(target)), names)
+    ]
+    assert broken == []
+
+
+@pytest.mark.slow
+def test_the_site_loads_nothing_from_elsewhere(site):
+    loaded = [
+        address
+        for page in site.rglob("*.html")
+        for address in re.findall(
+            r'<(?:script|img|link)\b[^>]*?\b(?:src|href)="(?:https?:)?//[^"]+',
+            page.read_text(encoding="utf-8"),
+        )
+    ]
+    assert loaded == []
+
+
+def leads(page: Path, target: str, names: dict[Path, set[str]]) -> bool:
+    """Whether a link of a page leads to a file, and to a heading where it names one."""
+    path, _, heading = target.partition("#")
+    found = (page.parent / path).resolve() if path else page
+    return found.exists() and (not heading or heading in names.get(found, set()))
 
 
 @pytest.fixture(scope="session")

@@ -41,15 +41,20 @@ _MOST_UNSAID: Final = 20
 
 @click.group(
     cls=LateGroup,
-    places={"acls": ("export", "export_acls"), "explain": ("export", "export_explain")},
+    places={
+        "acls": ("export", "export_acls"),
+        "explain": ("export", "export_explain"),
+        "duckdb": ("export_duckdb", "export_duckdb"),
+    },
 )
 def export() -> None:
-    """Write ACLs and decisions for other tools.
+    """Write ACLs, decisions and whole warehouses for other tools.
 
     \b
     Example:
       aclkit export acls --format strimzi
       aclkit export explain --format parquet --output explain.parquet
+      aclkit export duckdb --copy --output acls.duckdb
     """
 
 

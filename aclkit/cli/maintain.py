@@ -14,9 +14,8 @@ from aclkit.errors import UsageError
 from aclkit.warehouse.maintenance import Maintained, maintain
 from aclkit.warehouse.retention import Policy
 from aclkit.warehouse.run import continue_from_newest
-from aclkit.warehouse.standing import MAINTAIN
+from aclkit.warehouse.standing import KEEP_DAYS, MAINTAIN
 
-DAYS: Final = 30.0
 MOST_DAYS: Final = 36_500
 
 
@@ -24,7 +23,7 @@ MOST_DAYS: Final = 36_500
 @option(
     "--keep-days",
     type=FiniteRange(min=0, max=MOST_DAYS),
-    show_default=f"{DAYS:g}",
+    show_default=f"{KEEP_DAYS:g}",
     metavar="DAYS",
     help="Keep every run that readers saw within so many days.",
 )
@@ -71,7 +70,7 @@ def maintain_(
     with command_run(context, MAINTAIN, lock_timeout) as run:
         if not continue_from_newest(run):
             raise UsageError(f"nothing is published in {warehouse}: there is nothing to maintain")
-        days = next((days for days in (keep_days, retain_days) if days is not None), DAYS)
+        days = next((days for days in (keep_days, retain_days) if days is not None), KEEP_DAYS)
         policy = Policy(keep_days=days, keep_runs=keep_runs)
         done = maintain(run, policy, dry_run=dry_run)
     context.write([field.name for field in fields(Maintained)], map(astuple, done))

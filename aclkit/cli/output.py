@@ -7,7 +7,7 @@ import os
 import select
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import chain, count
+from itertools import chain
 from typing import Final, TextIO
 
 import click
@@ -15,6 +15,7 @@ import click
 from aclkit.cli.table import Layout, Table, lay_out
 from aclkit.cli.values import json_value, plain_text
 from aclkit.errors import UsageError
+from aclkit.model.columns import distinct
 from aclkit.model.visible import visible
 
 _LONGEST_MESSAGE: Final = 2_000
@@ -52,6 +53,8 @@ def render_rows(
     formats hold values as they are. CSV is RFC 4180: lines end with CR LF, null is empty and the
     empty text is ``""``.
     """
+    # What fails at its first row fails here, before the names of the columns are written.
+    rows = iter(rows)
     if output_format == TABLE:
         return lay_out([Table(columns, rows)], layout or Layout())
     return _RENDERERS[output_format](columns, rows)
@@ -122,7 +125,7 @@ def _close(stream: TextIO) -> None:
 
 def _render_json(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> Iterator[str]:
     before = "[\n"
-    columns = _distinct(columns)
+    columns = distinct(columns)
     for row in rows:
         yield before + _object(columns, row)
         before = ",\n"
@@ -130,7 +133,7 @@ def _render_json(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> It
 
 
 def _render_jsonl(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> Iterator[str]:
-    columns = _distinct(columns)
+    columns = distinct(columns)
     for row in rows:
         yield _object(columns, row) + "\n"
 
@@ -157,20 +160,6 @@ def csv_field(value: object) -> str:
     if not text or any(mark in text for mark in ',"\r\n'):
         return '"' + text.replace('"', '""') + '"'
     return text
-
-
-def _distinct(columns: Sequence[str]) -> list[str]:
-    """Number columns of one name: an object would keep the last of them only.
-
-    >>> _distinct(["a", "a", "b"])
-    ['a', 'a_1', 'b']
-    """
-    names: list[str] = []
-    for column in columns:
-        numbered = (f"{column}_{number}" for number in count(1))
-        free = (name for name in chain([column], numbered) if name not in names)
-        names.append(next(name for name in free if name == column or name not in columns))
-    return names
 
 
 def _object(columns: Sequence[str], row: Sequence[object]) -> str:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import duckdb
 import pyarrow as pa
@@ -24,7 +24,6 @@ from aclkit.warehouse.published import Published, versions_before
 from aclkit.warehouse.schemas import TABLES
 from aclkit.warehouse.table_files import (
     TableFiles,
-    create_view,
     open_files,
     quoted,
     read_files,
@@ -56,28 +55,61 @@ def connect(
     Raises:
         SurroundingsError: a published table cannot be read.
     """
+    tables, past = find_tables(published, holding)
+    connection = duckdb.connect(config=_CONFIG | (_SEALED if sealed else {}))
+    connection.execute("SET TimeZone = 'UTC'")
+    # It would go to stdout, among the data. Where a notebook lacks the package that draws it, it is
+    # off already, and DuckDB takes no word about it.
+    if connection.execute("SELECT current_setting('enable_progress_bar')").fetchall() == [(True,)]:
+        connection.execute("SET enable_progress_bar = false")
+    if sealed:
+        tables, past = _serve(connection, tables, past)
+    try:
+        create_tables(connection, published, tables, past, "VIEW")
+    except SurroundingsError:
+        connection.close()
+        raise
+    _lock(connection, [*tables.values(), *(table for parts in past.values() for _, table in parts)])
+    return connection
+
+
+def find_tables(
+    published: Published, holding: Mapping[str, Mapping[str, str]] = _EVERYTHING
+) -> tuple[dict[str, TableFiles], Past]:
+    """Return what a question may read: the tables of the contract, and those of the past.
+
+    Raises:
+        SurroundingsError: a published table cannot be read.
+    """
     tables = {name: unwritten(name) for name in TABLES if name != _VIEW_IF_UNWRITTEN}
     for name, version in published.run.table_versions.items():
         tables[name] = _open_table(published, name, version, holding.get(name))
     tables[JOB_RUN] = published.job_run
-    past = {} if holding else _tables_before(published)
-    connection = duckdb.connect(config=_CONFIG | (_SEALED if sealed else {}))
-    connection.execute("SET TimeZone = 'UTC'")
-    # It would go to stdout, among the data.
-    connection.execute("SET enable_progress_bar = false")
-    if sealed:
-        tables, past = _serve(connection, tables, past)
+    return tables, {} if holding else _tables_before(published)
+
+
+def create_tables(
+    connection: duckdb.DuckDBPyConnection,
+    published: Published,
+    tables: Mapping[str, TableFiles],
+    past: Past,
+    kind: Literal["TABLE", "VIEW"],
+) -> None:
+    """Make tables readable under their names, the files or a copy of their rows, and the views.
+
+    Raises:
+        SurroundingsError: one cannot be read.
+    """
+    name = PAST
     try:
         for name, table in tables.items():
-            create_view(connection, name, table)
-        _create_past(connection, past)
+            query = open_files(connection, table).sql_query()
+            connection.execute(f"CREATE {kind} {quoted(name)} AS {query}")
+        _create_past(connection, past, kind)
         for name, text in view_sql(tables).items():
             connection.execute(f"CREATE VIEW {quoted(name)} AS {text}")
     except duckdb.Error as error:
-        connection.close()
         raise SurroundingsError(f"cannot read {name} of {published.path}: {error}") from error
-    _lock(connection, [*tables.values(), *(table for parts in past.values() for _, table in parts)])
-    return connection
 
 
 _Settings = dict[str, str | bool | int | float | list[str]]
@@ -158,7 +190,9 @@ def _kept(path: Path, version: int | None) -> TableFiles | None:
     return table if all(file.exists() for file in table.files) else None
 
 
-def _create_past(connection: duckdb.DuckDBPyConnection, past: Past) -> None:
+def _create_past(
+    connection: duckdb.DuckDBPyConnection, past: Past, kind: Literal["TABLE", "VIEW"]
+) -> None:
     """Make the tables of the past readable in a schema of their own."""
     connection.execute(f"CREATE SCHEMA {PAST}")
     for name in PAST_TABLES:
@@ -167,7 +201,7 @@ def _create_past(connection: duckdb.DuckDBPyConnection, past: Past) -> None:
             columns = ", ".join(column for column, _ in unwritten(name).columns)
             rows = open_files(connection, table).project(columns).filter(_is_of(cluster_id))
             every = every.union(rows)
-        connection.execute(f"CREATE VIEW {PAST}.{quoted(name)} AS {every.sql_query()}")
+        connection.execute(f"CREATE {kind} {PAST}.{quoted(name)} AS {every.sql_query()}")
 
 
 def _is_of(cluster_id: str) -> duckdb.Expression:

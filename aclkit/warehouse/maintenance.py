@@ -19,7 +19,8 @@ from aclkit.warehouse.retention import Kept, Policy, keep
 from aclkit.warehouse.run import Run, moved_tables, publish
 from aclkit.warehouse.schemas import TABLES
 from aclkit.warehouse.standing import MAINTAIN
-from aclkit.warehouse.store import Extent, Store
+from aclkit.warehouse.store import Store
+from aclkit.warehouse.table_files import Extent
 
 SORTED: Final = "explain_pair"
 """Cut into files by resource and, within these, by principal: a question opens few of them."""

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 import duckdb
@@ -18,6 +17,7 @@ import pyarrow as pa
 
 from aclkit.warehouse.duck import connect, open_duck_reader
 from aclkit.warehouse.published import Published, open_warehouse
+from aclkit.warehouse.rows import Rows
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -56,14 +56,6 @@ class AskedFreely(Protocol):
 
     def ask(self, text: str) -> Rows:
         """Run one SELECT; see ``sql.run_sql``."""
-
-
-@dataclass(frozen=True, slots=True)
-class Rows:
-    """The columns of an answer and its rows, which can be read once."""
-
-    columns: tuple[str, ...]
-    rows: Iterator[tuple[object, ...]]
 
 
 class Reader(Protocol):

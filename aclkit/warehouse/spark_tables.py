@@ -33,7 +33,8 @@ from aclkit.warehouse.published import (
     open_warehouse,
     versions_before,
 )
-from aclkit.warehouse.reader import Rows, Versions
+from aclkit.warehouse.reader import Versions
+from aclkit.warehouse.rows import Rows
 from aclkit.warehouse.schemas import TABLES
 from aclkit.warehouse.spark_guard import check_reads_only
 from aclkit.warehouse.store import Store
@@ -175,7 +176,8 @@ class SparkTables:
         try:
             self._opened.open(check_reads_only(self._spark, text, self._known))
             found = self._spark.sql(text)
-            return Rows(tuple(found.columns), _rows(_without_zones(found)))
+            plain = _without_zones(found)
+            return Rows(tuple(found.columns), _rows(plain), plain.toArrow)
         except (PySparkException, Py4JError) as error:
             raise _as_aclkit_error(error) from error
 

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any, Final
 
 import duckdb
+import pyarrow as pa
 
 from aclkit.errors import SurroundingsError, UsageError
 from aclkit.warehouse.duck_guard import checked_statement
-from aclkit.warehouse.reader import AskedFreely, Rows, Tables
+from aclkit.warehouse.reader import AskedFreely, Tables
+from aclkit.warehouse.rows import Rows
 
 BATCH: Final = 10_000
 """Rows that are held at a time."""
@@ -30,10 +33,7 @@ def run_sql(connection: duckdb.DuckDBPyConnection | AskedFreely, text: str) -> R
     try:
         statement = checked_statement(connection, text)
         if statement.type == duckdb.StatementType.SELECT:
-            relation = connection.sql(statement)
-            if any(str(kind) == _ZONED for kind in relation.types):
-                found = connection.execute(_without_zones(relation))
-                return Rows(tuple(relation.columns), _batches(found))
+            return _select(connection, statement)
         cursor = connection.execute(statement)
         columns = tuple(str(column[0]) for column in cursor.description or ())
         return Rows(columns, _batches(cursor))
@@ -53,16 +53,47 @@ def fetch(connection: Tables, text: str, values: Sequence[object]) -> list[tuple
         raise SurroundingsError(f"DuckDB could not answer: {error}") from error
 
 
+def _select(connection: duckdb.DuckDBPyConnection, statement: duckdb.Statement) -> Rows:
+    """Return rows that are found when they are first asked for, as tuples or as columns."""
+    relation = connection.sql(statement)
+    plain = _without_zones(relation)
+    query = statement if plain is relation else plain.sql_query()
+
+    def read_arrow() -> pa.Table:
+        try:
+            return plain.to_arrow_table()
+        except duckdb.Error as error:
+            raise _as_aclkit_error(error) from error
+
+    return Rows(tuple(relation.columns), _Selected(connection, query), read_arrow)
+
+
+@dataclass(frozen=True, slots=True)
+class _Selected:
+    """The rows of a SELECT; who begins to read them runs it."""
+
+    connection: duckdb.DuckDBPyConnection
+    query: str | duckdb.Statement
+
+    def __iter__(self) -> Iterator[tuple[object, ...]]:
+        try:
+            return _batches(self.connection.execute(self.query))
+        except duckdb.Error as error:
+            raise _as_aclkit_error(error) from error
+
+
 _ZONED: Final = "TIMESTAMP WITH TIME ZONE"
 
 
-def _without_zones(relation: duckdb.DuckDBPyRelation) -> str:
-    """Return SQL that gives zoned times as plain UTC, because the zoned ones would need pytz."""
+def _without_zones(relation: duckdb.DuckDBPyRelation) -> duckdb.DuckDBPyRelation:
+    """Give zoned times as plain UTC, because the zoned ones would need pytz."""
+    if all(str(kind) != _ZONED for kind in relation.types):
+        return relation
     columns = (
         f"CAST(#{place} AS TIMESTAMP)" if str(kind) == _ZONED else f"#{place}"
         for place, kind in enumerate(relation.types, start=1)
     )
-    return relation.project(", ".join(columns)).sql_query()
+    return relation.project(", ".join(columns))
 
 
 def _batches(cursor: duckdb.DuckDBPyConnection) -> Iterator[tuple[object, ...]]:

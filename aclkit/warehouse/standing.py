@@ -17,6 +17,9 @@ REPLAYING: Final = ("replay", "run")
 
 MAINTAIN: Final = "maintain"
 
+KEEP_DAYS: Final = 30.0
+"""For how many days maintenance keeps what readers saw, unless it is told otherwise."""
+
 DECIDED_IN: Final = "decided_in_run"
 """Where the counts of a run say which run made the decisions that hold."""
 

@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, Final, cast
 from urllib.parse import unquote
 
 import pyarrow as pa
@@ -35,11 +35,13 @@ from aclkit.warehouse.table_files import (
     KEEPING,
     PROPERTIES,
     Commit,
+    Extent,
     add_columns,
     append_files,
     ask_files,
     columns_of,
     compact_files,
+    extent_of,
     properties_of,
     read_files,
     remove_rows,
@@ -62,13 +64,6 @@ a second or more, however few they are. Under spark-submit its memory is not our
 
 class NeedsSparkError(Exception):
     """A store that was opened without a session was asked for what takes one."""
-
-
-class Extent(NamedTuple):
-    """What a version of a table takes: its files, and their bytes."""
-
-    files: int
-    size_bytes: int
 
 
 class Store:
@@ -257,8 +252,7 @@ class Store:
     def extent(self, table: str) -> Extent:
         """Return how many files the newest version of a table is read from, and their bytes."""
         if not self.place.is_uri:
-            found = read_files(Path(self.place.of_table(table)), None).files
-            return Extent(len(found), sum(file.stat().st_size for file in found))
+            return extent_of(self.place.of_table(table))
         detail = self.table(table).detail().select("numFiles", "sizeInBytes").collect()[0]
         return Extent(detail["numFiles"], detail["sizeInBytes"])
 

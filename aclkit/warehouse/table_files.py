@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 from urllib.parse import unquote
 
 import duckdb
@@ -241,6 +241,19 @@ def add_columns(path: str, columns: Schema) -> None:
         DeltaTable(path).alter.add_columns(
             columns.fields, post_commithook_properties=_KEEPING_THE_LOG
         )
+
+
+class Extent(NamedTuple):
+    """What a version of a table takes: its files, and their bytes."""
+
+    files: int
+    size_bytes: int
+
+
+def extent_of(path: str) -> Extent:
+    """Return what the newest version of a table takes."""
+    found = read_files(Path(path), None).files
+    return Extent(len(found), sum(file.stat().st_size for file in found))
 
 
 def write_checkpoint(path: str) -> None:

@@ -18,6 +18,7 @@ from aclkit.warehouse.alive import acls_alive
 from aclkit.warehouse.job_run import PublishedRun
 from aclkit.warehouse.published import Published, deciding_run, run_settings
 from aclkit.warehouse.reader import Tables
+from aclkit.warehouse.rows import Rows
 from aclkit.warehouse.sql import fetch
 from aclkit.warehouse.views import pair_ruleset_sql
 
@@ -30,11 +31,10 @@ WHAT_CAN_COLUMNS: Final = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Access:
-    """The answer to a question about access.
+class Access(Rows):
+    """The answer to a question about access; see ``Rows``.
 
     Attributes:
-        columns: names of the columns.
         rows: the lines, sorted.
         is_in_inventory: what was named is in the published inventory; otherwise the lines were
             decided now, by the ACLs of the same offset.
@@ -45,7 +45,6 @@ class Access:
         unknown: the names of the question that no inventory holds.
     """
 
-    columns: tuple[str, ...]
     rows: tuple[tuple[str | None, ...], ...]
     is_in_inventory: bool
     decided_by: PublishedRun

@@ -1,0 +1,82 @@
+"""The command export duckdb: a warehouse → one file that programs of others open."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final
+
+import click
+
+from aclkit.cli.context import Context
+from aclkit.cli.output import tell
+from aclkit.errors import UsageError
+from aclkit.runtime.scratch import scratch
+from aclkit.runtime.whole_file import open_whole
+from aclkit.warehouse.duck_file import holds_until, write_duck_file
+from aclkit.warehouse.published import notes_on_state, open_warehouse
+
+
+@click.command("duckdb")
+@click.option(
+    "--output",
+    "-o",
+    envvar="ACLKIT_OUTPUT",
+    metavar="FILE",
+    required=True,
+    help="Where to write, such as acls.duckdb.",
+)
+@click.option(
+    "--copy", is_flag=True, help="Put the rows into the file; otherwise it reads the warehouse's."
+)
+@click.option("--force", is_flag=True, help="Replace a file that is there.")
+@click.pass_obj
+def export_duckdb(context: Context, output: str, *, copy: bool, force: bool) -> None:
+    """Write all tables and views as one DuckDB file, for BI tools and SQL editors.
+
+    \b
+    Example:
+      aclkit export duckdb --output acls.duckdb
+      aclkit export duckdb --copy --output acls.duckdb --force
+
+    With --copy the file stands alone. Without it, it is small, made at once, and reads the
+    Parquet files of the run that is published now: on this machine, and until maintain removes
+    them. Its table about says which run that is, and until when it holds. It has the rows of all
+    clusters, and the meaning of each table and column as comments.
+    """
+    path = Path(output)
+    _require_place(path, force=force)
+    now = datetime.now(UTC)
+    published = open_warehouse(context.warehouse)
+    for cluster_id in published.clusters:
+        if run := published.last_materialize(cluster_id):
+            for note in notes_on_state(published, run):
+                tell(note)
+    with tempfile.TemporaryDirectory(dir=scratch()) as folder:
+        made = Path(folder) / _NAME
+        write_duck_file(published, made, now, with_rows=copy)
+        with made.open("rb") as source, open_whole(path) as target:
+            shutil.copyfileobj(source, target.buffer)
+    if not copy:
+        tell(
+            f"{path} reads the files of run {published.run.run_number} in {published.path}: until "
+            f"{holds_until(now):%Y-%m-%d} at least, unless maintain is told to keep less; with "
+            "--copy it would hold the rows"
+        )
+
+
+_NAME: Final = "warehouse.duckdb"
+
+
+def _require_place(path: Path, *, force: bool) -> None:
+    """Refuse what is no file, and a file that nobody said may go.
+
+    Raises:
+        UsageError: it is there.
+    """
+    if path.exists() and not path.is_file():
+        raise UsageError(f"cannot write {path}: expected a file, found something else")
+    if path.exists() and not force:
+        raise UsageError(f"{path} is there already: name another file, or replace it with --force")

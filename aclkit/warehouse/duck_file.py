@@ -1,0 +1,100 @@
+"""What a warehouse has published → one DuckDB file for other programs: rows, or views of files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Final, Literal
+
+import duckdb
+
+from aclkit.errors import SurroundingsError
+from aclkit.runtime.scratch import scratch
+from aclkit.warehouse.duck import create_tables, find_tables
+from aclkit.warehouse.published import Published
+from aclkit.warehouse.schemas import TABLES
+from aclkit.warehouse.standing import KEEP_DAYS
+from aclkit.warehouse.table_files import quoted
+
+ABOUT: Final = "about"
+"""The table of the file that says what the file is, as (name, value)."""
+
+
+def write_duck_file(published: Published, path: Path, now: datetime, *, with_rows: bool) -> None:
+    """Make a DuckDB file of every published table and view, with the comments of the contract.
+
+    Args:
+        published: the warehouse, of which all clusters go along.
+        path: a file that is not there yet.
+        now: when that is, in UTC.
+        with_rows: copy the rows; otherwise they stay in the files of the warehouse, and the file
+            holds as long as these do.
+
+    Raises:
+        SurroundingsError: a table cannot be read, or there is no room.
+    """
+    kind: Literal["TABLE", "VIEW"] = "TABLE" if with_rows else "VIEW"
+    settings: dict[str, str | bool | int | float | list[str]] = {
+        "memory_limit": "2GB",
+        "temp_directory": str(scratch() / "duckdb"),
+        "preserve_insertion_order": False,
+    }
+    tables, past = find_tables(published)
+    try:
+        with duckdb.connect(path, config=settings) as connection:
+            connection.execute("SET TimeZone = 'UTC'")
+            create_tables(connection, published, tables, past, kind)
+            for statement in _comments(kind, set(tables)):
+                connection.execute(statement)
+            connection.execute(f"CREATE TABLE {ABOUT} (name VARCHAR, value VARCHAR)")
+            for row in about(published, now, with_rows=with_rows).items():
+                connection.table(ABOUT).insert(row)
+    except (duckdb.Error, OSError) as error:
+        raise SurroundingsError(f"cannot write {published.path} as DuckDB: {error}") from error
+
+
+def about(published: Published, now: datetime, *, with_rows: bool) -> dict[str, str]:
+    """Return what a file of a warehouse says of itself."""
+    run = published.run
+    said = {
+        "made_by": f"aclkit {run.aclkit_version}",
+        "made_at": _utc(now),
+        "holds": "rows" if with_rows else "views over the files of a warehouse",
+        "run_number": str(run.run_number),
+        "run_finished_at": _utc(run.finished_at) if run.finished_at else "",
+        "clusters": ", ".join(published.clusters),
+    }
+    for cluster_id in published.clusters:
+        said[f"offset of {cluster_id}"] = str(published.last_run(cluster_id).head_offset)
+    if not with_rows:
+        said["warehouse"] = str(published.path)
+        said["holds_until"] = _utc(holds_until(now))
+        said["note"] = (
+            "after that aclkit maintain may have removed the files, with --keep-days below "
+            f"{KEEP_DAYS:g} sooner: make the file anew, or with --copy"
+        )
+    return said
+
+
+def holds_until(now: datetime) -> datetime:
+    """Return until when maintenance keeps, by its default, what is published now."""
+    return now + timedelta(days=KEEP_DAYS)
+
+
+def _utc(time: datetime) -> str:
+    return time.replace(tzinfo=None).isoformat(timespec="seconds") + "Z"
+
+
+def _comments(kind: str, written: set[str]) -> Iterator[str]:
+    """Yield statements that say what a row of each table is, and each of its columns."""
+    for table in TABLES.values():
+        form = kind if table.name in written else "VIEW"
+        name = quoted(table.name)
+        yield f"COMMENT ON {form} {name} IS {_text('one row per ' + table.comment)}"
+        for column, _, meaning in table.columns:
+            yield f"COMMENT ON COLUMN {name}.{quoted(column)} IS {_text(meaning)}"
+
+
+def _text(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"
