@@ -69,7 +69,13 @@ def broadcast_if_small(rows: DataFrame, count: int) -> DataFrame:
     return F.broadcast(rows) if count <= _BROADCAST_ROWS else rows
 
 
+def broadcast_if_few_texts(rows: DataFrame, count: int) -> DataFrame:
+    """Have a frame of numbers without gaps, each with a short text, broadcast if it fits."""
+    return F.broadcast(rows) if count <= _BROADCAST_TEXTS else rows
+
+
 _BROADCAST_ROWS: Final = 1_000_000
+_BROADCAST_TEXTS: Final = 4_000_000
 
 ROWS_IN_A_PLAN: Final = 5_000
 """Up to so many rows that the driver holds are a part of each plan that stands on them."""

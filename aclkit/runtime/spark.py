@@ -55,6 +55,8 @@ _SQL: Final = {
     "spark.databricks.delta.vacuum.enforceTimeTravelWithinDeletedFileRetentionDuration": "false",
     # Delta's parser stands before Spark's and hands no parameters on: they are bound in the plan.
     "spark.sql.legacy.parameterSubstitution.constantsOnly": "true",
+    # Sorts after 128 groups of lists in any case, the slow way.
+    "spark.sql.execution.useObjectHashAggregateExec": "false",
     # A checksum costs a job for every commit and is read by Delta alone.
     "spark.databricks.delta.writeChecksumFile.enabled": "false",
 }

@@ -33,7 +33,6 @@ from aclkit.warehouse.storage import newest_version
 from aclkit.warehouse.table_files import (
     AT_ONCE,
     KEEPING,
-    PROPERTIES,
     Commit,
     Extent,
     add_columns,
@@ -43,6 +42,7 @@ from aclkit.warehouse.table_files import (
     compact_files,
     extent_of,
     properties_of,
+    properties_of_new,
     read_files,
     remove_rows,
     replace_files,
@@ -378,7 +378,7 @@ class Store:
             .write.format("delta")
             .mode(mode)
             .options(**options)
-            .options(**PROPERTIES)
+            .options(**properties_of_new(table))
             .option("userMetadata", commit.run_id)
             .option("txnAppId", commit.application)
             .option("txnVersion", commit.version)

@@ -7,12 +7,15 @@ import os
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 
+import pyarrow as pa
 import pytest
 from deltalake import DeltaTable
 
 from aclkit.warehouse.place import Place
 from aclkit.warehouse.removal import _remove_of
+from aclkit.warehouse.schemas import TABLES
 from aclkit.warehouse.storage import LocalStorage, commit, newest_version
+from aclkit.warehouse.store import Store
 from tests.warehouse.object_store import ObjectStore
 
 WRITERS = 8
@@ -172,3 +175,23 @@ def test_a_local_file_that_was_removed_is_read_to_its_end(tmp_path):
     file.close()
     with pytest.raises(ValueError, match="closed"):
         file.read(0, 1)
+
+
+@pytest.mark.parametrize(
+    ("table", "bounded"),
+    [
+        ("explain_ruling", {"cluster_id"}),
+        (
+            "explain_pair",
+            {"cluster_id", "principal", "resource_type", "resource_name", "ruleset_id"},
+        ),
+    ],
+)
+def test_files_of_a_table_that_lies_by_hashes_tell_bounds_of_the_cluster_alone(
+    tmp_path, table, bounded
+):
+    row = [f"{name} of one" for name in TABLES[table].column_names]
+    Store(None, str(tmp_path)).replace_rows(table, [row], None)
+    told = pa.table(DeltaTable(str(tmp_path / table)).get_add_actions(flatten=True)).to_pylist()
+    names = {key.removeprefix("min.") for key, least in told[0].items() if "min." in key and least}
+    assert names == bounded

@@ -126,15 +126,19 @@ def _count_keys(written: Reader) -> dict[str, int]:
     """Count the rows of every written table, and refuse a key that stands twice."""
     counts = {}
     for table, key in _KEYS.items():
-        ((rows, keys),) = written.rows(
-            f"SELECT (SELECT count(*) FROM {table}), "  # noqa: S608 -- names of the contract
-            f"(SELECT count(*) FROM (SELECT {key} FROM {table} GROUP BY {key}) AS k)"
+        ((rows, hashes),) = written.rows(
+            f"SELECT count(*), count(DISTINCT hash({key})) FROM {table}"  # noqa: S608 -- names of the contract
         )
-        if rows != keys:
-            twice = written.rows(
+        # As many hashes as rows: no key stands twice. With fewer, two keys may have one hash.
+        twice = (
+            []
+            if rows == hashes
+            else written.rows(
                 f"SELECT {key}, count(*) FROM {table} GROUP BY {key} "  # noqa: S608 -- names of the contract
                 "HAVING count(*) > 1 LIMIT 1"
             )
+        )
+        if twice:
             raise DataError(f"expected one row per {key} in {table}, found {twice[0]}")
         counts[table] = int(rows)
     return counts

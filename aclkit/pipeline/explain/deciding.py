@@ -7,52 +7,50 @@ so what does not build on each other is asked at the same time.
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
 from pyspark.sql import DataFrame
 
+from aclkit.errors import DataError
 from aclkit.pipeline.explain import frames, rulings, tables
 from aclkit.pipeline.explain.fixed import fixed_rulings
 from aclkit.pipeline.explain.output import Output
 from aclkit.pipeline.explain.pairing import Pairing, match_resources, number_acls, pair_up
-from aclkit.pipeline.explain.rulings import RULING
+from aclkit.pipeline.explain.rulings import MOST_ACLS, RULING, rank_acls
 from aclkit.pipeline.explain.scope import Scope
 from aclkit.pipeline.inventory.identity import match_hosts
 from aclkit.runtime.fail_points import fail_point
-from aclkit.runtime.frame import Steps, broadcast_if_small, local_frame
+from aclkit.runtime.frame import (
+    Steps,
+    broadcast_if_few_texts,
+    broadcast_if_small,
+    local_frame,
+)
 from aclkit.runtime.progress import step
 
 _AT_ONCE: Final = 4
 
 
-@dataclass(frozen=True, slots=True)
-class _Ranking:
-    """The ACLs in the order in which they decide.
-
-    Attributes:
-        ranked: result of ``rulings.rank_acls``.
-        best: result of ``rulings.best_of_groups``.
-    """
-
-    ranked: DataFrame
-    best: DataFrame
-
-
 def decide_all(scope: Scope, acls: DataFrame, output: Output, *, allow_everyone: bool) -> None:
-    """Pair and decide everything anew; write the explain tables, the inventory's aside."""
+    """Pair and decide everything anew; write the explain tables, the inventory's aside.
+
+    Raises:
+        DataError: there are more ACLs than can be told apart.
+    """
+    if scope.acls > MOST_ACLS:
+        raise DataError(f"expected at most {MOST_ACLS:,} ACLs alive, found {scope.acls:,}")
     spark, steps = acls.sparkSession, output.steps
     with ThreadPoolExecutor(_AT_ONCE) as pool:
         with step("matching patterns and pairing"):
             matching = pool.submit(match_resources, spark, scope, steps)
-            numbered = steps.checkpoint(number_acls(scope, acls))
-            ranking = pool.submit(_rank, scope, numbered, steps)
-            pairing = pair_up(scope, numbered, matching.result(), steps)
+            ranked = steps.checkpoint(rank_acls(number_acls(scope, acls), scope.semantics))
+            best = pool.submit(_best_of_groups, scope, ranked, steps)
+            pairing = pair_up(scope, ranked, matching.result(), steps)
         with step("deciding"):
             of_pairing = tables.of_pairing(spark, pairing)
             writing = [pool.submit(output.write, *item) for item in of_pairing.items()]
-            ruled = _rule_on(scope, pairing, ranking.result(), steps)
+            ruled = _rule_on(scope, pairing, ranked, best.result(), steps)
             for written in writing:
                 written.result()
             fail_point("between-pairs-and-rulings")
@@ -62,20 +60,21 @@ def decide_all(scope: Scope, acls: DataFrame, output: Output, *, allow_everyone:
     output.forget_steps()
 
 
-def _rank(scope: Scope, numbered: DataFrame, steps: Steps) -> _Ranking:
-    """Rank the ACLs, and find the best of each group."""
-    spark, semantics = numbered.sparkSession, scope.semantics
+def _best_of_groups(scope: Scope, ranked: DataFrame, steps: Steps) -> DataFrame:
+    """Return the best ACLs of each group."""
+    spark, semantics = ranked.sparkSession, scope.semantics
     numbers = {host: number for number, host in enumerate(scope.host_names)}
     matches = match_hosts(scope.texts.hosts, scope.host_names, semantics)
-    hosts = frames.hosts(spark, scope.texts, matches, numbers, semantics)
-    covers = frames.covers(spark, semantics)
-    ranked = steps.checkpoint(rulings.rank_acls(numbered, hosts, covers, semantics))
-    return _Ranking(ranked, steps.checkpoint(rulings.best_of_groups(ranked, semantics)))
+    hosts = frames.named_hosts(spark, scope.texts, matches, numbers)
+    preceding = rulings.with_precedence(ranked, hosts, frames.covers(spark, semantics))
+    return steps.checkpoint(rulings.best_of_groups(preceding, semantics))
 
 
-def _rule_on(scope: Scope, pairing: Pairing, ranking: _Ranking, steps: Steps) -> DataFrame:
+def _rule_on(
+    scope: Scope, pairing: Pairing, ranked: DataFrame, best: DataFrame, steps: Steps
+) -> DataFrame:
     """Return the rulings of the rulesets that hold an ACL."""
-    spark, semantics = ranking.ranked.sparkSession, scope.semantics
+    spark, semantics = ranked.sparkSession, scope.semantics
     literal = ("LITERAL", "*")
     found = [(n, p[1:] == literal, not p[2]) for n, p in enumerate(scope.texts.patterns)]
     wildcards = rulings.Wildcards(
@@ -89,14 +88,14 @@ def _rule_on(scope: Scope, pairing: Pairing, ranking: _Ranking, steps: Steps) ->
         semantics=semantics,
         partitions=scope.partitions,
     )
-    best = broadcast_if_small(ranking.best, pairing.group_count)
-    of_classes = steps.checkpoint(decide(pairing.class_parts, ranking.best, None))
-    own = steps.checkpoint(decide(pairing.own_parts, best, of_classes))
+    of_classes = steps.checkpoint(decide(pairing.class_parts, best, None))
+    of_all = broadcast_if_small(best, scope.acls)
+    own = steps.checkpoint(decide(pairing.own_parts, of_all, of_classes))
     decided = rulings.decide_rulesets(
         pairing.contents, own.unionByName(of_classes), frames.operations(spark), semantics
     )
     return rulings.name_rulings(
         decided,
-        broadcast_if_small(ranking.ranked, pairing.group_count),
+        broadcast_if_few_texts(ranked.select("acl_no", "acl_id"), scope.acls),
         frames.numbered(spark, scope.host_names, "host_no", "host"),
     )

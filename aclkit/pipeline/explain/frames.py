@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import accumulate
 from typing import Final, NamedTuple
 
 from pyspark.sql import DataFrame, SparkSession
@@ -11,7 +13,12 @@ from aclkit.model.acl import ANY_OTHER
 from aclkit.model.enums import AclOperation
 from aclkit.model.operation import OPERATIONS_OF_TYPE, coverage
 from aclkit.model.semantics import Semantics
-from aclkit.pipeline.explain.rank import OF_PATTERN, rank_columns, rank_patterns
+from aclkit.pipeline.explain.rank import (
+    OF_OPERATION,
+    OF_PATTERN,
+    rank_columns,
+    rank_patterns,
+)
 from aclkit.pipeline.inventory.survey import Texts
 from aclkit.rules.decide.order import PATTERN
 from aclkit.runtime.frame import local_frame
@@ -24,14 +31,25 @@ ANY_HOST_NO: Final = -1
 
 
 def patterns(spark: SparkSession, texts: Texts, semantics: Semantics) -> DataFrame:
-    """Number the patterns, with their rank and those of their texts."""
-    ranks = {OF_PATTERN: rank_patterns(texts.patterns, semantics)}
+    """Number the patterns, with their rank and those of their texts.
+
+    ``acls_before``: how many ACLs there are whose pattern has a smaller rank.
+    """
+    of_pattern = rank_patterns(texts.patterns, semantics)
+    counts = Counter[int]()
+    for pattern, count in zip(texts.patterns, texts.counts, strict=True):
+        counts[of_pattern[pattern]] += count
+    before = list(accumulate((counts[rank] for rank in range(len(counts))), initial=0))
+    ranks = {OF_PATTERN: of_pattern}
     ranks |= rank_columns(texts.patterns, PATTERN, lambda pattern: pattern[1:], semantics)
     return local_frame(
         spark,
-        [(n, *p, *(of[p] for of in ranks.values())) for n, p in enumerate(texts.patterns)],
+        [
+            (n, *p, *(of[p] for of in ranks.values()), before[of_pattern[p]])
+            for n, p in enumerate(texts.patterns)
+        ],
         "pattern_id INT, resource_type STRING, pattern_type STRING, resource_name STRING, "
-        + _integers(ranks),
+        + _integers([*ranks, "acls_before"]),
     )
 
 
@@ -48,32 +66,35 @@ def principals(spark: SparkSession, texts: Texts, semantics: Semantics) -> DataF
     )
 
 
-def hosts(
+def hosts(spark: SparkSession, texts: Texts, semantics: Semantics) -> DataFrame:
+    """Number the hosts of ACLs, with their ranks."""
+    ranks = rank_columns(texts.hosts, ("host",), lambda text: (text,), semantics)
+    return local_frame(
+        spark,
+        [(n, text, *(of[text] for of in ranks.values())) for n, text in enumerate(texts.hosts)],
+        "acl_host_no INT, host STRING, " + _integers(ranks),
+    )
+
+
+def named_hosts(
     spark: SparkSession,
     texts: Texts,
     matches: Iterable[tuple[str, str]],
     numbers: Mapping[str, int],
-    semantics: Semantics,
 ) -> DataFrame:
-    """Return the hosts of ACLs with their ranks, a row for each host that they name.
+    """Return a row for each host that a host of ACLs names.
 
     A text that matches every host names ``<any-other>`` alone; one that matches none has no row.
     """
-    ranks = rank_columns(texts.hosts, ("host",), lambda text: (text,), semantics)
+    text_no = {text: number for number, text in enumerate(texts.hosts)}
     universal = {text for text, host in matches if host == ANY_OTHER}
-    named = [(text, numbers[host]) for text, host in matches if text not in universal]
-    return local_frame(
-        spark,
-        [
-            (text, number, *(of[text] for of in ranks.values()))
-            for text, number in [*((text, ANY_HOST_NO) for text in sorted(universal)), *named]
-        ],
-        "host STRING, host_no INT, " + _integers(ranks),
-    )
+    named = [(text_no[text], numbers[host]) for text, host in matches if text not in universal]
+    of_all = [(text_no[text], ANY_HOST_NO) for text in sorted(universal)]
+    return local_frame(spark, [*of_all, *named], "acl_host_no INT, host_no INT")
 
 
 def covers(spark: SparkSession, semantics: Semantics) -> DataFrame:
-    """Return which operations each ACL operation answers, per resource type, with their ranks."""
+    """Return which operations each ACL operation answers, per resource type, with its rank."""
     items = list(_covers())
     ranks = rank_columns(
         items,
@@ -81,7 +102,7 @@ def covers(spark: SparkSession, semantics: Semantics) -> DataFrame:
         lambda cover: (cover.operation, cover.permission_type),
         semantics,
         operation=lambda cover: cover.asked,
-    )
+    )[OF_OPERATION]
     return local_frame(
         spark,
         [
@@ -90,12 +111,12 @@ def covers(spark: SparkSession, semantics: Semantics) -> DataFrame:
                 c.operation,
                 c.permission_type == "ALLOW",
                 c.operation_no,
-                *(of[c] for of in ranks.values()),
+                ranks[c],
             )
             for c in items
         ],
         "resource_type STRING, operation STRING, is_allow BOOLEAN, operation_no INT, "
-        + _integers(ranks),
+        + _integers([OF_OPERATION]),
     )
 
 

@@ -40,14 +40,13 @@ class Pairing:
     """Pairs and their rulesets, computed and not yet written.
 
     Attributes:
-        groups: ``ruleset_group`` rows of all ACLs.
+        groups: ``ruleset_group`` rows.
         pairs: ``explain_pair`` rows, in files by principal.
         class_pairs: ``explain_class_pair`` rows.
         contents: ``ruleset`` rows of rulesets that hold an ACL, with ``rulesets.SET``.
         own_parts: the groups of principals' rulesets, see ``rulesets.parts_of``.
         class_parts: the groups of classes' rulesets.
         late: for which resources the broker meets LITERAL ``*`` last.
-        group_count: number of groups.
     """
 
     groups: DataFrame
@@ -57,32 +56,27 @@ class Pairing:
     own_parts: DataFrame
     class_parts: DataFrame
     late: Late
-    group_count: int
 
 
 def number_acls(scope: Scope, acls: DataFrame) -> DataFrame:
     """Return the ACLs with their numbers and ranks."""
-    spark, texts, semantics = acls.sparkSession, scope.texts, scope.semantics
-    patterns = frames.patterns(spark, texts, semantics)
-    principals = frames.principals(spark, texts, semantics)
-    return reach.number_acls(acls, patterns, principals)
+    return reach.number_acls(acls, *_texts(acls.sparkSession, scope))
 
 
-def pair_up(scope: Scope, numbered: DataFrame, matching: Matching, steps: Steps) -> Pairing:
+def pair_up(scope: Scope, ranked: DataFrame, matching: Matching, steps: Steps) -> Pairing:
     """Find the ruleset of every pair.
 
     Args:
         scope: what is asked about.
-        numbered: result of ``number_acls``, computed.
+        ranked: result of ``rulings.rank_acls``, computed.
         matching: result of ``match_resources``.
         steps: what is computed on the way.
     """
-    spark, classes = numbered.sparkSession, scope.classes
-    resources, late = matching.resources, matching.late
-    groups = steps.checkpoint(reach.group_acls(numbered))
-    group_count = groups.count()
+    spark, classes = ranked.sparkSession, scope.classes
+    resources, late, parts = matching.resources, matching.late, scope.partitions
+    groups = steps.checkpoint(reach.group_acls(ranked))
     granted = reach.grants(groups, _subjects(spark, scope, matching.seed))
-    reached = reach.reach(resources, broadcast_if_small(granted, group_count))
+    reached = reach.reach(resources, broadcast_if_small(granted, scope.acls))
     sets = steps.checkpoint(reach.sets_of_groups(reached))
     of_classes = reach.class_pairs(sets)
     pairs = reach.own_pairs(sets, _classes_of(spark, scope), of_classes)
@@ -92,18 +86,18 @@ def pair_up(scope: Scope, numbered: DataFrame, matching: Matching, steps: Steps)
             reached.where("subject < 0"), F.broadcast(rulesets.first_pairs(of_classes))
         )
     )
-    class_contents = steps.checkpoint(rulesets.contents(class_parts, groups, None, late))
+    class_contents = steps.checkpoint(rulesets.contents(class_parts, None, late, parts))
     firsts = steps.checkpoint(rulesets.first_pairs(pairs))
     count = firsts.count()
     own_parts = steps.checkpoint(
         rulesets.parts_of(reached.where("subject >= 0"), broadcast_if_small(firsts, count))
     )
-    own_contents = steps.checkpoint(rulesets.contents(own_parts, groups, class_contents, late))
+    own_contents = steps.checkpoint(rulesets.contents(own_parts, class_contents, late, parts))
     names = resources.select("resource_no", "resource_type", "resource_name")
     principals = frames.numbered(spark, scope.principal_names, "subject", "principal")
     ids = own_contents.select(*rulesets.SET, "ruleset_id")
     return Pairing(
-        groups=groups,
+        groups=reach.name_groups(groups, *_texts(spark, scope)[:2]),
         pairs=pairs.join(broadcast_if_small(ids, count), on=[*rulesets.SET], how="inner")
         .join(F.broadcast(names), on="resource_no", how="inner")
         .join(F.broadcast(principals), on="subject", how="inner")
@@ -113,7 +107,16 @@ def pair_up(scope: Scope, numbered: DataFrame, matching: Matching, steps: Steps)
         own_parts=own_parts,
         class_parts=class_parts,
         late=late,
-        group_count=group_count,
+    )
+
+
+def _texts(spark: SparkSession, scope: Scope) -> tuple[DataFrame, DataFrame, DataFrame]:
+    """Return the patterns, principals and hosts of ACLs, numbered and ranked."""
+    texts, semantics = scope.texts, scope.semantics
+    return (
+        frames.patterns(spark, texts, semantics),
+        frames.principals(spark, texts, semantics),
+        frames.hosts(spark, texts, semantics),
     )
 
 

@@ -17,6 +17,9 @@ T = TypeVar("T", bound=Hashable)
 OF_PATTERN: Final = "pattern_rank"
 """The column of what the first criteria make of a pattern alone."""
 
+OF_OPERATION: Final = "operation_rank"
+"""The column of the criterion that may depend on the operation asked for."""
+
 
 def pattern_criteria(semantics: Semantics) -> list[Criterion]:
     """Return the first criteria, as long as they look at nothing but the pattern."""

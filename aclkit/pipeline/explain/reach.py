@@ -17,9 +17,11 @@ from typing import Final
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
+from aclkit.pipeline.explain.rank import OF_PATTERN
 from aclkit.rules.decide.order import WildcardLast
 
 _LOW: Final = 32
+_PATTERN: Final = ("resource_type", "pattern_type", "resource_name")
 
 NEVER: Final = WildcardLast()
 AMONG_DENIES: Final = WildcardLast(denies=True)
@@ -63,24 +65,59 @@ class Seed:
         return {NEVER: 0, AMONG_DENIES: self.salt + 1, AMONG_ALL: self.salt + 2}[last]
 
 
-def number_acls(acls: DataFrame, patterns: DataFrame, principals: DataFrame) -> DataFrame:
-    """Add ``pattern_id`` and ``group_no``, and the ranks of pattern and principal."""
-    pattern = ["resource_type", "pattern_type", "resource_name"]
+def number_acls(
+    acls: DataFrame, patterns: DataFrame, principals: DataFrame, hosts: DataFrame
+) -> DataFrame:
+    """Return the ACLs with numbers in the place of their texts, and with the ranks of these."""
+    ranks = [
+        name
+        for numbered in (patterns, principals, hosts)
+        for name in numbered.columns
+        if name.endswith("_rank")
+    ]
     group = F.shiftleft(F.col("pattern_id").cast("bigint"), _LOW) + F.col("text_no")
     return (
-        acls.join(F.broadcast(patterns), on=pattern, how="inner")
+        acls.join(F.broadcast(patterns), on=[*_PATTERN], how="inner")
         .join(F.broadcast(principals), on="principal", how="inner")
-        .withColumn("group_no", group)
+        .join(F.broadcast(hosts), on="host", how="inner")
+        .select(
+            "acl_id",
+            group.alias("group_no"),
+            "resource_type",
+            "operation",
+            "permission_type",
+            "acl_host_no",
+            "acls_before",
+            *ranks,
+        )
     )
 
 
-def group_acls(numbered: DataFrame) -> DataFrame:
-    """Return the groups: ``ruleset_group`` rows with their numbers."""
-    names = ("resource_type", "pattern_type", "resource_name", "principal")
+def group_acls(ranked: DataFrame) -> DataFrame:
+    """Return the groups: their numbers, ids and ACLs.
+
+    They lie where the ACLs lie: those of a group have one rank of patterns.
+    """
     return (
-        numbered.groupBy("group_no", "pattern_id", "text_no", *names)
-        .agg(F.array_sort(F.collect_list("acl_id")).alias("acl_ids"))
-        .withColumn("group_id", content_id(F.col("acl_ids")))
+        ranked.groupBy(OF_PATTERN, "group_no", "resource_type")
+        .agg(F.sort_array(F.collect_list("acl_id")).alias("acl_ids"))
+        .select(
+            "group_no",
+            "resource_type",
+            pattern_of(F.col("group_no")).alias("pattern_id"),
+            F.col("group_no").bitwiseAND((1 << _LOW) - 1).cast("int").alias("text_no"),
+            "acl_ids",
+            content_id(F.col("acl_ids")).alias("group_id"),
+        )
+    )
+
+
+def name_groups(groups: DataFrame, patterns: DataFrame, principals: DataFrame) -> DataFrame:
+    """Return ``ruleset_group`` rows."""
+    return (
+        groups.select("group_id", "pattern_id", "text_no", "acl_ids")
+        .join(F.broadcast(patterns.select("pattern_id", *_PATTERN)), on="pattern_id")
+        .join(F.broadcast(principals.select("text_no", "principal")), on="text_no")
     )
 
 
@@ -94,6 +131,8 @@ def grants(groups: DataFrame, subjects: DataFrame) -> DataFrame:
         "pattern_id",
         "subject",
         "group_no",
+        "group_id",
+        "resource_type",
         F.xxhash64("seed1", "group_no").alias("bits1"),
         F.xxhash64("seed2", "group_no").alias("bits2"),
     )

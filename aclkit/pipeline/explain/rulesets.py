@@ -22,6 +22,9 @@ SET: Final = ("set1", "set2")
 """The fingerprint of a set of groups, the key of a ruleset within one run."""
 
 
+_GROUP: Final = ("group_no", "group_id", "resource_type")
+
+
 def first_pairs(pairs: DataFrame) -> DataFrame:
     """Return each ruleset once, with ``pair``: the first pair that has it.
 
@@ -37,25 +40,25 @@ def first_pairs(pairs: DataFrame) -> DataFrame:
 def parts_of(reached: DataFrame, firsts: DataFrame) -> DataFrame:
     """Return the groups of each ruleset that concern its first pair directly."""
     return (
-        reached.select(packed_pair().alias("pair"), "group_no")
+        reached.select(packed_pair().alias("pair"), *_GROUP)
         .join(firsts, on="pair", how="inner")
-        .select(*SET, "class1", "class2", "pair", "group_no")
+        .select(*SET, "class1", "class2", "pair", *_GROUP)
     )
 
 
 def contents(
-    parts: DataFrame, groups: DataFrame, of_classes: DataFrame | None, late: Late
+    parts: DataFrame, of_classes: DataFrame | None, late: Late, partitions: int
 ) -> DataFrame:
-    """Return ``ruleset`` rows with their fingerprints.
+    """Return ``ruleset`` rows with their fingerprints, spread by these.
 
     Args:
         parts: result of ``parts_of``.
-        groups: (group_no, group_id, resource_type).
         of_classes: the contents of the class rulesets that these build on, if they do.
         late: for which resources the broker meets LITERAL ``*`` last.
+        partitions: over how many the work is spread.
     """
     own = (
-        parts.join(groups.select("group_no", "group_id", "resource_type"), on="group_no")
+        parts.repartition(partitions, *SET)
         .groupBy(*SET)
         .agg(
             F.collect_list("group_id").alias("own_ids"),
@@ -83,7 +86,7 @@ def contents(
         "class1",
         "class2",
         "resource_type",
-        F.array_sort(group_ids).alias("group_ids"),
+        F.sort_array(group_ids).alias("group_ids"),
         wildcard_last.alias("wildcard_last"),
     ).withColumn("ruleset_id", ruleset_id(F.col("group_ids"), F.col("wildcard_last")))
 

@@ -1,9 +1,10 @@
 """Rulesets × hosts × operations → decision, rule and deciding ACL. Transforms.
 
 Every ACL gets a *precedence* for each operation it answers: one number, the order in which matching
-ACLs decide. Of each group the best DENY and the best ALLOW are kept per host, in a column for
-each operation; a ruleset's are the best of its groups'. A host that no ACL of a ruleset names is
-answered by ``<any-other>``.
+ACLs decide. Its highest bits are what goes before the operation, then how the ACL answers it, and
+the lowest all that goes behind, which is also the ACL's number. Of each group the best DENY and the
+best ALLOW are kept per host, in a column for each operation; a ruleset's are the best of its
+groups'. A host that no ACL of a ruleset names is answered by ``<any-other>``.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from aclkit.model.acl import ANY_OTHER
 from aclkit.model.enums import AclPermissionType
 from aclkit.model.semantics import BROKER, Semantics
 from aclkit.pipeline.explain.frames import ANY_HOST_NO, OPERATIONS
-from aclkit.pipeline.explain.rank import OF_PATTERN, other_criteria
+from aclkit.pipeline.explain.rank import OF_OPERATION, OF_PATTERN, other_criteria
 from aclkit.pipeline.explain.reach import Late, pattern_of, resource_of
 from aclkit.pipeline.explain.rulesets import SET
 from aclkit.rules.decide.order import Criterion, Order
@@ -34,6 +35,11 @@ RULING: Final = ("ruleset_id", "host", "operation", "decision", "rule", "decidin
 
 _DENY: Final = tuple(f"deny{n}" for n in range(OPERATIONS))
 _ALLOW: Final = tuple(f"allow{n}" for n in range(OPERATIONS))
+_BITS: Final = 28
+_BITS_OF_OPERATION: Final = 6
+"""Of a precedence: the lowest bits say which ACL it is."""
+MOST_ACLS: Final = (1 << _BITS) - 1
+"""So many ACLs can be told apart."""
 _LATE: Final = 1 << 62
 """Added to the precedence of an ACL that the broker meets last; precedences stay below it."""
 
@@ -46,33 +52,58 @@ class Wildcards:
     of_allows: tuple[int, ...]
 
 
-def rank_acls(
-    numbered: DataFrame, hosts: DataFrame, covers: DataFrame, semantics: Semantics
-) -> DataFrame:
-    """Return a row per (ACL, operation it answers, host it names) with its precedence.
+def rank_acls(numbered: DataFrame, semantics: Semantics) -> DataFrame:
+    """Number the ACLs in the order in which they decide, the operation asked for aside.
 
-    The pattern's rank makes the upper half of a precedence; within one rank rows are counted. So
-    the order is total and no sort is larger than the ACLs of one rank of patterns.
+    ``acl_no`` counts them from 1, ``first_no`` is that of the first ACL with which one stands
+    equal in all that goes before the operation. Patterns have counted their ACLs, so no sort is
+    larger than the ACLs of one rank of patterns.
     """
-    ranked = (
-        numbered.withColumn("is_allow", F.col("permission_type") == "ALLOW")
-        .join(F.broadcast(covers), on=["resource_type", "operation", "is_allow"], how="inner")
-        .join(F.broadcast(hosts), on="host", how="inner")
+    criteria = other_criteria(semantics)
+    at = [criterion.column for criterion in criteria].index(OF_OPERATION)
+    before, behind = (
+        [_column(one, semantics) for one in part] for part in (criteria[:at], criteria[at + 1 :])
     )
-    within = Window.partitionBy(OF_PATTERN).orderBy(*_order(semantics))
-    upper = F.shiftleft(F.col(OF_PATTERN).cast("bigint"), 32)
-    return ranked.select(
-        "group_no",
-        "host_no",
-        "operation_no",
-        "is_allow",
-        (upper + F.row_number().over(within)).alias("precedence"),
-        "acl_id",
+    within = Window.partitionBy(OF_PATTERN)
+    first = F.rank().over(within.orderBy(*before)) if before else F.lit(1)
+    return (
+        numbered.withColumn("place", F.row_number().over(within.orderBy(*before, *behind)))
+        .withColumn("first_place", first)
+        .select(
+            OF_PATTERN,
+            "group_no",
+            "resource_type",
+            "operation",
+            (F.col("permission_type") == "ALLOW").alias("is_allow"),
+            "acl_host_no",
+            (F.col("acls_before") + F.col("first_place")).alias("first_no"),
+            (F.col("acls_before") + F.col("place")).alias("acl_no"),
+            "acl_id",
+        )
+    )
+
+
+def with_precedence(ranked: DataFrame, hosts: DataFrame, covers: DataFrame) -> DataFrame:
+    """Return a row per (ACL, operation it answers, host it names) with its precedence."""
+    return (
+        ranked.join(F.broadcast(covers), on=["resource_type", "operation", "is_allow"], how="inner")
+        .join(F.broadcast(hosts), on="acl_host_no", how="inner")
+        .withColumn(
+            "precedence",
+            F.shiftleft(F.col("first_no").cast("bigint"), _BITS + _BITS_OF_OPERATION)
+            + F.shiftleft(F.col(OF_OPERATION).cast("bigint"), _BITS)
+            + F.col("acl_no"),
+        )
     )
 
 
 def best_of_groups(ranked: DataFrame, semantics: Semantics) -> DataFrame:
-    """Return each group's best DENY and ALLOW per host, a column for each operation."""
+    """Return each group's best DENY and ALLOW per host, a column for each operation.
+
+    Args:
+        ranked: result of ``with_precedence``; nothing of it moves.
+        semantics: names the deciding ACL.
+    """
     at = F.col("precedence")
     denies = [
         F.min(F.when(~F.col("is_allow") & (F.col("operation_no") == n), at)).alias(name)
@@ -84,7 +115,8 @@ def best_of_groups(ranked: DataFrame, semantics: Semantics) -> DataFrame:
         )
         for n, name in enumerate(_ALLOW)
     ]
-    return ranked.groupBy("group_no", "host_no").agg(*denies, *allows)
+    best = ranked.groupBy(OF_PATTERN, "group_no", "host_no").agg(*denies, *allows)
+    return best.drop(OF_PATTERN)
 
 
 def best_of_rulesets(
@@ -179,22 +211,24 @@ def decide_rulesets(
     )
 
 
-def name_rulings(decided: DataFrame, ranked: DataFrame, hosts: DataFrame) -> DataFrame:
+def name_rulings(decided: DataFrame, acl_ids: DataFrame, hosts: DataFrame) -> DataFrame:
     """Return ``explain_ruling`` rows: decision, rule, and the ACL of each precedence.
 
     Args:
         decided: result of ``decide_rulesets``.
-        ranked: result of ``rank_acls``.
+        acl_ids: (acl_no, acl_id).
         hosts: (host_no, host).
     """
     denied, allowed = F.col("deny").isNotNull(), F.col("allow").isNotNull()
-    precedence = F.coalesce("deny", "allow").bitwiseAND(_LATE - 1)
+    acl_no = F.coalesce("deny", "allow").bitwiseAND((1 << _BITS) - 1)
     # A null would send all that no ACL answers, most rows, into one task of the join.
     nowhere = F.xxhash64("ruleset_id", "operation").bitwiseOR(F.lit(-1 << 63))
-    of_precedence = ranked.select("precedence", F.col("acl_id").alias("deciding_acl_id"))
+    ids = acl_ids.select(
+        F.col("acl_no").cast("bigint").alias("acl_no"), F.col("acl_id").alias("deciding_acl_id")
+    )
     return (
-        decided.withColumn("precedence", F.coalesce(precedence, nowhere))
-        .join(of_precedence, on="precedence", how="left")
+        decided.withColumn("acl_no", F.coalesce(acl_no, nowhere))
+        .join(ids, on="acl_no", how="left")
         .join(F.broadcast(hosts), on="host_no", how="left")
         .withColumns(
             {
@@ -207,15 +241,10 @@ def name_rulings(decided: DataFrame, ranked: DataFrame, hosts: DataFrame) -> Dat
     )
 
 
-def _order(semantics: Semantics) -> list[Column]:
-    """Return what orders the ACLs of one pattern rank: the other criteria of the order."""
-    return [_column(criterion, semantics) for criterion in other_criteria(semantics)]
-
-
 def _column(criterion: Criterion, semantics: Semantics) -> Column:
-    """Return a criterion's column: the id itself, a permission by its code, else a rank."""
-    if criterion.fields == ("acl_id",):
-        return F.col("acl_id")
+    """Return a criterion's column: id and operation by their texts, a permission by its code."""
+    if criterion.fields in (("acl_id",), ("operation",)):
+        return F.col(*criterion.fields)
     if criterion.fields != ("permission_type",):
         return F.col(criterion.column)
     order = Order("", semantics)

@@ -33,8 +33,11 @@ def draw_cells(written: Reader, seed: str, most: int) -> list[tuple[Any, ...]]:
         "any_other": f"'{ANY_OTHER}'",
         "super_ruleset": f"'{SUPER_RULESET}'",
         "tried": _TRIED,
+        "lots": _LOTS,
+        "looked_at": _LOOKED_AT * most,
     }
-    for name, steps in (("drawn_ruling", _RULINGS), ("drawn_cell", _CELLS)):
+    given = (("stratum_size", _STRATA), ("drawn_ruling", _RULINGS), ("drawn_cell", _CELLS))
+    for name, steps in given:
         filled = {step: Template(sql).substitute(words) for step, sql in steps.items()}
         written.give(name, written.arrow(in_steps(filled)))
     return written.rows(_view_of_cells())
@@ -73,10 +76,15 @@ _KEYS: Final = {
 _TRIED: Final = 16
 """Of so many principals of a class, and hosts, one is sought that no own ruleset or ruling has."""
 
-_RULINGS: Final = {
+_LOTS: Final = 1_000_000_000
+_LOOKED_AT: Final = 4
+"""A ruling has one of so many lots. Of a large stratum only the lowest lots are put in order, so
+many that there are some times as many rulings as can be drawn."""
+
+_RULING: Final = {
     "operation": "$operations",
-    # Who is ruled by each ruleset.
-    "ruled": """\
+    # Who is ruled by each ruleset, with what its rulings add to: few texts are hashed per ruling.
+    "standing_of": """\
 SELECT DISTINCT 'pair' AS standing, m.principal_class, p.resource_type, p.ruleset_id
 FROM explain_pair p JOIN principal m ON m.principal = p.principal WHERE NOT m.is_super_user
 UNION ALL
@@ -85,23 +93,45 @@ UNION ALL
 SELECT DISTINCT 'super', m.principal_class, r.resource_type, $super_ruleset
 FROM principal m CROSS JOIN (SELECT DISTINCT resource_type FROM resource) r
 WHERE m.is_super_user""",
-    # Its rulings, each with its stratum and a lot.
-    "ruling": """\
-SELECT r.*, g.operation, g.host,
-       hash(r.standing, r.principal_class, r.resource_type, g.host = $any_other, g.decision,
-             g.rule) AS stratum,
-       hash($seed, r.standing, r.principal_class, r.resource_type, r.ruleset_id, g.operation,
-             g.host) AS lot
+    "ruled": """\
+SELECT *, hash(standing, principal_class, resource_type) AS stratum,
+       hash($seed, standing, principal_class, resource_type, ruleset_id) AS lot
+FROM standing_of""",
+    # Only the ruleset of super users has rulings of operations that a type does not know.
+    "held": """\
+SELECT r.*, g.operation, g.host, g.decision, g.rule
+FROM ruled r JOIN explain_ruling g ON g.ruleset_id = r.ruleset_id WHERE r.standing <> 'super'
+UNION ALL
+SELECT r.*, g.operation, g.host, g.decision, g.rule
 FROM ruled r
 JOIN operation o ON o.resource_type = r.resource_type
-JOIN explain_ruling g ON g.ruleset_id = r.ruleset_id AND g.operation = o.operation""",
-    # Two numbers and no texts: sorting is what the draw costs.
+JOIN explain_ruling g ON g.operation = o.operation AND g.ruleset_id = $super_ruleset
+WHERE r.standing = 'super'""",
+    # Each with its stratum and a lot.
+    "ruling": """\
+SELECT standing, principal_class, resource_type, ruleset_id, operation, host,
+       hash(stratum, host = $any_other, decision, rule) AS stratum,
+       abs(hash(lot, operation, host) % $lots) AS lot
+FROM held""",
+}
+
+_STRATA: Final = {
+    **_RULING,
+    "stratum_size": "SELECT stratum, count(*) AS rulings FROM ruling GROUP BY stratum",
+}
+
+_RULINGS: Final = {
+    **_RULING,
+    "low": """\
+SELECT r.* FROM ruling r JOIN stratum_size s ON s.stratum = r.stratum
+WHERE r.lot * CAST(s.rulings AS DOUBLE) <= $lots * CAST($looked_at AS DOUBLE)""",
     "turn": """\
-SELECT lot, row_number() OVER (PARTITION BY stratum ORDER BY lot) AS nth FROM ruling""",
-    "first_turn": "SELECT lot FROM turn ORDER BY nth, lot LIMIT $most",
+SELECT *, row_number() OVER (
+       PARTITION BY stratum ORDER BY lot, principal_class, ruleset_id, operation, host
+       ) AS nth FROM low""",
     "drawn": """\
-SELECT r.standing, r.principal_class, r.resource_type, r.ruleset_id, r.operation, r.host
-FROM ruling r JOIN first_turn t ON t.lot = r.lot""",
+SELECT standing, principal_class, resource_type, ruleset_id, operation, host
+FROM turn ORDER BY nth, lot, ruleset_id, operation, host LIMIT $most""",
 }
 
 _CELLS: Final = {

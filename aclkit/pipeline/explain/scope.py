@@ -52,6 +52,11 @@ class Scope:
         )
 
     @property
+    def acls(self) -> int:
+        """How many ACLs are alive."""
+        return sum(self.texts.counts)
+
+    @property
     def pairs(self) -> int:
         """How many (principal, resource) are asked about."""
         return len(self.inventory.principals) * len(self.inventory.resources)
@@ -61,9 +66,11 @@ class Scope:
         """Over how many parts large work is spread: one where it is small."""
         by_pairs = self.pairs // _PAIRS_OF_A_PART
         by_patterns = len(self.texts.patterns) // _PATTERNS_OF_A_PART
-        return max(1, min(_MOST_PARTS, max(by_pairs, by_patterns)))
+        by_acls = self.acls // _ACLS_OF_A_PART
+        return max(1, min(_MOST_PARTS, max(by_pairs, by_patterns, by_acls)))
 
 
 _PAIRS_OF_A_PART: Final = 400_000
 _PATTERNS_OF_A_PART: Final = 20_000
+_ACLS_OF_A_PART: Final = 300_000
 _MOST_PARTS: Final = 16

@@ -42,11 +42,13 @@ class Texts:
         patterns: (resource type, pattern type, resource name).
         principals: as written in ACLs.
         hosts: as written in ACLs.
+        counts: how many ACLs each pattern has; only who ranks ACLs asks.
     """
 
     patterns: tuple[tuple[str, str, str], ...]
     principals: tuple[str, ...]
     hosts: tuple[str, ...]
+    counts: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,9 +89,11 @@ class Inventory:
 def read_texts(tables: Reader) -> Texts:
     """Read the different texts of the ACLs alive, of ``acl_history``."""
     alive = "FROM acl_history WHERE removed_offset IS NULL"
-    patterns = tables.rows(f"SELECT DISTINCT resource_type, pattern_type, resource_name {alive}")
+    pattern = "resource_type, pattern_type, resource_name"
+    counted = sorted(tables.rows(f"SELECT {pattern}, count(*) {alive} GROUP BY {pattern}"))
     return Texts(
-        patterns=tuple(sorted((row[0], row[1], row[2]) for row in patterns)),
+        patterns=tuple((row[0], row[1], row[2]) for row in counted),
+        counts=tuple(row[3] for row in counted),
         principals=tuple(
             sorted(row[0] for row in tables.rows(f"SELECT DISTINCT principal {alive}"))
         ),

@@ -7,6 +7,7 @@ well, for names that begin above ``*``.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -57,8 +58,10 @@ def take_scope(
     principals = dict.fromkeys(request.principal for request in asked)
     own = [request.host for request in asked if not is_any_other(request.host)]
     resources = dict.fromkeys((r.resource_type, r.resource_name) for r in asked)
+    patterns = Counter((a.resource_type, a.pattern_type, a.resource_name) for a in acls)
     texts = Texts(
-        patterns=tuple(sorted({(a.resource_type, a.pattern_type, a.resource_name) for a in acls})),
+        patterns=tuple(patterns),
+        counts=tuple(patterns.values()),
         principals=tuple(sorted({a.principal for a in acls})),
         hosts=tuple(sorted({a.host for a in acls})),
     )

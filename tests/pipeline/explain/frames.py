@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import astuple
 from typing import Any
@@ -41,12 +42,12 @@ def scope_of(
     super_users: frozenset[str] = frozenset(),
 ) -> Scope:
     """What a materialize of these ACLs is about."""
+    patterns = Counter((a.resource_type, a.pattern_type, a.resource_name) for a in acls)
     return Scope(
         cluster_id="c",
         texts=Texts(
-            patterns=tuple(
-                dict.fromkeys((a.resource_type, a.pattern_type, a.resource_name) for a in acls)
-            ),
+            patterns=tuple(patterns),
+            counts=tuple(patterns.values()),
             principals=tuple(dict.fromkeys(a.principal for a in acls)),
             hosts=tuple(dict.fromkeys(a.host for a in acls)),
         ),

@@ -155,6 +155,12 @@ def large():
     ), acls
 
 
+def test_of_strata_far_larger_than_the_sample_as_many_are_drawn_as_asked_for():
+    scope, acls = large()
+    memory = decided(scope, acls)
+    assert len(draw_cells(memory, "run-1", 20)) == 20
+
+
 def test_42_wrong_cells_of_one_stratum_are_found_among_half_a_million():
     scope, acls = large()
     memory = decided(scope, acls)

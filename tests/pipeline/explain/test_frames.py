@@ -18,27 +18,32 @@ from tests.factories import acl
 from tests.pipeline.explain.frames import must_hold, scope_of
 
 TEXTS = scope_of(
-    [acl("b"), acl("a"), acl("a", pattern_type="PREFIXED", principal="User:*", host="10.0.0.1")]
+    [
+        acl("b"),
+        acl("b", operation="WRITE"),
+        acl("a"),
+        acl("a", pattern_type="PREFIXED", principal="User:*", host="10.0.0.1"),
+    ]
 ).texts
 
 
-def test_patterns_have_the_rank_of_the_pattern_and_of_its_name(spark):
+def test_patterns_have_the_rank_of_the_pattern_and_of_its_name_and_what_stands_before(spark):
     must_hold(
         frames.patterns(spark, TEXTS, KIP_1042),
-        [(0, "TOPIC", "LITERAL", "b", 0, 1), (1, "TOPIC", "LITERAL", "a", 0, 0),
-         (2, "TOPIC", "PREFIXED", "a", 1, 0)],
+        [(0, "TOPIC", "LITERAL", "b", 0, 1, 0), (1, "TOPIC", "LITERAL", "a", 0, 0, 0),
+         (2, "TOPIC", "PREFIXED", "a", 1, 0, 3)],
         "pattern_id INT, resource_type STRING, pattern_type STRING, resource_name STRING, "
-        "pattern_rank INT, name_text_rank INT",
+        "pattern_rank INT, name_text_rank INT, acls_before INT",
     )  # fmt: skip
 
 
 def test_a_broker_ranks_patterns_by_descending_name_and_then_by_type(spark):
     must_hold(
         frames.patterns(spark, TEXTS, KAFKA),
-        [(0, "TOPIC", "LITERAL", "b", 0), (1, "TOPIC", "LITERAL", "a", 1),
-         (2, "TOPIC", "PREFIXED", "a", 2)],
+        [(0, "TOPIC", "LITERAL", "b", 0, 0), (1, "TOPIC", "LITERAL", "a", 1, 2),
+         (2, "TOPIC", "PREFIXED", "a", 2, 3)],
         "pattern_id INT, resource_type STRING, pattern_type STRING, resource_name STRING, "
-        "pattern_rank INT",
+        "pattern_rank INT, acls_before INT",
     )  # fmt: skip
 
 
@@ -50,14 +55,22 @@ def test_principals_have_the_rank_of_their_kind_and_of_their_text(spark):
     )
 
 
+def test_hosts_of_acls_have_the_rank_of_their_kind_and_of_their_text(spark):
+    must_hold(
+        frames.hosts(spark, TEXTS, KIP_1042),
+        [(0, "*", 1, 0), (1, "10.0.0.1", 0, 1)],
+        "acl_host_no INT, host STRING, host_rank INT, host_text_rank INT",
+    )
+
+
 def test_a_host_text_has_a_row_for_each_host_it_names_and_one_for_any_other_where_it_is_every_host(
     spark,
 ):
     matches = [("*", "10.0.0.1"), ("*", ANY_OTHER), ("10.0.0.1", "10.0.0.1")]
     must_hold(
-        frames.hosts(spark, TEXTS, matches, {"10.0.0.1": 4}, KIP_1042),
-        [("*", ANY_HOST_NO, 1, 0), ("10.0.0.1", 4, 0, 1)],
-        "host STRING, host_no INT, host_rank INT, host_text_rank INT",
+        frames.named_hosts(spark, TEXTS, matches, {"10.0.0.1": 4}),
+        [(0, ANY_HOST_NO), (1, 4)],
+        "acl_host_no INT, host_no INT",
     )
 
 

@@ -8,20 +8,24 @@ from pyspark.sql import functions as F
 
 from aclkit.model.operation import OPERATIONS_OF_TYPE
 from aclkit.model.semantics import KAFKA, KIP_1042
-from aclkit.pipeline.explain import pairing, reach, rulesets, tables
+from aclkit.pipeline.explain import frames, pairing, reach, rulesets, tables
 from aclkit.pipeline.explain.on_driver import content_id
 from aclkit.pipeline.explain.reach import Late, Seed
+from aclkit.pipeline.explain.rulings import rank_acls
 from aclkit.runtime.frame import Steps
 from tests.factories import acl
 from tests.pipeline.explain.frames import acl_frame, must_hold, scope_of
+
+
+def ranked(spark, scope, acls):
+    return rank_acls(pairing.number_acls(scope, acl_frame(spark, acls)), scope.semantics)
 
 
 def pair(spark, scope, acls):
     """The pairing of a scope, with the ACLs of each ruleset by its id."""
     steps = Steps()
     matching = pairing.match_resources(spark, scope, steps)
-    numbered = steps.checkpoint(pairing.number_acls(scope, acl_frame(spark, acls)))
-    found = pairing.pair_up(scope, numbered, matching, steps)
+    found = pairing.pair_up(scope, steps.checkpoint(ranked(spark, scope, acls)), matching, steps)
     acls_of = {row["group_id"]: row["acl_ids"] for row in found.groups.collect()}
     held = {
         row["ruleset_id"]: (
@@ -118,12 +122,21 @@ def test_resources_are_numbered_in_the_order_of_type_and_name_with_all_their_pat
 def test_a_group_is_the_acls_of_one_pattern_and_one_principal(spark):
     twins = [acl(acl_id="2"), acl(acl_id="1", host="10.0.0.1"), acl(principal="User:b", acl_id="3")]
     scope = scope_of(twins)
-    groups = reach.group_acls(pairing.number_acls(scope, acl_frame(spark, twins)))
+    groups = reach.group_acls(ranked(spark, scope, twins))
     must_hold(
-        groups.select("principal", "acl_ids", "group_id"),
-        [("User:a", ["1", "2"], content_id("12")), ("User:b", ["3"], content_id("3"))],
-        "principal STRING, acl_ids ARRAY<STRING>, group_id STRING",
+        groups.select("group_no", "pattern_id", "text_no", "acl_ids", "group_id"),
+        [(0, 0, 0, ["1", "2"], content_id("12")), (1, 0, 1, ["3"], content_id("3"))],
+        "group_no BIGINT, pattern_id INT, text_no INT, acl_ids ARRAY<STRING>, group_id STRING",
     )
+    patterns = frames.patterns(spark, scope.texts, scope.semantics)
+    principals = frames.principals(spark, scope.texts, scope.semantics)
+    where = ("resource_type", "pattern_type", "resource_name", "principal")
+    must_hold(
+        reach.name_groups(groups, patterns, principals).select("acl_ids", *where),
+        [(ids, "TOPIC", "LITERAL", twins[0].resource_name, who)
+         for ids, who in ((["1", "2"], "User:a"), (["3"], "User:b"))],
+        f"acl_ids ARRAY<STRING>, {', '.join(f'{name} STRING' for name in where)}",
+    )  # fmt: skip
 
 
 def test_the_set_of_a_pair_is_the_exclusive_or_of_the_bits_of_its_groups(spark):
@@ -213,29 +226,31 @@ def test_the_rows_of_an_inventory_say_class_and_super_user_and_which_hosts_are_n
     assert tables.digest_of(rows) == tables.digest_of(tables.of_inventory(scope))
 
 
-def test_acls_get_the_numbers_and_ranks_of_their_pattern_and_principal(spark):
+def test_acls_get_the_numbers_and_ranks_of_their_pattern_principal_and_host(spark):
     acls = acl_frame(spark, [acl("b", principal="User:x", acl_id="1"), acl("a", acl_id="2")])
     where = "resource_type STRING, pattern_type STRING, resource_name STRING, "
     patterns = spark.createDataFrame(
-        [(7, "TOPIC", "LITERAL", "b", 3), (8, "TOPIC", "LITERAL", "a", 4)],
-        f"pattern_id INT, {where}pattern_rank INT",
+        [(7, "TOPIC", "LITERAL", "b", 3, 0), (8, "TOPIC", "LITERAL", "a", 4, 1)],
+        f"pattern_id INT, {where}pattern_rank INT, acls_before INT",
     )
+    hosts = spark.createDataFrame([(9, "*", 5)], "acl_host_no INT, host STRING, host_rank INT")
     principals = spark.createDataFrame(
         [(5, "User:x", 1), (6, "User:a", 2)], "text_no INT, principal STRING, principal_rank INT"
     )
     must_hold(
-        reach.number_acls(acls, patterns, principals).select(
-            "acl_id", "group_no", "pattern_id", "text_no", "pattern_rank", "principal_rank"
+        reach.number_acls(acls, patterns, principals, hosts).select(
+            "acl_id", "group_no", "acls_before", "pattern_rank", "principal_rank", "host_rank"
         ),
-        [("1", 7 << 32 | 5, 7, 5, 3, 1), ("2", 8 << 32 | 6, 8, 6, 4, 2)],
-        "acl_id STRING, group_no BIGINT, pattern_id INT, text_no INT, pattern_rank INT, "
-        "principal_rank INT",
+        [("1", 7 << 32 | 5, 0, 3, 1, 5), ("2", 8 << 32 | 6, 1, 4, 2, 5)],
+        "acl_id STRING, group_no BIGINT, acls_before INT, pattern_rank INT, principal_rank INT, "
+        "host_rank INT",
     )
 
 
 def test_a_pattern_grants_to_each_subject_of_its_principal_text_with_bits_of_its_own(spark):
     groups = spark.createDataFrame(
-        [(7, 5, 75), (8, 5, 85), (7, 6, 76)], "pattern_id INT, text_no INT, group_no BIGINT"
+        [(7, 5, 75, "g", "TOPIC"), (8, 5, 85, "h", "TOPIC"), (7, 6, 76, "i", "TOPIC")],
+        "pattern_id INT, text_no INT, group_no BIGINT, group_id STRING, resource_type STRING",
     )
     subjects = spark.createDataFrame(
         [(5, 0, 1, 2), (5, 3, 1, 2), (9, 4, 1, 2)],
@@ -243,9 +258,14 @@ def test_a_pattern_grants_to_each_subject_of_its_principal_text_with_bits_of_its
     )
     found = reach.grants(groups, subjects)
     must_hold(
-        found.select("pattern_id", "subject", "group_no"),
-        [(7, 0, 75), (7, 3, 75), (8, 0, 85), (8, 3, 85)],
-        "pattern_id INT, subject INT, group_no BIGINT",
+        found.select("pattern_id", "subject", "group_no", "group_id", "resource_type"),
+        [
+            (7, 0, 75, "g", "TOPIC"),
+            (7, 3, 75, "g", "TOPIC"),
+            (8, 0, 85, "h", "TOPIC"),
+            (8, 3, 85, "h", "TOPIC"),
+        ],
+        "pattern_id INT, subject INT, group_no BIGINT, group_id STRING, resource_type STRING",
     )
     assert found.select("group_no", "bits1").distinct().count() == 2
     assert found.select("bits1").union(found.select("bits2")).distinct().count() == 4
@@ -290,9 +310,10 @@ def test_a_group_gives_its_pattern_back(spark):
 
 def test_the_parts_of_a_ruleset_are_the_groups_that_concern_its_first_pair(spark):
     reached = spark.createDataFrame(
-        [(1, 5, 10), (1, 5, 11), (2, 5, 12), (1, 6, 13)],
-        "resource_no INT, subject INT, group_no BIGINT",
-    )
+        [(1, 5, 10, "g", "TOPIC"), (1, 5, 11, "h", "TOPIC"), (2, 5, 12, "i", "TOPIC"),
+         (1, 6, 13, "j", "TOPIC")],
+        "resource_no INT, subject INT, group_no BIGINT, group_id STRING, resource_type STRING",
+    )  # fmt: skip
     first = reached.where("group_no = 10").select(
         F.lit(3).cast("bigint").alias("set1"),
         F.lit(4).cast("bigint").alias("set2"),
@@ -301,13 +322,17 @@ def test_the_parts_of_a_ruleset_are_the_groups_that_concern_its_first_pair(spark
         F.lit(8).cast("bigint").alias("class2"),
     )
     must_hold(
-        rulesets.parts_of(reached, first).select("set1", "set2", "class1", "class2", "group_no"),
-        [(3, 4, 7, 8, 10), (3, 4, 7, 8, 11)],
-        "set1 BIGINT, set2 BIGINT, class1 BIGINT, class2 BIGINT, group_no BIGINT",
+        rulesets.parts_of(reached, first).drop("pair"),
+        [(3, 4, 7, 8, 10, "g", "TOPIC"), (3, 4, 7, 8, 11, "h", "TOPIC")],
+        "set1 BIGINT, set2 BIGINT, class1 BIGINT, class2 BIGINT, group_no BIGINT, "
+        "group_id STRING, resource_type STRING",
     )
 
 
-PARTS = "set1 BIGINT, set2 BIGINT, class1 BIGINT, class2 BIGINT, pair BIGINT, group_no BIGINT"
+PARTS = (
+    "set1 BIGINT, set2 BIGINT, class1 BIGINT, class2 BIGINT, pair BIGINT, group_id STRING, "
+    "resource_type STRING"
+)
 CONTENTS = (
     "set1 BIGINT, set2 BIGINT, class1 BIGINT, class2 BIGINT, resource_type STRING, "
     "group_ids ARRAY<STRING>, wildcard_last STRING, ruleset_id STRING"
@@ -315,16 +340,14 @@ CONTENTS = (
 
 
 def test_the_content_of_a_ruleset_is_its_own_groups_and_those_of_its_class_sorted(spark):
-    groups = spark.createDataFrame(
-        [(10, "z", "TOPIC"), (11, "a", "TOPIC"), (12, "m", "TOPIC"), (13, "x", "GROUP")],
-        "group_no BIGINT, group_id STRING, resource_type STRING",
-    )
     parts = spark.createDataFrame(
-        [(1, 1, 7, 7, 0, 10), (1, 1, 7, 7, 0, 11), (2, 2, None, None, 0, 13)], PARTS
-    )
+        [(1, 1, 7, 7, 0, "z", "TOPIC"), (1, 1, 7, 7, 0, "a", "TOPIC"),
+         (2, 2, None, None, 0, "x", "GROUP")],
+        PARTS,
+    )  # fmt: skip
     of_class = spark.createDataFrame([(7, 7, None, None, "TOPIC", ["m"], None, "k")], CONTENTS)
     must_hold(
-        rulesets.contents(parts, groups, of_class, Late()),
+        rulesets.contents(parts, of_class, Late(), 2),
         [
             (1, 1, 7, 7, "TOPIC", ["a", "m", "z"], None, content_id("amz")),
             (2, 2, None, None, "GROUP", ["x"], None, content_id("x")),
@@ -334,11 +357,10 @@ def test_the_content_of_a_ruleset_is_its_own_groups_and_those_of_its_class_sorte
 
 
 def test_the_content_of_a_ruleset_says_where_its_first_resource_has_the_wildcard_last(spark):
-    groups = spark.createDataFrame(
-        [(10, "g", "TOPIC")], "group_no BIGINT, group_id STRING, resource_type STRING"
+    parts = spark.createDataFrame(
+        [(n, n, None, None, n << 32, "g", "TOPIC") for n in range(5)], PARTS
     )
-    parts = spark.createDataFrame([(n, n, None, None, n << 32, 10) for n in range(5)], PARTS)
-    found = rulesets.contents(parts, groups, None, Late(all_below=2, deny_below=4))
+    found = rulesets.contents(parts, None, Late(all_below=2, deny_below=4), 1)
     must_hold(
         found.select("set1", "wildcard_last"),
         [(0, "all"), (1, "all"), (2, "deny"), (3, "deny"), (4, None)],

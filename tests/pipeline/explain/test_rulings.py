@@ -28,9 +28,9 @@ def precedence(spark, acls, semantics, hosts=("10.0.0.1",)):
     scope = scope_of(acls, hosts=hosts, semantics=semantics)
     numbers = {host: number for number, host in enumerate(hosts)}
     matches = match_hosts(scope.texts.hosts, hosts, semantics)
-    named = frames.hosts(spark, scope.texts, matches, numbers, semantics)
-    numbered = number_acls(scope, acl_frame(spark, acls))
-    return rulings.rank_acls(numbered, named, frames.covers(spark, semantics), semantics)
+    named = frames.named_hosts(spark, scope.texts, matches, numbers)
+    ranked = rulings.rank_acls(number_acls(scope, acl_frame(spark, acls)), semantics)
+    return rulings.with_precedence(ranked, named, frames.covers(spark, semantics))
 
 
 def order_of(ranked, operation, *, is_allow=True):
@@ -53,6 +53,9 @@ def test_places_rank_by_pattern_then_principal_then_host_then_operation_then_id(
     ]
     ranked = precedence(spark, acls, KIP_1042)
     assert order_of(ranked, READ) == ["0", "1", "2", "3", "4", "5", "6"]
+    numbers = {row["acl_id"]: row["acl_no"] for row in ranked.collect()}
+    # How an operation is answered is no part of the number: "3" is for ALL, and by text the first.
+    assert numbers == {"0": 1, "3": 2, "1": 3, "2": 4, "4": 5, "5": 6, "6": 7}
 
 
 def test_places_of_a_broker_rank_as_standard_acls_compare(spark):
@@ -87,9 +90,9 @@ def test_an_acl_has_a_place_for_each_operation_that_it_answers_and_each_host_tha
     )
 
 
-RANKED = (
-    "group_no BIGINT, host_no INT, operation_no INT, is_allow BOOLEAN, precedence BIGINT, "
-    "acl_id STRING"
+PRECEDING = (
+    "pattern_rank INT, group_no BIGINT, host_no INT, operation_no INT, is_allow BOOLEAN, "
+    "precedence BIGINT"
 )
 
 
@@ -97,9 +100,11 @@ RANKED = (
 def test_the_best_allow_of_a_group_is_the_first_place_and_to_a_broker_the_last(
     spark, semantics, best
 ):
-    rows = [(1, -1, READ, True, 4, "a"), (1, -1, READ, True, 9, "b"), (1, -1, READ, False, 6, "c"),
-            (1, -1, READ, False, 5, "d")]  # fmt: skip
-    found = rulings.best_of_groups(spark.createDataFrame(rows, RANKED), semantics)
+    rows = [
+        (0, 1, -1, READ, is_allow, precedence)
+        for is_allow, precedence in ((True, 4), (True, 9), (False, 6), (False, 5))
+    ]
+    found = rulings.best_of_groups(spark.createDataFrame(rows, PRECEDING), semantics)
     must_hold(
         found.select("group_no", "host_no", f"deny{READ}", f"allow{READ}", f"allow{DESCRIBE}"),
         [(1, -1, 5, best, None)],
@@ -209,15 +214,13 @@ def test_every_operation_of_the_type_has_a_ruling_for_any_other_host(spark):
 
 
 def test_a_ruling_names_decision_rule_and_the_acl_of_its_place(spark):
-    late = 1 << 62
+    late, before = 1 << 62, 3 << 28
     rows = [
-        ("r", -1, "READ", None, 4),
-        ("r", 0, "READ", 5 + late, 4),
+        ("r", -1, "READ", None, 4 + before),
+        ("r", 0, "READ", 5 + late + before, 4),
         ("r", -1, "WRITE", None, None),
     ]
-    ranked = spark.createDataFrame(
-        [(1, -1, READ, True, 4, "allows"), (1, 0, READ, False, 5, "denies")], RANKED
-    )
+    ranked = spark.createDataFrame([(4, "allows"), (5, "denies")], "acl_no INT, acl_id STRING")
     hosts = spark.createDataFrame([(0, "10.0.0.1")], "host_no INT, host STRING")
     found = rulings.name_rulings(spark.createDataFrame(rows, DECIDED), ranked, hosts)
     must_hold(

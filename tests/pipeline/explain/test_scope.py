@@ -12,14 +12,15 @@ from tests.factories import acl
 from tests.pipeline.explain.frames import scope_of
 
 
-def sized(principals: int, resources: int, patterns: int = 1) -> Scope:
+def sized(principals: int, resources: int, patterns: int = 1, acls: int = 1) -> Scope:
     """A scope of so many things; which ones they are does not matter."""
     scope = scope_of([acl()], principals=("User:a",), resources=(("TOPIC", "t"),))
     some = scope.inventory
     inventory = replace(
         some, principals=some.principals * principals, resources=some.resources * resources
     )
-    texts = Texts(patterns=scope.texts.patterns * patterns, principals=(), hosts=())
+    every = scope.texts.patterns * patterns
+    texts = Texts(patterns=every, principals=(), hosts=(), counts=(acls,))
     return replace(scope, inventory=inventory, texts=texts)
 
 
@@ -38,9 +39,11 @@ def test_pairs_are_principals_times_resources():
         ((1, 1, 59_999), 2),
         ((1, 1, 60_000), 3),
         ((1_000, 1_200, 40_000), 3),
+        ((1, 1, 1, 599_999), 1),
+        ((1, 1, 1, 600_000), 2),
     ],
 )
-def test_what_is_large_in_pairs_or_patterns_is_spread_over_more_parts(size, parts):
+def test_what_is_large_in_pairs_patterns_or_acls_is_spread_over_more_parts(size, parts):
     assert sized(*size).partitions == parts
 
 
