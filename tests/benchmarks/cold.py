@@ -61,11 +61,12 @@ class Tree:
         warehouse = self.scratch / f"before-{case.before.name}"
         if not warehouse.exists():
             click.echo(f"{self.name}: {case.before.name}, once …", err=True)
-            words = [word.format(inputs=inputs) for word in case.before.words]
-            if case.before.program is None:
-                self.run(words, warehouse)
-            else:
-                self.python(["-c", case.before.program, str(warehouse), *words])
+            for command in case.before.commands:
+                words = [word.format(inputs=inputs) for word in command]
+                if case.before.program is None:
+                    self.run(words, warehouse)
+                else:
+                    self.python(["-c", case.before.program, str(warehouse), *words])
         return warehouse
 
     def once(self, case: Case, inputs: Path) -> Cost:

@@ -28,10 +28,10 @@ write_acls(build_session("aclkit-bench"), sys.argv[1], cluster.acls)
 
 @dataclass(frozen=True, slots=True)
 class Before:
-    """How a warehouse is made: by words of aclkit, or by a program that gets them."""
+    """How a warehouse is made: by commands of aclkit, or by a program that gets their words."""
 
     name: str
-    words: tuple[str, ...]
+    commands: tuple[tuple[str, ...], ...]
     program: str | None = None
 
 
@@ -46,8 +46,8 @@ class Case:
     is_large: bool = False
 
 
-def _night(log: str) -> tuple[str, ...]:
-    return ("--cluster", "sample", "run", "--super-users", "User:ANONYMOUS;User:admin",
+def _night(log: str, cluster: str = "sample") -> tuple[str, ...]:
+    return ("--cluster", cluster, "run", "--super-users", "User:ANONYMOUS;User:admin",
             "--fail-on", "never", "--source", f"metadata-log:{log}")  # fmt: skip
 
 
@@ -58,7 +58,7 @@ def _write_sample(folder: Path) -> None:
 def _write_longer_sample(folder: Path) -> None:
     """Write the sample, and what it is when one ACL more was added."""
     _write_sample(folder)
-    shutil.copytree(SAMPLE, folder / "longer")
+    shutil.copytree(SAMPLE, folder / "longer", dirs_exist_ok=True)
     segment = folder / "longer" / _SEGMENT
     base, last = list(split_batches(segment.read_bytes()))[-1]
     epoch, delta = struct.unpack_from(">i", last, 12)[0], struct.unpack_from(">i", last, 23)[0]
@@ -89,16 +89,22 @@ def _decide(shape: Shape, *, is_large: bool = False) -> Case:
         shape.name,
         ("materialize", "--dense", "never", *given),
         partial(_write_inventory, shape),
-        Before(shape.name, (shape.name,), _WRITE_ACLS),
+        Before(shape.name, ((shape.name,),), _WRITE_ACLS),
         is_large,
     )
 
 
-_FIRST = Before("first night", _night("{inputs}/log"))
+_LOG, _LONGER = "{inputs}/log", "{inputs}/longer"
+_OTHER = Before("another cluster", (_night(_LOG, "another"),))
+_FIRST = Before("first night", (_night(_LOG),))
+_BOTH = Before("two clusters", (*_OTHER.commands, *_FIRST.commands))
 CASES = (
-    Case("first night", _night("{inputs}/log"), _write_sample),
-    Case("one new ACL", _night("{inputs}/longer"), _write_longer_sample, _FIRST),
-    Case("nothing new", _night("{inputs}/log"), _write_sample, _FIRST),
+    Case("first night", _night(_LOG), _write_sample),
+    Case("one new ACL", _night(_LONGER), _write_longer_sample, _FIRST),
+    Case("nothing new", _night(_LOG), _write_sample, _FIRST),
+    Case("first night, second cluster", _night(_LOG), _write_sample, _OTHER),
+    Case("one new ACL, two clusters", _night(_LONGER), _write_longer_sample, _BOTH),
+    Case("nothing new, two clusters", _night(_LOG), _write_sample, _BOTH),
     Case("who-can", ("who-can", "READ", "topic:payments.v1.events"), _write_sample, _FIRST),
     _decide(B1),
     _decide(B2, is_large=True),
