@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from aclkit.errors import UsageError
+from aclkit.model.visible import visible
 
 WILDCARD_PRINCIPAL: Final = "User:*"
 """Matches every principal of every type (StandardAuthorizerData.WILDCARD_KAFKA_PRINCIPAL)."""
@@ -39,7 +40,7 @@ def parse_principal(text: str) -> tuple[str, str]:
     if parts is None:
         raise UsageError(
             f"bad principal {text!r}: expected type:name, but there is no colon; "
-            f"did you mean User:{text or 'alice'}?"
+            f"did you mean User:{visible(text) or 'alice'}?"
         )
     return parts
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final, NamedTuple
 
 from aclkit.errors import UsageError
+from aclkit.model.visible import visible
 
 CLUSTER_NAME: Final = "kafka-cluster"
 """The only name a CLUSTER resource has (Resource.CLUSTER_NAME)."""
@@ -49,7 +50,7 @@ def parse_resource(text: str) -> Resource:
         forms = ", ".join(f"{w}:NAME" for w in TYPE_OF_WORD if w != "cluster")
         raise UsageError(
             f"bad resource {text!r}: expected cluster or one of {forms}; "
-            f"did you mean {likely_resource(text)}?"
+            f"did you mean {visible(likely_resource(text))}?"
         )
     return Resource(resource_type, name)
 

@@ -10,24 +10,30 @@ import sys
 
 from aclkit.runtime.spark import build_session
 
-folder, warehouse, recipe = sys.argv[1:]
-spark = build_session(
-    "aclkit-metastore",
-    master="local[1]",
-    extra_conf={
-        "spark.sql.catalogImplementation": "hive",
-        "spark.sql.warehouse.dir": f"{folder}/tables",
-        "spark.hadoop.javax.jdo.option.ConnectionURL": (
-            f"jdbc:derby:;databaseName={folder}/metastore;create=true"
-        ),
-        "spark.driver.extraJavaOptions": f"-Dderby.system.home={folder}",
-        "spark.sql.shuffle.partitions": "1",
-    },
-)
-for statement in recipe.replace("/srv/acls", warehouse).split(";"):
-    if statement.strip():
-        spark.sql(statement)
-tables = sorted(row.tableName for row in spark.sql("SHOW TABLES IN acls").collect())
-((rulings,),) = spark.sql("SELECT count(*) FROM acls.explain_ruling").collect()
-sys.stdout.write(f"{' '.join(tables)}\n{rulings}\n")
-spark.stop()
+
+def main() -> None:
+    folder, warehouse, recipe = sys.argv[1:]
+    spark = build_session(
+        "aclkit-metastore",
+        master="local[1]",
+        extra_conf={
+            "spark.sql.catalogImplementation": "hive",
+            "spark.sql.warehouse.dir": f"{folder}/tables",
+            "spark.hadoop.javax.jdo.option.ConnectionURL": (
+                f"jdbc:derby:;databaseName={folder}/metastore;create=true"
+            ),
+            "spark.driver.extraJavaOptions": f"-Dderby.system.home={folder}",
+            "spark.sql.shuffle.partitions": "1",
+        },
+    )
+    for statement in recipe.replace("/srv/acls", warehouse).split(";"):
+        if statement.strip():
+            spark.sql(statement)
+    tables = sorted(row.tableName for row in spark.sql("SHOW TABLES IN acls").collect())
+    ((rulings,),) = spark.sql("SELECT count(*) FROM acls.explain_ruling").collect()
+    sys.stdout.write(f"{' '.join(tables)}\n{rulings}\n")
+    spark.stop()
+
+
+if __name__ == "__main__":
+    main()
