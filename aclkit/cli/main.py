@@ -52,6 +52,7 @@ _COMMANDS: Final[Places] = {
     "usage": ("usage", "usage"),
     "report": ("report", "report"),
     "alert": ("report", "alert"),
+    "serve": ("serve", "serve"),
     "maintain": ("maintain", "maintain_"),
     "verify": ("verify", "verify"),
     "completion": ("completion", "completion"),

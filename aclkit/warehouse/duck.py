@@ -42,6 +42,7 @@ def connect(
     holding: Mapping[str, Mapping[str, str]] = _EVERYTHING,
     *,
     sealed: bool = False,
+    held: int = 0,
 ) -> duckdb.DuckDBPyConnection:
     """Open the published version of every table, add the views, and lock the door.
 
@@ -51,13 +52,16 @@ def connect(
             opened, for a question about no others, and none of the past.
         sealed: for SQL that a person wrote: DuckDB has no file system but one that reads these
             files, and half of the machine's memory. It is as fast, but takes 20 ms to load.
+        held: tables whose files have at most so many bytes are read now and held in memory, for
+            who asks often; then nothing can take their files away either.
 
     Raises:
         SurroundingsError: a published table cannot be read.
     """
     tables, past = find_tables(published, holding)
     connection = duckdb.connect(config=_CONFIG | (_SEALED if sealed else {}))
-    connection.execute("SET TimeZone = 'UTC'")
+    # For cursors of it too.
+    connection.execute("SET GLOBAL TimeZone = 'UTC'")
     # It would go to stdout, among the data. Where a notebook lacks the package that draws it, it is
     # off already, and DuckDB takes no word about it.
     if connection.execute("SELECT current_setting('enable_progress_bar')").fetchall() == [(True,)]:
@@ -65,7 +69,7 @@ def connect(
     if sealed:
         tables, past = _serve(connection, tables, past)
     try:
-        create_tables(connection, published, tables, past, "VIEW")
+        create_tables(connection, published, tables, past, "VIEW", held)
     except SurroundingsError:
         connection.close()
         raise
@@ -94,8 +98,11 @@ def create_tables(
     tables: Mapping[str, TableFiles],
     past: Past,
     kind: Literal["TABLE", "VIEW"],
+    held: int = 0,
 ) -> None:
     """Make tables readable under their names, the files or a copy of their rows, and the views.
+
+    Of a table whose files have at most ``held`` bytes it is a copy in any case.
 
     Raises:
         SurroundingsError: one cannot be read.
@@ -104,11 +111,13 @@ def create_tables(
     try:
         for name, table in tables.items():
             query = open_files(connection, table).sql_query()
-            connection.execute(f"CREATE {kind} {quoted(name)} AS {query}")
+            is_held = held and sum(file.stat().st_size for file in table.files) <= held
+            made = "TABLE" if is_held else kind
+            connection.execute(f"CREATE {made} {quoted(name)} AS {query}")
         _create_past(connection, past, kind)
         for name, text in view_sql(tables).items():
             connection.execute(f"CREATE VIEW {quoted(name)} AS {text}")
-    except duckdb.Error as error:
+    except (duckdb.Error, OSError) as error:
         raise SurroundingsError(f"cannot read {name} of {published.path}: {error}") from error
 
 

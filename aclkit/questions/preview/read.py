@@ -60,7 +60,7 @@ def read_base(
         UsageError: no warehouse, no such cluster, or nothing was decided yet.
     """
     with _opened(warehouse, cluster, spark) as (connection, published, run):
-        return _read(connection, published, run)
+        return base_of(connection, published, run)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,7 +94,7 @@ def read_past(
         UsageError: what held then is not known, or as in ``read_base``.
     """
     with _opened(warehouse, cluster, spark) as (connection, published, run):
-        base = _read(connection, published, run)
+        base = base_of(connection, published, run)
         timeline = read_timeline(connection, base.published, base.run)
         moments = [find_moment(connection, timeline, base.run, at) for at in (start, end)]
         before, after = (
@@ -187,7 +187,8 @@ def _opened(
         yield connection, published, run
 
 
-def _read(connection: Tables, published: Published, run: PublishedRun) -> Base:
+def base_of(connection: Tables, published: Published, run: PublishedRun) -> Base:
+    """Read the state and inventory by which a run of an open warehouse decided."""
     settings, semantics = run_settings(run)
     acls = {acl.acl_id: acl for acl in acls_alive(connection, run).values()}
     return Base(

@@ -51,10 +51,10 @@ class Browser:
                 return answer["result"]
 
     def open(
-        self, path: Path, *, scheme: str = "light", width: int = 1280, height: int = 900,
+        self, page: Path | str, *, scheme: str = "light", width: int = 1280, height: int = 900,
         place: str = "",
     ):  # fmt: skip
-        """Open a file as a new page, at a place (``#…``) of it; wait until its script has run."""
+        """Open a file or an address at a place (``#…``) of it; wait until its script has run."""
         self.send("Page.navigate", url="about:blank")
         self.console.clear()
         self.requests.clear()
@@ -64,10 +64,13 @@ class Browser:
         )  # fmt: skip
         features = [{"name": "prefers-color-scheme", "value": scheme}]
         self.send("Emulation.setEmulatedMedia", features=features)
-        self.send("Page.navigate", url=path.resolve().as_uri() + place)
+        self.send(
+            "Page.navigate",
+            url=(page if isinstance(page, str) else page.resolve().as_uri()) + place,
+        )
         # Until its load has ended, a change of the hash would make no step in the history.
         self.wait_for(
-            "location.protocol === 'file:' && document.readyState === 'complete' && "
+            "location.href !== 'about:blank' && document.readyState === 'complete' && "
             "performance.getEntriesByType('navigation')[0].loadEventEnd > 0"
         )
 

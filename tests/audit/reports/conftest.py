@@ -1,27 +1,14 @@
-"""One headless Chromium for all tests of the page, and the pages that they open."""
+"""The pages that tests of the report open."""
 
 from __future__ import annotations
-
-import os
-from collections.abc import Iterator
 
 import pytest
 
 from aclkit.audit.reports.as_html import render_html
 from aclkit.warehouse.published import open_warehouse
-from tests.audit.reports.browser import Browser, find_chromium, start_browser
 from tests.audit.reports.made import report
 from tests.audit.reports.pages import company, small_report
 from tests.questions.query import small_warehouse as small
-
-
-@pytest.fixture(scope="session")
-def browser(tmp_path_factory) -> Iterator[Browser]:
-    """The system's Chromium. A build server must have it; elsewhere its tests may be left out."""
-    if find_chromium() is None and os.environ.get("ACLKIT_BROWSER") != "required":
-        pytest.skip("no Chromium here: apt-get install chromium")
-    with start_browser(tmp_path_factory.mktemp("chromium")) as started:
-        yield started
 
 
 @pytest.fixture(scope="module")

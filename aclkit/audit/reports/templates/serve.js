@@ -1,0 +1,23 @@
+// The served pages: theme, "/" to the box, tables that sort, copying.
+startTheme(byId("theme"));
+if (byId("q")) startSlash(byId("q"));
+const suffix = root.dataset.status === "complete" ? "" : "-incomplete";
+for (const table of document.querySelectorAll("table[data-name]")) {
+  adopt(table, {
+    name: `${table.dataset.name}${suffix}`,
+    step: 50,
+    says: (all, some) => (some < all ? `the first ${count(some)} of ${count(all)} are shown` : ""),
+  });
+}
+byId("q")?.addEventListener("keydown", (event) => {
+  if (event.key === "ArrowDown") document.querySelector("main .names a, main tbody a")?.focus();
+});
+for (const button of document.querySelectorAll(".copy")) button.addEventListener("click", async () => {
+  try {
+    await navigator.clipboard.writeText(button.closest(".command").querySelector("code").textContent);
+    button.textContent = "Copied";
+  } catch {
+    button.textContent = "Select and copy by hand";
+  }
+});
+byId("outcome")?.focus();

@@ -1,0 +1,353 @@
+"""What a page is asked, as texts → what stands in it: the questions' own answers, and no others."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any, Final
+
+from aclkit.audit.reports.data import NightlySummary
+from aclkit.audit.reports.gather import Judge, read_summary
+from aclkit.audit.reports.states import listed
+from aclkit.audit.reports.words import cause_words, missing_answers, needs_a_person, verdict
+from aclkit.audit.serve.finder import Names, find, read_names
+from aclkit.audit.serve.form import (
+    ACTIONS,
+    FIELDS,
+    PATTERNS,
+    PERMISSIONS,
+    fields_of,
+    outcome_of,
+)
+from aclkit.audit.serve.latest import Reading
+from aclkit.audit.serve.page import href, pages_of
+from aclkit.audit.serve.rows import Folded, fold_what, fold_who, lines_of
+from aclkit.errors import UsageError
+from aclkit.kafka.acls.command import kafka_acls_command
+from aclkit.model.acl import ANY_OTHER_PRINCIPAL
+from aclkit.model.enums import AclOperation
+from aclkit.model.findings import SEVERITIES, Finding
+from aclkit.model.operation import ANY_OPERATION, OPERATIONS_OF_TYPE, USES
+from aclkit.model.resource import TYPE_OF_WORD, Resource, parse_resource
+from aclkit.questions.query import access
+from aclkit.questions.query.history import read_history
+from aclkit.questions.query.names import unknown_names
+from aclkit.questions.query.passage_words import passage_lines
+from aclkit.questions.query.why import Why, explain_why
+from aclkit.questions.query.words import (
+    history_notes,
+    history_sentence,
+    hosts_words,
+    ruling_words,
+    why_notes,
+    why_sentence,
+)
+
+Given = Mapping[str, str]
+
+DECISIONS: Final = {"ALLOWED": "ALLOWED", "DENIED": "DENIED", "both": None}
+ROWS: Final = 100
+"""So many rows stand on a page."""
+
+MOST_CAUSES: Final = 5
+_DIGITS: Final = 18
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A template's name and what stands in it; or where to go instead."""
+
+    name: str = ""
+    holds: dict[str, Any] = field(default_factory=dict)
+    leads_to: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Answers:
+    """The pages; ``judge`` says the states of findings, where there is a baseline or a mute."""
+
+    judge: Judge | None = None
+
+    def summary(self, reading: Reading) -> NightlySummary:
+        """Return the summary of the run; mutes run out by the day."""
+        key = "summary", reading.cluster_id, datetime.now(UTC).date()
+        return reading.snapshot.kept(
+            key, lambda: read_summary(reading.tables, reading.run, self.judge)
+        )
+
+    def home(self, reading: Reading, _: Given) -> Page:
+        """Return the first page: how the run stands, and what to begin with."""
+        summary, names = self.summary(reading), read_names(reading)
+        kinds = Counter((found.severity, found.finding) for found in summary.findings)
+        return Page("home", {
+            "summary": summary,
+            "verdict": verdict(summary),
+            "is_calm": not needs_a_person(summary),
+            "missing": missing_answers(summary),
+            "kinds": sorted(kinds.items(), key=lambda kind: _risk(*kind[0])),
+            "changes": [(each, cause_words(each, 1)) for each in summary.changes[:5]],
+            "examples": _examples(names),
+        })  # fmt: skip
+
+    def search(self, reading: Reading, given: Given) -> Page:
+        """Return the names that hold the words, or lead to the only one."""
+        found = find(given.get("q", ""), read_names(reading))
+        if found.is_one and found.resources:
+            resource = str(found.resources[0])
+            return Page(leads_to=href("/who-can", resource=resource, operation=found.operation))
+        if found.is_one:
+            return Page(leads_to=href("/what-can", principal=found.principals[0]))
+        number = len(found.principals) + len(found.resources)
+        return Page("search", {
+            "found": found,
+            "number": number,
+            "principals": found.principals[:ROWS],
+            "resources": found.resources[:ROWS],
+        })  # fmt: skip
+
+    def who_can(self, reading: Reading, given: Given) -> Page:
+        """Return who may touch a resource, one row a principal."""
+        resource = parse_resource(given.get("resource", ""))
+        operation, host = given.get("operation") or ANY_OPERATION, given.get("host") or None
+        decision = _decision(given)
+
+        def ask() -> Folded:
+            answer = access.who_can(
+                reading.tables, reading.published, reading.cluster_id, operation, resource,
+                host=host, decision=decision,
+            )  # fmt: skip
+            names = read_names(reading)
+            return fold_who(answer.rows, ANY_OTHER_PRINCIPAL, names.principals, _hosts(names, host))
+
+        key = "who", reading.cluster_id, resource, operation.upper(), host, decision
+        folded = reading.snapshot.kept(key, ask)
+        return Page("who_can", {
+            "resource": resource,
+            "operations": OPERATIONS_OF_TYPE[resource.resource_type],
+            **_shown(reading, folded, given),
+            "unknown": unknown_names(reading.tables, reading.cluster_id, resource=resource),
+        })  # fmt: skip
+
+    def what_can(self, reading: Reading, given: Given) -> Page:
+        """Return what a principal may touch, one row a resource."""
+        principal, host = given.get("principal", ""), given.get("host") or None
+        kind = given.get("type", "")
+        if kind and kind not in TYPE_OF_WORD:
+            raise UsageError(f"bad type {kind!r}: expected {', '.join(TYPE_OF_WORD)}")
+        decision = _decision(given)
+
+        def ask(who: str) -> tuple[tuple[str | None, ...], ...]:
+            return access.what_can(
+                reading.tables, reading.published, reading.cluster_id, who,
+                resource_type=TYPE_OF_WORD.get(kind), host=host, decision=decision,
+            ).rows  # fmt: skip
+
+        key = "what", reading.cluster_id, kind, host, decision
+        known = _hosts(read_names(reading), host)
+        usual = reading.snapshot.kept(key, lambda: lines_of(ask(ANY_OTHER_PRINCIPAL), known))
+        mine = lines_of((), known) if principal == ANY_OTHER_PRINCIPAL else usual
+        folded = reading.snapshot.kept(
+            (*key, principal),
+            lambda: fold_what(ask(principal), mine, known),
+        )
+        return Page("what_can", {
+            "principal": principal,
+            "types": tuple(TYPE_OF_WORD),
+            **_shown(reading, folded, given),
+            "unknown": unknown_names(reading.tables, reading.cluster_id, principal=principal),
+        })  # fmt: skip
+
+    def why(self, reading: Reading, given: Given) -> Page:
+        """Return a decision with every ACL that takes part; without an operation, all of them."""
+        principal, resource = given.get("principal", ""), parse_resource(given.get("resource", ""))
+        holds = _access(reading, principal, resource, given)
+        if not given.get("operation"):
+            answer = access.what_can(
+                reading.tables, reading.published, reading.cluster_id, principal,
+                resource_type=resource.resource_type, resource_name=resource.resource_name,
+                host=given.get("host") or None, decision=None,
+            )  # fmt: skip
+            return Page("pair", {**holds, "rows": answer.rows})
+        found = explain_why(
+            reading.tables, reading.published, reading.cluster_id, principal, given["operation"],
+            resource, host=given.get("host") or None, moment=_offset(given),
+        )  # fmt: skip
+        least = found.least
+        return Page("why", {
+            **holds,
+            "why": found,
+            "sentence": why_sentence(found),
+            "elsewhere": [hosts_words(*there) for there in found.elsewhere],
+            "notes": list(why_notes(found)),
+            "parts": [(part, fields_of(part.acl, "remove")) for part in (*found.acls, *found.near)],
+            "hints": _hints(found),
+            "least": least,
+            "command": None if least is None else kafka_acls_command(least),
+            "least_fields": None if least is None else fields_of(least),
+        })  # fmt: skip
+
+    def history(self, reading: Reading, given: Given) -> Page:
+        """Return since when an access is as it is, the newest first."""
+        principal, resource = given.get("principal", ""), parse_resource(given.get("resource", ""))
+        found = read_history(
+            reading.tables, reading.published, reading.cluster_id, principal,
+            given.get("operation", ""), resource, host=given.get("host") or None,
+        )  # fmt: skip
+        return Page("history", {
+            **_access(reading, principal, resource, given),
+            "sentence": history_sentence(found),
+            "notes": list(history_notes(found)),
+            "intervals": found.intervals[::-1][:ROWS],
+            "more": max(0, len(found.intervals) - ROWS),
+        })  # fmt: skip
+
+    def findings(self, reading: Reading, given: Given) -> Page:
+        """Return the findings that hold all words, the worst first."""
+        rows = listed(self.summary(reading))
+        words = given.get("words", "").lower().split()[:30]
+        severity, kind = given.get("severity", ""), given.get("kind", "")
+        kept = [
+            (found, state)
+            for found, state in rows
+            if severity in ("", found.severity)
+            and kind in ("", found.finding)
+            and _holds(found, words)
+        ]  # fmt: skip
+        return Page("findings", {
+            "total": len(rows),
+            "severities": SEVERITIES,
+            "kinds": sorted({found.finding for found, _ in rows}),
+            "has_states": self.judge is not None,
+            "severity": severity, "kind": kind, "words": given.get("words", ""),
+            **_paged(kept, given, 50),
+        })  # fmt: skip
+
+    def changes(self, reading: Reading, given: Given) -> Page:
+        """Return what the run that decided last changed, the largest first."""
+        summary = self.summary(reading)
+        rows = [(each, cause_words(each, MOST_CAUSES)) for each in summary.changes]
+        return Page("changes", {
+            "number": summary.access_changes,
+            "known": set(read_names(reading).principals),
+            **_paged(rows, given, ROWS),
+        })  # fmt: skip
+
+    def preview(self, reading: Reading, given: Given) -> Page:
+        """Return the form of an ACL, filled in as an address says."""
+        return Page("preview", {**_form(given), "outcome": None})
+
+    def outcome(self, reading: Reading, given: Given) -> Page:
+        """Return what the form that was sent comes to."""
+        return Page("preview", {**_form(given), "outcome": outcome_of(reading, given)})
+
+
+def _form(given: Given) -> dict[str, Any]:
+    usual = {"action": "add", "permission": "allow", "operation": "READ", "type": "topic"}
+    operations = [name for name in AclOperation.__members__ if name not in ("UNKNOWN", "ANY")]
+    return {
+        "form": {name: given.get(name, usual.get(name, "")) for name in FIELDS},
+        "actions": ACTIONS, "permissions": PERMISSIONS, "patterns": PATTERNS,
+        "types": tuple(TYPE_OF_WORD), "operations": operations,
+    }  # fmt: skip
+
+
+def _examples(names: Names) -> list[tuple[str, str, str]]:
+    """Return a topic and a principal of the middle, for who has never asked."""
+    topics = [str(r) for r in names.resources if r.resource_type == "TOPIC" and "<" not in str(r)]
+    people = [name for name in names.principals if "<" not in name]
+    found = [("/who-can", "resource", topics), ("/what-can", "principal", people)]
+    return [(path, key, some[len(some) // 2]) for path, key, some in found if some]
+
+
+def _decision(given: Given) -> str | None:
+    asked = given.get("decision") or "ALLOWED"
+    if asked not in DECISIONS:
+        raise UsageError(f"bad decision {asked!r}: expected {', '.join(DECISIONS)}")
+    return DECISIONS[asked]
+
+
+def _hosts(names: Names, host: str | None) -> frozenset[str]:
+    return frozenset(names.hosts if host is None else (host,))
+
+
+def _offset(given: Given) -> int | None:
+    text = given.get("at", "")
+    if not text:
+        return None
+    if not (text.isascii() and text.isdigit() and len(text) <= _DIGITS):
+        raise UsageError(f"bad offset {text!r}: expected a whole number")
+    return int(text)
+
+
+def _shown(reading: Reading, folded: Folded, given: Given) -> dict[str, Any]:
+    return {
+        "folded": folded,
+        "hosts": read_names(reading).hosts,
+        "operation": given.get("operation", ""),
+        "host": given.get("host", ""),
+        "decision": given.get("decision") or "ALLOWED",
+        "decisions": tuple(DECISIONS),
+        "kind": given.get("type", ""),
+        "uses": USES,
+        **_paged(folded.rows, given, ROWS),
+    }
+
+
+def _paged(rows: Sequence[Any], given: Given, size: int) -> dict[str, Any]:
+    text = given.get("page", "1")
+    asked = int(text) if text.isascii() and text.isdigit() and len(text) <= _DIGITS else 1
+    shown, at, last = pages_of(rows, asked, size)
+    return {"rows": shown, "page": at, "last_page": last, "count": len(rows)}
+
+
+def _access(reading: Reading, principal: str, resource: Resource, given: Given) -> dict[str, Any]:
+    """Return what every page about one access says of it."""
+    return {
+        "principal": principal,
+        "resource": resource,
+        "operations": OPERATIONS_OF_TYPE[resource.resource_type],
+        "operation": given.get("operation", "").upper(),
+        "host": given.get("host", ""),
+        "hosts": read_names(reading).hosts,
+        "at": given.get("at", ""),
+        "unknown": unknown_names(
+            reading.tables, reading.cluster_id, principal=principal, resource=resource
+        ),
+    }
+
+
+def _hints(why: Why) -> list[str]:
+    lines = list(passage_lines(why))
+    if more := why.near_count - len(why.near):
+        lines.append(f"{more:,} more ACLs of the principal reach it and do not match.")
+    if why.without_denies is not None:
+        lines.append(f"Without the DENYs: {ruling_words(why.without_denies)}.")
+    if why.not_super is not None:
+        lines.append(f"Without super.users: {ruling_words(why.not_super)}.")
+    return lines
+
+
+def _risk(severity: str, kind: str) -> tuple[int, str]:
+    return SEVERITIES.index(severity), kind
+
+
+def _holds(found: Finding, words: Sequence[str]) -> bool:
+    low = " ".join((found.message, found.subject, found.fix, found.fingerprint)).lower()
+    return all(word in low for word in words)
+
+
+Handler = Callable[[Answers, Reading, Given], Page]
+PAGES: Final[Mapping[str, Handler]] = {
+    "/": Answers.home,
+    "/search": Answers.search,
+    "/who-can": Answers.who_can,
+    "/what-can": Answers.what_can,
+    "/why": Answers.why,
+    "/history": Answers.history,
+    "/findings": Answers.findings,
+    "/changes": Answers.changes,
+    "/preview": Answers.preview,
+}
+"""Path → what answers it."""

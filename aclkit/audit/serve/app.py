@@ -1,0 +1,196 @@
+"""Requests → pages, each of one published run: the application behind the door."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Final
+from urllib.parse import parse_qsl
+
+import duckdb
+from starlette.applications import Starlette
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+from starlette.routing import Route
+from starlette.types import ASGIApp
+
+from aclkit.audit.serve.answers import PAGES, Answers, Handler, Page
+from aclkit.audit.serve.door import LARGEST_POST, Door
+from aclkit.audit.serve.guard import Guard
+from aclkit.audit.serve.latest import Latest, Reading, Snapshot
+from aclkit.audit.serve.page import assets, href, render
+from aclkit.audit.serve.work import Workers
+from aclkit.errors import AclkitError, SurroundingsError, UsageError
+from aclkit.warehouse.published import notes_on_state, resolve_cluster
+
+LONGEST_FIELD: Final = 4_096
+MOST_FIELDS: Final = 20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """What one request may take: seconds, and how many are at work and wait."""
+
+    seconds: float = 10.0
+    at_once: int = 4
+    waiting: int = 64
+
+
+@dataclass(frozen=True, slots=True)
+class _Made:
+    text: str = ""
+    status: int = 200
+    leads_to: str = ""
+
+
+def make_app(
+    latest: Latest, door: Door, answers: Answers, cluster: str | None, limits: Limits
+) -> ASGIApp:
+    """Return the application; ``cluster`` is the only one that is served, where it is named."""
+    site = _Site(latest, answers, cluster, limits)
+    routes = [Route(path, partial(site.answer, handler)) for path, handler in PAGES.items()]
+    routes.append(Route("/preview", site.post, methods=["POST"]))
+    routes += [Route(path, partial(_asset, *asset)) for path, asset in assets().items()]
+    app = Starlette(routes=routes, exception_handlers={404: _lost})
+    return Guard(app, door, frozenset((*PAGES, *assets())))
+
+
+class _Site:
+    """What all pages share."""
+
+    def __init__(
+        self, latest: Latest, answers: Answers, cluster: str | None, limits: Limits
+    ) -> None:
+        self._latest, self._answers, self._cluster = latest, answers, cluster
+        self._workers = Workers(
+            at_once=limits.at_once, waiting=limits.waiting, seconds=limits.seconds
+        )
+
+    async def answer(self, handler: Handler, request: Request) -> Response:
+        """Answer a question of an address."""
+        return await self._make(request, handler, request.scope["query_string"])
+
+    async def post(self, request: Request) -> Response:
+        """Answer the form of an ACL; a body that is longer than it said is not read."""
+        body = b""
+        try:
+            async for part in request.stream():
+                body += part
+                if len(body) > LARGEST_POST:
+                    return HTMLResponse("", 413)
+        except ClientDisconnect:
+            return HTMLResponse("", 400)
+        return await self._make(request, Answers.outcome, body)
+
+    async def _make(self, request: Request, handler: Handler, given: bytes) -> Response:
+        path = request.url.path
+        try:
+            made = await self._workers.run(
+                self._latest.snapshot, partial(self._work, path, handler, given)
+            )
+        except AclkitError as error:
+            made = _Made(_error_page(path, str(error)), _status(error))
+        if made.leads_to:
+            return RedirectResponse(made.leads_to, 303)
+        return HTMLResponse(made.text, made.status)
+
+    def _work(
+        self,
+        path: str,
+        handler: Handler,
+        given: bytes,
+        snapshot: Snapshot,
+        tables: duckdb.DuckDBPyConnection,
+    ) -> _Made:
+        """Ask and render, in a thread of its own: all of it is of one run."""
+        reading: Reading | None = None
+        status, asked = 200, dict[str, str]()
+        try:
+            asked = _fields(given)
+            cluster_id = self._cluster_of(asked.get("cluster"))
+            cluster_id = resolve_cluster(snapshot.published, cluster_id)
+            reading = Reading(snapshot, tables, cluster_id)
+            page = handler(self._answers, reading, asked)
+        except UsageError as error:
+            several = self._cluster is None and len(snapshot.published.clusters) > 1
+            clusters = snapshot.published.clusters if several and reading is None else ()
+            page, status = Page("error", {"message": str(error), "offered": clusters}), 400
+        if reading is None:
+            return _Made(_error_page(path, **page.holds), status)
+        link = partial(_link, reading, is_only=self._cluster is not None)
+        if page.leads_to:
+            return _Made(leads_to=_with_cluster(page.leads_to, link("")))
+        head = self._head(reading) | {"link": link, "path": path, "q": asked.get("q", "")}
+        return _Made(render(page.name, **head, **page.holds), status)
+
+    def _cluster_of(self, asked: str | None) -> str | None:
+        """Return the cluster that is meant; of others nothing is told where one is served."""
+        if asked and self._cluster not in (None, asked):
+            raise UsageError(f"only cluster {self._cluster} is served here")
+        return asked or self._cluster
+
+    def _head(self, reading: Reading) -> dict[str, Any]:
+        """Return what stands at the top of every page: which run it is of, and what it misses."""
+        summary, run = self._answers.summary(reading), reading.run
+        return {
+            "cluster": reading.cluster_id,
+            "clusters": reading.published.clusters if self._cluster is None else (),
+            "run": run,
+            "state_notes": tuple(notes_on_state(reading.published, run)),
+            "finding_count": len(summary.findings),
+            "change_count": summary.access_changes,
+        }
+
+
+def _link(reading: Reading, path: str, *, is_only: bool, **given: str | int | None) -> str:
+    """Return the address of a page of the same cluster; it is named where there are several."""
+    several = not is_only and len(reading.published.clusters) > 1
+    return href(path, **given, **({"cluster": reading.cluster_id} if several else {}))
+
+
+def _with_cluster(place: str, cluster: str) -> str:
+    """Add the cluster, as ``_link("")`` names it, to an address."""
+    return place + (cluster.replace("?", "&") if "?" in place else cluster)
+
+
+def _fields(given: bytes) -> dict[str, str]:
+    """Read the fields of an address or a form.
+
+    Raises:
+        UsageError: there are too many, one is too long, or it is no UTF-8.
+    """
+    try:
+        pairs = parse_qsl(
+            given.decode("ascii"),
+            keep_blank_values=True,
+            errors="strict",
+            max_num_fields=MOST_FIELDS,
+        )
+    except ValueError as error:
+        raise UsageError(f"bad address or form: expected UTF-8 and few fields: {error}") from None
+    for name, value in pairs:
+        if len(value) > LONGEST_FIELD or "\0" in value:
+            raise UsageError(
+                f"bad {name[:40]!r}: expected at most {LONGEST_FIELD:,} letters and no NUL"
+            )
+    return dict(pairs)
+
+
+def _status(error: AclkitError) -> int:
+    return 503 if isinstance(error, SurroundingsError) else 400
+
+
+def _error_page(path: str, message: str, offered: tuple[str, ...] = ()) -> str:
+    """Return a page that is of no run."""
+    return render(
+        "error", message=message, offered=offered, clusters=(), cluster=None, run=None,
+        state_notes=(), link=href, path=path, q="",
+    )  # fmt: skip
+
+
+def _asset(kind: str, text: str, _: Request) -> Response:
+    return Response(text, media_type=kind)
+
+
+def _lost(_: Request, __: Exception) -> Response:
+    return HTMLResponse(_error_page("", "There is no such page."), 404)

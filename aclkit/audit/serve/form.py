@@ -1,0 +1,136 @@
+"""The form of an ACL → kafka-acls' options, its effect on the published decisions, its command."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import count, islice
+from typing import Any, Final
+
+from aclkit.audit.serve.latest import Reading
+from aclkit.errors import UsageError
+from aclkit.kafka.acls.command import command_of, with_operations
+from aclkit.kafka.acls.creation import CreationRules
+from aclkit.kafka.acls.new import acl_filters, new_acls
+from aclkit.kafka.acls.options import AclOptions
+from aclkit.model.acl import Acl
+from aclkit.model.resource import TYPE_OF_WORD, WORD_OF_TYPE
+from aclkit.pipeline.replay.changes import add_to, remove_from
+from aclkit.questions.preview.preview import preview
+from aclkit.questions.preview.read import Base, base_of
+from aclkit.questions.preview.state import Change
+from aclkit.questions.preview.words import line_rows, statements
+from aclkit.rules.names.compare import GAINED, LOST
+
+FIELDS: Final = (
+    "action", "permission", "principal", "operation", "type", "name", "pattern", "host",
+)  # fmt: skip
+ACTIONS: Final = ("add", "remove")
+PERMISSIONS: Final = ("allow", "deny")
+PATTERNS: Final = ("literal", "prefixed")
+MOST_LINES: Final = 100
+
+_NAMES: Final = {
+    "topic": "topic",
+    "group": "group",
+    "transactional-id": "transactional_id",
+    "delegation-token": "delegation_token",
+    "user": "user_principal",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """What adding or removing an ACL comes to.
+
+    Attributes:
+        command: that does it on the cluster.
+        acls: that come or go; those that are there already do neither.
+        says: the statements of the preview, each under a word.
+        lines: kind → its first lines, and how many there are.
+    """
+
+    command: str
+    acls: tuple[Acl, ...]
+    says: tuple[tuple[str, str], ...]
+    lines: tuple[tuple[str, tuple[tuple[str, ...], ...], int], ...]
+
+
+def fields_of(acl: Acl, action: str = "add") -> dict[str, str]:
+    """Return the fields of the form that make an ACL."""
+    return {
+        "action": action,
+        "permission": acl.permission_type.lower(),
+        "principal": acl.principal,
+        "operation": acl.operation,
+        "type": WORD_OF_TYPE.get(acl.resource_type, ""),
+        "name": acl.resource_name,
+        "pattern": acl.pattern_type.lower(),
+        "host": acl.host,
+    }
+
+
+def options_of(form: Mapping[str, str]) -> AclOptions:
+    """Return what kafka-acls would be given.
+
+    Raises:
+        UsageError: a field has no value that the form offers.
+    """
+    for name, known in (
+        ("action", ACTIONS),
+        ("permission", PERMISSIONS),
+        ("type", tuple(TYPE_OF_WORD)),
+        ("pattern", PATTERNS),
+    ):
+        if form.get(name) not in known:
+            raise UsageError(f"bad {name} {form.get(name)!r}: expected {', '.join(known)}")
+    side, word, host = form["permission"], form["type"], form.get("host", "").strip()
+    given: dict[str, Any] = {
+        f"{side}_principal": (form.get("principal", ""),),
+        f"{side}_host": (host,) if host and host != "*" else (),
+    }
+    given |= {"cluster_resource": True} if word == "cluster" else {
+        _NAMES[word]: (form.get("name", ""),)
+    }  # fmt: skip
+    options = AclOptions(resource_pattern_type=form["pattern"], **given)
+    return with_operations(options, [form.get("operation") or "ALL"])
+
+
+def outcome_of(reading: Reading, form: Mapping[str, str]) -> Outcome:
+    """Preview what the form asks for.
+
+    Raises:
+        UsageError: kafka-acls or a controller would refuse it.
+    """
+    options = options_of(form)
+    base = reading.snapshot.kept(
+        ("base", reading.cluster_id),
+        lambda: base_of(reading.tables, reading.published, reading.run),
+    )
+    acls, change = _change(base, options, form["action"])
+    found = preview(change, base.inventory)
+    return Outcome(
+        command=command_of(form["action"], options),
+        acls=acls,
+        says=tuple(statements(found)),
+        lines=tuple(
+            (kind, tuple(islice(line_rows(found, kind), MOST_LINES)), number)
+            for kind in (GAINED, LOST)
+            if (number := found.effect.count_lines(kind))
+        ),
+    )
+
+
+def _change(base: Base, options: AclOptions, action: str) -> tuple[tuple[Acl, ...], Change]:
+    """Return the ACLs that come or go, and the two states."""
+    alive = base.state.acls.values()
+    if action == "add":
+        numbers = count(1)
+        rules = CreationRules.of(base.level, base.semantics)
+        wanted = new_acls(options, lambda: f"to-come-{next(numbers):04}", rules)
+        acls = add_to(alive, wanted).added
+        after = base.state.with_acls(acls)
+    else:
+        acls = remove_from(alive, acl_filters(options), base.semantics).removed
+        after = base.state.without(acl.acl_id for acl in acls)
+    return acls, Change(before=base.state, after=after, semantics=base.semantics)

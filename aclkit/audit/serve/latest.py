@@ -1,0 +1,137 @@
+"""A warehouse's folder → its newest published run, opened once and shared by all requests.
+
+A request takes one ``Snapshot`` and reads nothing else: whatever is published meanwhile, its
+answer is of one run. Who comes after that finds the newer one.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final, TypeVar
+
+import duckdb
+from deltalake import DeltaTable
+from deltalake.exceptions import DeltaError
+
+from aclkit.errors import SurroundingsError
+from aclkit.warehouse.duck import connect
+from aclkit.warehouse.job_run import JOB_RUN, PublishedRun
+from aclkit.warehouse.place import Place
+from aclkit.warehouse.published import Published, deciding_run, open_warehouse
+from aclkit.warehouse.reader import Tables
+
+_Made = TypeVar("_Made")
+
+LOOK_EVERY: Final = 1.0
+"""Seconds between two looks at whether something was published."""
+
+MOST_KEPT: Final = 64
+"""So many answers of a run are kept; it never changes, so they stay true."""
+
+HELD: Final = 256_000_000
+"""Bytes of files: tables that are no larger together are held in memory."""
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """One published run of a warehouse, open.
+
+    Attributes:
+        version: of the table that names the runs.
+        published: the warehouse as that version has it.
+        connection: over its tables; each request has a cursor of its own.
+    """
+
+    version: int
+    published: Published
+    connection: duckdb.DuckDBPyConnection
+    _kept: OrderedDict[Hashable, Any] = field(default_factory=OrderedDict)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def cursor(self) -> duckdb.DuckDBPyConnection:
+        """Return a connection to the same tables for one thread."""
+        return self.connection.cursor()
+
+    def kept(self, key: Hashable, make: Callable[[], _Made]) -> _Made:
+        """Return what was made before under a key, or make it."""
+        with self._lock:
+            if key in self._kept:
+                self._kept.move_to_end(key)
+                found: _Made = self._kept[key]
+                return found
+        made = make()
+        with self._lock:
+            self._kept[key] = made
+            while len(self._kept) > MOST_KEPT:
+                self._kept.popitem(last=False)
+        return made
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What one request reads: a cluster of a snapshot, by a cursor of its own."""
+
+    snapshot: Snapshot
+    tables: Tables
+    cluster_id: str
+
+    @property
+    def published(self) -> Published:
+        """The warehouse."""
+        return self.snapshot.published
+
+    @property
+    def run(self) -> PublishedRun:
+        """The run whose decisions on the cluster are published."""
+        return deciding_run(self.published, self.cluster_id)
+
+
+class Latest:
+    """The newest published run of a warehouse; it looks at most once in ``LOOK_EVERY``."""
+
+    def __init__(self, warehouse: str) -> None:
+        """Open the newest run.
+
+        Raises:
+            UsageError: nothing is published.
+            SurroundingsError: it cannot be read.
+        """
+        self._warehouse = warehouse
+        self._lock = threading.Lock()
+        self._looked = time.monotonic()
+        self._snapshot = _open(warehouse)
+
+    def snapshot(self) -> Snapshot:
+        """Return the newest run; while one thread opens it the others go on with the one before.
+
+        Raises:
+            SurroundingsError: it cannot be read.
+        """
+        if time.monotonic() - self._looked >= LOOK_EVERY and self._lock.acquire(blocking=False):
+            try:
+                if _version(self._snapshot.published.path) != self._snapshot.version:
+                    self._snapshot = _open(self._warehouse)
+                self._looked = time.monotonic()
+            finally:
+                self._lock.release()
+        return self._snapshot
+
+
+def _open(warehouse: str) -> Snapshot:
+    # First: what is published between the two is opened now, and once more at the next look.
+    folder = Place(warehouse).folder
+    version = _version(folder) if (folder / JOB_RUN).is_dir() else -1
+    published = open_warehouse(warehouse)
+    return Snapshot(version, published, connect(published, held=HELD))
+
+
+def _version(path: Path) -> int:
+    try:
+        return DeltaTable(str(path / JOB_RUN)).version()
+    except (DeltaError, OSError) as error:
+        raise SurroundingsError(f"cannot read {path / JOB_RUN}: {error}") from error

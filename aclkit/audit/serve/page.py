@@ -1,0 +1,84 @@
+"""A page's name and what stands in it → HTML; names in it are other people's and stay text."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from functools import cache
+from typing import Any, Final
+from urllib.parse import urlencode
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup, escape
+
+from aclkit.audit.reports.assets import LOOK, script, style
+from aclkit.audit.reports.words import thousands, utc
+from aclkit.model.visible import visible
+from aclkit.questions.query.words import acl_words
+
+_PIECES: Final = ("page.js", "names.js", "tables.js", "serve.js")
+"""The report's pieces that a page with a server behind it needs: no chips, maps or graphs."""
+
+
+@cache
+def assets() -> Mapping[str, tuple[str, str]]:
+    """Return path → kind and text of the one style and the one script; a path is of its text."""
+    texts = (
+        ("css", "text/css", style(LOOK, "serve.css")),
+        ("js", "text/javascript", script(*_PIECES)),
+    )
+    return {
+        f"/assets/{hashlib.sha256(text.encode()).hexdigest()[:16]}.{ending}": (kind, text)
+        for ending, kind, text in texts
+    }
+
+
+def href(path: str, **given: str | int | None) -> str:
+    """Return the address of a page; what is empty is not said."""
+    said = {name: value for name, value in given.items() if value not in (None, "")}
+    return f"{path}?{urlencode(said)}" if said else path
+
+
+def render(name: str, **given: object) -> str:
+    """Return a page."""
+    style_path, script_path = assets()
+    return (
+        _environment()
+        .get_template(f"{name}.html.j2")
+        .render(style_path=style_path, script_path=script_path, **given)
+    )
+
+
+@cache
+def _environment() -> Environment:
+    environment = Environment(
+        loader=PackageLoader("aclkit.audit.serve"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        finalize=_finalize,
+    )
+    environment.filters.update(thousands=thousands, utc=utc, acl=acl_words, exact=_exact)
+    return environment
+
+
+def _finalize(value: object) -> object:
+    """Show what would not be seen; what is markup already is this package's own."""
+    return visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value
+
+
+def _exact(value: str) -> Markup:
+    """Return a text for a control's value: what is sent back must be what it was."""
+    return escape(value)
+
+
+def pages_of(items: Sequence[Any], page: int, size: int) -> tuple[Sequence[Any], int, int]:
+    """Return the items of a page, its number within the last one, and how many pages there are.
+
+    >>> pages_of("abcde", 9, 2)
+    ('e', 3, 3)
+    """
+    last = max(1, -(-len(items) // size))
+    at = min(max(page, 1), last)
+    return items[(at - 1) * size : at * size], at, last

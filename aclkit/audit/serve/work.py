@@ -1,0 +1,141 @@
+"""A request's work → its result in a thread of its own: few at once, and none for long."""
+
+from __future__ import annotations
+
+import asyncio
+import ctypes
+import threading
+from collections.abc import Callable
+from types import TracebackType
+from typing import Final, Generic, TypeVar
+
+import duckdb
+
+from aclkit.audit.serve.latest import Snapshot
+from aclkit.errors import SurroundingsError
+
+_Result = TypeVar("_Result")
+
+_POLL: Final = 0.05
+"""Seconds between two calls to a thread that is to stop: one may be lost in a finalizer."""
+
+
+class BusyError(SurroundingsError):
+    """More is asked at once than is answered."""
+
+
+class TooLongError(SurroundingsError):
+    """A question takes longer than one may."""
+
+
+class _TimeUp(BaseException):
+    """The time is over; no ``except Exception`` on the way may take it for its own."""
+
+
+class Workers:
+    """A number of threads at once, a number of requests that wait, and a time for each."""
+
+    def __init__(self, *, at_once: int, waiting: int, seconds: float) -> None:
+        """Set the limits; nothing is started yet."""
+        self._slots = asyncio.Semaphore(at_once)
+        self._most, self._inside = at_once + waiting, 0
+        self._seconds = seconds
+
+    async def run(
+        self,
+        newest: Callable[[], Snapshot],
+        work: Callable[[Snapshot, duckdb.DuckDBPyConnection], _Result],
+    ) -> _Result:
+        """Do some work with the newest run and a cursor of it; stop it when it takes too long.
+
+        Raises:
+            BusyError: too much is at work and waits already, or it waited too long.
+            TooLongError: it took too long.
+        """
+        if self._inside >= self._most:
+            raise BusyError(_BUSY)
+        self._inside += 1
+        try:
+            await asyncio.wait_for(self._slots.acquire(), self._seconds)
+        except TimeoutError:
+            self._inside -= 1
+            raise BusyError(_BUSY) from None
+        job = _Job(newest, work, asyncio.get_running_loop(), self._leave)
+        try:
+            return await asyncio.wait_for(asyncio.shield(job.result), self._seconds)
+        except TimeoutError:
+            raise TooLongError(f"this takes longer than {self._seconds:g} seconds") from None
+        finally:
+            job.stop()
+
+    def _leave(self) -> None:
+        """Make room; what was told to stop takes its place until it has."""
+        self._inside -= 1
+        self._slots.release()
+
+
+_BUSY: Final = "too many questions at once: ask again in a moment"
+
+
+class _Job(Generic[_Result]):
+    """One thread for one piece of work. It is never used again, so nothing it was told is late."""
+
+    def __init__(
+        self,
+        newest: Callable[[], Snapshot],
+        work: Callable[[Snapshot, duckdb.DuckDBPyConnection], _Result],
+        loop: asyncio.AbstractEventLoop,
+        leave: Callable[[], None],
+    ) -> None:
+        self.result: asyncio.Future[_Result] = loop.create_future()
+        self._newest, self._work, self._loop, self._leave = newest, work, loop, leave
+        self._cursor: duckdb.DuckDBPyConnection | None = None
+        self._thread = threading.Thread(target=self._run, name="aclkit-question", daemon=True)
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Interrupt the work until it has ended: its SQL, and Python between two of its steps."""
+        if self.result.done():
+            return
+        if not self._thread.is_alive():
+            # What it had to say is in the loop's queue before this.
+            self._loop.call_soon(self._fail, _TimeUp())
+            return
+        if self._cursor is not None:
+            self._cursor.interrupt()
+        thread = ctypes.c_ulong(self._thread.ident or 0)
+        ctypes.pythonapi.PyThreadState_SetAsyncExc(thread, ctypes.py_object(_TimeUp))
+        self._loop.call_later(_POLL, self.stop)
+
+    def _run(self) -> None:
+        with self:
+            snapshot = self._newest()
+            self._cursor = snapshot.cursor()
+            made = self._work(snapshot, self._cursor)
+            self._loop.call_soon_threadsafe(self._succeed, made)
+
+    def __enter__(self) -> None:
+        """Begin: whatever the work raises is raised where its result is waited for."""
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> bool:
+        """Tell the error, where there is one."""
+        if error is not None:
+            self._loop.call_soon_threadsafe(self._fail, error)
+        return True
+
+    def _succeed(self, made: _Result) -> None:
+        if not self.result.done():
+            self._leave()
+            self.result.set_result(made)
+
+    def _fail(self, error: BaseException) -> None:
+        if not self.result.done():
+            self._leave()
+            late = isinstance(error, _TimeUp)
+            self.result.set_exception(TooLongError("it was stopped") if late else error)
+            self.result.exception()  # after the time is over nobody asks for it

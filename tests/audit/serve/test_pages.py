@@ -1,0 +1,94 @@
+"""The served pages in a browser: search, deep links, keyboard, phones, hostile names, axe."""
+
+from __future__ import annotations
+
+from urllib.parse import quote
+
+import pytest
+
+from aclkit.model.visible import visible
+from tests.audit.reports.made import HOSTILE
+
+NAMES = "[...document.querySelectorAll('tbody th a')].map(a => a.textContent)"
+TITLE = "document.querySelector('h1').textContent"
+
+
+@pytest.fixture(scope="module")
+def inside(browser, stranger):
+    """A browser that opened the printed address: it has the cookie, its address no token."""
+    browser.open(stranger.address)
+    assert browser.js("location.search") == ""
+    assert browser.js("document.cookie") == ""  # HttpOnly
+    return browser
+
+
+@pytest.fixture
+def go(inside, stranger):
+    def visit(place, **how):
+        inside.open(f"http://{stranger.host}{place}", **how)
+        assert inside.console == []
+        return inside
+
+    return visit
+
+
+def test_a_slash_words_and_enter_lead_to_the_answer_and_back_leads_back(go):
+    page = go("/")
+    page.press("/")
+    assert page.js("document.activeElement.id") == "q"
+    page.send("Input.insertText", text="who can touch payments")
+    page.press("Enter")
+    page.wait_for("location.pathname === '/who-can' && document.readyState === 'complete'")
+    assert page.js(TITLE) == "Who can touch topic:payments"
+    assert "User:bob" in page.js(NAMES)
+    page.js("history.back()")
+    page.wait_for("location.pathname === '/'")
+
+
+def test_a_deep_link_opens_its_answer_and_chips_lead_to_the_reason(go):
+    page = go("/who-can?resource=topic%3Apayments&operation=READ")
+    page.js("document.querySelector('tbody a.chip[href*=alice]').click()")
+    page.wait_for("location.pathname === '/why' && document.readyState === 'complete'")
+    assert page.js("document.querySelectorAll('table[data-name=why] tbody tr').length") > 0
+
+
+def test_a_column_sorts_by_the_keyboard(go):
+    page = go("/who-can?resource=topic%3Apayments")
+    page.js("document.querySelector('.sort').focus()")
+    page.press("Enter")
+    assert page.js(NAMES) == sorted(page.js(NAMES), key=str.lower)
+    page.press("Enter")
+    assert page.js("document.querySelector('th').getAttribute('aria-sort')") == "descending"
+
+
+def test_a_preview_is_posted_by_the_page_itself(go):
+    page = go("/preview?principal=User%3Amallory&operation=READ&name=pay&pattern=prefixed")
+    page.js("document.querySelector('form.acl button').click()")
+    page.wait_for("document.getElementById('outcome') !== null")
+    assert "--resource-pattern-type prefixed" in page.js(
+        "document.querySelector('pre').textContent"
+    )
+    page.wait_for("document.activeElement?.id === 'outcome'")
+
+
+def test_hostile_names_run_nothing_and_show_what_they_hide(go):
+    page = go(f"/what-can?principal={quote(f'User:{HOSTILE}')}")
+    assert page.js("document.querySelectorAll('main img, main script').length") == 0
+    assert visible(HOSTILE) in page.js(TITLE)
+    assert page.console == []
+
+
+ACCESS = f"principal={quote(f'User:{HOSTILE}')}&resource=topic%3Apayments&operation=READ"
+PAGES = {
+    ("light", 1280): ("/search?q=paymemts", f"/why?{ACCESS}", "/preview"),
+    ("dark", 390): ("/", "/who-can?resource=topic%3Apayments", f"/history?{ACCESS}"),
+}
+
+
+@pytest.mark.parametrize("look", PAGES)
+def test_axe_finds_nothing_and_no_page_is_wider_than_its_screen(go, look):
+    scheme, width = look
+    for place in PAGES[look]:
+        page = go(place, scheme=scheme, width=width)
+        assert page.audit() == [], place
+        assert page.js("document.documentElement.scrollWidth") <= width, place

@@ -1,0 +1,67 @@
+"""The command serve: what it lacks, what makes no sense, and one start to end as a process."""
+
+from __future__ import annotations
+
+import http.client
+import signal
+import subprocess
+import sys
+from urllib.parse import urlsplit
+
+import pytest
+from click.testing import CliRunner
+
+from aclkit.cli import cli
+from tests.questions.query import small_warehouse as small
+
+
+@pytest.fixture(scope="module")
+def warehouse(tmp_path_factory):
+    path = tmp_path_factory.mktemp("serve") / "warehouse"
+    small.build(path)
+    return path
+
+
+def test_without_the_extra_it_says_what_to_install(warehouse, monkeypatch):
+    monkeypatch.setitem(sys.modules, "uvicorn", None)
+    monkeypatch.delitem(sys.modules, "aclkit.audit.serve.server", raising=False)
+    result = CliRunner().invoke(cli, ["--warehouse", str(warehouse), "serve"])
+    assert result.exit_code == 4
+    assert result.stderr == (
+        "Error: aclkit serve needs uvicorn, which is not installed; "
+        "next: pip install 'aclkit[serve]'\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["--trusted-proxy", "proxy.example.org"], "expected an address or a network"),
+        (["--token-file", "/nowhere"], "cannot read the token from /nowhere"),
+        (["--cluster", "other"], "cluster 'other' is not in"),
+    ],
+)
+def test_what_makes_no_sense_ends_before_anything_is_served(warehouse, words, says):
+    result = CliRunner().invoke(
+        cli, ["--warehouse", str(warehouse), "serve", "--port", "0", *words]
+    )
+    assert result.exit_code == 2
+    assert says in result.stderr
+
+
+def test_as_a_process_it_prints_its_address_once_answers_and_ends_by_a_signal(warehouse):
+    words = [sys.executable, "-c", "from aclkit.cli import cli; cli()", "--warehouse",
+             str(warehouse), "serve", "--port", "0"]  # fmt: skip
+    with subprocess.Popen(words, stderr=subprocess.PIPE, text=True) as server:
+        told = [server.stderr.readline() for _ in range(2)]
+        address = urlsplit(told[1].strip())
+        asked = http.client.HTTPConnection(address.netloc, timeout=60)
+        asked.request("GET", f"/?{address.query}")
+        assert asked.getresponse().status == 303
+        asked.close()
+        rest = server.stderr.readline()  # the log's line is written when the answer has gone
+        server.send_signal(signal.SIGTERM)
+        rest += server.stderr.read()
+    assert server.returncode == 143
+    assert "GET / 303" in rest
+    assert address.query.partition("=")[2] not in rest
