@@ -22,7 +22,8 @@ from aclkit.questions.preview.preview import preview
 from aclkit.questions.preview.read import read_base, read_past
 from aclkit.questions.preview.state import Change, State
 from aclkit.questions.preview.topics import preview_topics
-from aclkit.questions.query.access import who_can
+from aclkit.questions.query.access import what_can, who_can
+from aclkit.questions.query.answer_rows import history_rows, why_rows
 from aclkit.questions.query.history import read_history
 from aclkit.questions.query.outside import decide_outside
 from aclkit.questions.query.why import explain_why
@@ -60,6 +61,7 @@ __all__ = [
     "decide_outside",
     "explain_why",
     "fetch",
+    "history_rows",
     "history_sentence",
     "open_warehouse",
     "over_warehouse",
@@ -69,7 +71,9 @@ __all__ = [
     "read_history",
     "read_past",
     "run_sql",
+    "what_can",
     "who_can",
+    "why_rows",
     "why_sentence",
     "write_rows",
 ]

@@ -16,17 +16,14 @@ from aclkit.cli.intent import asked_resource, check_order
 from aclkit.cli.options import gathered, option, parse_time, together
 from aclkit.cli.output import render_object, tell
 from aclkit.cli.why_output import (
-    HISTORY_COLUMNS,
-    WHY_COLUMNS,
     history_object,
     history_parts,
-    history_rows,
     why_object,
     why_parts,
-    why_rows,
 )
 from aclkit.errors import UsageError
 from aclkit.model.resource import Resource
+from aclkit.questions.query.answer_rows import history_rows, why_rows
 from aclkit.questions.query.history import read_history
 from aclkit.questions.query.why import explain_why
 from aclkit.questions.query.words import history_notes, why_notes
@@ -108,9 +105,10 @@ def why(context: Context, access: AccessQuestion, at_offset: int | None, at: str
         tell(note)
     if not answer.moment.is_past:
         tell_state(opened.published, answer.run)
+    found = why_rows(answer)
     context.write(
-        WHY_COLUMNS,
-        why_rows(answer),
+        found.columns,
+        found.rows,
         json=lambda: render_object(why_object(answer)),
         table=lambda: why_parts(answer),
     )
@@ -149,9 +147,10 @@ def history(context: Context, access: AccessQuestion) -> None:
     for note in history_notes(answer):
         tell(note)
     tell_state(opened.published, answer.run)
+    found = history_rows(answer)
     context.write(
-        HISTORY_COLUMNS,
-        history_rows(answer),
+        found.columns,
+        found.rows,
         json=lambda: render_object(history_object(answer)),
         table=lambda: history_parts(answer),
     )

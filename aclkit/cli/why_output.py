@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, fields
-from datetime import datetime
+from dataclasses import asdict
 from typing import Final
 
 from aclkit.cli.output import as_objects
 from aclkit.cli.table import Part, Table, Words
 from aclkit.kafka.acls.command import kafka_acls_command
 from aclkit.model.acl import Acl
-from aclkit.questions.query.history import History, Interval
+from aclkit.questions.query.answer_rows import (
+    HISTORY_COLUMNS,
+    WhyRow,
+    history_rows,
+    why_rows,
+)
+from aclkit.questions.query.history import History
 from aclkit.questions.query.names import Unknown, near_object, unknown_note
 from aclkit.questions.query.passage_words import passage_lines, way_words
 from aclkit.questions.query.why import Part as Taking
@@ -29,64 +34,7 @@ from aclkit.questions.query.words import (
 )
 from aclkit.rules.decide.requests import Passage
 from aclkit.rules.decide.rules import Ruling
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WhyRow:
-    """One ACL of an answer, its columns in their order; without an ACL the decision alone."""
-
-    decision: str
-    rule: str
-    rank: int | None = None
-    permission_type: str | None = None
-    resource_type: str | None = None
-    resource_name: str | None = None
-    pattern_type: str | None = None
-    pattern_match: str | None = None
-    letters_skipped: int | None = None
-    principal: str | None = None
-    principal_match: str | None = None
-    host: str | None = None
-    host_match: str | None = None
-    operation: str | None = None
-    operation_match: str | None = None
-    beaten_by: int | None = None
-    because: str | None = None
-    decision_without: str | None = None
-    rule_without: str | None = None
-    changes_without: bool | None = None
-    added_offset: int | None = None
-    added_at: datetime | None = None
-    acl_id: str | None = None
-
-    @classmethod
-    def of(cls, answer: Why, part: Taking) -> WhyRow:
-        """Return the row of an ACL that takes part."""
-        return cls(
-            decision=answer.ruling.decision,
-            rule=answer.ruling.rule,
-            rank=part.rank,
-            **asdict(part.acl),
-            pattern_match=part.fit.pattern,
-            letters_skipped=part.fit.skipped,
-            principal_match=part.fit.principal,
-            host_match=part.fit.host,
-            operation_match=part.fit.operation,
-            beaten_by=part.beaten_by,
-            because=part.because,
-            decision_without=part.without.decision,
-            rule_without=part.without.rule,
-            changes_without=part.changes,
-            added_offset=part.life.added_offset,
-            added_at=part.life.added_at,
-        )
-
-
-WHY_COLUMNS: Final = tuple(field.name for field in fields(WhyRow))
-HISTORY_COLUMNS: Final = (
-    "as_of", "from_offset", "from_time", "to_offset", "to_time", "decision", "rule", "cause",
-    "start_known", "deciding_acl", "acl_id",
-)  # fmt: skip
+from aclkit.warehouse.rows import Rows
 
 _ACL_COLUMNS: Final = ("rank", "acl", "because", "without it")
 
@@ -98,10 +46,14 @@ def why_parts(answer: Why) -> Iterator[Part]:
     if taking := [*answer.acls, *answer.near]:
         yield "\n"
         rows = [_acl_row(answer, part) for part in taking]
-        yield Table(_ACL_COLUMNS, rows, Table(WHY_COLUMNS, why_rows(answer)))
+        yield Table(_ACL_COLUMNS, rows, _table(why_rows(answer)))
     if tail := [*map(Words, passage_lines(answer)), *_hints(answer)]:
         yield "\n"
         yield from tail
+
+
+def _table(found: Rows) -> Table:
+    return Table(found.columns, found.rows)
 
 
 def _hints(answer: Why) -> Iterator[Part]:
@@ -144,14 +96,7 @@ def history_parts(answer: History) -> Iterator[Part]:
             short_reason(decision, rule, acl, asked.principal, asked.resource_type),
         ))  # fmt: skip
     columns = ("as_of", "from_time", "decision", "cause", "because")
-    yield Table(columns, rows, Table(HISTORY_COLUMNS, history_rows(answer)))
-
-
-def why_rows(answer: Why) -> Iterator[tuple[object, ...]]:
-    """Yield the cells of each ACL; without any, the decision alone."""
-    rows = [WhyRow.of(answer, part) for part in (*answer.acls, *answer.near)]
-    for row in rows or [WhyRow(decision=answer.ruling.decision, rule=answer.ruling.rule)]:
-        yield tuple(asdict(row).values())
+    yield Table(columns, rows, _table(history_rows(answer)))
 
 
 def why_object(answer: Why) -> dict[str, object]:
@@ -238,31 +183,10 @@ def history_object(answer: History) -> dict[str, object]:
         "since_offset": since.from_offset,
         "since_time": since.from_time,
         "since_known": since.is_exact,
-        "intervals": as_objects(HISTORY_COLUMNS, history_rows(answer)),
+        "intervals": as_objects(HISTORY_COLUMNS, history_rows(answer).rows),
         **near_object(answer.unknown),
         "notes": [*_unknown(answer.unknown), *history_notes(answer)],
     }
-
-
-def history_rows(answer: History) -> Iterator[Sequence[object]]:
-    """Yield the intervals, the newest first."""
-    following: Interval | None = None
-    for interval in reversed(answer.intervals):
-        acl = interval.ruling.acl
-        yield (
-            interval.as_of,
-            interval.from_offset,
-            interval.from_time,
-            following.from_offset if following else None,
-            following.from_time if following else None,
-            interval.ruling.decision,
-            interval.ruling.rule,
-            interval.cause,
-            interval.is_exact,
-            str(acl) if acl else None,
-            acl.acl_id if acl else None,
-        )
-        following = interval
 
 
 _RULING: Final = ("decision", "rule", "deciding_acl", "acl_id")

@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 from aclkit.cli import cli
-from aclkit.cli.why_output import HISTORY_COLUMNS, WHY_COLUMNS
+from aclkit.questions.query.answer_rows import HISTORY_COLUMNS, WHY_COLUMNS
 from tests.questions.query import small_warehouse as small
 
 
