@@ -79,14 +79,15 @@ def who_can(
         UsageError: an operation that the type does not know, no IP address, or nothing decided.
     """
     operations = parse_operation(operation, resource.resource_type)
-    asked = _Lookup.of(connection, published, cluster_id, operations, host)
+    asked = _Lookup.of(connection, published, cluster_id, operations, host, decision)
     is_known = asked.knows_hosts and bool(asked.ask(_HAS_RESOURCE, *resource))
     if is_known:
-        found = _published_lines(asked, asked.ask(_PAIRS + _OF_RESOURCE, *resource))
+        pairs = asked.ask(_PAIRS + _OF_RESOURCE, *resource)
+        names, found = [principal for principal, *_ in pairs], _published_lines(asked, pairs)
     else:
-        principals = [name for (name,) in asked.ask(_PRINCIPALS)]
-        found = _outside_lines(asked, principals, [resource], frozenset())
-    answer = _access(asked, found, WHO_CAN_COLUMNS, decision, is_known=is_known)
+        names = [name for (name,) in asked.ask(_PRINCIPALS)]
+        found = _outside_lines(asked, names, [resource], frozenset())
+    answer = _access(asked, found, WHO_CAN_COLUMNS, names, is_known=is_known)
     return _with_unknown(asked, answer, resource=resource)
 
 
@@ -106,7 +107,7 @@ def what_can(
     The other arguments and errors are those of ``who_can``.
     """
     parse_principal(principal)
-    asked = _Lookup.of(connection, published, cluster_id, None, host)
+    asked = _Lookup.of(connection, published, cluster_id, None, host, decision)
     is_known = asked.knows_hosts and bool(asked.ask(_HAS_PRINCIPAL, principal))
     resources = [Resource(*row) for row in asked.ask(_RESOURCES, resource_type, resource_name)]
     if resource_type is not None and resource_name is not None and not resources:
@@ -116,10 +117,11 @@ def what_can(
         unreached = frozenset(Resource(*row) for row in asked.ask(_UNREACHED))
     if is_known:
         pairs = asked.ask(_PAIRS + _OF_PRINCIPAL, principal, resource_type, resource_name)
+        resources = [Resource(*named) for _, *named, _ in pairs]
         found = _published_lines(asked, pairs)
     else:
         found = _outside_lines(asked, [principal], resources, unreached)
-    answer = _access(asked, found, WHAT_CAN_COLUMNS, decision, is_known=is_known)
+    answer = _access(asked, found, WHAT_CAN_COLUMNS, map(str, resources), is_known=is_known)
     one = resource_type is not None and resource_name is not None
     resource = Resource(str(resource_type), str(resource_name)) if one else None
     return _with_unknown(asked, answer, principal=principal, resource=resource)
@@ -145,6 +147,7 @@ class _Lookup:
     hosts: Set[str]
     is_one_host: bool
     knows_hosts: bool
+    decision: str | None
 
     @classmethod
     def of(
@@ -154,6 +157,7 @@ class _Lookup:
         cluster_id: str,
         operations: tuple[str, ...] | None,
         host: str | None,
+        decision: str | None,
     ) -> _Lookup:
         """Find the state that is asked about."""
         run = deciding_run(published, cluster_id)
@@ -167,6 +171,7 @@ class _Lookup:
             hosts=known if host is None else {host},
             is_one_host=host is not None,
             knows_hosts=host is None or host in known,
+            decision=decision,
         )
 
     def ask(
@@ -180,10 +185,16 @@ class _Lookup:
         return self.operations or OPERATIONS_OF_TYPE[resource_type]
 
     def group(self, named: Mapping[str, Verdict], other: Verdict) -> list[tuple[str, Verdict]]:
-        """Put hosts with the same verdict into one text: ``*`` where all agree.
+        """Put hosts with the same verdict, of those asked for, into one text: ``*`` for all.
 
         A host that is not named fares as any other; of a thousand hosts few are.
         """
+        groups = self._all_groups(named, other)
+        return [one for one in groups if self.decision in (None, one[1].decision)]
+
+    def _all_groups(
+        self, named: Mapping[str, Verdict], other: Verdict
+    ) -> list[tuple[str, Verdict]]:
         apart = {h: v for h, v in named.items() if v != other and h in self.hosts}
         if not apart and self.hosts and not self.is_one_host:
             return [("*", other)]
@@ -255,13 +266,12 @@ def _access(
     asked: _Lookup,
     lines: Iterable[_AccessLine],
     columns: tuple[str, ...],
-    decision: str | None,
+    names: Iterable[str],
     *,
     is_known: bool,
 ) -> Access:
-    """Render the lines that are wanted, sorted; the first column says what they are about."""
-    found = list(lines)
-    wanted = [line for line in found if decision in (None, line.verdict.decision)]
+    """Render lines, sorted; the first column says which of the names they are about."""
+    wanted = list(lines)
     acls = acls_alive(asked.connection, asked.run, list({line.verdict.acl_id for line in wanted}))
     rows = [
         (
@@ -282,7 +292,7 @@ def _access(
         is_in_inventory=is_known,
         decided_by=asked.run,
         acls=acls,
-        names=tuple(sorted({*map(str, {getattr(line, columns[0]) for line in found})})),
+        names=tuple(sorted(set(names))) if asked.hosts else (),
         hosts=frozenset(asked.hosts),
     )
 
