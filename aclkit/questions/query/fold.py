@@ -91,7 +91,8 @@ def _shared(
     """Yield what all names of a kind have, and which of them have not."""
     mine = set(names)
     other = f"{kind}:{ANY_OTHER}" if kind else ANY_OTHER_PRINCIPAL
-    usual = {cell._replace(name="") for cell in cells if cell.name == other}
+    # In the order of the rows, so that an answer is the same each time.
+    usual = dict.fromkeys(cell._replace(name="") for cell in cells if cell.name == other)
     holders: dict[Cell, set[str]] = {cell: set() for cell in usual}
     from_where: dict[tuple[str, str, str], set[str]] = {}
     for cell in cells:

@@ -33,6 +33,13 @@ def test_what_all_have_is_one_line_and_the_last():
     assert shared == Folded(None, ("READ",), PUBLIC, "", (), 4)
 
 
+def test_what_all_have_stands_in_the_order_of_the_rows():
+    operations = ("ALTER", "CREATE", "DELETE", "DESCRIBE", "READ", "WRITE")
+    rows = [cell(name, operation, acl_id=operation) for name in NAMES for operation in operations]
+    folded = fold(rows, {"": NAMES}, HOSTS)
+    assert [line.operations for line in folded] == [(operation,) for operation in operations]
+
+
 def test_who_has_it_otherwise_keeps_a_line_and_is_no_exception():
     rows = [*map(cell, NAMES[:3]), cell("User:c", acl_id="own")]
     own, shared = fold(rows, {"": NAMES}, HOSTS)
