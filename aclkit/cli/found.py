@@ -27,7 +27,7 @@ WAREHOUSE: Final = "warehouse"
 QUESTIONS: Final = frozenset(
     {
         *("who-can", "what-can", "why", "history", "preview", "diff", "changes", "tidy", "audit"),
-        *("sql", "export", "report", "doctor"),
+        *("sql", "export", "report", "serve", "doctor"),
     }
 )
 """Commands that only read, and whose exit code lets nothing pass unless --fail-on says so."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ipaddress import ip_address
 from typing import Final
 
 import click
@@ -14,6 +15,18 @@ from aclkit.errors import SurroundingsError
 from aclkit.runtime.surroundings import missing_package
 
 _PORT: Final = 8377
+
+
+def is_loopback(listen: str) -> bool:
+    """Whether only this machine reaches an address; of a name it is not known.
+
+    >>> [is_loopback(listen) for listen in ("127.0.0.1", "::1", "localhost", "0.0.0.0", "10.0.0.7")]
+    [True, True, True, False, False]
+    """
+    try:
+        return listen == "localhost" or ip_address(listen).is_loopback
+    except ValueError:
+        return False
 
 
 @click.command("serve")
@@ -83,7 +96,7 @@ def serve(
     from aclkit.cli.report import judge_of
 
     serving = Serving(
-        warehouse=context.require_warehouse(),
+        warehouse=context.asked_warehouse(),
         cluster=context.cluster,
         listen=listen,
         port=port,
@@ -93,6 +106,11 @@ def serve(
         token_file=token_file,
     )
     prepared = prepare(serving, Answers(judge_of(chosen)), Limits(seconds=timeout))
+    if not is_loopback(listen):
+        tell(
+            f"warning: others than this machine reach {listen}, by plain HTTP: who listens reads "
+            "the token and the answers; put a proxy with TLS in front: docs/serve.md"
+        )
     tell(f"serving {serving.warehouse}, read-only; Ctrl-C ends it. Open:")
     tell(prepared.address)
     prepared.run()

@@ -49,6 +49,18 @@ def test_what_makes_no_sense_ends_before_anything_is_served(warehouse, words, sa
     assert says in result.stderr
 
 
+def test_it_serves_the_warehouse_of_the_folder_and_warns_of_plain_http(warehouse, monkeypatch):
+    monkeypatch.chdir(warehouse.parent)
+    monkeypatch.setattr("aclkit.audit.serve.server.Prepared.run", lambda at: at.listening.close())
+    env = {"ACLKIT_WAREHOUSE": None, "CI": None}
+    result = CliRunner().invoke(cli, ["serve", "--port", "0", "--listen", "0.0.0.0"], env=env)
+    assert result.exit_code == 0, result.stderr
+    found, warning, serving, _ = result.stderr.splitlines()
+    assert found.startswith("asking warehouse, for ./warehouse is here")
+    assert warning.startswith("warning: others than this machine reach 0.0.0.0, by plain HTTP")
+    assert serving == "serving warehouse, read-only; Ctrl-C ends it. Open:"
+
+
 def test_as_a_process_it_prints_its_address_once_answers_and_ends_by_a_signal(warehouse):
     words = [sys.executable, "-c", "from aclkit.cli import cli; cli()", "--warehouse",
              str(warehouse), "serve", "--port", "0"]  # fmt: skip
