@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import http.client
 import signal
+import socket
 import subprocess
 import sys
 from urllib.parse import urlsplit
@@ -11,6 +12,7 @@ from urllib.parse import urlsplit
 import pytest
 from click.testing import CliRunner
 
+from aclkit.audit.serve import server
 from aclkit.cli import cli
 from tests.questions.query import small_warehouse as small
 
@@ -51,7 +53,10 @@ def test_what_makes_no_sense_ends_before_anything_is_served(warehouse, words, sa
 
 def test_it_serves_the_warehouse_of_the_folder_and_warns_of_plain_http(warehouse, monkeypatch):
     monkeypatch.chdir(warehouse.parent)
-    monkeypatch.setattr("aclkit.audit.serve.server.Prepared.run", lambda at: at.listening.close())
+    monkeypatch.setattr(
+        server, "_listen", lambda _, port: socket.create_server(("127.0.0.1", port))
+    )
+    monkeypatch.setattr(server.Prepared, "run", lambda at: at.listening.close())
     env = {"ACLKIT_WAREHOUSE": None, "CI": None}
     result = CliRunner().invoke(cli, ["serve", "--port", "0", "--listen", "0.0.0.0"], env=env)
     assert result.exit_code == 0, result.stderr
@@ -64,16 +69,16 @@ def test_it_serves_the_warehouse_of_the_folder_and_warns_of_plain_http(warehouse
 def test_as_a_process_it_prints_its_address_once_answers_and_ends_by_a_signal(warehouse):
     words = [sys.executable, "-c", "from aclkit.cli import cli; cli()", "--warehouse",
              str(warehouse), "serve", "--port", "0"]  # fmt: skip
-    with subprocess.Popen(words, stderr=subprocess.PIPE, text=True) as server:
-        told = [server.stderr.readline() for _ in range(2)]
+    with subprocess.Popen(words, stderr=subprocess.PIPE, text=True) as process:
+        told = [process.stderr.readline() for _ in range(2)]
         address = urlsplit(told[1].strip())
         asked = http.client.HTTPConnection(address.netloc, timeout=60)
         asked.request("GET", f"/?{address.query}")
         assert asked.getresponse().status == 303
         asked.close()
-        rest = server.stderr.readline()  # the log's line is written when the answer has gone
-        server.send_signal(signal.SIGTERM)
-        rest += server.stderr.read()
-    assert server.returncode == 143
+        rest = process.stderr.readline()  # the log's line is written when the answer has gone
+        process.send_signal(signal.SIGTERM)
+        rest += process.stderr.read()
+    assert process.returncode == 143
     assert "GET / 303" in rest
     assert address.query.partition("=")[2] not in rest
