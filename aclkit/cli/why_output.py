@@ -26,9 +26,9 @@ from aclkit.questions.query.words import (
     history_notes,
     history_sentence,
     hosts_words,
-    ruling_words,
     short_acl,
     short_reason,
+    why_hints,
     why_notes,
     why_sentence,
 )
@@ -47,7 +47,8 @@ def why_parts(answer: Why) -> Iterator[Part]:
         yield "\n"
         rows = [_acl_row(answer, part) for part in taking]
         yield Table(_ACL_COLUMNS, rows, _table(why_rows(answer)))
-    if tail := [*map(Words, passage_lines(answer)), *_hints(answer)]:
+    words = (*passage_lines(answer), *why_hints(answer))
+    if tail := [*map(Words, words), *_least(answer)]:
         yield "\n"
         yield from tail
 
@@ -56,13 +57,7 @@ def _table(found: Rows) -> Table:
     return Table(found.columns, found.rows)
 
 
-def _hints(answer: Why) -> Iterator[Part]:
-    if more := answer.near_count - len(answer.near):
-        yield Words(f"{more} more ACLs of the principal reach it and do not match.")
-    if answer.without_denies is not None:
-        yield Words(f"Without the DENYs: {ruling_words(answer.without_denies)}.")
-    if answer.not_super is not None:
-        yield Words(f"Without super.users: {ruling_words(answer.not_super)}.")
+def _least(answer: Why) -> Iterator[Part]:
     if answer.least is not None:
         yield Words(f"The least ACL that would allow it: {acl_words(answer.least)}")
         # In one line, to be copied.

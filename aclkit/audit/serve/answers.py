@@ -35,12 +35,12 @@ from aclkit.questions.query import access
 from aclkit.questions.query.history import read_history
 from aclkit.questions.query.names import unknown_names
 from aclkit.questions.query.passage_words import passage_lines
-from aclkit.questions.query.why import Why, explain_why
+from aclkit.questions.query.why import explain_why
 from aclkit.questions.query.words import (
     history_notes,
     history_sentence,
     hosts_words,
-    ruling_words,
+    why_hints,
     why_notes,
     why_sentence,
 )
@@ -182,7 +182,7 @@ class Answers:
             "elsewhere": [hosts_words(*there) for there in found.elsewhere],
             "notes": list(why_notes(found)),
             "parts": [(part, fields_of(part.acl, "remove")) for part in (*found.acls, *found.near)],
-            "hints": _hints(found),
+            "hints": [*passage_lines(found), *why_hints(found)],
             "least": least,
             "command": None if least is None else kafka_acls_command(least),
             "least_fields": None if least is None else fields_of(least),
@@ -316,17 +316,6 @@ def _access(reading: Reading, principal: str, resource: Resource, given: Given) 
             reading.tables, reading.cluster_id, principal=principal, resource=resource
         ),
     }
-
-
-def _hints(why: Why) -> list[str]:
-    lines = list(passage_lines(why))
-    if more := why.near_count - len(why.near):
-        lines.append(f"{more:,} more ACLs of the principal reach it and do not match.")
-    if why.without_denies is not None:
-        lines.append(f"Without the DENYs: {ruling_words(why.without_denies)}.")
-    if why.not_super is not None:
-        lines.append(f"Without super.users: {ruling_words(why.not_super)}.")
-    return lines
 
 
 def _risk(severity: str, kind: str) -> tuple[int, str]:

@@ -12,12 +12,12 @@ from typing import Final, NamedTuple
 
 from aclkit.model.operation import USE_OF_OPERATION, USES
 from aclkit.questions.preview.words import few_hosts
+from aclkit.questions.query.fold import ALL_HOSTS
 from aclkit.rules.decide.rules import ALLOWED, SUPER_USER
 
 Row = Sequence[str | None]
 """A row of an ``Access``."""
 
-EVERY_HOST: Final = "*"
 _WEIGHT: Final = dict(zip(USES, (100.0, 10.0, 1.0), strict=True))
 
 
@@ -46,7 +46,7 @@ class Chip:
     @property
     def host(self) -> str:
         """One of its hosts, to ask about; none where they are all."""
-        return "" if self.hosts == EVERY_HOST else self.hosts.partition(",")[0]
+        return "" if self.hosts == ALL_HOSTS else self.hosts.partition(",")[0]
 
     @property
     def word(self) -> str:
@@ -150,7 +150,7 @@ def fold_what(rows: Iterable[Row], everybodys: Lines, known: frozenset[str]) -> 
     found = [_row(name, own, usual.get(name, ()), supers, known) for name, own in lines.items()]
     kept = sorted((row for row in found if row.lines), key=_gravest)
     numbers = Counter(line.operation for own in usual.values() for line in _allowed(own))
-    chips = [Chip(operation, EVERY_HOST, number=number) for operation, number in numbers.items()]
+    chips = [Chip(operation, ALL_HOSTS, number=number) for operation, number in numbers.items()]
     return Folded(
         rows=tuple(kept),
         everybody=_places(chips, known),
@@ -179,7 +179,7 @@ def lines_of(rows: Iterable[Row], known: frozenset[str]) -> Lines:
 
 def _together(some: str, more: str, known: frozenset[str]) -> str:
     hosts = {*some.split(","), *more.split(",")}
-    return EVERY_HOST if EVERY_HOST in hosts or hosts >= known else ",".join(sorted(hosts))
+    return ALL_HOSTS if ALL_HOSTS in hosts or hosts >= known else ",".join(sorted(hosts))
 
 
 def _allowed(lines: Iterable[Line]) -> list[Line]:
@@ -206,12 +206,12 @@ def _places(chips: Sequence[Chip], known: frozenset[str]) -> tuple[Place, ...]:
     groups: dict[str, list[Chip]] = {}
     for chip in sorted(chips, key=_order):
         groups.setdefault(chip.hosts, []).append(chip)
-    ordered = sorted(groups.items(), key=lambda group: group[0] != EVERY_HOST)
+    ordered = sorted(groups.items(), key=lambda group: group[0] != ALL_HOSTS)
     return tuple(Place(_where(hosts, known), tuple(group)) for hosts, group in ordered)
 
 
 def _where(hosts: str, known: frozenset[str]) -> str:
-    if hosts == EVERY_HOST:
+    if hosts == ALL_HOSTS:
         return ""
     listed = hosts.split(",")
     left = sorted(known.difference(listed))
@@ -240,6 +240,6 @@ def _lacks(own: Sequence[Line], usual: Sequence[Line]) -> bool:
 
 
 def _holds(hosts: str, others: str) -> bool:
-    if hosts in (EVERY_HOST, others):
+    if hosts in (ALL_HOSTS, others):
         return True
-    return others != EVERY_HOST and {*hosts.split(",")} >= {*others.split(",")}
+    return others != ALL_HOSTS and {*hosts.split(",")} >= {*others.split(",")}

@@ -119,6 +119,16 @@ def ruling_words(ruling: Ruling) -> str:
     return f"{ruling.decision} by {acl_words(acl)}" if acl else f"{ruling.decision} ({ruling.rule})"
 
 
+def why_hints(why: Why) -> Iterator[str]:
+    """Yield what else there is of the principal, and what would be without DENYs or super users."""
+    if more := why.near_count - len(why.near):
+        yield f"{more:,} more ACLs of the principal reach it and do not match."
+    if why.without_denies is not None:
+        yield f"Without the DENYs: {ruling_words(why.without_denies)}."
+    if why.not_super is not None:
+        yield f"Without super.users: {ruling_words(why.not_super)}."
+
+
 def why_notes(why: Why) -> Iterator[str]:
     """Yield what a reader of an answer must know besides."""
     if why.moment.is_past:
