@@ -65,13 +65,17 @@ class AclkitGroup(LateGroup):
     def __call__(self, *args: Any, **settings: Any) -> Any:  # noqa: ANN401 -- click's own signature
         """Run as a program: signals end it, and so does a reader that wants no more."""
         ending.begin()
-        if COMPLETE in os.environ:  # a shell asks, and ours is to answer
+        is_asked_by_a_shell = COMPLETE in os.environ
+        if is_asked_by_a_shell:  # and ours is to answer
             import_module("aclkit.cli.completion")
         try:
             return self.main(*args, **{"complete_var": COMPLETE, **settings})
         finally:
             ending.hold_if_ending()
             flush_output()
+            if is_asked_by_a_shell:
+                # What still reads names is waited for no longer, and may not be ended in its midst.
+                os._exit(0)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Accept the shared options behind the command too: ``aclkit run --config FILE``.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
@@ -79,6 +80,23 @@ def test_what_takes_too_long_or_fails_is_no_answer():
     assert time.monotonic() - started < 30
     never.set()
     assert within(60, lambda: [str(1 / 0)]) == []
+
+
+def test_a_shell_that_was_not_answered_in_time_hears_nothing_of_it(tmp_path):
+    small.build(tmp_path / "warehouse")
+    program = "from aclkit.cli import cli, completing; completing.SECONDS = {}; cli()"
+    asked = {"_ACLKIT_COMPLETE": "fish_complete", "COMP_WORDS": "aclkit why User:al"}
+    env = {**os.environ, **asked, "COMP_CWORD": "User:al"}
+    for name in ("ACLKIT_WAREHOUSE", "ACLKIT_CONFIG", "CI"):
+        env.pop(name, None)
+    told = set()
+    for seconds in (0.0, 0.02, 0.1, 0.2, 60.0):
+        command = [sys.executable, "-c", program.format(seconds)]
+        done = subprocess.run(command, env=env, cwd=tmp_path, capture_output=True, text=True)
+        assert (done.returncode, done.stderr) == (0, "")
+        told.add(done.stdout)
+    assert told <= {"", "\n", "plain,User:alice\n"}
+    assert "plain,User:alice\n" in told
 
 
 @pytest.mark.parametrize(
