@@ -18,7 +18,7 @@ PYTHON ?= $(shell for python in python3.11 python3.12 python3.13 python3; do \
 	&& echo $$python && break; done)
 
 .PHONY: help setup demo docs test test-docs test-all test-fast coverage mutation fuzz bench bench-full \
-	bench-cold class-list broker-test cluster-test soak lint types imports check fmt lock build clean
+	bench-cold class-list broker-test cluster-test object-store-test soak lint types imports check fmt lock build clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -37,7 +37,7 @@ docs: $(READY) ## Make a site of README and docs/ in build/site, every link chec
 test test-all test-fast: export PYTHONDONTWRITEBYTECODE :=
 
 test: $(READY) ## Run the tests, those marked slow aside
-	@$(BIN)/pytest -n 2 --dist loadgroup -m "not slow"
+	@$(BIN)/pytest -n 2 --dist loadgroup -m "not slow and not object_store"
 
 test-docs: $(READY) ## Run what README, docs/ and the notebooks show
 	@$(BIN)/pytest tests/test_docs.py tests/test_notebooks.py
@@ -46,11 +46,11 @@ test-all: $(READY) ## Run all tests, kills and documentation too (about twice as
 	@$(BIN)/pytest
 
 test-fast: $(READY) ## Run the tests that need no Spark
-	@$(BIN)/pytest -n 2 -m "not spark"
+	@$(BIN)/pytest -n 2 -m "not spark and not object_store"
 
 coverage: $(READY) ## Say which lines and branches the tests run, those marked slow aside
-	@$(BIN)/pytest -q -n 2 -m "not slow and not spark and not kafka" --cov --cov-report=
-	@$(BIN)/pytest -q -m "not slow and (spark or kafka)" --cov --cov-append
+	@$(BIN)/pytest -q -n 2 -m "not slow and not spark and not kafka and not object_store" --cov --cov-report=
+	@$(BIN)/pytest -q -m "not slow and not object_store and (spark or kafka)" --cov --cov-append
 
 mutation: $(READY) ## Make small mistakes in the code, drawn by SEED, and see which no test finds; COUNT=N
 	@$(BIN)/python -m tests.mutation --seed $(SEED) --count $(COUNT)
@@ -76,6 +76,9 @@ broker-test: $(READY) ## Compare with a real Kafka broker on loopback, from Mave
 
 cluster-test: build ## Submit the jobs to a Spark cluster of two workers, and kill one of them
 	@$(BIN)/python -m tests.cluster
+
+object-store-test: $(READY) ## Run commands on a bucket of this machine, with faults (10 minutes)
+	@$(BIN)/pytest tests/object_store
 
 soak: $(READY) ## Kill the nightly run at 20 random moments, and start it again (half an hour)
 	@$(BIN)/python -m tests.soak --rounds 20

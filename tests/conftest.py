@@ -46,7 +46,8 @@ def pytest_configure() -> None:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark what asks for Spark, and run it last: the pure tests fail within seconds.
 
-    Of several workers one runs all that shares the session, and one all that shares a browser.
+    Of several workers one runs all that shares the session, one all that shares a browser, and one
+    all that shares a bucket's server.
     """
     for item in items:
         if "_session" in getattr(item, "fixturenames", ()):
@@ -54,6 +55,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.xdist_group("spark"))
         elif "browser" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.xdist_group("browser"))
+        elif "_store" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.xdist_group("store"))
     items.sort(key=lambda item: item.get_closest_marker("spark") is not None)
 
 

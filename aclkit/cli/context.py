@@ -17,6 +17,7 @@ from aclkit.cli.output import FORMATS, TABLE, choose_columns, render_rows, tell,
 from aclkit.cli.screen import deliver, layout_of
 from aclkit.cli.table import Layout, Part, lay_out
 from aclkit.errors import UsageError
+from aclkit.runtime.object_store import storage_said
 from aclkit.runtime.uri import has_password
 from aclkit.warehouse.place import Place
 
@@ -85,11 +86,13 @@ class Context:
             UsageError: neither.
         """
         if self.warehouse is None:
-            found = find(click.get_current_context())
+            ctx = click.get_current_context()
+            found = find(ctx)
             if found is None:
                 raise none_named()
+            ctx.with_resource(storage_said(found.storage, found.where))
             self.warehouse, self.cluster = found.warehouse, self.cluster or found.cluster
-            tell(f"asking {found.warehouse}, for {found.where} is here; another: --warehouse DIR")
+            tell(f"asking {found.place}, for {found.where} is here; another: --warehouse DIR")
         return self.warehouse
 
     # What opens tables is imported late: help and ``aclkit sql`` need none of it.

@@ -14,6 +14,7 @@ from aclkit.cli.found import find
 from aclkit.cli.options import FiniteRange, option
 from aclkit.cli.output import tell
 from aclkit.model.visible import visible
+from aclkit.runtime.object_store import storage_said
 
 
 @click.command("doctor")
@@ -48,8 +49,9 @@ def doctor(
     context: Context = ctx.obj
     warehouse = context.warehouse
     if warehouse is None and (found := find(ctx)) is not None:
+        ctx.with_resource(storage_said(found.storage, found.where))
         warehouse = found.warehouse
-        tell(f"looking at {warehouse}, for {found.where} is here; another: --warehouse DIR")
+        tell(f"looking at {found.place}, for {found.where} is here; another: --warehouse DIR")
     nightly = (ctx.find_root().default_map or {}).get("run", {})
     around = Around(
         warehouse=warehouse,

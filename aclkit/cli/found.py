@@ -3,14 +3,15 @@
 Only a person's questions look there. What writes, what a build server starts, and what ends a build
 (``assert``, ``prove``, ``--fail-on``) hears its own options alone: whoever may put a file into that
 folder, by a merge request say, decides neither what they do nor what they find. For the same reason
-a file that is found says where the tables are and which cluster is meant, and nothing else.
+a file that is found says where the tables are, how their storage is reached and which cluster is
+meant, and nothing else.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
@@ -19,6 +20,7 @@ from click.core import ParameterSource
 
 from aclkit.errors import UsageError
 from aclkit.runtime.notation import parse_toml
+from aclkit.runtime.object_store import SECTION
 from aclkit.runtime.user_file import read_text
 
 SETTINGS: Final = "aclkit.toml"
@@ -42,12 +44,20 @@ class Found:
     Attributes:
         warehouse: folder or URI of the tables.
         cluster: which cluster is meant, where that is said.
+        storage: how the warehouse's storage is reached, see ``runtime.object_store``.
         where: the file or folder that says it.
     """
 
     warehouse: str
     cluster: str | None = None
+    storage: object = field(default_factory=dict)
     where: str
+
+    @property
+    def place(self) -> str:
+        """The warehouse, and at whose address where the folder says one."""
+        endpoint = self.storage.get("endpoint") if isinstance(self.storage, dict) else None
+        return f"{self.warehouse} at {endpoint}" if endpoint else self.warehouse
 
 
 def find(ctx: click.Context, env: Mapping[str, str] = os.environ) -> Found | None:
@@ -70,7 +80,8 @@ def look_around(folder: Path = Path()) -> Found | None:
         said = parse_toml(read_text(str(file)), str(file))
         warehouse, cluster = (_text(said, key, str(file)) for key in ("warehouse", "cluster"))
         if warehouse is not None:
-            return Found(warehouse=warehouse, cluster=cluster, where=f"./{file}")
+            storage = said.get(SECTION, {})
+            return Found(warehouse=warehouse, cluster=cluster, storage=storage, where=f"./{file}")
     if is_warehouse(folder / WAREHOUSE):
         return Found(warehouse=str(folder / WAREHOUSE), where=f"./{folder / WAREHOUSE}")
     return None

@@ -24,6 +24,7 @@ from aclkit.cli.settings import read_config
 from aclkit.errors import AclkitError, SurroundingsError, UsageError
 from aclkit.model.visible import visible
 from aclkit.runtime import ending
+from aclkit.runtime.object_store import storage_said
 from aclkit.runtime.permissions import parse_group, parse_mode, writing_as
 from aclkit.runtime.progress import ProgressHandler
 from aclkit.runtime.surroundings import missing_package, not_installed
@@ -155,7 +156,9 @@ def _load_config(ctx: click.Context, _: click.Parameter, path: str | None) -> st
     if path is None:
         return None
     try:
-        ctx.default_map = read_config(path, {w: c.options for w, c in read_index().items()})
+        config = read_config(path, {w: c.options for w, c in read_index().items()})
+        ctx.default_map = config.defaults
+        ctx.with_resource(storage_said(config.storage, path))
     except AclkitError as error:
         if not ctx.resilient_parsing:  # else a shell asks what may come next
             _end(ctx, error)

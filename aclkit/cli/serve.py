@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from ipaddress import ip_address
 from typing import Final
 
 import click
@@ -13,20 +12,9 @@ from aclkit.cli.options import FiniteRange, option
 from aclkit.cli.output import tell
 from aclkit.errors import SurroundingsError
 from aclkit.runtime.surroundings import missing_package
+from aclkit.runtime.uri import is_loopback
 
 _PORT: Final = 8377
-
-
-def is_loopback(listen: str) -> bool:
-    """Whether only this machine reaches an address; of a name it is not known.
-
-    >>> [is_loopback(listen) for listen in ("127.0.0.1", "::1", "localhost", "0.0.0.0", "10.0.0.7")]
-    [True, True, True, False, False]
-    """
-    try:
-        return listen == "localhost" or ip_address(listen).is_loopback
-    except ValueError:
-        return False
 
 
 @click.command("serve")

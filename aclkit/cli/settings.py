@@ -1,22 +1,35 @@
-"""A TOML file → the defaults of all commands' options, for click."""
+"""A TOML file → the defaults of all commands' options, for click, and its table ``[storage]``."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import date
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from aclkit.cli.command_index import ConfigOption
 from aclkit.errors import UsageError
 from aclkit.runtime.notation import parse_toml, shown_key
+from aclkit.runtime.object_store import SECTION
 from aclkit.runtime.user_file import read_text
 
 Commands = Mapping[str, Mapping[str, ConfigOption]]
 """Command in words → name of an option → the option."""
 
 
-def read_config(path: str, commands: Commands) -> dict[str, Any]:
-    """Read a TOML file into click's default map.
+class Config(NamedTuple):
+    """What a settings file says.
+
+    Attributes:
+        defaults: of options, click's default map.
+        storage: how object storage is reached, see ``runtime.object_store``.
+    """
+
+    defaults: dict[str, Any]
+    storage: object
+
+
+def read_config(path: str, commands: Commands) -> Config:
+    """Read a TOML file.
 
     A key at the top holds for every command that has the option; a table named for a command
     holds for that command, ``[acls.list]`` for a command of a group. Dashes and underscores are
@@ -31,7 +44,9 @@ def read_config(path: str, commands: Commands) -> dict[str, Any]:
         UsageError: no such file, no TOML, a key that no command knows, or a value of another
             type than its option takes.
     """
-    return _defaults(path, parse_toml(read_text(path), path), commands, {})
+    said = parse_toml(read_text(path), path)
+    storage = said.pop(SECTION, {})
+    return Config(_defaults(path, said, commands, {}), storage)
 
 
 def _defaults(

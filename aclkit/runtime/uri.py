@@ -1,8 +1,9 @@
-"""A path or a URI → which of the two it is, and what of a URI is secret."""
+"""A path or a URI → which of the two it is, what of a URI is secret; an address → whose."""
 
 from __future__ import annotations
 
 import re
+from ipaddress import ip_address
 from typing import Final
 
 _URI: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
@@ -40,3 +41,15 @@ def secrets_of(path: str) -> list[str]:
     stem, query = split_query(path)
     password = stem.partition("://")[2].rpartition("@")[0].partition(":")[2]
     return [secret for secret in (password, query.removeprefix("?")) if secret]
+
+
+def is_loopback(host: str) -> bool:
+    """Whether only this machine reaches an address; of a name it is not known.
+
+    >>> [is_loopback(host) for host in ("127.0.0.1", "::1", "localhost", "0.0.0.0", "10.0.0.7")]
+    [True, True, True, False, False]
+    """
+    try:
+        return host == "localhost" or ip_address(host).is_loopback
+    except ValueError:
+        return False

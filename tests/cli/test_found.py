@@ -78,6 +78,23 @@ def test_a_file_that_is_found_says_where_and_not_what_fails(run, tmp_path):
     assert result.stdout == "one\n1\n"
 
 
+def test_a_file_that_is_found_says_how_its_storage_is_reached_and_to_nobody_after(run, tmp_path):
+    small.build(tmp_path / "other")
+    said = 'warehouse = "other"\n[storage]\nendpoint = "https://far.example"\n'
+    (tmp_path / "aclkit.toml").write_text(said)
+    result = run("sql", "SELECT 1 AS one", AWS_ENDPOINT_URL=None)
+    assert f"asking other at https://far.example, for ./aclkit.toml {TOLD}" in result.stderr
+    assert "AWS_ENDPOINT_URL" not in os.environ
+
+
+def test_a_secret_in_a_file_that_is_found_is_refused(run, tmp_path):
+    (tmp_path / "aclkit.toml").write_text('warehouse = "w"\n[storage]\nsecret = "hunter2"\n')
+    result = run("sql", "SELECT 1")
+    assert result.exit_code == 2
+    assert "./aclkit.toml: [storage]: secret looks like a secret" in result.stderr
+    assert "hunter2" not in result.output
+
+
 @pytest.mark.parametrize("text", ["warehouse", "warehouse = 5", "cluster = ['a']"])
 def test_a_file_that_makes_no_sense_is_named(run, tmp_path, text):
     (tmp_path / "aclkit.toml").write_text(text)
