@@ -129,9 +129,9 @@ $(READY): pyproject.toml aclkit/runtime/jars.py aclkit/kafka/verify/jars.py \
 		-e '.[dev]' >$(SETUP_LOG) 2>&1 || { tail -n 5 $(SETUP_LOG) >&2; \
 		echo "Error: pip failed; all that it said is in $(SETUP_LOG)" >&2; exit 4; }
 	@echo "==> fetching Delta's jars"
-	@$(BIN)/python -m aclkit.runtime.jars
+	@$(BIN)/aclkit jars delta
 	@echo "==> fetching Kafka's jars"
-	@$(BIN)/python -m aclkit.kafka.verify.jars
+	@$(BIN)/aclkit jars kafka
 	@echo "==> making the archive of Spark's classes (half a minute; kept in the user's cache)"
 	@$(BIN)/python -m aclkit.runtime.class_archive_maker || echo "Spark starts without it, later"
 	@touch $@

@@ -91,6 +91,7 @@ def test_what_pip_says_is_in_a_file_that_is_named_when_it_fails(place, fails):
     program.parent.mkdir(parents=True)
     program.write_text('#!/bin/sh\necho "$*" >>"$MADE"\necho "noise of $2 $3"\n' + REFUSING)
     program.chmod(0o755)
+    shutil.copy(program, program.with_name("aclkit"))
     command = ["make", "--no-print-directory", "VENV=venv", f"PYTHON={program}", "setup"]
     for name in ("pyproject.toml", *READ_BY_SETUP):
         (place / name).parent.mkdir(parents=True, exist_ok=True)

@@ -52,7 +52,7 @@ def see_jars(around: Around) -> Seen:
 
     folder = jar_folder(around.env)
     if missing := missing_jars(DELTA, folder):
-        fetch = f"python -m {DELTA.module} fetches them; else the first run does, by the network"
+        fetch = f"{DELTA.command} fetches them; else the first run does, by the network"
         return Seen(f"{len(missing)} of {len(DELTA.digests)} are not in {folder}", "warning", fetch)
     return Seen(f"{DELTA.name}, {len(DELTA.digests)} files in {folder}")
 
@@ -180,7 +180,7 @@ def _gigabytes(size: int) -> str:
 CHECKS: Final = (
     Check("java", see_java, f"install Java {LEAST_JAVA} or newer, or set JAVA_HOME to it"),
     Check("memory", see_memory, "set ACLKIT_DRIVER_MEMORY to a size such as 4g"),
-    Check("jars", see_jars, "remove the file, then: python -m aclkit.runtime.jars"),
+    Check("jars", see_jars, "remove the file, then: aclkit jars"),
     Check("disk", see_disk, "free some space, or set TMPDIR to another disk"),
     Check("lock", see_lock, "look who may read the warehouse, and whether its disk answers"),
     Check("warehouse", see_warehouse, "name another --warehouse, or mend what is said here"),

@@ -33,6 +33,7 @@ _COMMANDS: Final[Places] = {
     "demo": ("demo", "demo"),
     "init": ("init", "init"),
     "doctor": ("doctor", "doctor"),
+    "jars": ("jars", "jars"),
     "replay": ("replay", "replay"),
     "materialize": ("materialize", "materialize"),
     "run": ("nightly", "run"),

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import click
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
@@ -14,6 +15,7 @@ from pyspark.sql import SparkSession
 from aclkit.cli.context import Context
 from aclkit.errors import SurroundingsError
 from aclkit.runtime import ending
+from aclkit.runtime.object_store import is_s3
 from aclkit.runtime.progress import step
 from aclkit.runtime.spark import Length, build_session, spark_log
 from aclkit.runtime.surroundings import full_disk, write_error
@@ -35,6 +37,7 @@ def command_session(
             verbose=context.verbose,
             length=length,
             class_archive=context.class_archive,
+            uris=[*_uris(context)],
         )
     ending.install()
     try:
@@ -46,6 +49,17 @@ def command_session(
         log = spark_log()
         where = f"; Spark's own log is {log}" if log else ""
         raise SurroundingsError(f"Spark failed: {first_line(error)}{where}") from error
+
+
+def _uris(context: Context) -> Iterator[str]:
+    """Yield the warehouse, and whatever else the command was told that lies on S3."""
+    if context.warehouse is not None:
+        yield context.warehouse
+    asked = click.get_current_context(silent=True)
+    for value in asked.params.values() if asked is not None else ():
+        for one in value if isinstance(value, tuple) else (value,):
+            text = str(one)
+            yield from filter(is_s3, (text, text.partition(":")[2]))  # or KIND:URI
 
 
 @contextmanager

@@ -1,8 +1,8 @@
 """A Maven coordinate → its jars in the folder where they are looked for, byte for byte.
 
-``python -m aclkit.runtime.jars`` does it once for Delta, with Spark's own resolver in a throw-away
-cache, so that no later session needs the network. Behind a mirror set ``ACLKIT_MAVEN_REPOSITORY``
-to its address; without any network copy the jars into a folder and set ``ACLKIT_JARS`` to it.
+``aclkit jars`` does it once for Delta, with Spark's own resolver in a throw-away cache, so that no
+later session needs the network. Behind a mirror set ``ACLKIT_MAVEN_REPOSITORY`` to its address;
+without any network copy the jars into a folder and set ``ACLKIT_JARS`` to it.
 """
 
 from __future__ import annotations
@@ -20,9 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-import click
-
-from aclkit.errors import AclkitError, SurroundingsError
+from aclkit.errors import SurroundingsError
 from aclkit.runtime.child import bound
 from aclkit.runtime.permissions import FOR_EVERYBODY
 from aclkit.runtime.scratch import scratch
@@ -35,14 +33,14 @@ class Jars:
 
     Attributes:
         name: whose they are.
-        coordinate: what Spark's resolver is asked for.
+        coordinate: what Spark's resolver is asked for; with a comma between several.
         foreign: what else it would bring, as ``--exclude-packages`` takes it: Spark has it, or
             nothing that runs here needs it.
         digests: SHA-256 of each jar, by the file name that the resolver gives it.
         megabytes: how much is fetched.
         folder: says where they are looked for.
         variable: names another folder for them, in the environment.
-        module: fetches them, with ``python -m``.
+        command: what fetches them.
         beside: names of jars that may lie in the same folder: those of other versions.
     """
 
@@ -53,7 +51,7 @@ class Jars:
     megabytes: int
     folder: Callable[[], Path]
     variable: str
-    module: str
+    command: str
     beside: Collection[str] = ()
 
     @property
@@ -86,7 +84,7 @@ DELTA: Final = Jars(
     megabytes=13,
     folder=jar_folder,
     variable="ACLKIT_JARS",
-    module="aclkit.runtime.jars",
+    command="aclkit jars delta",
 )
 
 _SECONDS = 600
@@ -114,7 +112,7 @@ def fetch_jars(
         require_java()
         with tempfile.TemporaryDirectory(prefix="ivy-", dir=scratch()) as cache:
             size = f"{jars.megabytes} MB, a minute or so"
-            say(f"fetching {jars.coordinate} with Spark's resolver ({size})")
+            say(f"fetching {jars.name} with Spark's resolver ({size})")
             _resolve(jars, Path(cache))
             _install(jars, Path(cache) / "jars", folder)
     return _paths(jars, folder)
@@ -154,7 +152,7 @@ def missing_jars(jars: Jars, folder: Path) -> list[str]:
         if what != _MISSING:
             raise SurroundingsError(
                 f"{folder / name} is not the jar that is expected ({what}): nothing was loaded; "
-                f"to fetch it anew: python -m {jars.module} {jars.version}"
+                f"to fetch it anew: {jars.command}"
             )
     return [*wrong]
 
@@ -222,10 +220,10 @@ def _resolve(jars: Jars, cache: Path) -> None:
         raise SurroundingsError(f"Spark's resolver does not run: {error}") from error
     except subprocess.TimeoutExpired as error:
         raise SurroundingsError(
-            f"{jars.coordinate} was not fetched within {_SECONDS} seconds; {_advice(jars)}"
+            f"{jars.name} were not fetched within {_SECONDS} seconds; {_advice(jars)}"
         ) from error
     if done.returncode:
-        raise SurroundingsError(f"{_tail(done.stdout)}\n{jars.coordinate}: {_advice(jars)}")
+        raise SurroundingsError(f"{_tail(done.stdout)}\n{jars.name}: {_advice(jars)}")
 
 
 def _arguments(jars: Jars, cache: Path) -> list[str]:
@@ -269,33 +267,3 @@ def _advice(jars: Jars) -> str:
 
 def _silent(_: str) -> None:
     return None
-
-
-def fetch_command(*versions: Jars) -> click.Command:
-    """Return the command that fetches jars, for ``python -m`` and the Makefile.
-
-    Args:
-        versions: those that it can be told; without a word it fetches the last.
-    """
-    by_version = {jars.version: jars for jars in versions}
-    newest = versions[-1]
-
-    @click.command(help=f"Fetch jars once; without a version {newest.name}.")
-    @click.argument(
-        "version", metavar="[VERSION]", type=click.Choice(list(by_version)), default=newest.version
-    )
-    @click.option("--folder", type=click.Path(path_type=Path), help="Where to put the jars.")
-    def fetch(version: str, folder: Path | None) -> None:
-        jars = by_version[version]
-        try:
-            paths = fetch_jars(jars, folder, lambda text: click.echo(text, err=True))
-            click.echo(f"{jars.name} are in {paths[0].parent}", err=True)
-        except AclkitError as error:
-            click.echo(f"Error: {error}", err=True)
-            sys.exit(error.exit_code)
-
-    return fetch
-
-
-if __name__ == "__main__":
-    fetch_command(DELTA)()

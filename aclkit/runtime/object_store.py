@@ -60,7 +60,8 @@ def is_s3(uri: str) -> bool:
     >>> is_s3("s3a://bucket/acls"), is_s3("gs://bucket"), is_s3("/data/s3")
     (True, False, False)
     """
-    return uri.partition("://")[0].lower() in _S3 and "://" in uri
+    scheme, mark, _ = uri.partition("://")
+    return bool(mark) and scheme.lower() in _S3
 
 
 def s3_access(env: Mapping[str, str] = os.environ) -> S3Access:
@@ -167,6 +168,8 @@ _LIMITS: Final = {
             "org.apache.hadoop.fs.s3a.auth.IAMInstanceCredentialsProvider",
         )
     ),
+    # The default, for analytics, fails where a connection ends in the middle of an answer.
+    "input.stream.type": "classic",
     # By default a request is tried for minutes before anybody hears of it.
     "attempts.maximum": "3",
     "retry.limit": "4",

@@ -30,11 +30,14 @@ from pyspark.sql import SparkSession
 from aclkit.errors import SurroundingsError
 from aclkit.runtime import ending
 from aclkit.runtime.class_archive import class_archive, options_for, start_making
+from aclkit.runtime.file_systems import require_file_systems
 from aclkit.runtime.gateway import start_gateway
 from aclkit.runtime.jars import DELTA, checked_jars, spark_home
 from aclkit.runtime.memory import DEFAULT_HEAP
+from aclkit.runtime.object_store import is_s3, spark_options
 from aclkit.runtime.permissions import current_umask
 from aclkit.runtime.progress import measure_by
+from aclkit.runtime.s3_jars import S3
 from aclkit.runtime.scratch import scratch
 from aclkit.runtime.surroundings import DELTA_COORDINATE, require_java
 
@@ -85,6 +88,7 @@ class _Jvm:
     verbose: bool
     length: Length
     class_archive: bool
+    uris: Sequence[str]
 
 
 def build_session(
@@ -95,6 +99,7 @@ def build_session(
     class_archive: bool = True,
     master: str | None = None,
     extra_conf: Mapping[str, str] | None = None,
+    uris: Sequence[str] = (),
 ) -> SparkSession:
     """Return the session of this process, made now if there is none.
 
@@ -106,18 +111,23 @@ def build_session(
         class_archive: start from an archive of classes, unless ``ACLKIT_CLASS_ARCHIVE`` is off.
         master: where to run; ``local[*]`` unless ``spark-submit`` or a session says otherwise.
         extra_conf: settings that win over those made here.
+        uris: what the session is to open; paths may be among them.
 
     Raises:
-        SurroundingsError: No usable Java, no Delta, or Spark did not start.
+        SurroundingsError: No usable Java, no Delta, nothing that opens a URI, or Spark did not
+            start.
     """
     extra = dict(extra_conf or {})
     active = SparkSession.getActiveSession()
     if active is not None:
-        return _with_conf(active, {**_SQL, **extra})
-    if "PYSPARK_GATEWAY_PORT" in os.environ:  # set by spark-submit for its Python child
-        return _submitted_session(app_name, extra)
-    jvm = _Jvm(verbose=verbose, length=length, class_archive=class_archive)
-    return _own_session(app_name, master or "local[*]", extra, jvm)
+        session = _with_conf(active, {**_SQL, **extra})
+    elif "PYSPARK_GATEWAY_PORT" in os.environ:  # set by spark-submit for its Python child
+        session = _submitted_session(app_name, extra, uris)
+    else:
+        jvm = _Jvm(verbose=verbose, length=length, class_archive=class_archive, uris=uris)
+        session = _own_session(app_name, master or "local[*]", extra, jvm)
+    require_file_systems(session, uris)
+    return session
 
 
 def session_beside(session: SparkSession) -> SparkSession:
@@ -196,6 +206,7 @@ def _own_conf(
         **_EXTENSION,
         **_SQL,
         **_umask(),
+        **_reached(jvm.uris),
     }
     jars = checked_jars(DELTA, log.info)
     if _is_one_process(master):
@@ -204,7 +215,7 @@ def _own_conf(
         settings |= _class_path(jars) | _local_conf(os.environ, options)
         settings |= _UNCOMPILED if jvm.length == "tiny" else {}
     else:
-        settings["spark.jars"] = ",".join(map(str, jars))
+        settings["spark.jars"] = ",".join(map(str, [*jars, *_s3_jars(jvm.uris)]))
     return SparkConf(loadDefaults=False).setAll(list({**settings, **extra}.items()))
 
 
@@ -217,6 +228,16 @@ def _class_path(jars: Sequence[Path]) -> dict[str, str]:
     if any(os.pathsep in name for name in names):
         return {"spark.jars": ",".join(names)}
     return {"spark.driver.extraClassPath": os.pathsep.join(names)}
+
+
+def _s3_jars(uris: Sequence[str]) -> tuple[Path, ...]:
+    """Return the jars by which Spark opens S3, where it has to; fetched the first time."""
+    return checked_jars(S3, log.info) if any(map(is_s3, uris)) else ()
+
+
+def _reached(uris: Sequence[str]) -> dict[str, str]:
+    """Return how URIs are reached, as the environment says it."""
+    return {key: value for uri in uris for key, value in spark_options(uri).items()}
 
 
 def _archived(java: Path, jars: Sequence[Path]) -> list[str]:
@@ -242,7 +263,8 @@ def _umask() -> dict[str, str]:
 
 def _own_session(app_name: str, master: str, extra: Mapping[str, str], jvm: _Jvm) -> SparkSession:
     conf = _own_conf(app_name, master, extra, require_java(), jvm)
-    with _environment():
+    behind = _s3_jars(jvm.uris) if _is_one_process(master) else ()
+    with _environment(behind):
         try:
             if SparkContext._gateway is None:
                 _silence(SparkContext(conf=conf, gateway=_launch(conf, verbose=jvm.verbose)))
@@ -270,12 +292,14 @@ def _done(session: SparkSession) -> str:
     return f"{said}, {records:,} records read" if records else said
 
 
-def _submitted_session(app_name: str, extra: Mapping[str, str]) -> SparkSession:
+def _submitted_session(
+    app_name: str, extra: Mapping[str, str], uris: Sequence[str]
+) -> SparkSession:
     given = SparkConf()
     builder = SparkSession.builder
     if not given.contains("spark.app.name"):
         builder = builder.appName(app_name)
-    for key, value in {**_EXTENSION, **_umask()}.items():
+    for key, value in {**_EXTENSION, **_umask(), **_reached(uris)}.items():
         if not given.contains(key):
             builder = builder.config(key, value)
     session = builder.config(map={**_SQL, **extra}).getOrCreate()
@@ -315,8 +339,15 @@ def _did_not_start(error: BaseException) -> str:
 
 
 @contextmanager
-def _environment() -> Iterator[None]:
-    """Show Spark's launcher the Python and the Spark that run here, then restore."""
+def _environment(behind: Sequence[Path]) -> Iterator[None]:
+    """Show Spark's launcher the Python and the Spark that run here, then restore.
+
+    Args:
+        behind: jars for the end of the class path: an archive of classes fits every class path
+            that begins as its own.
+    """
+    given = os.environ.get("SPARK_DIST_CLASSPATH")
+    last = [*([given] if given else []), *map(str, behind)]
     wanted = {
         # The workers unpickle functions, so they must be the same Python with the same packages.
         "PYSPARK_PYTHON": sys.executable,
@@ -324,6 +355,7 @@ def _environment() -> Iterator[None]:
         "SPARK_HOME": os.environ.get("SPARK_HOME") or str(Path(pyspark.__file__).parent),
         # Spark asks the resolver for the machine's own name, which in a container may have none.
         "SPARK_LOCAL_IP": os.environ.get("SPARK_LOCAL_IP") or "127.0.0.1",
+        **({"SPARK_DIST_CLASSPATH": os.pathsep.join(last)} if last else {}),
     }
     before = {key: os.environ.get(key) for key in wanted}
     os.environ.update(wanted)

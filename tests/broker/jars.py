@@ -11,8 +11,10 @@ import os
 from pathlib import Path
 from typing import Final
 
+import click
+
 from aclkit.kafka.verify.jars import JARS_OF
-from aclkit.runtime.jars import Jars, fetch_command, fetch_jars, spark_home
+from aclkit.runtime.jars import Jars, fetch_jars, spark_home
 from aclkit.runtime.surroundings import jar_folder
 
 TOOLS: Final = "4.3.1"
@@ -209,7 +211,7 @@ def _jars(version: str) -> Jars:
         megabytes=32,
         folder=broker_jar_folder,
         variable=_VARIABLE,
-        module="tests.broker.jars",
+        command=f"python -m tests.broker.jars {version}",
     )
 
 
@@ -232,5 +234,11 @@ def _jars_of_spark() -> list[Path]:
     return [sorted(folder.glob(f"{name}-[0-9]*.jar"))[-1] for name in _OF_SPARK]
 
 
+@click.command(help=f"Fetch a broker's jars once; without a version those of {NEWEST}.")
+@click.argument("version", type=click.Choice(list(BROKERS)), default=NEWEST)
+def main(version: str) -> None:
+    fetch_jars(BROKERS[version], say=lambda text: click.echo(text, err=True))
+
+
 if __name__ == "__main__":
-    fetch_command(*BROKERS.values())()
+    main()

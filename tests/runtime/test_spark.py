@@ -179,7 +179,7 @@ def test_a_session_loads_no_jar_that_was_changed(own_jars: Path) -> None:
     with pytest.raises(SurroundingsError) as caught:
         checked_jars(DELTA)
     assert str(caught.value).startswith(f"{jar} is not the jar that is expected (sha-256 ")
-    assert str(caught.value).endswith("to fetch it anew: python -m aclkit.runtime.jars 4.4.0")
+    assert str(caught.value).endswith("to fetch it anew: aclkit jars delta")
     assert caught.value.exit_code == 4
 
     program = "from aclkit.cli import cli; cli()"

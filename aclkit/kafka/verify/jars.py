@@ -1,8 +1,7 @@
 """A version of Kafka → the class path on which its StandardAuthorizer runs.
 
-Kafka's own jars are fetched when they are first needed, or with
-``python -m aclkit.kafka.verify.jars VERSION``, the newest without a version; the compiler and the
-logging interface lie in Spark's folder.
+Kafka's own jars are fetched when they are first needed, or with ``aclkit jars kafka``, the newest,
+and ``aclkit jars kafka:VERSION``; the compiler and the logging interface lie in Spark's folder.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from aclkit.errors import SurroundingsError
-from aclkit.runtime.jars import Jars, checked_jars, fetch_command, spark_home
+from aclkit.runtime.jars import Jars, checked_jars, spark_home
 from aclkit.runtime.surroundings import jar_folder
 
 _VARIABLE: Final = "ACLKIT_KAFKA_JARS"
@@ -76,7 +75,7 @@ def _jars(version: str) -> Jars:
         megabytes=12,
         folder=kafka_jar_folder,
         variable=_VARIABLE,
-        module="aclkit.kafka.verify.jars",
+        command=f"aclkit jars kafka:{version}",
         beside=[name for each in _DIGESTS for name in _own(each)],
     )
 
@@ -113,7 +112,3 @@ def _jars_of_spark(folder: Path) -> list[Path]:
             raise SurroundingsError(f"expected Spark's {name} jar in {folder}, found none")
         found.append(jars[-1])
     return found
-
-
-if __name__ == "__main__":
-    fetch_command(*JARS_OF.values())()

@@ -40,7 +40,7 @@ def test_no_network_is_told_with_what_to_do(tmp_path, monkeypatch):
     resolver(tmp_path, "echo no route to host", "exit 1")
     monkeypatch.setenv("SPARK_HOME", str(tmp_path))
     monkeypatch.setenv("ACLKIT_KAFKA_JARS", str(tmp_path / "jars"))
-    advice = r"no route to host\n.*kafka-metadata:4\.3\.1: .*set ACLKIT_KAFKA_JARS to"
+    advice = r"no route to host\nthe jars of Kafka 4\.3\.1: .*set ACLKIT_KAFKA_JARS to"
     with pytest.raises(SurroundingsError, match=advice):
         class_path("4.3.1")
 
@@ -85,7 +85,7 @@ def test_a_wrong_jar_of_any_version_is_refused_before_anything_is_fetched(
     with pytest.raises(SurroundingsError) as caught:
         class_path(version)
     assert str(caught.value).startswith(f"{wrong} is not the jar that is expected (sha-256 ")
-    assert str(caught.value).endswith(f"python -m aclkit.kafka.verify.jars {version}")
+    assert str(caught.value).endswith(f"aclkit jars kafka:{version}")
 
 
 @pytest.mark.kafka

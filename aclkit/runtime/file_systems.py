@@ -1,0 +1,50 @@
+"""URIs that a session is to open → whether its Spark knows their file systems, and what is missing.
+
+Spark itself opens local disks and HDFS. For S3 aclkit brings the jars; for others it names them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Final
+
+from py4j.protocol import Py4JError
+from pyspark.sql import SparkSession
+
+from aclkit.errors import SurroundingsError
+from aclkit.runtime.s3_jars import COORDINATE, HADOOP
+from aclkit.runtime.uri import is_uri
+
+_CONNECTORS: Final = {
+    **dict.fromkeys(("s3", "s3a"), COORDINATE),
+    "gs": f"org.apache.hadoop:hadoop-gcp:{HADOOP}",
+    **dict.fromkeys(("abfs", "abfss"), f"org.apache.hadoop:hadoop-azure:{HADOOP}"),
+}
+"""Scheme → the Maven coordinate of what brings it."""
+
+
+def require_file_systems(session: SparkSession, uris: Iterable[str]) -> None:
+    """Insist that a session can open URIs.
+
+    Raises:
+        SurroundingsError: it has no file system for one.
+    """
+    schemes = {uri.partition("://")[0].lower() for uri in uris if is_uri(uri)}
+    context: Any = session.sparkContext  # whose JVM's names no type knows
+    for scheme in sorted(schemes):
+        file_system = context._jvm.org.apache.hadoop.fs.FileSystem
+        try:
+            file_system.getFileSystemClass(scheme, context._jsc.hadoopConfiguration())
+        except Py4JError as error:
+            raise SurroundingsError(_advice(scheme)) from error
+
+
+def _advice(scheme: str) -> str:
+    connector = _CONNECTORS.get(scheme)
+    said = f"Spark has nothing that opens {scheme}://"
+    if connector is None:
+        return f"{said}: expected s3, s3a, gs, abfss, hdfs or a folder"
+    return (
+        f"{said}: give spark-submit --packages {connector}, or Spark as aclkit starts it the "
+        "connector's jars in a folder: SPARK_DIST_CLASSPATH='FOLDER/*'"
+    )
