@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from aclkit.errors import AclkitError, UsageError
-from aclkit.warehouse.place import Place
 from aclkit.warehouse.published import open_warehouse
 
 if TYPE_CHECKING:
@@ -75,8 +74,6 @@ def _bytes_of(paths: Iterable[Path]) -> int:
 
 def _stored(warehouse: str) -> int | None:
     """Return how much all clusters of a warehouse have, in ACLs; None where it is unknown."""
-    if Place(warehouse).is_uri:
-        return None
     try:
         published = open_warehouse(warehouse)
     except UsageError:  # nothing is published yet

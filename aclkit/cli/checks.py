@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from aclkit.cli.examine import Around, Check, Seen
-from aclkit.errors import AclkitError, SurroundingsError, UsageError
+from aclkit.errors import AclkitError, SurroundingsError
 from aclkit.runtime.memory import heap_size, memory_limit
 from aclkit.runtime.surroundings import (
     LEAST_JAVA,
@@ -60,7 +60,7 @@ def see_jars(around: Around) -> Seen:
 def see_disk(around: Around) -> Seen:
     """Say how much room there is for the tables, and for Spark's temporary files."""
     places = {"temporary files": around.env.get("TMPDIR") or tempfile.gettempdir()}
-    if around.warehouse is not None and not Place(around.warehouse).is_uri:
+    if around.warehouse is not None and not Place(around.warehouse).is_remote:
         places = {"the warehouse": around.warehouse, **places}
     rooms = {name: room_at(path) for name, path in places.items()}
     for path in places.values():
@@ -121,7 +121,7 @@ def see_source(around: Around) -> Seen:
     config = around.command_config
     sources = [parse_source(text) for text in around.sources]
     intake = look_at(sources, command_config=config, timeout=around.seconds)
-    files = [Path(item.path) for item in intake.items if not Place(item.path).is_uri]
+    files = [Path(item.path) for item in intake.items if not Place(item.path).is_remote]
     for file in files:
         with file.open("rb") as opened:
             opened.read(1)
@@ -163,14 +163,7 @@ def _local(around: Around) -> str | None:
     if around.warehouse is None:
         return None
     place = Place(around.warehouse)
-    return None if place.is_uri and not _is_file(place) else str(place.folder)
-
-
-def _is_file(place: Place) -> bool:
-    try:
-        return bool(place.folder)
-    except UsageError:
-        return False
+    return None if place.is_remote else str(place.folder)
 
 
 def _gigabytes(size: int) -> str:

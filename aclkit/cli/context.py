@@ -70,7 +70,7 @@ class Context:
         if not self.warehouse:
             raise none_named()
         place = Place(self.warehouse)
-        if not place.is_uri:
+        if not place.is_remote:
             return str(Path(self.warehouse).resolve())
         if has_password(self.warehouse):
             raise UsageError(

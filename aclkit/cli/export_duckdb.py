@@ -61,7 +61,7 @@ def export_duckdb(context: Context, output: str, *, copy: bool, force: bool) -> 
             shutil.copyfileobj(source, target.buffer)
     if not copy:
         tell(
-            f"{path} reads the files of run {published.run.run_number} in {published.path}: until "
+            f"{path} reads the files of run {published.run.run_number} in {published.place}: until "
             f"{holds_until(now):%Y-%m-%d} at least, unless maintain is told to keep less; with "
             "--copy it would hold the rows"
         )

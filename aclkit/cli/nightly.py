@@ -42,7 +42,6 @@ from aclkit.pipeline.replay.intake import Intake
 from aclkit.runtime.progress import tell_first
 from aclkit.runtime.whole_file import write_whole
 from aclkit.warehouse.duck import connect
-from aclkit.warehouse.place import Place
 from aclkit.warehouse.published import open_warehouse
 
 if TYPE_CHECKING:
@@ -104,8 +103,6 @@ def run(
     """
     warehouse = context.require_warehouse()
     forms = report_formats(chosen["report_formats"])
-    if Place(warehouse).is_uri and (chosen["report_dir"] or chosen["assertions"]):
-        raise UsageError("--report-dir and --assertions need a warehouse on a local disk")
     policies = policies_of(chosen)
     webhook = webhook_of(chosen)
     with telling_failures(context.cluster, webhook, chosen["alert_on"]):

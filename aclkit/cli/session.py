@@ -82,7 +82,7 @@ def _disk_error(told: str, warehouse: str) -> SurroundingsError | None:
     Full may be the warehouse's disk or that of Spark's own files. What was denied may be any
     file or program: only of the warehouse's is it said here.
     """
-    is_remote = Place(warehouse).is_uri
+    is_remote = Place(warehouse).is_remote
     place = warehouse if is_remote else str(Path(warehouse).absolute())
     scratch = tempfile.gettempdir()
     is_scratch = full_disk(scratch) and (is_remote or not full_disk(place))

@@ -97,12 +97,9 @@ def holds_decisions(run: Run, scope: Scope, options: NightlyOptions) -> bool:
 def end_night(run: Run, replayed: ReplayResult, options: NightlyOptions) -> NightlyResult:
     """Publish, and hold what is published against the policies."""
     publish(run)
-    place = run.store.place
-    spark = run.store.spark if place.is_uri else None
-    with open_tables(place.text, spark=spark) as (published, tables):
+    with open_tables(run.store.place.text) as (published, tables):
         found = read_summary(tables, deciding_run(published, run.cluster_id))
-    local = published if spark is None else None
-    summary = conclude(found, replayed.exit_code, options.policies, local)
+    summary = conclude(found, replayed.exit_code, options.policies, published)
     return NightlyResult(
         findings=found.findings,
         summary=summary,

@@ -1,4 +1,4 @@
-"""Tables on a local disk at given versions → DuckDB that has them; see ``reader``.
+"""Tables at given versions → DuckDB that has them; see ``reader``.
 
 For a question: the tables and views of a published run, and nothing else in reach. A table of the
 contract that no run has written is there too, empty; of ``explain``, which a run may leave out,
@@ -8,9 +8,9 @@ the view of that name. For a run: one cluster's rows of the tables that it names
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Final, Literal
 
 import duckdb
@@ -20,6 +20,7 @@ from deltalake.exceptions import DeltaError
 from aclkit.errors import SurroundingsError
 from aclkit.runtime.scratch import scratch
 from aclkit.warehouse.job_run import JOB_RUN
+from aclkit.warehouse.place import Place
 from aclkit.warehouse.published import Published, versions_before
 from aclkit.warehouse.schemas import TABLES
 from aclkit.warehouse.table_files import (
@@ -27,6 +28,7 @@ from aclkit.warehouse.table_files import (
     open_files,
     quoted,
     read_files,
+    served_if_remote,
     unwritten,
 )
 from aclkit.warehouse.views import PAST, PAST_TABLES, view_sql
@@ -35,6 +37,8 @@ Past = Mapping[str, Sequence[tuple[str, TableFiles]]]
 """Table → (cluster, files) of the past."""
 
 _EVERYTHING: Final[Mapping[str, Mapping[str, str]]] = {}
+_AT_ONCE: Final = 8
+"""So many tables of an object store are opened at a time: each waits for several answers."""
 
 
 def connect(
@@ -67,7 +71,8 @@ def connect(
     if connection.execute("SELECT current_setting('enable_progress_bar')").fetchall() == [(True,)]:
         connection.execute("SET enable_progress_bar = false")
     if sealed:
-        tables, past = _serve(connection, tables, past)
+        connection.execute("SET disabled_filesystems = 'LocalFileSystem'")
+    tables, past = _served(connection, tables, past, also_local=sealed)
     try:
         create_tables(connection, published, tables, past, "VIEW", held)
     except SurroundingsError:
@@ -86,8 +91,16 @@ def find_tables(
         SurroundingsError: a published table cannot be read.
     """
     tables = {name: unwritten(name) for name in TABLES if name != _VIEW_IF_UNWRITTEN}
-    for name, version in published.run.table_versions.items():
-        tables[name] = _open_table(published, name, version, holding.get(name))
+    versions = published.run.table_versions
+
+    def open_table(name: str) -> TableFiles:
+        return _open_table(published.place, name, versions[name], holding.get(name))
+
+    if published.place.is_remote:
+        with ThreadPoolExecutor(_AT_ONCE) as pool:
+            tables |= zip(versions, pool.map(open_table, versions), strict=True)
+    else:
+        tables |= zip(versions, map(open_table, versions), strict=True)
     tables[JOB_RUN] = published.job_run
     return tables, {} if holding else _tables_before(published)
 
@@ -111,14 +124,14 @@ def create_tables(
     try:
         for name, table in tables.items():
             query = open_files(connection, table).sql_query()
-            is_held = held and sum(file.stat().st_size for file in table.files) <= held
+            is_held = held and sum(file.size for file in table.files) <= held
             made = "TABLE" if is_held else kind
             connection.execute(f"CREATE {made} {quoted(name)} AS {query}")
         _create_past(connection, past, kind)
         for name, text in view_sql(tables).items():
             connection.execute(f"CREATE VIEW {quoted(name)} AS {text}")
     except (duckdb.Error, OSError) as error:
-        raise SurroundingsError(f"cannot read {name} of {published.path}: {error}") from error
+        raise SurroundingsError(f"cannot read {name} of {published.place}: {error}") from error
 
 
 _Settings = dict[str, str | bool | int | float | list[str]]
@@ -133,36 +146,49 @@ _CONFIG: Final[_Settings] = {
 _SEALED: Final[_Settings] = {"memory_limit": "50%"}
 
 
-def _serve(
-    connection: duckdb.DuckDBPyConnection, tables: Mapping[str, TableFiles], past: Past
-) -> tuple[dict[str, TableFiles], Past]:
-    """Give a connection a file system that has the files of these tables; return them renamed."""
-    # Here, so that the other questions do not wait for fsspec.
-    from aclkit.warehouse.published_files import PublishedFiles
+_Key = tuple[str, str]
+"""A table and the cluster of which it is the past, or none."""
 
-    files = PublishedFiles()
-    served = {name: files.serve(table) for name, table in tables.items()}
-    served_past = {
-        name: [(cluster_id, files.serve(table)) for cluster_id, table in parts]
+
+def _served(
+    connection: duckdb.DuckDBPyConnection,
+    tables: Mapping[str, TableFiles],
+    past: Past,
+    *,
+    also_local: bool,
+) -> tuple[dict[str, TableFiles], Past]:
+    """Give a connection a file system for the files that DuckDB's own does not open, or should not.
+
+    Return the tables with the names by which it opens them.
+    """
+    every: dict[_Key, TableFiles] = {(name, ""): table for name, table in tables.items()} | {
+        (name, cluster_id): table for name, parts in past.items() for cluster_id, table in parts
+    }
+    if also_local:
+        # Here, so that the other questions do not wait for fsspec.
+        from aclkit.warehouse.published_files import serve_files
+
+        served: Mapping[_Key, TableFiles] = serve_files(connection, every)
+    else:
+        served = served_if_remote(connection, every)
+    return {name: served[name, ""] for name in tables}, {
+        name: [(cluster_id, served[name, cluster_id]) for cluster_id, _ in parts]
         for name, parts in past.items()
     }
-    connection.register_filesystem(files)
-    connection.execute("SET disabled_filesystems = 'LocalFileSystem'")
-    return served, served_past
 
 
 _VIEW_IF_UNWRITTEN: Final = "explain"
 
 
 def _open_table(
-    published: Published, name: str, version: int, holding: Mapping[str, str] | None
+    place: Place, name: str, version: int, holding: Mapping[str, str] | None
 ) -> TableFiles:
     """Return a table's files at its published version."""
-    path = published.path / name
     try:
-        return read_files(path, version, holding)
+        return read_files(place, name, version, holding)
     except (DeltaError, OSError) as error:
-        raise SurroundingsError(f"cannot read version {version} of {path}: {error}") from error
+        where = place.of_table(name)
+        raise SurroundingsError(f"cannot read version {version} of {where}: {error}") from error
 
 
 def _lock(connection: duckdb.DuckDBPyConnection, tables: Iterable[TableFiles]) -> None:
@@ -181,19 +207,19 @@ def _tables_before(published: Published) -> Past:
     past: dict[str, list[tuple[str, TableFiles]]] = {name: [] for name in PAST_TABLES}
     for cluster_id in published.clusters:
         versions = versions_before(published, cluster_id)
-        found = {name: _kept(published.path / name, versions.get(name)) for name in PAST_TABLES}
+        found = {name: _kept(published.place, name, versions.get(name)) for name in PAST_TABLES}
         for name, table in found.items():
             if table is not None and None not in found.values():
                 past[name].append((cluster_id, table))
     return past
 
 
-def _kept(path: Path, version: int | None) -> TableFiles | None:
+def _kept(place: Place, name: str, version: int | None) -> TableFiles | None:
     """Return the files of a version if all of them are still there."""
     if version is None:
         return None
     try:
-        table = read_files(path, version)
+        table = read_files(place, name, version)
     except (DeltaError, OSError):
         return None
     return table if all(file.exists() for file in table.files) else None
@@ -223,16 +249,19 @@ Replace = Callable[[str, pa.RecordBatchReader], None]
 
 @contextmanager
 def open_duck_reader(
-    root: Path,
+    place: Place,
     cluster_id: str | None,
     tables: Mapping[str, tuple[str, int | None]],
     replace: Replace,
 ) -> Iterator[DuckReader]:
-    """Open tables of a folder for a run; see ``reader.read_versions``."""
+    """Open tables for a run; see ``reader.read_versions``."""
     spill = str(scratch() / "duckdb")  # by default in the folder where the command was started
     with duckdb.connect(config={"memory_limit": "2GB", "temp_directory": spill}) as connection:
-        for name, (table, version) in tables.items():
-            files = unwritten(table) if version is None else read_files(root / table, version)
+        found = {
+            name: unwritten(table) if version is None else read_files(place, table, version)
+            for name, (table, version) in tables.items()
+        }
+        for name, files in served_if_remote(connection, found).items():
             every = open_files(connection, files)
             every.create_view(f"all {name}")
             own = every if cluster_id is None else every.filter(_is_of(cluster_id))

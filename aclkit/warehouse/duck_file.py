@@ -51,7 +51,7 @@ def write_duck_file(published: Published, path: Path, now: datetime, *, with_row
             for row in about(published, now, with_rows=with_rows).items():
                 connection.table(ABOUT).insert(row)
     except (duckdb.Error, OSError) as error:
-        raise SurroundingsError(f"cannot write {published.path} as DuckDB: {error}") from error
+        raise SurroundingsError(f"cannot write {published.place} as DuckDB: {error}") from error
 
 
 def about(published: Published, now: datetime, *, with_rows: bool) -> dict[str, str]:
@@ -68,7 +68,7 @@ def about(published: Published, now: datetime, *, with_rows: bool) -> dict[str, 
     for cluster_id in published.clusters:
         said[f"offset of {cluster_id}"] = str(published.last_run(cluster_id).head_offset)
     if not with_rows:
-        said["warehouse"] = str(published.path)
+        said["warehouse"] = str(published.place)
         said["holds_until"] = _utc(holds_until(now))
         said["note"] = (
             "after that aclkit maintain may have removed the files, with --keep-days below "

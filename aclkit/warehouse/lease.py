@@ -1,196 +1,276 @@
-"""One run per warehouse at a time where there is no flock: a lease row with an expiry.
+"""One run per warehouse at a time on an object store: a file that says whose turn it is.
 
-Whoever holds the lease renews it in a thread of its own, so that a run may take as long as it
-needs and a killed one's lease ends within ``TERM``.
+Each change of the file is conditional on what stood there, so of those who want it one gets it.
+Whoever holds it renews it in a thread of its own, so that a run may take as long as it needs and a
+killed one's turn ends within ``TERM``. A run that slept past its turn cannot know so, whatever it
+asks: therefore who takes a turn that was not given back first writes a version of every table, and
+a commit of the sleeper, which must follow the version that it saw, has no place any more.
 """
 
 from __future__ import annotations
 
+import json
 import logging
+import os
+import sys
 import threading
 import time
 import uuid
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Final, Protocol
+from typing import Final
 
-from py4j.protocol import Py4JError
-from pyspark.errors import PySparkException
-from pyspark.sql import Column, SparkSession
-from pyspark.sql import functions as F
-
-from aclkit.errors import SurroundingsError
+from aclkit.errors import DataError, SurroundingsError
 from aclkit.runtime.ending import before_end
-from aclkit.runtime.frame import local_frame
-from aclkit.warehouse.place import Place
-from aclkit.warehouse.storage import newest_version
-from aclkit.warehouse.store import table_at
+from aclkit.warehouse.storage import Storage
 
-LEASE: Final = "lease"
-TERM: Final = timedelta(hours=1)
+LEASE: Final = ".aclkit.lease"
+TERM: Final = timedelta(minutes=15)
 """How long a lease lasts that nobody renews; its holder renews it three times as often."""
 
-_FREE: Final = datetime(1970, 1, 1, tzinfo=UTC)
-_DDL: Final = "owner STRING, expires_at TIMESTAMP"
 _JOIN_SECONDS: Final = 60
 
 log = logging.getLogger(__name__)
 
 
-class LeaseRow(Protocol):
-    """The one row that says who holds a lease and until when; each change is atomic."""
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """What the file of a lease says.
 
-    def take(self, owner: str, until: datetime) -> bool:
-        """Write the owner if the row has expired; say whether it is the owner's now."""
+    Attributes:
+        number: grows with every turn.
+        owner: whose it is; nobody's where it was given back.
+        until: when it ends, by the owner's clock: none of another needs to be right.
+    """
 
-    def extend(self, owner: str, until: datetime) -> bool:
-        """Write a new expiry if the row is the owner's; say whether it was."""
+    number: int
+    owner: str
+    until: datetime
 
-    def release(self, owner: str) -> None:
-        """Free the row if it is the owner's."""
-
-    def expires_at(self) -> datetime:
-        """Return when the row expires."""
+    def write(self) -> bytes:
+        """Return it as the file holds it."""
+        return json.dumps(asdict(self) | {"until": self.until.isoformat()}).encode()
 
 
-def warehouse_lease(
-    spark: SparkSession, warehouse: str, timeout_seconds: float
-) -> AbstractContextManager[Callable[[], None]]:
-    """Hold the lease of a warehouse on object storage; the errors are those of ``hold``."""
-    row = _DeltaRow(spark, Place(warehouse))
-    return hold(row, warehouse, timeout_seconds, stop_work=spark.sparkContext.cancelAllJobs)
+def _read(content: bytes) -> Turn:
+    try:
+        said = json.loads(content)
+        turn = Turn(int(said["number"]), str(said["owner"]), datetime.fromisoformat(said["until"]))
+        if turn.until.tzinfo is None:
+            raise ValueError("a time without a zone")
+    except (ValueError, KeyError, TypeError) as error:
+        raise DataError(
+            f"the file {LEASE} of the warehouse says no turn ({error}): if no run is at work, "
+            "remove it"
+        ) from error
+    return turn
 
 
 @contextmanager
 def hold(
-    row: LeaseRow,
+    storage: Storage,
     warehouse: str,
     timeout_seconds: float,
+    fence: Callable[[], None],
     term: timedelta = TERM,
-    stop_work: Callable[[], None] = lambda: None,
 ) -> Iterator[Callable[[], None]]:
     """Take a lease, renew it meanwhile, and hand out what insists that it is still held.
 
-    Call that before anything becomes visible to others: it raises SurroundingsError when
-    another run has taken the lease, as after a long sleep of this machine. A signal that ends the
-    process gives the lease back, after ``stop_work``: it would last for ``term``.
+    Call that before anything is committed: it raises SurroundingsError when another run has taken
+    the lease, as after a long sleep of this machine. A signal that ends the process gives the
+    lease back: it would last for ``term``.
+
+    Args:
+        storage: the files of the warehouse.
+        warehouse: how it is called.
+        timeout_seconds: how long to wait for another run.
+        fence: writes a version of every table; called where a turn was not given back.
+        term: see ``TERM``.
 
     Raises:
         SurroundingsError: another run still holds the lease after ``timeout_seconds``.
     """
-    owner = uuid.uuid4().hex
+    lease = _Lease(storage, warehouse, term)
     deadline = time.monotonic() + timeout_seconds
-    while not row.take(owner, until := datetime.now(UTC) + term):
+    is_told = False
+    while not lease.take():
+        until = f"{lease.turn.until:%Y-%m-%d %H:%M:%S} UTC"
         if time.monotonic() >= deadline:
             raise SurroundingsError(
-                f"another run holds the lease of {warehouse}, at the latest until "
-                f"{row.expires_at()}; waited {timeout_seconds:g} s. Let it end, or wait longer "
-                "with --lock-timeout"
+                f"another run holds the lease of {warehouse}, at the latest until {until}; waited "
+                f"{timeout_seconds:g} s. Let it end, or wait longer with --lock-timeout"
             )
+        if not is_told:
+            log.info("waiting for another run to end, at the latest at %s …", until)
+            is_told = True
         time.sleep(min(1.0, max(0.0, deadline - time.monotonic())))
-    lease = _Lease(row, owner, warehouse, term, until)
     renewer = threading.Thread(target=lease.keep, name="aclkit-lease", daemon=True)
     renewer.start()
 
     def give_up() -> None:
         lease.lose()
-        stop_work()
-        _release(row, owner, warehouse)
+        _stop_spark()
+        lease.release()
 
     try:
         with before_end(give_up):
+            if lease.took_over:
+                log.info("the run before was not ended: no commit of it can follow any more")
+                fence()
+                lease.took_over = False
             yield lease.require
     finally:
         lease.ended.set()
         renewer.join(_JOIN_SECONDS)
-        _release(row, owner, warehouse)
+        lease.release()
 
 
 class _Lease:
-    """A lease that was taken, and until when it surely is ours."""
+    """The lease of a warehouse, as one run sees it.
 
-    def __init__(
-        self, row: LeaseRow, owner: str, warehouse: str, term: timedelta, until: datetime
-    ) -> None:
-        self._row, self._owner, self._warehouse = row, owner, warehouse
-        self._term, self._until = term, until
-        self._is_lost = False
-        self._guard = threading.Lock()
+    Attributes:
+        turn: what the file said last.
+        took_over: whether the turn before was not given back, and its tables have no fence yet:
+            then this one is not given back either, so that whoever comes next makes one.
+        ended: set where the run has ended.
+    """
+
+    def __init__(self, storage: Storage, warehouse: str, term: timedelta) -> None:
+        """Take the place of the file; nothing is asked yet."""
+        self._storage, self._warehouse, self._term = storage, warehouse, term
+        self._owner, self._tag = uuid.uuid4().hex, ""
+        self._guard, self._is_lost = threading.Lock(), False
+        self.turn = Turn(0, _NOBODY, datetime.now(UTC))
+        self.took_over = False
         self.ended = threading.Event()
 
+    def take(self) -> bool:
+        """Take the turn where nobody has it, or somebody's has ended; say whether."""
+        with _plain_errors(self._warehouse):
+            try:
+                content, tag = self._storage.read(LEASE)
+            except FileNotFoundError:
+                self.took_over = True
+                return self._put(1, lambda turn: self._storage.create(LEASE, turn))
+            self.turn = _read(content)
+            if self.turn.owner != _NOBODY and self.turn.until > datetime.now(UTC):
+                return False
+            self.took_over = self.turn.owner != _NOBODY
+            return self._put(
+                self.turn.number + 1, lambda turn: self._storage.replace(LEASE, turn, tag)
+            )
+
     def keep(self) -> None:
-        """Renew the lease again and again; a renewal that fails is tried at the next turn."""
+        """Renew the turn again and again; a renewal that fails is tried at the next time."""
         while not self.ended.wait(self._term.total_seconds() / 3):
             try:
-                self._renew()
-            except (PySparkException, Py4JError) as error:
+                with self._guard:
+                    self._renew()
+            except OSError as error:
                 log.warning("the lease of %s could not be renewed: %s", self._warehouse, error)
 
     def lose(self) -> None:
-        """Let nothing more become visible."""
+        """Let nothing more be committed."""
         self._is_lost = True
 
     def require(self) -> None:
-        """Insist that the lease is held; one that was not renewed in time is renewed now."""
-        if datetime.now(UTC) >= self._until:
-            self._renew()
+        """Insist that it is still this run's turn, whatever has been remembered of it."""
+        with self._guard, _plain_errors(self._warehouse):
+            if not self._is_lost:
+                if datetime.now(UTC) >= self.turn.until:
+                    self._renew()
+                else:
+                    self._is_lost = not self._is_ours()
         if self._is_lost:
             raise SurroundingsError(
                 f"another run has taken the lease of {self._warehouse} over, because this one did "
                 "not renew it in time; nothing of this run is published"
             )
 
+    def release(self) -> None:
+        """Give the turn back; what goes wrong here hides no error of the run, for it ends."""
+        with self._guard, suppress(FileNotFoundError):
+            try:
+                if self._is_ours() and not self.took_over:
+                    free = Turn(self.turn.number, _NOBODY, datetime.now(UTC))
+                    self._storage.replace(LEASE, free.write(), self._tag)
+            except OSError as error:
+                log.warning("the lease of %s was not given back: %s", self._warehouse, error)
+
     def _renew(self) -> None:
-        with self._guard:
-            until = datetime.now(UTC) + self._term
-            if self._row.extend(self._owner, until):
-                self._until = until
-            else:
-                self._is_lost = True
+        tag, number = self._tag, self.turn.number
+        is_ours = self._is_ours() and self._put(
+            number, lambda turn: self._storage.replace(LEASE, turn, tag)
+        )
+        self._is_lost = self._is_lost or not is_ours
 
-
-def _release(row: LeaseRow, owner: str, warehouse: str) -> None:
-    """Free the lease; what goes wrong here hides no error of the run, for it ends by itself."""
-    try:
-        row.release(owner)
-    except (PySparkException, Py4JError) as error:
-        log.warning("the lease of %s was not given back: %s", warehouse, error)
-
-
-class _DeltaRow:
-    """The row of a Delta table: of two updates of one row Delta lets only one commit."""
-
-    def __init__(self, spark: SparkSession, place: Place) -> None:
-        self._spark, self._path = spark, place.of_table(LEASE)
-        if newest_version(place.files, LEASE) is None:
-            free = local_frame(spark, [("", _FREE)], _DDL)
-            free.write.format("delta").mode("ignore").save(self._path)
-
-    def take(self, owner: str, until: datetime) -> bool:
+    def _is_ours(self) -> bool:
         try:
-            self._set(F.col("expires_at") < F.lit(datetime.now(UTC)), owner, until)
-        except PySparkException as error:
-            if "CONCURRENT" not in str(error).upper():
-                raise
+            content = self._storage.read(LEASE)[0]
+        except FileNotFoundError:
             return False
-        return self._is_of(owner)
+        return self.turn.owner == self._owner and content == self.turn.write()
 
-    def extend(self, owner: str, until: datetime) -> bool:
-        self._set(F.col("owner") == owner, owner, until)
-        return self._is_of(owner)
+    def _put(self, number: int, put: Callable[[bytes], bool]) -> bool:
+        """Write a turn of ours; one that stands there was written, whatever was answered."""
+        turn = Turn(number, self._owner, datetime.now(UTC) + self._term)
+        failed: OSError | None = None
+        try:
+            put(turn.write())
+        except OSError as error:
+            failed = error
+        content, tag = self._storage.read(LEASE)
+        if content == turn.write():
+            self.turn, self._tag = turn, tag
+            return True
+        if failed is not None:
+            raise failed
+        return False
 
-    def release(self, owner: str) -> None:
-        self._set(F.col("owner") == owner, "", _FREE)
 
-    def expires_at(self) -> datetime:
-        found: datetime = self._spark.read.format("delta").load(self._path).collect()[0][1]
-        return found
+@contextmanager
+def _plain_errors(warehouse: str) -> Iterator[None]:
+    """Say plainly that the store did not answer."""
+    try:
+        yield
+    except OSError as error:
+        raise SurroundingsError(f"cannot ask for the lease of {warehouse}: {error}") from error
 
-    def _set(self, condition: Column, owner: str, until: datetime) -> None:
-        values = {"owner": F.lit(owner), "expires_at": F.lit(until)}
-        table_at(self._spark, self._path).update(condition, values)
 
-    def _is_of(self, owner: str) -> bool:
-        rows = self._spark.read.format("delta").load(self._path)
-        return bool(rows.where(F.col("owner") == owner).count())
+def require_conditional_puts(storage: Storage, warehouse: str) -> None:
+    """Insist that a store puts an object only where it was told to: all else rests on it.
+
+    It is tried with an object of its own, which goes again.
+
+    Raises:
+        SurroundingsError: it puts in any case.
+    """
+    if os.environ.get(ASSUME_SINGLE_WRITER):
+        return
+    path = f"{LEASE}.trial-{uuid.uuid4().hex}"
+    with _plain_errors(warehouse):
+        storage.create(path, b"1")
+        is_kept = not storage.create(path, b"2") and not storage.replace(path, b"3", _NO_TAG)
+        storage.delete(path)
+    if not is_kept:
+        raise SurroundingsError(
+            f"the store of {warehouse} puts objects without looking at If-None-Match and If-Match, "
+            "so two runs could lose each other's work: update it, or see to it that one run is "
+            "at work at a time and say --assume-single-writer"
+        )
+
+
+def _stop_spark() -> None:
+    """End what Spark is at, where it was started at all."""
+    pyspark = sys.modules.get("pyspark")
+    context = pyspark.SparkContext._active_spark_context if pyspark else None
+    if context is not None:
+        context.cancelAllJobs()
+
+
+ASSUME_SINGLE_WRITER: Final = "ACLKIT_ASSUME_SINGLE_WRITER"
+_NOBODY: Final = ""
+_NO_TAG: Final = '"00000000000000000000000000000000"'
+"""An ETag that no object has."""

@@ -5,60 +5,58 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 from urllib.parse import unquote
 
 from aclkit.errors import UsageError
 from aclkit.runtime.uri import is_uri
 
 if TYPE_CHECKING:
-    from aclkit.warehouse.storage import Files
+    from aclkit.warehouse.storage import Storage
 
 
 @dataclass(frozen=True)
 class Place:
-    """A folder of this machine, or a URI at which runs and Spark read and write.
+    """A folder of this machine, or a prefix of an object store.
 
     Attributes:
-        given: it, as a command takes it.
+        given: it, as a command takes it; ``file://`` names a folder of this machine too.
     """
 
     given: str
 
     @cached_property
-    def is_uri(self) -> bool:
-        """Whether Spark alone writes there, and a lease stands for the lock."""
-        return is_uri(self.given)
+    def is_remote(self) -> bool:
+        """Whether it is on an object store, where a lease stands for the lock."""
+        return is_uri(self.given) and not self.given.startswith(_LOCAL)
 
     @cached_property
     def text(self) -> str:
-        """It, for a path or a name to be put behind it."""
-        return self.given.rstrip("/") if self.is_uri else self.given
+        """It, for a path or a name to be put behind it; Spark knows S3 as ``s3a`` alone."""
+        if not self.is_remote:
+            return unquote(self.given.removeprefix(_LOCAL)) if is_uri(self.given) else self.given
+        scheme, _, rest = self.given.rstrip("/").partition("://")
+        return f"{_SCHEMES.get(scheme, scheme)}://{rest}"
 
     @property
     def folder(self) -> Path:
-        """The folder on a local disk, which a ``file://`` URI names too.
+        """The folder on a local disk.
 
         Raises:
             UsageError: it is elsewhere.
         """
-        if not self.is_uri:
-            return Path(self.text).absolute()
-        if not self.text.startswith(_LOCAL):
-            raise UsageError(
-                f"{self.text} is not on a local disk, and DuckDB answers from local files only: "
-                "copy the warehouse, or let Spark answer where the command has it: --engine spark"
-            )
-        return Path(unquote(self.text.removeprefix(_LOCAL))).absolute()
+        if self.is_remote:
+            raise UsageError(f"expected a folder of this machine, found {self.text}")
+        return Path(self.text).absolute()
 
     @cached_property
-    def files(self) -> Files:
+    def files(self) -> Storage:
         """Its files, by their paths within it."""
-        # Here, so that the command line does not wait for either, nor local files for pyarrow's.
-        if self.is_uri:
-            from aclkit.warehouse.uri_files import UriFiles
+        # Here, so that the command line does not wait for either, nor local files for obstore.
+        if self.is_remote:
+            from aclkit.warehouse.object_storage import ObjectStorage
 
-            return UriFiles(self.text)
+            return ObjectStorage(self.text)
         from aclkit.warehouse.storage import LocalStorage
 
         return LocalStorage(Path(self.text))
@@ -72,4 +70,5 @@ class Place:
         return f"{self.text}/{table}"
 
 
-_LOCAL = "file://"
+_LOCAL: Final = "file://"
+_SCHEMES: Final = {"s3": "s3a", "s3n": "s3a"}

@@ -1,10 +1,9 @@
-"""A warehouse directory → its published run, and the files of a table at a version."""
+"""A warehouse → its published run, and the files of a table at a version."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Final
 
 import duckdb
@@ -31,24 +30,17 @@ class Published:
     """What readers of a warehouse see.
 
     Attributes:
-        path: the warehouse's directory, where it is on a local disk.
+        place: where the warehouse is.
         standing: the published runs that say how it stands, see
             ``aclkit.warehouse.standing``, the oldest first; there is at least one.
         job_run: the files of the table that these runs were read from.
-        uri: where it is, if not on a local disk: then only Spark reads it.
         read_runs: reads all published runs.
     """
 
-    path: Path = Path()
+    place: Place
     standing: tuple[PublishedRun, ...]
     job_run: TableFiles
-    uri: str | None = None
     read_runs: Callable[[], tuple[PublishedRun, ...]] | None = None
-
-    @property
-    def place(self) -> str:
-        """Where the warehouse is, as a command takes it."""
-        return self.uri or str(self.path)
 
     @property
     def run(self) -> PublishedRun:
@@ -85,28 +77,30 @@ def open_warehouse(path: str | None) -> Published:
     """Read what a warehouse has published.
 
     Raises:
-        UsageError: no warehouse was named, it is not on a local disk, or nothing is published.
+        UsageError: no warehouse was named, or nothing is published.
         SurroundingsError: it cannot be read.
     """
     if path is None:
         raise UsageError("no warehouse was named: expected --warehouse DIR or ACLKIT_WAREHOUSE")
-    root = Place(path).folder
-    if root.exists() and not root.is_dir():
-        raise SurroundingsError(f"cannot read the warehouse {path}: it is not a folder")
+    place = Place(path)
+    if not place.is_remote:
+        place = Place(str(place.folder))
+        if place.folder.exists() and not place.folder.is_dir():
+            raise SurroundingsError(f"cannot read the warehouse {path}: it is not a folder")
     try:
-        table = read_files(root / JOB_RUN, None)
+        table = read_files(place, JOB_RUN, None)
     except TableNotFoundError:
         raise nothing_published(path) from None
     except (DeltaError, OSError) as error:
-        raise SurroundingsError(f"cannot read {root / JOB_RUN}: {error}") from error
-    standing = _read_runs(root, table, standing_sql(JOB_RUN))
+        raise SurroundingsError(f"cannot read {place.of_table(JOB_RUN)}: {error}") from error
+    standing = _read_runs(place, table, standing_sql(JOB_RUN))
     if not standing:
         raise nothing_published(path)
     return Published(
-        path=root,
+        place=place,
         standing=standing,
         job_run=table,
-        read_runs=lambda: _read_runs(root, table, ALL_RUNS),
+        read_runs=lambda: _read_runs(place, table, ALL_RUNS),
     )
 
 
@@ -161,7 +155,7 @@ def run_settings(run: PublishedRun) -> tuple[BrokerSettings, Semantics]:
     return settings.broker, settings.semantics or KIP_1042
 
 
-def _read_runs(root: Path, table: TableFiles, query: str) -> tuple[PublishedRun, ...]:
+def _read_runs(place: Place, table: TableFiles, query: str) -> tuple[PublishedRun, ...]:
     """Read rows of ``job_run``, the oldest first.
 
     Raises:
@@ -170,8 +164,8 @@ def _read_runs(root: Path, table: TableFiles, query: str) -> tuple[PublishedRun,
     try:
         rows = ask_files(JOB_RUN, table, query)
     except (duckdb.Error, OSError) as error:
-        raise SurroundingsError(f"cannot read {root / JOB_RUN}: {error}") from error
-    return published_runs(str(root), rows)
+        raise SurroundingsError(f"cannot read {place.of_table(JOB_RUN)}: {error}") from error
+    return published_runs(str(place), rows)
 
 
 def versions_before(published: Published, cluster_id: str) -> Mapping[str, int]:

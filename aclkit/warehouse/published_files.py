@@ -10,15 +10,15 @@ from __future__ import annotations
 import os
 import re
 import threading
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any, Final, NoReturn
 
+import duckdb
 from fsspec import AbstractFileSystem
 
-from aclkit.warehouse.storage import LocalFile
-from aclkit.warehouse.table_files import TableFiles
+from aclkit.warehouse.table_files import Key, StoredFile, TableFiles
 
 _PROTOCOL: Final = "published"
 
@@ -33,7 +33,7 @@ class PublishedFiles(AbstractFileSystem):  # type: ignore[misc]  # fsspec has no
     def __init__(self) -> None:
         """Serve nothing yet."""
         super().__init__()
-        self._files: dict[str, Path] = {}
+        self._files: dict[str, StoredFile] = {}
 
     def serve(self, table: TableFiles) -> TableFiles:
         """Return a table with the names under which its files can be opened from now on."""
@@ -62,14 +62,19 @@ class PublishedFiles(AbstractFileSystem):  # type: ignore[misc]  # fsspec has no
 
     def info(self, path: str, **_: object) -> dict[str, Any]:
         """Return what is known of a file."""
-        found = self._file(path).stat()
-        return {"name": path, "size": found.st_size, "type": "file", "mtime": found.st_mtime}
+        found = self._file(path)
+        return {
+            "name": path,
+            "size": found.size,
+            "type": "file",
+            "mtime": found.modified / 1000,
+        }
 
     def modified(self, path: str) -> datetime:
         """Return when a file was written."""
-        return datetime.fromtimestamp(self._file(path).stat().st_mtime, UTC)
+        return datetime.fromtimestamp(self._file(path).modified / 1000, UTC)
 
-    def _file(self, path: str) -> Path:
+    def _file(self, path: str) -> StoredFile:
         if path not in self._files:
             raise FileNotFoundError(f"{path} is not published")
         return self._files[path]
@@ -81,11 +86,21 @@ class PublishedFiles(AbstractFileSystem):  # type: ignore[misc]  # fsspec has no
     mkdir = makedirs = rmdir = touch = rm = rm_file = mv = cp_file = put_file = _read_only
 
 
+def serve_files(
+    connection: duckdb.DuckDBPyConnection, tables: Mapping[Key, TableFiles]
+) -> dict[Key, TableFiles]:
+    """Give a connection a file system that has the files of these tables; return them renamed."""
+    files = PublishedFiles()
+    served = {name: files.serve(table) for name, table in tables.items()}
+    connection.register_filesystem(files)
+    return served
+
+
 class _Reader:
     """A file opened for reading, as DuckDB wants it: each of its threads has its own place."""
 
-    def __init__(self, path: Path) -> None:
-        self._file = LocalFile(path)
+    def __init__(self, file: StoredFile) -> None:
+        self._file = file.open()
         # DuckDB seeks and reads in two calls, between which another thread may do the same.
         self._at = threading.local()
 

@@ -109,11 +109,7 @@ def read_versions(
 
     ``cluster_id`` has been checked by ``parse_cluster_id``.
     """
-    if not store.place.is_uri:
-        return open_duck_reader(store.place.folder, cluster_id, tables, store.rewrite)
-    from aclkit.warehouse.spark_tables import open_spark_reader
-
-    return open_spark_reader(store, cluster_id, tables)
+    return open_duck_reader(store.place, cluster_id, tables, store.rewrite)
 
 
 def read_written(

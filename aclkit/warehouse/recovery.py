@@ -7,15 +7,18 @@ that is killed between two of them leaves what the next one begins with again.
 from __future__ import annotations
 
 import logging
-from typing import Final
+import time
 
 from deltalake.exceptions import DeltaError
 
 from aclkit.errors import SurroundingsError
+from aclkit.warehouse.column_types import arrow_schema
+from aclkit.warehouse.commits import KEEPING, make_table
 from aclkit.warehouse.job_run import JOB_RUN
+from aclkit.warehouse.place import Place
 from aclkit.warehouse.schemas import TABLES
+from aclkit.warehouse.storage import commit, newest_version
 from aclkit.warehouse.store import Store
-from aclkit.warehouse.table_files import CHECKPOINT_EVERY, KEEPING
 
 log = logging.getLogger(__name__)
 
@@ -40,18 +43,29 @@ def take_back_unpublished(store: Store) -> None:
         log.info("took back what an unfinished run left in %s", name)
 
 
-def _restore(store: Store, name: str, version: int) -> None:
-    """Put a table back to a version, and the properties back that it may not have had then.
+def fence_tables(place: Place) -> None:
+    """Give every table a version that changes nothing, and make those that are not there yet.
 
-    With the table's old properties Spark would remove old log entries behind a checkpoint, those
-    of this version among them, while readers still open it. So that commit is never one with
-    which a checkpoint is written.
+    A commit must follow the version that its run saw last. So of a run that believes to hold the
+    warehouse still, none is possible any more. A new warehouse has nothing to be kept.
     """
+    files = place.files
+    if all(newest_version(files, name) is None for name in TABLES):
+        return
+    said = {"timestamp": int(time.time() * 1000), "operation": "FENCE", "operationParameters": {}}
+    for name in sorted(TABLES):
+        while (newest := newest_version(files, name)) is not None:
+            if commit(files, name, newest + 1, [{"commitInfo": said}]):
+                break
+        else:
+            make_table(place.of_table(name), arrow_schema(name))
+
+
+def _restore(store: Store, name: str, version: int) -> None:
+    """Put a table back to a version, and the properties back that it may not have had then."""
     newest = store.newest_version(name) or 0
     if newest < version:
         raise _lost(store, name, version, f"the newest is {newest}")
-    if _is_checkpoint_next(store, name):
-        store.set_properties(name, KEEPING)
     try:
         store.restore(name, version)
     except DeltaError as error:
@@ -69,23 +83,8 @@ def _lost(store: Store, name: str, version: int, reason: str) -> SurroundingsErr
 
 
 def require_properties(store: Store, name: str) -> bool:
-    """Give a table the properties, where it lacks one; return whether it did.
-
-    Behind a checkpoint Spark cleans up by the properties that the table had before: so the first
-    commit that gives them puts off the checkpoint too.
-    """
+    """Give a table the properties, where it lacks one; return whether it did."""
     if KEEPING.items() <= store.properties(name).items():
         return False
-    if _is_checkpoint_next(store, name):
-        store.set_properties(name, {**KEEPING, "delta.checkpointInterval": _LATER})
     store.set_properties(name, KEEPING)
     return True
-
-
-def _is_checkpoint_next(store: Store, name: str) -> bool:
-    """Whether Spark would write a checkpoint with the next commit; deltalake is told not to."""
-    return store.place.is_uri and ((store.newest_version(name) or 0) + 1) % CHECKPOINT_EVERY == 0
-
-
-_LATER: Final = "1000003"
-"""A prime: no table gets so many commits."""

@@ -70,7 +70,7 @@ def remove_unneeded(store: Store, needed: Mapping[str, Collection[int]]) -> None
         newest = store.newest_version(table)
         if newest is not None:
             versions = {newest, *needed.get(table, ())}
-            _remove_of(store.place.files, table, versions, store.files)
+            _remove_of(store.place.files, table, versions, store.files, store.require_held)
 
 
 def _remove_of(
@@ -78,17 +78,34 @@ def _remove_of(
     table: str,
     versions: Collection[int],
     files_of: Callable[[str, int], Collection[str]],
+    require_held: Callable[[], None] = lambda: None,
 ) -> None:
     log = TableLog.of_names([info.name for info in files.list(f"{table}/{LOG}")])
     there = [version for version in versions if log.base_of(version) is not None]
     used = {name for version in there for name in files_of(table, version)}
-    for info in files.list(table):
-        # Hadoop keeps the checksum of NAME in .NAME.crc.
-        name = info.name.removeprefix(".").removesuffix(".crc")
-        if PurePosixPath(name).suffix == ".parquet" and name not in used:
-            _remove(files, f"{table}/{info.name}")
+    found = [info.name for info in files.tree(table) if not info.name.startswith(f"{LOG}/")]
+    # Held still: so nothing that was found is another run's.
+    require_held()
+    for name in found:
+        if _is_ours(name) and _without_checksum(name) not in used:
+            _remove(files, f"{table}/{name}")
     for name in log.obsolete(there):
         _remove(files, f"{table}/{LOG}/{name}")
+
+
+def _is_ours(name: str) -> bool:
+    """Whether a file is one of Delta's: of rows, or of the log of a write before it was committed.
+
+    Of such a log nothing is left where the write was committed, see ``staged``.
+    """
+    path = PurePosixPath(_without_checksum(name))
+    return path.suffix == ".parquet" or path.parent.name == LOG
+
+
+def _without_checksum(name: str) -> str:
+    """Return the name of a file without what Hadoop makes of it for the checksum beside it."""
+    path = PurePosixPath(name)
+    return path.with_name(path.name.removeprefix(".").removesuffix(".crc")).as_posix()
 
 
 def _remove(files: Files, path: str) -> None:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import logging
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 import aclkit
@@ -21,9 +22,9 @@ from aclkit.warehouse.lock import warehouse_lock
 from aclkit.warehouse.migration import migrate
 from aclkit.warehouse.place import Place
 from aclkit.warehouse.reader import read_written
-from aclkit.warehouse.recovery import take_back_unpublished
+from aclkit.warehouse.recovery import fence_tables, take_back_unpublished
 from aclkit.warehouse.standing import MAINTAIN, MATERIALIZING
-from aclkit.warehouse.store import NeedsSparkError, Store
+from aclkit.warehouse.store import Store
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -96,15 +97,22 @@ Held = Callable[[], None]
 
 
 @contextmanager
-def hold(warehouse: str, lock_timeout: float) -> Iterator[Held | None]:
-    """Hold the lock of a local warehouse, for a run that has not begun yet.
+def hold(warehouse: str, lock_timeout: float) -> Iterator[Held]:
+    """Hold the lock of a warehouse, or its lease on an object store, for a run to come.
 
-    Of a warehouse on a URI there is no lock but a lease, which Spark takes: nothing is held then.
+    Raises:
+        SurroundingsError: see ``lock.warehouse_lock`` and ``lease.hold``.
     """
-    if Place(warehouse).is_uri:
-        yield None
+    place = Place(warehouse)
+    if not place.is_remote:
+        with warehouse_lock(place.text, lock_timeout) as held:
+            yield held
         return
-    with warehouse_lock(warehouse, lock_timeout) as held:
+    # Here, for a local warehouse has none.
+    from aclkit.warehouse import lease
+
+    lease.require_conditional_puts(place.files, place.text)
+    with lease.hold(place.files, place.text, lock_timeout, partial(fence_tables, place)) as held:
         yield held
 
 
@@ -117,22 +125,19 @@ def begin_run(
     lock_timeout: float,
     held: Held | None = None,
 ) -> Iterator[Run]:
-    """Hold the warehouse's lock, take back what a killed run left, and hand out a run.
+    """Hold the warehouse, take back what a killed run left, and hand out a run.
 
     The caller publishes; leaving without it leaves readers with what they had. ``held`` is what
-    ``hold`` has handed out, where the lock was taken before; a run of a local warehouse that
-    needs no DataFrame may then do without a session.
+    ``hold`` has handed out, where that was done before; a run that needs no DataFrame may do
+    without a session.
     """
-    taken: AbstractContextManager[Held] = (
-        nullcontext(held) if held else _take(spark, warehouse, lock_timeout)
-    )
-    with taken as require_held:
-        run = _new_run(Store(spark, warehouse), job, require_held)
+    with nullcontext(held) if held else hold(warehouse, lock_timeout) as require_held:
+        run = _new_run(Store(spark, warehouse, require_held), job, require_held)
         take_back_unpublished(run.store)
         steps = migrate(run.store)
         if steps is not None and moved_tables(run.store):
             _publish_migrated(_new_run(run.store, MAINTAIN, require_held), steps)
-            run = _new_run(Store(spark, warehouse), job, require_held)
+            run = _new_run(Store(spark, warehouse, require_held), job, require_held)
         yield run
 
 
@@ -166,18 +171,6 @@ def moved_tables(store: Store) -> dict[str, tuple[int, int]]:
     now = store.versions
     found = sorted(store.published.items())
     return {table: (v, now[table]) for table, v in found if now[table] != v}
-
-
-def _take(
-    spark: SparkSession | None, warehouse: str, lock_timeout: float
-) -> AbstractContextManager[Held]:
-    if Place(warehouse).is_uri:
-        if spark is None:
-            raise NeedsSparkError
-        from aclkit.warehouse.lease import warehouse_lease
-
-        return warehouse_lease(spark, warehouse, lock_timeout)
-    return warehouse_lock(warehouse, lock_timeout)
 
 
 def publish(run: Run, kept: Sequence[PublishedRun] | None = None) -> None:

@@ -8,13 +8,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial, reduce
 from typing import Any, Final
 
-import pyarrow as pa
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 from pyspark.errors.exceptions.captured import convert_exception
@@ -26,19 +24,15 @@ from aclkit.errors import SurroundingsError, UsageError
 from aclkit.runtime.spark import session_beside
 from aclkit.warehouse.dialect import spark_sql
 from aclkit.warehouse.job_run import JOB_RUN
-from aclkit.warehouse.place import Place
 from aclkit.warehouse.published import (
     Published,
-    nothing_published,
     open_warehouse,
     versions_before,
 )
-from aclkit.warehouse.reader import Versions
 from aclkit.warehouse.rows import Rows
 from aclkit.warehouse.schemas import TABLES
 from aclkit.warehouse.spark_guard import check_reads_only
 from aclkit.warehouse.store import Store
-from aclkit.warehouse.table_files import TableFiles
 from aclkit.warehouse.views import PAST, PAST_TABLES, view_sql
 
 _VIEW_IF_UNWRITTEN: Final = "explain"
@@ -75,49 +69,6 @@ class _Opened:
                 continue
             self._open.add(name)
             frame.createOrReplaceTempView(name)
-
-
-@contextmanager
-def open_spark_reader(
-    store: Store, cluster_id: str | None, tables: Versions
-) -> Iterator[SparkReader]:
-    """Open tables for a run, in its own session; see ``reader.read_versions``."""
-
-    def open_one(table: str, version: int | None) -> DataFrame:
-        rows = store.read_version(table, version)
-        return rows if cluster_id is None else rows.where(F.col("cluster_id") == cluster_id)
-
-    opened = {name: partial(open_one, *which) for name, which in tables.items()}
-    yield SparkReader(
-        store.spark,
-        _Opened(store.spark, opened),
-        lambda table, rows: store.replace_cluster(table, rows, cluster_id),
-    )
-
-
-@dataclass(frozen=True, slots=True)
-class SparkReader:
-    """What a run opened, read by Spark; see ``reader.Reader``."""
-
-    spark: SparkSession
-    opened: _Opened
-    replace: Callable[[str, DataFrame], None]
-
-    def rows(self, sql: str, *values: object) -> list[tuple[Any, ...]]:
-        """See ``Reader.rows``."""
-        return [tuple(row) for row in self.opened.frame(sql, values).collect()]
-
-    def arrow(self, sql: str) -> pa.Table:
-        """See ``Reader.arrow``."""
-        return self.opened.frame(sql).toArrow()
-
-    def give(self, name: str, table: pa.Table) -> None:
-        """See ``Reader.give``."""
-        self.spark.createDataFrame(table).createOrReplaceTempView(name)
-
-    def rewrite(self, table: str, sql: str) -> None:
-        """See ``Reader.rewrite``."""
-        self.replace(table, self.opened.frame(sql))
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,23 +159,11 @@ def open_with_spark(spark: SparkSession, warehouse: str | None) -> tuple[Publish
         UsageError: no warehouse was named, or nothing is published.
         SurroundingsError: it cannot be read.
     """
-    if warehouse is None or not (place := Place(warehouse)).is_uri:
-        published = open_warehouse(warehouse)
-        return published, SparkTables(Store(session_beside(spark), str(published.path)), published)
+    published = open_warehouse(warehouse)
     try:
-        store = Store(session_beside(spark), place.text)
+        store = Store(session_beside(spark), published.place.text)
     except (OSError, ValueError) as error:
         raise SurroundingsError(f"cannot read {warehouse}: {error}") from error
-    except (PySparkException, Py4JError) as error:
-        raise _spark_failed(error) from error
-    if not store.runs:
-        raise nothing_published(warehouse)
-    published = Published(
-        standing=store.runs,
-        uri=str(store.place),
-        job_run=TableFiles((), ()),
-        read_runs=store.all_runs,
-    )
     return published, SparkTables(store, published)
 
 

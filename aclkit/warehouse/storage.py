@@ -15,7 +15,7 @@ import os
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from stat import S_ISREG
@@ -56,8 +56,11 @@ class Files(Protocol):
     def list(self, folder: str) -> list[FileInfo]:
         """Return the files of a folder, and not those below it, by name; none without it."""
 
-    def open(self, path: str) -> RangedFile:
-        """Open a file, to read ranges of it."""
+    def tree(self, folder: str) -> Sequence[FileInfo]:
+        """Return the files of a folder and those below it, by path within it."""
+
+    def open(self, path: str, size: int | None = None) -> RangedFile:
+        """Open a file, to read ranges of it; its size, where that is known."""
 
     def modified(self, path: str) -> datetime:
         """Return when a file was written, in UTC."""
@@ -125,8 +128,20 @@ class LocalStorage:
                         found.append(FileInfo(entry.name, there.st_size, _time(there.st_mtime)))
         return sorted(found, key=lambda info: info.name)
 
-    def open(self, path: str) -> LocalFile:
-        """See ``Files.open``."""
+    def tree(self, folder: str) -> Sequence[FileInfo]:
+        """See ``Files.tree``."""
+        top = self._root / folder
+        return sorted(
+            (
+                replace(info, name=(Path(where) / info.name).relative_to(top).as_posix())
+                for where, _, _ in os.walk(top)
+                for info in self.list(Path(where).relative_to(self._root).as_posix())
+            ),
+            key=lambda info: info.name,
+        )
+
+    def open(self, path: str, size: int | None = None) -> LocalFile:
+        """See ``Files.open``; the file itself says its size."""
         return LocalFile(self._root / path)
 
     def modified(self, path: str) -> datetime:

@@ -3,63 +3,68 @@
 Readers open the versions that the newest ``job_run`` row names. Until a run appends its own
 row, nothing that it wrote can be seen, and the next run takes it back (``recovery``).
 
-On a local disk what makes no DataFrame needs no session: a store may be opened without one, and
-pyspark is imported by what needs it alone.
+What makes no DataFrame needs no session: a store may be opened without one, and pyspark is imported
+by what needs it alone. Spark commits on a local disk only: on an object store it asks for no
+condition, so there it writes files beside those of a table, and they are taken over (``staged``).
 """
 
 from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
-from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, Any, Final, cast
-from urllib.parse import unquote
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final, Literal, cast
 
 import pyarrow as pa
 from deltalake import Schema
-from deltalake.exceptions import DeltaError
 
 from aclkit.runtime.arrow import arrow_table
 from aclkit.runtime.fail_points import after_commit
 from aclkit.runtime.surroundings import require_room
 from aclkit.warehouse.column_types import arrow_schema
-from aclkit.warehouse.job_run import JOB_RUN, PublishedRun, published_runs
-from aclkit.warehouse.place import Place
-from aclkit.warehouse.schemas import TABLES
-from aclkit.warehouse.standing import ALL_RUNS, standing_sql
-from aclkit.warehouse.storage import newest_version
-from aclkit.warehouse.table_files import (
+from aclkit.warehouse.commits import (
     AT_ONCE,
     KEEPING,
+    NEW,
     Commit,
-    Extent,
     add_columns,
     append_files,
-    ask_files,
-    columns_of,
     compact_files,
-    extent_of,
     properties_of,
     properties_of_new,
-    read_files,
     remove_rows,
     replace_files,
     restore_files,
     set_properties,
     write_checkpoint,
 )
+from aclkit.warehouse.job_run import JOB_RUN, PublishedRun, published_runs
+from aclkit.warehouse.place import Place
+from aclkit.warehouse.schemas import TABLES
+from aclkit.warehouse.staged import Stage
+from aclkit.warehouse.standing import ALL_RUNS, standing_sql
+from aclkit.warehouse.storage import newest_version
+from aclkit.warehouse.table_files import (
+    Extent,
+    ask_files,
+    columns_of,
+    extent_of,
+    read_files,
+)
 
 if TYPE_CHECKING:
     from delta.tables import DeltaTable
-    from pyspark.sql import DataFrame, Row, SparkSession
+    from pyspark.sql import Column, DataFrame, SparkSession
     from pyspark.sql.types import StructType
 
+    from aclkit.warehouse.merge import Merge
 
 MOST_COLLECTED: Final = 50_000 if "PYSPARK_GATEWAY_PORT" not in os.environ else 5_000
 """So many rows of a table the driver takes from Spark and writes itself: a commit of Spark's takes
 a second or more, however few they are. Under spark-submit its memory is not ours to plan."""
+
+
+_NO_OPTIONS: Final[Mapping[str, str]] = {}
 
 
 class NeedsSparkError(Exception):
@@ -76,9 +81,21 @@ class Store:
         versions: table → Delta version that the run began with, its own writes included.
     """
 
-    def __init__(self, spark: SparkSession | None, warehouse: str) -> None:
-        """Open a warehouse; it need not exist yet."""
+    def __init__(
+        self,
+        spark: SparkSession | None,
+        warehouse: str,
+        require_held: Callable[[], None] = lambda: None,
+    ) -> None:
+        """Open a warehouse; it need not exist yet.
+
+        Args:
+            spark: the session, where there is one.
+            warehouse: see ``Place``.
+            require_held: insists that it is this run's turn; called before each commit.
+        """
         self._spark = spark
+        self.require_held = require_held
         self.place = Place(warehouse)
         self.published: dict[str, int] = {}
         self.run_id = ""
@@ -135,10 +152,10 @@ class Store:
             rows: of it.
             at_most: how many they are at most, where that is known; few are written by the driver.
         """
-        if self._are_few(at_most):
+        if at_most is not None and at_most <= MOST_COLLECTED:
             self.append_columns(table, _collected(table, rows))
         else:
-            self._write(table, rows, "append", {})
+            self._write(table, rows, "append")
 
     def append_rows(self, table: str, rows: Sequence[Sequence[Any]]) -> None:
         """Append rows that the driver holds, with the columns of the contract."""
@@ -146,9 +163,6 @@ class Store:
 
     def append_columns(self, table: str, rows: pa.Table) -> None:
         """Append rows that the driver holds as columns, those of the contract."""
-        if self.place.is_uri:
-            self.append(table, self.spark.createDataFrame(rows, schema=schema_of(table)))
-            return
         append_files(self.place.of_table(table), rows, self._commit(table))
         self.note_write(table)
 
@@ -156,10 +170,7 @@ class Store:
         self, table: str, rows: Sequence[Sequence[Any]], cluster_id: str | None
     ) -> None:
         """Put rows that the driver holds in the place of all rows of one cluster, or of all."""
-        if self.place.is_uri:
-            self.replace_cluster(table, self._frame(table, rows), cluster_id)
-        else:
-            self._replace_columns(table, arrow_table(rows, arrow_schema(table)), cluster_id)
+        self._replace_columns(table, arrow_table(rows, arrow_schema(table)), cluster_id)
 
     def replace_cluster(
         self,
@@ -178,23 +189,20 @@ class Store:
             rows_per_file: how many a file holds at most.
             at_most: see ``append``.
         """
-        if self._are_few(at_most):
+        if at_most is not None and at_most <= MOST_COLLECTED:
             self._replace_columns(table, _collected(table, rows), cluster_id)
             return
-        options = {}
-        if whose := self._whose(cluster_id):
-            options["replaceWhere"] = whose
-        if rows_per_file is not None:
-            options["maxRecordsPerFile"] = str(rows_per_file)
-        self._write(table, rows, "overwrite", options)
+        options = {} if rows_per_file is None else {"maxRecordsPerFile": str(rows_per_file)}
+        self._write(table, rows, "overwrite", options, self._only_of(cluster_id))
 
     def _replace_columns(self, table: str, rows: pa.Table, cluster_id: str | None) -> None:
-        whose, commit = self._whose(cluster_id), self._commit(table)
+        cluster_id, commit = self._only_of(cluster_id), self._commit(table)
+        whose = None if cluster_id is None else _whose(cluster_id)
         replace_files(self.place.of_table(table), rows.to_reader(), commit, whose)
         self.note_write(table)
 
-    def _whose(self, cluster_id: str | None) -> str | None:
-        """Return the predicate of a cluster's rows; None for the whole table.
+    def _only_of(self, cluster_id: str | None) -> str | None:
+        """Return the cluster whose rows are to be looked for; None for the whole table.
 
         That it is where the warehouse knows no other cluster: to look for a cluster's rows Delta
         reads all of them.
@@ -202,13 +210,10 @@ class Store:
         if cluster_id is None:
             return None
         self._clusters.add(cluster_id)
-        return None if self._clusters == {cluster_id} else f"cluster_id = '{cluster_id}'"
-
-    def _are_few(self, at_most: int | None) -> bool:
-        return not self.place.is_uri and at_most is not None and at_most <= MOST_COLLECTED
+        return None if self._clusters == {cluster_id} else cluster_id
 
     def rewrite(self, table: str, rows: pa.RecordBatchReader) -> None:
-        """Put rows, of all clusters, in the place of those of a table on a local disk.
+        """Put rows, of all clusters, in the place of those of a table.
 
         Without Spark: a stream of rows that another engine made, in its order.
         """
@@ -220,9 +225,32 @@ class Store:
         self.published.pop(table, None)
         self._written.pop(table, None)
 
-    def table(self, table: str) -> DeltaTable:
-        """Return the DeltaTable for a merge or delete; call ``note_write`` after it."""
-        return table_at(self.spark, self.place.of_table(table))
+    def delete(self, table: str, condition: Column, cluster_id: str) -> None:
+        """Remove the rows of a cluster that a condition holds for."""
+        from pyspark.sql import functions as F
+
+        if self.place.is_remote:
+            stays = ~F.coalesce(condition, F.lit(False))
+            rows = self.cluster_rows(table, cluster_id).where(stays)
+            self.replace_cluster(table, rows, cluster_id)
+            return
+        of_cluster = F.col("cluster_id") == cluster_id
+        self._local(table).delete(of_cluster & condition)
+        self.note_write(table)
+
+    def merge(self, table: str, merge: Merge, cluster_id: str) -> None:
+        """Change rows of a cluster, and add those that it lacks; see ``Merge``."""
+        if self.place.is_remote:
+            rows = merge.merged(self.cluster_rows(table, cluster_id))
+            self.replace_cluster(table, rows, cluster_id)
+            return
+        merge.execute(self._local(table))
+        self.note_write(table)
+
+    def _local(self, table: str) -> DeltaTable:
+        from delta.tables import DeltaTable
+
+        return DeltaTable.forPath(self.spark, self.place.of_table(table))
 
     def note_write(self, table: str) -> None:
         """Take the version that this run has just written into its result."""
@@ -241,27 +269,16 @@ class Store:
         return newest_version(self.place.files, table)
 
     def files(self, table: str, version: int) -> frozenset[str]:
-        """Return the names of the files that a version of a table is read from."""
-        if not self.place.is_uri:
-            found = read_files(Path(self.place.of_table(table)), version).files
-            return frozenset(file.name for file in found)
-        frame = self.spark.read.format("delta").option("versionAsOf", version)
-        uris = frame.load(self.place.of_table(table)).inputFiles()
-        return frozenset(unquote(PurePosixPath(uri).name) for uri in uris)
+        """Return the files that a version of a table is read from, by path within its folder."""
+        return frozenset(file.name for file in read_files(self.place, table, version).files)
 
     def extent(self, table: str) -> Extent:
         """Return how many files the newest version of a table is read from, and their bytes."""
-        if not self.place.is_uri:
-            return extent_of(self.place.of_table(table))
-        detail = self.table(table).detail().select("numFiles", "sizeInBytes").collect()[0]
-        return Extent(detail["numFiles"], detail["sizeInBytes"])
+        return extent_of(self.place.of_table(table))
 
     def compact(self, table: str) -> None:
         """Write the small files of a table together; its rows stay."""
-        if self.place.is_uri:
-            self.table(table).optimize().executeCompaction()
-        else:
-            compact_files(self.place.of_table(table))
+        compact_files(self.place.of_table(table), self._commit(table))
         self.note_write(table)
 
     def restore(self, table: str, version: int) -> None:
@@ -270,69 +287,36 @@ class Store:
         Raises:
             DeltaError: the version is not there any more.
         """
-        if self.place.is_uri:
-            self._restore_with_spark(table, version)
-        else:
-            restore_files(self.place.of_table(table), version)
+        restore_files(self.place.of_table(table), version, self._commit(table))
         self._restored[table] = version
         after_commit()
 
-    def _restore_with_spark(self, table: str, version: int) -> None:
-        from py4j.protocol import Py4JError
-        from pyspark.errors import PySparkException
-
-        try:
-            self.table(table).restoreToVersion(version)
-        except (PySparkException, Py4JError) as error:
-            raise DeltaError(str(error)) from error
-
     def empty(self, table: str) -> None:
         """Remove all rows of a table that nobody reads."""
-        if self.place.is_uri:
-            self.table(table).delete()
-        else:
-            remove_rows(self.place.of_table(table))
+        remove_rows(self.place.of_table(table), self._commit(table))
         after_commit()
 
     def has_files(self, table: str) -> bool:
         """Whether a table has rows at its newest version."""
-        if self.place.is_uri:
-            return bool(self.table(table).toDF().take(1))
-        return bool(read_files(Path(self.place.of_table(table)), None).files)
+        return bool(self.extent(table).files)
 
     def properties(self, table: str) -> Mapping[str, str]:
         """Return the properties of a table at its newest version."""
-        if not self.place.is_uri:
-            return properties_of(self.place.of_table(table))
-        found: Mapping[str, str] = self.table(table).detail().collect()[0]["properties"]
-        return found
+        return properties_of(self.place.of_table(table))
 
     def set_properties(self, table: str, properties: Mapping[str, str]) -> None:
         """Set properties of a table, in a commit of its own even where they are those it has."""
-        if self.place.is_uri:
-            path = self.place.of_table(table).replace("`", "``")
-            said = ", ".join(f"'{key}' = '{value}'" for key, value in properties.items())
-            self.spark.sql(f"ALTER TABLE delta.`{path}` SET TBLPROPERTIES ({said})")
-        else:
-            set_properties(self.place.of_table(table), properties)
+        set_properties(self.place.of_table(table), properties, self._commit(table))
         after_commit()
 
     def add_columns(self, table: str, columns: Sequence[str]) -> None:
         """Give a table columns of the contract that it lacks, in a commit of its own."""
-        if self.place.is_uri:
-            contract = TABLES[table].columns
-            new = ", ".join(f"{name} {kind}" for name, kind, _ in contract if name in columns)
-            path = self.place.of_table(table).replace("`", "``")
-            self.spark.sql(f"ALTER TABLE delta.`{path}` ADD COLUMNS ({new})")
-        else:
-            new_columns = Schema.from_arrow(arrow_schema(table, columns))
-            add_columns(self.place.of_table(table), new_columns)
+        new = Schema.from_arrow(arrow_schema(table, columns))
+        add_columns(self.place.of_table(table), new, self._commit(table))
         after_commit()
 
     def columns(self, table: str) -> Sequence[str]:
         """Return the columns of a table at its newest version."""
-        if self.place.is_uri:
-            return cast(Sequence[str], self.table(table).toDF().columns)
         return columns_of(self.place.of_table(table))
 
     def read_version(self, table: str, version: int | None) -> DataFrame:
@@ -359,11 +343,7 @@ class Store:
         They would stay as long as the properties say, and everybody who opens it reads them.
         """
         self.set_properties(table, {**KEEPING, "delta.deletedFileRetentionDuration": AT_ONCE})
-        if self.place.is_uri:
-            log = self.spark._jvm.org.apache.spark.sql.delta.DeltaLog  # type: ignore[union-attr]  # the JVM's classes
-            log.forTable(self.spark._jsparkSession, self.place.of_table(table)).checkpoint()
-        else:
-            write_checkpoint(self.place.of_table(table))
+        write_checkpoint(self.place.of_table(table))
         self.set_properties(table, KEEPING)
 
     def _frame(self, table: str, rows: Sequence[Sequence[Any]]) -> DataFrame:
@@ -371,31 +351,49 @@ class Store:
 
         return local_frame(self.spark, rows, schema_of(table))
 
-    def _write(self, table: str, rows: DataFrame, mode: str, options: Mapping[str, str]) -> None:
-        commit = self._commit(table)
-        writer = (
-            _of_contract(table, rows)
-            .write.format("delta")
-            .mode(mode)
-            .options(**options)
-            .options(**properties_of_new(table))
-            .option("userMetadata", commit.run_id)
-            .option("txnAppId", commit.application)
-            .option("txnVersion", commit.version)
-        )
-        writer.save(self.place.of_table(table))
+    def _write(
+        self,
+        table: str,
+        rows: DataFrame,
+        mode: Literal["append", "overwrite"],
+        options: Mapping[str, str] = _NO_OPTIONS,
+        cluster_id: str | None = None,
+    ) -> None:
+        commit, rows = self._commit(table), _of_contract(table, rows)
+        if self.place.is_remote:
+            stage = Stage(self.place, table, commit)
+            stage.write(rows, options, cluster_id, replaces=mode == "overwrite")
+        else:
+            whose = {} if cluster_id is None else {"replaceWhere": _whose(cluster_id)}
+            writer = (
+                rows.write.format("delta")
+                .mode(mode)
+                .options(**options, **whose)
+                .options(**properties_of_new(table))
+                .option("userMetadata", commit.run_id)
+                .option("txnAppId", commit.application)
+                .option("txnVersion", commit.version)
+            )
+            writer.save(self.place.of_table(table))
         self.note_write(table)
 
     def _commit(self, table: str) -> Commit:
-        """Say what the next write of a table is; its disk must have room for one.
+        """Say what the next commit to a table is; its disk must have room for one.
+
+        The version that it must follow is asked for first: if the warehouse is still held then,
+        nobody else has seen to it that no commit can follow that version.
 
         Raises:
-            SurroundingsError: it is full.
+            SurroundingsError: it is full, or another run holds the warehouse.
         """
-        if not self.place.is_uri:
+        if not self.place.is_remote:
             require_room(self.place.of_table(table))
+        newest = self.newest_version(table)
+        self.require_held()
         self._writes[table] += 1
-        return Commit(self.run_id, f"aclkit/{self.run_id}/{table}", self._writes[table])
+        application = f"aclkit/{self.run_id}/{table}"
+        on = NEW if newest is None else newest
+        return Commit(self.run_id, application, self._writes[table], on)
 
     def all_runs(self) -> tuple[PublishedRun, ...]:
         """Read all published runs, the oldest first."""
@@ -405,19 +403,13 @@ class Store:
         newest = self.newest_version(JOB_RUN)
         if newest is None:
             return ()
-        if not self.place.is_uri:
-            files = read_files(Path(self.place.of_table(JOB_RUN)), newest)
-            return published_runs(str(self.place), ask_files(JOB_RUN, files, query))
-        self.read_version(JOB_RUN, newest).createOrReplaceTempView(JOB_RUN)
-        return published_runs(str(self.place), map(_in_utc, self.spark.sql(query).collect()))
+        files = read_files(self.place, JOB_RUN, newest)
+        return published_runs(str(self.place), ask_files(JOB_RUN, files, query))
 
 
-def _in_utc(row: Row) -> dict[str, Any]:
-    """Return a row's values by name, times as UTC: PySpark gives them in this machine's zone."""
-    return {
-        name: value.astimezone(UTC).replace(tzinfo=None) if isinstance(value, datetime) else value
-        for name, value in row.asDict(recursive=True).items()
-    }
+def _whose(cluster_id: str) -> str:
+    """Return the predicate of a cluster's rows: ``parse_cluster_id`` lets no quote through."""
+    return f"cluster_id = '{cluster_id}'"
 
 
 def _collected(table: str, rows: DataFrame) -> pa.Table:
@@ -430,13 +422,6 @@ def _of_contract(table: str, rows: DataFrame) -> DataFrame:
     from pyspark.sql import functions as F
 
     return rows.select(*[F.col(f.name).cast(f.dataType).alias(f.name) for f in schema_of(table)])
-
-
-def table_at(spark: SparkSession, path: str) -> DeltaTable:
-    """Return the DeltaTable at a path, for updates, merges and restores."""
-    from delta.tables import DeltaTable
-
-    return DeltaTable.forPath(spark, path)
 
 
 def schema_of(table: str) -> StructType:

@@ -42,7 +42,7 @@ QUESTIONS = [
 @pytest.mark.parametrize("question", QUESTIONS, ids=lambda words: " ".join(words[:2]))
 def test_both_engines_print_the_same(root, spark, question):
     here = run(root, *question, "--format", "json")
-    there = run(f"file://{root}", *question, "--engine", "spark", "--format", "json")
+    there = run(root, *question, "--engine", "spark", "--format", "json")
     assert json.loads(there.stdout) == json.loads(here.stdout)
     assert here.stdout
 
@@ -51,12 +51,6 @@ def test_sql_that_writes_is_refused_with_spark_too(root, spark):
     result = run(root, "sql", "--engine", "spark", "INSERT INTO host VALUES ('a')", code=2)
     assert "InsertIntoStatement is not allowed: expected one SELECT" in result.stderr
     assert result.stdout == ""
-
-
-@pytest.mark.parametrize("question", QUESTIONS, ids=lambda words: " ".join(words[:2]))
-def test_duckdb_refuses_object_storage_and_names_the_engine_that_reads_it(question):
-    result = run("s3a://bucket/acls", *question, code=2)
-    assert "--engine spark" in result.stderr
 
 
 def test_duckdb_answers_without_loading_spark(root):

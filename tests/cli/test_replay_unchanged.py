@@ -111,10 +111,3 @@ def test_two_clusters_of_a_warehouse_are_each_read_once(tmp_path):
     for _ in range(2):
         assert [takes_spark(warehouse.path, command) for command in commands] == [False, False]
     assert warehouse.tables() == before
-
-
-def test_a_warehouse_at_a_uri_takes_spark(tmp_path):
-    place = (tmp_path / "warehouse").as_uri()
-    command = ("replay", "--source", f"metadata-log:{SYNTHETIC / 'basic'}")
-    assert takes_spark(place, command)
-    assert not (tmp_path / "warehouse").exists()

@@ -276,14 +276,3 @@ def test_readers_see_what_was_published_before(night, tmp_path, number):
         _, _ = again.process.communicate(timeout=SECONDS)
     assert again.process.returncode == 0
     assert not list(again.tmp.iterdir())
-
-
-@pytest.mark.slow
-@pytest.mark.timeout(900)
-def test_the_lease_of_a_warehouse_on_a_uri_is_given_back(spark, tmp_path, warehouse):
-    uri = warehouse.path.as_uri()
-    with started(tmp_path, "--warehouse", uri, *NIGHT, "--fail-on", "never") as command:
-        command.wait_for("reading the source")
-        assert command.end(signal.SIGTERM)[0] == 143
-    (row,) = spark.read.format("delta").load(f"{uri}/lease").collect()
-    assert row["owner"] == ""

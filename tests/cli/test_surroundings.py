@@ -18,7 +18,7 @@ from aclkit.cli.context import Context
 from aclkit.errors import SurroundingsError
 from aclkit.runtime import surroundings
 from aclkit.runtime.surroundings import require_room
-from aclkit.warehouse.table_files import Commit, append_files
+from aclkit.warehouse.commits import Commit, append_files
 from tests.cli.running import SEGMENT, SYNTHETIC, Warehouse, split_batches, write_segment
 
 LOG = SYNTHETIC / "basic"
@@ -180,7 +180,7 @@ import pyarrow as pa
 from aclkit.cli import session
 from aclkit.errors import SurroundingsError
 from aclkit.cli.context import Context
-from aclkit.warehouse.table_files import Commit, append_files
+from aclkit.warehouse.commits import Commit, append_files
 os.setgroups([])
 os.setgid({NOBODY})
 os.setuid({NOBODY})

@@ -14,9 +14,7 @@ from contextlib import ExitStack
 from subprocess import PIPE
 
 import pytest
-from click.testing import CliRunner
 
-from aclkit.cli import cli
 from aclkit.runtime import fail_points
 from aclkit.warehouse.maintenance import PRUNED
 from aclkit.warehouse.schemas import TABLES
@@ -141,30 +139,6 @@ def test_usage_killed_at_any_commit(night, tmp_path):
         return nights.call("usage", "--authorizer-log", str(log))
 
     assert kill_and_start_again(night, tmp_path, work, 6) >= 4
-
-
-def test_a_night_of_spark_alone_where_the_warehouse_is_a_uri(night, tmp_path):
-    here, there = copy(night, tmp_path / "here"), copy(night, tmp_path / "there")
-    here.lines = [*FIRST_NIGHT, *SECOND_NIGHT]
-    assert here.run(options=NEVER_FAIL).exit_code == 0
-    where = ["--warehouse", f"file://{there.folder / 'warehouse'}"]
-    source = here.folder / "records.jsonl"
-    command = [*where, "run", "--source", f"records:{source}", *NEVER_FAIL]
-    with pytest.MonkeyPatch.context() as patch:
-        kill_at(patch, "commit-6")
-        with pytest.raises(Killed):
-            CliRunner().invoke(cli, command)
-    assert seen(there) == seen(night)
-    result = CliRunner().invoke(cli, command)
-    assert result.exit_code == 0, result.output
-    assert seen(there) == seen(here)
-    cells = "SELECT * FROM access_change_cell ORDER BY ALL"
-    told = [nights.call("sql", cells, "--format", "csv") for nights in (here, there)]
-    assert told[0].stdout.count("\n") == told[1].stdout.count("\n") > 1
-    maintain = [*where, "maintain", "--keep-days", "0", "--keep-runs", "1"]
-    result = CliRunner().invoke(cli, maintain)
-    assert result.exit_code == 0, result.output
-    assert answers(there) == answers(here)
 
 
 def test_two_runs_at_once_follow_one_another(night, tmp_path):

@@ -13,7 +13,7 @@ from typing import NoReturn
 import pytest
 
 from aclkit.runtime import fail_points
-from aclkit.warehouse import recovery, run, table_files
+from aclkit.warehouse import commits, recovery, run
 from aclkit.warehouse.formats import STEPS
 from aclkit.warehouse.schemas import TABLES
 
@@ -70,7 +70,7 @@ def be_older_aclkit(patch: pytest.MonkeyPatch, lacking: Collection[str] = ("job_
             stays = tuple(c for c in TABLES[table].columns if c[0] not in columns)
             patch.setitem(TABLES, table, replace(TABLES[table], columns=stays))
     patch.setattr(run, "migrate", lambda _: None)
-    patch.setattr(table_files, "PROPERTIES", OLD_PROPERTIES)
+    patch.setattr(commits, "PROPERTIES", OLD_PROPERTIES)
     patch.setattr(recovery, "KEEPING", {})
 
 

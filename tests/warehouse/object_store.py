@@ -26,7 +26,16 @@ class ObjectStore:
             if path.startswith(prefix) and "/" not in path.removeprefix(prefix)
         ]
 
-    def open(self, path):
+    def tree(self, folder):
+        with self._guard:
+            found = sorted(self._objects.items())
+        return [
+            FileInfo(path.removeprefix(f"{folder}/"), len(content), modified)
+            for path, (content, _, modified) in found
+            if path.startswith(f"{folder}/")
+        ]
+
+    def open(self, path, size=None):
         return _Opened(self._found(path)[0])
 
     def modified(self, path):

@@ -12,15 +12,15 @@ from deltalake import DeltaTable
 from aclkit.runtime.arrow import arrow_table
 from aclkit.runtime.frame import local_frame
 from aclkit.warehouse.column_types import arrow_schema
-from aclkit.warehouse.run import begin_run
-from aclkit.warehouse.store import MOST_COLLECTED, schema_of
-from aclkit.warehouse.table_files import (
+from aclkit.warehouse.commits import (
     PROPERTIES,
     Commit,
     append_files,
     properties_of,
     replace_files,
 )
+from aclkit.warehouse.run import begin_run
+from aclkit.warehouse.store import MOST_COLLECTED, schema_of
 
 AT = datetime(2026, 11, 22, 2, 0, 0, 123456, tzinfo=UTC)
 FEW, MANY = 0, MOST_COLLECTED + 1

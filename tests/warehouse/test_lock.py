@@ -1,54 +1,14 @@
-"""One run per warehouse at a time, on a local disk and elsewhere."""
+"""One run per warehouse at a time, on a local disk."""
 
 from __future__ import annotations
 
 import gc
-import threading
-import time
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
-from pyspark.errors import PySparkException
-from pyspark.sql import SparkSession
 
 from aclkit.errors import SurroundingsError
-from aclkit.warehouse.lease import _DeltaRow, hold, warehouse_lease
 from aclkit.warehouse.lock import LOCK_NAME, warehouse_lock
-from aclkit.warehouse.place import Place
-
-SHORT = timedelta(seconds=0.3)
-
-
-class MemoryRow:
-    """A lease row as Delta keeps it, in memory; ``is_broken``: the storage does not answer."""
-
-    def __init__(self):
-        self.owner, self.until = "", datetime.fromtimestamp(0, UTC)
-        self.is_broken = False
-        self._guard = threading.Lock()
-
-    def take(self, owner, until):
-        with self._guard:
-            if self.until < datetime.now(UTC):
-                self.owner, self.until = owner, until
-            return self.owner == owner
-
-    def extend(self, owner, until):
-        if self.is_broken:
-            raise PySparkException("no answer")
-        with self._guard:
-            if self.owner == owner:
-                self.until = until
-            return self.owner == owner
-
-    def release(self, owner):
-        with self._guard:
-            if self.owner == owner:
-                self.owner, self.until = "", datetime.fromtimestamp(0, UTC)
-
-    def expires_at(self):
-        return self.until
 
 
 def test_a_second_run_waits_and_then_gives_up(tmp_path: Path):
@@ -98,63 +58,3 @@ def test_a_lock_whose_file_was_removed_is_held_no_longer(tmp_path: Path):
         with pytest.raises(SurroundingsError, match="was removed") as lost:
             require_held()
     assert lost.value.exit_code == 4
-
-
-def test_a_lease_is_renewed_for_as_long_as_the_run_takes():
-    row = MemoryRow()
-    with hold(row, "s3://w", 0, SHORT) as require_held:
-        ended = time.monotonic() + 4 * SHORT.total_seconds()
-        while time.monotonic() < ended:
-            with pytest.raises(SurroundingsError), hold(row, "s3://w", 0, SHORT):
-                pass
-            time.sleep(0.05)
-        require_held()
-    with hold(row, "s3://w", 0, SHORT):
-        pass
-
-
-def test_a_killed_runs_lease_ends_by_itself():
-    row = MemoryRow()
-    assert row.take("killed", datetime.now(UTC) + SHORT)
-    with hold(row, "s3://w", 5, SHORT) as require_held:
-        require_held()
-
-
-def test_losing_the_lease_ends_the_run_with_exit_code_4():
-    row = MemoryRow()
-    with hold(row, "s3://w", 0, SHORT) as require_held:
-        row.owner = "somebody else"
-        time.sleep(SHORT.total_seconds())
-        with pytest.raises(SurroundingsError, match="has taken the lease of s3://w over") as lost:
-            require_held()
-    assert lost.value.exit_code == 4
-    assert row.owner == "somebody else"
-
-
-def test_a_renewal_that_fails_is_tried_again():
-    row = MemoryRow()
-    with hold(row, "s3://w", 0, SHORT) as require_held:
-        row.is_broken = True
-        time.sleep(SHORT.total_seconds() * 1.2)
-        with pytest.raises(PySparkException):
-            require_held()
-        row.is_broken = False
-        require_held()
-
-
-def test_a_lease_is_held_by_one_run_and_free_after_it(spark: SparkSession, tmp_path: Path):
-    uri = tmp_path.as_uri()
-    with (
-        warehouse_lease(spark, uri, 0),
-        pytest.raises(SurroundingsError, match="holds the lease"),
-        warehouse_lease(spark, uri, 0),
-    ):
-        pass
-    row = _DeltaRow(spark, Place(uri))
-    with hold(row, uri, 0, timedelta(seconds=3)) as require_held:
-        began = row.expires_at()
-        time.sleep(4)
-        require_held()
-        assert row.expires_at() > began
-    with warehouse_lease(spark, uri, 0):
-        pass

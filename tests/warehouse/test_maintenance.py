@@ -108,7 +108,7 @@ def test_maintenance_is_a_run_and_leaves_no_table_ahead_of_it(maintained):
     assert (newest.job, newest.run_number) == ("maintain", len(maintained.runs))
     assert newest.head_offset == maintained.runs[-1].head_offset
     for table, version in newest.table_versions.items():
-        assert DeltaTable(str(published.path / table)).version() == version, table
+        assert DeltaTable(published.place.of_table(table)).version() == version, table
 
 
 def test_the_night_after_maintenance_has_nothing_to_decide(maintained):

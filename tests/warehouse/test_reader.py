@@ -1,28 +1,29 @@
-"""Questions that a run asks of its own tables, by the engine that reads them where they lie."""
+"""Questions that a run asks of its own tables, by DuckDB."""
 
 from __future__ import annotations
 
 import pyarrow as pa
 import pytest
 
+from aclkit.warehouse.commits import Commit, append_files
 from aclkit.warehouse.duck import open_duck_reader
+from aclkit.warehouse.place import Place
 from aclkit.warehouse.reader import read_versions, read_written
 from aclkit.warehouse.store import Store
-from aclkit.warehouse.table_files import Commit, append_files
 
 COLUMNS = ("cluster_id", "from_offset", "to_offset", "epoch", "fact")
 
 
-@pytest.fixture(params=["", "file://"])
-def store(request, spark, tmp_path):
-    """A store on a local disk or at a URI, whose ``log_range`` has two versions."""
-    store = Store(spark, f"{request.param}{tmp_path}")
+@pytest.fixture
+def store(tmp_path):
+    """A store whose ``log_range`` has two versions."""
+    store = Store(None, str(tmp_path))
     store.append_rows("log_range", [("c", 0, 5, 1, "record"), ("c", 5, 9, None, "snapshot")])
     store.append_rows("log_range", [("d", 0, 7, 2, "record")])
     return store
 
 
-def test_a_value_stands_for_a_question_mark_on_a_local_disk_and_at_a_uri(store):
+def test_a_value_stands_for_a_question_mark(store):
     with read_written(store, "c", "log_range") as read:
         asked = "SELECT to_offset FROM log_range WHERE fact = ? AND epoch IN (?, ?)"
         assert read.rows(asked, "record", 1, 2) == [(5,)]
@@ -51,7 +52,10 @@ def test_rows_of_other_clusters_stay_and_stand_before(tmp_path):
     append_files(str(tmp_path / "log_range"), rows, Commit("r", "a", 0))
     written = []
     with open_duck_reader(
-        tmp_path, "c", {"log_range": ("log_range", 0)}, lambda *given: written.append(given)
+        Place(str(tmp_path)),
+        "c",
+        {"log_range": ("log_range", 0)},
+        lambda *given: written.append(given),
     ) as read:
         assert read.rows("SELECT DISTINCT cluster_id FROM log_range") == [("c",)]
         swapped = "SELECT fact, epoch, to_offset, from_offset, cluster_id FROM log_range LIMIT 1"

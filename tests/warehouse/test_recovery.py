@@ -8,11 +8,12 @@ from datetime import UTC, datetime
 import pytest
 from deltalake import DeltaTable
 
+from aclkit.warehouse.commits import KEEPING
 from aclkit.warehouse.formats import FORMAT, STEPS
 from aclkit.warehouse.published import open_warehouse
 from aclkit.warehouse.run import begin_run, publish
 from aclkit.warehouse.schemas import TABLES
-from aclkit.warehouse.table_files import KEEPING, columns_of
+from aclkit.warehouse.table_files import columns_of
 from tests.warehouse.aging import Killed, age, be_older_aclkit, kill_at
 
 SINCE = datetime(2026, 11, 21, tzinfo=UTC)
@@ -151,23 +152,6 @@ def test_a_kill_at_any_commit_while_that_is_done_harms_nothing(aged, spark):
     require_readable(spark, aged)
     assert all(KEEPING.items() <= p.items() for p in properties_of(aged).values())
     assert columns_of(str(aged / "finding")) == list(TABLES["finding"].column_names)
-
-
-@SLOW
-@pytest.mark.timeout(900)
-def test_so_it_is_where_the_warehouse_is_a_uri(aged, spark):
-    where = f"file://{aged}"
-    for number in (2, 5, 9):
-        with pytest.MonkeyPatch.context() as patch:
-            kill_at(patch, f"commit-{number}")
-            with pytest.raises(Killed), begin_run(spark, where, "replay", lock_timeout=0):
-                pass
-        require_readable(spark, aged)
-    versions = write(spark, where, {"setting": 1}, first=200)
-    assert versions["setting"] > PUBLISHED["setting"]
-    assert DeltaTable(str(aged / "setting")).to_pyarrow_dataset().count_rows() == 9
-    found = properties_of(aged)
-    assert all(KEEPING.items() <= found[name].items() for name in (*PUBLISHED, "job_run"))
 
 
 @SLOW

@@ -11,7 +11,6 @@ import pyarrow as pa
 import pytest
 from deltalake import DeltaTable
 
-from aclkit.warehouse.place import Place
 from aclkit.warehouse.removal import _remove_of
 from aclkit.warehouse.schemas import TABLES
 from aclkit.warehouse.storage import LocalStorage, commit, newest_version
@@ -26,17 +25,23 @@ def storage(request, tmp_path):
     return LocalStorage(tmp_path / "a é" / "b") if request.param == "local" else ObjectStore()
 
 
-@pytest.fixture(params=["local", "object store", "uri"])
+@pytest.fixture(params=["local", "object store"])
 def files(request, tmp_path):
     """Where others wrote: ``log/1`` of three bytes, ``log/2`` of none, ``log/below/3``."""
     storage = ObjectStore() if request.param == "object store" else LocalStorage(tmp_path)
     for path, content in (("log/2", b""), ("log/1", b"abc"), ("log/below/3", b"d")):
         assert storage.create(path, content)
-    return Place(tmp_path.as_uri()).files if request.param == "uri" else storage
+    return storage
 
 
 def test_a_list_holds_the_files_of_a_folder_and_none_below_it(files):
     assert [(info.name, info.size) for info in files.list("log")] == [("1", 3), ("2", 0)]
+
+
+def test_a_tree_holds_the_files_below_a_folder_too(files):
+    assert [(info.name, info.size) for info in files.tree("log")] == [
+        ("1", 3), ("2", 0), ("below/3", 1),
+    ]  # fmt: skip
 
 
 def test_a_folder_that_is_not_there_has_no_files(files):

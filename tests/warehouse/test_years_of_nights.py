@@ -15,6 +15,7 @@ from aclkit.questions.query.first_seen import first_seen
 from aclkit.warehouse import run as publishing
 from aclkit.warehouse.duck import connect
 from aclkit.warehouse.maintenance import maintain
+from aclkit.warehouse.place import Place
 from aclkit.warehouse.published import open_warehouse
 from aclkit.warehouse.retention import Policy
 from aclkit.warehouse.run import begin_run, continue_from_newest, publish
@@ -65,7 +66,8 @@ def readable_files(where, table):
     files = set()
     for run in open_warehouse(str(where)).runs:
         with suppress(DeltaError):
-            files |= {f.name for f in read_files(where / table, run.table_versions[table]).files}
+            found = read_files(Place(str(where)), table, run.table_versions[table])
+            files |= {file.name for file in found.files}
     return files
 
 
@@ -79,12 +81,9 @@ def since(where, cluster="c"):
         return {f.subject: first_seen(connection, cluster, [f])[f.fingerprint] for f in findings}
 
 
-@pytest.mark.parametrize(
-    "scheme", ["", pytest.param("file://", marks=[pytest.mark.slow, pytest.mark.timeout(900)])]
-)
-def test_rows_of_runs_go_with_them_and_what_is_needed_stays(spark, tmp_path, scheme):
-    where = f"{scheme}{tmp_path / 'warehouse'}"
+def test_rows_of_runs_go_with_them_and_what_is_needed_stays(spark, tmp_path):
     path = tmp_path / "warehouse"
+    where = str(path)
     with pytest.MonkeyPatch.context() as patch:
         be_older_aclkit(patch)
         first = do(spark, where, subjects=["old", "gone"])

@@ -11,12 +11,9 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, Final, TypeVar
 
 import duckdb
-from deltalake import DeltaTable
-from deltalake.exceptions import DeltaError
 
 from aclkit.errors import SurroundingsError
 from aclkit.warehouse.duck import connect
@@ -24,6 +21,7 @@ from aclkit.warehouse.job_run import JOB_RUN, PublishedRun
 from aclkit.warehouse.place import Place
 from aclkit.warehouse.published import Published, deciding_run, open_warehouse
 from aclkit.warehouse.reader import Tables
+from aclkit.warehouse.storage import newest_version
 
 _Made = TypeVar("_Made")
 
@@ -114,7 +112,7 @@ class Latest:
         """
         if time.monotonic() - self._looked >= LOOK_EVERY and self._lock.acquire(blocking=False):
             try:
-                if _version(self._snapshot.published.path) != self._snapshot.version:
+                if _version(self._snapshot.published.place) != self._snapshot.version:
                     self._snapshot = _open(self._warehouse)
                 self._looked = time.monotonic()
             finally:
@@ -124,14 +122,15 @@ class Latest:
 
 def _open(warehouse: str) -> Snapshot:
     # First: what is published between the two is opened now, and once more at the next look.
-    folder = Place(warehouse).folder
-    version = _version(folder) if (folder / JOB_RUN).is_dir() else -1
+    version = _version(Place(warehouse))
     published = open_warehouse(warehouse)
     return Snapshot(version, published, connect(published, held=HELD))
 
 
-def _version(path: Path) -> int:
+def _version(place: Place) -> int:
+    """Return the newest version of ``job_run``; -1 where there is none."""
     try:
-        return DeltaTable(str(path / JOB_RUN)).version()
-    except (DeltaError, OSError) as error:
-        raise SurroundingsError(f"cannot read {path / JOB_RUN}: {error}") from error
+        newest = newest_version(place.files, JOB_RUN)
+    except OSError as error:
+        raise SurroundingsError(f"cannot read {place.of_table(JOB_RUN)}: {error}") from error
+    return -1 if newest is None else newest

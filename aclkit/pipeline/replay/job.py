@@ -47,7 +47,7 @@ def replay(
         DataError: another cluster's source, a log for a cluster that follows listings or the
             other way round, or content that contradicts what was read before.
     """
-    intake = listing_now(intake, is_held=not run.store.place.is_uri)
+    intake = listing_now(intake)
     run.cluster_id = resolve_cluster(read_clusters(run.store), intake, cluster)
     tables, before = ReplayTables(run.store, run.cluster_id), run.previous()
     head = before.head_offset if before else None

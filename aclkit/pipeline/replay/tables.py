@@ -18,6 +18,7 @@ from aclkit.runtime.fail_points import fail_point
 from aclkit.runtime.frame import ROWS_IN_A_PLAN
 from aclkit.warehouse.codecs import ACLS_ALIVE_SQL, acl_of, broker_rows
 from aclkit.warehouse.column_types import arrow_schema
+from aclkit.warehouse.merge import Merge
 from aclkit.warehouse.schemas import TABLES
 from aclkit.warehouse.store import schema_of
 
@@ -88,27 +89,24 @@ class ReplayTables(KnownTables):
         """Delete the rows of a table that a condition holds for; return how many."""
         count = self._rows(table).where(condition).count()
         if count:
-            own = F.col("cluster_id") == self.cluster_id
-            self.store.table(table).delete(own & condition)
-            self.store.note_write(table)
+            self.store.delete(table, condition, self.cluster_id)
         return count
 
     def _move(self, moved: DataFrame) -> None:
         """Correct ``txn_offset`` of facts whose transaction became known in a later run."""
         if moved.isEmpty():
             return
-        same = (
-            (F.col("t.cluster_id") == F.col("s.cluster_id"))
-            & (F.col("t.log_offset") == F.col("s.log_offset"))
-            & (F.col("t.fact") == RECORD)
+        merge = Merge(
+            rows=moved,
+            keys=("cluster_id", "log_offset"),
+            where=F.col("t.fact") == RECORD,
+            updated=("txn_offset",),
         )
-        merge = self.store.table("acl_log").alias("t").merge(moved.alias("s"), same)
-        merge.whenMatchedUpdate(set={"txn_offset": F.col("s.txn_offset")}).execute()
-        self.store.note_write("acl_log")
+        self.store.merge("acl_log", merge, self.cluster_id)
 
     def _rows(self, table: str) -> DataFrame:
         """Return the cluster's rows of a table; few become a part of Spark's plans, as they are."""
-        few = None if self.store.place.is_uri else self._few_rows(table)
+        few = self._few_rows(table)
         if few is not None:
             return self.store.spark.createDataFrame(few, schema=schema_of(table))
         rows = self.store.cluster_rows(table, self.cluster_id)

@@ -162,7 +162,7 @@ def read_moment(
             holes = (note_on_hole(*hole) for hole in timeline.holes if hole[1] <= offset)
             notes = (*([moment.note] if moment.note else ()), *holes)
         return Standing(
-            place=published.place,
+            place=str(published.place),
             cluster_id=run.cluster_id,
             run_number=run.run_number,
             acls=tuple(acls_alive(connection, replace(run, head_offset=offset)).values()),

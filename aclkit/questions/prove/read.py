@@ -73,6 +73,7 @@ def _refuse_other_folders(path: str | None) -> None:
     """Say of a folder that is no warehouse what was expected."""
     from aclkit.warehouse.job_run import JOB_RUN
     from aclkit.warehouse.place import Place
+    from aclkit.warehouse.storage import newest_version
 
-    if path is not None and not Place(path).is_uri and not (Place(path).folder / JOB_RUN).exists():
+    if path is not None and newest_version(Place(path).files, JOB_RUN) is None:
         raise UsageError(f"{shown(path)}: {EXPECTED}; found a folder in which nothing is published")

@@ -18,6 +18,7 @@ from aclkit.questions.usage.grants import Grant
 from aclkit.questions.usage.known_past import past_of
 from aclkit.questions.usage.past import ClusterPast
 from aclkit.runtime.frame import local_frame
+from aclkit.warehouse.merge import Merge
 from aclkit.warehouse.schemas import TABLES
 from aclkit.warehouse.store import Store, schema_of
 
@@ -59,22 +60,14 @@ class UsageTables:
         if not self.store.has(ACCESS_LOG):
             self.store.append(ACCESS_LOG, lines)
             return
-        same = (F.col("t.cluster_id") == F.col("s.cluster_id")) & (
-            F.col("t.line_id") == F.col("s.line_id")
+        merge = Merge(
+            rows=lines,
+            keys=("cluster_id", "line_id"),
+            where=_about(lines),
+            updated=TABLES[ACCESS_LOG].column_names[_FIRST_JUDGED:],
+            inserts=True,
         )
-        judged = TABLES[ACCESS_LOG].column_names[_FIRST_JUDGED:]
-        differs = F.lit(False)
-        for name in judged:
-            differs |= ~F.col(f"t.{name}").eqNullSafe(F.col(f"s.{name}"))
-        (
-            self.store.table(ACCESS_LOG)
-            .alias("t")
-            .merge(lines.alias("s"), same & _about(lines))
-            .whenMatchedUpdate(condition=differs, set={n: F.col(f"s.{n}") for n in judged})
-            .whenNotMatchedInsertAll()
-            .execute()
-        )
-        self.store.note_write(ACCESS_LOG)
+        self.store.merge(ACCESS_LOG, merge, self.cluster_id)
 
     def write_usage(self, grants: Iterable[Grant]) -> None:
         """Replace what is said of the grants."""

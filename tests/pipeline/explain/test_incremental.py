@@ -95,11 +95,8 @@ def rounds():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("scheme", ["", "file://"], ids=["by-duckdb", "by-spark"])
-def test_touched_pairs_decided_again_give_the_tables_of_a_full_rebuild(
-    spark, tmp_path, rounds, scheme
-):
-    step_by_step, at_once = f"{scheme}{tmp_path}/steps", f"{tmp_path}/full"
+def test_touched_pairs_decided_again_give_the_tables_of_a_full_rebuild(spark, tmp_path, rounds):
+    step_by_step, at_once = f"{tmp_path}/steps", f"{tmp_path}/full"
     for number, (acls, given) in enumerate(rounds):
         tables, notes, changes = decide(spark, step_by_step, acls, given)
         expected, _, all_changes = decide(spark, at_once, acls, given, full=True)

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime, timedelta
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import duckdb
@@ -14,6 +13,7 @@ import duckdb
 from aclkit.model.acl import Acl
 from aclkit.warehouse.column_types import type_of_contract
 from aclkit.warehouse.job_run import PublishedRun
+from aclkit.warehouse.place import Place
 from aclkit.warehouse.published import Published
 from aclkit.warehouse.schemas import TABLES
 from aclkit.warehouse.table_files import TableFiles
@@ -74,7 +74,7 @@ def open_memory(
         finished_at=START, head_offset=head, settings_text=settings, counts={}, notes=(),
         table_versions={"explain_ruling": 0},
     )  # fmt: skip
-    return connection, Published(path=Path(), standing=(run,), job_run=TableFiles((), ()))
+    return connection, Published(place=Place("."), standing=(run,), job_run=TableFiles((), ()))
 
 
 @cache

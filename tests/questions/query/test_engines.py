@@ -7,7 +7,6 @@ from datetime import UTC, datetime
 import pytest
 from deltalake import DeltaTable
 
-from aclkit.errors import UsageError
 from aclkit.model.resource import Resource
 from aclkit.model.semantics import BrokerSettings
 from aclkit.questions.query import access
@@ -156,25 +155,6 @@ def test_acls_alive_and_their_times_are_the_same(both):
     assert alike(both, lambda tables, published: acls_alive(tables, published.run, ["acl-02"]))
     assert alike(both, lambda tables, published: acls_alive(tables, published.run))
     assert alike(both, lambda tables, _: times_added(tables, small.CLUSTER))
-
-
-def test_spark_reads_a_warehouse_that_is_a_uri(root, spark):
-    small.build(root)
-    with (
-        open_tables(str(root)) as (here, _),
-        open_tables(f"file://{root}/", spark=spark) as (there, tables),
-    ):
-        rows = list(run_sql(tables, "SELECT count(*) FROM acl_current").rows)
-    assert (there.runs, there.place) == (here.runs, f"file://{root}")
-    assert rows == [(len(small.ACLS),)]
-
-
-def test_a_uri_where_nothing_is_published_is_refused(tmp_path, spark):
-    with (
-        pytest.raises(UsageError, match="nothing is published in file://"),
-        open_tables(f"file://{tmp_path}", spark=spark),
-    ):
-        pass
 
 
 def test_what_others_do_to_the_session_is_not_seen(nights, spark):

@@ -7,15 +7,15 @@ import pytest
 from deltalake import Schema, write_deltalake
 
 from aclkit.errors import SurroundingsError
-from aclkit.warehouse.table_files import (
-    Commit,
-    add_columns,
-    ask_files,
-    columns_of,
-    read_files,
-    replace_files,
-    restore_files,
-)
+from aclkit.warehouse.commits import Commit, add_columns, replace_files, restore_files
+from aclkit.warehouse.place import Place
+from aclkit.warehouse.table_files import ask_files, columns_of, read_files
+
+COMMIT = Commit("r", "aclkit/r/table", 1)
+
+
+def of(path):
+    return Place(str(path.parent))
 
 
 @pytest.fixture(scope="module")
@@ -45,7 +45,7 @@ def grid(tmp_path_factory):
     ],
 )
 def test_only_files_that_may_hold_the_row_are_opened(grid, holding, files):
-    assert len(read_files(grid, None, holding).files) == files
+    assert len(read_files(of(grid), grid.name, None, holding).files) == files
 
 
 def test_a_column_that_the_table_lacks_is_refused_and_not_left_out(tmp_path):
@@ -59,10 +59,10 @@ def test_a_column_that_the_table_lacks_is_refused_and_not_left_out(tmp_path):
 def test_rows_of_a_table_have_null_in_a_column_that_came_later(tmp_path):
     path = tmp_path / "finding"
     write_deltalake(path, pa.table({"cluster_id": ["c"], "subject": ["old"]}))
-    add_columns(str(path), Schema.from_arrow(pa.schema([("fix", pa.string())])))
+    add_columns(str(path), Schema.from_arrow(pa.schema([("fix", pa.string())])), COMMIT)
     assert columns_of(str(path)) == ["cluster_id", "subject", "fix"]
     for version in (0, None):
-        table = read_files(path, version)
+        table = read_files(of(path), path.name, version)
         (row,) = ask_files("finding", table, "SELECT subject, fix FROM finding")
         assert row == {"subject": "old", "fix": None}
 
@@ -72,6 +72,6 @@ def test_putting_a_table_back_keeps_the_bounds_by_which_its_files_are_found(tmp_
     for name in ("a", "z"):
         write_deltalake(path, pa.table({"principal": [name]}), mode="append")
     write_deltalake(path, pa.table({"principal": ["m"]}), mode="overwrite")
-    restore_files(str(path), 1)
-    assert len(read_files(path, None).files) == 2
-    assert len(read_files(path, None, {"principal": "a"}).files) == 1
+    restore_files(str(path), 1, COMMIT)
+    assert len(read_files(of(path), path.name, None).files) == 2
+    assert len(read_files(of(path), path.name, None, {"principal": "a"}).files) == 1

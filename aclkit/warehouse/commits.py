@@ -1,0 +1,329 @@
+"""A Delta table, without Spark: what is committed to it.
+
+On a local disk and on an object store alike. A commit that says which version it follows fails
+where that is not the newest any more: deltalake puts each version where there is none.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Final, TypedDict
+
+import pyarrow as pa
+from deltalake import (
+    CommitProperties,
+    DeltaTable,
+    PostCommitHookProperties,
+    Schema,
+    Transaction,
+    WriterProperties,
+    write_deltalake,
+)
+from deltalake.exceptions import DeltaError
+from deltalake.transaction import AddAction, RemoveAction, create_table_with_add_actions
+
+from aclkit.errors import SurroundingsError
+from aclkit.runtime.surroundings import write_error
+from aclkit.runtime.uri import is_uri
+from aclkit.warehouse.table_files import active_files
+
+CHECKPOINT_EVERY: Final = 10
+_FOR_EVER: Final = "interval 36500 days"
+AT_ONCE: Final = "interval 0 seconds"
+KEEPING: Final = {
+    # So Spark does anyway; deltalake would write a tenth of them, and readers read more commits.
+    "delta.checkpointInterval": str(CHECKPOINT_EVERY),
+    # job_run names versions, of any age: only ``aclkit maintain`` knows which are still needed.
+    "delta.enableExpiredLogCleanup": "false",
+    "delta.logRetentionDuration": _FOR_EVER,
+    "delta.deletedFileRetentionDuration": _FOR_EVER,
+}
+"""The properties by which a table forgets nothing by itself; old tables get them too."""
+
+PROPERTIES: Final = {
+    # Every Delta reader must be able to open the tables.
+    "delta.enableDeletionVectors": "false",
+    "delta.columnMapping.mode": "none",
+    **KEEPING,
+}
+"""The properties of every new table, whichever engine makes it."""
+
+_HASHED: Final = frozenset({"ruleset", "ruleset_group", "explain_ruling"})
+"""Tables whose rows lie by hashes, in no order that the bounds of a file could tell."""
+
+
+def properties_of_new(table: str) -> dict[str, str]:
+    """Return the properties of a table that is made now.
+
+    Bounds are half the cost of writing large tables: where nobody can use them there are those of
+    the first column alone, the cluster.
+    """
+    return {**PROPERTIES, **({"delta.dataSkippingNumIndexedCols": "1"} if table in _HASHED else {})}
+
+
+_LEAST_FILE: Final = 300_000
+_NEW_FILE: Final = 16_000_000
+_ROWS_OF_A_GROUP: Final = 50_000
+
+NEW: Final = -1
+"""The version that a commit follows where it makes the table."""
+
+
+@dataclass(frozen=True, slots=True)
+class Commit:
+    """What a commit says of itself.
+
+    Attributes:
+        run_id: noted as ``userMetadata``.
+        application: with ``version`` it marks a write that must not happen twice (``txnAppId``).
+        version: which write of the application it is (``txnVersion``).
+        on: the version that it must follow, or it fails; None where that is the newest, whichever.
+    """
+
+    run_id: str
+    application: str
+    version: int
+    on: int | None = None
+
+    def properties(self) -> CommitProperties:
+        """Return it as ``deltalake`` takes it; with no retry it follows no other version."""
+        return CommitProperties(
+            custom_metadata={"userMetadata": self.run_id},
+            app_transactions=[Transaction(self.application, self.version)],
+            max_commit_retries=None if self.on is None else 0,
+        )
+
+
+def append_files(uri: str, rows: pa.Table, commit: Commit) -> None:
+    """Append rows to a table; a new one gets their columns.
+
+    Raises:
+        SurroundingsError: see ``_committing``.
+    """
+    _require_zones(rows.schema)
+    if is_done(uri, commit):
+        return
+    table = _followed(uri, commit)
+    with _committing(uri, commit):
+        write_deltalake(
+            table or uri,
+            rows,
+            mode="append" if table else "error",
+            configuration=properties_of_new(_name(uri)),
+            commit_properties=commit.properties(),
+        )
+
+
+def replace_files(
+    uri: str, rows: pa.RecordBatchReader, commit: Commit, whose: str | None = None
+) -> None:
+    """Put rows in the place of all rows of a table, in their order, in one commit.
+
+    Files stay about as large as they are, and a row group is at most 50,000 rows: what is
+    found by the bounds of its files stays so.
+
+    Args:
+        uri: the table; a new one gets the columns of the rows.
+        rows: names are those of the table's columns.
+        commit: what the commit says of itself.
+        whose: a predicate: only its rows are replaced, and only such rows come.
+
+    Raises:
+        SurroundingsError: see ``_committing``.
+    """
+    if is_done(uri, commit):
+        return
+    sizes, schema = [], rows.schema
+    table = _followed(uri, commit)
+    if table:
+        schema = pa.schema(table.schema().to_arrow())
+        if unknown := set(rows.schema.names) - set(schema.names):
+            raise SurroundingsError(f"expected {uri} to have columns {sorted(unknown)}")
+        sizes = [file["size_bytes"] for file in active_files(table)]
+    _require_zones(schema)
+    batches = (batch.select(schema.names).cast(schema) for batch in rows)
+    told = _Written(
+        configuration=properties_of_new(_name(uri)),
+        target_file_size=max([_LEAST_FILE, *sizes]) if sizes else _NEW_FILE,
+        writer_properties=WriterProperties(
+            max_row_group_size=_ROWS_OF_A_GROUP, compression="SNAPPY"
+        ),
+        commit_properties=commit.properties(),
+    )
+    stream = pa.RecordBatchReader.from_batches(schema, batches)
+    with _committing(uri, commit):
+        if table:
+            predicate = whose if sizes else None
+            write_deltalake(table, stream, mode="overwrite", predicate=predicate, **told)
+        else:
+            write_deltalake(uri, stream, mode="error", **told)
+
+
+class _Written(TypedDict):
+    """What every write of rows is told."""
+
+    configuration: Mapping[str, str | None]
+    target_file_size: int
+    writer_properties: WriterProperties
+    commit_properties: CommitProperties
+
+
+def make_table(uri: str, columns: pa.Schema) -> None:
+    """Make a table without rows, where there is none."""
+    write_deltalake(
+        uri, columns.empty_table(), mode="ignore", configuration=properties_of_new(_name(uri))
+    )
+
+
+def take_over_files(
+    uri: str, written: Sequence[AddAction], removed: Sequence[str], schema: Schema, commit: Commit
+) -> None:
+    """Let a table be read from files that lie in its folder already.
+
+    Args:
+        uri: the table; a new one gets the columns.
+        written: the files that come.
+        removed: paths of those that go.
+        schema: its columns.
+        commit: what the commit says of itself.
+
+    Raises:
+        SurroundingsError: see ``_committing``.
+    """
+    if is_done(uri, commit):
+        return
+    table = _followed(uri, commit)
+    with _committing(uri, commit):
+        if table is None:
+            create_table_with_add_actions(
+                uri,
+                schema,
+                list(written),
+                mode="error",
+                partition_by=[],
+                configuration=properties_of_new(_name(uri)),
+                commit_properties=commit.properties(),
+            )
+            return
+        now = int(time.time() * 1000)
+        gone = [RemoveAction(path, data_change=True, deletion_timestamp=now) for path in removed]
+        table.create_write_transaction(
+            [*gone, *written], "append", schema, commit_properties=commit.properties()
+        )
+
+
+def _followed(uri: str, commit: Commit) -> DeltaTable | None:
+    """Return the table at the version that a commit follows; None where it makes the table."""
+    if commit.on == NEW or (commit.on is None and not DeltaTable.is_deltatable(uri)):
+        return None
+    return DeltaTable(uri, version=commit.on)
+
+
+def is_done(uri: str, commit: Commit) -> bool:
+    """Whether a table has this very write already: deltalake notes what it is, and does not ask."""
+    if not DeltaTable.is_deltatable(uri):
+        return False
+    last = DeltaTable(uri).transaction_version(commit.application)
+    return last is not None and last >= commit.version
+
+
+def _require_zones(schema: pa.Schema) -> None:
+    """Insist that times have a zone: of others deltalake makes a kind of table that few can read.
+
+    Raises:
+        ValueError: one has none.
+    """
+    naive = [f.name for f in schema if pa.types.is_timestamp(f.type) and f.type.tz is None]
+    if naive:
+        raise ValueError(f"expected times with a zone, found none in {', '.join(naive)}")
+
+
+@contextmanager
+def _committing(uri: str, commit: Commit) -> Iterator[None]:
+    """Say plainly why a table was not written; a commit whose answer was lost has been made.
+
+    Raises:
+        SurroundingsError: the disk is full, may not be written, or somebody else has written.
+    """
+    try:
+        yield
+    except (DeltaError, OSError) as error:
+        plain = write_error(uri, str(error))
+        if plain is not None:
+            raise plain from error
+        if is_uri(uri) and is_done(uri, commit):
+            return
+        if commit.on is not None and _newest(uri) != commit.on:
+            raise SurroundingsError(
+                f"somebody else has written {uri} while this run held the warehouse; nothing of "
+                "this run is published"
+            ) from error
+        raise
+
+
+def _newest(uri: str) -> int:
+    return DeltaTable(uri).version() if DeltaTable.is_deltatable(uri) else NEW
+
+
+def _name(uri: str) -> str:
+    return uri.rpartition("/")[2]
+
+
+def properties_of(uri: str) -> dict[str, str]:
+    """Return the properties of a table at its newest version."""
+    said = DeltaTable(uri).metadata().configuration
+    return {key: value for key, value in said.items() if value is not None}
+
+
+def write_checkpoint(uri: str) -> None:
+    """Write a checkpoint of a table's newest version."""
+    DeltaTable(uri).create_checkpoint()
+
+
+class _Told(TypedDict):
+    """What every change of a table is told."""
+
+    commit_properties: CommitProperties
+    post_commithook_properties: PostCommitHookProperties
+
+
+@contextmanager
+def _changing(uri: str, commit: Commit) -> Iterator[tuple[DeltaTable, _Told]]:
+    """Open a table that is there for one commit, which keeps the log whatever is set."""
+    keeping = PostCommitHookProperties(cleanup_expired_logs=False)
+    with _committing(uri, commit):
+        told = _Told(commit_properties=commit.properties(), post_commithook_properties=keeping)
+        yield DeltaTable(uri, version=commit.on), told
+
+
+def set_properties(uri: str, properties: Mapping[str, str], commit: Commit) -> None:
+    """Set properties of a table, in a commit of its own even where they are those it has."""
+    with _changing(uri, commit) as (table, told):
+        table.alter.set_table_properties(dict(properties), **told)
+
+
+def add_columns(uri: str, columns: Schema, commit: Commit) -> None:
+    """Give a table more columns, null in the rows that are there."""
+    with _changing(uri, commit) as (table, told):
+        table.alter.add_columns(columns.fields, **told)
+
+
+def compact_files(uri: str, commit: Commit) -> None:
+    """Write the small files of a table together; its rows stay."""
+    with _changing(uri, commit) as (table, told):
+        table.optimize.compact(**told)
+
+
+def restore_files(uri: str, version: int, commit: Commit) -> None:
+    """Put a table back to an earlier version, its columns and properties too."""
+    with _changing(uri, commit) as (table, told):
+        table.restore(version, **told)
+
+
+def remove_rows(uri: str, commit: Commit) -> None:
+    """Remove all rows of a table."""
+    with _changing(uri, commit) as (table, told):
+        table.delete(**told)

@@ -1,0 +1,109 @@
+"""Rows of Spark → Parquet files in the folder of a table on an object store, then one commit of it.
+
+Spark's own commit to a bucket asks for no condition, so two drivers could lose each other's. Spark
+therefore makes a Delta table of its own, which nobody else knows, in a folder within that of the
+table: so it writes the files where they are to stay, and notes their bounds. The driver reads that
+and commits the files to the table. A run that may not commit leaves files which no version names;
+``aclkit maintain`` removes them.
+"""
+
+from __future__ import annotations
+
+import json
+import uuid
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from deltalake import DeltaTable
+from deltalake.transaction import AddAction
+
+from aclkit.warehouse.commits import NEW, Commit, properties_of_new, take_over_files
+from aclkit.warehouse.place import Place
+from aclkit.warehouse.storage import LOG
+from aclkit.warehouse.table_files import active_files
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """A write of a table that has not happened yet."""
+
+    place: Place
+    table: str
+    commit: Commit
+
+    def write(
+        self,
+        rows: DataFrame,
+        options: Mapping[str, str],
+        cluster_id: str | None,
+        *,
+        replaces: bool,
+    ) -> None:
+        """Write rows and commit them.
+
+        Args:
+            rows: with the columns of the table.
+            options: of Spark's writer.
+            cluster_id: the cluster whose rows they replace; None for all.
+            replaces: whether they replace any.
+        """
+        removed = self._replaced(cluster_id) if replaces else []
+        if cluster_id is not None and (mixed := [f for f in removed if not _is_of(f, cluster_id)]):
+            rows = rows.unionByName(self._others(rows, mixed, cluster_id))
+        folder = uuid.uuid4().hex
+        staging = f"{self.place.of_table(self.table)}/{folder}"
+        writer = rows.write.format("delta").mode("error").options(**options)
+        writer.options(**properties_of_new(self.table)).save(staging)
+        written = list(self._written(folder))
+        schema = DeltaTable(staging).schema()
+        for info in self.place.files.tree(log := f"{self.table}/{folder}/{LOG}"):
+            self.place.files.delete(f"{log}/{info.name}")
+        paths = [file["path"] for file in removed]
+        take_over_files(self.place.of_table(self.table), written, paths, schema, self.commit)
+
+    def _replaced(self, cluster_id: str | None) -> list[dict[str, Any]]:
+        """Return the files that hold rows which go, by what Delta noted of them."""
+        if self.commit.on == NEW:
+            return []
+        table = DeltaTable(self.place.of_table(self.table), version=self.commit.on)
+        files = active_files(table, with_bounds=True)
+        if cluster_id is None:
+            return files
+        return [file for file in files if _may_be_of(file, cluster_id)]
+
+    def _others(
+        self, rows: DataFrame, mixed: Sequence[Mapping[str, Any]], cluster_id: str
+    ) -> DataFrame:
+        """Return the rows of other clusters in files that hold some of this one too."""
+        paths = [f"{self.place.of_table(self.table)}/{file['path']}" for file in mixed]
+        found = rows.sparkSession.read.schema(rows.schema).parquet(*paths)
+        return found.where(found["cluster_id"] != cluster_id)
+
+    def _written(self, folder: str) -> Iterator[AddAction]:
+        """Yield the files that Spark wrote, as a commit of the table takes them over."""
+        log, _ = self.place.files.read(f"{self.table}/{folder}/{LOG}/{0:020}.json")
+        for line in log.splitlines():
+            add = json.loads(line).get("add")
+            if add is not None:
+                yield AddAction(
+                    path=f"{folder}/{add['path']}",
+                    size=add["size"],
+                    partition_values={},
+                    modification_time=add["modificationTime"],
+                    data_change=True,
+                    stats=add.get("stats") or "{}",
+                )
+
+
+def _may_be_of(file: Mapping[str, Any], cluster_id: str) -> bool:
+    """Whether a file may hold rows of a cluster: Delta notes the bounds of every first column."""
+    least, most = file.get("min.cluster_id"), file.get("max.cluster_id")
+    return (least is None or least <= cluster_id) and (most is None or cluster_id <= most)
+
+
+def _is_of(file: Mapping[str, Any], cluster_id: str) -> bool:
+    return bool(file.get("min.cluster_id") == file.get("max.cluster_id") == cluster_id)

@@ -1,0 +1,170 @@
+"""Tables in a bucket, written and read without Spark."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from deltalake import DeltaTable
+
+from aclkit.errors import SurroundingsError
+from aclkit.warehouse.lease import LEASE
+from aclkit.warehouse.place import Place
+from aclkit.warehouse.reader import read_versions, read_written
+from aclkit.warehouse.recovery import fence_tables
+from aclkit.warehouse.removal import remove_unneeded
+from aclkit.warehouse.run import begin_run, hold, publish
+from aclkit.warehouse.schemas import TABLES
+from aclkit.warehouse.storage import newest_version
+from aclkit.warehouse.store import Store
+
+RANGES = [("c", 0, 5, 1, "record"), ("c", 5, 9, None, "snapshot")]
+OTHER = [("d", 0, 7, 2, "record")]
+
+
+@pytest.fixture
+def where(bucket):
+    return f"{bucket.uri}/acls"
+
+
+@pytest.fixture
+def store_of_tables(where):
+    """A store whose ``log_range`` has two versions."""
+    store = Store(None, where)
+    store.run_id = "r"
+    store.append_rows("log_range", RANGES)
+    store.append_rows("log_range", OTHER)
+    return store
+
+
+def rows(store, table="log_range"):
+    with read_written(store, None, table) as read:
+        return sorted(read.rows(f"SELECT * FROM {table}"), key=repr)
+
+
+def test_rows_are_appended_and_replaced_cluster_by_cluster(store_of_tables):
+    assert rows(store_of_tables) == sorted([*RANGES, *OTHER], key=repr)
+    new = ("c", 0, 99, 3, "record")
+    store_of_tables.replace_rows("log_range", [new], "d")
+    store_of_tables.replace_rows("log_range", [new], "c")
+    assert rows(store_of_tables) == [new]
+
+
+def test_a_table_is_read_as_of_a_version_and_put_back_to_it(store_of_tables):
+    versions = {"was": ("log_range", 0), "now": ("log_range", 1)}
+    with read_versions(store_of_tables, "c", versions) as read:
+        ((was, now),) = read.rows("SELECT (SELECT count(*) FROM was), count(*) FROM now")
+    assert (was, now) == (2, 2)
+    store_of_tables.restore("log_range", 0)
+    store_of_tables.adopt("log_range")
+    assert rows(store_of_tables) == sorted(RANGES, key=repr)
+
+
+def test_what_one_run_publishes_the_next_and_readers_see(where):
+    for number in range(3):
+        with begin_run(None, where, "replay", lock_timeout=0) as run:
+            assert run.run_number == number
+            run.cluster_id = "c"
+            run.store.replace_rows("log_range", [("c", 0, number, 1, "record")], "c")
+            publish(run)
+    assert rows(Store(None, where)) == [("c", 0, 2, 1, "record")]
+    assert [run.run_number for run in Store(None, where).all_runs()] == [0, 1, 2]
+
+
+def test_what_a_run_left_that_did_not_publish_is_taken_back(where):
+    with begin_run(None, where, "replay", lock_timeout=0) as run:
+        run.store.replace_rows("log_range", RANGES, None)
+        publish(run)
+    with begin_run(None, where, "replay", lock_timeout=0) as run:
+        run.store.replace_rows("log_range", OTHER, None)
+        run.store.replace_rows("setting", [], None)
+    with begin_run(None, where, "replay", lock_timeout=0) as run:
+        assert rows(run.store) == sorted(RANGES, key=repr)
+
+
+def test_a_second_run_is_told_whose_turn_it_is(where):
+    with (
+        hold(where, 0),
+        pytest.raises(SurroundingsError, match=f"another run holds the lease of {where}"),
+        hold(where, 0),
+    ):
+        pass
+    with hold(where, 0):
+        pass
+
+
+@pytest.mark.parametrize("write", ["append_rows", "replace_rows"])
+def test_a_commit_whose_answer_was_lost_is_recognised_and_not_repeated(
+    store_of_tables, bucket, write
+):
+    bucket.store.fail("lost", "PUT", "*_delta_log/00000000000000000002.json")
+    arguments = () if write == "append_rows" else (None,)
+    getattr(store_of_tables, write)("log_range", OTHER, *arguments)
+    assert bucket.store.met() == {"lost": 1}
+    expected = [*RANGES, *OTHER, *OTHER] if write == "append_rows" else OTHER
+    assert rows(store_of_tables) == sorted(expected, key=repr)
+
+
+def test_a_table_whose_making_was_not_answered_is_there_once(where, bucket):
+    bucket.store.fail("lost", "PUT", "*_delta_log/00000000000000000000.json")
+    store = Store(None, where)
+    store.append_rows("log_range", RANGES)
+    assert rows(store) == sorted(RANGES, key=repr)
+    assert newest_version(store.place.files, "log_range") == 0
+
+
+def test_behind_a_fence_no_commit_of_a_run_that_slept_has_a_place(where):
+    """Whatever it is about to do to whichever table, whether it was there or not."""
+    sleeper = Store(None, where)
+    sleeper.append_rows("log_range", RANGES)
+    acts = {
+        "log_range": lambda: sleeper.append_rows("log_range", OTHER),
+        "log_range ": lambda: sleeper.replace_rows("log_range", OTHER, None),
+        "log_range  ": lambda: sleeper.empty("log_range"),
+        "log_range   ": lambda: sleeper.restore("log_range", 0),
+        "log_range    ": lambda: sleeper.set_properties("log_range", {"delta.appendOnly": "false"}),
+        "setting": lambda: sleeper.append_rows("setting", []),
+    }
+    for table, act in acts.items():
+        name = table.strip()
+        # Behind the moment at which it saw that it holds the warehouse still.
+        sleeper.require_held = lambda: fence_tables(Place(where))
+        before = newest_version(sleeper.place.files, name)
+        with pytest.raises(SurroundingsError, match="somebody else has written"):
+            act()
+        after = newest_version(sleeper.place.files, name)
+        assert after == (0 if before is None else before + 1), table
+    assert DeltaTable(f"{where}/log_range").to_pyarrow_table().num_rows == len(RANGES)
+
+
+def test_a_fence_of_a_new_warehouse_makes_nothing(where, bucket):
+    fence_tables(Place(where))
+    assert Place(where).files.tree("") == []
+
+
+def test_a_turn_that_was_not_given_back_is_fenced(where):
+    with begin_run(None, where, "replay", lock_timeout=0) as run:
+        run.store.replace_rows("log_range", RANGES, None)
+        publish(run)
+    files = Place(where).files
+    before = newest_version(files, "log_range")
+    content, tag = files.read(LEASE)
+    killed = {**json.loads(content), "owner": "killed"}
+    assert files.replace(LEASE, json.dumps(killed).encode(), tag)
+    with begin_run(None, where, "replay", lock_timeout=0) as run:
+        assert rows(run.store) == sorted(RANGES, key=repr)
+        assert newest_version(files, "log_range") > before
+        assert all(newest_version(files, name) is not None for name in TABLES)
+
+
+def test_files_that_no_version_names_go_and_those_of_a_table_stay(store_of_tables):
+    files = store_of_tables.place.files
+    store_of_tables.replace_rows("log_range", OTHER, None)
+    for left in ("x/part-1.parquet", "x/_delta_log/00000000000000000000.json", "part-2.parquet"):
+        files.create(f"log_range/{left}", b"")
+    remove_unneeded(store_of_tables, {})
+    there = [info.name for info in files.tree("log_range") if info.name.endswith(".parquet")]
+    assert {*there} == {*store_of_tables.files("log_range", 2)}
+    assert len(there) == 1
+    assert not [info for info in files.tree("log_range") if info.name.startswith("x/")]
+    assert rows(store_of_tables) == OTHER
