@@ -12,7 +12,7 @@ from aclkit.model.operation import OPERATIONS_OF_TYPE
 from aclkit.model.resource import TYPE_OF_WORD
 from aclkit.questions.preview.words import few_hosts
 from aclkit.questions.query.access import WHO_CAN_COLUMNS, Access
-from aclkit.questions.query.fold import ALL_HOSTS, Cell, Folded, Ground, fold
+from aclkit.questions.query.fold import ALL_HOSTS, Folded, Ground, fold
 from aclkit.questions.query.names import near_object
 from aclkit.questions.query.words import short_reason
 from aclkit.rules.decide.rules import ALLOWED
@@ -47,9 +47,8 @@ def _json(answer: Access) -> Iterator[str]:
 def _table(answer: Access, about: str, *, says_decision: bool) -> Table:
     """Return the rows with operations together, and last what everybody has."""
     is_who = answer.columns == WHO_CAN_COLUMNS
-    cells = [_cell(*row) for row in answer.rows]
     rows = []
-    for line in fold(cells, _by_kind(answer, is_who=is_who), answer.hosts):
+    for line in fold(answer.groups, _by_kind(answer, is_who=is_who), answer.hosts):
         shown_type = TYPE_OF_WORD.get(line.kind or str(line.name).partition(":")[0])
         of_type = about if is_who else shown_type
         rows.append((
@@ -62,18 +61,6 @@ def _table(answer: Access, about: str, *, says_decision: bool) -> Table:
     decision = ["decision"] if says_decision else []
     columns = (answer.columns[0], "operations", *decision, "host", "because")
     return Table(columns, rows, Table(answer.columns, answer.rows))
-
-
-def _cell(
-    name: str | None,
-    hosts: str | None,
-    operation: str | None,
-    decision: str | None,
-    rule: str | None,
-    _: str | None,
-    acl_id: str | None,
-) -> Cell:
-    return Cell(str(name), str(hosts), str(operation), str(decision), str(rule), acl_id)
 
 
 def _by_kind(answer: Access, *, is_who: bool) -> dict[str, Sequence[str]]:

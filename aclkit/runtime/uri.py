@@ -46,10 +46,10 @@ def secrets_of(path: str) -> list[str]:
 def is_loopback(host: str) -> bool:
     """Whether only this machine reaches an address; of a name it is not known.
 
-    >>> [is_loopback(host) for host in ("127.0.0.1", "::1", "localhost", "0.0.0.0", "10.0.0.7")]
+    >>> [is_loopback(host) for host in ("127.0.0.1", "[::1]", "localhost", "0.0.0.0", "::")]
     [True, True, True, False, False]
     """
     try:
-        return host == "localhost" or ip_address(host).is_loopback
+        return host == "localhost" or ip_address(host.strip("[]")).is_loopback
     except ValueError:
         return False

@@ -7,6 +7,7 @@ from when a question was due until its last byte.
 
 from __future__ import annotations
 
+import os
 import random
 import subprocess
 import sys
@@ -14,6 +15,7 @@ import time
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from pathlib import Path
 from statistics import median, quantiles
 
 import click
@@ -86,6 +88,7 @@ def main(warehouse: str, rate: float, seconds: float, seed: int) -> None:
         client = Client(server.stderr.readline().strip()).enter()
         with ThreadPoolExecutor(64) as pool:
             pool.submit(server.stderr.read)
+            used, own = cpu_seconds(server.pid), time.process_time()
             begin = time.perf_counter() + 0.5
             waiting = []
             for number, question in enumerate(asked):
@@ -93,8 +96,17 @@ def main(warehouse: str, rate: float, seconds: float, seed: int) -> None:
                 time.sleep(max(0.0, due - time.perf_counter()))
                 waiting.append(pool.submit(ask, client, question, due))
             told = [each.result() for each in waiting]
+            used, own = cpu_seconds(server.pid) - used, time.process_time() - own
             server.terminate()
     _print(told)
+    click.echo(f"CPU a question: the server {1000 * used / len(told):.1f} ms, "
+               f"this client {1000 * own / len(told):.1f} ms")  # fmt: skip
+
+
+def cpu_seconds(pid: int) -> float:
+    """Return what a process has used of the processors, all its threads together."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def _print(told: list[tuple[str, int, float]]) -> None:

@@ -66,7 +66,7 @@ def render_html(report: RunReport) -> str:
         policy=_policy(looks, runs),
         style=_own(looks),
         script=_own(runs),
-        data=_own(script_json(data)),
+        data=script_json(data),
         report=report,
         summary=summary,
         verdict=verdict(summary),
@@ -90,9 +90,9 @@ def _own(text: str) -> Markup:
     return Markup(text)  # noqa: S704 -- nothing else comes here
 
 
-def script_json(data: object) -> str:
+def script_json(data: object) -> Markup:
     """Return JSON for a script block: no letter in it can end the block or a line of script."""
-    return json.dumps(data, separators=(",", ":")).translate(_ESCAPES)
+    return _own(json.dumps(data, separators=(",", ":")).translate(_ESCAPES))
 
 
 @dataclass(frozen=True, slots=True)

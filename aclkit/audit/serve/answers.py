@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any, Final
 
 from aclkit.audit.reports.data import NightlySummary
@@ -21,19 +22,21 @@ from aclkit.audit.serve.form import (
     fields_of,
     outcome_of,
 )
+from aclkit.audit.serve.graph import MOST_DRAWN, graph_json, ids_of
 from aclkit.audit.serve.latest import Reading
 from aclkit.audit.serve.page import href, pages_of
-from aclkit.audit.serve.rows import Folded, fold_what, fold_who, lines_of
+from aclkit.audit.serve.rows import Folded, Lines, fold_what, fold_who, in_words, lines_of
 from aclkit.errors import UsageError
 from aclkit.kafka.acls.command import kafka_acls_command
 from aclkit.model.acl import ANY_OTHER_PRINCIPAL
 from aclkit.model.enums import AclOperation
 from aclkit.model.findings import SEVERITIES, Finding
-from aclkit.model.operation import ANY_OPERATION, OPERATIONS_OF_TYPE, USES
+from aclkit.model.operation import ANY_OPERATION, OPERATIONS_OF_TYPE
 from aclkit.model.resource import TYPE_OF_WORD, Resource, parse_resource
 from aclkit.questions.query import access
+from aclkit.questions.query.decisions import Decisions, decisions_of, decisions_on
 from aclkit.questions.query.history import read_history
-from aclkit.questions.query.names import unknown_names
+from aclkit.questions.query.names import Unknown
 from aclkit.questions.query.passage_words import passage_lines
 from aclkit.questions.query.why import explain_why
 from aclkit.questions.query.words import (
@@ -44,6 +47,8 @@ from aclkit.questions.query.words import (
     why_notes,
     why_sentence,
 )
+from aclkit.rules.decide.rules import ALLOWED
+from aclkit.warehouse.alive import acls_alive
 
 Given = Mapping[str, str]
 
@@ -73,8 +78,10 @@ class Answers:
     def summary(self, reading: Reading) -> NightlySummary:
         """Return the summary of the run; mutes run out by the day."""
         key = "summary", reading.cluster_id, datetime.now(UTC).date()
-        return reading.snapshot.kept(
-            key, lambda: read_summary(reading.tables, reading.run, self.judge)
+        return reading.snapshot.memory.kept(
+            key,
+            lambda: read_summary(reading.tables, reading.run, self.judge),
+            lambda summary: 10 * (len(summary.findings) + len(summary.changes)),
         )
 
     def home(self, reading: Reading, _: Given) -> Page:
@@ -109,66 +116,54 @@ class Answers:
 
     def who_can(self, reading: Reading, given: Given) -> Page:
         """Return who may touch a resource, one row a principal."""
-        resource = parse_resource(given.get("resource", ""))
-        operation, host = given.get("operation") or ANY_OPERATION, given.get("host") or None
-        decision = _decision(given)
-
-        def ask() -> Folded:
-            answer = access.who_can(
-                reading.tables, reading.published, reading.cluster_id, operation, resource,
-                host=host, decision=decision,
-            )  # fmt: skip
-            names = read_names(reading)
-            return fold_who(answer.rows, ANY_OTHER_PRINCIPAL, names.principals, _hosts(names, host))
-
-        key = "who", reading.cluster_id, resource, operation.upper(), host, decision
-        folded = reading.snapshot.kept(key, ask)
+        resource, found, folded = _ask_who(reading, given)
         return Page("who_can", {
             "resource": resource,
             "operations": OPERATIONS_OF_TYPE[resource.resource_type],
             **_shown(reading, folded, given),
-            "unknown": unknown_names(reading.tables, reading.cluster_id, resource=resource),
+            "unknown": found.unknown,
         })  # fmt: skip
 
     def what_can(self, reading: Reading, given: Given) -> Page:
         """Return what a principal may touch, one row a resource."""
-        principal, host = given.get("principal", ""), given.get("host") or None
-        kind = given.get("type", "")
-        if kind and kind not in TYPE_OF_WORD:
-            raise UsageError(f"bad type {kind!r}: expected {', '.join(TYPE_OF_WORD)}")
-        decision = _decision(given)
-
-        def ask(who: str) -> tuple[tuple[str | None, ...], ...]:
-            return access.what_can(
-                reading.tables, reading.published, reading.cluster_id, who,
-                resource_type=TYPE_OF_WORD.get(kind), host=host, decision=decision,
-            ).rows  # fmt: skip
-
-        key = "what", reading.cluster_id, kind, host, decision
-        known = _hosts(read_names(reading), host)
-        usual = reading.snapshot.kept(key, lambda: lines_of(ask(ANY_OTHER_PRINCIPAL), known))
-        mine = lines_of((), known) if principal == ANY_OTHER_PRINCIPAL else usual
-        folded = reading.snapshot.kept(
-            (*key, principal),
-            lambda: fold_what(ask(principal), mine, known),
-        )
+        found, folded = _ask_what(reading, given)
         return Page("what_can", {
-            "principal": principal,
+            "principal": given.get("principal", ""),
             "types": tuple(TYPE_OF_WORD),
             **_shown(reading, folded, given),
-            "unknown": unknown_names(reading.tables, reading.cluster_id, principal=principal),
+            "unknown": found.unknown,
+        })  # fmt: skip
+
+    def graph(self, reading: Reading, given: Given) -> Page:
+        """Return the graph of one of these two."""
+        is_what = "principal" in given
+        if is_what:
+            (found, folded), asked = _ask_what(reading, given), given["principal"]
+        else:
+            resource, found, folded = _ask_who(reading, given)
+            asked = str(resource)
+        key = "principal" if is_what else "resource"
+        acls = acls_alive(reading.tables, reading.run, ids_of(found))
+        return Page("graph", {
+            "asked": asked,
+            "heading": ("What", " can touch") if is_what else ("Who can touch", ""),
+            "rows_path": "/what-can" if is_what else "/who-can",
+            "given": {name: given.get(name, "") for name in (key, *_NARROW)},
+            "number": len(folded.rows),
+            "most": MOST_DRAWN,
+            "drawing": partial(graph_json, found, folded, acls, {key: asked}),
         })  # fmt: skip
 
     def why(self, reading: Reading, given: Given) -> Page:
         """Return a decision with every ACL that takes part; without an operation, all of them."""
         principal, resource = given.get("principal", ""), parse_resource(given.get("resource", ""))
-        holds = _access(reading, principal, resource, given)
         if not given.get("operation"):
             answer = access.what_can(
                 reading.tables, reading.published, reading.cluster_id, principal,
                 resource_type=resource.resource_type, resource_name=resource.resource_name,
                 host=given.get("host") or None, decision=None,
             )  # fmt: skip
+            holds = _access(reading, principal, resource, given, answer.unknown)
             return Page("pair", {**holds, "rows": answer.rows})
         found = explain_why(
             reading.tables, reading.published, reading.cluster_id, principal, given["operation"],
@@ -176,7 +171,7 @@ class Answers:
         )  # fmt: skip
         least = found.least
         return Page("why", {
-            **holds,
+            **_access(reading, principal, resource, given, found.unknown),
             "why": found,
             "sentence": why_sentence(found),
             "elsewhere": [hosts_words(*there) for there in found.elsewhere],
@@ -196,7 +191,7 @@ class Answers:
             given.get("operation", ""), resource, host=given.get("host") or None,
         )  # fmt: skip
         return Page("history", {
-            **_access(reading, principal, resource, given),
+            **_access(reading, principal, resource, given, found.unknown),
             "sentence": history_sentence(found),
             "notes": list(history_notes(found)),
             "intervals": found.intervals[::-1][:ROWS],
@@ -243,6 +238,39 @@ class Answers:
         return Page("preview", {**_form(given), "outcome": outcome_of(reading, given)})
 
 
+_NARROW: Final = ("type", "operation", "host", "decision")
+"""What narrows an answer of who-can or what-can."""
+
+
+def _ask_who(reading: Reading, given: Given) -> tuple[Resource, Decisions, Folded]:
+    resource, decision = parse_resource(given.get("resource", "")), _decision(given)
+    found = decisions_on(
+        reading.tables, reading.published, reading.cluster_id,
+        given.get("operation") or ANY_OPERATION, resource,
+        host=given.get("host") or None, decision=decision,
+    )  # fmt: skip
+    return resource, found, fold_who(found, is_folded=decision == ALLOWED)
+
+
+def _ask_what(reading: Reading, given: Given) -> tuple[Decisions, Folded]:
+    principal, kind = given.get("principal", ""), given.get("type", "")
+    if kind and kind not in TYPE_OF_WORD:
+        raise UsageError(f"bad type {kind!r}: expected {', '.join(TYPE_OF_WORD)}")
+    decision, host = _decision(given), given.get("host") or None
+
+    def ask(who: str) -> Decisions:
+        return decisions_of(
+            reading.tables, reading.published, reading.cluster_id, who,
+            resource_type=TYPE_OF_WORD.get(kind), host=host, decision=decision,
+        )  # fmt: skip
+
+    found, usual = ask(principal), dict[str, Lines]()
+    if decision == ALLOWED and principal != ANY_OTHER_PRINCIPAL:
+        key = "everybody", reading.cluster_id, kind, host
+        usual = reading.snapshot.memory.kept(key, lambda: lines_of(ask(ANY_OTHER_PRINCIPAL)))
+    return found, fold_what(found, usual)
+
+
 def _form(given: Given) -> dict[str, Any]:
     usual = {"action": "add", "permission": "allow", "operation": "READ", "type": "topic"}
     operations = [name for name in AclOperation.__members__ if name not in ("UNKNOWN", "ANY")]
@@ -268,10 +296,6 @@ def _decision(given: Given) -> str | None:
     return DECISIONS[asked]
 
 
-def _hosts(names: Names, host: str | None) -> frozenset[str]:
-    return frozenset(names.hosts if host is None else (host,))
-
-
 def _offset(given: Given) -> int | None:
     text = given.get("at", "")
     if not text:
@@ -290,7 +314,8 @@ def _shown(reading: Reading, folded: Folded, given: Given) -> dict[str, Any]:
         "decision": given.get("decision") or "ALLOWED",
         "decisions": tuple(DECISIONS),
         "kind": given.get("type", ""),
-        "uses": USES,
+        "in_words": in_words,
+        "narrowed": {name: given.get(name, "") for name in _NARROW},
         **_paged(folded.rows, given, ROWS),
     }
 
@@ -302,7 +327,13 @@ def _paged(rows: Sequence[Any], given: Given, size: int) -> dict[str, Any]:
     return {"rows": shown, "page": at, "last_page": last, "count": len(rows)}
 
 
-def _access(reading: Reading, principal: str, resource: Resource, given: Given) -> dict[str, Any]:
+def _access(
+    reading: Reading,
+    principal: str,
+    resource: Resource,
+    given: Given,
+    unknown: Sequence[Unknown],
+) -> dict[str, Any]:
     """Return what every page about one access says of it."""
     return {
         "principal": principal,
@@ -312,9 +343,7 @@ def _access(reading: Reading, principal: str, resource: Resource, given: Given) 
         "host": given.get("host", ""),
         "hosts": read_names(reading).hosts,
         "at": given.get("at", ""),
-        "unknown": unknown_names(
-            reading.tables, reading.cluster_id, principal=principal, resource=resource
-        ),
+        "unknown": unknown,
     }
 
 
@@ -333,6 +362,7 @@ PAGES: Final[Mapping[str, Handler]] = {
     "/search": Answers.search,
     "/who-can": Answers.who_can,
     "/what-can": Answers.what_can,
+    "/graph": Answers.graph,
     "/why": Answers.why,
     "/history": Answers.history,
     "/findings": Answers.findings,

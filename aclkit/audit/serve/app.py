@@ -109,7 +109,7 @@ class _Site:
             asked = _fields(given)
             cluster_id = self._cluster_of(asked.get("cluster"))
             cluster_id = resolve_cluster(snapshot.published, cluster_id)
-            reading = Reading(snapshot, tables, cluster_id)
+            reading = Reading.of(snapshot, tables, cluster_id)
             page = handler(self._answers, reading, asked)
         except UsageError as error:
             several = self._cluster is None and len(snapshot.published.clusters) > 1

@@ -161,16 +161,38 @@ def parse_proxies(texts: Sequence[str]) -> tuple[Network, ...]:
 def served_hosts(listen: str, port: int, more: Sequence[str]) -> frozenset[str]:
     """Return the Host headers that are answered: this machine's own, and what a proxy is called.
 
-    >>> sorted(served_hosts("127.0.0.1", 80, ["ACL.example.org"]))
-    ['127.0.0.1', '127.0.0.1:80', '[::1]', '[::1]:80', 'acl.example.org', 'acl.example.org:80', \
-'localhost', 'localhost:80']
+    >>> sorted(served_hosts("127.0.0.1", 80, ["ACL.example.org", "2001:DB8::0:7"]))
+    ['127.0.0.1', '127.0.0.1:80', '[2001:db8::7]', '[2001:db8::7]:80', '[::1]', '[::1]:80', \
+'acl.example.org', 'acl.example.org:80', 'localhost', 'localhost:80']
     """
-    own = f"[{listen}]" if ":" in listen else listen
-    # One that stands for all of this machine's addresses is none to ask by.
-    names = {"127.0.0.1", "localhost", "[::1]"} | ({own} if own.strip("[:].0") else set())
+    names = {"127.0.0.1", "localhost", "[::1]", host_to_open(listen)}
     with_port = {f"{name}:{port}" for name in names}
     # A browser leaves out the port of the scheme, and a proxy has one of its own.
-    said = {name.lower() for name in more}
+    said = {_written(name) for name in more}
     return frozenset(
         with_port | said | {f"{name}:{port}" for name in said} | (names if port == 80 else set())
     )
+
+
+def host_to_open(listen: str) -> str:
+    """Return the host of the address to open for an address that is listened on.
+
+    One that stands for all of this machine's is none to ask by; of one that is bound to an
+    interface, browsers say the address alone.
+
+    >>> [host_to_open(listen) for listen in ("0.0.0.0", "::", "0:0::1", "fe80::1%eth0", "A.test")]
+    ['127.0.0.1', '[::1]', '[::1]', '[fe80::1]', 'a.test']
+    """
+    found = _written(listen)
+    if found.strip("[:].0"):
+        return found
+    return "[::1]" if ":" in found else "127.0.0.1"
+
+
+def _written(host: str) -> str:
+    """Write a host as browsers do: in small letters, IPv6 in brackets and as short as it can be."""
+    try:
+        found = ip_address(host.strip("[]").partition("%")[0])
+    except ValueError:
+        return host.lower()
+    return f"[{found}]" if found.version == 6 else str(found)

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, TypeVar
 
 from aclkit.audit.serve.latest import Reading
 from aclkit.model.operation import OPERATIONS_OF_TYPE
 from aclkit.model.resource import Resource
-from aclkit.questions.query.names import near_principals, near_resources
-from aclkit.warehouse.sql import fetch
+from aclkit.questions.query.names import (
+    near_principals,
+    near_resources,
+    read_hosts,
+    read_principals,
+    read_resources,
+)
 
 _T = TypeVar("_T")
 
@@ -21,13 +26,20 @@ _OPERATIONS: Final = {name.lower(): name for known in OPERATIONS_OF_TYPE.values(
 
 @dataclass(frozen=True, slots=True)
 class Names:
-    """All names of a cluster's inventory, sorted."""
+    """All names of a cluster's inventory, sorted; and by their letters in lower case.
+
+    Attributes:
+        whole: a name with its type → what has it.
+        bare: the same without its type.
+    """
 
     principals: tuple[str, ...]
     resources: tuple[Resource, ...]
     hosts: tuple[str, ...]
     low_principals: tuple[str, ...]
     low_resources: tuple[str, ...]
+    whole: Mapping[str, Sequence[str | Resource]]
+    bare: Mapping[str, Sequence[str | Resource]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,21 +59,31 @@ def read_names(reading: Reading) -> Names:
     """Read the inventory, once a run."""
 
     def read() -> Names:
-        principals, resources, hosts = (
-            fetch(reading.tables, text, [reading.cluster_id])
-            for text in (_PRINCIPALS, _RESOURCES, _HOSTS)
-        )
-        who = tuple(name for (name,) in principals)
-        what = tuple(Resource(*row) for row in resources)
+        who = read_principals(reading.tables, reading.cluster_id)
+        what = read_resources(reading.tables, reading.cluster_id)
         return Names(
             principals=who,
             resources=what,
-            hosts=tuple(name for (name,) in hosts),
+            hosts=read_hosts(reading.tables, reading.cluster_id),
             low_principals=tuple(map(str.lower, who)),
             low_resources=tuple(str(resource).lower() for resource in what),
+            whole=_by_text(
+                [
+                    *((name, name) for name in who),
+                    *((str(resource), resource) for resource in what),
+                ]
+            ),
+            bare=_by_text(
+                [
+                    *((name.partition(":")[2], name) for name in who),
+                    *((resource.resource_name, resource) for resource in what),
+                ]
+            ),
         )
 
-    return reading.snapshot.kept(("names", reading.cluster_id), read)
+    return reading.snapshot.memory.kept(
+        ("names", reading.cluster_id), read, lambda names: 6 * (len(names.whole) + 1)
+    )
 
 
 def find(text: str, names: Names) -> Found:
@@ -99,12 +121,20 @@ def find(text: str, names: Names) -> Found:
 
 def _whole(asked: str, names: Names) -> tuple[tuple[str, ...], tuple[Resource, ...]] | None:
     """Return the one name that is asked for; a bare name counts where only one thing has it."""
-    who = [p for p, low in zip(names.principals, names.low_principals, strict=True) if low == asked]
-    what = [r for r, low in zip(names.resources, names.low_resources, strict=True) if low == asked]
-    if not who and not what:
-        who = [p for p in names.principals if p.lower().partition(":")[2] == asked]
-        what = [r for r in names.resources if r.resource_name.lower() == asked]
-    return (tuple(who), tuple(what)) if asked and len(who) + len(what) == 1 else None
+    found = names.whole.get(asked) or names.bare.get(asked, ())
+    if not asked or len(found) != 1:
+        return None
+    (one,) = found
+    return ((), (one,)) if isinstance(one, Resource) else ((one,), ())
+
+
+def _by_text(
+    names: Iterable[tuple[str, str | Resource]],
+) -> dict[str, list[str | Resource]]:
+    found: dict[str, list[str | Resource]] = {}
+    for text, name in names:
+        found.setdefault(text.lower(), []).append(name)
+    return found
 
 
 def _holding(words: Sequence[str], names: Sequence[_T], low: Sequence[str]) -> tuple[_T, ...]:
@@ -120,11 +150,3 @@ def _types(kind: str, names: Names) -> Sequence[str]:
     return [name for name in known if not kind or name.lower().replace("_", "-") == kind] or [
         *known
     ]
-
-
-_PRINCIPALS: Final = "SELECT principal FROM principal WHERE cluster_id = ? ORDER BY principal"
-_HOSTS: Final = "SELECT host FROM host WHERE cluster_id = ? ORDER BY host"
-_RESOURCES: Final = (
-    "SELECT resource_type, resource_name FROM resource WHERE cluster_id = ? "
-    "ORDER BY resource_type, resource_name"
-)

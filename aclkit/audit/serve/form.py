@@ -103,9 +103,10 @@ def outcome_of(reading: Reading, form: Mapping[str, str]) -> Outcome:
         UsageError: kafka-acls or a controller would refuse it.
     """
     options = options_of(form)
-    base = reading.snapshot.kept(
+    base = reading.snapshot.memory.kept(
         ("base", reading.cluster_id),
         lambda: base_of(reading.tables, reading.published, reading.run),
+        lambda base: 10 * len(base.state.acls),
     )
     acls, change = _change(base, options, form["action"])
     found = preview(change, base.inventory)

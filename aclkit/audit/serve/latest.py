@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import threading
 import time
-from collections import OrderedDict
-from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
-from typing import Any, Final, TypeVar
+from typing import Final
 
 import duckdb
 
+from aclkit.audit.serve.memory import Memory, Remembering
 from aclkit.errors import SurroundingsError
 from aclkit.warehouse.duck import connect
 from aclkit.warehouse.job_run import JOB_RUN, PublishedRun
@@ -23,13 +22,8 @@ from aclkit.warehouse.published import Published, deciding_run, open_warehouse
 from aclkit.warehouse.reader import Tables
 from aclkit.warehouse.storage import newest_version
 
-_Made = TypeVar("_Made")
-
 LOOK_EVERY: Final = 1.0
 """Seconds between two looks at whether something was published."""
-
-MOST_KEPT: Final = 64
-"""So many answers of a run are kept; it never changes, so they stay true."""
 
 HELD: Final = 256_000_000
 """Bytes of files: tables that are no larger together are held in memory."""
@@ -43,31 +37,17 @@ class Snapshot:
         version: of the table that names the runs.
         published: the warehouse as that version has it.
         connection: over its tables; each request has a cursor of its own.
+        memory: what answers of the run have found so far.
     """
 
     version: int
     published: Published
     connection: duckdb.DuckDBPyConnection
-    _kept: OrderedDict[Hashable, Any] = field(default_factory=OrderedDict)
-    _lock: threading.Lock = field(default_factory=threading.Lock)
+    memory: Memory = field(default_factory=Memory)
 
     def cursor(self) -> duckdb.DuckDBPyConnection:
         """Return a connection to the same tables for one thread."""
         return self.connection.cursor()
-
-    def kept(self, key: Hashable, make: Callable[[], _Made]) -> _Made:
-        """Return what was made before under a key, or make it."""
-        with self._lock:
-            if key in self._kept:
-                self._kept.move_to_end(key)
-                found: _Made = self._kept[key]
-                return found
-        made = make()
-        with self._lock:
-            self._kept[key] = made
-            while len(self._kept) > MOST_KEPT:
-                self._kept.popitem(last=False)
-        return made
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +57,11 @@ class Reading:
     snapshot: Snapshot
     tables: Tables
     cluster_id: str
+
+    @classmethod
+    def of(cls, snapshot: Snapshot, cursor: duckdb.DuckDBPyConnection, cluster_id: str) -> Reading:
+        """Read by a cursor what is not remembered."""
+        return cls(snapshot, Remembering(cursor, snapshot.memory), cluster_id)
 
     @property
     def published(self) -> Published:

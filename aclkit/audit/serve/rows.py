@@ -1,32 +1,26 @@
-"""Rows of who-can and what-can → rows of a page: one a name, operations as chips. Pure.
+"""How names fare → rows of a page: one a name, operations as chips. Pure.
 
-What everybody has is said once above them, and a row tells what its name has beyond that.
+What everybody has is said once above them, and a row tells what its name has beyond that: where
+what is denied is asked for too, everybody's lines are those of each.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
+from aclkit.model.acl import ANY_OTHER_PRINCIPAL
 from aclkit.model.operation import USE_OF_OPERATION, USES
 from aclkit.questions.preview.words import few_hosts
-from aclkit.questions.query.fold import ALL_HOSTS
+from aclkit.questions.query.decisions import Decisions
+from aclkit.questions.query.fold import ALL_HOSTS, Line, beyond, lacks, without_reasons
 from aclkit.rules.decide.rules import ALLOWED, SUPER_USER
 
-Row = Sequence[str | None]
-"""A row of an ``Access``."""
+Lines = tuple[Line, ...]
 
 _WEIGHT: Final = dict(zip(USES, (100.0, 10.0, 1.0), strict=True))
-
-
-class Line(NamedTuple):
-    """A row of an answer without its name: what rows of two names may share."""
-
-    hosts: str
-    operation: str
-    decision: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,51 +49,27 @@ class Chip:
         return f"{'' if self.is_allowed else 'no '}{self.operation}{times}"
 
 
-class Lines(NamedTuple):
-    """Name → its lines, and the names of super users."""
-
-    of: Mapping[str, Sequence[Line]]
-    supers: frozenset[str]
-
-
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Chips of the same hosts; ``where`` names the first of them, nothing where they are all."""
+    """Chips of the same hosts; ``where`` names these, and nothing where they are all."""
 
     where: str
     chips: tuple[Chip, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class PageRow:
-    """What one name has beyond everybody, or lacks of that."""
+class PageRow(NamedTuple):
+    """What one name has beyond everybody; ``rank`` is the lower, the graver it is."""
 
+    rank: float
     name: str
-    lines: tuple[Line, ...]
+    lines: Lines
     known: frozenset[str]
     is_super: bool
-
-    @property
-    def weight(self) -> float:
-        """How grave it is; what is denied counts where nothing else differs."""
-        return sum(
-            _WEIGHT[USE_OF_OPERATION[line.operation]] * (1 if line.decision == ALLOWED else 0.001)
-            for line in self.lines
-        )
 
     @property
     def places(self) -> tuple[Place, ...]:
         """Its chips by hosts; made for the rows of a page only."""
         return _places(_chips(self.lines), self.known)
-
-    @property
-    def text(self) -> str:
-        """The chips in words, for CSV."""
-        return "; ".join(
-            f"{chip.word}{f' {place.where}' if place.where else ''}"
-            for place in self.places
-            for chip in place.chips
-        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +80,7 @@ class Folded:
         rows: the gravest first.
         everybody: what everybody has.
         lacking: names that do not have all of that.
-        plain: how many names have just that.
+        plain: how many other names have no more than that.
     """
 
     rows: tuple[PageRow, ...]
@@ -119,85 +89,93 @@ class Folded:
     plain: int = 0
 
 
-def fold_who(
-    rows: Iterable[Row], other: str, names: Sequence[str], known: frozenset[str]
-) -> Folded:
-    """Fold an answer about one resource.
-
-    Args:
-        rows: of ``who_can``.
-        other: the principal that stands for all that nothing names.
-        names: all principals that were asked about.
-        known: the hosts that were asked about.
-    """
-    lines, supers = lines_of(rows, known)
-    # What it is denied, everybody is: that is not said of each.
-    usual = lines.get(other, ())
-    found = (_row(name, lines[name], usual, supers, known) for name in lines if name != other)
-    kept = sorted((row for row in found if row.lines), key=_gravest)
-    shown = {row.name for row in kept}
+def fold_who(found: Decisions, *, is_folded: bool) -> Folded:
+    """Fold how principals fare with one resource; without ``is_folded`` every line stands."""
+    everybodys = (group.lines for group in found.groups if ANY_OTHER_PRINCIPAL in group.names)
+    usual = without_reasons(next(everybodys, ()), found.hosts) if is_folded else ()
+    others = [name for name in found.names if name != ANY_OTHER_PRINCIPAL] if usual else []
+    rows, lacking = list[PageRow](), set(others)
+    for names, lines, is_super in _groups(found):
+        rows += _rows(names, lines, usual, found.hosts, is_super=is_super)
+        if not _lacks_some(lines, usual, found.hosts):
+            lacking.difference_update(names)
     return Folded(
-        rows=tuple(kept),
-        everybody=_places(_chips(_allowed(usual)), known),
-        lacking=tuple(name for name in names if _lacks(lines.get(name, ()), usual)),
-        plain=sum(name not in shown and name != other for name in lines),
+        rows=tuple(sorted(rows)),
+        everybody=_places(_chips(usual), found.hosts),
+        lacking=tuple(sorted(lacking)),
+        plain=max(0, len(others) - len(rows)),
     )
 
 
-def fold_what(rows: Iterable[Row], everybodys: Lines, known: frozenset[str]) -> Folded:
-    """Fold an answer about one principal, given that about the one that stands for all others."""
-    (lines, supers), usual = lines_of(rows, known), everybodys.of
-    found = [_row(name, own, usual.get(name, ()), supers, known) for name, own in lines.items()]
-    kept = sorted((row for row in found if row.lines), key=_gravest)
-    numbers = Counter(line.operation for own in usual.values() for line in _allowed(own))
+def fold_what(found: Decisions, usual: Mapping[str, Lines]) -> Folded:
+    """Fold how one principal fares with resources, given what everybody has on each of them."""
+    rows, lacking = list[PageRow](), set(usual)
+    for names, lines, is_super in _groups(found):
+        for public, some in _by_lines(names, usual):
+            rows += _rows(some, lines, public, found.hosts, is_super=is_super)
+            if not _lacks_some(lines, public, found.hosts):
+                lacking.difference_update(some)
+    numbers = Counter(line.operation for own in usual.values() for line in own)
     chips = [Chip(operation, ALL_HOSTS, number=number) for operation, number in numbers.items()]
     return Folded(
-        rows=tuple(kept),
-        everybody=_places(chips, known),
-        lacking=tuple(name for name, own in usual.items() if _lacks(lines.get(name, ()), own)),
-        plain=len(found) - len(kept),
+        rows=tuple(sorted(rows)),
+        everybody=_places(chips, found.hosts),
+        lacking=tuple(sorted(lacking)),
+        plain=len(found.names) - len(rows) if usual else 0,
     )
 
 
-def lines_of(rows: Iterable[Row], known: frozenset[str]) -> Lines:
-    """Return the lines of each name, hosts of one decision together, and who is a super user.
-
-    Rows are told apart by the ACL that decides, which a page of chips does not name.
-    """
-    found: dict[str, dict[tuple[str, str], str]] = {}
-    supers: set[str] = set()
-    for row in rows:
-        name, hosts, operation, decision, rule = map(str, row[:5])
-        own = found.setdefault(name, {})
-        key = operation, decision
-        own[key] = _together(own[key], hosts, known) if key in own else hosts
-        if rule == SUPER_USER:
-            supers.add(name)
-    lines = {name: [Line(hosts, *key) for key, hosts in own.items()] for name, own in found.items()}
-    return Lines(lines, frozenset(supers))
+def lines_of(found: Decisions) -> dict[str, Lines]:
+    """Return each name with its lines, whatever their reasons."""
+    return {name: lines for names, lines, _ in _groups(found) for name in names}
 
 
-def _together(some: str, more: str, known: frozenset[str]) -> str:
-    hosts = {*some.split(","), *more.split(",")}
-    return ALL_HOSTS if ALL_HOSTS in hosts or hosts >= known else ",".join(sorted(hosts))
+def _groups(found: Decisions) -> Iterator[tuple[Sequence[str], Lines, bool]]:
+    """Yield names that fare alike, their lines, and whether a super user's rule decides."""
+    for names, lines in found.groups:
+        is_super = any(line.rule == SUPER_USER for line in lines)
+        yield names, without_reasons(lines, found.hosts), is_super
 
 
-def _allowed(lines: Iterable[Line]) -> list[Line]:
-    return [line for line in lines if line.decision == ALLOWED]
+def _by_lines(
+    names: Sequence[str], usual: Mapping[str, Lines]
+) -> Iterable[tuple[Lines, list[str]]]:
+    """Put names together for which everybody has the same: few are the lines, many the names."""
+    found: dict[int, tuple[Lines, list[str]]] = {}
+    for name in names:
+        public = usual.get(name, ())
+        found.setdefault(id(public), (public, []))[1].append(name)
+    return found.values()
 
 
-def _row(
-    name: str,
-    own: Sequence[Line],
-    usual: Sequence[Line],
-    supers: frozenset[str],
-    known: frozenset[str],
-) -> PageRow:
-    lines = tuple(line for line in own if line not in usual) if usual else tuple(own)
-    return PageRow(name, lines, known, name in supers)
+def _rows(
+    names: Sequence[str], own: Lines, usual: Lines, hosts: frozenset[str], *, is_super: bool
+) -> list[PageRow]:
+    """Return the rows of names that have more than is usual."""
+    more = beyond(own, usual)
+    rank = -sum(map(_weight, more))
+    return [PageRow(rank, name, more, hosts, is_super) for name in names] if more else []
 
 
-def _chips(lines: Iterable[Line]) -> list[Chip]:
+def _lacks_some(own: Lines, usual: Lines, hosts: frozenset[str]) -> bool:
+    return any(lacks(own, line, hosts) for line in usual)
+
+
+def in_words(places: Iterable[Place]) -> str:
+    """Return chips in words, for CSV."""
+    return "; ".join(
+        f"{chip.word}{f' from {place.where}' if place.where else ''}"
+        for place in places
+        for chip in place.chips
+    )
+
+
+def _weight(line: Line) -> float:
+    """Return how grave a line is; what is denied counts where nothing else differs."""
+    return _WEIGHT[USE_OF_OPERATION[line.operation]] * (1 if line.decision == ALLOWED else 0.001)
+
+
+def _chips(lines: Sequence[Line]) -> list[Chip]:
     return [Chip(line.operation, line.hosts, line.decision == ALLOWED) for line in lines]
 
 
@@ -211,35 +189,9 @@ def _places(chips: Sequence[Chip], known: frozenset[str]) -> tuple[Place, ...]:
 
 
 def _where(hosts: str, known: frozenset[str]) -> str:
-    if hosts == ALL_HOSTS:
-        return ""
-    listed = hosts.split(",")
-    left = sorted(known.difference(listed))
-    if 0 < len(left) <= _FEW < len(listed):
-        return f"all hosts but {', '.join(left)}"
-    return few_hosts(listed, ())
-
-
-_FEW: Final = 3
+    where = ALL_HOSTS if hosts == ALL_HOSTS else few_hosts(hosts.split(","), sorted(known))
+    return "" if where == ALL_HOSTS else where
 
 
 def _order(chip: Chip) -> tuple[bool, int, str]:
     return not chip.is_allowed, USES.index(USE_OF_OPERATION[chip.operation]), chip.operation
-
-
-def _gravest(row: PageRow) -> tuple[float, str]:
-    return -row.weight, row.name
-
-
-def _lacks(own: Sequence[Line], usual: Sequence[Line]) -> bool:
-    """Whether a name lacks some of what everybody is allowed, from some host at least."""
-    has = {(line.operation, line.decision): line.hosts for line in own}
-    return any(
-        not _holds(has.get((line.operation, ALLOWED), ""), line.hosts) for line in _allowed(usual)
-    )
-
-
-def _holds(hosts: str, others: str) -> bool:
-    if hosts in (ALL_HOSTS, others):
-        return True
-    return others != ALL_HOSTS and {*hosts.split(",")} >= {*others.split(",")}

@@ -15,7 +15,14 @@ import uvicorn
 
 from aclkit.audit.serve.answers import Answers
 from aclkit.audit.serve.app import Limits, make_app
-from aclkit.audit.serve.door import LEAST_TOKEN, TOKEN_LETTERS, Door, parse_proxies, served_hosts
+from aclkit.audit.serve.door import (
+    LEAST_TOKEN,
+    TOKEN_LETTERS,
+    Door,
+    host_to_open,
+    parse_proxies,
+    served_hosts,
+)
 from aclkit.audit.serve.guard import ENTRY, LONGEST_QUERY
 from aclkit.audit.serve.latest import Latest
 from aclkit.errors import SurroundingsError, UsageError
@@ -97,7 +104,7 @@ def prepare(serving: Serving, answers: Answers, limits: Limits) -> Prepared:
         lifespan="off", ws="none", limit_concurrency=_CONNECTIONS, timeout_keep_alive=5,
         h11_max_incomplete_event_size=LONGEST_QUERY + _HEAD,
     )  # fmt: skip
-    host = f"[{serving.listen}]" if ":" in serving.listen else serving.listen
+    host = host_to_open(serving.listen)
     secret = f"?{ENTRY}={token}" if serving.token_file is None else ""
     return Prepared(_Server(config), listening, f"http://{host}:{port}/{secret}")
 
@@ -110,7 +117,7 @@ def _listen(address: str, port: int) -> socket.socket:
     """
     family = socket.AF_INET6 if ":" in address else socket.AF_INET
     try:
-        return socket.create_server((address, port), family=family)
+        return socket.create_server((address.strip("[]"), port), family=family)
     except OSError as error:
         raise SurroundingsError(
             f"cannot listen on {address} port {port}: {error.strerror or error}; "

@@ -10,6 +10,7 @@ import duckdb
 from aclkit.model.acl import Acl
 from aclkit.model.resource import Resource
 from aclkit.model.semantics import BrokerSettings, Semantics
+from aclkit.questions.query.names import read_hosts
 from aclkit.rules.names.rows import Rules
 from aclkit.warehouse.alive import acls_alive
 from aclkit.warehouse.job_run import PublishedRun
@@ -54,7 +55,7 @@ class World:
             Resource(kind, name): attributes or {}
             for kind, name, attributes in fetch(connection, _RESOURCES, [run.cluster_id])
         }
-        hosts = tuple(name for (name,) in fetch(connection, _HOSTS, [run.cluster_id]))
+        hosts = read_hosts(connection, run.cluster_id)
         return cls(
             connection=connection,
             run=run,
@@ -73,7 +74,6 @@ class World:
 
 
 _PRINCIPALS = "SELECT principal, attributes FROM principal WHERE cluster_id = ? ORDER BY principal"
-_HOSTS = "SELECT host FROM host WHERE cluster_id = ? ORDER BY host"
 _RESOURCES = (
     "SELECT resource_type, resource_name, attributes FROM resource WHERE cluster_id = ? "
     "ORDER BY resource_type, resource_name"

@@ -9,10 +9,10 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
 from aclkit.model.acl import Acl
-from aclkit.model.resource import Resource
 from aclkit.model.semantics import BrokerSettings, Semantics
 from aclkit.questions.preview.state import Asked, Change, State
 from aclkit.questions.query.as_of import find_moment, note_on_hole, read_timeline
+from aclkit.questions.query.names import read_hosts, read_principals, read_resources
 from aclkit.warehouse.alive import acls_alive
 from aclkit.warehouse.brokers import level_in_force
 from aclkit.warehouse.job_run import PublishedRun
@@ -24,7 +24,6 @@ from aclkit.warehouse.published import (
     run_settings,
 )
 from aclkit.warehouse.reader import Tables, open_tables
-from aclkit.warehouse.sql import fetch
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -202,22 +201,12 @@ def base_of(connection: Tables, published: Published, run: PublishedRun) -> Base
 
 
 def _read_inventory(connection: Tables, cluster_id: str) -> Asked:
-    principals, hosts, resources = (
-        fetch(connection, text, [cluster_id]) for text in (_PRINCIPALS, _HOSTS, _RESOURCES)
-    )
     return Asked(
-        principals=tuple(name for (name,) in principals),
-        hosts=tuple(name for (name,) in hosts),
-        resources=tuple(Resource(*row) for row in resources),
+        principals=read_principals(connection, cluster_id),
+        hosts=read_hosts(connection, cluster_id),
+        resources=read_resources(connection, cluster_id),
     )
 
 
 _WITHOUT_PAIRS: Final = {"explain_pair": {"principal": ""}}
 """The largest table is not asked: no pair has an empty principal, so no file of it is opened."""
-
-_PRINCIPALS: Final = "SELECT principal FROM principal WHERE cluster_id = ? ORDER BY principal"
-_HOSTS: Final = "SELECT host FROM host WHERE cluster_id = ? ORDER BY host"
-_RESOURCES: Final = (
-    "SELECT resource_type, resource_name FROM resource WHERE cluster_id = ? "
-    "ORDER BY resource_type, resource_name"
-)

@@ -1,8 +1,13 @@
-"""Rows of who-can and what-can → fewer for people: operations together, once what all have."""
+"""How names fare → what people read of it: operations together, once what everybody has. Pure.
+
+Everybody is all that nothing names: what ``<any-other>`` has. What a name has is told as far as it
+goes ``beyond`` that, and a name that ``lacks`` some of it is told to. Tables of who-can and
+what-can and the pages of ``serve`` are made by these, and the report's script does the same.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
@@ -11,24 +16,35 @@ from aclkit.model.acl import ANY_OTHER, ANY_OTHER_PRINCIPAL
 ALL_HOSTS: Final = "*"
 
 
-class Cell(NamedTuple):
-    """A row of an answer: its operation apart, what two rows must share to be one."""
+class Line(NamedTuple):
+    """How one operation is decided from some hosts, and by what."""
 
-    name: str
     hosts: str
     operation: str
     decision: str
-    rule: str
-    acl_id: str | None
+    rule: str = ""
+    acl_id: str | None = None
+
+
+class Alike(NamedTuple):
+    """Names of one kind that fare alike in all that was asked, and their lines, sorted."""
+
+    names: Sequence[str]
+    lines: Sequence[Line]
 
 
 class Ground(NamedTuple):
-    """What rows share whose operations stand together."""
+    """What lines share whose operations stand together."""
 
     hosts: str
     decision: str
     rule: str
     acl_id: str | None
+
+    @classmethod
+    def of(cls, line: Line) -> Ground:
+        """Leave the operation out."""
+        return cls(line.hosts, line.decision, line.rule, line.acl_id)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +67,7 @@ class Folded:
 
 
 def fold(
-    rows: Iterable[Cell], names: Mapping[str, Sequence[str]], hosts: frozenset[str]
+    groups: Sequence[Alike], names: Mapping[str, Sequence[str]], hosts: frozenset[str]
 ) -> list[Folded]:
     """Put operations with the same hosts and the same reason together.
 
@@ -59,61 +75,89 @@ def fold(
     last of all. A name has it too that has more, from those hosts and others.
 
     Args:
-        rows: the answer, sorted; all with the decisions that are asked about.
-        names: kind → all names that were asked about, those without a row too.
+        groups: the answer; all with the decisions that are asked about.
+        names: kind → all names that were asked about, those without a line too.
         hosts: all that were asked about.
     """
-    cells = list(rows)
     shared = {
-        (kind, cell): but
-        for kind, all_names in names.items()
-        for cell, but in _shared(cells, kind, all_names, hosts)
+        kind: dict(_shared(groups, kind, all_names, hosts)) for kind, all_names in names.items()
     }
     kinds = {name: kind for kind, all_names in names.items() for name in all_names}
-    kept: dict[tuple[str, Ground], list[str]] = {}
-    for cell in cells:
-        if (kinds[cell.name], cell._replace(name="")) not in shared:
-            key = cell.name, Ground(cell.hosts, *cell[3:])
-            kept.setdefault(key, []).append(cell.operation)
-    own = [Folded(name, tuple(done), ground) for (name, ground), done in kept.items()]
-    groups: dict[tuple[str, Ground, tuple[str, ...]], list[str]] = {}
-    for (kind, cell), but in shared.items():
-        groups.setdefault((kind, Ground(cell.hosts, *cell[3:]), but), []).append(cell.operation)
-    return own + [
+    own = []
+    for group in groups:
+        kept = _by_ground(beyond(group.lines, shared[kinds[group.names[0]]]))
+        own += [(name, ground, done) for name in group.names for ground, done in kept.items()]
+    own.sort(key=lambda found: found[0])
+    together: dict[tuple[str, Ground, tuple[str, ...]], list[str]] = {}
+    for kind, lines in shared.items():
+        for line, but in lines.items():
+            together.setdefault((kind, Ground.of(line), but), []).append(line.operation)
+    return [Folded(name, tuple(done), ground) for name, ground, done in own] + [
         Folded(None, tuple(done), ground, kind, but, len(names[kind]))
-        for (kind, ground, but), done in groups.items()
+        for (kind, ground, but), done in together.items()
     ]
 
 
+def beyond(own: Sequence[Line], usual: Mapping[Line, object] | Sequence[Line]) -> tuple[Line, ...]:
+    """Return the lines that usual ones do not say already."""
+    return tuple(line for line in own if line not in usual)
+
+
+def lacks(own: Sequence[Line], usual: Line, hosts: frozenset[str]) -> bool:
+    """Whether a usual line does not hold, whatever the reason, from some of its hosts.
+
+    >>> usual = Line("a,b", "READ", "ALLOWED")
+    >>> lacks([Line("a", "READ", "ALLOWED")], usual, frozenset("abc"))
+    True
+    >>> lacks([Line("*", "READ", "ALLOWED")], usual, frozenset("abc"))
+    False
+    """
+    if usual in own:
+        return False
+    found: set[str] = set()
+    for line in own:
+        if (line.operation, line.decision) == (usual.operation, usual.decision):
+            found |= _listed(line.hosts, hosts)
+    return not found >= _listed(usual.hosts, hosts)
+
+
+def without_reasons(lines: Sequence[Line], hosts: frozenset[str]) -> tuple[Line, ...]:
+    """Return lines that do not say by what: hosts of one operation and decision are together."""
+    found: dict[tuple[str, str], str] = {}
+    for line in lines:
+        key = line.operation, line.decision
+        found[key] = _together(found[key], line.hosts, hosts) if key in found else line.hosts
+    return tuple(Line(where, *key) for key, where in found.items())
+
+
 def _shared(
-    cells: Sequence[Cell], kind: str, names: Sequence[str], hosts: frozenset[str]
-) -> Iterator[tuple[Cell, tuple[str, ...]]]:
+    groups: Sequence[Alike], kind: str, names: Sequence[str], hosts: frozenset[str]
+) -> Iterator[tuple[Line, tuple[str, ...]]]:
     """Yield what all names of a kind have, and which of them have not."""
-    mine = set(names)
     other = f"{kind}:{ANY_OTHER}" if kind else ANY_OTHER_PRINCIPAL
-    # In the order of the rows, so that an answer is the same each time.
-    usual = dict.fromkeys(cell._replace(name="") for cell in cells if cell.name == other)
-    holders: dict[Cell, set[str]] = {cell: set() for cell in usual}
-    from_where: dict[tuple[str, str, str], set[str]] = {}
-    for cell in cells:
-        if cell.name not in mine:
-            continue
-        nameless = cell._replace(name="")
-        if nameless in usual:
-            holders[nameless].add(cell.name)
-        else:
-            key = cell.name, cell.operation, cell.decision
-            from_where.setdefault(key, set()).update(_listed(cell.hosts, hosts))
-    for cell, having in holders.items():
-        wanted = _listed(cell.hosts, hosts)
-        but = [
-            name
-            for name in names
-            if name not in having
-            and not from_where.get((name, cell.operation, cell.decision), set()) >= wanted
-        ]
-        if len(having) > 1 and len(having) > len(but):
-            yield cell, tuple(but)
+    mine = set(names)
+    groups = [group for group in groups if group.names[0] in mine]
+    # In the order of the lines, so that an answer is the same each time.
+    usual = next((group.lines for group in groups if other in group.names), ())
+    nothing = mine.difference(*(group.names for group in groups))
+    for line in usual:
+        having = sum(len(group.names) for group in groups if line in group.lines)
+        lacking = [group.names for group in groups if lacks(group.lines, line, hosts)]
+        excepted = nothing.union(*lacking)
+        if having > 1 and having > len(excepted):
+            yield line, tuple(name for name in names if name in excepted)
+
+
+def _by_ground(lines: Sequence[Line]) -> dict[Ground, list[str]]:
+    found: dict[Ground, list[str]] = {}
+    for line in lines:
+        found.setdefault(Ground.of(line), []).append(line.operation)
+    return found
+
+
+def _together(some: str, more: str, hosts: frozenset[str]) -> str:
+    found = _listed(some, hosts) | _listed(more, hosts)
+    return ALL_HOSTS if found >= hosts else ",".join(sorted(found))
 
 
 def _listed(hosts: str, known: frozenset[str]) -> frozenset[str]:

@@ -33,6 +33,31 @@ class Unknown:
     near: tuple[str, ...] = ()
 
 
+def read_principals(tables: Tables, cluster_id: str) -> tuple[str, ...]:
+    """Read the principals of a cluster's inventory, sorted."""
+    return tuple(name for (name,) in fetch(tables, _PRINCIPALS + _SORTED, [cluster_id]))
+
+
+def read_hosts(tables: Tables, cluster_id: str) -> tuple[str, ...]:
+    """Read the hosts of a cluster's inventory, sorted."""
+    return tuple(name for (name,) in fetch(tables, _HOSTS, [cluster_id]))
+
+
+def read_resources(tables: Tables, cluster_id: str) -> tuple[Resource, ...]:
+    """Read the resources of a cluster's inventory, sorted."""
+    return tuple(Resource(*row) for row in fetch(tables, _RESOURCES + _SORTED, [cluster_id]))
+
+
+def is_principal(tables: Tables, cluster_id: str, name: str) -> bool:
+    """Whether the inventory holds a principal."""
+    return bool(fetch(tables, _PRINCIPALS + _ONE_PRINCIPAL, [cluster_id, name]))
+
+
+def is_resource(tables: Tables, cluster_id: str, resource: Resource) -> bool:
+    """Whether the inventory holds a resource."""
+    return bool(fetch(tables, _RESOURCES + _ONE_RESOURCE, [cluster_id, *resource]))
+
+
 def unknown_names(
     tables: Tables,
     cluster_id: str,
@@ -43,14 +68,14 @@ def unknown_names(
 ) -> tuple[Unknown, ...]:
     """Return what of a question is in no inventory; for an address nothing is suggested."""
     found = []
-    if principal is not None and not fetch(tables, _PRINCIPAL, [cluster_id, principal]):
-        known = (name for (name,) in fetch(tables, _PRINCIPALS, [cluster_id]))
+    if principal is not None and not is_principal(tables, cluster_id, principal):
+        known = read_principals(tables, cluster_id)
         found.append(Unknown(principal, near_principals(principal, known)))
-    if host not in (None, ANY_OTHER) and not fetch(tables, _HOST, [cluster_id, host]):
+    if host not in (None, ANY_OTHER) and host not in read_hosts(tables, cluster_id):
         found.append(Unknown(str(host)))
-    if resource is not None and not fetch(tables, _RESOURCE, [cluster_id, *resource]):
-        known_resources = (Resource(*row) for row in fetch(tables, _RESOURCES, [cluster_id]))
-        found.append(Unknown(str(resource), near_resources(resource, known_resources)))
+    if resource is not None and not is_resource(tables, cluster_id, resource):
+        near = near_resources(resource, read_resources(tables, cluster_id))
+        found.append(Unknown(str(resource), near))
     return tuple(found)
 
 
@@ -148,11 +173,9 @@ def _likeness(word: str, name: str) -> float:
     return max(likeness.ratio(), _LIKE if name.startswith(word) else 0.0)
 
 
-_PRINCIPAL: Final = "SELECT 1 FROM principal WHERE cluster_id = ? AND principal = ? LIMIT 1"
-_PRINCIPALS: Final = "SELECT principal FROM principal WHERE cluster_id = ?"
-_HOST: Final = "SELECT 1 FROM host WHERE cluster_id = ? AND host = ? LIMIT 1"
-_RESOURCE: Final = (
-    "SELECT 1 FROM resource WHERE cluster_id = ? AND resource_type = ? AND resource_name = ? "
-    "LIMIT 1"
-)
-_RESOURCES: Final = "SELECT resource_type, resource_name FROM resource WHERE cluster_id = ?"
+_PRINCIPALS: Final = "SELECT principal FROM principal WHERE cluster_id = ? "
+_HOSTS: Final = "SELECT host FROM host WHERE cluster_id = ? ORDER BY host"
+_RESOURCES: Final = "SELECT resource_type, resource_name FROM resource WHERE cluster_id = ? "
+_SORTED: Final = "ORDER BY ALL"
+_ONE_PRINCIPAL: Final = "AND principal = ? LIMIT 1"
+_ONE_RESOURCE: Final = "AND resource_type = ? AND resource_name = ? LIMIT 1"

@@ -29,7 +29,7 @@ from aclkit.questions.query.lifetimes import (
     lifetimes_below_star,
     lifetimes_reaching,
 )
-from aclkit.questions.query.names import Unknown, unknown_names
+from aclkit.questions.query.names import Unknown, read_hosts, unknown_names
 from aclkit.questions.query.passages import read_passages
 from aclkit.rules.decide.broker_rescan import Ending
 from aclkit.rules.decide.counterfactual import Case, least_allowing_acl
@@ -183,7 +183,7 @@ def explain_why(
         semantics=semantics,
         wildcard_is_last=search.wildcard_is_last(*resource),
     )
-    hosts = [name for (name,) in fetch(connection, _HOSTS, [cluster_id])]
+    hosts = read_hosts(connection, cluster_id)
     brokers = brokers_of(fetch(connection, f"{BROKERS_SQL}WHERE cluster_id = ?", [cluster_id]))
     why = _explain(case, lives, hosts, found, run)
     return replace(
@@ -366,6 +366,3 @@ def _elsewhere(
         if there != ruling:
             groups.setdefault(there, []).extend(names)
     return tuple((tuple(sorted(names)), there) for there, names in groups.items())
-
-
-_HOSTS: Final = "SELECT host FROM host WHERE cluster_id = ? ORDER BY host"

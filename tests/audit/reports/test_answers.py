@@ -34,7 +34,7 @@ def test_what_everybody_has_is_one_line_that_names_who_has_not(services):
     assert services.js(EVERYBODY).startswith("Everybody hasDESCRIBE_CONFIGS")
     assert lacks == "but not all of it: User:svc-29-worker-00029"
     assert not [row for row in services.js(ROWS) if "DESCRIBE_CONFIGS" in row[1]]
-    assert "with no more than everybody" in services.js(STATUS)
+    assert "have no more than everybody" in services.js(STATUS)
 
 
 def test_a_question_may_be_asked_in_words(services):

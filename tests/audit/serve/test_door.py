@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from aclkit.audit.serve.door import Asked, Door, parse_proxies, served_hosts
+from aclkit.audit.serve.door import Asked, Door, host_to_open, parse_proxies, served_hosts
 from aclkit.errors import UsageError
 
 TOKEN = "t" * 43
@@ -89,3 +89,34 @@ def test_on_loopback_every_local_user_could_name_one_so_a_proxy_there_needs_the_
 def test_a_proxy_is_an_address_or_a_network():
     with pytest.raises(UsageError, match="expected an address or a network"):
         parse_proxies(["proxy.example.org"])
+
+
+@pytest.mark.parametrize("listen", ["2001:db8::7", "[2001:DB8:0::7]"])
+def test_an_ipv6_address_is_asked_for_in_brackets_as_browsers_write_it(listen):
+    hosts = served_hosts(listen, 8377, [])
+    assert "[2001:db8::7]:8377" in hosts
+    assert "2001:db8::7:8377" not in hosts
+    assert "[2001:db8::8]:8377" not in hosts
+
+
+@pytest.mark.parametrize(("listen", "host"), [("0.0.0.0", "127.0.0.1"), ("::", "[::1]")])
+def test_what_stands_for_all_addresses_is_none_to_ask_by(listen, host):
+    hosts = served_hosts(listen, 8377, [])
+    assert host_to_open(listen) == host
+    assert f"{host}:8377" in hosts
+    assert not {f"{listen}:8377", f"[{listen}]:8377"} & hosts
+
+
+def test_a_form_of_a_page_in_brackets_is_taken_from_just_that():
+    own = Asked(
+        method="POST",
+        headers=FORM | {"host": "[::1]:8377", "origin": "http://[::1]:8377"},
+        peer="::1",
+    )
+    other = Asked(
+        method="POST",
+        headers=FORM | {"host": "[::1]:8377", "origin": "http://127.0.0.1:8377"},
+        peer="::1",
+    )
+    assert status(own) is None
+    assert status(other) == 403

@@ -7,7 +7,7 @@ from urllib.parse import quote
 import pytest
 
 from aclkit.model.visible import visible
-from tests.audit.reports.made import HOSTILE
+from tests.audit.reports.made import HOSTILE, IMAGE
 
 NAMES = "[...document.querySelectorAll('tbody th a')].map(a => a.textContent)"
 TITLE = "document.querySelector('h1').textContent"
@@ -78,10 +78,44 @@ def test_hostile_names_run_nothing_and_show_what_they_hide(go):
     assert page.console == []
 
 
+NODES = "[...document.querySelectorAll('svg.graph text')].map(t => t.textContent)"
+
+
+def test_the_graph_of_an_answer_is_drawn_and_its_nodes_lead_on(go):
+    page = go("/who-can?resource=topic%3Apayments&operation=READ")
+    page.js("document.querySelector('a[href^=\"/graph\"]').click()")
+    page.wait_for("location.pathname === '/graph' && document.querySelector('svg.graph') !== null")
+    nodes = page.js(NODES)
+    assert "User:bob" in nodes
+    assert "topic:payments" in nodes
+    assert any(node.startswith("ALLOW ALL for User:bob on PREFIXED topic pay") for node in nodes)
+    click = "dispatchEvent(new MouseEvent('click', {bubbles: true}))"
+    page.js(
+        "[...document.querySelectorAll('svg.graph a')]"
+        f".find(a => a.textContent.includes('User:bob')).{click}"
+    )
+    page.wait_for("location.pathname === '/what-can' && document.readyState === 'complete'")
+    assert page.js(TITLE) == "What User:bob can touch"
+
+
+def test_hostile_names_are_text_in_the_graph_and_in_its_data(go):
+    page = go(f"/graph?principal={quote(f'User:{HOSTILE}')}")
+    page.wait_for("document.querySelector('svg.graph') !== null")
+    assert page.js("document.querySelectorAll('main img').length") == 0
+    assert page.js("document.querySelectorAll('main script').length") == 1  # the data
+    links = page.js(
+        "[...document.querySelectorAll('svg.graph a')].map(a => a.getAttribute('href'))"
+    )
+    assert {link.partition("?")[0] for link in links} == {"/what-can", "/preview", "/who-can"}
+    assert any(node.startswith(f"User:{IMAGE}") for node in page.js(NODES))
+    assert page.console == []
+
+
 ACCESS = f"principal={quote(f'User:{HOSTILE}')}&resource=topic%3Apayments&operation=READ"
+GRAPH = f"/graph?principal={quote(f'User:{HOSTILE}')}"
 PAGES = {
-    ("light", 1280): ("/search?q=paymemts", f"/why?{ACCESS}", "/preview"),
-    ("dark", 390): ("/", "/who-can?resource=topic%3Apayments", f"/history?{ACCESS}"),
+    ("light", 1280): ("/search?q=paymemts", f"/why?{ACCESS}", "/preview", GRAPH),
+    ("dark", 390): ("/", "/who-can?resource=topic%3Apayments", f"/history?{ACCESS}", GRAPH),
 }
 
 

@@ -245,3 +245,24 @@ def test_an_address_that_is_taken_and_a_token_others_may_read_are_refused(wareho
     file.write_text("short")
     with pytest.raises(UsageError, match="at least 32"), serving(warehouse, token_file=file):
         pass
+
+
+def has_ipv6():
+    try:
+        with socket.create_server(("::1", 0), family=socket.AF_INET6):
+            return True
+    except OSError:
+        return False
+
+
+@pytest.mark.skipif(not has_ipv6(), reason="this machine has no IPv6")
+@pytest.mark.parametrize("listen", ["::1", "[::1]"])
+def test_on_ipv6_the_printed_address_is_in_brackets_and_opens(warehouse, listen):
+    with serving(warehouse, listen=listen) as outside:
+        assert outside.address.startswith("http://[::1]:")
+        inside = outside.enter()
+        assert inside.ask("/who-can", resource="topic:payments").status == 200
+        assert inside.ask("/preview", ACL).status == 200
+        assert inside.ask("/", headers={"Host": outside.host.strip("[]")}).status == 421
+        assert inside.ask("/", headers={"Host": "[::2]:1"}).status == 421
+        assert outside.ask("/").status == 401

@@ -6,7 +6,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aclkit.model.acl import ANY_OTHER_PRINCIPAL
-from aclkit.questions.query.fold import ALL_HOSTS, Cell, Folded, Ground, fold
+from aclkit.questions.query.fold import (
+    ALL_HOSTS,
+    Alike,
+    Folded,
+    Ground,
+    Line,
+    beyond,
+    without_reasons,
+)
+from aclkit.questions.query.fold import fold as fold_groups
 
 HOSTS = frozenset(("h1", "h2", "h3"))
 NAMES = (ANY_OTHER_PRINCIPAL, "User:a", "User:b", "User:c")
@@ -14,7 +23,18 @@ PUBLIC = Ground("*", "ALLOWED", "MatchingAcl", "public")
 
 
 def cell(name, operation="READ", hosts="*", acl_id="public"):
-    return Cell(name, hosts, operation, "ALLOWED", "MatchingAcl", acl_id)
+    return name, Line(hosts, operation, "ALLOWED", "MatchingAcl", acl_id)
+
+
+def fold(rows, names, hosts):
+    """Fold rows of names and lines; names with the same lines are told of together."""
+    lines = {}
+    for name, line in rows:
+        lines.setdefault(name, []).append(line)
+    alike = {}
+    for name, own in lines.items():
+        alike.setdefault(tuple(own), []).append(name)
+    return fold_groups([Alike(who, own) for own, who in alike.items()], names, hosts)
 
 
 def test_operations_with_the_same_hosts_and_acl_stand_together():
@@ -58,14 +78,35 @@ def test_what_few_have_is_said_of_each():
     assert [line.name for line in fold(rows[1:], {"": NAMES}, HOSTS)] == ["User:a"]
 
 
-cells = st.builds(
-    Cell,
-    name=st.sampled_from(NAMES),
-    hosts=st.sampled_from(("*", "h1", "h2,h3")),
-    operation=st.sampled_from(("READ", "WRITE")),
-    decision=st.just("ALLOWED"),
-    rule=st.just("MatchingAcl"),
-    acl_id=st.sampled_from(("x", "y")),
+def line(operation, hosts, decision="ALLOWED", acl_id="x"):
+    return Line(hosts, operation, decision, "MatchingAcl", acl_id)
+
+
+def test_without_reasons_hosts_of_one_decision_are_together_and_all_of_them_are_any():
+    lines = [line("READ", "h1"), line("READ", "h2", acl_id="y"), line("READ", "h3", "DENIED"),
+             line("WRITE", "h1"), line("WRITE", "h2,h3", acl_id="y")]  # fmt: skip
+    assert without_reasons(lines, HOSTS) == (
+        Line("h1,h2", "READ", "ALLOWED"), Line("h3", "READ", "DENIED"),
+        Line("*", "WRITE", "ALLOWED"),
+    )  # fmt: skip
+
+
+def test_what_goes_beyond_everybody_is_what_is_not_said_of_everybody():
+    usual = (Line("*", "READ", "ALLOWED"),)
+    more = Line("h1", "WRITE", "ALLOWED")
+    assert beyond((*usual, more), usual) == (more,)
+
+
+cells = st.tuples(
+    st.sampled_from(NAMES),
+    st.builds(
+        Line,
+        hosts=st.sampled_from(("*", "h1", "h2,h3")),
+        operation=st.sampled_from(("READ", "WRITE")),
+        decision=st.just("ALLOWED"),
+        rule=st.just("MatchingAcl"),
+        acl_id=st.sampled_from(("x", "y")),
+    ),
 )
 
 
@@ -75,7 +116,7 @@ def listed(hosts):
 
 @given(st.lists(cells, max_size=16, unique=True))
 def test_no_access_is_lost_and_none_is_added(rows):
-    wanted = {(row.name, row.operation, host) for row in rows for host in listed(row.hosts)}
+    wanted = {(name, row.operation, host) for name, row in rows for host in listed(row.hosts)}
     found = {
         (name, operation, host)
         for line in fold(rows, {"": NAMES}, HOSTS)

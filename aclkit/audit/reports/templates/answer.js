@@ -70,7 +70,7 @@ const startAnswers = (K, { mentions }) => {
     const line = within(make("div", undefined, "everybody"), make("strong", "Everybody has"), makeChips(chips));
     if (found.lacking.length) {
       const [some, more] = [found.lacking.slice(0, 5), found.lacking.length - 5];
-      line.append(make("span", `but not all of it: ${some.map((p) => K.principals[p]).join(", ")}` +
+      line.append(make("span", `but not all of it: ${some.join(", ")}` +
         `${more > 0 ? ` and ${count(more)} more` : ""}`));
     }
     return [line];
@@ -79,10 +79,7 @@ const startAnswers = (K, { mentions }) => {
     const details = within(make("details", undefined, "graph-of"), make("summary", "Graph: who, through which ACLs, to what"));
     details.addEventListener("toggle", () => {
       if (!details.open || details.children.length > 1) return;
-      const { svg, missing } = graphOf(K, { pairs: pairs(), filter, label });
-      const scroll = within(make("div", undefined, "scroll"), svg);
-      details.append(scroll, make("p", `A line is as grave as the gravest operation it stands for; a dashed one denies.${
-        missing.length ? ` Not drawn: ${missing.join(", ")}.` : ""}`, "quiet"));
+      drawGraph(details, { label, paths: pathsOf(K, { pairs: pairs(), filter }) });
     });
     return details;
   };
@@ -109,7 +106,8 @@ const startAnswers = (K, { mentions }) => {
       return some;
     };
     const rest = found.commonOnly && found.common.some(Boolean)
-      ? `; ${counted(found.commonOnly, "other")} with no more than everybody` : "";
+      ? `; ${counted(found.commonOnly, "other")} ${found.commonOnly === 1 ? "has" : "have"} no more than everybody`
+      : "";
     const columns = [
       {
         title: "principal", text: ({ p }) => K.principals[p],

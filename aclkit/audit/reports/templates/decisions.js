@@ -106,6 +106,13 @@ const readDecisions = (D) => {
     });
     return shapes;
   };
+  // Whether a ruleset allows an operation from all hosts from which another one does.
+  const covers = (ruleset, other, op) => {
+    const [own, theirs] = [ruleset, other].map((one) => partsOf(one).get(op) ?? new Map());
+    const allows = (hosts, host) => Boolean((hosts.get(host) ?? hosts.get(0))?.[1] & 1);
+    return [0, ...own.keys(), ...theirs.keys()]
+      .every((host) => allows(own, host) || !allows(theirs, host));
+  };
   // What a filter finds in every ruleset: ALLOWED or DENIED from some host, and what
   // is decided at all. `host` is a place from 1, 0 for any other, or null for all of them.
   const masksOf = ({ mask, host, acl }) => {
@@ -149,7 +156,7 @@ const readDecisions = (D) => {
     return [...named, line(rest, named.length ? [] : null)];
   };
   return {
-    P, R, known, useMask, rulesetOf, masksOf, shapesOf, linesOf,
+    P, R, known, useMask, rulesetOf, masksOf, shapesOf, covers, linesOf,
     operations: D.operations, uses: D.uses, hosts: D.hosts, acls: readAcls(D), other: D.other, otherTopic: D.otherTopic,
     members: unpackLists(D.members, 1),
     principals: D.principals.map(([name]) => name),

@@ -18,7 +18,7 @@ const titled = (element, text) => {
 };
 const cut = (text, most) => (text.length > most ? `${[...text].slice(0, most - 1).join("")}…` : text);
 
-// `columns` are three lists of {text, state}; an edge is {from, to, column, kind, says}: from a node
+// `columns` are three lists of {text, href}; an edge is {from, to, column, kind, says}: from a node
 // of `columns[column]` to one of the next, by place.
 const makeGraph = ({ label, columns, edges }) => {
   const tall = Math.max(...columns.map((nodes) => nodes.length)) * ROW;
@@ -35,8 +35,8 @@ const makeGraph = ({ label, columns, edges }) => {
     const path = drawn("path", { d: `M${x} ${y}C${x + bend} ${y} ${u - bend} ${v} ${u} ${v}` }, kind);
     svg.append(titled(path, says));
   }
-  columns.forEach((nodes, column) => nodes.forEach(({ text, state }, place) => {
-    const node = drawn("a", { href: hashOf(state) });
+  columns.forEach((nodes, column) => nodes.forEach(({ text, href }, place) => {
+    const node = drawn("a", { href });
     const y = middle(column, place);
     const box = { x: LEFT[column], y: y - 12, width: WIDE[column], height: 24, rx: 5 };
     const words = drawn("text", { x: 8, y: 16.5 });
@@ -47,4 +47,46 @@ const makeGraph = ({ label, columns, edges }) => {
     svg.append(titled(node, text));
   }));
   return svg;
+};
+
+// As much of the paths as a person can look at. A path is {who, through, what, operation, use,
+// isAllowed}, where each of three is {key, text, href}.
+const MOST_NODES = [12, 20, 14];
+const drawGraph = (holder, { label, paths }) => {
+  const columns = [new Map(), new Map(), new Map()];
+  const left = [new Set(), new Set(), new Set()];
+  const edges = new Map();
+  const place = (column, node) => {
+    const nodes = columns[column];
+    if (nodes.has(node.key)) return nodes.get(node.key).place;
+    if (nodes.size >= MOST_NODES[column]) {
+      left[column].add(node.key);
+      return -1;
+    }
+    nodes.set(node.key, { ...node, place: nodes.size });
+    return nodes.size - 1;
+  };
+  const join = (column, from, to, { operation, use, isAllowed }) => {
+    const key = `${column} ${from} ${to}`;
+    const kind = isAllowed ? use : "denied";
+    const edge = edges.get(key) ?? { column, from, to, kind, operations: new Set() };
+    const order = [...USES, "denied"];
+    if (order.indexOf(kind) < order.indexOf(edge.kind)) edge.kind = kind;
+    edge.operations.add(`${isAllowed ? "" : "no "}${operation}`);
+    edges.set(key, { ...edge, says: [...edge.operations].join(", ") });
+  };
+  for (const { who, through, what, ...line } of paths) {
+    const [from, to, middle] = [place(0, who), place(2, what), place(1, through)];
+    if (from < 0 || middle < 0 || to < 0) continue;
+    join(0, from, middle, line);
+    join(1, middle, to, line);
+  }
+  const missing = ["principal", "ACL", "resource"].flatMap((word, column) =>
+    (left[column].size ? [counted(left[column].size, `more ${word}`)] : []));
+  const svg = makeGraph({
+    label, columns: columns.map((nodes) => [...nodes.values()]), edges: [...edges.values()],
+  });
+  const scroll = within(make("div", undefined, "scroll"), svg);
+  holder.append(scroll, make("p", `A line is as grave as the gravest operation it stands for; a dashed one denies.${
+    missing.length ? ` Not drawn: ${missing.join(", ")}.` : ""}`, "quiet"));
 };

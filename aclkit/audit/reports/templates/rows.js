@@ -28,6 +28,12 @@ const makeRows = (K) => {
       return shared;
     };
     let undecided = 0;
+    // Whether a pair lacks some of that, from some host at least.
+    const lacks = (ruleset, r) => {
+      const left = common[r] & ~(ruleset < 0 ? 0 : sharedOf(ruleset, r));
+      if (ruleset < 0 || filter.host !== null) return left !== 0;
+      return opsOf(left).some((op) => !K.covers(ruleset, rulesetAt(K.other, r), op));
+    };
     const lacking = new Set();
     const cell = (p, r) => {
       const ruleset = rulesetAt(p, r);
@@ -46,7 +52,7 @@ const makeRows = (K) => {
         const ruleset = rulesetAt(p, r);
         const decided = ruleset < 0 ? 0 : masks.decided[ruleset];
         if (K.known[K.typeOf[r]] & filter.mask & ~decided) undecided += 1;
-        if (common[r] & ~(ruleset < 0 ? 0 : masks.allowed[ruleset])) lacking.add(p);
+        if (common[r] && lacks(ruleset, r)) lacking.add(who.length === 1 ? K.resources[r] : K.principals[p]);
         const [may, not] = cell(p, r);
         if (!(may | not)) continue;
         row.may |= may;
@@ -55,11 +61,11 @@ const makeRows = (K) => {
         if (who.length === 1) byWhat.set(r, { r, may, not });
       }
       if (row.may | row.not) byWho.set(p, row);
-      else commonOnly += 1;
+      else if (p !== K.other) commonOnly += 1;
     }
     return {
       cell, common, commonOnly, undecided,
-      lacking: [...lacking].filter((p) => p !== K.other),
+      lacking: [...lacking],
       byWho: [...byWho.values()], byWhat: [...byWhat.values()],
     };
   };
@@ -111,54 +117,23 @@ const makeRows = (K) => {
   return { scan, pairChips, manyChips, weigh, chip, whereOf };
 };
 
-// For one question: who, through which ACLs, to what, as far as a person can look at it.
-const MOST_NODES = [12, 20, 14];
-const graphOf = (K, { pairs, filter, label }) => {
-  const columns = [new Map(), new Map(), new Map()];
-  const edges = new Map();
-  const left = [new Set(), new Set(), new Set()];
-  const place = (column, key, node) => {
-    const nodes = columns[column];
-    if (nodes.has(key)) return nodes.get(key).place;
-    if (nodes.size >= MOST_NODES[column]) {
-      left[column].add(key);
-      return -1;
-    }
-    nodes.set(key, { ...node, place: nodes.size });
-    return nodes.size - 1;
+// For one question: who, through which ACL, to what, a path for each operation.
+const pathsOf = (K, { pairs, filter }) => pairs.flatMap(({ p, r, may, not }) => {
+  const [who, what] = [K.principals[p], K.resources[r]];
+  const through = ({ acl: place, rule }) => {
+    const acl = K.acls[place];
+    if (!acl) return { key: rule, text: `no ACL: ${rule}`, href: hashOf({ principal: who, resource: what }) };
+    const text = `${acl.permission} ${acl.operation} on ${acl.pattern} '${acl.name}' for ${acl.principal}`;
+    return { key: acl.id, text, href: hashOf({ acl: acl.id, decision: "both" }) };
   };
-  const join = (column, from, to, line) => {
-    const key = `${column} ${from} ${to}`;
-    const use = line.isAllowed ? K.uses[line.op] : "denied";
-    const edge = edges.get(key) ?? { column, from, to, kind: use, operations: new Set() };
-    const order = [...USES, "denied"];
-    if (order.indexOf(use) < order.indexOf(edge.kind)) edge.kind = use;
-    edge.operations.add(`${line.isAllowed ? "" : "no "}${K.operations[line.op]}`);
-    edges.set(key, { ...edge, says: [...edge.operations].join(", ") });
-  };
-  for (const { p, r, may, not } of pairs) {
-    for (const op of opsOf(may | not)) {
-      for (const line of K.linesOf(K.rulesetOf[p * K.R + r], op, filter.host)) {
-        if (!((line.isAllowed ? may : not) & (1 << op))) continue;
-        if (filter.acl !== null && line.acl !== filter.acl) continue;
-        const [who, what] = [K.principals[p], K.resources[r]];
-        const acl = K.acls[line.acl];
-        const from = place(0, p, { text: who, state: { principal: who } });
-        const to = place(2, r, { text: what, state: { resource: what } });
-        const through = place(1, line.acl < 0 ? line.rule : line.acl, acl
-          ? { text: `${acl.permission} ${acl.operation} on ${acl.pattern} '${acl.name}' for ${acl.principal}`,
-              state: { acl: acl.id, decision: "both" } }
-          : { text: `no ACL: ${line.rule}`, state: { principal: who, resource: what } });
-        if (from < 0 || through < 0 || to < 0) continue;
-        join(0, from, through, line);
-        join(1, through, to, line);
-      }
-    }
-  }
-  const missing = ["principal", "ACL", "resource"].flatMap((word, column) =>
-    (left[column].size ? [counted(left[column].size, `more ${word}`)] : []));
-  const svg = makeGraph({
-    label, columns: columns.map((nodes) => [...nodes.values()]), edges: [...edges.values()],
-  });
-  return { svg, missing };
-};
+  return opsOf(may | not)
+    .flatMap((op) => K.linesOf(K.rulesetOf[p * K.R + r], op, filter.host))
+    .filter(({ op, acl, isAllowed }) => ((isAllowed ? may : not) & (1 << op)) &&
+      (filter.acl === null || acl === filter.acl))
+    .map((line) => ({
+      who: { key: who, text: who, href: hashOf({ principal: who }) },
+      through: through(line),
+      what: { key: what, text: what, href: hashOf({ resource: what }) },
+      operation: K.operations[line.op], use: K.uses[line.op], isAllowed: line.isAllowed,
+    }));
+});

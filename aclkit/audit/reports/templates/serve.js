@@ -21,3 +21,8 @@ for (const button of document.querySelectorAll(".copy")) button.addEventListener
   }
 });
 byId("outcome")?.focus();
+const graph = byId("graph-data");
+if (graph) {
+  byId("graph").replaceChildren();
+  drawGraph(byId("graph"), JSON.parse(graph.textContent));
+}

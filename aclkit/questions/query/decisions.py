@@ -1,0 +1,307 @@
+"""A resource or a principal → how every principal or resource fares with it, as published.
+
+Names that the same ruleset decides fare alike: they are told of together, and a ruleset is read
+once. What no inventory holds is decided now, by the ACLs of the same offset.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence, Set
+from dataclasses import dataclass
+from typing import Final, NamedTuple
+
+from aclkit.errors import DataError
+from aclkit.model.acl import ANY_OTHER
+from aclkit.model.host import parse_host
+from aclkit.model.operation import OPERATIONS_OF_TYPE, parse_operation
+from aclkit.model.principal import parse_principal
+from aclkit.model.resource import Resource
+from aclkit.questions.query.fold import ALL_HOSTS, Alike, Line
+from aclkit.questions.query.names import (
+    Unknown,
+    is_principal,
+    is_resource,
+    read_hosts,
+    read_principals,
+    unknown_names,
+)
+from aclkit.questions.query.outside import Verdict, decide_outside
+from aclkit.warehouse.alive import acls_alive
+from aclkit.warehouse.job_run import PublishedRun
+from aclkit.warehouse.published import Published, deciding_run, run_settings
+from aclkit.warehouse.reader import Tables
+from aclkit.warehouse.sql import fetch
+from aclkit.warehouse.views import pair_ruleset_sql
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decisions:
+    """How names fare with what was asked about.
+
+    Attributes:
+        groups: names that fare alike, by the first of them; without those of which no line has the
+            decision that is asked for.
+        names: all that were asked about, sorted.
+        hosts: from where it was asked.
+        is_in_inventory: what was named is in the published inventory.
+        decided_by: the run whose state this is.
+        unknown: the names of the question that no inventory holds.
+    """
+
+    groups: tuple[Alike, ...]
+    names: tuple[str, ...]
+    hosts: frozenset[str]
+    is_in_inventory: bool
+    decided_by: PublishedRun
+    unknown: tuple[Unknown, ...] = ()
+
+
+def decisions_on(
+    connection: Tables,
+    published: Published,
+    cluster_id: str,
+    operation: str,
+    resource: Resource,
+    *,
+    host: str | None = None,
+    decision: str | None = "ALLOWED",
+) -> Decisions:
+    """Return how every principal fares with a resource; see ``access.who_can``."""
+    operations = parse_operation(operation, resource.resource_type)
+    asked = _Lookup.of(connection, published, cluster_id, operations, host, decision)
+    kind = resource.resource_type
+    if asked.knows_hosts and is_resource(connection, cluster_id, resource):
+        found = asked.ask(_PRINCIPALS_OF, *resource)
+        pairs = [_Pairs(ruleset, kind, sorted(names)) for ruleset, names in found]
+        return asked.answer(_published(asked, pairs), (n for each in pairs for n in each.names))
+    names = read_principals(connection, cluster_id)
+    groups = _outside(asked, names, [resource], frozenset(), is_who=True)
+    return asked.answer(groups, names, resource=resource)
+
+
+def decisions_of(
+    connection: Tables,
+    published: Published,
+    cluster_id: str,
+    principal: str,
+    *,
+    resource_type: str | None = None,
+    resource_name: str | None = None,
+    host: str | None = None,
+    decision: str | None = "ALLOWED",
+) -> Decisions:
+    """Return how a principal fares with every resource; see ``access.what_can``."""
+    parse_principal(principal)
+    asked = _Lookup.of(connection, published, cluster_id, None, host, decision)
+    narrow = {"resource_type": resource_type, "resource_name": resource_name}
+    given = {column: value for column, value in narrow.items() if value is not None}
+    which = "".join(f"AND {column} = ? " for column in given)
+    if asked.knows_hosts and is_principal(connection, cluster_id, principal):
+        found = asked.ask(_RESOURCES_OF.format(which=which), principal, *given.values())
+        pairs = [_Pairs(ruleset, kind, _written(kind, names)) for ruleset, kind, names in found]
+        if pairs or len(given) < len(narrow):
+            return asked.answer(_published(asked, pairs), (n for each in pairs for n in each.names))
+    resources = [Resource(*row) for row in asked.ask(_RESOURCES + which, *given.values())]
+    unreached = frozenset[Resource]()
+    one = Resource(*map(str, narrow.values())) if len(given) == len(narrow) else None
+    if resources or one is None:
+        unreached = frozenset(Resource(*row) for row in asked.ask(_UNREACHED))
+    elif one is not None:
+        resources = [one]
+    groups = _outside(asked, [principal], resources, unreached, is_who=False)
+    return asked.answer(groups, map(str, resources), principal=principal, resource=one)
+
+
+class _Pairs(NamedTuple):
+    """Names that one ruleset decides, and the type of the resource, or of all of them."""
+
+    ruleset: str | None
+    resource_type: str
+    names: Sequence[str]
+
+
+def _written(resource_type: str, names: Iterable[str]) -> list[str]:
+    return [str(Resource(resource_type, name)) for name in sorted(names)]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Lookup:
+    """What every question needs: where, about which state, operations and hosts."""
+
+    connection: Tables
+    run: PublishedRun
+    operations: tuple[str, ...] | None
+    hosts: Set[str]
+    is_one_host: bool
+    knows_hosts: bool
+    decision: str | None
+
+    @classmethod
+    def of(
+        cls,
+        connection: Tables,
+        published: Published,
+        cluster_id: str,
+        operations: tuple[str, ...] | None,
+        host: str | None,
+        decision: str | None,
+    ) -> _Lookup:
+        """Find the state that is asked about."""
+        run = deciding_run(published, cluster_id)
+        known = frozenset(read_hosts(connection, cluster_id))
+        if host is not None and host != ANY_OTHER and host not in known:
+            host = parse_host(host)
+        return cls(
+            connection=connection,
+            run=run,
+            operations=operations,
+            hosts=known if host is None else {host},
+            is_one_host=host is not None,
+            knows_hosts=host is None or host in known,
+            decision=decision,
+        )
+
+    def ask(self, text: str, *values: str | Sequence[str]) -> list[tuple[str, ...]]:
+        """Run one of the statements below for the cluster."""
+        return fetch(self.connection, text, [self.run.cluster_id, *values])
+
+    def answer(
+        self,
+        groups: Iterable[Alike],
+        names: Iterable[str],
+        *,
+        principal: str | None = None,
+        resource: Resource | None = None,
+    ) -> Decisions:
+        """Return the answer; where a name is given some of the question is in no inventory."""
+        is_known = principal is None and resource is None
+        (host,) = self.hosts if self.is_one_host else (None,)
+        # No engine says in which order it finds groups.
+        found = sorted((group for group in groups if group.lines), key=lambda group: group.names[0])
+        return Decisions(
+            groups=tuple(found) if self.hosts else (),
+            names=tuple(sorted(set(names))) if self.hosts else (),
+            hosts=frozenset(self.hosts),
+            is_in_inventory=is_known,
+            decided_by=self.run,
+            unknown=() if is_known else unknown_names(
+                self.connection, self.run.cluster_id,
+                principal=principal, host=host, resource=resource,
+            ),
+        )  # fmt: skip
+
+    def operations_of(self, resource_type: str) -> tuple[str, ...]:
+        """Return the operations that are asked about."""
+        return self.operations or OPERATIONS_OF_TYPE[resource_type]
+
+    def lines(self, operation: str, named: Mapping[str, Verdict], other: Verdict) -> list[Line]:
+        """Put hosts with the same verdict, of those asked for, into one line: ``*`` for all.
+
+        A host that is not named fares as any other; of a thousand hosts few are.
+        """
+        return [
+            Line(hosts, operation, *verdict)
+            for hosts, verdict in self._all_groups(named, other)
+            if self.decision in (None, verdict.decision)
+        ]
+
+    def _all_groups(
+        self, named: Mapping[str, Verdict], other: Verdict
+    ) -> list[tuple[str, Verdict]]:
+        apart = {h: v for h, v in named.items() if v != other and h in self.hosts}
+        if not apart and self.hosts and not self.is_one_host:
+            return [(ALL_HOSTS, other)]
+        groups: dict[Verdict, list[str]] = {}
+        for host, verdict in apart.items():
+            groups.setdefault(verdict, []).append(host)
+        if rest := [host for host in self.hosts if host not in apart]:
+            groups[other] = rest
+        if len(groups) == 1 and not self.is_one_host:
+            return [(ALL_HOSTS, verdict) for verdict in groups]
+        return [(",".join(sorted(hosts)), verdict) for verdict, hosts in groups.items()]
+
+
+def _published(asked: _Lookup, pairs: Sequence[_Pairs]) -> Iterable[Alike]:
+    """Look up the rulings of rulesets."""
+    rulesets = sorted({each.ruleset for each in pairs if each.ruleset is not None})
+    rulings: dict[tuple[str | None, str], dict[str, Verdict]] = {}
+    for ruleset, operation, host, *ruling in asked.ask(_RULINGS, rulesets):
+        rulings.setdefault((ruleset, operation), {})[host] = Verdict(*ruling)
+    for each in pairs:
+        lines = [
+            line
+            for operation in asked.operations_of(each.resource_type)
+            for line in asked.lines(operation, *_by_host(rulings, each.ruleset, operation))
+        ]
+        yield Alike(each.names, _sorted(lines))
+
+
+def _by_host(
+    rulings: Mapping[tuple[str | None, str], Mapping[str, Verdict]],
+    ruleset: str | None,
+    operation: str,
+) -> tuple[Mapping[str, Verdict], Verdict]:
+    """Return how a ruleset rules on an operation: for hosts that it names, and for any other."""
+    named = rulings.get((ruleset, operation), {})
+    if ANY_OTHER not in named:
+        raise DataError(f"expected a ruling of ruleset {ruleset} on {operation} in explain_ruling")
+    return named, named[ANY_OTHER]
+
+
+def _outside(
+    asked: _Lookup,
+    principals: Sequence[str],
+    resources: Sequence[Resource],
+    unreached: frozenset[Resource],
+    *,
+    is_who: bool,
+) -> Iterable[Alike]:
+    """Decide now what the published inventory does not hold."""
+    if not asked.hosts:
+        return
+    settings, semantics = run_settings(asked.run)
+    acls = list(acls_alive(asked.connection, asked.run).values())
+    lines_of: dict[int, list[Line]] = {}
+    found: dict[tuple[str, str], list[Line]] = {}
+    for decided in decide_outside(
+        acls, principals, resources, sorted(asked.hosts), unreached, settings, semantics
+    ):
+        kind = decided.resource.resource_type
+        if decided.operation not in asked.operations_of(kind):
+            continue
+        # Resources that fare alike share one mapping, which decide_outside keeps alive.
+        key = id(decided.by_host)
+        if key not in lines_of:
+            one = next(iter(decided.by_host.values()))
+            lines_of[key] = asked.lines(decided.operation, decided.by_host, one)
+        for name in decided.principals if is_who else [str(decided.resource)]:
+            found.setdefault((kind, name), []).extend(lines_of[key])
+    alike: dict[tuple[str, tuple[Line, ...]], list[str]] = {}
+    for (kind, name), lines in found.items():
+        alike.setdefault((kind, _sorted(lines)), []).append(name)
+    for (_, together), names in alike.items():
+        yield Alike(names, together)
+
+
+def _sorted(lines: Iterable[Line]) -> tuple[Line, ...]:
+    return tuple(sorted(lines, key=lambda line: (line.operation, line.hosts)))
+
+
+_RESOURCES: Final = "SELECT resource_type, resource_name FROM resource WHERE cluster_id = ? "
+_UNREACHED: Final = (
+    "SELECT DISTINCT resource_type, resource_name FROM explain_class_pair "
+    "WHERE cluster_id = ? AND ruleset_id = 'none:' || resource_type"
+)
+_PAIR: Final = f"WITH pair AS ({pair_ruleset_sql()}) "
+_PRINCIPALS_OF: Final = (
+    f"{_PAIR}SELECT ruleset_id, array_agg(principal) FROM pair WHERE cluster_id = ? "  # noqa: S608 -- this package's own text
+    "AND resource_type = ? AND resource_name = ? GROUP BY ruleset_id"
+)
+_RESOURCES_OF: Final = (
+    f"{_PAIR}SELECT ruleset_id, resource_type, array_agg(resource_name) FROM pair "  # noqa: S608 -- likewise
+    "WHERE cluster_id = ? AND principal = ? {which}GROUP BY ruleset_id, resource_type"
+)
+_RULINGS: Final = (
+    "SELECT ruleset_id, operation, host, decision, rule, deciding_acl_id FROM explain_ruling "
+    "WHERE cluster_id = ? AND ruleset_id IN (SELECT unnest(CAST(? AS VARCHAR[])))"
+)

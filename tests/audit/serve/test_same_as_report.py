@@ -1,0 +1,131 @@
+"""The report's script and the served pages say the same of one warehouse: rows and everybody."""
+
+from __future__ import annotations
+
+import re
+from html import unescape
+from urllib.parse import urlencode
+
+import pytest
+
+from aclkit.audit.reports.write import write_reports
+from aclkit.model.acl import ANY_OTHER
+from aclkit.model.resource import Resource
+from aclkit.warehouse.published import open_warehouse
+from tests.audit.reports.asking import go
+from tests.audit.reports.made import gathered
+from tests.audit.serve.running import serving
+from tests.questions.query import small_warehouse as small
+
+ACLS = (
+    *small.ACLS,
+    # Everybody has it, but for one name, one that is denied it from a host, and one with more.
+    small.acl(11, resource_name="news", principal="User:*"),
+    small.acl(12, resource_name="news", permission_type="DENY"),
+    small.acl(
+        13, resource_name="news", principal="User:bob", host="10.0.0.1", permission_type="DENY"
+    ),
+    small.acl(14, resource_name="news", principal="User:carol", operation="WRITE"),
+    # Everybody has it from one host, and one name from all of them.
+    small.acl(15, resource_name="local", principal="User:*", host="10.0.0.2"),
+    small.acl(16, resource_name="local", principal="User:carol"),
+)
+RESOURCES = (*small.RESOURCES, ("TOPIC", "news"), ("TOPIC", "local"))
+
+ON_REPORT = """(() => {
+  const text = (element, selector) =>
+    [...element?.querySelectorAll(selector) ?? []].map(e => e.textContent);
+  const answer = document.getElementById("answer");
+  const everybody = answer.querySelector(".everybody");
+  return {
+    rows: [...answer.querySelectorAll("tbody tr")].map(row =>
+      [row.cells[0].querySelector("a").textContent, text(row, ".chip")]),
+    everybody: text(everybody, ".chip"),
+    lacking: text(everybody, ":scope > span")[0] ?? "",
+    status: answer.querySelector("[role=status]").textContent,
+  };
+})()"""
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory):
+    path = tmp_path_factory.mktemp("same") / "warehouse"
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(small, "RESOURCES", RESOURCES)
+        small.build(path, ACLS)
+    with serving(path) as client:
+        yield path, client.enter()
+
+
+@pytest.fixture(scope="module")
+def report(served, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("report")
+    (path,) = write_reports(gathered(open_warehouse(str(served[0]))), folder, ["html"])
+    return path
+
+
+def on_served(answer):
+    """Read a served page as ``ON_REPORT`` reads the report."""
+
+    def chips(html):
+        found = re.findall(r'<(?:a|span) class="chip [^>]*>([^<]*)</', html)
+        return [unescape(chip) for chip in found]
+
+    rows = re.findall(r"<tr><th scope=\"row\".*?</tr>", answer.html, re.DOTALL)
+    everybody = re.search(r'<div class="everybody">.*?</div>\s*(<span>.*?</span>)?</div>',
+                          answer.html, re.DOTALL)  # fmt: skip
+    return {
+        "rows": [
+            (unescape(re.search(r"<a [^>]*>([^<]*)</a>", row)[1]), sorted(chips(row)))
+            for row in rows
+        ],
+        "everybody": sorted(chips(everybody[0])) if everybody else [],
+        "lacking": unescape(everybody[1] or "").replace("<span>", "").replace("</span>", "")
+        if everybody
+        else "",
+        "status": unescape(re.search(r'role="status"[^>]*>([^<]*)<', answer.html)[1]),
+    }
+
+
+def on_report(browser):
+    found = browser.js(ON_REPORT)
+    return {
+        **found,
+        "rows": [(name, sorted(chips)) for name, chips in found["rows"]],
+        "everybody": sorted(found["everybody"]),
+    }
+
+
+@pytest.mark.parametrize("host", [None, "10.0.0.1", ANY_OTHER])
+@pytest.mark.parametrize("decision", ["ALLOWED", "both"])
+def test_who_can_is_the_same_in_both(browser, served, report, host, decision):
+    browser.open(report)
+    for resource in (str(Resource(*each)) for each in RESOURCES):
+        asked = {"resource": resource, "decision": decision} | ({"host": host} if host else {})
+        go(browser, f"#{urlencode(asked)}")
+        there, here = on_report(browser), on_served(served[1].ask("/who-can", **asked))
+        assert sorted(here["rows"]) == sorted(there["rows"]), asked
+        assert here["everybody"] == there["everybody"], asked
+        assert here["lacking"] == there["lacking"], asked
+        assert here["status"] == there["status"], asked
+
+
+@pytest.mark.parametrize("host", [None, "10.0.0.1", ANY_OTHER])
+@pytest.mark.parametrize("principal", small.PRINCIPALS)
+def test_what_can_is_the_same_in_both(browser, served, report, host, principal):
+    asked = {"principal": principal} | ({"host": host} if host else {})
+    browser.open(report)
+    go(browser, f"#{urlencode(asked)}")
+    there, here = on_report(browser), on_served(served[1].ask("/what-can", **asked))
+    assert sorted(here["rows"]) == sorted(there["rows"])
+    assert here["everybody"] == there["everybody"]
+    assert here["lacking"] == there["lacking"]
+    assert here["status"].partition(";")[0] == there["status"]
+
+
+def test_of_the_others_everybody_itself_is_none(served):
+    found = on_served(served[1].ask("/who-can", resource="topic:news"))
+    # Of six principals one is x'y, who has just that, and one stands for everybody.
+    assert {name for name, _ in found["rows"]} == {*small.PRINCIPALS[:3], small.SUPER_USER}
+    assert found["lacking"] == "but not all of it: User:alice, User:bob"
+    assert found["status"] == "4 principals; 1 other has no more than everybody"
