@@ -108,7 +108,8 @@ NEED_SPARK = [
 IMPORT_QUESTIONS = """
 import sys
 import click
-import aclkit.api, aclkit.cli.answering, aclkit.warehouse.published_files
+import aclkit.api, aclkit.cli.answering, aclkit.runtime.reachable
+import aclkit.warehouse.published_files
 from aclkit.cli import cli
 from aclkit.cli.late import walk
 

@@ -48,6 +48,7 @@ class Context:
         wide: tables with all columns, each row on one line.
         columns: the columns of rows that are wanted; all if none is named.
         known_only: a question is answered only if an inventory knows its names.
+        is_reached: the warehouse is on an object store, which has answered.
     """
 
     warehouse: str | None = None
@@ -60,6 +61,7 @@ class Context:
     wide: bool = False
     columns: tuple[str, ...] = ()
     known_only: bool = False
+    is_reached: bool = False
 
     def require_warehouse(self) -> str:
         """Return the warehouse.
@@ -77,6 +79,7 @@ class Context:
                 "the URI of the warehouse holds a password, which everybody on this machine "
                 "can read: give it to Spark's configuration"
             )
+        self._reach(place)
         return place.text
 
     def asked_warehouse(self) -> str:
@@ -93,7 +96,16 @@ class Context:
             ctx.with_resource(storage_said(found.storage, found.where))
             self.warehouse, self.cluster = found.warehouse, self.cluster or found.cluster
             tell(f"asking {found.place}, for {found.where} is here; another: --warehouse DIR")
+        self._reach(Place(self.warehouse))
         return self.warehouse
+
+    def _reach(self, place: Place) -> None:
+        """Insist once that an object store answers: who reads it would try for minutes."""
+        if place.is_remote and not self.is_reached:
+            from aclkit.runtime.reachable import require_reachable
+
+            require_reachable(place.text)
+            self.is_reached = True
 
     # What opens tables is imported late: help and ``aclkit sql`` need none of it.
 

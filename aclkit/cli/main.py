@@ -24,7 +24,7 @@ from aclkit.cli.settings import read_config
 from aclkit.errors import AclkitError, SurroundingsError, UsageError
 from aclkit.model.visible import visible
 from aclkit.runtime import ending
-from aclkit.runtime.object_store import storage_said
+from aclkit.runtime.object_store import single_writer_assumed, storage_said
 from aclkit.runtime.permissions import parse_group, parse_mode, writing_as
 from aclkit.runtime.progress import ProgressHandler
 from aclkit.runtime.surroundings import missing_package, not_installed
@@ -112,7 +112,8 @@ _NOBODY_READS: Final = 141
 
 _SHARED: Final = {
     "--warehouse": 1, "--config": 1, "--cluster": 1, "--file-mode": 1, "--file-group": 1,
-    "--verbose": 0, "-v": 0, "--class-archive": 0, "--no-class-archive": 0,
+    "--assume-single-writer": 0, "--verbose": 0, "-v": 0,
+    "--class-archive": 0, "--no-class-archive": 0,
 }  # fmt: skip
 """Shared options and how many values each takes."""
 
@@ -194,6 +195,11 @@ def _load_config(ctx: click.Context, _: click.Parameter, path: str | None) -> st
     default=True,
     help="Start Spark from an archive of its classes in the user's cache, made once.",
 )
+@option(
+    "--assume-single-writer",
+    is_flag=True,
+    help="Write to a bucket whose store puts without conditions: one run at a time is up to you.",
+)
 @click.option("-v", "--verbose", envvar="ACLKIT_VERBOSE", is_flag=True, help="Let Spark talk too.")
 @click.pass_context
 def cli(
@@ -204,6 +210,7 @@ def cli(
     file_group: str | None,
     *,
     class_archive: bool,
+    assume_single_writer: bool,
     verbose: bool,
 ) -> None:
     """Say who may do what on a Kafka cluster, and because of which ACL.
@@ -226,6 +233,7 @@ def cli(
     mode = None if file_mode is None else parse_mode(file_mode)
     group = None if file_group is None else parse_group(file_group)
     ctx.with_resource(writing_as(mode, group))
+    ctx.with_resource(single_writer_assumed(assume_single_writer))
     ctx.obj = Context(
         warehouse=warehouse, cluster=cluster, verbose=verbose, class_archive=class_archive
     )

@@ -17,6 +17,7 @@ from aclkit.errors import SurroundingsError
 from aclkit.runtime import ending
 from aclkit.runtime.object_store import is_s3
 from aclkit.runtime.progress import step
+from aclkit.runtime.reachable import require_reachable
 from aclkit.runtime.spark import Length, build_session, spark_log
 from aclkit.runtime.surroundings import full_disk, write_error
 from aclkit.warehouse.place import Place
@@ -31,13 +32,17 @@ def command_session(
 
     ``length``: how much work it is known to be.
     """
+    uris = [*_uris(context)]
+    for uri in uris:
+        if uri != context.warehouse or not context.is_reached:
+            require_reachable(uri)
     with step("starting Spark"):
         spark = build_session(
             f"aclkit {command}",
             verbose=context.verbose,
             length=length,
             class_archive=context.class_archive,
-            uris=[*_uris(context)],
+            uris=uris,
         )
     ending.install()
     try:

@@ -10,6 +10,7 @@ import os
 import re
 from collections.abc import Iterator, Mapping, MutableMapping
 from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Final
 from urllib.parse import SplitResult, urlsplit
@@ -73,6 +74,24 @@ def s3_access(env: Mapping[str, str] = os.environ) -> S3Access:
         path_style=not _is_true(env, "AWS_VIRTUAL_HOSTED_STYLE_REQUEST"),
         allow_http=_is_true(env, "AWS_ALLOW_HTTP"),
     )
+
+
+_single_writer: ContextVar[bool] = ContextVar("single_writer", default=False)
+
+
+@contextmanager
+def single_writer_assumed(is_assumed: bool) -> Iterator[None]:  # noqa: FBT001 -- as a flag says it
+    """Let runs write to a store that puts without conditions, for the time of a ``with``."""
+    before = _single_writer.set(is_assumed)
+    try:
+        yield
+    finally:
+        _single_writer.reset(before)
+
+
+def is_single_writer_assumed() -> bool:
+    """Whether somebody vouches for it that one run is at work at a time."""
+    return _single_writer.get()
 
 
 @contextmanager

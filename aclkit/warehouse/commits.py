@@ -254,14 +254,41 @@ def _committing(uri: str, commit: Commit) -> Iterator[None]:
         plain = write_error(uri, str(error))
         if plain is not None:
             raise plain from error
-        if is_uri(uri) and is_done(uri, commit):
-            return
-        if commit.on is not None and _newest(uri) != commit.on:
-            raise SurroundingsError(
-                f"somebody else has written {uri} while this run held the warehouse; nothing of "
-                "this run is published"
-            ) from error
+        if is_uri(uri):
+            if _is_done_all_the_same(uri, commit, error):
+                return
+            raise SurroundingsError(f"cannot write {uri}: {_first_line(error)}") from error
+        _refuse_another_writer(uri, commit, error)
         raise
+
+
+def _is_done_all_the_same(uri: str, commit: Commit, error: Exception) -> bool:
+    """Whether a commit to an object store was made, though its answer was lost.
+
+    Raises:
+        SurroundingsError: somebody else has written, or the store does not say.
+    """
+    try:
+        if is_done(uri, commit):
+            return True
+        _refuse_another_writer(uri, commit, error)
+    except (DeltaError, OSError) as second:
+        raise SurroundingsError(
+            f"cannot write {uri}, nor see whether it was written: {_first_line(second)}"
+        ) from error
+    return False
+
+
+def _refuse_another_writer(uri: str, commit: Commit, error: Exception) -> None:
+    if commit.on is not None and _newest(uri) != commit.on:
+        raise SurroundingsError(
+            f"somebody else has written {uri} while this run held the warehouse; nothing of this "
+            "run is published"
+        ) from error
+
+
+def _first_line(error: Exception) -> str:
+    return next(iter(str(error).splitlines()), type(error).__name__)
 
 
 def _newest(uri: str) -> int:

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import json
 import logging
-import os
 import sys
 import threading
 import time
@@ -24,6 +23,7 @@ from typing import Final
 
 from aclkit.errors import DataError, SurroundingsError
 from aclkit.runtime.ending import before_end
+from aclkit.runtime.object_store import is_single_writer_assumed
 from aclkit.warehouse.storage import Storage
 
 LEASE: Final = ".aclkit.lease"
@@ -247,7 +247,7 @@ def require_conditional_puts(storage: Storage, warehouse: str) -> None:
     Raises:
         SurroundingsError: it puts in any case.
     """
-    if os.environ.get(ASSUME_SINGLE_WRITER):
+    if is_single_writer_assumed():
         return
     path = f"{LEASE}.trial-{uuid.uuid4().hex}"
     with _plain_errors(warehouse):
@@ -270,7 +270,6 @@ def _stop_spark() -> None:
         context.cancelAllJobs()
 
 
-ASSUME_SINGLE_WRITER: Final = "ACLKIT_ASSUME_SINGLE_WRITER"
 _NOBODY: Final = ""
 _NO_TAG: Final = '"00000000000000000000000000000000"'
 """An ETag that no object has."""

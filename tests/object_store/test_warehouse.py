@@ -105,6 +105,17 @@ def test_a_commit_whose_answer_was_lost_is_recognised_and_not_repeated(
     assert rows(store_of_tables) == sorted(expected, key=repr)
 
 
+@pytest.mark.parametrize("fault", ["slow-down", "cut-before", "deny"])
+def test_a_commit_that_is_refused_again_and_again_is_told_in_one_line(
+    store_of_tables, bucket, fault
+):
+    bucket.store.fail(fault, "PUT", "*_delta_log/00000000000000000002.json", times=1_000)
+    with pytest.raises(SurroundingsError, match=r"cannot write .*log_range: ") as told:
+        store_of_tables.append_rows("log_range", OTHER)
+    assert len(str(told.value).splitlines()) == 1
+    assert rows(store_of_tables) == sorted([*RANGES, *OTHER], key=repr)
+
+
 def test_a_table_whose_making_was_not_answered_is_there_once(where, bucket):
     bucket.store.fail("lost", "PUT", "*_delta_log/00000000000000000000.json")
     store = Store(None, where)

@@ -10,7 +10,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from aclkit.errors import DataError, SurroundingsError
-from aclkit.warehouse.lease import ASSUME_SINGLE_WRITER, LEASE, hold, require_conditional_puts
+from aclkit.runtime.object_store import single_writer_assumed
+from aclkit.warehouse.lease import LEASE, hold, require_conditional_puts
 from tests.warehouse.object_store import ObjectStore
 
 SHORT = timedelta(seconds=0.6)
@@ -187,11 +188,11 @@ class Careless(ObjectStore):
         return True
 
 
-def test_a_store_that_looks_at_no_condition_is_refused(monkeypatch):
+def test_a_store_that_looks_at_no_condition_is_refused():
     with pytest.raises(SurroundingsError, match="--assume-single-writer"):
         require_conditional_puts(Careless(), "s3a://w")
-    monkeypatch.setenv(ASSUME_SINGLE_WRITER, "1")
-    require_conditional_puts(Careless(), "s3a://w")
+    with single_writer_assumed(True):
+        require_conditional_puts(Careless(), "s3a://w")
 
 
 def test_the_trial_of_a_store_leaves_nothing():
