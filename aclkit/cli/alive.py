@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
 
 from aclkit.cli.context import Context, tell_state
 from aclkit.model.acl import Acl
@@ -35,7 +36,7 @@ def read_alive(context: Context) -> Alive:
     Raises:
         UsageError: no warehouse, nothing published, or it is not clear which cluster is meant.
     """
-    with context.open() as opened:
+    with context.open(_NEEDED) as opened:
         run = opened.published.last_run(opened.cluster_id)
         tell_state(opened.published, run)
         found = acls_alive(opened.tables, run).values()
@@ -48,3 +49,6 @@ def read_alive(context: Context) -> Alive:
         semantics=run_settings(decided)[1] if decided else KIP_1042,
         level=level,
     )
+
+
+_NEEDED: Final[dict[str, dict[str, str]]] = {"acl_history": {}, "broker": {}}

@@ -11,11 +11,14 @@ import os
 import sys
 import threading
 from types import TracebackType
-from typing import Final, NoReturn
+from typing import TYPE_CHECKING, Final, NoReturn
 
 from aclkit.cli.apart import EXPLAINED, SqlQuestion
 from aclkit.errors import AclkitError, SurroundingsError, UsageError
 from aclkit.runtime.confinement import confine, limit_memory
+
+if TYPE_CHECKING:
+    import duckdb
 
 
 def main() -> NoReturn:
@@ -44,11 +47,9 @@ def _end_with_the_asker() -> None:
 def _answer(question: SqlQuestion) -> None:
     from aclkit.cli.output import choose_columns, render_rows, write_lines
     from aclkit.cli.table import Layout
-    from aclkit.warehouse.duck import connect
-    from aclkit.warehouse.published import open_warehouse
     from aclkit.warehouse.sql import TOO_LARGE, run_sql
 
-    connection = connect(open_warehouse(question.warehouse), sealed=True)
+    connection = _connect(question)
     ((own,),) = connection.execute(_MEMORY_LIMIT).fetchall()
     limit_memory(own + own // 2)
     # newline: CSV brings its own.
@@ -60,6 +61,19 @@ def _answer(question: SqlQuestion) -> None:
         write_lines(render_rows(*chosen, question.output_format, layout), stdout)
     except MemoryError:
         raise UsageError(f"{TOO_LARGE} than it may take") from None
+
+
+def _connect(question: SqlQuestion) -> duckdb.DuckDBPyConnection:
+    from aclkit.warehouse.duck import connect, connect_to
+    from aclkit.warehouse.place import Place
+    from aclkit.warehouse.published import open_warehouse
+
+    if question.tables is None:
+        return connect(open_warehouse(question.warehouse), sealed=True)
+    from aclkit.warehouse.ranges import received
+
+    found = received(question.tables, question.sockets)
+    return connect_to(Place(str(question.warehouse)), *found, sealed=True)
 
 
 _MEMORY_LIMIT: Final = "SELECT parse_formatted_bytes(current_setting('memory_limit'))"

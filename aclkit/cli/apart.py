@@ -17,17 +17,21 @@ import subprocess
 import sys
 import time
 from collections.abc import Generator, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import IO, Final, cast
 
 from aclkit import errors
 from aclkit.errors import AclkitError, SurroundingsError, UsageError
+from aclkit.warehouse.place import Place
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SqlQuestion:
-    """What is asked of a warehouse, and how the rows are to be written."""
+    """What is asked of a warehouse, and how the rows are to be written.
+
+    ``tables`` and ``sockets`` are those of ``ranges.offered``, for a warehouse in a bucket.
+    """
 
     warehouse: str | None
     statement: str
@@ -35,13 +39,15 @@ class SqlQuestion:
     columns: Sequence[str] = ()
     width: int | None = None
     has_colour: bool = False
+    tables: str | None = None
+    sockets: Sequence[int] = ()
 
 
 def answer(question: SqlQuestion, seconds: float) -> Generator[str]:
     """Yield the answer as text while it comes.
 
     Args:
-        question: for DuckDB, so of a local warehouse.
+        question: for DuckDB.
         seconds: how long it may take. The time in which the caller does not ask for more does not
             count: a pager may stay open.
 
@@ -51,7 +57,11 @@ def answer(question: SqlQuestion, seconds: float) -> Generator[str]:
     """
     until = time.monotonic() + seconds
     decode = codecs.getincrementaldecoder("utf-8")("surrogatepass").decode
-    with _answering(question) as child, selectors.DefaultSelector() as waiting:
+    with (
+        _reached(question) as reached,
+        _answering(reached) as child,
+        selectors.DefaultSelector() as waiting,
+    ):
         stdout, stderr = cast("IO[bytes]", child.stdout), cast("IO[bytes]", child.stderr)
         waiting.register(stdout, selectors.EVENT_READ)
         waiting.register(stderr, selectors.EVENT_READ)
@@ -86,6 +96,22 @@ _LONGEST_WAIT: Final = 3_600.0
 
 
 @contextlib.contextmanager
+def _reached(question: SqlQuestion) -> Iterator[SqlQuestion]:
+    """Yield a question with all that the process needs: it reaches this machine alone."""
+    if question.warehouse is None or not Place(question.warehouse).is_remote:
+        yield question
+        return
+    # Here, so that a question to a local disk waits in the process alone.
+    from aclkit.warehouse.duck import find_tables
+    from aclkit.warehouse.published import open_warehouse
+    from aclkit.warehouse.ranges import offered
+
+    found = find_tables(open_warehouse(question.warehouse))
+    with offered(*found) as (tables, sockets):
+        yield replace(question, tables=tables, sockets=sockets)
+
+
+@contextlib.contextmanager
 def _answering(question: SqlQuestion) -> Iterator[subprocess.Popen[bytes]]:
     """Start the process, and see to it that it ends."""
     child = subprocess.Popen(  # noqa: S603 - this very Python, and a module of ours
@@ -98,6 +124,7 @@ def _answering(question: SqlQuestion) -> Iterator[subprocess.Popen[bytes]]:
         # broken pipe means further up that the reader of the answer left.
         bufsize=0,
         env=_environment(),
+        pass_fds=question.sockets,
         # Ctrl-C is for us: we stop it.
         process_group=0,
     )

@@ -6,7 +6,6 @@ import sys
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any, Final
 
 import click
@@ -101,7 +100,7 @@ def audit(
         tell(_HALF)
     if baseline_file is not None:
         text = render_baseline(findings, cluster_id, seen)
-        write_whole(Path(baseline_file), text)
+        write_whole(baseline_file, text)
         tell(f"wrote {baseline_file}")
     known = {name: item for name, item in baseline.items() if not kinds or item.finding in kinds}
     today = datetime.now(UTC).date()

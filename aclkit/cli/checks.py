@@ -19,9 +19,11 @@ from aclkit.runtime.surroundings import (
     require_writable,
     room_at,
 )
+from aclkit.warehouse.job_run import JOB_RUN
 from aclkit.warehouse.lock import lock_holder
 from aclkit.warehouse.place import Place
 from aclkit.warehouse.published import open_warehouse
+from aclkit.warehouse.storage import newest_version
 
 
 def see_java(around: Around) -> Seen:
@@ -74,37 +76,48 @@ def see_disk(around: Around) -> Seen:
 
 def see_lock(around: Around) -> Seen:
     """See whether a run is at work."""
-    warehouse = _local(around)
-    holder = None if warehouse is None else lock_holder(warehouse)
+    if around.warehouse is None:
+        return Seen("no warehouse was named", "skipped")
+    place = Place(around.warehouse)
+    if place.is_remote:
+        # Here, for a local warehouse has none.
+        from aclkit.warehouse.lease import lease_until
+
+        until = lease_until(place.files)
+        holder = None if until is None else f"its lease ends by {until:%Y-%m-%d %H:%M} UTC"
+    elif holder := lock_holder(str(place.folder)):
+        holder = f"process {holder}"
     if holder is not None:
         advice = "let it end; a second run waits for --lock-timeout, questions need not"
-        return Seen(f"a run is at work, process {holder}", "warning", advice)
-    return Seen("free") if warehouse else Seen("none on a local disk", "skipped")
+        return Seen(f"a run is at work, {holder}", "warning", advice)
+    return Seen("free")
 
 
 def see_warehouse(around: Around) -> Seen:
     """Open what is published, and see whether this user may write."""
     if around.warehouse is None:
         return Seen("none was named", "skipped", "name it: --warehouse DIR; or aclkit init")
-    folder = _local(around)
-    if folder is None:
-        return Seen(f"{around.warehouse}: only Spark reads it", "skipped", "--engine spark asks it")
-    if not (Path(folder) / "job_run").is_dir():
-        return _nothing_yet(Path(folder))
-    published = open_warehouse(folder)
+    place = Place(around.warehouse)
+    if newest_version(place.files, JOB_RUN) is None:
+        return _nothing_yet(place)
+    published = open_warehouse(str(place))
     run = published.run
     found = (
-        f"{folder}: cluster {', '.join(published.clusters)}; newest run: {run.job} of "
+        f"{published.place}: cluster {', '.join(published.clusters)}; newest run: {run.job} of "
         f"{run.finished_at:%Y-%m-%d %H:%M} UTC, {run.status}"
     )
     try:
-        require_writable(Path(folder))
+        if not place.is_remote:  # whether a bucket may be written only a write would say
+            require_writable(place.folder)
     except AclkitError as error:
         return Seen(f"{found}; {error}", "warning", "questions work; a run must be able to write")
     return Seen(found)
 
 
-def _nothing_yet(folder: Path) -> Seen:
+def _nothing_yet(place: Place) -> Seen:
+    if place.is_remote:
+        return Seen(f"nothing in {place} yet: the first run makes it")
+    folder = place.folder
     there = next(path for path in (folder, *folder.parents) if path.exists())
     if not os.access(there, os.W_OK | os.X_OK):
         raise SurroundingsError(f"nothing in {folder} yet, and {there} may not be written")
@@ -157,13 +170,6 @@ def _slim() -> Seen | None:
         return None
     advice = "questions need none; to replay and decide: pip install aclkit"
     return Seen("Spark is not installed", "skipped", advice)
-
-
-def _local(around: Around) -> str | None:
-    if around.warehouse is None:
-        return None
-    place = Place(around.warehouse)
-    return None if place.is_remote else str(place.folder)
 
 
 def _gigabytes(size: int) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Generic, Literal, TypeVar
 
 import click
 
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 _Tables = TypeVar("_Tables", covariant=True)
+_EVERYTHING: Final[Mapping[str, Mapping[str, str]]] = {}
 
 
 @dataclass(slots=True, kw_only=True)
@@ -110,14 +111,16 @@ class Context:
     # What opens tables is imported late: help and ``aclkit sql`` need none of it.
 
     @contextmanager
-    def open(self) -> Iterator[Opened[duckdb.DuckDBPyConnection]]:
-        """Open what is published on a local disk."""
+    def open(
+        self, holding: Mapping[str, Mapping[str, str]] = _EVERYTHING
+    ) -> Iterator[Opened[duckdb.DuckDBPyConnection]]:
+        """Open what is published; ``holding``: see ``duck.connect``."""
         from aclkit.warehouse.duck import connect
         from aclkit.warehouse.published import open_warehouse, resolve_cluster
 
         published = open_warehouse(self.asked_warehouse())
         cluster_id = resolve_cluster(published, self.cluster)
-        with connect(published) as connection:
+        with connect(published, holding) as connection:
             yield Opened(published, cluster_id, connection)
 
     @contextmanager
@@ -127,7 +130,7 @@ class Context:
         """Open what is published with the engine that was chosen.
 
         Args:
-            holding: the rows that the question is about, see ``duck.connect``.
+            holding: the tables and rows that the question is about, see ``duck.connect``.
         """
         from aclkit.warehouse.published import resolve_cluster
         from aclkit.warehouse.reader import open_tables
@@ -278,5 +281,5 @@ engine_option = option(
     default="duckdb",
     expose_value=False,
     callback=keep,
-    help="Who reads the tables: DuckDB at once, from a local disk; Spark from object storage too.",
+    help="Who reads the tables, on a disk or in a bucket: DuckDB at once, Spark what is too large.",
 )

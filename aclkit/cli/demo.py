@@ -32,6 +32,7 @@ from aclkit.pipeline.inventory.survey import Given
 from aclkit.pipeline.replay.intake import Intake, Source, look_at
 from aclkit.pipeline.replay.known import ReplayOptions
 from aclkit.questions.query import access
+from aclkit.runtime.uri import child
 from aclkit.runtime.whole_file import write_whole
 from aclkit.warehouse.duck import connect
 from aclkit.warehouse.published import Published, deciding_run, open_warehouse
@@ -72,11 +73,11 @@ def demo(context: Context, /) -> None:
         intake = look_at([Source("metadata-log", str(sample))])
         chosen = replace(context, warehouse=warehouse, cluster=CLUSTER)
         result = do_night(chosen, intake, _REPLAYING, _options, _LOCK_TIMEOUT)
-    write_whole(Path(warehouse) / PAGE, result.page)
+    write_whole(child(warehouse, PAGE), result.page)
     published = open_warehouse(warehouse)
     with connect(published) as connection:
         report = gather(connection, published, result.summary)
-        (written,) = write_reports(report, Path(warehouse), [HTML], NEVER)
+        (written,) = write_reports(report, warehouse, [HTML], NEVER)
         told = [*_told(published, result), *_access(connection, published)]
     click.echo("\n".join(map(visible, (*told, *_next(place, written)))))
 
@@ -129,7 +130,7 @@ FROM acl_current WHERE cluster_id = ?"""
 """Each ACL in words."""
 
 
-def _next(place: str, report: Path) -> Iterator[str]:
+def _next(place: str, report: str) -> Iterator[str]:
     """Yield where the report is, and what to ask next."""
     program = Path(sys.argv[0])
     if program.is_absolute() and program.is_relative_to(Path.cwd()):

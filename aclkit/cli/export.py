@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any, Final, TextIO, TypeVar
 
 import click
@@ -160,5 +159,5 @@ def _opened(output: str | None) -> Iterator[TextIO]:
     if output is None:
         yield sys.stdout
         return
-    with open_whole(Path(output)) as file:
+    with open_whole(output) as file:
         yield file

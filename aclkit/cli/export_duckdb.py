@@ -13,7 +13,9 @@ import click
 from aclkit.cli.context import Context
 from aclkit.cli.output import tell
 from aclkit.errors import UsageError
+from aclkit.pipeline.sources.files import is_there
 from aclkit.runtime.scratch import scratch
+from aclkit.runtime.uri import is_uri, shown
 from aclkit.runtime.whole_file import open_whole
 from aclkit.warehouse.duck_file import holds_until, write_duck_file
 from aclkit.warehouse.published import notes_on_state, open_warehouse
@@ -46,10 +48,14 @@ def export_duckdb(context: Context, output: str, *, copy: bool, force: bool) -> 
     them. Its table about says which run that is, and until when it holds. It has the rows of all
     clusters, and the meaning of each table and column as comments.
     """
-    path = Path(output)
-    _require_place(path, force=force)
+    _require_place(output, force=force)
     now = datetime.now(UTC)
     published = open_warehouse(context.warehouse)
+    if published.place.is_remote and not copy:
+        raise UsageError(
+            f"views read files of this machine, and {published.place} is none of it; next: "
+            "the same with --copy, which puts the rows into the file"
+        )
     for cluster_id in published.clusters:
         if run := published.last_materialize(cluster_id):
             for note in notes_on_state(published, run):
@@ -57,26 +63,37 @@ def export_duckdb(context: Context, output: str, *, copy: bool, force: bool) -> 
     with tempfile.TemporaryDirectory(dir=scratch()) as folder:
         made = Path(folder) / _NAME
         write_duck_file(published, made, now, with_rows=copy)
-        with made.open("rb") as source, open_whole(path) as target:
+        with made.open("rb") as source, open_whole(output) as target:
             shutil.copyfileobj(source, target.buffer)
     if not copy:
         tell(
-            f"{path} reads the files of run {published.run.run_number} in {published.place}: until "
-            f"{holds_until(now):%Y-%m-%d} at least, unless maintain is told to keep less; with "
-            "--copy it would hold the rows"
+            f"{output} reads the files of run {published.run.run_number} in {published.place}: "
+            f"until {holds_until(now):%Y-%m-%d} at least, unless maintain is told to keep less; "
+            "with --copy it would hold the rows"
         )
 
 
 _NAME: Final = "warehouse.duckdb"
 
 
-def _require_place(path: Path, *, force: bool) -> None:
+def _require_place(output: str, *, force: bool) -> None:
     """Refuse what is no file, and a file that nobody said may go.
 
     Raises:
         UsageError: it is there.
     """
+    if is_uri(output):
+        if not force and is_there(output):
+            raise _is_there(output)
+        return
+    path = Path(output)
     if path.exists() and not path.is_file():
         raise UsageError(f"cannot write {path}: expected a file, found something else")
     if path.exists() and not force:
-        raise UsageError(f"{path} is there already: name another file, or replace it with --force")
+        raise _is_there(output)
+
+
+def _is_there(output: str) -> UsageError:
+    return UsageError(
+        f"{shown(output)} is there already: name another file, or replace it with --force"
+    )

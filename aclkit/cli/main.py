@@ -19,7 +19,7 @@ from aclkit.cli.command_index import read_index
 from aclkit.cli.context import Context
 from aclkit.cli.late import LateGroup, Places
 from aclkit.cli.options import option
-from aclkit.cli.output import flush_output, is_unread, tell_error
+from aclkit.cli.output import flush_output, is_unread, tell, tell_error
 from aclkit.cli.settings import read_config
 from aclkit.errors import AclkitError, SurroundingsError, UsageError
 from aclkit.model.visible import visible
@@ -27,6 +27,7 @@ from aclkit.runtime import ending
 from aclkit.runtime.object_store import single_writer_assumed, storage_said
 from aclkit.runtime.permissions import parse_group, parse_mode, writing_as
 from aclkit.runtime.progress import ProgressHandler
+from aclkit.runtime.requests_made import REQUESTS
 from aclkit.runtime.surroundings import missing_package, not_installed
 
 _COMMANDS: Final[Places] = {
@@ -200,7 +201,13 @@ def _load_config(ctx: click.Context, _: click.Parameter, path: str | None) -> st
     is_flag=True,
     help="Write to a bucket whose store puts without conditions: one run at a time is up to you.",
 )
-@click.option("-v", "--verbose", envvar="ACLKIT_VERBOSE", is_flag=True, help="Let Spark talk too.")
+@click.option(
+    "-v",
+    "--verbose",
+    envvar="ACLKIT_VERBOSE",
+    is_flag=True,
+    help="Let Spark talk too, and say what an object store was asked for.",
+)
 @click.pass_context
 def cli(
     ctx: click.Context,
@@ -238,6 +245,13 @@ def cli(
         warehouse=warehouse, cluster=cluster, verbose=verbose, class_archive=class_archive
     )
     _tell_progress(is_shared=verbose)
+    if verbose:
+        ctx.call_on_close(_tell_requests)
+
+
+def _tell_requests() -> None:
+    if (said := REQUESTS.words()) is not None:
+        tell(said)
 
 
 class _Visible(logging.Formatter):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import click
@@ -174,14 +173,13 @@ def _write(
 ) -> Iterator[str]:
     """Write the page and the reports, and yield the path of each file."""
     if chosen["report"]:
-        write_whole(Path(chosen["report"]), result.page)
+        write_whole(chosen["report"], result.page)
         yield chosen["report"]
     if chosen["report_dir"]:
         published = open_warehouse(warehouse)
         with connect(published) as connection:
             report = gather(connection, published, result.summary, has_access=HTML in forms)
-        folder = Path(chosen["report_dir"])
-        yield from map(str, write_reports(report, folder, forms, chosen["fail_on"]))
+        yield from write_reports(report, chosen["report_dir"], forms, chosen["fail_on"])
 
 
 _EVERY: Final = "all"

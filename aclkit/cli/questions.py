@@ -56,7 +56,7 @@ def who_can(
     check_order("who-can", operation=operation, resource=resource)
     asked = asked_resource(resource)
     near = {"resource_type": asked.resource_type, "resource_name": asked.resource_name}
-    with context.ask({"explain_pair": near}) as at:
+    with context.ask({**access.NEEDED, "explain_pair": near}) as at:
         answer = access.who_can(
             at.tables,
             at.published,
@@ -103,7 +103,7 @@ def what_can(
     if resource is not None:
         check_order("what-can", principal=principal, resource=resource)
     resource_type, resource_name = _type_and_name(resource)
-    with context.ask({"explain_pair": {"principal": principal}}) as at:
+    with context.ask({**access.NEEDED, "explain_pair": {"principal": principal}}) as at:
         answer = access.what_can(
             at.tables,
             at.published,

@@ -108,7 +108,7 @@ def _replay(
     options: ReplayOptions,
     wrong: Sequence[Offsets | Origin],
     lock_timeout: float,
-    held: Held | None,
+    held: Held,
 ) -> tuple[Run, ReplayResult]:
     """Replay with Spark, which is imported only now."""
     from aclkit.cli.session import command_session

@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from functools import partial
-from pathlib import Path
 from typing import Any, Final, TypeVar
 
 import click
@@ -159,7 +158,7 @@ def report(
         summary = read_summary(opened.tables, opened.run, judge)
         made = gather(opened.tables, opened.published, summary, has_access=HTML in wanted)
     if output_dir is not None:
-        for path in write_reports(made, Path(output_dir), wanted, fail_on):
+        for path in write_reports(made, output_dir, wanted, fail_on):
             tell(f"wrote {path}")
         return
     (form,) = set(wanted)
@@ -167,7 +166,7 @@ def report(
     if output is None:
         write_lines([text], sys.stdout)
     else:
-        write_whole(Path(output), text, for_everybody=form == PROMETHEUS)
+        write_whole(output, text, for_everybody=form == PROMETHEUS)
         tell(f"wrote {output}")
 
 

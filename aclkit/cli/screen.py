@@ -10,7 +10,6 @@ import threading
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from itertools import chain
-from pathlib import Path
 from typing import Final
 
 import click
@@ -55,7 +54,7 @@ def deliver(lines: Iterable[str], output: str | None, *, may_page: bool) -> None
         may_page: for people, so that a terminal shows them page by page.
     """
     if output is not None:
-        with open_whole(Path(output)) as file:
+        with open_whole(output) as file:
             write_lines(lines, file)
     elif may_page and sys.stdin.isatty() and sys.stdout.isatty():
         _show(lines)

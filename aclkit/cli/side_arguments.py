@@ -14,7 +14,7 @@ from aclkit.errors import UsageError
 from aclkit.pipeline.sources import files
 from aclkit.questions.prove.read import EXPECTED, read_file_side, read_warehouse_side
 from aclkit.questions.prove.reading import Side
-from aclkit.runtime.uri import is_uri
+from aclkit.runtime.uri import is_uri, shown
 
 FORMS = (
     "A side is a warehouse (what it has published), WAREHOUSE@OFFSET, WAREHOUSE@TIME, @OFFSET or "
@@ -61,16 +61,16 @@ def find_meant(text: str, context: Context) -> Meant:
     if is_folder is not None:
         if mark and stem and _is_moment(moment) and _is_folder(stem, context):
             raise UsageError(
-                f"{files.shown(text)} is there itself, and so is {files.shown(stem)}, of which "
+                f"{shown(text)} is there itself, and so is {shown(stem)}, of which "
                 f"{moment} may be meant; expected a text that can be meant in one way only"
             )
         return Meant(text, is_folder)
     path = stem or (context.require_warehouse() if mark else "")
     is_folder = _is_folder(path, context) if mark else None
     if is_folder is None:
-        raise UsageError(f"{files.shown(text)!r}: {EXPECTED}; there is no such file or folder")
+        raise UsageError(f"{shown(text)!r}: {EXPECTED}; there is no such file or folder")
     if not is_folder:
-        raise UsageError(f"{files.shown(text)}: only a warehouse has offsets and times")
+        raise UsageError(f"{shown(text)}: only a warehouse has offsets and times")
     return Meant(path, is_warehouse=True, at=parse_moment(moment))
 
 

@@ -16,7 +16,7 @@ def without_spark(
     context: Context,
     job: str,
     lock_timeout: float,
-    held: Held | None,
+    held: Held,
     work: Callable[[Run], T | None],
 ) -> T | None:
     """Begin a run without a session, and do its work; None where that takes one.
@@ -28,11 +28,9 @@ def without_spark(
         context: names the warehouse.
         job: the command.
         lock_timeout: of the command; the lock is held already.
-        held: what ``hold`` has handed out; None for a warehouse at a URI, which Spark writes.
+        held: what ``hold`` has handed out.
         work: publishes the run and returns what it came to, or None.
     """
-    if held is None:
-        return None
     warehouse = context.require_warehouse()
     try:
         with begin_run(None, warehouse, job, lock_timeout=lock_timeout, held=held) as run:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final
+from typing import Any
 
 import click
 
@@ -24,12 +24,10 @@ from aclkit.cli.why_output import (
 from aclkit.errors import UsageError
 from aclkit.model.resource import Resource
 from aclkit.questions.query.answer_rows import history_rows, why_rows
+from aclkit.questions.query.as_of import PAST
 from aclkit.questions.query.history import read_history
 from aclkit.questions.query.why import explain_why
 from aclkit.questions.query.words import history_notes, why_notes
-
-_WITHOUT_PAIRS: Final = {"explain_pair": {"principal": ""}}
-"""Nothing here asks the largest table: no pair has an empty principal, so no file is opened."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +87,7 @@ def why(context: Context, access: AccessQuestion, at_offset: int | None, at: str
     """
     moment = _moment(at_offset, at)
     resource = access.about("why")
-    with context.ask(_WITHOUT_PAIRS) as opened:
+    with context.ask(PAST) as opened:
         answer = explain_why(
             opened.tables,
             opened.published,
@@ -133,7 +131,7 @@ def history(context: Context, access: AccessQuestion) -> None:
     the same. Times are UTC. What only a snapshot tells began at an unknown time before it.
     """
     resource = access.about("history")
-    with context.ask(_WITHOUT_PAIRS) as opened:
+    with context.ask(PAST) as opened:
         answer = read_history(
             opened.tables,
             opened.published,

@@ -13,12 +13,12 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Final
-from urllib.parse import SplitResult, urlsplit
+from urllib.parse import SplitResult, parse_qsl, urlencode, urlsplit
 
 from aclkit.errors import UsageError
 from aclkit.runtime.notation import parse_toml, shown_key
 from aclkit.runtime.scratch import scratch
-from aclkit.runtime.uri import is_loopback
+from aclkit.runtime.uri import is_loopback, split_query
 from aclkit.runtime.user_file import read_text
 
 SECTION: Final = "storage"
@@ -35,7 +35,7 @@ _VARIABLES: Final = {
 _SECRET: Final = re.compile("secret|key|token|passw|credential|sas|signature|auth", re.IGNORECASE)
 _REGION: Final = re.compile(r"[A-Za-z0-9-]{1,64}")
 _TRUE: Final = ("1", "true", "on", "yes", "y")
-_S3: Final = ("s3", "s3a")
+_S3: Final = ("s3", "s3a", "s3n")
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,6 +172,29 @@ def spark_options(uri: str, env: Mapping[str, str] = os.environ) -> dict[str, st
     options["buffer.dir"] = str(scratch() / "s3a")
     said = {f"spark.hadoop.fs.s3a.{name}": value for name, value in options.items()}
     return {"spark.hadoop.fs.s3.impl": "org.apache.hadoop.fs.s3a.S3AFileSystem", **said}
+
+
+def arrow_uri(uri: str, env: Mapping[str, str] = os.environ) -> str:
+    """Return a URI as pyarrow takes it; what its own query says of a bucket of S3 comes first.
+
+    >>> env = {"AWS_ENDPOINT_URL": "http://127.0.0.1:9000", "AWS_REGION": "eu-central-1"}
+    >>> arrow_uri("s3a://bucket/log?region=x", env)
+    's3://bucket/log?region=x&scheme=http&endpoint_override=127.0.0.1%3A9000'
+    """
+    if not is_s3(uri):
+        return uri
+    access = s3_access(env)
+    stem, query = split_query(uri)
+    said, more = dict(parse_qsl(query.removeprefix("?"), keep_blank_values=True)), {}
+    if access.region is not None and "region" not in said:
+        more["region"] = access.region
+    if access.endpoint is not None and "endpoint_override" not in said:
+        parsed = _parsed_endpoint(access.endpoint, "AWS_ENDPOINT_URL")
+        url = urlsplit(_without_bucket(parsed, uri, access))
+        more |= {"scheme": url.scheme, "endpoint_override": url.netloc}
+    # As it was written: by its text it is found in messages, and taken out of them.
+    every = "&".join(filter(None, (query.removeprefix("?"), urlencode(more))))
+    return f"s3://{stem.partition('://')[2]}" + (f"?{every}" if every else "")
 
 
 _DEFAULT_REGION: Final = "us-east-1"

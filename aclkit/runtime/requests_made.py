@@ -1,4 +1,7 @@
-"""How much a command asked an object store for: requests, and bytes that came."""
+"""How much a command asked an object store for: requests, bytes that came, and logs of tables.
+
+Delta's log is read by deltalake, which counts nothing: of it only the tables are counted.
+"""
 
 from __future__ import annotations
 
@@ -14,12 +17,27 @@ class Requests:
         self._guard = threading.Lock()
         self.number = 0
         self.bytes = 0
+        self.logs = 0
 
     def note(self, number: int, size: int = 0) -> None:
         """Add requests and the bytes that they brought."""
         with self._guard:
             self.number += number
             self.bytes += size
+
+    def note_log(self) -> None:
+        """Add the reading of a table's log."""
+        with self._guard:
+            self.logs += 1
+
+    def words(self) -> str | None:
+        """Return all of it in a sentence; None where nothing was asked."""
+        if not self.number and not self.logs:
+            return None
+        return (
+            f"asked the object store {self.number:,} times for files, {self.bytes:,} bytes, and "
+            f"for the log of a table {self.logs:,} times"
+        )
 
 
 REQUESTS: Final = Requests()

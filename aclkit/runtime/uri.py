@@ -6,6 +6,7 @@ import re
 from ipaddress import ip_address
 from typing import Final
 
+_MASK: Final = "***"
 _URI: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
 
 
@@ -16,6 +17,15 @@ def is_uri(text: str) -> bool:
     (True, False, False)
     """
     return _URI.match(text) is not None
+
+
+def is_remote(text: str) -> bool:
+    """Whether a text is a URI of another place than this machine's disks.
+
+    >>> is_remote("s3a://bucket/acls"), is_remote("file:///data"), is_remote("/data")
+    (True, False, False)
+    """
+    return is_uri(text) and not text.startswith("file://")
 
 
 def split_query(path: str) -> tuple[str, str]:
@@ -36,11 +46,37 @@ def secrets_of(path: str) -> list[str]:
     A password may hold a slash, so all before the last @ counts; too much is masked, not too
     little.
     """
-    if not is_uri(path) or path.startswith("file://"):
+    if not is_remote(path):
         return []
     stem, query = split_query(path)
     password = stem.partition("://")[2].rpartition("@")[0].partition(":")[2]
     return [secret for secret in (password, query.removeprefix("?")) if secret]
+
+
+def shown(path: str) -> str:
+    """Return a path without the credentials of a URI.
+
+    >>> shown("s3://KEY:SECRET@bucket/a.log?region=eu"), shown("a:b@c?d")
+    ('s3://KEY:***@bucket/a.log?***', 'a:b@c?d')
+    """
+    return without_secrets(path, path)
+
+
+def without_secrets(text: str, path: str) -> str:
+    """Take the password and the query of a URI out of a text about it."""
+    for secret in secrets_of(path):
+        text = text.replace(secret, _MASK)
+    return text
+
+
+def child(folder: str, name: str) -> str:
+    """Return the path of a file in a folder; the query of a URI stays behind it.
+
+    >>> child("s3://b/d/?region=eu", "a.log")
+    's3://b/d/a.log?region=eu'
+    """
+    stem, query = split_query(folder)
+    return f"{stem.rstrip('/')}/{name}{query}"
 
 
 def is_loopback(host: str) -> bool:

@@ -18,6 +18,7 @@ from contextlib import suppress
 from typing import Final
 
 from aclkit.errors import AclkitError, SurroundingsError, UsageError
+from aclkit.runtime.uri import is_remote, shown
 
 MIB: Final = 1 << 20
 
@@ -41,13 +42,15 @@ def read_file(path: str, most: int) -> bytes:
     """Read a file, pipe or device to its end.
 
     Args:
-        path: on this machine.
+        path: on this machine, or a URI of an object store.
         most: how many bytes it may have.
 
     Raises:
         UsageError: there is none, it is a folder, it is larger, or it comes to no end in time.
         SurroundingsError: it cannot be read.
     """
+    if is_remote(path):
+        return _read_object(path, most)
     try:
         descriptor = os.open(path, _FLAGS)
         try:
@@ -58,6 +61,21 @@ def read_file(path: str, most: int) -> bytes:
         raise _as_ours(error, path) from None
     except ValueError:  # a NUL in the path, or half a surrogate pair
         raise UsageError(f"expected the path of a file, found {path!a}") from None
+
+
+def _read_object(uri: str, most: int) -> bytes:
+    # Here, so that nobody waits for obstore who reads files of this machine.
+    from aclkit.runtime.objects import get_object
+
+    try:
+        content = get_object(uri, most)
+    except FileNotFoundError:
+        raise UsageError(f"{shown(uri)}: there is no such file") from None
+    except OSError as error:
+        raise SurroundingsError(f"cannot be read: {error}") from None
+    if content is None:
+        raise too_large(shown(uri), most)
+    return content
 
 
 def read_text(path: str, most: int = LARGEST_TEXT) -> str:

@@ -7,38 +7,47 @@ import os
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from io import TextIOWrapper
 from pathlib import Path
-from typing import Final, TextIO
+from typing import BinaryIO, Final, TextIO, cast
 
 from aclkit.runtime.ending import before_end
 from aclkit.runtime.permissions import set_modes
+from aclkit.runtime.scratch import scratch
+from aclkit.runtime.uri import is_uri
 
 _SUFFIX: Final = ".part"
 _LONGEST_NAME: Final = 200
 """Bytes of the file's own name in that of its part; a name may have 255."""
 
 
-def write_whole(path: Path, text: str, *, for_everybody: bool = False) -> None:
+def write_whole(path: str | Path, text: str, *, for_everybody: bool = False) -> None:
     """Write a text as ``open_whole`` does."""
     with open_whole(path, for_everybody=for_everybody) as file:
         file.write(text)
 
 
 @contextmanager
-def open_whole(path: Path, *, for_everybody: bool = False) -> Iterator[TextIO]:
+def open_whole(path: str | Path, *, for_everybody: bool = False) -> Iterator[TextIO]:
     """Open a file so that a reader sees the old content or the new one, never a part.
 
     Prometheus reads whatever it finds at the moment it looks. A link stays one. What is no file,
     a pipe or a device, is written to: root could replace ``/dev/null``. A file that is replaced
-    keeps its mode.
+    keeps its mode. What a URI names is put into its store at the end, in one piece.
 
     Args:
-        path: where.
-        for_everybody: others may read a new file.
+        path: where: a path, or a URI.
+        for_everybody: others may read a new file; of a bucket's its own rules say so.
 
     Raises:
+        UsageError: no such kind of store is known.
         OSError: it cannot be written.
     """
+    if is_uri(str(path)):
+        with _put_at_the_end(str(path)) as file:
+            yield file
+        return
+    path = Path(path)
     if path.exists() and not path.is_file():
         with path.open("w", encoding="utf-8", newline="") as file:
             yield file
@@ -59,6 +68,20 @@ def open_whole(path: Path, *, for_everybody: bool = False) -> Iterator[TextIO]:
             part.replace(path)
     finally:
         part.unlink(missing_ok=True)
+
+
+@contextmanager
+def _put_at_the_end(uri: str) -> Iterator[TextIO]:
+    """Yield a temporary file that becomes an object when nothing has failed."""
+    # Here, so that nobody who writes a file waits for obstore.
+    from aclkit.runtime.objects import put_object
+
+    with tempfile.TemporaryFile(dir=scratch()) as content:
+        file = TextIOWrapper(content, encoding="utf-8", newline="")
+        yield file
+        file.flush()
+        content.seek(0)
+        put_object(uri, cast(BinaryIO, content))
 
 
 def _make_part(path: Path) -> tuple[int, Path]:

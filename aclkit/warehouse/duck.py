@@ -52,8 +52,9 @@ def connect(
 
     Args:
         published: the warehouse.
-        holding: table → columns and values: of this table only files that may hold such rows are
-            opened, for a question about no others, and none of the past.
+        holding: all tables that a question names, each with columns and values: only they are
+            opened, and of each only files that may hold such rows. What a question names besides
+            is not there. Without it all tables are opened, and those of the past.
         sealed: for SQL that a person wrote: DuckDB has no file system but one that reads these
             files, and half of the machine's memory. It is as fast, but takes 20 ms to load.
         held: tables whose files have at most so many bytes are read now and held in memory, for
@@ -62,7 +63,18 @@ def connect(
     Raises:
         SurroundingsError: a published table cannot be read.
     """
-    tables, past = find_tables(published, holding)
+    return connect_to(published.place, *find_tables(published, holding), sealed=sealed, held=held)
+
+
+def connect_to(
+    place: Place,
+    tables: Mapping[str, TableFiles],
+    past: Past,
+    *,
+    sealed: bool = False,
+    held: int = 0,
+) -> duckdb.DuckDBPyConnection:
+    """Connect to tables that were found, see ``connect`` and ``find_tables``."""
     connection = duckdb.connect(config=_CONFIG | (_SEALED if sealed else {}))
     # For cursors of it too.
     connection.execute("SET GLOBAL TimeZone = 'UTC'")
@@ -72,9 +84,9 @@ def connect(
         connection.execute("SET enable_progress_bar = false")
     if sealed:
         connection.execute("SET disabled_filesystems = 'LocalFileSystem'")
-    tables, past = _served(connection, tables, past, also_local=sealed)
+    tables, past = served(connection, tables, past, also_local=sealed)
     try:
-        create_tables(connection, published, tables, past, "VIEW", held)
+        create_tables(connection, place, tables, past, "VIEW", held)
     except SurroundingsError:
         connection.close()
         raise
@@ -85,13 +97,17 @@ def connect(
 def find_tables(
     published: Published, holding: Mapping[str, Mapping[str, str]] = _EVERYTHING
 ) -> tuple[dict[str, TableFiles], Past]:
-    """Return what a question may read: the tables of the contract, and those of the past.
+    """Return what a question may read: tables of the contract, and those of the past.
+
+    ``holding``: see ``connect``.
 
     Raises:
         SurroundingsError: a published table cannot be read.
     """
-    tables = {name: unwritten(name) for name in TABLES if name != _VIEW_IF_UNWRITTEN}
-    versions = published.run.table_versions
+    named = holding or [name for name in TABLES if name != _VIEW_IF_UNWRITTEN]
+    tables = {name: unwritten(name) for name in named}
+    every = published.run.table_versions
+    versions = {name: v for name, v in every.items() if name in holding or not holding}
 
     def open_table(name: str) -> TableFiles:
         return _open_table(published.place, name, versions[name], holding.get(name))
@@ -101,13 +117,14 @@ def find_tables(
             tables |= zip(versions, pool.map(open_table, versions), strict=True)
     else:
         tables |= zip(versions, map(open_table, versions), strict=True)
-    tables[JOB_RUN] = published.job_run
+    if JOB_RUN in tables:
+        tables[JOB_RUN] = published.job_run
     return tables, {} if holding else _tables_before(published)
 
 
 def create_tables(
     connection: duckdb.DuckDBPyConnection,
-    published: Published,
+    place: Place,
     tables: Mapping[str, TableFiles],
     past: Past,
     kind: Literal["TABLE", "VIEW"],
@@ -127,11 +144,12 @@ def create_tables(
             is_held = held and sum(file.size for file in table.files) <= held
             made = "TABLE" if is_held else kind
             connection.execute(f"CREATE {made} {quoted(name)} AS {query}")
-        _create_past(connection, past, kind)
+        if past:
+            _create_past(connection, past, kind)
         for name, text in view_sql(tables).items():
             connection.execute(f"CREATE VIEW {quoted(name)} AS {text}")
     except (duckdb.Error, OSError) as error:
-        raise SurroundingsError(f"cannot read {name} of {published.place}: {error}") from error
+        raise SurroundingsError(f"cannot read {name} of {place}: {error}") from error
 
 
 _Settings = dict[str, str | bool | int | float | list[str]]
@@ -150,12 +168,12 @@ _Key = tuple[str, str]
 """A table and the cluster of which it is the past, or none."""
 
 
-def _served(
+def served(
     connection: duckdb.DuckDBPyConnection,
     tables: Mapping[str, TableFiles],
     past: Past,
     *,
-    also_local: bool,
+    also_local: bool = False,
 ) -> tuple[dict[str, TableFiles], Past]:
     """Give a connection a file system for the files that DuckDB's own does not open, or should not.
 
@@ -168,11 +186,11 @@ def _served(
         # Here, so that the other questions do not wait for fsspec.
         from aclkit.warehouse.published_files import serve_files
 
-        served: Mapping[_Key, TableFiles] = serve_files(connection, every)
+        found: Mapping[_Key, TableFiles] = serve_files(connection, every)
     else:
-        served = served_if_remote(connection, every)
-    return {name: served[name, ""] for name in tables}, {
-        name: [(cluster_id, served[name, cluster_id]) for cluster_id, _ in parts]
+        found = served_if_remote(connection, every)
+    return {name: found[name, ""] for name in tables}, {
+        name: [(cluster_id, found[name, cluster_id]) for cluster_id, _ in parts]
         for name, parts in past.items()
     }
 

@@ -11,7 +11,7 @@ import duckdb
 
 from aclkit.errors import SurroundingsError
 from aclkit.runtime.scratch import scratch
-from aclkit.warehouse.duck import create_tables, find_tables
+from aclkit.warehouse.duck import create_tables, find_tables, served
 from aclkit.warehouse.published import Published
 from aclkit.warehouse.schemas import TABLES
 from aclkit.warehouse.standing import KEEP_DAYS
@@ -44,7 +44,8 @@ def write_duck_file(published: Published, path: Path, now: datetime, *, with_row
     try:
         with duckdb.connect(path, config=settings) as connection:
             connection.execute("SET TimeZone = 'UTC'")
-            create_tables(connection, published, tables, past, kind)
+            readable = served(connection, tables, past)
+            create_tables(connection, published.place, *readable, kind)
             for statement in _comments(kind, set(tables)):
                 connection.execute(statement)
             connection.execute(f"CREATE TABLE {ABOUT} (name VARCHAR, value VARCHAR)")

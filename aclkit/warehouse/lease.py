@@ -127,6 +127,20 @@ def hold(
         lease.release()
 
 
+def lease_until(storage: Storage) -> datetime | None:
+    """Return until when somebody holds the lease, at the latest; None where nobody does.
+
+    Raises:
+        DataError: the file says no turn.
+        OSError: it cannot be read.
+    """
+    try:
+        turn = _read(storage.read(LEASE)[0])
+    except FileNotFoundError:
+        return None
+    return turn.until if turn.owner != _NOBODY and turn.until > datetime.now(UTC) else None
+
+
 class _Lease:
     """The lease of a warehouse, as one run sees it.
 
@@ -152,7 +166,6 @@ class _Lease:
             try:
                 content, tag = self._storage.read(LEASE)
             except FileNotFoundError:
-                self.took_over = True
                 return self._put(1, lambda turn: self._storage.create(LEASE, turn))
             self.turn = _read(content)
             if self.turn.owner != _NOBODY and self.turn.until > datetime.now(UTC):

@@ -6,15 +6,14 @@ what the machine itself is trusted with; see ``aclkit.runtime.object_store``.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
 import obstore
-from obstore.exceptions import AlreadyExistsError, BaseError, PreconditionError
 from obstore.store import from_url
 
+from aclkit.runtime.objects import as_os_errors
 from aclkit.runtime.requests_made import REQUESTS
 from aclkit.warehouse.storage import FileInfo
 
@@ -35,14 +34,14 @@ class ObjectStorage:
         Raises:
             ValueError: obstore knows no such kind of store, or the environment lacks something.
         """
-        with _as_os_errors(uri):
+        with as_os_errors(uri):
             self._store = from_url(uri)
         self._unchanging: dict[str, ObjectFile] = {}
 
     def list(self, folder: str) -> list[FileInfo]:
         """See ``Files.list``."""
         prefix = _prefix(folder)
-        with _as_os_errors(folder):
+        with as_os_errors(folder):
             found = obstore.list_with_delimiter(self._store, prefix or None)
         REQUESTS.note(1)
         return _sorted(_info(meta, prefix) for meta in found["objects"])
@@ -50,7 +49,7 @@ class ObjectStorage:
     def tree(self, folder: str) -> Sequence[FileInfo]:
         """See ``Files.tree``."""
         prefix = _prefix(folder)
-        with _as_os_errors(folder):
+        with as_os_errors(folder):
             pages = obstore.list(self._store, prefix or None)
             found = [meta for page in pages for meta in page]
         REQUESTS.note(1)
@@ -77,14 +76,14 @@ class ObjectStorage:
     def delete(self, path: str) -> None:
         """See ``Files.delete``; of what is not there a store says nothing, so it is asked."""
         self._head(path)
-        with _as_os_errors(path):
+        with as_os_errors(path):
             obstore.delete(self._store, path)
         REQUESTS.note(1)
 
     def create(self, path: str, content: bytes) -> bool:
         """See ``Storage.create``."""
         try:
-            with _as_os_errors(path):
+            with as_os_errors(path):
                 obstore.put(self._store, path, content, mode="create", use_multipart=False)
         except FileExistsError:
             return False
@@ -92,7 +91,7 @@ class ObjectStorage:
 
     def read(self, path: str) -> tuple[bytes, str]:
         """See ``Storage.read``."""
-        with _as_os_errors(path):
+        with as_os_errors(path):
             found = obstore.get(self._store, path)
             content = bytes(found.bytes())
         REQUESTS.note(1, len(content))
@@ -101,7 +100,7 @@ class ObjectStorage:
     def replace(self, path: str, content: bytes, tag: str) -> bool:
         """See ``Storage.replace``."""
         try:
-            with _as_os_errors(path):
+            with as_os_errors(path):
                 obstore.put(self._store, path, content, mode={"e_tag": tag}, use_multipart=False)
         except (FileExistsError, FileNotFoundError):
             return False
@@ -109,13 +108,13 @@ class ObjectStorage:
 
     def range(self, path: str, offset: int, size: int) -> bytes:
         """Return some bytes of an object; there must be so many."""
-        with _as_os_errors(path):
+        with as_os_errors(path):
             found = bytes(obstore.get_range(self._store, path, start=offset, length=size))
         REQUESTS.note(1, size)
         return found
 
     def _head(self, path: str) -> ObjectMeta:
-        with _as_os_errors(path):
+        with as_os_errors(path):
             found = obstore.head(self._store, path)
         REQUESTS.note(1)
         return found
@@ -159,18 +158,6 @@ def _info(meta: ObjectMeta, prefix: str) -> FileInfo:
 
 def _sorted(found: Iterable[FileInfo]) -> list[FileInfo]:
     return sorted(found, key=lambda info: info.name)
-
-
-@contextmanager
-def _as_os_errors(path: str) -> Iterator[None]:
-    """Raise what the protocol says: of obstore's own errors the first line, without its causes."""
-    try:
-        yield
-    except (AlreadyExistsError, PreconditionError) as error:
-        raise FileExistsError(path) from error
-    except BaseError as error:
-        line = next(iter(str(error).splitlines()), type(error).__name__)
-        raise OSError(f"{path}: {line}") from error
 
 
 _MOST_KEPT: Final = 1_000

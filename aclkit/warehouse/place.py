@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from urllib.parse import unquote
 
 from aclkit.errors import UsageError
-from aclkit.runtime.uri import is_uri
+from aclkit.runtime.uri import is_remote, is_uri, shown
 
 if TYPE_CHECKING:
     from aclkit.warehouse.storage import Storage
@@ -28,14 +28,24 @@ class Place:
     @cached_property
     def is_remote(self) -> bool:
         """Whether it is on an object store, where a lease stands for the lock."""
-        return is_uri(self.given) and not self.given.startswith(_LOCAL)
+        return is_remote(self.given)
 
     @cached_property
     def text(self) -> str:
-        """It, for a path or a name to be put behind it; Spark knows S3 as ``s3a`` alone."""
+        """It, for a path or a name to be put behind it; Spark knows S3 as ``s3a`` alone.
+
+        Raises:
+            UsageError: it is a URI of no object store: of HDFS for instance, where nothing is put
+                under a condition.
+        """
         if not self.is_remote:
             return unquote(self.given.removeprefix(_LOCAL)) if is_uri(self.given) else self.given
         scheme, _, rest = self.given.rstrip("/").partition("://")
+        if scheme not in (*_SCHEMES, *_STORES):
+            raise UsageError(
+                f"{shown(self.given)}: expected a folder, or a URI of s3a, gs or abfss; no "
+                f"warehouse can lie on {scheme}"
+            )
         return f"{_SCHEMES.get(scheme, scheme)}://{rest}"
 
     @property
@@ -72,3 +82,4 @@ class Place:
 
 _LOCAL: Final = "file://"
 _SCHEMES: Final = {"s3": "s3a", "s3n": "s3a"}
+_STORES: Final = ("s3a", "gs", "abfs", "abfss")

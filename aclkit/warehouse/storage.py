@@ -47,7 +47,14 @@ class RangedFile(Protocol):
         """End the reading; twice does no harm."""
 
 
-class Files(Protocol):
+class Opens(Protocol):
+    """What has files to be read."""
+
+    def open(self, path: str, size: int | None = None) -> RangedFile:
+        """Open a file, to read ranges of it; its size, where that is known."""
+
+
+class Files(Opens, Protocol):
     """Files that are read and removed, at every place that a warehouse may lie.
 
     What is not there is a FileNotFoundError, and any other failure an OSError.
@@ -58,9 +65,6 @@ class Files(Protocol):
 
     def tree(self, folder: str) -> Sequence[FileInfo]:
         """Return the files of a folder and those below it, by path within it."""
-
-    def open(self, path: str, size: int | None = None) -> RangedFile:
-        """Open a file, to read ranges of it; its size, where that is known."""
 
     def modified(self, path: str) -> datetime:
         """Return when a file was written, in UTC."""

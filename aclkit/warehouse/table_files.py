@@ -17,11 +17,12 @@ from deltalake import (
     DeltaTable,
 )
 
+from aclkit.runtime.requests_made import REQUESTS
 from aclkit.warehouse.column_types import type_of_contract, type_of_delta
 from aclkit.warehouse.formats import GROWN
 from aclkit.warehouse.place import Place
 from aclkit.warehouse.schemas import TABLES
-from aclkit.warehouse.storage import Files, RangedFile
+from aclkit.warehouse.storage import Opens, RangedFile
 
 Key = TypeVar("Key")
 
@@ -38,7 +39,7 @@ class StoredFile:
         local: it on this machine, which DuckDB opens by itself; None on an object store.
     """
 
-    storage: Files
+    storage: Opens
     path: str
     size: int
     modified: int
@@ -97,6 +98,8 @@ def read_files(
             greatest value that Delta noted for each, are left out.
     """
     found = DeltaTable(place.of_table(table), version=version)
+    if place.is_remote:
+        REQUESTS.note_log()
     local = None if place.is_remote else Path(place.of_table(table))
     files = tuple(
         StoredFile(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
@@ -126,7 +127,7 @@ def test_the_markdown_of_report_is_the_page_of_run_without_an_exit_code(warehous
 def test_a_run_hands_over_its_exit_code_and_its_assertions(warehouse, tmp_path):
     report = gathered(warehouse.published(), exit_code=1, assertions=(BROKEN, KEPT))
     paths = write_reports(report, tmp_path, ["markdown", "junit", "html"])
-    page, junit, html = (path.read_text() for path in paths)
+    page, junit, html = (Path(path).read_text() for path in paths)
     assert "(exit code 1)" in page
     assert "## Assertions" in page
     assert 'classname="aclkit.assertion" name="no guests"' in junit

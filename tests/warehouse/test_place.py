@@ -37,3 +37,9 @@ def test_a_bucket_is_called_as_spark_calls_it_and_has_no_folder(given, text):
     assert place.of_table("finding") == f"{text}/finding"
     with pytest.raises(UsageError, match="expected a folder of this machine"):
         _ = place.folder
+
+
+@pytest.mark.parametrize("given", ["hdfs:///data/acls", "https://bucket/acls", "x://a"])
+def test_what_is_no_object_store_is_refused(given):
+    with pytest.raises(UsageError, match="expected a folder, or a URI of s3a, gs or abfss"):
+        _ = Place(given).text

@@ -9,8 +9,8 @@ from aclkit.errors import UsageError
 from aclkit.kafka.principals.principal import USER_TYPE, ChannelPrincipal, KafkaPrincipal
 from aclkit.pipeline.inventory.columns import Columns
 from aclkit.pipeline.inventory.sheet import read_sheet
-from aclkit.pipeline.sources.files import shown
 from aclkit.runtime.notation import shown_key
+from aclkit.runtime.uri import shown
 
 TABLE_PROPERTY: Final = "table"
 PRINCIPAL: Final = "principal"

@@ -19,7 +19,8 @@ from aclkit.pipeline.inventory.arrow_rows import ROWS_PER_BATCH, batch_rows
 from aclkit.pipeline.inventory.columns import Columns
 from aclkit.pipeline.inventory.entry import FILE, HOSTS, PRINCIPALS, RESOURCES, Entry
 from aclkit.pipeline.inventory.sheet import MOST_ROWS, Row, as_texts, read_sheet, too_much
-from aclkit.pipeline.sources.files import is_directory, shown
+from aclkit.pipeline.sources.files import is_directory
+from aclkit.runtime.uri import shown
 from aclkit.runtime.user_file import LARGEST_DATA
 from aclkit.warehouse.place import Place
 from aclkit.warehouse.storage import newest_version

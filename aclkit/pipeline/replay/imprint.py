@@ -15,10 +15,11 @@ Anything else is news, and it is Spark that finds out which:
 - **The way of reading**: high watermark, accepted holes, ``--strict``; the source of the packages
   that read and replay, the format of the tables, and the version of what decodes records.
 
-Of what lies at a URI there is no imprint. Every byte is hashed once a run, before Spark starts
-(0.9 s for a gigabyte), and not when the log is read. So a file is looked at before it is
-hashed and behind all reading (who it is, its size, when it was written and when it was changed): if
-it was written meanwhile nothing is kept, and the next run reads everything.
+Every byte is hashed once a run, before Spark starts (0.9 s for a gigabyte on a disk; what lies in
+a bucket is read from there for it), and not when the log is read. So a file is looked at before it
+is hashed and behind all reading (who it is, its size, when it was written and when it was changed):
+if it was written meanwhile nothing is kept, and the next run reads everything. Of an object only
+its size and the time of its writing are told, in S3 to the second.
 """
 
 from __future__ import annotations
@@ -26,14 +27,17 @@ from __future__ import annotations
 import hashlib
 import stat
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import astuple, dataclass
 from functools import cache
 from importlib.metadata import version
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, BinaryIO, Final
 
+from aclkit.errors import AclkitError
 from aclkit.pipeline.replay.known import ReplayOptions
+from aclkit.pipeline.sources.files import open_stream, size_and_time
 from aclkit.pipeline.sources.listing import Listing
 from aclkit.runtime.own_source import source_digest
 from aclkit.runtime.uri import is_uri
@@ -61,8 +65,8 @@ class Imprint:
     def holds(self) -> bool:
         """Whether no file has been written since."""
         try:
-            return all(_look(Path(path)) == look for path, look in self.looks.items())
-        except OSError:
+            return all(_look(path) == look for path, look in self.looks.items())
+        except (OSError, AclkitError):
             return False
 
 
@@ -71,13 +75,13 @@ def imprint_of(intake: Intake, options: ReplayOptions) -> Imprint | None:
 
     Whatever is wrong with a file is for the reader to say.
     """
-    if not intake.sources or any(is_uri(source.path) for source in intake.sources):
+    if not intake.sources:
         return None
     looks: dict[str, tuple[int, ...]] = {}
     try:
-        looks.update((item.path, _look(Path(item.path))) for item in intake.items)
+        looks.update((item.path, _look(item.path)) for item in intake.items)
         told = [*_way(options), *map(repr, intake.sources), *_content(intake)]
-    except OSError:
+    except (OSError, AclkitError):
         return None
     return Imprint(hashlib.blake2b("\n".join(told).encode(*_ANY_TEXT)).hexdigest()[:32], looks)
 
@@ -86,9 +90,16 @@ def _content(intake: Intake) -> Iterator[str]:
     if intake.listing is not None:
         yield from _listed(intake.listing)
     for item in intake.items:
-        with Path(item.path).open("rb") as file:
-            digest = hashlib.file_digest(file, hashlib.blake2b)
-            yield repr((*astuple(item), file.tell(), digest.hexdigest()))
+        with _opened(item.path) as file:
+            digest, size = hashlib.blake2b(), 0
+            while part := file.read(_PART):
+                digest.update(part)
+                size += len(part)
+            yield repr((*astuple(item), size, digest.hexdigest()))
+
+
+def _opened(path: str) -> AbstractContextManager[BinaryIO]:
+    return open_stream(path) if is_uri(path) else Path(path).open("rb")
 
 
 def _listed(listing: Listing) -> Iterable[str]:
@@ -105,11 +116,14 @@ def _reading() -> str:
     return source_digest(files("aclkit"), READING, f"format {FORMAT}, kio {version('kio')}")
 
 
-def _look(path: Path) -> tuple[int, ...]:
-    found = path.stat()
+def _look(path: str) -> tuple[int, ...]:
+    if is_uri(path):
+        return size_and_time(path)
+    found = Path(path).stat()
     if not stat.S_ISREG(found.st_mode):
         raise OSError(f"{path}: no plain file, which may have no end")
     return (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
 
 
+_PART: Final = 1 << 20
 _ANY_TEXT: Final = ("utf-8", "surrogatepass")

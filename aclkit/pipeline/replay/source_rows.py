@@ -13,12 +13,12 @@ from aclkit.pipeline.replay import facts
 from aclkit.pipeline.replay.early import EarlyRows
 from aclkit.pipeline.replay.intake import Intake
 from aclkit.pipeline.replay.ranges import Range, plan
-from aclkit.pipeline.sources.files import shown
 from aclkit.pipeline.sources.items import WorkItem
 from aclkit.pipeline.sources.metadata_log import listing_again
 from aclkit.pipeline.sources.spark_source import read_sources
 from aclkit.runtime.frame import ROWS_IN_A_PLAN
 from aclkit.runtime.progress import step
+from aclkit.runtime.uri import shown
 
 
 @contextmanager

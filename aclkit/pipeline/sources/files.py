@@ -15,23 +15,14 @@ from typing import TYPE_CHECKING, BinaryIO, Final, cast
 
 from aclkit.errors import GoneError, SurroundingsError, UsageError
 from aclkit.runtime import user_file
-from aclkit.runtime.uri import is_uri, secrets_of, split_query
+from aclkit.runtime.object_store import arrow_uri
+from aclkit.runtime.uri import child, is_uri, shown, split_query, without_secrets
 
 if TYPE_CHECKING:
     from pyarrow import fs
 
-_MASK: Final = "***"
 _PACKINGS: Final = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd", ".lz4": "lz4"}
 """Endings that pyarrow's own streams know."""
-
-
-def shown(path: str) -> str:
-    """Return a path without the credentials of a URI.
-
-    >>> shown("s3://KEY:SECRET@bucket/a.log?region=eu"), shown("a:b@c?d")
-    ('s3://KEY:***@bucket/a.log?***', 'a:b@c?d')
-    """
-    return _without_secrets(path, path)
 
 
 def is_packed(path: str) -> bool:
@@ -42,6 +33,25 @@ def is_packed(path: str) -> bool:
 def is_file(path: str) -> bool:
     """Whether there is a file; the errors are those of ``is_directory``."""
     return bool(_info(path).is_file)
+
+
+def is_there(path: str) -> bool:
+    """Whether there is a file or folder; the errors are those of ``is_directory``."""
+    from pyarrow import fs
+
+    return bool(_info(path).type != fs.FileType.NotFound)
+
+
+def size_and_time(path: str) -> tuple[int, int]:
+    """Return the bytes of a file, and when it was written, in nanoseconds since 1970.
+
+    Raises:
+        UsageError: there is no such file, or no filesystem is known for the URI.
+        SurroundingsError: it cannot be looked at.
+    """
+    require_file(path)
+    found = _info(path)
+    return found.size, found.mtime_ns
 
 
 def require_file(path: str) -> None:
@@ -184,16 +194,6 @@ def base_name(path: str) -> str:
     return split_query(path)[0].rpartition("/")[2]
 
 
-def child(folder: str, name: str) -> str:
-    """Return the path of a file in a folder; the query of a URI stays behind it.
-
-    >>> child("s3://b/d/?region=eu", "a.log")
-    's3://b/d/a.log?region=eu'
-    """
-    stem, query = split_query(folder)
-    return f"{stem.rstrip('/')}/{name}{query}"
-
-
 def parent(path: str) -> str:
     """Return the folder that holds a file or folder; of a filesystem's root the root.
 
@@ -216,9 +216,9 @@ def _open(path: str) -> tuple[fs.FileSystem, str]:
     if not is_uri(path):
         return fs.LocalFileSystem(), Path(path).resolve().as_posix()
     try:
-        filesystem, inner = fs.FileSystem.from_uri(path)
+        filesystem, inner = fs.FileSystem.from_uri(arrow_uri(path))
     except (pa.ArrowException, OSError) as error:
-        reason = _without_secrets(str(error), path)
+        reason = without_secrets(str(error), path)
         raise UsageError(f"{shown(path)}: cannot be opened: {reason}") from None
     return filesystem, inner
 
@@ -246,7 +246,7 @@ def _reporting(path: str, what: str) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        reason = _without_secrets(str(error), path)
+        reason = without_secrets(str(error), path)
         raise SurroundingsError(f"{shown(path)}: cannot be {what}: {reason}") from None
 
 
@@ -256,10 +256,3 @@ def _refuse_endless(path: str) -> None:
 
     if _is_local(_open(path)[0]) and _info(path).type == fs.FileType.Unknown:
         raise UsageError(f"{shown(path)}: expected a file, found a pipe, a socket or a device")
-
-
-def _without_secrets(text: str, path: str) -> str:
-    """Take the password and the query of a URI out of a text about it."""
-    for secret in secrets_of(path):
-        text = text.replace(secret, _MASK)
-    return text

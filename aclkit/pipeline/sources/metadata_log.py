@@ -14,15 +14,14 @@ from typing import Final, TypeVar
 from aclkit.errors import DataError, GoneError, SurroundingsError, UsageError
 from aclkit.pipeline.sources.files import (
     base_name,
-    child,
     is_directory,
     is_file,
     list_names,
     parent,
     read_bytes,
-    shown,
 )
 from aclkit.pipeline.sources.log_names import parse_snapshot_name
+from aclkit.runtime.uri import child, shown
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

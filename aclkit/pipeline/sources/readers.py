@@ -12,12 +12,13 @@ from aclkit.pipeline.sources.acls_list import read_acls_list
 from aclkit.pipeline.sources.batch import HEADER_SIZE
 from aclkit.pipeline.sources.batches import Neighbour
 from aclkit.pipeline.sources.dump_log import read_dump_log
-from aclkit.pipeline.sources.files import base_name, read_bytes, shown
+from aclkit.pipeline.sources.files import base_name, read_bytes
 from aclkit.pipeline.sources.items import DUMP_LOG, RECORDS, SEGMENT, SNAPSHOT, WorkItem
 from aclkit.pipeline.sources.log_names import first_offset, parse_snapshot_name
 from aclkit.pipeline.sources.records import read_records
 from aclkit.pipeline.sources.segment import read_segment
 from aclkit.pipeline.sources.snapshot import read_snapshot
+from aclkit.runtime.uri import shown
 
 
 def read_item(item: WorkItem) -> Iterator[SourceRow]:

@@ -14,9 +14,10 @@ from aclkit.model import facts
 from aclkit.model.acl import Acl
 from aclkit.pipeline.replay.transactions import COMMITTED, Marker, find_spans
 from aclkit.pipeline.sources.acls_list import read_acls_list
-from aclkit.pipeline.sources.files import read_user_file, shown, unpack
+from aclkit.pipeline.sources.files import read_user_file, unpack
 from aclkit.pipeline.sources.records import read_records
 from aclkit.questions.preview.state import State
+from aclkit.runtime.uri import shown
 from aclkit.runtime.user_file import LARGEST_DATA
 
 MOST_LINES: Final = 1_000_000

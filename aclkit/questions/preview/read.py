@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from aclkit.model.acl import Acl
 from aclkit.model.semantics import BrokerSettings, Semantics
 from aclkit.questions.preview.state import Asked, Change, State
-from aclkit.questions.query.as_of import find_moment, note_on_hole, read_timeline
+from aclkit.questions.query.as_of import PAST, STATE, find_moment, note_on_hole, read_timeline
 from aclkit.questions.query.names import read_hosts, read_principals, read_resources
 from aclkit.warehouse.alive import acls_alive
 from aclkit.warehouse.brokers import level_in_force
@@ -58,7 +58,7 @@ def read_base(
     Raises:
         UsageError: no warehouse, no such cluster, or nothing was decided yet.
     """
-    with _opened(warehouse, cluster, spark) as (connection, published, run):
+    with _opened(warehouse, cluster, STATE, spark) as (connection, published, run):
         return base_of(connection, published, run)
 
 
@@ -92,7 +92,7 @@ def read_past(
     Raises:
         UsageError: what held then is not known, or as in ``read_base``.
     """
-    with _opened(warehouse, cluster, spark) as (connection, published, run):
+    with _opened(warehouse, cluster, PAST, spark) as (connection, published, run):
         base = base_of(connection, published, run)
         timeline = read_timeline(connection, base.published, base.run)
         moments = [find_moment(connection, timeline, base.run, at) for at in (start, end)]
@@ -151,7 +151,8 @@ def read_moment(
     Raises:
         UsageError: what held then is not known, or as in ``read_base``.
     """
-    with _opened(warehouse, cluster, spark) as (connection, published, run):
+    needed = STATE if at is None else PAST
+    with _opened(warehouse, cluster, needed, spark) as (connection, published, run):
         settings, semantics = run_settings(run)
         offset, notes = run.head_offset, tuple(notes_on_state(published, run))
         if at is not None:
@@ -178,10 +179,13 @@ def _same(one: Acl | None, other: Acl) -> Acl:
 
 @contextmanager
 def _opened(
-    warehouse: str | None, cluster: str | None, spark: SparkSession | None
+    warehouse: str | None,
+    cluster: str | None,
+    needed: Mapping[str, Mapping[str, str]],
+    spark: SparkSession | None,
 ) -> Iterator[tuple[Tables, Published, PublishedRun]]:
     """Open a warehouse at the run whose decisions on a cluster are published."""
-    with open_tables(warehouse, _WITHOUT_PAIRS, spark) as (published, connection):
+    with open_tables(warehouse, needed, spark) as (published, connection):
         run = deciding_run(published, resolve_cluster(published, cluster))
         yield connection, published, run
 
@@ -206,7 +210,3 @@ def _read_inventory(connection: Tables, cluster_id: str) -> Asked:
         hosts=read_hosts(connection, cluster_id),
         resources=read_resources(connection, cluster_id),
     )
-
-
-_WITHOUT_PAIRS: Final = {"explain_pair": {"principal": ""}}
-"""The largest table is not asked: no pair has an empty principal, so no file of it is opened."""

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 from aclkit.errors import UsageError
 from aclkit.model.semantics import BrokerSettings
-from aclkit.pipeline.sources.files import shown
 from aclkit.questions.preview.change_set import read_change_set
 from aclkit.questions.preview.state import State
 from aclkit.questions.prove.reading import LISTING, RECORDS, WAREHOUSE, Reading, Side
+from aclkit.runtime.uri import shown
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -16,6 +16,7 @@ from aclkit.warehouse.job_run import PublishedRun
 from aclkit.warehouse.published import Published
 from aclkit.warehouse.reader import Tables
 from aclkit.warehouse.rows import Rows
+from aclkit.warehouse.views import EXPLAIN_TABLES
 
 WHO_CAN_COLUMNS: Final = (
     "principal", "host", "operation", "decision", "rule", "deciding_acl", "acl_id",
@@ -23,6 +24,12 @@ WHO_CAN_COLUMNS: Final = (
 WHAT_CAN_COLUMNS: Final = (
     "resource", "host", "operation", "decision", "rule", "deciding_acl", "acl_id",
 )  # fmt: skip
+
+
+NEEDED: Final[Mapping[str, Mapping[str, str]]] = {
+    name: {} for name in (*EXPLAIN_TABLES, "acl_history")
+}
+"""The tables that answer them, see ``duck.connect``."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

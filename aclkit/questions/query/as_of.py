@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Final
@@ -21,6 +21,14 @@ from aclkit.warehouse.job_run import PublishedRun
 from aclkit.warehouse.published import Published, run_settings
 from aclkit.warehouse.reader import Tables
 from aclkit.warehouse.sql import fetch
+
+STATE: Final[Mapping[str, Mapping[str, str]]] = {
+    name: {} for name in ("acl_history", "principal", "host", "resource", "broker")
+}
+"""The tables that say what holds, see ``duck.connect``."""
+
+PAST: Final = {**STATE, "log_range": {}, "setting": {}, "acl_log": {}}
+"""Those that say what held."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

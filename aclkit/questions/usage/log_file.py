@@ -14,7 +14,7 @@ from aclkit.errors import UsageError
 from aclkit.kafka.authorizer.audit import PRINCIPAL_IS
 from aclkit.pipeline.sources import files
 from aclkit.questions.usage.entry import LONGEST
-from aclkit.runtime.uri import is_uri
+from aclkit.runtime.uri import child, is_uri, shown
 
 
 def find_log_files(paths: Iterable[str]) -> tuple[list[str], list[str]]:
@@ -41,7 +41,7 @@ def find_log_files(paths: Iterable[str]) -> tuple[list[str], list[str]]:
             others += sorted(set(below) - set(logs))
             named.update(dict.fromkeys(logs))
     if not named:
-        listed = ", ".join(files.shown(path) for path in paths)
+        listed = ", ".join(shown(path) for path in paths)
         raise UsageError(
             f"{listed}: no authorizer log there; expected files that begin with lines of "
             f"{PRINCIPAL_IS.strip()!r}, plain or gzipped"
@@ -130,7 +130,7 @@ def _expand(path: str) -> list[str]:
         return [path] if path in there else there
     folder, pattern = files.parent(path), files.base_name(path)
     names = fnmatch.filter(files.list_names(folder), pattern)
-    return [files.child(folder, name) for name in sorted(names)]
+    return [child(folder, name) for name in sorted(names)]
 
 
 def _is_hidden(folder: str, path: str) -> bool:

@@ -13,12 +13,12 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 
 from aclkit.model.acl import Request
-from aclkit.pipeline.sources.files import shown
 from aclkit.pipeline.sources.masking import mask_text
 from aclkit.questions.usage.clock import Clock, parse_zone
 from aclkit.questions.usage.entry import LogEntry, read_entries
 from aclkit.questions.usage.line import Statement
 from aclkit.questions.usage.log_file import DamagedLogError, read_lines
+from aclkit.runtime.uri import shown
 
 REQUEST: Final = tuple(field.name for field in fields(Request))
 """The columns that make a request."""

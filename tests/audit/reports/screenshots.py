@@ -40,7 +40,7 @@ def main(warehouse: str) -> None:
         (page,) = write_reports(gathered(published), folder, ["html"])
         with start_browser(folder) as browser:
             for picture, scheme, width, height, place, top in PICTURES:
-                browser.open(page, scheme=scheme, width=width, height=height, place=place)
+                browser.open(Path(page), scheme=scheme, width=width, height=height, place=place)
                 browser.js(SCROLL % top)
                 browser.screenshot(FOLDER / f"{picture}.png")
 

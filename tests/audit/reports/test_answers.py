@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import closing
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -240,7 +241,7 @@ def test_a_graph_says_what_it_leaves_out(services):
 
 def test_the_page_gives_the_answers_of_who_can(browser, warehouse, tmp_path):
     (path,) = write_reports(gathered(warehouse), tmp_path, ["html"])
-    browser.open(path)
+    browser.open(Path(path))
     for host in small.HOSTS:
         with closing(connect(warehouse)) as connection:
             rows = connection.execute(
@@ -268,7 +269,7 @@ def test_what_everybody_has_and_the_rows_together_are_all_that_is_allowed(
     browser, warehouse, tmp_path
 ):
     (path,) = write_reports(gathered(warehouse), tmp_path, ["html"])
-    browser.open(path)
+    browser.open(Path(path))
     with closing(connect(warehouse)) as connection:
         rows = connection.execute(
             "SELECT principal, operation FROM explain WHERE cluster_id = ? AND host = ? "

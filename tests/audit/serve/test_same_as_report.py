@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from html import unescape
+from pathlib import Path
 from urllib.parse import urlencode
 
 import pytest
@@ -99,7 +100,7 @@ def on_report(browser):
 @pytest.mark.parametrize("host", [None, "10.0.0.1", ANY_OTHER])
 @pytest.mark.parametrize("decision", ["ALLOWED", "both"])
 def test_who_can_is_the_same_in_both(browser, served, report, host, decision):
-    browser.open(report)
+    browser.open(Path(report))
     for resource in (str(Resource(*each)) for each in RESOURCES):
         asked = {"resource": resource, "decision": decision} | ({"host": host} if host else {})
         go(browser, f"#{urlencode(asked)}")
@@ -114,7 +115,7 @@ def test_who_can_is_the_same_in_both(browser, served, report, host, decision):
 @pytest.mark.parametrize("principal", small.PRINCIPALS)
 def test_what_can_is_the_same_in_both(browser, served, report, host, principal):
     asked = {"principal": principal} | ({"host": host} if host else {})
-    browser.open(report)
+    browser.open(Path(report))
     go(browser, f"#{urlencode(asked)}")
     there, here = on_report(browser), on_served(served[1].ask("/what-can", **asked))
     assert sorted(here["rows"]) == sorted(there["rows"])

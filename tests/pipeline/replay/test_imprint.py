@@ -127,8 +127,13 @@ def test_of_a_pipe_among_the_segments_there_is_none(log):
     assert imprint_of(look_at([parse_source(f"metadata-log:{log}")]), OPTIONS) is None
 
 
-def test_of_what_lies_at_a_uri_there_is_none(log):
-    assert imprint_of(look_at([Source("metadata-log", log.as_uri())]), OPTIONS) is None
+def test_what_lies_at_a_uri_has_one_as_a_file_of_this_machine(log):
+    before = imprint_of(look_at([Source("metadata-log", log.as_uri())]), OPTIONS)
+    assert before is not None
+    assert before.holds()
+    append(log)
+    assert not before.holds()
+    assert imprint_of(look_at([Source("metadata-log", log.as_uri())]), OPTIONS) != before
 
 
 def test_of_a_cluster_that_is_asked_again_it_is_gone():

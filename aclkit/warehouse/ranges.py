@@ -1,0 +1,162 @@
+"""Files of tables in a bucket → a process that may connect to nothing: it asks for ranges of them.
+
+Who started it finds the files, keeps the credentials, and answers on sockets that the process
+inherited. What comes over them is judged, for what runs there was written by strangers: it is the
+number of a file, an offset and a size, and nothing but these files' own bytes goes back.
+"""
+
+from __future__ import annotations
+
+import json
+import queue
+import socket
+import struct
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import PurePath
+from typing import Any, Final
+
+from aclkit.warehouse.duck import Past
+from aclkit.warehouse.storage import RangedFile
+from aclkit.warehouse.table_files import StoredFile, TableFiles
+
+_ASKED: Final = struct.Struct("<IQQ")
+"""A file's number, an offset, a size."""
+
+_TOLD: Final = struct.Struct("<?Q")
+"""Whether it was read, and how many bytes follow: those, or why not."""
+
+_AT_ONCE: Final = 4
+"""Sockets, so so many ranges are read at a time."""
+
+
+@contextmanager
+def offered(tables: Mapping[str, TableFiles], past: Past) -> Iterator[tuple[str, list[int]]]:
+    """Answer for the files of tables, and yield what the process is told of them.
+
+    That is a text, and the numbers of the sockets that it must inherit.
+    """
+    files = [file for table in _every(tables, past) for file in table.files]
+    said = {
+        "tables": {name: _said(table) for name, table in tables.items()},
+        "past": {
+            name: [[cluster_id, _said(table)] for cluster_id, table in parts]
+            for name, parts in past.items()
+        },
+    }
+    with ExitStack() as stack:
+        numbers = []
+        for _ in range(_AT_ONCE):
+            ours, theirs = map(stack.enter_context, socket.socketpair())
+            numbers.append(theirs.fileno())
+            threading.Thread(target=_answer, args=(ours, files), daemon=True).start()
+        yield json.dumps(said), numbers
+
+
+def received(text: str, sockets: Sequence[int]) -> tuple[dict[str, TableFiles], Past]:
+    """Return the tables of ``offered``, in the process that inherited its sockets."""
+    asked = _Asked([socket.socket(fileno=number) for number in sockets])
+    said = json.loads(text)
+    tables = {name: asked.table(table) for name, table in said["tables"].items()}
+    past = {
+        name: [(cluster_id, asked.table(table)) for cluster_id, table in parts]
+        for name, parts in said["past"].items()
+    }
+    return tables, past
+
+
+def _every(tables: Mapping[str, TableFiles], past: Past) -> Iterator[TableFiles]:
+    yield from tables.values()
+    for parts in past.values():
+        yield from (table for _, table in parts)
+
+
+def _said(table: TableFiles) -> dict[str, Any]:
+    return {
+        "files": [(PurePath(file.path).name, file.size, file.modified) for file in table.files],
+        "columns": table.columns,
+        "has_grown": table.has_grown,
+    }
+
+
+def _answer(ours: socket.socket, files: Sequence[StoredFile]) -> None:
+    """Answer until nobody asks any more; whoever asks for what there is not has asked for good."""
+    opened: dict[int, RangedFile] = {}
+    with ours, ours.makefile("rb") as asked:
+        try:
+            while len(words := asked.read(_ASKED.size)) == _ASKED.size:
+                number, offset, size = _ASKED.unpack(words)
+                if number >= len(files) or size > files[number].size:
+                    return
+                try:
+                    if number not in opened:
+                        opened[number] = files[number].open()
+                    is_read, content = True, opened[number].read(offset, size)
+                except OSError as error:
+                    is_read, content = False, str(error).encode()
+                ours.sendall(_TOLD.pack(is_read, len(content)) + content)
+        except OSError:  # the process has ended, or the question has
+            return
+
+
+class _Asked:
+    """The files as the process sees them; see ``storage.Files.open``."""
+
+    def __init__(self, sockets: Sequence[socket.socket]) -> None:
+        self._free: queue.SimpleQueue[socket.socket] = queue.SimpleQueue()
+        for each in sockets:
+            self._free.put(each)
+        self._number = 0
+
+    def table(self, said: Mapping[str, Any]) -> TableFiles:
+        """Return a table as it was said; the numbers of files follow from their order."""
+        files = []
+        for name, size, modified in said["files"]:
+            path = f"{self._number}/{name}"
+            files.append(StoredFile(self, path, size, modified, local=None))
+            self._number += 1
+        columns = tuple((name, kind) for name, kind in said["columns"])
+        return TableFiles(tuple(files), columns, said["has_grown"])
+
+    def open(self, path: str, size: int | None = None) -> RangedFile:
+        """Return a file that is read by asking."""
+        return _File(self, int(path.partition("/")[0]), size or 0)
+
+    def read(self, number: int, offset: int, size: int) -> bytes:
+        """Ask for a range of a file."""
+        ours = self._free.get()
+        try:
+            ours.sendall(_ASKED.pack(number, offset, size))
+            is_read, length = _TOLD.unpack(_whole(ours, _TOLD.size))
+            content = _whole(ours, length)
+        finally:
+            self._free.put(ours)
+        if not is_read:
+            raise OSError(content.decode(errors="replace"))
+        return content
+
+
+@dataclass(frozen=True, slots=True)
+class _File:
+    asked: _Asked
+    number: int
+    size: int
+
+    def read(self, offset: int, size: int) -> bytes:
+        size = max(0, min(size, self.size - offset))
+        return self.asked.read(self.number, offset, size) if size else b""
+
+    def close(self) -> None:
+        pass
+
+
+def _whole(ours: socket.socket, size: int) -> bytes:
+    found = bytearray()
+    while len(found) < size:
+        part = ours.recv(min(size - len(found), 1 << 20))
+        if not part:
+            raise OSError("nobody answers any more")
+        found += part
+    return bytes(found)
