@@ -81,6 +81,37 @@ ROWS_IN_A_PLAN: Final = 5_000
 """Up to so many rows that the driver holds are a part of each plan that stands on them."""
 
 
+def parts_by_hash(parts: int) -> list[int]:
+    """Return numbers that Spark spreads over as many parts by hash, the n-th into the n-th part.
+
+    So rows are put where the driver wants them, and Spark knows by which column they are there.
+    """
+    found: dict[int, int] = {}
+    number = 0
+    while len(found) < parts:
+        found.setdefault(_hash_of(number) % parts, number)
+        number += 1
+    return [found[part] for part in range(parts)]
+
+
+def _hash_of(number: int) -> int:
+    """Return Spark's hash of an INT: Murmur3 in 32 bits, of seed 42, as a signed number."""
+    mixed = _rotated(number * 0xCC9E2D51, 15) * 0x1B873593
+    mixed = _rotated(42 ^ (mixed & _WORD), 13) * 5 + 0xE6546B64
+    mixed = (mixed & _WORD) ^ 4  # bytes
+    for shift, factor in ((16, 0x85EBCA6B), (13, 0xC2B2AE35), (16, 1)):
+        mixed = (mixed ^ (mixed >> shift)) * factor & _WORD
+    return mixed - (mixed >> 31 << 32)
+
+
+def _rotated(word: int, bits: int) -> int:
+    word &= _WORD
+    return (word << bits | word >> (32 - bits)) & _WORD
+
+
+_WORD: Final = 0xFFFFFFFF
+
+
 def release(computed: DataFrame) -> None:
     """Free the memory of a computed frame, which Spark would do some time after it is forgotten."""
     if _is_local(computed):

@@ -27,7 +27,7 @@ from tests.benchmarks.warehouse import options_for, write_acls
 
 Row = dict[str, Any]
 SHAPES = {shape.name: shape for shape in (B1, B2, B2G, B3, B3_WIDE)}
-SKEWS = ("glob-all", "touch-all", "one-principal", "everybody")
+SKEWS = ("glob-all", "touch-all", "one-principal", "one-topic", "everybody")
 QUICK = ("B1",)
 FULL = ("B1", "dense", "again", "B2", "B2g", "B3", "B3-wide", "R1", "growth", "skew", "ranges")
 

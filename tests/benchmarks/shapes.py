@@ -167,8 +167,8 @@ def _skewed(cluster: Cluster) -> Iterator[dict[str, str]]:
     """Yield the ACLs of a hard case.
 
     ``glob-all``: one glob that matches all principals. ``touch-all``: one pattern that touches
-    every resource. ``one-principal``: all ACLs are one principal's. ``everybody``: thousands of
-    ACLs for ``User:*``.
+    every resource. ``one-principal``: all ACLs are one principal's. ``one-topic``: all ACLs are one
+    topic's. ``everybody``: thousands of ACLs for ``User:*``.
     """
     shape = cluster.shape
     rng = random.Random(shape.seed + 1)
@@ -180,6 +180,10 @@ def _skewed(cluster: Cluster) -> Iterator[dict[str, str]]:
         for _ in range(shape.acls):
             topic = rng.choice(cluster.topics)
             yield _fields(rng, "LITERAL", topic, cluster.principals[0], rng.choice(cluster.hosts))
+    elif shape.skew == "one-topic":
+        for _ in range(shape.acls):
+            who, host = rng.choice(cluster.principals), rng.choice(cluster.hosts)
+            yield _fields(rng, "LITERAL", cluster.topics[0], who, host)
     elif shape.skew == "everybody":
         for _ in range(min(shape.acls, 5_000)):
             yield _fields(rng, "LITERAL", rng.choice(cluster.topics), "User:*", "*")

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import pytest
+from pyspark.sql import functions as F
 
-from aclkit.runtime.frame import checkpoint, release
+from aclkit.runtime.frame import checkpoint, local_frame, parts_by_hash, release
 
 pytestmark = pytest.mark.spark
 
@@ -29,3 +30,14 @@ def test_what_is_built_on_a_settled_frame_outlives_it(spark):
     doubled = checkpoint(numbers.selectExpr("id * 2 AS id"))
     release(numbers)
     assert sorted(row.id for row in doubled.collect()) == list(range(0, 20, 2))
+
+
+def test_numbers_are_put_by_their_hash_each_into_a_part_of_its_own(spark):
+    for parts in (1, 2, 6, 16):
+        numbers = parts_by_hash(parts)
+        rows = local_frame(spark, [(number,) for number in numbers], "number INT")
+        spread = rows.repartition(parts, "number")
+        found = spread.select("number", F.spark_partition_id().alias("part")).collect()
+        assert {row["number"]: row["part"] for row in found} == {
+            n: p for p, n in enumerate(numbers)
+        }

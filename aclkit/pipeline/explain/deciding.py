@@ -13,13 +13,30 @@ from typing import Final
 from pyspark.sql import DataFrame
 
 from aclkit.errors import DataError
-from aclkit.pipeline.explain import frames, rulings, tables
+from aclkit.pipeline.explain import frames, tables
+from aclkit.pipeline.explain.best import MOST_ACLS, Wildcards, of_named_hosts
 from aclkit.pipeline.explain.fixed import fixed_rulings
 from aclkit.pipeline.explain.output import Output
-from aclkit.pipeline.explain.pairing import Pairing, match_resources, number_acls, pair_up
-from aclkit.pipeline.explain.rulings import MOST_ACLS, RULING, rank_acls
+from aclkit.pipeline.explain.pairing import (
+    Acls,
+    Pairing,
+    acls_of,
+    group_up,
+    match_resources,
+    name_groups,
+    number_acls,
+    pair_up,
+)
+from aclkit.pipeline.explain.reach import Late
+from aclkit.pipeline.explain.rulings import (
+    RULING,
+    best_of_hosts,
+    decide_rulesets,
+    inherited,
+    name_rulings,
+    rank_acls,
+)
 from aclkit.pipeline.explain.scope import Scope
-from aclkit.pipeline.inventory.identity import match_hosts
 from aclkit.runtime.fail_points import fail_point
 from aclkit.runtime.frame import (
     Steps,
@@ -45,14 +62,19 @@ def decide_all(scope: Scope, acls: DataFrame, output: Output, *, allow_everyone:
         with step("matching patterns and pairing"):
             matching = pool.submit(match_resources, spark, scope, steps)
             ranked = steps.checkpoint(rank_acls(number_acls(scope, acls), scope.semantics))
-            best = pool.submit(_best_of_groups, scope, ranked, steps)
-            pairing = pair_up(scope, ranked, matching.result(), steps)
+            ranked_acls = acls_of(scope, ranked)
+            groups = steps.checkpoint(group_up(scope, ranked_acls))
+            writing = [pool.submit(output.write, "ruleset_group", name_groups(scope, groups))]
+            pairing = pair_up(scope, groups, matching.result(), steps)
         with step("deciding"):
             of_pairing = tables.of_pairing(spark, pairing)
-            writing = [pool.submit(output.write, *item) for item in of_pairing.items()]
-            ruled = _rule_on(scope, pairing, ranked, best.result(), steps)
+            writing += [pool.submit(output.write, *item) for item in of_pairing.items()]
+            late = matching.result().late
+            named = _best_of_hosts(scope, pairing, ranked_acls, late, steps)
+            ruled = _rule_on(scope, pairing, ranked, named)
             for written in writing:
                 written.result()
+            output.free(groups, *pairing.spent)
             fail_point("between-pairs-and-rulings")
             fixed = list(fixed_rulings(allow_everyone=allow_everyone))
             fixed_rows = local_frame(spark, fixed, ", ".join(f"{name} STRING" for name in RULING))
@@ -60,41 +82,26 @@ def decide_all(scope: Scope, acls: DataFrame, output: Output, *, allow_everyone:
     output.forget_steps()
 
 
-def _best_of_groups(scope: Scope, ranked: DataFrame, steps: Steps) -> DataFrame:
-    """Return the best ACLs of each group."""
-    spark, semantics = ranked.sparkSession, scope.semantics
-    numbers = {host: number for number, host in enumerate(scope.host_names)}
-    matches = match_hosts(scope.texts.hosts, scope.host_names, semantics)
-    hosts = frames.named_hosts(spark, scope.texts, matches, numbers)
-    preceding = rulings.with_precedence(ranked, hosts, frames.covers(spark, semantics))
-    return steps.checkpoint(rulings.best_of_groups(preceding, semantics))
-
-
-def _rule_on(
-    scope: Scope, pairing: Pairing, ranked: DataFrame, best: DataFrame, steps: Steps
+def _best_of_hosts(
+    scope: Scope, pairing: Pairing, acls: Acls, late: Late, steps: Steps
 ) -> DataFrame:
+    """Return what is best in each ruleset for the hosts that its ACLs name."""
+    semantics, wildcards = scope.semantics, Wildcards.of(scope.texts.patterns)
+    best = steps.checkpoint(of_named_hosts(acls.answering, acls.hosts, semantics))
+    best = broadcast_if_small(best, best.count())
+    decide = partial(best_of_hosts, best=best, wildcards=wildcards, late=late, semantics=semantics)
+    of_classes = steps.checkpoint(decide(pairing.class_parts))
+    heirs = inherited(pairing.contents, of_classes)
+    own = steps.checkpoint(decide(pairing.own_parts, heirs=heirs))
+    return own.unionByName(of_classes)
+
+
+def _rule_on(scope: Scope, pairing: Pairing, ranked: DataFrame, named: DataFrame) -> DataFrame:
     """Return the rulings of the rulesets that hold an ACL."""
-    spark, semantics = ranked.sparkSession, scope.semantics
-    literal = ("LITERAL", "*")
-    found = [(n, p[1:] == literal, not p[2]) for n, p in enumerate(scope.texts.patterns)]
-    wildcards = rulings.Wildcards(
-        of_denies=tuple(n for n, is_literal, _ in found if is_literal),
-        of_allows=tuple(n for n, is_literal, is_empty in found if is_literal or is_empty),
-    )
-    decide = partial(
-        rulings.best_of_rulesets,
-        wildcards=wildcards,
-        late=pairing.late,
-        semantics=semantics,
-        partitions=scope.partitions,
-    )
-    of_classes = steps.checkpoint(decide(pairing.class_parts, best, None))
-    of_all = broadcast_if_small(best, scope.acls)
-    own = steps.checkpoint(decide(pairing.own_parts, of_all, of_classes))
-    decided = rulings.decide_rulesets(
-        pairing.contents, own.unionByName(of_classes), frames.operations(spark), semantics
-    )
-    return rulings.name_rulings(
+    spark = ranked.sparkSession
+    contents = pairing.contents.unionByName(pairing.class_contents)
+    decided = decide_rulesets(contents, named, frames.operations(spark), scope.semantics)
+    return name_rulings(
         decided,
         broadcast_if_few_texts(ranked.select("acl_no", "acl_id"), scope.acls),
         frames.numbered(spark, scope.host_names, "host_no", "host"),

@@ -94,7 +94,10 @@ def named_hosts(
 
 
 def covers(spark: SparkSession, semantics: Semantics) -> DataFrame:
-    """Return which operations each ACL operation answers, per resource type, with its rank."""
+    """Return what each ACL operation answers, per resource type.
+
+    ``answers``: for each operation that may be asked for the rank of the answer, or null.
+    """
     items = list(_covers())
     ranks = rank_columns(
         items,
@@ -103,20 +106,14 @@ def covers(spark: SparkSession, semantics: Semantics) -> DataFrame:
         semantics,
         operation=lambda cover: cover.asked,
     )[OF_OPERATION]
+    answers: dict[tuple[str, str, bool], list[int | None]] = {}
+    for c in items:
+        key = (c.resource_type, c.operation, c.permission_type == "ALLOW")
+        answers.setdefault(key, [None] * OPERATIONS)[c.operation_no] = ranks[c]
     return local_frame(
         spark,
-        [
-            (
-                c.resource_type,
-                c.operation,
-                c.permission_type == "ALLOW",
-                c.operation_no,
-                ranks[c],
-            )
-            for c in items
-        ],
-        "resource_type STRING, operation STRING, is_allow BOOLEAN, operation_no INT, "
-        + _integers([OF_OPERATION]),
+        [(*key, found) for key, found in answers.items()],
+        "resource_type STRING, operation STRING, is_allow BOOLEAN, answers ARRAY<INT>",
     )
 
 

@@ -10,7 +10,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from aclkit.pipeline.explain.scope import Scope
-from aclkit.runtime.frame import Steps, local_frame
+from aclkit.runtime.frame import Steps, local_frame, release
 from aclkit.warehouse.schemas import TABLES
 from aclkit.warehouse.store import Store, schema_of
 from aclkit.warehouse.views import EXPLAIN_TABLES, explain_sql
@@ -77,6 +77,12 @@ class Output:
             names[table] = f"aclkit_{table}"
             (self.read(table) if frame is None else frame).createOrReplaceTempView(names[table])
         return self.store.spark.sql(explain_sql(names))
+
+    def free(self, *frames: DataFrame) -> None:
+        """Free steps that nothing will be built on any more, unless rows that are kept do."""
+        if not self.keeps:
+            for frame in frames:
+                release(frame)
 
     def forget_steps(self) -> None:
         """Free what was computed on the way, unless rows that are kept build on it."""

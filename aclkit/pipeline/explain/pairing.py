@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from aclkit.model.semantics import BROKER
 from aclkit.pipeline.explain import frames, reach, rulesets
+from aclkit.pipeline.explain.best import BEST, Wildcards, answering, best_acls, with_any_host
 from aclkit.pipeline.explain.reach import AMONG_ALL, AMONG_DENIES, NEVER, Late, Seed
 from aclkit.pipeline.explain.scope import Scope
-from aclkit.pipeline.inventory.identity import PrincipalClasses
+from aclkit.pipeline.inventory.identity import PrincipalClasses, match_hosts
 from aclkit.rules.decide.broker_rescan import BrokerRescan
 from aclkit.rules.decide.order import WildcardLast
 from aclkit.rules.patterns.columns import with_matched_patterns
 from aclkit.rules.patterns.match import names_exactly
 from aclkit.rules.patterns.trie import PatternIndex
-from aclkit.runtime.frame import Steps, broadcast_if_small, local_frame
+from aclkit.runtime.frame import Steps, broadcast_if_small, local_frame, parts_by_hash, release
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,22 +42,46 @@ class Pairing:
     """Pairs and their rulesets, computed and not yet written.
 
     Attributes:
-        groups: ``ruleset_group`` rows.
         pairs: ``explain_pair`` rows, in files by principal.
         class_pairs: ``explain_class_pair`` rows.
-        contents: ``ruleset`` rows of rulesets that hold an ACL, with ``rulesets.SET``.
+        contents: the rulesets of principals that hold an ACL, see ``rulesets.contents``.
+        class_contents: those of classes.
         own_parts: the groups of principals' rulesets, see ``rulesets.parts_of``.
         class_parts: the groups of classes' rulesets.
-        late: for which resources the broker meets LITERAL ``*`` last.
+        spent: what nothing needs once the tables and ``best_of_hosts`` are made.
     """
 
-    groups: DataFrame
     pairs: DataFrame
     class_pairs: DataFrame
     contents: DataFrame
+    class_contents: DataFrame
     own_parts: DataFrame
     class_parts: DataFrame
-    late: Late
+    spent: tuple[DataFrame, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Acls:
+    """The ACLs, ranked, with what each answers, and which hosts their texts name.
+
+    Attributes:
+        answering: result of ``best.answering``.
+        hosts: result of ``frames.named_hosts``.
+    """
+
+    answering: DataFrame
+    hosts: DataFrame
+
+
+def acls_of(scope: Scope, ranked: DataFrame) -> Acls:
+    """Return the ACLs of a scope; ``ranked`` is the result of ``rulings.rank_acls``, computed."""
+    spark, semantics = ranked.sparkSession, scope.semantics
+    numbers = {host: number for number, host in enumerate(scope.host_names)}
+    matches = match_hosts(scope.texts.hosts, scope.host_names, semantics)
+    return Acls(
+        answering(ranked, frames.covers(spark, semantics)),
+        frames.named_hosts(spark, scope.texts, matches, numbers),
+    )
 
 
 def number_acls(scope: Scope, acls: DataFrame) -> DataFrame:
@@ -63,50 +89,77 @@ def number_acls(scope: Scope, acls: DataFrame) -> DataFrame:
     return reach.number_acls(acls, *_texts(acls.sparkSession, scope))
 
 
-def pair_up(scope: Scope, ranked: DataFrame, matching: Matching, steps: Steps) -> Pairing:
+def group_up(scope: Scope, acls: Acls) -> DataFrame:
+    """Return the groups with what is best in them for any other host; see ``reach.group_acls``."""
+    of_any = with_any_host(acls.answering, acls.hosts)
+    return reach.group_acls(of_any, best_acls(scope.semantics), BEST)
+
+
+def name_groups(scope: Scope, groups: DataFrame) -> DataFrame:
+    """Return ``ruleset_group`` rows."""
+    return reach.name_groups(groups, *_texts(groups.sparkSession, scope)[:2])
+
+
+def pair_up(scope: Scope, groups: DataFrame, matching: Matching, steps: Steps) -> Pairing:
     """Find the ruleset of every pair.
 
     Args:
         scope: what is asked about.
-        ranked: result of ``rulings.rank_acls``, computed.
+        groups: result of ``group_up``, computed.
         matching: result of ``match_resources``.
         steps: what is computed on the way.
     """
-    spark, classes = ranked.sparkSession, scope.classes
-    resources, late, parts = matching.resources, matching.late, scope.partitions
-    groups = steps.checkpoint(reach.group_acls(ranked))
+    spark = groups.sparkSession
+    contents = partial(_contents, scope, groups, matching.late)
     granted = reach.grants(groups, _subjects(spark, scope, matching.seed))
-    reached = reach.reach(resources, broadcast_if_small(granted, scope.acls))
+    reached = reach.reach(matching.resources, broadcast_if_small(granted, scope.acls))
     sets = steps.checkpoint(reach.sets_of_groups(reached))
     of_classes = reach.class_pairs(sets)
-    pairs = reach.own_pairs(sets, _classes_of(spark, scope), of_classes)
+    pairs = reach.own_pairs(sets, _classes_of(spark, scope), of_classes, scope.class_pairs)
 
+    firsts_of_classes = F.broadcast(rulesets.first_pairs(of_classes))
     class_parts = steps.checkpoint(
-        rulesets.parts_of(
-            reached.where("subject < 0"), F.broadcast(rulesets.first_pairs(of_classes))
-        )
+        rulesets.parts_of(reached.where("subject < 0"), firsts_of_classes)
     )
-    class_contents = steps.checkpoint(rulesets.contents(class_parts, None, late, parts))
+    class_contents = steps.checkpoint(contents(class_parts, None))
     firsts = steps.checkpoint(rulesets.first_pairs(pairs))
     count = firsts.count()
     own_parts = steps.checkpoint(
         rulesets.parts_of(reached.where("subject >= 0"), broadcast_if_small(firsts, count))
     )
-    own_contents = steps.checkpoint(rulesets.contents(own_parts, class_contents, late, parts))
-    names = resources.select("resource_no", "resource_type", "resource_name")
-    principals = frames.numbered(spark, scope.principal_names, "subject", "principal")
-    ids = own_contents.select(*rulesets.SET, "ruleset_id")
+    release(firsts)
+    own_contents = steps.checkpoint(contents(own_parts, class_contents))
+    ids = broadcast_if_small(own_contents.select(*rulesets.SET, "ruleset_id"), count)
     return Pairing(
-        groups=reach.name_groups(groups, *_texts(spark, scope)[:2]),
-        pairs=pairs.join(broadcast_if_small(ids, count), on=[*rulesets.SET], how="inner")
-        .join(F.broadcast(names), on="resource_no", how="inner")
-        .join(F.broadcast(principals), on="subject", how="inner")
-        .sortWithinPartitions("subject", "resource_no"),
-        class_pairs=_class_pairs(classes, resources, of_classes, class_contents),
-        contents=own_contents.unionByName(class_contents),
+        pairs=_named_pairs(scope, pairs.join(ids, on=[*rulesets.SET], how="inner"), matching),
+        class_pairs=_class_pairs(scope.classes, matching.resources, of_classes, class_contents),
+        contents=own_contents,
+        class_contents=class_contents,
         own_parts=own_parts,
         class_parts=class_parts,
-        late=late,
+        spent=(sets, own_parts),
+    )
+
+
+def _contents(
+    scope: Scope, groups: DataFrame, late: Late, parts: DataFrame, of_classes: DataFrame | None
+) -> DataFrame:
+    """Return the contents of rulesets of which ``parts`` are known; see ``rulesets.contents``."""
+    known, wildcards = broadcast_if_small(groups, scope.acls), Wildcards.of(scope.texts.patterns)
+    whole = rulesets.with_groups(parts, known, wildcards, late)
+    return rulesets.contents(whole, of_classes, late, scope.semantics, scope.partitions)
+
+
+def _named_pairs(scope: Scope, pairs: DataFrame, matching: Matching) -> DataFrame:
+    """Return ``explain_pair`` rows, each part in the order of principals and resources."""
+    names = matching.resources.select("resource_no", "resource_type", "resource_name")
+    principals = frames.numbered(pairs.sparkSession, scope.principal_names, "subject", "principal")
+    # One number that is not negative: of two columns Spark compares whole rows.
+    place = F.shiftleft(F.col("subject").cast("bigint"), 32) + F.col("resource_no")
+    return (
+        pairs.join(F.broadcast(names), on="resource_no", how="inner")
+        .join(F.broadcast(principals), on="subject", how="inner")
+        .sortWithinPartitions(place)
     )
 
 
@@ -128,9 +181,9 @@ def match_resources(spark: SparkSession, scope: Scope, steps: Steps) -> Matching
     """
     seed = Seed()
     resources = _in_order(scope)
-    parts, count = scope.partitions, len(resources)
+    count, numbers = len(resources), parts_by_hash(scope.partitions)
     rows = [
-        (number * parts // count, number, seed.salt_of(last), resource_type, name)
+        (numbers[number * len(numbers) // count], number, seed.salt_of(last), resource_type, name)
         for number, (last, resource_type, name) in enumerate(resources)
     ]
     index = PatternIndex.build(
@@ -141,9 +194,9 @@ def match_resources(spark: SparkSession, scope: Scope, steps: Steps) -> Matching
         rows,
         "part INT, resource_no INT, salt BIGINT, resource_type STRING, resource_name STRING",
     )
-    # By its number and not by its hash, which would put three of six parts into one task.
-    spread = names.repartitionById(parts, F.col("part"))
-    matched = steps.checkpoint(with_matched_patterns(spread, index))
+    # Spread last: of what goes through Python Spark does not know where it lies.
+    matched = with_matched_patterns(names, index).repartition(len(numbers), "part")
+    matched = steps.checkpoint(matched)
     late = Late(
         all_below=sum(last.allows for last, *_ in resources),
         deny_below=sum(last.denies for last, *_ in resources),

@@ -11,6 +11,7 @@ ACLs they write.
 from __future__ import annotations
 
 import secrets
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -19,6 +20,7 @@ from pyspark.sql import functions as F
 
 from aclkit.pipeline.explain.rank import OF_PATTERN
 from aclkit.rules.decide.order import WildcardLast
+from aclkit.runtime.frame import broadcast_if_small
 
 _LOW: Final = 32
 _PATTERN: Final = ("resource_type", "pattern_type", "resource_name")
@@ -29,7 +31,7 @@ AMONG_ALL: Final = WildcardLast(denies=True, allows=True)
 """Where a broker can meet LITERAL ``*`` last: for no name only among ALLOWs."""
 
 PLACE: Final = ("part", "resource_no")
-"""What a resource's rows are spread by: ``part`` is a range of ``resource_no``."""
+"""What a resource's rows are spread by: ``part`` stands for a range of ``resource_no``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,14 +95,15 @@ def number_acls(
     )
 
 
-def group_acls(ranked: DataFrame) -> DataFrame:
-    """Return the groups: their numbers, ids and ACLs.
+def group_acls(ranked: DataFrame, best: Sequence[Column], names: Sequence[str]) -> DataFrame:
+    """Return the groups: their numbers, ids, ACLs and what is best in them.
 
     They lie where the ACLs lie: those of a group have one rank of patterns.
     """
+    # The number first: by it alone almost all rows are sorted.
     return (
-        ranked.groupBy(OF_PATTERN, "group_no", "resource_type")
-        .agg(F.sort_array(F.collect_list("acl_id")).alias("acl_ids"))
+        ranked.groupBy("group_no", OF_PATTERN, "resource_type")
+        .agg(F.sort_array(F.collect_list("acl_id")).alias("acl_ids"), *best)
         .select(
             "group_no",
             "resource_type",
@@ -108,6 +111,7 @@ def group_acls(ranked: DataFrame) -> DataFrame:
             F.col("group_no").bitwiseAND((1 << _LOW) - 1).cast("int").alias("text_no"),
             "acl_ids",
             content_id(F.col("acl_ids")).alias("group_id"),
+            *names,
         )
     )
 
@@ -131,8 +135,6 @@ def grants(groups: DataFrame, subjects: DataFrame) -> DataFrame:
         "pattern_id",
         "subject",
         "group_no",
-        "group_id",
-        "resource_type",
         F.xxhash64("seed1", "group_no").alias("bits1"),
         F.xxhash64("seed2", "group_no").alias("bits2"),
     )
@@ -168,7 +170,7 @@ def class_pairs(sets: DataFrame) -> DataFrame:
     )
 
 
-def own_pairs(sets: DataFrame, classes: DataFrame, of_classes: DataFrame) -> DataFrame:
+def own_pairs(sets: DataFrame, classes: DataFrame, of_classes: DataFrame, most: int) -> DataFrame:
     """Return the (resource, principal) pairs that an own ACL concerns.
 
     ``set1``, ``set2``: all groups that apply, the class's too; ``class1``, ``class2``: the
@@ -179,9 +181,10 @@ def own_pairs(sets: DataFrame, classes: DataFrame, of_classes: DataFrame) -> Dat
         sets: result of ``sets_of_groups``.
         classes: (subject, class_no): the class of each principal.
         of_classes: result of ``class_pairs``.
+        most: how many these are at most.
     """
     shared = of_classes.select(
-        *PLACE,
+        "resource_no",
         F.col("subject").alias("class_no"),
         "bare1",
         F.col("set1").alias("class1"),
@@ -190,7 +193,7 @@ def own_pairs(sets: DataFrame, classes: DataFrame, of_classes: DataFrame) -> Dat
     return (
         sets.where("subject >= 0")
         .join(F.broadcast(classes), on="subject", how="inner")
-        .join(shared, on=[*PLACE, "class_no"], how="left")
+        .join(broadcast_if_small(shared, most), on=["resource_no", "class_no"], how="left")
         .select(
             *PLACE,
             "subject",

@@ -11,6 +11,17 @@ from typing import Final
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
+from aclkit.model.semantics import Semantics
+from aclkit.pipeline.explain.best import (
+    ALLOW,
+    BEST,
+    DENY,
+    Wildcards,
+    best_of_best,
+    better_allow,
+    better_deny,
+    moved_back,
+)
 from aclkit.pipeline.explain.fixed import NONE, OTHER
 from aclkit.pipeline.explain.reach import Late, content_id, packed_pair, resource_of
 
@@ -20,9 +31,6 @@ LATE_ALL: Final = "all"
 
 SET: Final = ("set1", "set2")
 """The fingerprint of a set of groups, the key of a ruleset within one run."""
-
-
-_GROUP: Final = ("group_no", "group_id", "resource_type")
 
 
 def first_pairs(pairs: DataFrame) -> DataFrame:
@@ -40,21 +48,34 @@ def first_pairs(pairs: DataFrame) -> DataFrame:
 def parts_of(reached: DataFrame, firsts: DataFrame) -> DataFrame:
     """Return the groups of each ruleset that concern its first pair directly."""
     return (
-        reached.select(packed_pair().alias("pair"), *_GROUP)
+        reached.select(packed_pair().alias("pair"), "group_no")
         .join(firsts, on="pair", how="inner")
-        .select(*SET, "class1", "class2", "pair", *_GROUP)
+        .select(*SET, "class1", "class2", "pair", "group_no")
+    )
+
+
+def with_groups(parts: DataFrame, groups: DataFrame, wildcards: Wildcards, late: Late) -> DataFrame:
+    """Return the parts with what their groups are: id, resource type, and what is best there."""
+    known = groups.select("group_no", "group_id", "resource_type", *BEST)
+    return parts.join(known, on="group_no", how="inner").select(
+        *SET, "class1", "class2", "pair", "group_id", "resource_type", *moved_back(wildcards, late)
     )
 
 
 def contents(
-    parts: DataFrame, of_classes: DataFrame | None, late: Late, partitions: int
+    parts: DataFrame,
+    of_classes: DataFrame | None,
+    late: Late,
+    semantics: Semantics,
+    partitions: int,
 ) -> DataFrame:
-    """Return ``ruleset`` rows with their fingerprints, spread by these.
+    """Return ``ruleset`` rows with their fingerprints and what is best, spread by the former.
 
     Args:
-        parts: result of ``parts_of``.
+        parts: result of ``with_groups``.
         of_classes: the contents of the class rulesets that these build on, if they do.
         late: for which resources the broker meets LITERAL ``*`` last.
+        semantics: names the deciding ACL.
         partitions: over how many the work is spread.
     """
     own = (
@@ -66,17 +87,17 @@ def contents(
             F.min("pair").alias("pair"),
             F.min("class1").alias("class1"),
             F.min("class2").alias("class2"),
+            *best_of_best(semantics),
         )
     )
-    group_ids: Column = F.col("own_ids")
+    group_ids, best = F.col("own_ids"), [F.col(name) for name in BEST]
     if of_classes is not None:
-        shared = of_classes.select(
-            F.col("set1").alias("class1"),
-            F.col("set2").alias("class2"),
-            F.col("group_ids").alias("class_ids"),
-        )
-        own = own.join(F.broadcast(shared), on=["class1", "class2"], how="left")
+        own = own.join(F.broadcast(_as_class(of_classes)), on=["class1", "class2"], how="left")
         group_ids = F.concat("own_ids", F.coalesce("class_ids", F.array().cast("array<string>")))
+        best = [
+            *[better_deny(F.col(n), F.col(f"class_{n}")).alias(n) for n in DENY],
+            *[better_allow(F.col(n), F.col(f"class_{n}"), semantics).alias(n) for n in ALLOW],
+        ]
     resource_no = resource_of(F.col("pair"))
     wildcard_last = F.when(resource_no < late.all_below, LATE_ALL).when(
         resource_no < late.deny_below, LATE_DENY
@@ -88,7 +109,18 @@ def contents(
         "resource_type",
         F.sort_array(group_ids).alias("group_ids"),
         wildcard_last.alias("wildcard_last"),
+        *best,
     ).withColumn("ruleset_id", ruleset_id(F.col("group_ids"), F.col("wildcard_last")))
+
+
+def _as_class(contents: DataFrame) -> DataFrame:
+    """Return what a class ruleset adds to those that build on it."""
+    return contents.select(
+        F.col("set1").alias("class1"),
+        F.col("set2").alias("class2"),
+        F.col("group_ids").alias("class_ids"),
+        *[F.col(name).alias(f"class_{name}") for name in BEST],
+    )
 
 
 def ruleset_id(group_ids: Column, wildcard_last: Column) -> Column:

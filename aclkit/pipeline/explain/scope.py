@@ -62,6 +62,11 @@ class Scope:
         return len(self.inventory.principals) * len(self.inventory.resources)
 
     @property
+    def class_pairs(self) -> int:
+        """How many (principal class, resource) there are."""
+        return len(self.classes.texts_of) * len(self.inventory.resources)
+
+    @property
     def partitions(self) -> int:
         """Over how many parts large work is spread: one where it is small."""
         by_pairs = self.pairs // _PAIRS_OF_A_PART

@@ -52,12 +52,13 @@ def digest_of(rows: Mapping[str, Sequence[Sequence[Any]]]) -> str:
 
 
 def of_pairing(spark: SparkSession, pairing: Pairing) -> dict[str, DataFrame]:
-    """Return the rows of the tables of pairs and of the sets of ACLs that rule them."""
+    """Return the rows of the tables of pairs and of the rulesets that hold for them."""
     return {
         "explain_pair": pairing.pairs,
         "explain_class_pair": pairing.class_pairs,
-        "ruleset": pairing.contents.select(*RULESET).unionByName(_fixed_rulesets(spark)),
-        "ruleset_group": pairing.groups,
+        "ruleset": pairing.contents.select(*RULESET)
+        .unionByName(pairing.class_contents.select(*RULESET))
+        .unionByName(_fixed_rulesets(spark)),
     }
 
 

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import hashlib
+from dataclasses import fields
 
 from pyspark.sql import functions as F
 
 from aclkit.model.operation import OPERATIONS_OF_TYPE
 from aclkit.model.semantics import KAFKA, KIP_1042
 from aclkit.pipeline.explain import frames, pairing, reach, rulesets, tables
+from aclkit.pipeline.explain.best import ALLOW, BEST, DENY, Wildcards
 from aclkit.pipeline.explain.on_driver import content_id
 from aclkit.pipeline.explain.reach import Late, Seed
 from aclkit.pipeline.explain.rulings import rank_acls
+from aclkit.pipeline.explain.scope import Scope
 from aclkit.runtime.frame import Steps
 from tests.factories import acl
 from tests.pipeline.explain.frames import acl_frame, must_hold, scope_of
@@ -25,14 +28,17 @@ def pair(spark, scope, acls):
     """The pairing of a scope, with the ACLs of each ruleset by its id."""
     steps = Steps()
     matching = pairing.match_resources(spark, scope, steps)
-    found = pairing.pair_up(scope, steps.checkpoint(ranked(spark, scope, acls)), matching, steps)
-    acls_of = {row["group_id"]: row["acl_ids"] for row in found.groups.collect()}
+    numbered = pairing.acls_of(scope, steps.checkpoint(ranked(spark, scope, acls)))
+    groups = steps.checkpoint(pairing.group_up(scope, numbered))
+    found = pairing.pair_up(scope, groups, matching, steps)
+    acls_of = {row["group_id"]: row["acl_ids"] for row in groups.collect()}
     held = {
         row["ruleset_id"]: (
             tuple(sorted(acl_id for group in row["group_ids"] for acl_id in acls_of[group])),
             row["wildcard_last"],
         )
-        for row in found.contents.collect()
+        for contents in (found.contents, found.class_contents)
+        for row in contents.collect()
     }
     return found, held
 
@@ -122,7 +128,7 @@ def test_resources_are_numbered_in_the_order_of_type_and_name_with_all_their_pat
 def test_a_group_is_the_acls_of_one_pattern_and_one_principal(spark):
     twins = [acl(acl_id="2"), acl(acl_id="1", host="10.0.0.1"), acl(principal="User:b", acl_id="3")]
     scope = scope_of(twins)
-    groups = reach.group_acls(ranked(spark, scope, twins))
+    groups = reach.group_acls(ranked(spark, scope, twins), [], [])
     must_hold(
         groups.select("group_no", "pattern_id", "text_no", "acl_ids", "group_id"),
         [(0, 0, 0, ["1", "2"], content_id("12")), (1, 0, 1, ["3"], content_id("3"))],
@@ -157,7 +163,7 @@ def test_an_own_pair_adds_the_set_of_its_class_and_the_salt(spark):
     )
     classes = spark.createDataFrame([(5, -1)], "subject INT, class_no INT")
     of_classes = reach.class_pairs(sets)
-    found = reach.own_pairs(sets, classes, of_classes)
+    found = reach.own_pairs(sets, classes, of_classes, 1)
     must_hold(
         found.select("resource_no", "subject", "set1", "set2", "class1", "class2"),
         [(1, 5, 1 ^ 2 ^ 16, 1 ^ 2, 2 ^ 16, 2), (2, 5, 4, 4, None, None)],
@@ -249,8 +255,8 @@ def test_acls_get_the_numbers_and_ranks_of_their_pattern_principal_and_host(spar
 
 def test_a_pattern_grants_to_each_subject_of_its_principal_text_with_bits_of_its_own(spark):
     groups = spark.createDataFrame(
-        [(7, 5, 75, "g", "TOPIC"), (8, 5, 85, "h", "TOPIC"), (7, 6, 76, "i", "TOPIC")],
-        "pattern_id INT, text_no INT, group_no BIGINT, group_id STRING, resource_type STRING",
+        [(7, 5, 75), (8, 5, 85), (7, 6, 76)],
+        "pattern_id INT, text_no INT, group_no BIGINT",
     )
     subjects = spark.createDataFrame(
         [(5, 0, 1, 2), (5, 3, 1, 2), (9, 4, 1, 2)],
@@ -258,14 +264,9 @@ def test_a_pattern_grants_to_each_subject_of_its_principal_text_with_bits_of_its
     )
     found = reach.grants(groups, subjects)
     must_hold(
-        found.select("pattern_id", "subject", "group_no", "group_id", "resource_type"),
-        [
-            (7, 0, 75, "g", "TOPIC"),
-            (7, 3, 75, "g", "TOPIC"),
-            (8, 0, 85, "h", "TOPIC"),
-            (8, 3, 85, "h", "TOPIC"),
-        ],
-        "pattern_id INT, subject INT, group_no BIGINT, group_id STRING, resource_type STRING",
+        found.select("pattern_id", "subject", "group_no"),
+        [(7, 0, 75), (7, 3, 75), (8, 0, 85), (8, 3, 85)],
+        "pattern_id INT, subject INT, group_no BIGINT",
     )
     assert found.select("group_no", "bits1").distinct().count() == 2
     assert found.select("bits1").union(found.select("bits2")).distinct().count() == 4
@@ -310,10 +311,9 @@ def test_a_group_gives_its_pattern_back(spark):
 
 def test_the_parts_of_a_ruleset_are_the_groups_that_concern_its_first_pair(spark):
     reached = spark.createDataFrame(
-        [(1, 5, 10, "g", "TOPIC"), (1, 5, 11, "h", "TOPIC"), (2, 5, 12, "i", "TOPIC"),
-         (1, 6, 13, "j", "TOPIC")],
-        "resource_no INT, subject INT, group_no BIGINT, group_id STRING, resource_type STRING",
-    )  # fmt: skip
+        [(1, 5, 10), (1, 5, 11), (2, 5, 12), (1, 6, 13)],
+        "resource_no INT, subject INT, group_no BIGINT",
+    )
     first = reached.where("group_no = 10").select(
         F.lit(3).cast("bigint").alias("set1"),
         F.lit(4).cast("bigint").alias("set2"),
@@ -321,51 +321,101 @@ def test_the_parts_of_a_ruleset_are_the_groups_that_concern_its_first_pair(spark
         F.lit(7).cast("bigint").alias("class1"),
         F.lit(8).cast("bigint").alias("class2"),
     )
+    parts = rulesets.parts_of(reached, first)
     must_hold(
-        rulesets.parts_of(reached, first).drop("pair"),
-        [(3, 4, 7, 8, 10, "g", "TOPIC"), (3, 4, 7, 8, 11, "h", "TOPIC")],
-        "set1 BIGINT, set2 BIGINT, class1 BIGINT, class2 BIGINT, group_no BIGINT, "
-        "group_id STRING, resource_type STRING",
+        parts.drop("pair"),
+        [(3, 4, 7, 8, 10), (3, 4, 7, 8, 11)],
+        "set1 BIGINT, set2 BIGINT, class1 BIGINT, class2 BIGINT, group_no BIGINT",
+    )
+    groups = spark.createDataFrame(
+        [(n, f"g{n}", "TOPIC", *range(n, n + len(BEST))) for n in (10, 11, 12)],
+        f"group_no BIGINT, group_id STRING, resource_type STRING, {BEST_DDL}",
+    )
+    must_hold(
+        rulesets.with_groups(parts, groups, Wildcards(), Late()).drop("pair"),
+        [(3, 4, 7, 8, f"g{n}", "TOPIC", *range(n, n + len(BEST))) for n in (10, 11)],
+        "set1 BIGINT, set2 BIGINT, class1 BIGINT, class2 BIGINT, group_id STRING, "
+        f"resource_type STRING, {BEST_DDL}",
     )
 
 
+BEST_DDL = ", ".join(f"{name} BIGINT" for name in BEST)
 PARTS = (
     "set1 BIGINT, set2 BIGINT, class1 BIGINT, class2 BIGINT, pair BIGINT, group_id STRING, "
-    "resource_type STRING"
+    f"resource_type STRING, {BEST_DDL}"
 )
 CONTENTS = (
     "set1 BIGINT, set2 BIGINT, class1 BIGINT, class2 BIGINT, resource_type STRING, "
-    "group_ids ARRAY<STRING>, wildcard_last STRING, ruleset_id STRING"
+    f"group_ids ARRAY<STRING>, wildcard_last STRING, {BEST_DDL}, ruleset_id STRING"
 )
+
+
+def best_of(deny=None, allow=None):
+    """A row's best: of the first operation alone, if of any."""
+    found = dict.fromkeys(BEST) | {DENY[0]: deny, ALLOW[0]: allow}
+    return tuple(found.values())
 
 
 def test_the_content_of_a_ruleset_is_its_own_groups_and_those_of_its_class_sorted(spark):
     parts = spark.createDataFrame(
-        [(1, 1, 7, 7, 0, "z", "TOPIC"), (1, 1, 7, 7, 0, "a", "TOPIC"),
-         (2, 2, None, None, 0, "x", "GROUP")],
+        [(1, 1, 7, 7, 0, "z", "TOPIC", *best_of(deny=5)),
+         (1, 1, 7, 7, 0, "a", "TOPIC", *best_of(deny=4, allow=9)),
+         (2, 2, None, None, 0, "x", "GROUP", *best_of(allow=3))],
         PARTS,
     )  # fmt: skip
-    of_class = spark.createDataFrame([(7, 7, None, None, "TOPIC", ["m"], None, "k")], CONTENTS)
-    must_hold(
-        rulesets.contents(parts, of_class, Late(), 2),
-        [
-            (1, 1, 7, 7, "TOPIC", ["a", "m", "z"], None, content_id("amz")),
-            (2, 2, None, None, "GROUP", ["x"], None, content_id("x")),
-        ],
-        CONTENTS,
+    of_class = spark.createDataFrame(
+        [(7, 7, None, None, "TOPIC", ["m"], None, *best_of(deny=6, allow=8), "k")], CONTENTS
     )
+    for semantics, allow in ((KIP_1042, 8), (KAFKA, 9)):
+        must_hold(
+            rulesets.contents(parts, of_class, Late(), semantics, 2),
+            [
+                (1, 1, 7, 7, "TOPIC", ["a", "m", "z"], None, *best_of(4, allow),
+                 content_id("amz")),
+                (2, 2, None, None, "GROUP", ["x"], None, *best_of(allow=3), content_id("x")),
+            ],
+            CONTENTS,
+        )  # fmt: skip
 
 
 def test_the_content_of_a_ruleset_says_where_its_first_resource_has_the_wildcard_last(spark):
     parts = spark.createDataFrame(
-        [(n, n, None, None, n << 32, "g", "TOPIC") for n in range(5)], PARTS
+        [(n, n, None, None, n << 32, "g", "TOPIC", *best_of()) for n in range(5)], PARTS
     )
-    found = rulesets.contents(parts, None, Late(all_below=2, deny_below=4), 1)
+    found = rulesets.contents(parts, None, Late(all_below=2, deny_below=4), KAFKA, 1)
     must_hold(
         found.select("set1", "wildcard_last"),
         [(0, "all"), (1, "all"), (2, "deny"), (3, "deny"), (4, None)],
         "set1 BIGINT, wildcard_last STRING",
     )
+
+
+class SixParts(Scope):
+    """A scope that is large enough for six parts."""
+
+    @property
+    def partitions(self) -> int:
+        return 6
+
+
+def test_each_part_has_a_place_of_its_own_and_the_sum_of_its_groups_moves_nothing(spark):
+    few = scope_of(ACLS, resources=[("TOPIC", f"t{n}") for n in range(60)])
+    scope = SixParts(**{one.name: getattr(few, one.name) for one in fields(few)})
+    found = pairing.match_resources(spark, scope, Steps()).resources
+    places = found.select("part", F.spark_partition_id().alias("place"), "resource_no")
+    numbers = {}
+    for part, place, number in places.collect():
+        numbers.setdefault((part, place), []).append(number)
+    assert sorted(map(sorted, numbers.values())) == [
+        list(range(first, first + 10)) for first in range(0, 60, 10)
+    ]
+    assert len({place for _, place in numbers}) == 6
+    granted = spark.createDataFrame(
+        [(0, 0, 75, 1, 2)],
+        "pattern_id INT, subject INT, group_no BIGINT, bits1 BIGINT, bits2 BIGINT",
+    )
+    sets = reach.sets_of_groups(reach.reach(found, F.broadcast(granted)))
+    assert "Exchange hashpartitioning" not in sets._jdf.queryExecution().executedPlan().toString()
 
 
 def test_a_class_without_acls_has_the_fixed_ruleset_of_the_type(spark):
