@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import signal
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TextIO
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -141,3 +143,25 @@ def demo_warehouse(
     assert result.exit_code == 0, result.output
     with left_alone(path):
         yield path
+
+
+@pytest.fixture
+def log_to(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., TextIO]]:
+    """Return what makes a stream stderr, with progress on it that is quick to be told."""
+    from aclkit.runtime import progress
+
+    logger = logging.getLogger("aclkit")
+    before = logger.handlers, logger.level
+    monkeypatch.setattr(progress, "SECONDS", 0.01)
+    monkeypatch.setattr(progress, "_measure", None)
+    monkeypatch.setattr(progress, "_line", None)
+
+    def make(stream: TextIO, **settings: bool) -> TextIO:
+        monkeypatch.setattr(sys, "stderr", stream)
+        given = {"is_shared": False, "dumb": False} | settings
+        logger.handlers = [progress.ProgressHandler(**given)]
+        logger.setLevel(logging.INFO)
+        return stream
+
+    yield make
+    logger.handlers, logger.level = before

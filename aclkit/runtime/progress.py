@@ -1,7 +1,8 @@
 """Steps of long work, told on stderr while they happen.
 
-Where stderr is a terminal one line is rewritten while a step goes on, with what Spark has done of
-it so far, and a line stays of a step that took a second. Elsewhere each line stays.
+Where stderr is a terminal one line is rewritten while a step goes on, with how far its files are
+read or what Spark has done of it so far, and a line stays of a step that took a second. Elsewhere
+each line stays.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from typing import Final, TextIO
 
 from aclkit.model.visible import visible
@@ -31,15 +32,24 @@ def tell_first(what: str) -> None:
 @contextmanager
 def step(what: str) -> Iterator[None]:
     """Log that a step begins, and how long it took when that was a second or more."""
-    line = _line
-    if line is None:
+    if not is_shown():
         log.info("%s …", what)
     started = time.monotonic()
-    with line.during(what) if line else nullcontext():
+    with shown(what):
         yield
     seconds = time.monotonic() - started
     if seconds >= 1:
         log.info("%s: %.1f s", what, seconds)
+
+
+def is_shown() -> bool:
+    """Whether there is a line that is rewritten."""
+    return _line is not None
+
+
+def shown(what: str) -> AbstractContextManager[None]:
+    """Show what goes on where there is a line that is rewritten, and leave nothing of it."""
+    return _line.during(what) if _line else nullcontext()
 
 
 class Line:
@@ -98,6 +108,7 @@ class Line:
 
 _line: Line | None = None
 _measure: Callable[[], str] | None = None
+_nearer: list[Callable[[], str]] = []
 
 
 def measure_by(measure: Callable[[], str]) -> None:
@@ -106,8 +117,21 @@ def measure_by(measure: Callable[[], str]) -> None:
     _measure = measure
 
 
+@contextmanager
+def measuring(measure: Callable[[], str]) -> Iterator[None]:
+    """Let somebody else say it for a while, as long as that has something to say."""
+    _nearer.append(measure)
+    try:
+        yield
+    finally:
+        _nearer.remove(measure)
+
+
 def measure() -> str:
     """Return what is done of the step that goes on."""
+    for nearer in reversed(_nearer):
+        if said := nearer():
+            return said
     return _measure() if _measure else ""
 
 

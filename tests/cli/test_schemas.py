@@ -2,22 +2,39 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
+import shlex
 from pathlib import Path
 
+import click
 import pytest
 from click.testing import CliRunner
 from jsonschema import Draft202012Validator
 
+from aclkit.audit.alerts.alerts import alert_of, alert_of_failure, render_alert
+from aclkit.audit.findings.baseline import Judged, Known, Mute
+from aclkit.audit.reports.as_json import render_json
 from aclkit.cli import cli
+from aclkit.errors import DataError
+from aclkit.kafka.acls.text import render_list
 from aclkit.model.semantics import BrokerSettings
+from tests.audit.reports.made import WHEN, finding, hostile, report
+from tests.cli import test_diff, test_tidy
 from tests.cli.test_audit import FOUND, rows_of
+from tests.cli.without_spark import stand_in
+from tests.factories import acl
+from tests.questions.prove.test_never import POLICIES
 from tests.questions.query import changed_warehouse
 from tests.questions.query import small_warehouse as small
 
 SCHEMAS = Path(__file__).parents[2] / "docs" / "schemas"
 SUPER = BrokerSettings(super_users=frozenset({small.SUPER_USER}))
 NEW = small.acl(50, principal="User:carol", resource_name="orders", host="10.0.0.1")
+HARD = acl("*a????????", pattern_type="GLOB"), acl("*b*a????????", pattern_type="GLOB")
+UNKNOWN = "prove same {hard} {harder} --budget 150"
+"""Its rows would be counterexamples, and it ends before there is one."""
 QUESTIONS = {
     "who-can": ["who-can ANY topic:payments --all", "who-can READ topic:paymets"],
     "what-can": ["what-can User:bob --all", "what-can User:bbo topic:nowhere --all"],
@@ -35,10 +52,49 @@ QUESTIONS = {
     "preview": [
         "preview add-acl --allow-principal User:carol --operation Read --topic orders",
         "preview remove-acl --topic payments",
+        "preview apply {after}",
         "preview upgrade --from kip-1042 --to kafka",
+        "diff 5 100",
     ],
     "preview-add-topic": ["preview add-topic pay-new payments"],
+    "doctor": ["doctor"],
+    "sql": ["sql 'SELECT principal, host FROM explain LIMIT 3'"],
+    "assert": ["assert {policies}"],
+    "tidy": ["tidy", "tidy --idle-denies"],
+    "tidy-proposals": ["tidy --to-prefixes", "tidy --to-globs"],
+    "prove": [
+        "prove same {before} {after}",
+        "prove no-more {before} {after} --cidr-hosts on",
+        "prove no-less {before} {after}",
+        UNKNOWN,
+        "prove same {warehouse} {after}",
+    ],
+    "prove-never": ["prove never {policies} {after}", "prove never {policies}"],
+    "report": ["report"],
+    "replay": ["replay --source records:{before}"],
+    "materialize": ["materialize"],
+    "maintain": ["maintain"],
+    "usage": ["usage --authorizer-log {before}"],
+    "verify": ["verify --all"],
 }
+ASKED = [(name, words) for name, asked in QUESTIONS.items() for words in asked]
+KNOWN = Known(fingerprint="g", finding="public-access", severity="low", subject="topic:t")
+MUTE = Mute(
+    fingerprint="f", finding=None, subject=None, until=WHEN.date(), owner="ann", reason="soon"
+)
+JUDGED = report(
+    finding(),
+    judged=(
+        Judged(state="new", fingerprint=finding().fingerprint, finding=finding(), mute=MUTE),
+        Judged(state="fixed", fingerprint=KNOWN.fingerprint, finding=None, known=KNOWN),
+    ),
+)
+SENT = {
+    "alert": [render_alert(alert_of(made.summary), "json") for made in (JUDGED, hostile())],
+    "alert-slack": [render_alert(alert_of(hostile().summary), "slack")],
+    "alert-of-failure": [render_alert(alert_of_failure(None, DataError("no")), "json")],
+}
+HAVE_NO_ROWS = {"report"}
 
 
 @pytest.fixture(scope="module")
@@ -51,16 +107,54 @@ def root(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def audited(tmp_path_factory):
-    path = tmp_path_factory.mktemp("audited")
-    versions = small.build(path)
-    versions["finding"] = small.write_table(path, "finding", rows_of(FOUND))
-    small.publish(path, versions, run_number=2, counts={"decided_in_run": 2})
-    return path
+def places(root, tmp_path_factory):
+    """Return which warehouse a question is about: one in which there is something to say."""
+    audited, past, untidy = (tmp_path_factory.mktemp(name) for name in ("audited", "past", "tidy"))
+    versions = small.build(audited)
+    versions["finding"] = small.write_table(audited, "finding", rows_of(FOUND))
+    small.publish(audited, versions, run_number=2, counts={"decided_in_run": 2})
+    test_diff.build(past / "warehouse", (0, 100))
+    small.build(untidy / "warehouse", test_tidy.ACLS)
+    found = {"audit": audited, "report": audited, "diff": past / "warehouse"}
+    return {**found, "tidy": untidy / "warehouse"}
+
+
+@pytest.fixture(scope="module")
+def named(root, tmp_path_factory):
+    """The files that questions name."""
+    folder = tmp_path_factory.mktemp("named")
+    states = {"before": [acl("a")], "after": [acl("b"), acl("t", principal="User:ann")]}
+    states |= {"hard": HARD[:1], "harder": HARD}
+    paths = {name: folder / f"{name}.txt" for name in states}
+    for name, acls in states.items():
+        paths[name].write_text("\n".join(render_list(acls)) + "\n", encoding="utf-8")
+    paths["policies"] = folder / "policies.toml"
+    paths["policies"].write_text(POLICIES, encoding="utf-8")
+    return {**paths, "warehouse": root}
+
+
+@pytest.fixture
+def ask(root, places, named, monkeypatch):
+    """Run a question in a format; what takes Spark or Kafka answers with what it is given."""
+    stand_in(monkeypatch)
+
+    def asking(words, output_format):
+        split = [word.format(**named) for word in shlex.split(words)]
+        options = ["--warehouse", str(places.get(split[0], root)), *split]
+        result = CliRunner().invoke(cli, [*options, "--format", output_format])
+        assert isinstance(result.exception, SystemExit | None), repr(result.exception)
+        return result.stdout_bytes.decode()
+
+    return asking
 
 
 def schema(name):
     return json.loads((SCHEMAS / f"{name}.json").read_text(encoding="utf-8"))
+
+
+def row_schema(name):
+    whole = schema(name)
+    return whole["$defs"]["row"] if "$defs" in whole else whole["items"]
 
 
 def ordered(found, wanted):
@@ -72,25 +166,77 @@ def ordered(found, wanted):
     known = wanted.get("properties")
     if known is None:
         return True
-    return list(found) == list(known) and all(ordered(found[key], known[key]) for key in known)
+    keys = [key for key in known if key in found]
+    return list(found) == keys and all(ordered(found[key], known[key]) for key in keys)
+
+
+def must_be(found, wanted):
+    assert [error.message for error in Draft202012Validator(wanted).iter_errors(found)] == []
+    assert ordered(found, wanted)
+
+
+@pytest.mark.parametrize(("name", "words"), ASKED)
+def test_an_answer_has_the_keys_of_its_schema_in_their_order(ask, name, words):
+    found = json.loads(ask(words, "json"))
+    assert found
+    must_be(found, schema(name))
 
 
 @pytest.mark.parametrize(
-    ("name", "words"), [(name, words) for name, asked in QUESTIONS.items() for words in asked]
+    ("name", "words"), [asked for asked in ASKED if asked[0] not in HAVE_NO_ROWS]
 )
-def test_an_answer_has_the_keys_of_its_schema_in_their_order(root, audited, name, words):
-    place = audited if name == "audit" else root
-    options = ["--warehouse", str(place), *words.split(), "--format", "json"]
-    result = CliRunner().invoke(cli, options)
-    assert result.exit_code == 0, result.output
-    found = json.loads(result.stdout)
-    errors = [error.message for error in Draft202012Validator(schema(name)).iter_errors(found)]
-    assert errors == []
-    assert found
-    assert ordered(found, schema(name))
+def test_lines_and_columns_are_the_rows_of_the_schema(ask, name, words):
+    wanted = row_schema(name)
+    found = [json.loads(line) for line in ask(words, "jsonl").splitlines()]
+    assert found or words == UNKNOWN
+    for row in found:
+        must_be(row, wanted)
+    header = next(csv.reader(io.StringIO(ask(words, "csv"), newline="")))
+    assert header == list(wanted.get("properties", header))
 
 
-def test_every_schema_is_one_and_belongs_to_a_question():
-    assert {path.stem for path in SCHEMAS.glob("*.json")} == set(QUESTIONS)
-    for name in QUESTIONS:
+@pytest.mark.parametrize(("name", "told"), [(n, told) for n, sent in SENT.items() for told in sent])
+def test_an_alert_has_the_keys_of_its_schema_in_their_order(name, told):
+    must_be(json.loads(json.dumps(told)), schema(name))
+
+
+def test_a_report_has_the_keys_of_its_schema_whatever_there_is_to_say():
+    for made in (hostile(), JUDGED):
+        must_be(json.loads(render_json(made)), schema("report"))
+
+
+def test_every_schema_is_one_and_belongs_to_an_answer():
+    assert {path.stem for path in SCHEMAS.glob("*.json")} == {*QUESTIONS, *SENT}
+    for name in (*QUESTIONS, *SENT):
         Draft202012Validator.check_schema(schema(name))
+
+
+def with_json(group, words=()):
+    """Yield the words of each command that has an option with JSON, and the option."""
+    context = click.Context(group)
+    for name in group.list_commands(context):
+        command = group.get_command(context, name)
+        if isinstance(command, click.Group):
+            yield from with_json(command, (*words, name))
+            continue
+        for option in command.params:
+            if {"json", "jsonl"} & {*getattr(option.type, "choices", ())}:
+                yield " ".join((*words, name)), option.opts[0]
+
+
+def test_every_command_with_json_has_a_schema():
+    asked = [f"{words} " for _, words in ASKED]
+    for command, option in with_json(cli):
+        is_known = option == "--alert-style" or any(
+            words.startswith(f"{command} ") for words in asked
+        )
+        assert is_known, f"{command} {option} has no schema"
+
+
+def test_the_list_of_schemas_names_each_with_what_it_is_of():
+    listed = (SCHEMAS / "README.md").read_text(encoding="utf-8").splitlines()
+    wanted = [
+        f"| [{path.name}]({path.name}) | {schema(path.stem)['title']} |"
+        for path in sorted(SCHEMAS.glob("*.json"))
+    ]
+    assert [line for line in listed if line.startswith("| [")] == wanted

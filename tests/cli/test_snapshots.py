@@ -138,11 +138,11 @@ def test_snapshot_that_the_broker_rolls_away_meanwhile_has_all_listed_and_read_a
     oldest, reads = folder / SNAPSHOT.format(OLDEST), []
     monkeypatch.setattr(early, "MOST_BYTES", 0)
 
-    def read_sources(spark, items):
+    def read_sources(spark, items, board=None):
         reads.append(len(items))
         if len(reads) == 1:
             oldest.rename(f"{oldest}.deleted")
-        return spark_source.read_sources(spark, items)
+        return spark_source.read_sources(spark, items, board)
 
     monkeypatch.setattr(source_rows, "read_sources", read_sources)
     warehouse = Warehouse(tmp_path / "warehouse")

@@ -4,49 +4,13 @@ from __future__ import annotations
 
 import io
 import logging
-import sys
-import time
 from types import SimpleNamespace
 
 import pytest
 
 from aclkit.runtime import progress
-from aclkit.runtime.progress import Line, ProgressHandler, step
-
-CLEARED = "\r\x1b[K"
-
-
-class Terminal(io.StringIO):
-    """A stream that says that somebody looks at it."""
-
-    def isatty(self):
-        return True
-
-
-@pytest.fixture
-def log_to(monkeypatch):
-    """Return what makes a stream stderr, with progress on it."""
-    logger = logging.getLogger("aclkit")
-    before = logger.handlers, logger.level
-    monkeypatch.setattr(progress, "SECONDS", 0.01)
-    monkeypatch.setattr(progress, "_measure", None)
-    monkeypatch.setattr(progress, "_line", None)
-
-    def make(stream, **settings):
-        monkeypatch.setattr(sys, "stderr", stream)
-        logger.handlers = [ProgressHandler(**{"is_shared": False, "dumb": False} | settings)]
-        logger.setLevel(logging.INFO)
-        return stream
-
-    yield make
-    logger.handlers, logger.level = before
-
-
-def wait_for(stream, text):
-    until = time.monotonic() + 60
-    while text not in stream.getvalue():
-        assert time.monotonic() < until, stream.getvalue()
-        time.sleep(0.01)
+from aclkit.runtime.progress import Line, step
+from tests.runtime.terminal import CLEARED, Terminal, wait_for
 
 
 def seconds_later(monkeypatch):

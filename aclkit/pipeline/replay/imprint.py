@@ -27,7 +27,7 @@ from __future__ import annotations
 import hashlib
 import stat
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, closing
 from dataclasses import astuple, dataclass
 from functools import cache
 from importlib.metadata import version
@@ -40,6 +40,7 @@ from aclkit.pipeline.replay.known import ReplayOptions
 from aclkit.pipeline.sources.files import open_stream, size_and_time
 from aclkit.pipeline.sources.listing import Listing
 from aclkit.runtime.own_source import source_digest
+from aclkit.runtime.reading import HowFar, followed, size_of
 from aclkit.runtime.uri import is_uri
 from aclkit.warehouse.formats import FORMAT
 
@@ -89,13 +90,16 @@ def imprint_of(intake: Intake, options: ReplayOptions) -> Imprint | None:
 def _content(intake: Intake) -> Iterator[str]:
     if intake.listing is not None:
         yield from _listed(intake.listing)
-    for item in intake.items:
-        with _opened(item.path) as file:
-            digest, size = hashlib.blake2b(), 0
-            while part := file.read(_PART):
-                digest.update(part)
-                size += len(part)
-            yield repr((*astuple(item), size, digest.hexdigest()))
+    sizes = [size_of(item.path) for item in intake.items]
+    with followed(sizes, "looking whether the source holds anything new") as board:
+        for number, item in enumerate(intake.items):
+            with _opened(item.path) as file, closing(HowFar(board, number)) as told:
+                digest, size = hashlib.blake2b(), 0
+                while part := file.read(_PART):
+                    digest.update(part)
+                    size += len(part)
+                    told.add(len(part))
+                yield repr((*astuple(item), size, digest.hexdigest()))
 
 
 def _opened(path: str) -> AbstractContextManager[BinaryIO]:

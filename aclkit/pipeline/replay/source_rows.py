@@ -13,11 +13,13 @@ from aclkit.pipeline.replay import facts
 from aclkit.pipeline.replay.early import EarlyRows
 from aclkit.pipeline.replay.intake import Intake
 from aclkit.pipeline.replay.ranges import Range, plan
+from aclkit.pipeline.sources.files import is_packed
 from aclkit.pipeline.sources.items import WorkItem
 from aclkit.pipeline.sources.metadata_log import listing_again
 from aclkit.pipeline.sources.spark_source import read_sources
 from aclkit.runtime.frame import ROWS_IN_A_PLAN
 from aclkit.runtime.progress import step
+from aclkit.runtime.reading import followed, size_of
 from aclkit.runtime.uri import shown
 
 
@@ -48,13 +50,14 @@ def source_rows(
     def read() -> tuple[DataFrame, frozenset[str], int | None]:
         nonlocal listed, early
         chosen = [item for item in (listed or intake.list_again()) if is_news(item)]
-        rows, count = _frame(spark, chosen, early)
-        listed, early = None, None
-        try:
-            facts.raise_failures(rows)
-        except GoneError:
-            rows.unpersist()
-            raise
+        with followed(map(_size_of, chosen)) as board:
+            rows, count = _frame(spark, chosen, early, board)
+            listed, early = None, None
+            try:
+                facts.raise_failures(rows)
+            except GoneError:
+                rows.unpersist()
+                raise
         return rows, frozenset(shown(item.path) for item in chosen), count
 
     with step("reading the source"):
@@ -66,16 +69,20 @@ def source_rows(
 
 
 def _frame(
-    spark: SparkSession, items: Sequence[WorkItem], early: EarlyRows | None
+    spark: SparkSession, items: Sequence[WorkItem], early: EarlyRows | None, board: str | None
 ) -> tuple[DataFrame, int | None]:
     """Return the rows of items: those that were read while Spark started, or read by it now."""
     read = early.of(items) if early is not None else None
     if read is None:
-        return read_sources(spark, items).persist(), None
+        return read_sources(spark, items, board).persist(), None
     rows = spark.createDataFrame(read, schema=SPARK_DDL)
     # A part of each plan costs less than a job, and than reading it from memory, while it is small.
     is_small = read.num_rows <= ROWS_IN_A_PLAN
     return rows if is_small else rows.persist(), read.num_rows
+
+
+def _size_of(item: WorkItem) -> int | None:
+    return None if is_packed(item.path) else size_of(item.path)
 
 
 def news_filter(ranges: Sequence[Range], head: int | None) -> Callable[[WorkItem], bool]:

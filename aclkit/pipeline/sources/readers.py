@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing
 from typing import Final
 
 from aclkit.errors import AclkitError, DataError
@@ -18,18 +19,19 @@ from aclkit.pipeline.sources.log_names import first_offset, parse_snapshot_name
 from aclkit.pipeline.sources.records import read_records
 from aclkit.pipeline.sources.segment import read_segment
 from aclkit.pipeline.sources.snapshot import read_snapshot
+from aclkit.runtime.reading import UNTOLD, FollowedBytes, HowFar, followed, size_of
 from aclkit.runtime.uri import shown
 
 
-def read_item(item: WorkItem) -> Iterator[SourceRow]:
-    """Read what a work item names."""
-    return READERS[item.kind](item)
+def read_item(item: WorkItem, told: HowFar = UNTOLD) -> Iterator[SourceRow]:
+    """Read what a work item names, and tell how far that is."""
+    return READERS[item.kind](item, told)
 
 
-def read_or_tell(item: WorkItem) -> Iterator[SourceRow]:
+def read_or_tell(item: WorkItem, told: HowFar = UNTOLD) -> Iterator[SourceRow]:
     """Read a work item; an error of aclkit's own becomes its last row, and is told later."""
     try:
-        yield from read_item(item)
+        yield from read_item(item, told)
     except AclkitError as error:
         yield SourceRow(
             kind=FAILURE, source=item.kind, fact=type(error).__name__, reason=str(error)
@@ -38,11 +40,12 @@ def read_or_tell(item: WorkItem) -> Iterator[SourceRow]:
 
 def read_listing(path: str) -> Iterator[SourceRow]:
     """Read the text of ``kafka-acls --list``."""
-    return _text_reader(read_acls_list)(WorkItem(kind=LISTING, path=path))
+    with followed([size_of(path)], "reading the listing") as board, closing(HowFar(board)) as told:
+        yield from _text_reader(read_acls_list)(WorkItem(kind=LISTING, path=path), told)
 
 
-def _read_segment(item: WorkItem) -> Iterator[SourceRow]:
-    return read_segment(read_bytes(item.path), shown(item.path), _neighbour(item.behind))
+def _read_segment(item: WorkItem, told: HowFar) -> Iterator[SourceRow]:
+    return read_segment(read_bytes(item.path), shown(item.path), _neighbour(item.behind), told)
 
 
 def _neighbour(path: str | None) -> Neighbour | None:
@@ -53,13 +56,13 @@ def _neighbour(path: str | None) -> Neighbour | None:
     return Neighbour.of(offset, read_bytes(path, HEADER_SIZE))
 
 
-def _read_snapshot(item: WorkItem) -> Iterator[SourceRow]:
+def _read_snapshot(item: WorkItem, told: HowFar) -> Iterator[SourceRow]:
     """Read a snapshot; one that cannot be used is rejected with its reason."""
     name = parse_snapshot_name(base_name(item.path))
     try:
         if name is None:
             raise DataError(f"{shown(item.path)}: the name is not one of a snapshot")
-        rows = read_snapshot(read_bytes(item.path), shown(item.path), *name)
+        rows = read_snapshot(read_bytes(item.path), shown(item.path), *name, told)
     except DataError as error:
         yield SourceRow(kind=REJECT, source=shown(item.path), reason=str(error))
     else:
@@ -67,15 +70,15 @@ def _read_snapshot(item: WorkItem) -> Iterator[SourceRow]:
 
 
 def _text_reader(read: Callable[[Iterable[str], str], Iterator[SourceRow]]) -> Reader:
-    def reader(item: WorkItem) -> Iterator[SourceRow]:
-        data = io.BytesIO(read_bytes(item.path))
+    def reader(item: WorkItem, told: HowFar) -> Iterator[SourceRow]:
+        data = FollowedBytes(read_bytes(item.path), told)
         lines = io.TextIOWrapper(data, encoding="utf-8", errors="replace", newline="\n")
         return read(lines, shown(item.path))
 
     return reader
 
 
-Reader = Callable[[WorkItem], Iterator[SourceRow]]
+Reader = Callable[[WorkItem, HowFar], Iterator[SourceRow]]
 READERS: Final[dict[str, Reader]] = {
     SEGMENT: _read_segment,
     SNAPSHOT: _read_snapshot,

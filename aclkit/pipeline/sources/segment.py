@@ -11,9 +11,12 @@ from aclkit.model.facts import FACT, RECORD, REJECT, UNREADABLE, SourceRow, log_
 from aclkit.pipeline.sources.batches import Batch, Damage, Neighbour, read_batches
 from aclkit.pipeline.sources.frames import FrameFields, UndecodableRecord, parse_values
 from aclkit.pipeline.sources.log_names import first_offset
+from aclkit.runtime.reading import UNTOLD, HowFar
 
 
-def read_segment(data: bytes, source: str, behind: Neighbour | None = None) -> Iterator[SourceRow]:
+def read_segment(
+    data: bytes, source: str, behind: Neighbour | None = None, told: HowFar = UNTOLD
+) -> Iterator[SourceRow]:
     """Read a segment of the metadata log.
 
     Ranges are as long as offset and epoch allow. Control batches and foreign records hold no ACL
@@ -23,7 +26,7 @@ def read_segment(data: bytes, source: str, behind: Neighbour | None = None) -> I
     begins, which tells what a damaged end held.
     """
     readable = _Readable(source)
-    for item in read_batches(data, first_offset(source), behind):
+    for item in telling(read_batches(data, first_offset(source), behind), told):
         if isinstance(item, Damage):
             yield reject_damage(data, item, source)
             if item.from_offset is not None and item.to_offset is not None:
@@ -31,6 +34,16 @@ def read_segment(data: bytes, source: str, behind: Neighbour | None = None) -> I
         else:
             yield from _read_batch(item, source, readable)
     yield from readable.flush()
+
+
+def telling(items: Iterator[Batch | Damage], told: HowFar) -> Iterator[Batch | Damage]:
+    """Pass on what a file holds, and tell how far it is read."""
+    for item in items:
+        yield item
+        if isinstance(item, Damage):
+            told.add(item.size)
+        else:
+            told.add(item.end - item.position, len(item.records.values))
 
 
 def reject_damage(data: bytes, damage: Damage, source: str) -> SourceRow:

@@ -19,17 +19,20 @@ from aclkit.errors import DataError
 from aclkit.model.facts import ABORT_TXN, BEGIN_TXN, END_TXN, FACT, SNAPSHOT, SourceRow, range_row
 from aclkit.pipeline.sources.batches import Batch, Damage, read_batches
 from aclkit.pipeline.sources.frames import UndecodableRecord, parse_values
-from aclkit.pipeline.sources.segment import readable_time, reject_record
+from aclkit.pipeline.sources.segment import readable_time, reject_record, telling
+from aclkit.runtime.reading import UNTOLD, HowFar
 
 
-def read_snapshot(data: bytes, source: str, end_offset: int, epoch: int) -> list[SourceRow]:
+def read_snapshot(
+    data: bytes, source: str, end_offset: int, epoch: int, told: HowFar = UNTOLD
+) -> list[SourceRow]:
     """Read a whole snapshot: its facts, their range 0 … end offset, and foreign rejects.
 
     Raises:
         DataError: it is not complete and sound: header first, footer last, every CRC right,
             every ACL decodable, no transaction inside.
     """
-    batches = _sound_batches(data, source)
+    batches = _sound_batches(data, source, told)
     whole = range_row(source, SNAPSHOT, 0, end_offset, epoch)
     fact = SourceRow(
         kind=FACT,
@@ -48,9 +51,9 @@ _HEADER_KEY, _FOOTER_KEY = b"\x00\x00\x00\x03", b"\x00\x00\x00\x04"
 _read_header: Final = entity_reader(SnapshotHeaderRecord)
 
 
-def _sound_batches(data: bytes, source: str) -> Sequence[Batch]:
+def _sound_batches(data: bytes, source: str, told: HowFar) -> Sequence[Batch]:
     batches: list[Batch] = []
-    for item in read_batches(data):
+    for item in telling(read_batches(data), told):
         where = f"{source}: the snapshot is damaged at byte {item.position}"
         if isinstance(item, Damage):
             raise DataError(f"{where}: {item.reason}")

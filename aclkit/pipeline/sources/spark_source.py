@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
+from contextlib import closing
 from dataclasses import asdict
 from itertools import islice
 from typing import Final
@@ -19,18 +20,25 @@ from aclkit.model.facts import SPARK_DDL, SourceRow
 from aclkit.pipeline.sources.arrow import to_record_batch
 from aclkit.pipeline.sources.items import WorkItem
 from aclkit.pipeline.sources.readers import read_or_tell
+from aclkit.runtime.reading import HowFar
 
 
-def read_sources(spark: SparkSession, items: Sequence[WorkItem]) -> DataFrame:
-    """Read work items, each in a task of its own, into rows of ``SPARK_DDL``."""
+def read_sources(
+    spark: SparkSession, items: Sequence[WorkItem], board: str | None = None
+) -> DataFrame:
+    """Read work items, each in a task of its own, into rows of ``SPARK_DDL``.
+
+    ``board``: where to tell how far that is, see ``runtime.reading``.
+    """
     if not items:
         return spark.createDataFrame([], SPARK_DDL)
     spark.dataSource.register(AclkitSource)
-    options = json.dumps([asdict(item) for item in items])
-    return spark.read.format(AclkitSource.name()).option(_ITEMS, options).load()
+    options = {_ITEMS: json.dumps([asdict(item) for item in items]), _BOARD: board or ""}
+    return spark.read.format(AclkitSource.name()).options(**options).load()
 
 
 _ITEMS: Final = "items"
+_BOARD: Final = "board"
 _ROWS_PER_BATCH: Final = 10_000
 
 
@@ -49,19 +57,21 @@ class AclkitSource(DataSource):
     def reader(self, schema: object) -> DataSourceReader:
         """Return the reader of the given work items."""
         items = json.loads(self.options[_ITEMS])
-        return _ItemReader([WorkItem(**item) for item in items])
+        return _ItemReader([WorkItem(**item) for item in items], self.options[_BOARD] or None)
 
 
 class _ItemReader(DataSourceReader):
-    def __init__(self, items: list[WorkItem]) -> None:
+    def __init__(self, items: list[WorkItem], board: str | None) -> None:
         self._items = items
+        self._board = board
 
     def partitions(self) -> list[InputPartition]:
         return [InputPartition(item) for item in self._items]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         item: WorkItem = partition.value
-        yield from _to_batches(read_or_tell(item))
+        with closing(HowFar(self._board, self._items.index(item))) as told:
+            yield from _to_batches(read_or_tell(item, told))
 
 
 def _to_batches(items: Iterator[SourceRow]) -> Iterator[pa.RecordBatch]:

@@ -32,6 +32,7 @@ from aclkit.questions.usage.source import read_log
 from aclkit.questions.usage.tables import ACCESS_LOG, UsageTables
 from aclkit.runtime.frame import checkpoint
 from aclkit.runtime.progress import step
+from aclkit.runtime.reading import followed, size_of
 from aclkit.warehouse.job_run import PublishedRun
 from aclkit.warehouse.run import Run
 from aclkit.warehouse.standing import MATERIALIZING
@@ -86,8 +87,11 @@ def check_usage(run: Run, options: UsageOptions) -> UsageResult:
     """
     tables = UsageTables(run.store, run.cluster_id)
     past = tables.read_past(run.head_offset, _as_brokers_read(run.previous(MATERIALIZING)))
-    with step(f"reading {len(options.paths):,} files and checking their lines"):
-        read = read_log(run.store.spark, options.paths, options.zone)
+    with (
+        step(f"reading {len(options.paths):,} files and checking their lines"),
+        followed(map(size_of, options.paths)) as board,
+    ):
+        read = read_log(run.store.spark, options.paths, options.zone, board)
         skew = round(options.skew.total_seconds() * 1_000_000)
         lines = checkpoint(judge(read, past, run.cluster_id, skew)).select("line.*")
     with step("writing access_log"):

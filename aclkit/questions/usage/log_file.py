@@ -14,6 +14,7 @@ from aclkit.errors import UsageError
 from aclkit.kafka.authorizer.audit import PRINCIPAL_IS
 from aclkit.pipeline.sources import files
 from aclkit.questions.usage.entry import LONGEST
+from aclkit.runtime.reading import UNTOLD, HowFar
 from aclkit.runtime.uri import child, is_uri, shown
 
 
@@ -69,7 +70,7 @@ class DamagedLogError(Exception):
     """The compressed bytes end early or are none; what came before was read."""
 
 
-def read_lines(path: str) -> Iterator[bytes]:
+def read_lines(path: str, told: HowFar = UNTOLD) -> Iterator[bytes]:
     """Yield the lines of a file, plain or gzipped: its first bytes say which.
 
     Of a line that is much too long only the beginning comes.
@@ -79,7 +80,7 @@ def read_lines(path: str) -> Iterator[bytes]:
         SurroundingsError: the file cannot be read.
     """
     with files.open_stream(path) as raw:
-        counter = _Counter(raw)
+        counter = _Counter(raw, told)
         buffered = io.BufferedReader(counter, _BUFFER)
         is_packed = buffered.peek(len(_GZIP))[: len(_GZIP)] == _GZIP
         stream = cast(BinaryIO, gzip.GzipFile(fileobj=buffered) if is_packed else buffered)
@@ -96,8 +97,9 @@ def read_lines(path: str) -> Iterator[bytes]:
 class _Counter(io.RawIOBase):
     """A stream that counts the bytes that are read from it."""
 
-    def __init__(self, raw: BinaryIO) -> None:
+    def __init__(self, raw: BinaryIO, told: HowFar) -> None:
         self._raw = cast(io.RawIOBase, raw)
+        self._told = told
         self.count = 0
 
     def readable(self) -> bool:
@@ -106,6 +108,7 @@ class _Counter(io.RawIOBase):
     def readinto(self, buffer: Any, /) -> int:  # noqa: ANN401 -- any buffer of bytes
         size = self._raw.readinto(buffer) or 0
         self.count += size
+        self._told.add(size)
         return size
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
+from contextlib import closing
 from dataclasses import astuple, fields
 from itertools import islice
 from typing import Any, Final
@@ -18,6 +19,7 @@ from aclkit.questions.usage.clock import Clock, parse_zone
 from aclkit.questions.usage.entry import LogEntry, read_entries
 from aclkit.questions.usage.line import Statement
 from aclkit.questions.usage.log_file import DamagedLogError, read_lines
+from aclkit.runtime.reading import UNTOLD, HowFar
 from aclkit.runtime.uri import shown
 
 REQUEST: Final = tuple(field.name for field in fields(Request))
@@ -44,10 +46,19 @@ DDL: Final = ", ".join(f"{name} {_TYPES.get(name, _TEXT)[0]}" for name in COLUMN
 _ARROW: Final = pa.schema([(name, _TYPES.get(name, _TEXT)[1]) for name in COLUMNS])
 
 
-def read_log(spark: SparkSession, paths: Sequence[str], zone: str) -> DataFrame:
-    """Read log files into rows of ``COLUMNS``; ``zone`` is that of times that do not say theirs."""
+def read_log(
+    spark: SparkSession, paths: Sequence[str], zone: str, board: str | None = None
+) -> DataFrame:
+    """Read log files into rows of ``COLUMNS``.
+
+    Args:
+        spark: the session.
+        paths: the files.
+        zone: of times that do not say theirs.
+        board: where to tell how far that is, see ``runtime.reading``.
+    """
     spark.dataSource.register(AuthorizerLogSource)
-    options = {_PATHS: json.dumps(list(paths)), _ZONE: zone}
+    options = {_PATHS: json.dumps(list(paths)), _ZONE: zone, _BOARD: board or ""}
     return spark.read.format(AuthorizerLogSource.name()).options(**options).load()
 
 
@@ -65,33 +76,38 @@ class AuthorizerLogSource(DataSource):
 
     def reader(self, schema: object) -> DataSourceReader:
         """Return the reader of the given files."""
-        return _Reader(json.loads(self.options[_PATHS]), self.options[_ZONE])
+        options = self.options
+        return _Reader(json.loads(options[_PATHS]), options[_ZONE], options[_BOARD] or None)
 
 
 class _Reader(DataSourceReader):
-    def __init__(self, paths: list[str], zone: str) -> None:
+    def __init__(self, paths: list[str], zone: str, board: str | None) -> None:
         self._paths = paths
         self._zone = zone
+        self._board = board
 
     def partitions(self) -> list[InputPartition]:
         return [InputPartition(path) for path in self._paths]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
-        rows = read_file(partition.value, self._zone)
-        while chunk := list(islice(rows, _ROWS_PER_BATCH)):
-            columns = zip(*chunk, strict=True)
-            arrays = [pa.array(c, type=f.type) for c, f in zip(columns, _ARROW, strict=True)]
-            yield pa.RecordBatch.from_arrays(arrays, schema=_ARROW)
+        path = partition.value
+        with closing(HowFar(self._board, self._paths.index(path))) as told:
+            rows = read_file(path, self._zone, told)
+            while chunk := list(islice(rows, _ROWS_PER_BATCH)):
+                told.add(0, len(chunk))
+                columns = zip(*chunk, strict=True)
+                arrays = [pa.array(c, type=f.type) for c, f in zip(columns, _ARROW, strict=True)]
+                yield pa.RecordBatch.from_arrays(arrays, schema=_ARROW)
 
 
-def read_file(path: str, zone: str) -> Iterator[tuple[Any, ...]]:
+def read_file(path: str, zone: str, told: HowFar = UNTOLD) -> Iterator[tuple[Any, ...]]:
     """Yield a file's entries in ``COLUMNS``; where it is damaged, the last one says so."""
     source = shown(path)
     damage: list[DamagedLogError] = []
 
     def lines() -> Iterator[bytes]:
         try:
-            yield from read_lines(path)
+            yield from read_lines(path, told)
         except DamagedLogError as error:
             damage.append(error)
 
@@ -119,4 +135,5 @@ def _row(source: str, entry: LogEntry) -> tuple[Any, ...]:
 
 _PATHS: Final = "paths"
 _ZONE: Final = "zone"
+_BOARD: Final = "board"
 _ROWS_PER_BATCH: Final = 10_000
