@@ -9,18 +9,18 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 from urllib.parse import quote
 
-from jinja2 import Environment, StrictUndefined
+from jinja2 import Environment, FunctionLoader, StrictUndefined
 from markupsafe import Markup
 
 from aclkit.audit.findings.baseline import Judged
 from aclkit.audit.reports.assets import LOOK, PIECES, digest, part, script, style
 from aclkit.audit.reports.data import AliveAcl, RunReport
 from aclkit.audit.reports.embed import embed
+from aclkit.audit.reports.heat import heat_tables
 from aclkit.audit.reports.states import (
     count_severities,
     fixed,
@@ -51,15 +51,13 @@ MOST_CHANGES: Final = 250
 MOST_CAUSES: Final = 5
 
 _ESCAPES: Final = {ord("<"): "\\u003c", ord(">"): "\\u003e", ord("&"): "\\u0026"}
-_LEVELS: Final = (0.0, 0.1, 0.3, 0.6, 0.999)
-"""A cell of the heat map is of the level of the last share that it exceeds."""
 
 
 def render_html(report: RunReport) -> str:
     """Return the page."""
     looks = style(LOOK, "report.css")
     runs = script(*PIECES, "decisions.js", "question.js", "rows.js", "answer.js", "report.js")
-    template = _environment().from_string(part("report.html.j2"))
+    template = _environment().get_template("report.html.j2")
     data = None if report.explorer is None else embed(report.explorer, report.heat)
     summary = report.summary
     return template.render(
@@ -77,7 +75,7 @@ def render_html(report: RunReport) -> str:
         found=count_severities(summary.findings),
         **_findings(report),
         charts=bars(report.trend),
-        heat=[(use, list(_heat_rows(report, use))) for use in _heat_uses(report)],
+        heat=heat_tables(report.heat),
         changes=[
             (change, cause_words(change, MOST_CAUSES)) for change in summary.changes[:MOST_CHANGES]
         ],
@@ -141,32 +139,6 @@ def _show(finding: Finding, state: Judged | None, report: RunReport) -> _Shown:
     return _Shown(finding, state, tuple(known), evidence)
 
 
-def _heat_uses(report: RunReport) -> Iterable[str]:
-    heat = report.heat
-    return USES if heat and heat.prefixes and heat.principals else ()
-
-
-def _heat_rows(report: RunReport, use: str) -> Iterator[tuple[str, list[tuple[int, str, str]]]]:
-    """Yield each principal with (level, "allowed of possible", percent) of every prefix."""
-    heat = report.heat
-    if heat is None:
-        return
-    for principal, row in zip(heat.principals, heat.allowed[use], strict=True):
-        cells = zip(row, heat.possible[use], strict=True)
-        yield principal, [(_level(n, of), f"{n} of {of}", _percent(n, of)) for n, of in cells]
-
-
-def _level(allowed: int, possible: int) -> int:
-    share = allowed / possible if possible else 0.0
-    return sum(share > least for least in _LEVELS)
-
-
-def _percent(allowed: int, possible: int) -> str:
-    if not allowed or not possible:
-        return "·"
-    return f"{max(1, allowed * 100 // possible)}"
-
-
 def _policy(looks: str, runs: str) -> str:
     """Allow the page's own style and script by their hashes, and nothing else."""
     return "; ".join((
@@ -178,6 +150,7 @@ def _policy(looks: str, runs: str) -> str:
 
 def _environment() -> Environment:
     environment = Environment(
+        loader=FunctionLoader(part),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,

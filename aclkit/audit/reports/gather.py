@@ -13,7 +13,8 @@ import aclkit
 from aclkit.audit.findings.baseline import Judged
 from aclkit.audit.findings.registry import KINDS
 from aclkit.audit.reports.data import AliveAcl, NightlySummary, RunReport
-from aclkit.audit.reports.gather_access import gather_explorer, gather_heat
+from aclkit.audit.reports.gather_access import gather_explorer
+from aclkit.audit.reports.gather_heat import gather_heat
 from aclkit.audit.reports.gather_past import read_changes, read_trend
 from aclkit.audit.reports.states import listed, with_states
 from aclkit.model.findings import Finding, sort_findings

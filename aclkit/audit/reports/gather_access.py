@@ -1,29 +1,24 @@
-"""Published decisions of a cluster → the explorer and the heat map of a report."""
+"""Published decisions of a cluster → the explorer of a report."""
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final, TypeVar
 
 import duckdb
 
-from aclkit.audit.reports.data import AliveAcl, Explorer, HeatMap, NumberedRuling
+from aclkit.audit.reports.data import AliveAcl, Explorer, NumberedRuling
 from aclkit.model.acl import ANY_OTHER
-from aclkit.model.operation import OPERATIONS_OF_TYPE, USE_OF_OPERATION, USES
+from aclkit.model.operation import OPERATIONS_OF_TYPE
 from aclkit.rules.decide.rules import ALLOWED
 from aclkit.warehouse.sql import fetch
-from aclkit.warehouse.views import SUPER_RULESET, pair_ruleset_sql
+from aclkit.warehouse.views import SUPER_RULESET
 
 MOST_PAIRS: Final = 2_000_000
 """Up to so many principals × resources the explorer is part of a report."""
 
 MOST_PARTS: Final = 1_250_000
 """And up to so many rows of the factored tables: about 4 MB of the page."""
-
-MOST_PRINCIPALS: Final = 50
-MOST_PREFIXES: Final = 30
-"""The rows and columns of the heat map: what a person can look at."""
 
 
 def gather_explorer(
@@ -131,34 +126,6 @@ class _ExplorerReader:
         )
 
 
-def gather_heat(connection: duckdb.DuckDBPyConnection, cluster_id: str) -> HeatMap:
-    """Read how much of each group of topics each principal may use from some host."""
-    prefixes = fetch(connection, _PREFIXES, [cluster_id, ANY_OTHER])
-    shown = prefixes[:MOST_PREFIXES]
-    names = [name for name, _ in shown]
-    operations = OPERATIONS_OF_TYPE["TOPIC"]
-    uses = [USE_OF_OPERATION[operation] for operation in operations]
-    cells: defaultdict[str, dict[tuple[str, str], int]] = defaultdict(dict)
-    for principal, prefix, use, allowed in fetch(
-        connection, _HEAT, [list(operations), uses, cluster_id, cluster_id, ANY_OTHER, names]
-    ):
-        cells[principal][use, prefix] = allowed
-    everybody = [name for name, _, _ in fetch(connection, _PRINCIPALS, [cluster_id])]
-    widest = sorted(everybody, key=lambda who: (-sum(cells[who].values()), who))
-    chosen = widest[:MOST_PRINCIPALS]
-    return HeatMap(
-        prefixes=tuple(shown),
-        principals=tuple(chosen),
-        allowed={
-            use: tuple(tuple(cells[who].get((use, name), 0) for name in names) for who in chosen)
-            for use in USES
-        },
-        possible={use: tuple(topics * uses.count(use) for _, topics in shown) for use in USES},
-        more_prefixes=len(prefixes) - len(shown),
-        more_principals=len(widest) - len(chosen),
-    )
-
-
 _SIZES: Final = (
     "SELECT (SELECT count(*) FROM principal WHERE cluster_id = ?), "
     "(SELECT count(*) FROM resource WHERE cluster_id = ?), "
@@ -192,20 +159,3 @@ _RULINGS: Final = (
 )
 _GROUPS: Final = "SELECT group_id, acl_ids FROM ruleset_group WHERE cluster_id = ?"
 _MEMBERS: Final = "SELECT ruleset_id, group_ids FROM ruleset WHERE cluster_id = ?"
-_PREFIX: Final = "regexp_extract(resource_name, '^[._-]*[^._-]+[._-]?')"
-_PREFIXES: Final = (
-    f"SELECT {_PREFIX} AS prefix, count(*) FROM resource WHERE cluster_id = ? "  # noqa: S608 -- this module's own text
-    "AND resource_type = 'TOPIC' AND resource_name <> ? GROUP BY ALL ORDER BY count(*) DESC, prefix"
-)
-_HEAT: Final = (
-    "WITH purpose AS (SELECT unnest(CAST(? AS VARCHAR[])) AS operation, "  # noqa: S608 -- likewise
-    "unnest(CAST(? AS VARCHAR[])) AS purpose), "
-    "open AS (SELECT ruleset_id, purpose, count(DISTINCT operation) AS operations "
-    "FROM explain_ruling JOIN purpose USING (operation) "
-    "WHERE cluster_id = ? AND decision = 'ALLOWED' GROUP BY ALL), "
-    f"pair AS ({pair_ruleset_sql()}) "
-    f"SELECT principal, {_PREFIX} AS prefix, purpose, CAST(sum(operations) AS BIGINT) "
-    "FROM pair JOIN open ON open.ruleset_id = pair.ruleset_id "
-    "WHERE cluster_id = ? AND resource_type = 'TOPIC' AND resource_name <> ? "
-    "AND prefix IN (SELECT unnest(CAST(? AS VARCHAR[]))) GROUP BY ALL"
-)

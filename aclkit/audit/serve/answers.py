@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from aclkit.audit.reports.data import NightlySummary
 from aclkit.audit.reports.gather import Judge, read_summary
+from aclkit.audit.reports.heat import heat_tables
 from aclkit.audit.reports.states import listed
 from aclkit.audit.reports.words import cause_words, missing_answers, needs_a_person, verdict
 from aclkit.audit.serve.finder import Names, find, read_names
@@ -23,6 +24,7 @@ from aclkit.audit.serve.form import (
     outcome_of,
 )
 from aclkit.audit.serve.graph import MOST_DRAWN, graph_json, ids_of
+from aclkit.audit.serve.heat import heat_json, lines_of_prefix, of_prefix, read_heat
 from aclkit.audit.serve.latest import Reading
 from aclkit.audit.serve.page import href, pages_of
 from aclkit.audit.serve.rows import Folded, Lines, fold_what, fold_who, in_words, lines_of
@@ -130,6 +132,7 @@ class Answers:
         return Page("what_can", {
             "principal": given.get("principal", ""),
             "types": tuple(TYPE_OF_WORD),
+            "prefix": given.get("prefix"),
             **_shown(reading, folded, given),
             "unknown": found.unknown,
         })  # fmt: skip
@@ -148,10 +151,19 @@ class Answers:
             "asked": asked,
             "heading": ("What", " can touch") if is_what else ("Who can touch", ""),
             "rows_path": "/what-can" if is_what else "/who-can",
-            "given": {name: given.get(name, "") for name in (key, *_NARROW)},
+            "given": {name: given.get(name) for name in (key, *_NARROW)},
             "number": len(folded.rows),
             "most": MOST_DRAWN,
             "drawing": partial(graph_json, found, folded, acls, {key: asked}),
+        })  # fmt: skip
+
+    def heat(self, reading: Reading, _: Given) -> Page:
+        """Return how much of each group of topics each principal may administer, write, read."""
+        heat = read_heat(reading)
+        return Page("heat", {
+            "heat": heat,
+            "tables": heat_tables(heat),
+            "places": partial(heat_json, heat),
         })  # fmt: skip
 
     def why(self, reading: Reading, given: Given) -> Page:
@@ -238,7 +250,7 @@ class Answers:
         return Page("preview", {**_form(given), "outcome": outcome_of(reading, given)})
 
 
-_NARROW: Final = ("type", "operation", "host", "decision")
+_NARROW: Final = ("type", "prefix", "operation", "host", "decision")
 """What narrows an answer of who-can or what-can."""
 
 
@@ -253,9 +265,11 @@ def _ask_who(reading: Reading, given: Given) -> tuple[Resource, Decisions, Folde
 
 
 def _ask_what(reading: Reading, given: Given) -> tuple[Decisions, Folded]:
-    principal, kind = given.get("principal", ""), given.get("type", "")
-    if kind and kind not in TYPE_OF_WORD:
-        raise UsageError(f"bad type {kind!r}: expected {', '.join(TYPE_OF_WORD)}")
+    principal, prefix = given.get("principal", ""), given.get("prefix")
+    kind = given.get("type") or ("" if prefix is None else "topic")
+    known = tuple(TYPE_OF_WORD) if prefix is None else ("topic",)
+    if kind and kind not in known:
+        raise UsageError(f"bad type {kind!r}: expected {', '.join(known)}")
     decision, host = _decision(given), given.get("host") or None
 
     def ask(who: str) -> Decisions:
@@ -268,6 +282,8 @@ def _ask_what(reading: Reading, given: Given) -> tuple[Decisions, Folded]:
     if decision == ALLOWED and principal != ANY_OTHER_PRINCIPAL:
         key = "everybody", reading.cluster_id, kind, host
         usual = reading.snapshot.memory.kept(key, lambda: lines_of(ask(ANY_OTHER_PRINCIPAL)))
+    if prefix is not None:
+        found, usual = of_prefix(found, prefix), lines_of_prefix(usual, prefix)
     return found, fold_what(found, usual)
 
 
@@ -315,7 +331,7 @@ def _shown(reading: Reading, folded: Folded, given: Given) -> dict[str, Any]:
         "decisions": tuple(DECISIONS),
         "kind": given.get("type", ""),
         "in_words": in_words,
-        "narrowed": {name: given.get(name, "") for name in _NARROW},
+        "narrowed": {name: given.get(name) for name in _NARROW},
         **_paged(folded.rows, given, ROWS),
     }
 
@@ -363,6 +379,7 @@ PAGES: Final[Mapping[str, Handler]] = {
     "/who-can": Answers.who_can,
     "/what-can": Answers.what_can,
     "/graph": Answers.graph,
+    "/heat": Answers.heat,
     "/why": Answers.why,
     "/history": Answers.history,
     "/findings": Answers.findings,

@@ -5,19 +5,22 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping, Sequence
 from functools import cache, lru_cache
-from typing import Any, Final
+from typing import Any
 from urllib.parse import quote_plus
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import (
+    ChoiceLoader,
+    Environment,
+    FunctionLoader,
+    PackageLoader,
+    StrictUndefined,
+)
 from markupsafe import Markup, escape
 
-from aclkit.audit.reports.assets import LOOK, script, style
+from aclkit.audit.reports.assets import LOOK, PIECES, part, script, style
 from aclkit.audit.reports.words import thousands, utc
 from aclkit.model.visible import visible
 from aclkit.questions.query.words import acl_words
-
-_PIECES: Final = ("page.js", "names.js", "tables.js", "chips.js", "graph.js", "serve.js")
-"""The report's pieces that a page with a server behind it needs: no heat maps."""
 
 
 @cache
@@ -25,7 +28,7 @@ def assets() -> Mapping[str, tuple[str, str]]:
     """Return path → kind and text of the one style and the one script; a path is of its text."""
     texts = (
         ("css", "text/css", style(LOOK, "serve.css")),
-        ("js", "text/javascript", script(*_PIECES)),
+        ("js", "text/javascript", script(*PIECES, "serve.js")),
     )
     return {
         f"/assets/{hashlib.sha256(text.encode()).hexdigest()[:16]}.{ending}": (kind, text)
@@ -34,9 +37,15 @@ def assets() -> Mapping[str, tuple[str, str]]:
 
 
 def href(path: str, **given: str | int | None) -> str:
-    """Return the address of a page; what is empty is not said."""
+    """Return the address of a page; what is empty is not said, but for a topic's prefix.
+
+    >>> href("/what-can", principal="User:a", type="", prefix="")
+    '/what-can?principal=User%3Aa&prefix='
+    """
     said = [
-        f"{key}={_quoted(str(value))}" for key, value in given.items() if value not in (None, "")
+        f"{key}={_quoted(str(value))}"
+        for key, value in given.items()
+        if value is not None and (value != "" or key == "prefix")
     ]
     return f"{path}?{'&'.join(said)}" if said else path
 
@@ -58,7 +67,7 @@ def render(name: str, **given: object) -> str:
 @cache
 def _environment() -> Environment:
     environment = Environment(
-        loader=PackageLoader("aclkit.audit.serve"),
+        loader=ChoiceLoader([PackageLoader("aclkit.audit.serve"), FunctionLoader(part)]),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,

@@ -17,7 +17,9 @@ SMALL = f"x&cluster={LARGE}#<img src=x>"
 
 NAMES = 230
 PEOPLE = tuple(f"User:{HOSTILE}&page={number:03}" for number in range(NAMES))
-TOPICS = tuple(f"{HOSTILE}&page={number:03}" for number in range(NAMES))
+TOPICS = tuple(f"{HOSTILE}{'.' * (number < 120)}&page={number:03}" for number in range(NAMES))
+"""120 of one prefix, and the others of one each."""
+
 PUBLIC = "public?page=2&x"
 
 

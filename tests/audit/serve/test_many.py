@@ -9,9 +9,11 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
+from aclkit.audit.reports.gather_heat import MOST_PREFIXES, MOST_PRINCIPALS
+from aclkit.audit.reports.heat import prefix_of
 from aclkit.model.resource import Resource
 from aclkit.model.visible import visible
-from tests.audit.reports.made import IMAGE
+from tests.audit.reports.made import HOSTILE, IMAGE
 from tests.audit.serve import many
 from tests.audit.serve.many import LARGE, NAMES, PEOPLE, PUBLIC, SMALL, TOPICS
 from tests.audit.serve.running import serving
@@ -33,6 +35,9 @@ PAGES = (
     ("/preview", {}),
     ("/graph", {"resource": TOPIC}),
     ("/graph", {"principal": PEOPLE[0], "type": "topic"}),
+    ("/heat", {}),
+    ("/what-can", {"principal": PEOPLE[0], "prefix": prefix_of(TOPICS[0])}),
+    ("/graph", {"principal": PEOPLE[0], "prefix": prefix_of(TOPICS[0])}),
 )
 
 
@@ -91,6 +96,49 @@ def test_a_graph_is_of_the_first_rows_and_its_nodes_stay_in_the_cluster(client, 
         for end in ("who", "through", "what"):
             asked = parse_qs(urlsplit(path[end]["href"]).query, strict_parsing=True)
             assert asked["cluster"] == [LARGE]
+
+
+def test_heat_maps_say_what_is_not_shown_and_their_cells_stay_in_the_cluster(client):
+    answer = ask(client, "/heat", {})
+    assert f"between cells. Not shown: {NAMES + 1 - MOST_PRINCIPALS} principals" in answer.text
+    assert f"and {NAMES - 120 + 2 - MOST_PREFIXES} prefixes with fewer topics" in answer.text
+    (data,) = re.findall(r'id="heat-data">([^<]*)<', answer.html)
+    places = json.loads(data)
+    assert len(places["rows"]) == MOST_PRINCIPALS
+    assert len(places["columns"]) == MOST_PREFIXES
+    assert places["columns"][0]["name"] == prefix_of(TOPICS[0]) == f"{HOSTILE}."
+    for row in places["rows"]:
+        for column in places["columns"]:
+            asked = parse_qs(urlsplit(f"{row['href']}&{column['query']}").query)
+            assert asked == {
+                "principal": [row["name"]], "prefix": [column["name"]], "type": ["topic"],
+                "cluster": [LARGE],
+            }  # fmt: skip
+
+
+def test_heat_maps_of_one_cluster_are_not_those_of_the_other(client):
+    for _ in range(2):
+        large, little = (ask(client, "/heat", {}, cluster) for cluster in (LARGE, SMALL))
+        assert large.html.count('<tr><th scope="row"') == 3 * MOST_PRINCIPALS
+        assert little.html.count('<tr><th scope="row"') == 3 * 2
+        assert "User:only-here" in little.text
+        assert "Not shown" not in little.text
+
+
+def test_the_filters_and_parts_of_an_answer_keep_its_prefix(client):
+    prefix = prefix_of(TOPICS[0])
+    given = {"principal": PEOPLE[0], "prefix": prefix, "decision": "both"}
+    answer = ask(client, "/what-can", given)
+    assert "part 1 of 2" in answer.text
+    assert next_part(answer)["prefix"] == [prefix]
+    hidden = re.search(r'type="hidden" name="prefix" value="([^"]*)"', answer.html)[1]
+    assert unescape(hidden) == prefix
+    rest = ask(client, "/what-can", {**given, "prefix": prefix_of(PUBLIC)})
+    assert names_of(rest) == [visible(TOPIC)]
+    assert ask(client, "/what-can", {**given, "prefix": "p"}).text.count("0 resources") == 1
+    refused = client.ask("/what-can", **given, type="group", cluster=LARGE)
+    assert refused.status == 400
+    assert "bad type 'group': expected topic" in refused.text
 
 
 def test_without_a_cluster_those_there_are_are_offered(client):

@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from aclkit.audit.serve import memory
+from aclkit.audit.serve import heat, memory
 from aclkit.audit.serve.answers import PAGES, Answers
 from aclkit.audit.serve.latest import Latest, Reading
 from aclkit.audit.serve.memory import Memory, Remembering
@@ -97,6 +97,19 @@ def test_near_names_of_an_unknown_one_are_looked_for_once(snapshot, monkeypatch,
     reading = Reading(snapshot, snapshot.cursor(), small.CLUSTER)
     page = PAGES[path](Answers(), reading, access)
     assert len(page.holds["unknown"]) == len(looked) == 1
+
+
+def test_heat_maps_are_counted_once_a_run(snapshot, monkeypatch):
+    counted, count = [], heat.gather_heat
+    monkeypatch.setattr(heat, "gather_heat", lambda *asked: counted.append(asked) or count(*asked))
+    shown = [
+        PAGES["/heat"](Answers(), Reading.of(snapshot, snapshot.cursor(), small.CLUSTER), {}).holds[
+            "tables"
+        ]
+        for _ in range(2)
+    ]
+    assert shown[0] == shown[1] != []
+    assert len(counted) == 1
 
 
 def test_the_same_page_again_asks_nothing(snapshot):

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from urllib.parse import quote
 
 import pytest
 
+from aclkit.audit.reports.heat import prefix_of
 from aclkit.model.visible import visible
 from tests.audit.reports.made import HOSTILE, IMAGE
 
@@ -111,11 +113,53 @@ def test_hostile_names_are_text_in_the_graph_and_in_its_data(go):
     assert page.console == []
 
 
+SEEN = (
+    "[...document.querySelectorAll('table.heat')].filter(map => map.checkVisibility())"
+    ".map(map => map.dataset.use)"
+)
+
+
+def test_the_summary_leads_to_heat_maps_and_a_cell_of_a_hostile_name_to_its_topics(go):
+    page = go("/")
+    page.js("document.querySelector('a[href=\"/heat\"]').click()")
+    page.wait_for("location.pathname === '/heat' && document.querySelector('td a') !== null")
+    assert page.js(SEEN) == ["administer"]
+    page.js("document.querySelectorAll('#heat-choice button')[1].click()")
+    assert page.js(SEEN) == ["write"]
+    assert page.js("document.querySelectorAll('main img').length") == 0
+    assert page.js("document.querySelectorAll('main script').length") == 1  # the data
+    said = f"{visible(f'User:{HOSTILE}')}, {visible(prefix_of(HOSTILE))}: 1 of 1 allowed"
+    links = "[...document.querySelectorAll('[data-use=write] a')]"
+    cells = f"{links}.filter(a => a.ariaLabel === {json.dumps(said)})"
+    assert page.js(f"{cells}.length") == 1
+    page.js(f"{cells}[0].focus()")
+    page.press("Enter")
+    page.wait_for("location.pathname === '/what-can' && document.readyState === 'complete'")
+    assert page.js(NAMES) == [visible(f"topic:{HOSTILE}")]
+    assert page.console == []
+
+
+def test_arrows_move_through_a_heat_map(go):
+    page = go("/heat")
+    page.js("document.querySelector('table.heat td a').focus()")
+    page.press("ArrowDown")
+    page.press("ArrowRight")
+    assert page.js("document.activeElement.closest('tr').rowIndex") == 2
+    assert page.js("document.activeElement.closest('td').cellIndex") == 2
+
+
 ACCESS = f"principal={quote(f'User:{HOSTILE}')}&resource=topic%3Apayments&operation=READ"
 GRAPH = f"/graph?principal={quote(f'User:{HOSTILE}')}"
 PAGES = {
-    ("light", 1280): ("/search?q=paymemts", f"/why?{ACCESS}", "/preview", GRAPH),
-    ("dark", 390): ("/", "/who-can?resource=topic%3Apayments", f"/history?{ACCESS}", GRAPH),
+    ("light", 1280): ("/search?q=paymemts", f"/why?{ACCESS}", "/preview", GRAPH, "/heat"),
+    ("dark", 390): (
+        "/",
+        "/who-can?resource=topic%3Apayments",
+        f"/history?{ACCESS}",
+        GRAPH,
+        "/heat",
+        f"/what-can?principal=User%3Abob&prefix={quote(prefix_of(HOSTILE))}",
+    ),
 }
 
 

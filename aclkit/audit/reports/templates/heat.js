@@ -16,10 +16,11 @@ const startHeat = (maps, choice) => {
     return undefined;
   });
 };
-// `placeOf(y, x)` is where the cell of a row and column leads.
-const openHeat = (table, rowNames, columnNames, placeOf) => {
+// `hrefOf(y, x)` is where the cell of a row and column leads.
+const openHeat = (table, rowNames, columnNames, hrefOf) => {
   const cells = [...table.tBodies[0].rows].map((row, y) => [...row.cells].slice(1).map((cell, x) => {
-    const link = makeLink(cell.textContent, placeOf(y, x));
+    const link = make("a", cell.textContent);
+    link.href = hrefOf(y, x);
     link.tabIndex = -1;
     link.setAttribute("aria-label",
       show(`${rowNames[y]}, ${columnNames[x]}: ${cell.dataset.said} allowed`));

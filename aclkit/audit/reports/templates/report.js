@@ -62,7 +62,7 @@ const D = JSON.parse(byId("data").textContent);
 if (D) {
   startAnswers(readDecisions(D), { mentions });
   for (const table of document.querySelectorAll("table.heat")) {
-    openHeat(table, D.heatPrincipals, D.heatPrefixes, (y, x) => ({
+    openHeat(table, D.heatPrincipals, D.heatPrefixes, (y, x) => hashOf({
       principal: D.heatPrincipals[y], prefix: D.heatPrefixes[x], operation: table.dataset.use,
     }));
   }

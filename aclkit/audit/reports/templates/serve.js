@@ -26,3 +26,13 @@ if (graph) {
   byId("graph").replaceChildren();
   drawGraph(byId("graph"), JSON.parse(graph.textContent));
 }
+const heat = byId("heat-data");
+if (heat) {
+  const { rows, columns } = JSON.parse(heat.textContent);
+  const maps = [...document.querySelectorAll("table.heat")];
+  const names = (those) => those.map(({ name }) => name);
+  startHeat(maps, byId("heat-choice") ?? make("div"));
+  for (const map of maps) {
+    openHeat(map, names(rows), names(columns), (y, x) => `${rows[y].href}&${columns[x].query}`);
+  }
+}
