@@ -13,8 +13,10 @@ FOLDER = Path(__file__).parents[3] / "docs" / "images"
 TOPIC = "topic%3Apayments.v1.events"
 PICTURES = (
     ("serve-light", "light", 1280, 720, f"/who-can?resource={TOPIC}"),
+    ("serve-dark", "dark", 1280, 720, "/heat"),
+    ("serve-phone-light", "light", 390, 800, f"/who-can?resource={TOPIC}"),
     (
-        "serve-phone",
+        "serve-phone-dark",
         "dark",
         390,
         800,
@@ -25,7 +27,7 @@ PICTURES = (
 
 
 def main(warehouse: str) -> None:
-    """Take the pictures of the documents: a question, and a reason on a phone."""
+    """Take the pictures of the documents: a question, heat maps, and both on a phone."""
     with (
         tempfile.TemporaryDirectory() as folder,
         serving(warehouse) as client,
