@@ -7,6 +7,7 @@ The lock or lease of the warehouse must be held: what no version names is nobody
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
@@ -109,5 +110,7 @@ def _without_checksum(name: str) -> str:
 
 
 def _remove(files: Files, path: str) -> None:
-    files.delete(path)
+    # What stands for a folder is listed by an object store, and is no object of that name.
+    with suppress(FileNotFoundError):
+        files.delete(path)
     fail_point("while-removing")

@@ -24,7 +24,7 @@ from aclkit.warehouse.storage import LOG
 from aclkit.warehouse.table_files import active_files
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+    from pyspark.sql import DataFrame, SparkSession
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,8 +60,7 @@ class Stage:
         writer.options(**properties_of_new(self.table)).save(staging)
         written = list(self._written(folder))
         schema = DeltaTable(staging).schema()
-        for info in self.place.files.tree(log := f"{self.table}/{folder}/{LOG}"):
-            self.place.files.delete(f"{log}/{info.name}")
+        _remove(rows.sparkSession, f"{staging}/{LOG}")
         paths = [file["path"] for file in removed]
         take_over_files(self.place.of_table(self.table), written, paths, schema, self.commit)
 
@@ -97,6 +96,13 @@ class Stage:
                     data_change=True,
                     stats=add.get("stats") or "{}",
                 )
+
+
+def _remove(spark: SparkSession, uri: str) -> None:
+    """Remove a folder that Spark made: it also put objects there that stand for folders."""
+    context: Any = spark.sparkContext  # whose JVM's names no type knows
+    path, is_recursive = context._jvm.org.apache.hadoop.fs.Path(uri), True
+    path.getFileSystem(context._jsc.hadoopConfiguration()).delete(path, is_recursive)
 
 
 def _may_be_of(file: Mapping[str, Any], cluster_id: str) -> bool:

@@ -5,10 +5,14 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 from datetime import timedelta
+from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.object_store.bench import Bucket, Store, start_store
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 _numbers = itertools.count(1)
 
@@ -33,3 +37,17 @@ def bucket(store: Store, monkeypatch: pytest.MonkeyPatch) -> Bucket:
     for name, value in store.env.items():
         monkeypatch.setenv(name, value)
     return store.bucket(f"tests-{next(_numbers)}")
+
+
+@pytest.fixture(scope="session")
+def session_on_s3(_store: Store) -> Iterator[SparkSession]:
+    """The session of this process, whose JVM reaches the store."""
+    from aclkit.runtime.spark import build_session
+
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in _store.env.items():
+            patch.setenv(name, value)
+        small = {"spark.driver.memory": "1g"}
+        session = build_session("nights", uris=["s3a://any"], extra_conf=small)
+        yield session
+        session.stop()

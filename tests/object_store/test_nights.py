@@ -6,7 +6,6 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -66,22 +65,7 @@ def rows_of(connection, table):
     return sorted(rows, key=repr)
 
 
-@pytest.fixture(scope="session")
-def _session_on_s3(_store) -> Iterator[None]:
-    """The session of this process, whose JVM reaches the store."""
-    from aclkit.runtime.spark import build_session
-
-    with pytest.MonkeyPatch.context() as patch:
-        for name, value in _store.env.items():
-            patch.setenv(name, value)
-        session = build_session(
-            "nights", uris=["s3a://any"], extra_conf={"spark.driver.memory": "1g"}
-        )
-        yield
-        session.stop()
-
-
-@pytest.mark.usefixtures("_session_on_s3")
+@pytest.mark.usefixtures("session_on_s3")
 def test_ten_nights_leave_the_tables_of_a_local_disk_whatever_the_clock_of_the_store(
     bucket, tmp_path
 ):

@@ -1,0 +1,85 @@
+"""Rows that Spark writes to a bucket, and the driver commits."""
+
+from __future__ import annotations
+
+import pytest
+
+from aclkit.errors import SurroundingsError
+from aclkit.warehouse.place import Place
+from aclkit.warehouse.reader import read_written
+from aclkit.warehouse.recovery import fence_tables
+from aclkit.warehouse.removal import remove_unneeded
+from aclkit.warehouse.storage import LOG
+from aclkit.warehouse.store import Store, schema_of
+
+pytestmark = [pytest.mark.object_store, pytest.mark.spark, pytest.mark.timeout(600)]
+
+C = [("c", number, number + 1, 1, "record") for number in range(50)]
+D = [("d", number, number + 1, None, "snapshot") for number in range(50)]
+NEW = [("c", 100, 101, 2, "record")]
+
+
+@pytest.fixture
+def store(session_on_s3, bucket):
+    store = Store(session_on_s3, f"{bucket.uri}/acls")
+    store.run_id = "r"
+    return store
+
+
+def frame(store, rows):
+    return store.spark.createDataFrame(rows, schema_of("log_range"))
+
+
+def rows(store):
+    """Return the rows as DuckDB reads them, and as Spark does; they must agree."""
+    with read_written(store, None, "log_range") as read:
+        here = sorted(read.rows("SELECT * FROM log_range"), key=repr)
+    there = [tuple(row) for row in Store(store.spark, str(store.place)).read_version(
+        "log_range", store.versions["log_range"]).collect()]  # fmt: skip
+    assert sorted(there, key=repr) == here
+    return here
+
+
+def test_rows_are_appended_and_replaced_cluster_by_cluster(store):
+    store.append("log_range", frame(store, C).repartition(3))
+    store.append("log_range", frame(store, D))
+    assert rows(store) == sorted([*C, *D], key=repr)
+    store.replace_cluster("log_range", frame(store, NEW), "d")  # the store knows no other
+    assert rows(store) == NEW
+    names = [info.name for info in store.place.files.tree("log_range")]
+    assert {name.partition("/")[0] for name in names if LOG in name} == {LOG}
+
+
+def test_rows_of_other_clusters_stay_where_they_share_a_file(store):
+    store.append_rows("log_range", [*C, *D])
+    store.append("log_range", frame(store, C))
+    store._clusters.update({"c", "d"})
+    store.replace_cluster("log_range", frame(store, NEW), "c")
+    assert rows(store) == sorted([*NEW, *D], key=repr)
+    store.replace_cluster("log_range", frame(store, []), None)
+    assert rows(store) == []
+
+
+def test_rows_are_deleted_cluster_by_cluster(store):
+    from pyspark.sql import functions as F
+
+    store.append_rows("log_range", [*C, *D])
+    store._clusters.update({"c", "d"})
+    store.delete("log_range", F.col("epoch") == 1, "c")
+    assert rows(store) == sorted(D, key=repr)
+
+
+def test_what_a_run_wrote_that_may_not_commit_is_in_no_version_and_goes(store):
+    store.append_rows("log_range", D)
+    store.require_held = lambda: fence_tables(Place(str(store.place)))
+    with pytest.raises(SurroundingsError, match="somebody else has written"):
+        store.append("log_range", frame(store, C))
+    store.require_held = lambda: None
+    left = {info.name for info in store.place.files.tree("log_range")}
+    assert any("/" in name and name.endswith(".parquet") for name in left if LOG not in name)
+    store.adopt("log_range")
+    assert rows(store) == sorted(D, key=repr)
+    remove_unneeded(store, {})
+    stays = {info.name for info in store.place.files.tree("log_range")}
+    assert not any("/" in name for name in stays if not name.startswith(LOG))
+    assert rows(store) == sorted(D, key=repr)
