@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import threading
 from collections import deque
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Final, NamedTuple
 
+_SETTLING_SECONDS: Final = 5
 KEPT: Final = 100_000
 """Requests that are remembered one by one."""
 
@@ -43,14 +46,34 @@ def kind_of(method: str, key: str, query: str) -> str:
 
 
 class Counts:
-    """All requests since the last ``clear``."""
+    """All requests since the last ``clear``.
+
+    Whoever asks waits for those that are being answered: their client may have its answer.
+    """
 
     def __init__(self):
-        self._guard = threading.Lock()
+        self._guard = threading.Condition()
+        self._at_work = 0
         self.clear()
+
+    @contextmanager
+    def answering(self) -> Iterator[None]:
+        """Hold a request that is not counted yet."""
+        with self._guard:
+            self._at_work += 1
+        try:
+            yield
+        finally:
+            with self._guard:
+                self._at_work -= 1
+                self._guard.notify_all()
+
+    def _settle(self) -> None:
+        self._guard.wait_for(lambda: not self._at_work, _SETTLING_SECONDS)
 
     def clear(self) -> None:
         with self._guard:
+            self._settle()
             self._totals: dict[tuple[str, str], list[int]] = {}
             self._kept: deque[Request] = deque(maxlen=KEPT)
 
@@ -64,8 +87,10 @@ class Counts:
     def totals(self) -> list[tuple[str, str, int, int, int]]:
         """Return method, kind, requests, bytes received and bytes sent."""
         with self._guard:
+            self._settle()
             return [(*key, *total) for key, total in sorted(self._totals.items())]
 
     def requests(self) -> list[Request]:
         with self._guard:
+            self._settle()
             return [*self._kept]

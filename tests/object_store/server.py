@@ -121,15 +121,16 @@ class Handler(BaseHTTPRequestHandler):
         path, _, query = self.path.partition("?")
         key = unquote(path).strip("/")
         self._sent = self._status = self._received = 0
-        try:
-            self._serve_s3(key, self.store.faults.next_for(self.command, key))
-        except Cut:
-            self._cut()
-        finally:
-            said = self.headers.get("Range", "")
-            told = Request(self.command, key, kind_of(self.command, key, query), self._status,
-                           self._received, self._sent, said)  # fmt: skip
-            self.store.counts.add(told)
+        with self.store.counts.answering():
+            try:
+                self._serve_s3(key, self.store.faults.next_for(self.command, key))
+            except Cut:
+                self._cut()
+            finally:
+                said = self.headers.get("Range", "")
+                told = Request(self.command, key, kind_of(self.command, key, query), self._status,
+                               self._received, self._sent, said)  # fmt: skip
+                self.store.counts.add(told)
 
     do_GET = do_HEAD = do_PUT = do_POST = do_DELETE = serve
 

@@ -110,8 +110,8 @@ def rows_of(frame):
 @pytest.mark.parametrize("rows_in_a_plan", [0, 1_000_000])
 def test_spark_gets_the_rows_that_it_would_have_read(spark, items, monkeypatch, rows_in_a_plan):
     monkeypatch.setattr(source_rows, "ROWS_IN_A_PLAN", rows_in_a_plan)
-    early_frame, count = source_rows._frame(spark, items, read_early(items))
-    read, unknown = source_rows._frame(spark, items, None)
+    early_frame, count = source_rows._frame(spark, items, read_early(items), None)
+    read, unknown = source_rows._frame(spark, items, None, None)
     assert (count, unknown) == (early_frame.count(), None)
     assert early_frame.schema == read.schema
     assert rows_of(early_frame) == rows_of(read)
