@@ -13,7 +13,7 @@ from pyspark.sql import SparkSession
 
 from aclkit.errors import SurroundingsError
 from aclkit.runtime.s3_jars import COORDINATE, HADOOP
-from aclkit.runtime.uri import is_uri
+from aclkit.runtime.uri import is_uri, split_scheme
 
 _CONNECTORS: Final = {
     **dict.fromkeys(("s3", "s3a"), COORDINATE),
@@ -29,7 +29,7 @@ def require_file_systems(session: SparkSession, uris: Iterable[str]) -> None:
     Raises:
         SurroundingsError: it has no file system for one.
     """
-    schemes = {uri.partition("://")[0].lower() for uri in uris if is_uri(uri)}
+    schemes = {split_scheme(uri)[0] for uri in uris if is_uri(uri)}
     context: Any = session.sparkContext  # whose JVM's names no type knows
     for scheme in sorted(schemes):
         file_system = context._jvm.org.apache.hadoop.fs.FileSystem

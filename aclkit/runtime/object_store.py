@@ -18,7 +18,7 @@ from urllib.parse import SplitResult, parse_qsl, urlencode, urlsplit
 from aclkit.errors import UsageError
 from aclkit.runtime.notation import parse_toml, shown_key
 from aclkit.runtime.scratch import scratch
-from aclkit.runtime.uri import is_loopback, split_query
+from aclkit.runtime.uri import is_loopback, split_query, split_scheme
 from aclkit.runtime.user_file import read_text
 
 SECTION: Final = "storage"
@@ -61,8 +61,16 @@ def is_s3(uri: str) -> bool:
     >>> is_s3("s3a://bucket/acls"), is_s3("gs://bucket"), is_s3("/data/s3")
     (True, False, False)
     """
-    scheme, mark, _ = uri.partition("://")
-    return bool(mark) and scheme.lower() in _S3
+    return split_scheme(uri)[0] in _S3
+
+
+def as_s3(uri: str) -> str:
+    """Return a URI as all but Spark know it: a bucket of S3 is ``s3://``, whatever it was called.
+
+    >>> as_s3("s3a://bucket/acls"), as_s3("gs://bucket")
+    ('s3://bucket/acls', 'gs://bucket')
+    """
+    return f"s3://{split_scheme(uri)[1]}" if is_s3(uri) else uri
 
 
 def s3_access(env: Mapping[str, str] = os.environ) -> S3Access:
@@ -194,7 +202,7 @@ def arrow_uri(uri: str, env: Mapping[str, str] = os.environ) -> str:
         more |= {"scheme": url.scheme, "endpoint_override": url.netloc}
     # As it was written: by its text it is found in messages, and taken out of them.
     every = "&".join(filter(None, (query.removeprefix("?"), urlencode(more))))
-    return f"s3://{stem.partition('://')[2]}" + (f"?{every}" if every else "")
+    return as_s3(stem) + (f"?{every}" if every else "")
 
 
 _DEFAULT_REGION: Final = "us-east-1"
@@ -280,7 +288,7 @@ def _parsed_endpoint(text: str, where: str) -> SplitResult:
 
 def _without_bucket(url: SplitResult, uri: str, access: S3Access) -> str:
     """Return the endpoint as S3A takes it, which puts the bucket before the host itself."""
-    bucket = uri.partition("://")[2].partition("/")[0]
+    bucket = split_scheme(uri)[1].partition("/")[0]
     if access.path_style or not url.netloc.startswith(f"{bucket}."):
         return url.geturl()
     return url._replace(netloc=url.netloc.removeprefix(f"{bucket}.")).geturl()

@@ -11,7 +11,7 @@ from obstore.exceptions import AlreadyExistsError, BaseError, PreconditionError
 from obstore.store import from_url
 
 from aclkit.errors import UsageError
-from aclkit.runtime.object_store import is_s3
+from aclkit.runtime.object_store import as_s3
 from aclkit.runtime.uri import shown
 
 if TYPE_CHECKING:
@@ -46,8 +46,7 @@ def get_object(uri: str, most: int) -> bytes | None:
 
 def _place(uri: str) -> tuple[ObjectStore, str]:
     """Return the store of a folder, and the name of an object there."""
-    known = f"s3://{uri.partition('://')[2]}" if is_s3(uri) else uri
-    folder, _, name = known.rpartition("/")
+    folder, _, name = as_s3(uri).rpartition("/")
     if not name or folder.endswith(":/"):
         raise UsageError(f"{shown(uri)}: expected a name behind that of the bucket")
     try:

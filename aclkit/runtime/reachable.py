@@ -19,7 +19,8 @@ from obstore.exceptions import BaseError
 from obstore.store import from_url
 
 from aclkit.errors import AclkitError, SurroundingsError, UsageError
-from aclkit.runtime.object_store import is_s3, s3_access
+from aclkit.runtime.object_store import as_s3, is_s3, s3_access
+from aclkit.runtime.uri import split_scheme
 
 SECONDS: Final = 12.0
 """For all of it, however slow names are found and connections made."""
@@ -47,7 +48,7 @@ def require_reachable(uri: str, seconds: float = SECONDS) -> None:
             are missing or not let in.
         SurroundingsError: it does not answer in time, or has trouble of its own.
     """
-    if uri.partition("://")[0].lower() not in _STORES:
+    if split_scheme(uri)[0] not in _STORES:
         return
     found: list[AclkitError | None] = []
     # A name may take longer to be found than any limit of the client's.
@@ -62,7 +63,6 @@ def require_reachable(uri: str, seconds: float = SECONDS) -> None:
 
 def _ask(uri: str) -> AclkitError | None:
     """List what lies directly below a URI; return what is wrong."""
-    scheme, _, rest = uri.partition("://")
     limits: obstore.store.ClientConfig = {
         "timeout": timedelta(seconds=5),
         "connect_timeout": timedelta(seconds=5),
@@ -70,8 +70,7 @@ def _ask(uri: str) -> AclkitError | None:
         "allow_http": s3_access().allow_http,
     }
     try:
-        address = f"{'s3' if is_s3(uri) else scheme}://{rest}"
-        store = from_url(address, client_options=limits, retry_config=_RETRIES)
+        store = from_url(as_s3(uri), client_options=limits, retry_config=_RETRIES)
         obstore.list_with_delimiter(store)
     except (BaseError, OSError, ValueError) as error:
         return _explained(uri, str(error))

@@ -19,6 +19,16 @@ def is_uri(text: str) -> bool:
     return _URI.match(text) is not None
 
 
+def split_scheme(text: str) -> tuple[str, str]:
+    """Return the scheme of a URI in small letters, and what is behind it; of a path no scheme.
+
+    >>> split_scheme("S3A://bucket/acls"), split_scheme("/data/acls")
+    (('s3a', 'bucket/acls'), ('', '/data/acls'))
+    """
+    scheme, mark, rest = text.partition("://")
+    return (scheme.lower(), rest) if mark else ("", text)
+
+
 def is_remote(text: str) -> bool:
     """Whether a text is a URI of another place than this machine's disks.
 
