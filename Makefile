@@ -42,8 +42,9 @@ test: $(READY) ## Run the tests, those marked slow aside
 test-docs: $(READY) ## Run what README, docs/ and the notebooks show
 	@$(BIN)/pytest tests/test_docs.py tests/test_notebooks.py
 
+# The tests of a bucket want a Spark session of their own, and have a target of theirs.
 test-all: $(READY) ## Run all tests, kills and documentation too (about twice as long)
-	@$(BIN)/pytest
+	@$(BIN)/pytest -m "not object_store"
 
 test-fast: $(READY) ## Run the tests that need no Spark
 	@$(BIN)/pytest -n 2 -m "not spark and not object_store"
