@@ -104,9 +104,9 @@ def append_files(uri: str, rows: pa.Table, commit: Commit) -> None:
         SurroundingsError: see ``_committing``.
     """
     _require_zones(rows.schema)
-    if is_done(uri, commit):
-        return
     table = _followed(uri, commit)
+    if table and _holds(table, commit):
+        return
     with _committing(uri, commit):
         write_deltalake(
             table or uri,
@@ -134,10 +134,10 @@ def replace_files(
     Raises:
         SurroundingsError: see ``_committing``.
     """
-    if is_done(uri, commit):
-        return
     sizes, schema = [], rows.schema
     table = _followed(uri, commit)
+    if table and _holds(table, commit):
+        return
     if table:
         schema = pa.schema(table.schema().to_arrow())
         if unknown := set(rows.schema.names) - set(schema.names):
@@ -193,9 +193,9 @@ def take_over_files(
     Raises:
         SurroundingsError: see ``_committing``.
     """
-    if is_done(uri, commit):
-        return
     table = _followed(uri, commit)
+    if table and _holds(table, commit):
+        return
     with _committing(uri, commit):
         if table is None:
             create_table_with_add_actions(
@@ -222,11 +222,9 @@ def _followed(uri: str, commit: Commit) -> DeltaTable | None:
     return DeltaTable(uri, version=commit.on)
 
 
-def is_done(uri: str, commit: Commit) -> bool:
+def _holds(table: DeltaTable, commit: Commit) -> bool:
     """Whether a table has this very write already: deltalake notes what it is, and does not ask."""
-    if not DeltaTable.is_deltatable(uri):
-        return False
-    last = DeltaTable(uri).transaction_version(commit.application)
+    last = table.transaction_version(commit.application)
     return last is not None and last >= commit.version
 
 
@@ -269,7 +267,7 @@ def _is_done_all_the_same(uri: str, commit: Commit, error: Exception) -> bool:
         SurroundingsError: somebody else has written, or the store does not say.
     """
     try:
-        if is_done(uri, commit):
+        if DeltaTable.is_deltatable(uri) and _holds(DeltaTable(uri), commit):
             return True
         _refuse_another_writer(uri, commit, error)
     except (DeltaError, OSError) as second:
