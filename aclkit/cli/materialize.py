@@ -26,6 +26,7 @@ from aclkit.pipeline.explain.materialize import (
     told_by_brokers,
 )
 from aclkit.pipeline.explain.materialize import materialize as materialize_into
+from aclkit.pipeline.replay.known_tables import read_clusters
 from aclkit.runtime.progress import tell_first
 from aclkit.warehouse.run import Run, publish
 
@@ -84,8 +85,7 @@ def choose_cluster(run: Run, given: str | None) -> str:
     Raises:
         UsageError: several clusters and none given, or one that was never replayed.
     """
-    rows = run.store.read("log_range").select("cluster_id").distinct().collect()
-    known = sorted(row[0] for row in rows)
+    known = sorted(read_clusters(run.store))
     listed = ", ".join(known) or "none"
     if given is not None and given not in known:
         raise UsageError(f"cluster {given!r} was never replayed; the warehouse holds {listed}")
