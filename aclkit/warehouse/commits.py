@@ -97,7 +97,7 @@ class Commit:
         )
 
 
-def append_files(uri: str, rows: pa.Table, commit: Commit) -> None:
+def append_files(uri: str, rows: pa.Table | pa.RecordBatchReader, commit: Commit) -> None:
     """Append rows to a table; a new one gets their columns.
 
     Raises:

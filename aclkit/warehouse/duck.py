@@ -303,6 +303,10 @@ class DuckReader:
         """See ``Reader.arrow``."""
         return self.connection.sql(sql).to_arrow_table()
 
+    def stream(self, sql: str) -> pa.RecordBatchReader:
+        """See ``Reader.stream``."""
+        return self.connection.sql(sql).to_arrow_reader(_ROWS_OF_A_BATCH)
+
     def give(self, name: str, table: pa.Table) -> None:
         """See ``Reader.give``."""
         self.connection.register(name, table)

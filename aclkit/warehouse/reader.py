@@ -67,6 +67,9 @@ class Reader(Protocol):
     def arrow(self, sql: str) -> pa.Table:
         """Return the result of a SELECT as columns."""
 
+    def stream(self, sql: str) -> pa.RecordBatchReader:
+        """Return the result of a SELECT batch by batch: what is too large to be held."""
+
     def give(self, name: str, table: pa.Table) -> None:
         """Make a small table known under a name."""
 

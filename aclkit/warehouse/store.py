@@ -161,8 +161,8 @@ class Store:
         """Append rows that the driver holds, with the columns of the contract."""
         self.append_columns(table, arrow_table(rows, arrow_schema(table)))
 
-    def append_columns(self, table: str, rows: pa.Table) -> None:
-        """Append rows that the driver holds as columns, those of the contract."""
+    def append_columns(self, table: str, rows: pa.Table | pa.RecordBatchReader) -> None:
+        """Append rows that the driver holds or lets pass, as columns of the contract."""
         append_files(self.place.of_table(table), rows, self._commit(table))
         self.note_write(table)
 

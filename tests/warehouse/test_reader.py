@@ -46,6 +46,13 @@ def test_rows_are_put_in_the_place_of_those_that_were_opened(store):
         assert read.rows("SELECT * FROM log_range") == [("d", 0, 7, 2, "record")]
 
 
+def test_what_is_too_large_to_be_held_comes_in_batches(store):
+    with read_versions(store, "c", {}) as read:
+        sizes = [len(batch) for batch in read.stream("SELECT range AS n FROM range(120_000)")]
+    assert sum(sizes) == 120_000
+    assert max(sizes) <= 50_000
+
+
 def test_rows_of_other_clusters_stay_and_stand_before(tmp_path):
     columns = [["c", "d", "c"], [0, 1, 2], [5, 6, 7], [1, 1, 1], ["record"] * 3]
     rows = pa.table(dict(zip(COLUMNS, columns, strict=True)))

@@ -37,15 +37,16 @@ def tables_of_changes(before: Mapping[str, int], after: Mapping[str, int]) -> Ve
 
 def changed_accesses(
     tables: Reader, *, settings_changed: bool, rules_changed: bool, hosts_changed: bool
-) -> pa.Table:
-    """Return the rows of ``access_change``, cluster and run aside.
+) -> pa.RecordBatchReader:
+    """Yield the rows of ``access_change``, cluster and run aside.
 
     A pair counts as changed when its ruleset did, or when the ruleset's rulings did. Of other
-    rules, those of another aclkit, the cause is ``settings`` where no ACL moved.
+    rules, those of another aclkit, the cause is ``settings`` where no ACL moved. There may be as
+    many rows as pairs.
     """
     steps = change_steps(
         settings_changed=settings_changed,
         rules_changed=rules_changed,
         hosts_changed=hosts_changed,
     )
-    return tables.arrow(in_steps(steps))
+    return tables.stream(in_steps(steps))

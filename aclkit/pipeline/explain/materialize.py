@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Final
 
 import pyarrow as pa
@@ -215,13 +217,23 @@ def _write_changes(run: Run, before: PublishedRun | None) -> None:
             rules_changed=then.rules_digest != run.settings.rules_digest,
             hosts_changed=then.inventory_digest != run.settings.inventory_digest,
         )
-        run.counts["access_changes"] = changes.num_rows
-        if changes.num_rows:
-            whose = {"cluster_id": run.cluster_id, "run_id": run.run_id}
-            for name, value in whose.items():
-                changes = changes.append_column(name, pa.array([value] * len(changes)))
-            schema = arrow_schema("access_change")
-            run.store.append_columns("access_change", changes.select(schema.names).cast(schema))
+        run.counts["access_changes"] = 0
+        batches = _counted(run, changes)
+        first = next(batches, None)
+        if first is not None:
+            rows = pa.RecordBatchReader.from_batches(first.schema, chain([first], batches))
+            run.store.append_columns("access_change", rows)
+
+
+def _counted(run: Run, changes: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Yield the batches that hold a row as they are written, and count them."""
+    schema = arrow_schema("access_change")
+    whose = {"cluster_id": run.cluster_id, "run_id": run.run_id}
+    for batch in filter(len, changes):
+        run.counts["access_changes"] += len(batch)
+        for name, value in whose.items():
+            batch = batch.append_column(name, pa.array([value] * len(batch)))
+        yield batch.select(schema.names).cast(schema)
 
 
 _DENSE: Final = ("explain",)

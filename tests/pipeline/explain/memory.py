@@ -24,6 +24,9 @@ class Memory:
     def arrow(self, sql: str) -> pa.Table:
         return self.connection.sql(sql).to_arrow_table()
 
+    def stream(self, sql: str) -> pa.RecordBatchReader:
+        return self.connection.sql(sql).to_arrow_reader()
+
     def give(self, name: str, table: pa.Table) -> None:
         self.connection.register(name, table)
 

@@ -388,7 +388,7 @@ def test_an_acl_that_came_is_one_change_of_access_with_its_offset():
     found = changed_accesses(
         two_runs(), settings_changed=False, rules_changed=False, hosts_changed=False
     )
-    assert [tuple(row.values()) for row in found.to_pylist()] == [GAINED]
+    assert [tuple(row.values()) for row in found.read_all().to_pylist()] == [GAINED]
 
 
 def test_both_engines_say_the_same_of_two_runs(spark):
@@ -397,10 +397,10 @@ def test_both_engines_say_the_same_of_two_runs(spark):
         spark.createDataFrame(memory.arrow(f"FROM {name}")).createOrReplaceTempView(name)
 
     class InSpark:
-        def arrow(self, sql):
-            return spark.sql(spark_sql(sql).text).toArrow()
+        def stream(self, sql):
+            return spark.sql(spark_sql(sql).text).toArrow().to_reader()
 
     found = changed_accesses(
         InSpark(), settings_changed=False, rules_changed=False, hosts_changed=False
     )
-    assert [tuple(row.values()) for row in found.to_pylist()] == [GAINED]
+    assert [tuple(row.values()) for row in found.read_all().to_pylist()] == [GAINED]

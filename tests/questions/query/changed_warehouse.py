@@ -38,8 +38,11 @@ def build(
         settings_changed=nights[0][1] != nights[1][1],
         rules_changed=False,
         hosts_changed=False,
-    ).to_pylist()
-    changes = [{**row, "cluster_id": small.CLUSTER, "run_id": "night-2"} for row in changed]
+    )
+    changes = [
+        {**row, "cluster_id": small.CLUSTER, "run_id": "night-2"}
+        for row in changed.read_all().to_pylist()
+    ]
     for number, tables in enumerate(made, start=1):
         extra = {"acl_history": history, "access_change": changes if number == 2 else []}
         versions = {n: small.write_table(root, n, rows) for n, rows in (tables | extra).items()}
