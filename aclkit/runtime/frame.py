@@ -65,13 +65,26 @@ class Steps:
 
 
 def broadcast_if_small(rows: DataFrame, count: int) -> DataFrame:
-    """Have a frame broadcast, if it has few enough rows for that."""
-    return F.broadcast(rows) if count <= _BROADCAST_ROWS else rows
+    """Have a frame broadcast, if it has few enough rows for that: a million."""
+    return F.broadcast(rows) if is_small(count) else rows
 
 
 def broadcast_if_few_texts(rows: DataFrame, count: int) -> DataFrame:
-    """Have a frame of numbers without gaps, each with a short text, broadcast if it fits."""
+    """Have a frame of numbers without gaps, each with a short text, broadcast up to 4 million."""
     return F.broadcast(rows) if count <= _BROADCAST_TEXTS else rows
+
+
+def broadcast_if_few(rows: DataFrame, most: int) -> DataFrame:
+    """Have a frame of at most so many rows broadcast, if it has few enough.
+
+    They are counted only where the most that there can be would be too many.
+    """
+    return F.broadcast(rows) if is_small(most) else broadcast_if_small(rows, rows.count())
+
+
+def is_small(count: int) -> bool:
+    """Whether so many rows are few enough to be broadcast."""
+    return count <= _BROADCAST_ROWS
 
 
 _BROADCAST_ROWS: Final = 1_000_000

@@ -60,6 +60,8 @@ _SQL: Final = {
     "spark.sql.legacy.parameterSubstitution.constantsOnly": "true",
     # Sorts after 128 groups of lists in any case, the slow way.
     "spark.sql.execution.useObjectHashAggregateExec": "false",
+    # Parts of resources are joined where they lie, on more columns than they are spread by.
+    "spark.sql.requireAllClusterKeysForCoPartition": "false",
     # A checksum costs a job for every commit and is read by Delta alone.
     "spark.databricks.delta.writeChecksumFile.enabled": "false",
 }

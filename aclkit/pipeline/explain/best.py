@@ -54,13 +54,13 @@ class Wildcards:
 def answering(ranked: DataFrame, covers: DataFrame) -> DataFrame:
     """Return the ACLs with ``answers``: how each operation is answered, null where it is not."""
     keys = ["resource_type", "operation", "is_allow"]
-    return ranked.join(F.broadcast(covers), on=keys, how="left")
+    return ranked.join(covers, on=keys, how="left")
 
 
 def with_any_host(acls: DataFrame, hosts: DataFrame) -> DataFrame:
     """Return all ACLs; an ACL of named hosts alone answers nothing for any other host."""
     of_all = hosts.where(F.col("host_no") == ANY_HOST_NO)
-    joined = acls.join(F.broadcast(of_all), on="acl_host_no", how="left")
+    joined = acls.join(of_all, on="acl_host_no", how="left")
     return joined.withColumn("answers", F.when(F.col("host_no").isNotNull(), F.col("answers")))
 
 
@@ -68,7 +68,7 @@ def of_named_hosts(acls: DataFrame, hosts: DataFrame, semantics: Semantics) -> D
     """Return each group's best for each host that its ACLs name; nothing of the ACLs moves."""
     named = hosts.where(F.col("host_no") != ANY_HOST_NO)
     return (
-        acls.join(F.broadcast(named), on="acl_host_no", how="inner")
+        acls.join(named, on="acl_host_no", how="inner")
         .groupBy(OF_PATTERN, "group_no", "host_no")
         .agg(*best_acls(semantics))
         .drop(OF_PATTERN)

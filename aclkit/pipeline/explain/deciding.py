@@ -40,6 +40,7 @@ from aclkit.pipeline.explain.scope import Scope
 from aclkit.runtime.fail_points import fail_point
 from aclkit.runtime.frame import (
     Steps,
+    broadcast_if_few,
     broadcast_if_few_texts,
     broadcast_if_small,
     local_frame,
@@ -91,7 +92,8 @@ def _best_of_hosts(
     best = broadcast_if_small(best, best.count())
     decide = partial(best_of_hosts, best=best, wildcards=wildcards, late=late, semantics=semantics)
     of_classes = steps.checkpoint(decide(pairing.class_parts))
-    heirs = inherited(pairing.contents, of_classes)
+    few = scope.class_pairs * len(scope.inventory.hosts)
+    heirs = inherited(pairing.contents, broadcast_if_few(of_classes, few))
     own = steps.checkpoint(decide(pairing.own_parts, heirs=heirs))
     return own.unionByName(of_classes)
 

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from aclkit.model.semantics import Semantics
 from aclkit.pipeline.explain.on_driver import Resource
-from aclkit.rules.patterns.match import GLOB, LITERAL, effective_pattern_type, pattern_matches
+from aclkit.rules.patterns.match import pattern_matches, start_of_names
 
 Pattern = tuple[str, str, str]
 """Resource type, pattern type and name."""
@@ -49,17 +49,8 @@ def _names_of_types(resources: Collection[Resource]) -> dict[str, list[str]]:
 def _names_near(pattern: Pattern, names: Sequence[str], semantics: Semantics) -> Iterator[str]:
     """Yield those of some sorted names that begin, or for a LITERAL are, as the pattern says."""
     _, pattern_type, text = pattern
-    kind = effective_pattern_type(pattern_type, semantics)
-    if kind == LITERAL and text != "*":
-        at = bisect_left(names, text)
-        yield from names[at : at + 1] if names[at : at + 1] == [text] else ()
-        return
-    start = "" if kind == LITERAL else _literal_start(text) if kind == GLOB else text
+    start, is_whole = start_of_names(pattern_type, text, semantics)
     for at in range(bisect_left(names, start), len(names)):
-        if not names[at].startswith(start):
+        if not names[at].startswith(start) or (is_whole and names[at] != start):
             return
         yield names[at]
-
-
-def _literal_start(glob: str) -> str:
-    return glob.partition("*")[0].partition("?")[0]

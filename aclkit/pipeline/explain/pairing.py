@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import Final
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
@@ -11,15 +14,28 @@ from pyspark.sql import functions as F
 from aclkit.model.semantics import BROKER
 from aclkit.pipeline.explain import frames, reach, rulesets
 from aclkit.pipeline.explain.best import BEST, Wildcards, answering, best_acls, with_any_host
-from aclkit.pipeline.explain.reach import AMONG_ALL, AMONG_DENIES, NEVER, Late, Seed
+from aclkit.pipeline.explain.reach import AMONG_ALL, AMONG_DENIES, NEVER, PLACE, Late, Seed
 from aclkit.pipeline.explain.scope import Scope
 from aclkit.pipeline.inventory.identity import PrincipalClasses, match_hosts
 from aclkit.rules.decide.broker_rescan import BrokerRescan
 from aclkit.rules.decide.order import WildcardLast
-from aclkit.rules.patterns.columns import with_matched_patterns
+from aclkit.rules.patterns.columns import with_matched_patterns, with_patterns_of_parts
 from aclkit.rules.patterns.match import names_exactly
+from aclkit.rules.patterns.parts import Ranges
 from aclkit.rules.patterns.trie import PatternIndex
-from aclkit.runtime.frame import Steps, broadcast_if_small, local_frame, parts_by_hash, release
+from aclkit.runtime.frame import (
+    Steps,
+    broadcast_if_few,
+    broadcast_if_few_texts,
+    broadcast_if_small,
+    is_small,
+    local_frame,
+    parts_by_hash,
+    release,
+)
+
+_PATTERNS_OF_A_WORKER: Final = 500_000
+"""Above so many patterns a worker has those alone that its ranges of names need."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,19 +125,19 @@ def pair_up(scope: Scope, groups: DataFrame, matching: Matching, steps: Steps) -
         matching: result of ``match_resources``.
         steps: what is computed on the way.
     """
-    spark = groups.sparkSession
+    spark, few = groups.sparkSession, scope.class_pairs
     contents = partial(_contents, scope, groups, matching.late)
-    granted = reach.grants(groups, _subjects(spark, scope, matching.seed))
-    reached = reach.reach(matching.resources, broadcast_if_small(granted, scope.acls))
+    reached = reach.reach(matching.resources, _granted(scope, groups, matching, steps))
     sets = steps.checkpoint(reach.sets_of_groups(reached))
-    of_classes = reach.class_pairs(sets)
-    pairs = reach.own_pairs(sets, _classes_of(spark, scope), of_classes, scope.class_pairs)
+    of_classes = broadcast_if_few(reach.class_pairs(sets), few)
+    pairs = reach.own_pairs(sets, _classes_of(spark, scope), of_classes)
 
-    firsts_of_classes = F.broadcast(rulesets.first_pairs(of_classes))
+    firsts_of_classes = broadcast_if_few(rulesets.first_pairs(of_classes), few)
     class_parts = steps.checkpoint(
         rulesets.parts_of(reached.where("subject < 0"), firsts_of_classes)
     )
     class_contents = steps.checkpoint(contents(class_parts, None))
+    class_contents = broadcast_if_few(class_contents, few)
     firsts = steps.checkpoint(rulesets.first_pairs(pairs))
     count = firsts.count()
     own_parts = steps.checkpoint(
@@ -141,6 +157,18 @@ def pair_up(scope: Scope, groups: DataFrame, matching: Matching, steps: Steps) -
     )
 
 
+def _granted(scope: Scope, groups: DataFrame, matching: Matching, steps: Steps) -> DataFrame:
+    """Return what the groups grant, broadcast; too much for that, where the resources lie."""
+    rows = _subjects(scope)
+    granted = reach.grants(groups, _seeded(groups.sparkSession, rows, matching.seed))
+    widest = max(Counter(text for text, _ in rows).values(), default=0)
+    if is_small(scope.acls * widest) or is_small(granted.count()):
+        return F.broadcast(granted)
+    patterns = reach.patterns_in_parts(matching.resources)
+    known = broadcast_if_small(patterns, len(scope.texts.patterns))
+    return steps.checkpoint(reach.in_parts(granted, known, scope.partitions))
+
+
 def _contents(
     scope: Scope, groups: DataFrame, late: Late, parts: DataFrame, of_classes: DataFrame | None
 ) -> DataFrame:
@@ -152,13 +180,14 @@ def _contents(
 
 def _named_pairs(scope: Scope, pairs: DataFrame, matching: Matching) -> DataFrame:
     """Return ``explain_pair`` rows, each part in the order of principals and resources."""
-    names = matching.resources.select("resource_no", "resource_type", "resource_name")
+    names = matching.resources.select(*PLACE, "resource_type", "resource_name")
+    names = broadcast_if_few_texts(names, len(scope.inventory.resources))
     principals = frames.numbered(pairs.sparkSession, scope.principal_names, "subject", "principal")
     # One number that is not negative: of two columns Spark compares whole rows.
     place = F.shiftleft(F.col("subject").cast("bigint"), 32) + F.col("resource_no")
     return (
-        pairs.join(F.broadcast(names), on="resource_no", how="inner")
-        .join(F.broadcast(principals), on="subject", how="inner")
+        pairs.join(names, on=[*PLACE], how="inner")
+        .join(principals, on="subject", how="inner")
         .sortWithinPartitions(place)
     )
 
@@ -186,22 +215,38 @@ def match_resources(spark: SparkSession, scope: Scope, steps: Steps) -> Matching
         (numbers[number * len(numbers) // count], number, seed.salt_of(last), resource_type, name)
         for number, (last, resource_type, name) in enumerate(resources)
     ]
-    index = PatternIndex.build(
-        ((n, *pattern) for n, pattern in enumerate(scope.texts.patterns)), scope.semantics
-    )
     names = local_frame(
         spark,
         rows,
         "part INT, resource_no INT, salt BIGINT, resource_type STRING, resource_name STRING",
     )
+    if len(scope.texts.patterns) <= _PATTERNS_OF_A_WORKER:
+        patterns = enumerate(scope.texts.patterns)
+        index = PatternIndex.build(((n, *pattern) for n, pattern in patterns), scope.semantics)
+        matched = with_matched_patterns(names, index)
+    else:
+        ranges = Ranges.of((part, kind, name) for part, _, _, kind, name in rows)
+        matched = with_patterns_of_parts(names, _of_ranges(spark, scope, ranges), scope.semantics)
     # Spread last: of what goes through Python Spark does not know where it lies.
-    matched = with_matched_patterns(names, index).repartition(len(numbers), "part")
-    matched = steps.checkpoint(matched)
+    matched = steps.checkpoint(matched.repartition(len(numbers), "part"))
     late = Late(
         all_below=sum(last.allows for last, *_ in resources),
         deny_below=sum(last.denies for last, *_ in resources),
     )
     return Matching(matched, late, seed)
+
+
+def _of_ranges(spark: SparkSession, scope: Scope, ranges: Ranges) -> DataFrame:
+    """Return the patterns with the parts where names may lie that they match."""
+    return local_frame(
+        spark,
+        [
+            (part, number, *pattern)
+            for number, pattern in enumerate(scope.texts.patterns)
+            for part in ranges.parts_of(*pattern, scope.semantics)
+        ],
+        "part INT, pattern_id INT, resource_type STRING, pattern_type STRING, text STRING",
+    )
 
 
 def _in_order(scope: Scope) -> list[tuple[WildcardLast, str, str]]:
@@ -219,7 +264,7 @@ def _in_order(scope: Scope) -> list[tuple[WildcardLast, str, str]]:
     return [one for last in (AMONG_ALL, AMONG_DENIES, NEVER) for one in found if one[0] == last]
 
 
-def _subjects(spark: SparkSession, scope: Scope, seed: Seed) -> DataFrame:
+def _subjects(scope: Scope) -> list[tuple[int, int]]:
     """Return whom each principal text of ACLs names exactly, or the classes it stands for."""
     named = {
         entry.name: number
@@ -234,10 +279,18 @@ def _subjects(spark: SparkSession, scope: Scope, seed: Seed) -> DataFrame:
     text_no = {text: number for number, text in enumerate(scope.texts.principals)}
     for class_no, texts in enumerate(scope.classes.texts_of.values()):
         rows += [(text_no[text], -1 - class_no) for text in texts]
-    return local_frame(
-        spark,
-        [(*row, seed.first, seed.second) for row in rows],
-        "text_no INT, subject INT, seed1 BIGINT, seed2 BIGINT",
+    return rows
+
+
+def _seeded(spark: SparkSession, rows: Sequence[tuple[int, int]], seed: Seed) -> DataFrame:
+    """Return whom principal texts stand for, with the seed of the run's fingerprints."""
+    return broadcast_if_few_texts(
+        local_frame(
+            spark,
+            [(*row, seed.first, seed.second) for row in rows],
+            "text_no INT, subject INT, seed1 BIGINT, seed2 BIGINT",
+        ),
+        len(rows),
     )
 
 
@@ -247,7 +300,7 @@ def _classes_of(spark: SparkSession, scope: Scope) -> DataFrame:
         (subject, numbers[scope.classes.class_of[name]])
         for subject, name in enumerate(scope.principal_names)
     ]
-    return local_frame(spark, rows, "subject INT, class_no INT")
+    return broadcast_if_few_texts(local_frame(spark, rows, "subject INT, class_no INT"), len(rows))
 
 
 def _class_pairs(
@@ -263,13 +316,13 @@ def _class_pairs(
         "subject INT, principal_class STRING",
     )
     found = of_classes.join(
-        F.broadcast(contents.select(*rulesets.SET, "ruleset_id")), on=[*rulesets.SET], how="inner"
-    ).select("resource_no", "subject", "ruleset_id")
+        contents.select(*rulesets.SET, "ruleset_id"), on=[*rulesets.SET], how="inner"
+    ).select(*PLACE, "subject", "ruleset_id")
     return (
         resources.select(
-            "resource_no", "resource_type", "resource_name", F.size("pattern_ids").alias("reach")
+            *PLACE, "resource_type", "resource_name", F.size("pattern_ids").alias("reach")
         )
-        .crossJoin(F.broadcast(numbered))
-        .join(found, on=["resource_no", "subject"], how="left")
+        .crossJoin(broadcast_if_small(numbered, len(classes.texts_of)))
+        .join(found, on=[*PLACE, "subject"], how="left")
         .withColumn("ruleset_id", F.coalesce("ruleset_id", rulesets.fixed_id(F.col("reach") > 0)))
     )

@@ -20,7 +20,6 @@ from pyspark.sql import functions as F
 
 from aclkit.pipeline.explain.rank import OF_PATTERN
 from aclkit.rules.decide.order import WildcardLast
-from aclkit.runtime.frame import broadcast_if_small
 
 _LOW: Final = 32
 _PATTERN: Final = ("resource_type", "pattern_type", "resource_name")
@@ -79,9 +78,9 @@ def number_acls(
     ]
     group = F.shiftleft(F.col("pattern_id").cast("bigint"), _LOW) + F.col("text_no")
     return (
-        acls.join(F.broadcast(patterns), on=[*_PATTERN], how="inner")
-        .join(F.broadcast(principals), on="principal", how="inner")
-        .join(F.broadcast(hosts), on="host", how="inner")
+        acls.join(patterns, on=[*_PATTERN], how="inner")
+        .join(principals, on="principal", how="inner")
+        .join(hosts, on="host", how="inner")
         .select(
             "acl_id",
             group.alias("group_no"),
@@ -120,8 +119,8 @@ def name_groups(groups: DataFrame, patterns: DataFrame, principals: DataFrame) -
     """Return ``ruleset_group`` rows."""
     return (
         groups.select("group_id", "pattern_id", "text_no", "acl_ids")
-        .join(F.broadcast(patterns.select("pattern_id", *_PATTERN)), on="pattern_id")
-        .join(F.broadcast(principals.select("text_no", "principal")), on="text_no")
+        .join(patterns.select("pattern_id", *_PATTERN), on="pattern_id")
+        .join(principals.select("text_no", "principal"), on="text_no")
     )
 
 
@@ -131,7 +130,7 @@ def grants(groups: DataFrame, subjects: DataFrame) -> DataFrame:
     ``subjects`` are (text_no, subject, seed1, seed2): whom a principal text of ACLs names or
     stands for. ``bits1`` and ``bits2`` are the group's share in a fingerprint.
     """
-    return groups.join(F.broadcast(subjects), on="text_no", how="inner").select(
+    return groups.join(subjects, on="text_no", how="inner").select(
         "pattern_id",
         "subject",
         "group_no",
@@ -143,10 +142,34 @@ def grants(groups: DataFrame, subjects: DataFrame) -> DataFrame:
 def reach(resources: DataFrame, granted: DataFrame) -> DataFrame:
     """Pair each resource with the grants whose pattern matches it.
 
-    No shuffle where ``granted`` is small enough to be broadcast: rows stay in their ``part``.
+    Resources never move. Grants are broadcast, or lie in parts as the resources do: see
+    ``in_parts``.
     """
+    on: list[str] = [name for name in ("part", "pattern_id") if name in granted.columns]
     return resources.select(*PLACE, "salt", F.explode("pattern_ids").alias("pattern_id")).join(
-        granted, on="pattern_id", how="inner"
+        granted, on=on, how="inner"
+    )
+
+
+def patterns_in_parts(resources: DataFrame) -> DataFrame:
+    """Return each pattern that matches a resource, with the parts of those that it matches."""
+    matched = resources.select("part", F.explode("pattern_ids").alias("pattern_id"))
+    return matched.groupBy("pattern_id").agg(F.collect_set("part").alias("parts"))
+
+
+def in_parts(granted: DataFrame, patterns: DataFrame, parts: int) -> DataFrame:
+    """Return the grants where the resources are that they reach, once in each such part.
+
+    Args:
+        granted: result of ``grants``.
+        patterns: result of ``patterns_in_parts``.
+        parts: how many parts there are.
+    """
+    return (
+        granted.join(patterns, on="pattern_id", how="inner")
+        .withColumn("part", F.explode("parts"))
+        .drop("parts")
+        .repartition(parts, "part")
     )
 
 
@@ -170,7 +193,7 @@ def class_pairs(sets: DataFrame) -> DataFrame:
     )
 
 
-def own_pairs(sets: DataFrame, classes: DataFrame, of_classes: DataFrame, most: int) -> DataFrame:
+def own_pairs(sets: DataFrame, classes: DataFrame, of_classes: DataFrame) -> DataFrame:
     """Return the (resource, principal) pairs that an own ACL concerns.
 
     ``set1``, ``set2``: all groups that apply, the class's too; ``class1``, ``class2``: the
@@ -181,10 +204,9 @@ def own_pairs(sets: DataFrame, classes: DataFrame, of_classes: DataFrame, most: 
         sets: result of ``sets_of_groups``.
         classes: (subject, class_no): the class of each principal.
         of_classes: result of ``class_pairs``.
-        most: how many these are at most.
     """
     shared = of_classes.select(
-        "resource_no",
+        *PLACE,
         F.col("subject").alias("class_no"),
         "bare1",
         F.col("set1").alias("class1"),
@@ -192,8 +214,8 @@ def own_pairs(sets: DataFrame, classes: DataFrame, of_classes: DataFrame, most: 
     )
     return (
         sets.where("subject >= 0")
-        .join(F.broadcast(classes), on="subject", how="inner")
-        .join(broadcast_if_small(shared, most), on=["resource_no", "class_no"], how="left")
+        .join(classes, on="subject", how="inner")
+        .join(shared, on=[*PLACE, "class_no"], how="left")
         .select(
             *PLACE,
             "subject",

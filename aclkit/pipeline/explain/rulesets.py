@@ -92,7 +92,9 @@ def contents(
     )
     group_ids, best = F.col("own_ids"), [F.col(name) for name in BEST]
     if of_classes is not None:
-        own = own.join(F.broadcast(_as_class(of_classes)), on=["class1", "class2"], how="left")
+        # A null would send all that have no class's, perhaps most, into one task of the join.
+        key = [F.coalesce(f"class{n}", f"set{n}").alias(f"key{n}") for n in (1, 2)]
+        own = own.select("*", *key).join(_as_class(of_classes), on=["key1", "key2"], how="left")
         group_ids = F.concat("own_ids", F.coalesce("class_ids", F.array().cast("array<string>")))
         best = [
             *[better_deny(F.col(n), F.col(f"class_{n}")).alias(n) for n in DENY],
@@ -116,8 +118,8 @@ def contents(
 def _as_class(contents: DataFrame) -> DataFrame:
     """Return what a class ruleset adds to those that build on it."""
     return contents.select(
-        F.col("set1").alias("class1"),
-        F.col("set2").alias("class2"),
+        F.col("set1").alias("key1"),
+        F.col("set2").alias("key2"),
         F.col("group_ids").alias("class_ids"),
         *[F.col(name).alias(f"class_{name}") for name in BEST],
     )

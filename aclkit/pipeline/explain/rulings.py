@@ -101,7 +101,7 @@ def inherited(contents: DataFrame, of_classes: DataFrame) -> DataFrame:
     shared = of_classes.withColumnsRenamed({"set1": "class1", "set2": "class2"})
     return (
         contents.select(*SET, "class1", "class2")
-        .join(F.broadcast(shared), on=["class1", "class2"], how="inner")
+        .join(shared, on=["class1", "class2"], how="inner")
         .drop("class1", "class2")
     )
 
@@ -138,7 +138,7 @@ def decide_rulesets(
     deny, allow = _at("denies"), _at("allows")
     return (
         others.unionByName(for_hosts.drop(*SET))
-        .join(F.broadcast(operations), on="resource_type", how="inner")
+        .join(operations, on="resource_type", how="inner")
         .where((F.col("host_no") == ANY_HOST_NO) | F.coalesce(deny, allow).isNotNull())
         .select(
             "ruleset_id",
@@ -168,7 +168,7 @@ def name_rulings(decided: DataFrame, acl_ids: DataFrame, hosts: DataFrame) -> Da
     return (
         decided.withColumn("acl_no", F.coalesce(acl_no, nowhere))
         .join(ids, on="acl_no", how="left")
-        .join(F.broadcast(hosts), on="host_no", how="left")
+        .join(hosts, on="host_no", how="left")
         .withColumns(
             {
                 "host": F.coalesce("host", F.lit(ANY_OTHER)),

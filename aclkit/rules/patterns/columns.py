@@ -1,9 +1,10 @@
-"""Columns resource type and name → array of the ids of all patterns that match, by one Arrow UDF.
+"""Columns resource type and name → array of the ids of all patterns that match, by Arrow functions.
 
-The pickled index travels in the UDF's closure: Spark broadcasts a closure above one megabyte by
-itself, through Spark Connect too. A worker process unpickles it once, not once per task. For
-100,000 patterns the pickled index is 4.2 MB and loads in 0.3 s; the bare patterns are 3.7 MB
-but take 0.6 s to load and index again, so the index is what is sent.
+A worker has all patterns, or those that its part of the names needs. The pickled index of all
+travels in the UDF's closure: Spark broadcasts a closure above one megabyte by itself, through
+Spark Connect too. A worker process unpickles it once, not once per task. For 100,000 patterns the
+pickled index is 4.2 MB and loads in 0.3 s; the bare patterns are 3.7 MB but take 0.6 s to load and
+index again, so the index is what is sent.
 """
 
 from __future__ import annotations
@@ -16,10 +17,13 @@ from typing import Final
 import pyarrow as pa
 from pyspark.sql import Column, DataFrame
 from pyspark.sql.functions import arrow_udf  # type: ignore[attr-defined] # not in the stubs
+from pyspark.sql.types import ArrayType, IntegerType, StructType
 
+from aclkit.model.semantics import Semantics
 from aclkit.rules.patterns.trie import PatternIndex
 
 PATTERN_IDS: Final = "pattern_ids"
+_NAME: Final = ["resource_type", "resource_name"]
 
 
 def with_matched_patterns(names: DataFrame, index: PatternIndex) -> DataFrame:
@@ -31,6 +35,35 @@ def with_matched_patterns(names: DataFrame, index: PatternIndex) -> DataFrame:
     return names.select("*", matched.alias(PATTERN_IDS))
 
 
+def with_patterns_of_parts(
+    names: DataFrame, patterns: DataFrame, semantics: Semantics
+) -> DataFrame:
+    """Add ``pattern_ids`` as ``with_matched_patterns`` does, each ``part`` by patterns of its own.
+
+    Args:
+        names: distinct resources, with the ``part`` that each is in.
+        patterns: (part, pattern_id, resource_type, pattern_type, text): those that may match a
+            name of the part.
+        semantics: how patterns match.
+    """
+
+    def matched(of_part: pa.Table, known: pa.Table) -> pa.Table:
+        columns = known.select(["pattern_id", "resource_type", "pattern_type", "text"])
+        rows = zip(*(column.to_pylist() for column in columns), strict=True)
+        ids = _ids(PatternIndex.build(rows, semantics), of_part)
+        return of_part.append_column(PATTERN_IDS, ids)
+
+    schema = StructType([*names.schema.fields]).add(PATTERN_IDS, ArrayType(IntegerType()))
+    return names.groupBy("part").cogroup(patterns.groupBy("part")).applyInArrow(matched, schema)
+
+
+def _ids(index: PatternIndex, names: pa.Table) -> pa.Array:
+    """Look up every name; null where the resource type or name is null."""
+    rows = zip(*(names[column].to_pylist() for column in _NAME), strict=True)
+    found = [None if None in row else index.matches(*row) for row in rows]
+    return pa.array(found, pa.list_(pa.int32()))
+
+
 def match_patterns(index: PatternIndex) -> Callable[[str, str], Column]:
     """Return the function of two columns that names the matching patterns, ids ascending.
 
@@ -40,11 +73,8 @@ def match_patterns(index: PatternIndex) -> Callable[[str, str], Column]:
 
     @arrow_udf("array<int>")  # type: ignore[untyped-decorator] # not in the stubs
     def matched(resource_type: pa.Array, resource_name: pa.Array) -> pa.Array:
-        loaded = _load(payload)
-        rows = zip(resource_type.to_pylist(), resource_name.to_pylist(), strict=True)
-        return pa.array(
-            [None if None in row else loaded.matches(*row) for row in rows], pa.list_(pa.int32())
-        )
+        names = pa.table([resource_type, resource_name], names=_NAME)
+        return _ids(_load(payload), names)
 
     typed: Callable[[str, str], Column] = matched
     return typed

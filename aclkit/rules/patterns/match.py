@@ -38,6 +38,19 @@ def matches_every_name(pattern_type: str, pattern: str, semantics: Semantics) ->
     return is_universal(pattern) if kind == GLOB else not pattern
 
 
+def start_of_names(pattern_type: str, pattern: str, semantics: Semantics) -> tuple[str, bool]:
+    """Return what every name that a pattern matches begins with, and whether that is all of it.
+
+    >>> from aclkit.model.semantics import KIP_1042
+    >>> start_of_names("GLOB", "pay-?*", KIP_1042), start_of_names("LITERAL", "pay", KIP_1042)
+    (('pay-', False), ('pay', True))
+    """
+    kind = effective_pattern_type(pattern_type, semantics)
+    if kind == LITERAL:
+        return ("", False) if pattern == "*" else (pattern, True)
+    return (pattern.partition("*")[0].partition("?")[0] if kind == GLOB else pattern), False
+
+
 def pattern_matches(pattern_type: str, pattern: str, name: str, semantics: Semantics) -> bool:
     """Whether a resource pattern matches a resource name (DESIGN.md, the rule).
 

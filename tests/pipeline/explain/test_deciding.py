@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import fields
 
 import pytest
+from pyspark.sql import functions as F
 
 from aclkit.model.semantics import KAFKA, KIP_1042
-from aclkit.pipeline.explain import tables
+from aclkit.pipeline.explain import pairing, tables
 from aclkit.pipeline.explain.deciding import decide_all
 from aclkit.pipeline.explain.incremental import AMENDED
 from aclkit.pipeline.explain.output import Output
+from aclkit.pipeline.explain.scope import Scope
+from aclkit.runtime import frame
 from aclkit.warehouse.store import Store
 from aclkit.warehouse.views import explain_sql
 from tests.factories import acl
@@ -28,16 +32,47 @@ ACLS = [
 ]
 
 
+RESOURCES = (("TOPIC", "pay-in"), ("TOPIC", "pay-out"), ("TOPIC", "x"), ("GROUP", "g"))
+
+
+class ThreeParts(Scope):
+    """A scope that is large enough for three parts."""
+
+    @property
+    def partitions(self) -> int:
+        return 3
+
+
 @pytest.mark.parametrize("semantics", [KIP_1042, KAFKA], ids=["kip-1042", "kafka"])
 def test_spark_decides_as_the_pure_rules_do_row_by_row(spark, tmp_path, semantics):
-    scope = scope_of(
+    must_decide_as_the_pure_rules(spark, tmp_path, scope(semantics))
+
+
+@pytest.mark.parametrize("semantics", [KIP_1042, KAFKA], ids=["kip-1042", "kafka"])
+def test_beyond_every_bound_spark_broadcasts_nothing_and_decides_the_same(
+    spark, tmp_path, monkeypatch, semantics
+):
+    monkeypatch.setattr(frame, "_BROADCAST_ROWS", 0)
+    monkeypatch.setattr(frame, "_BROADCAST_TEXTS", 0)
+    monkeypatch.setattr(pairing, "_PATTERNS_OF_A_WORKER", 0)
+    monkeypatch.setattr(F, "broadcast", lambda rows: pytest.fail(f"{rows} was broadcast"))
+    few = scope(semantics)
+    large = ThreeParts(**{one.name: getattr(few, one.name) for one in fields(few)})
+    must_decide_as_the_pure_rules(spark, tmp_path, large)
+
+
+def scope(semantics):
+    return scope_of(
         ACLS,
         principals=("User:a", "User:b", "User:c", "User:root"),
         hosts=("10.0.0.1", "10.0.0.2", "9.9.9.9"),
-        resources=(("TOPIC", "pay-in"), ("TOPIC", "pay-out"), ("TOPIC", "x"), ("GROUP", "g")),
+        resources=RESOURCES,
         super_users=frozenset({"User:root"}),
         semantics=semantics,
     )
+
+
+def must_decide_as_the_pure_rules(spark, tmp_path, scope):
     trial = Output.of(Store(spark, str(tmp_path)), scope, is_trial=True)
     for name, rows in tables.of_inventory(scope).items():
         trial.write_rows(name, rows)

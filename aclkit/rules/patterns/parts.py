@@ -1,0 +1,58 @@
+"""Names in ranges → which patterns may match a name of which range.
+
+A worker that looks after one range of names needs the patterns of that range alone. What a
+pattern's names begin with says which ranges they can lie in; the index decides.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from aclkit.model.semantics import Semantics
+from aclkit.rules.patterns.match import start_of_names
+
+
+class NameRange(NamedTuple):
+    """Names of one type between two names, both included, and the part that looks after them."""
+
+    part: int
+    resource_type: str
+    first: str
+    last: str
+
+
+@dataclass(frozen=True, slots=True)
+class Ranges:
+    """Ranges of names by their type; those of a type may overlap."""
+
+    of_type: dict[str, list[NameRange]]
+
+    @classmethod
+    def of(cls, names: Iterable[tuple[int, str, str]]) -> Ranges:
+        """Make ranges of (part, resource type, name): one for each part and type.
+
+        >>> ranges = Ranges.of([(0, "TOPIC", "a"), (0, "TOPIC", "c"), (1, "TOPIC", "d")])
+        >>> ranges.of_type["TOPIC"][0]
+        NameRange(part=0, resource_type='TOPIC', first='a', last='c')
+        """
+        found: dict[tuple[str, int], tuple[str, str]] = {}
+        for part, resource_type, name in names:
+            first, last = found.get((resource_type, part), (name, name))
+            found[resource_type, part] = min(first, name), max(last, name)
+        of_type: defaultdict[str, list[NameRange]] = defaultdict(list)
+        for (resource_type, part), (first, last) in found.items():
+            of_type[resource_type].append(NameRange(part, resource_type, first, last))
+        return cls(dict(of_type))
+
+    def parts_of(
+        self, resource_type: str, pattern_type: str, text: str, semantics: Semantics
+    ) -> Iterator[int]:
+        """Yield the parts in whose ranges names may lie that the pattern matches."""
+        start, is_whole = start_of_names(pattern_type, text, semantics)
+        for one in self.of_type.get(resource_type, ()):
+            below = one.first <= start or (one.first.startswith(start) and not is_whole)
+            if below and start <= one.last:
+                yield one.part
