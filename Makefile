@@ -75,7 +75,7 @@ class-list: $(READY) ## Write the list of Spark's classes anew, after a change o
 broker-test: $(READY) ## Compare with a real Kafka broker on loopback, from Maven jars (10 minutes)
 	@$(BIN)/python -m tests.broker
 
-cluster-test: build ## Submit the jobs to a Spark cluster of two workers, and kill one of them
+cluster-test: build ## Submit the jobs to a Spark cluster, kill a worker and a driver (15 minutes)
 	@$(BIN)/python -m tests.cluster
 
 object-store-test: $(READY) ## Run commands on a bucket of this machine, with faults (10 minutes)

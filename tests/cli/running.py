@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from click.testing import CliRunner, Result
+from duckdb import DuckDBPyConnection
 from kafka.record.util import calc_crc32c
 
 from aclkit.cli import cli
@@ -76,11 +77,19 @@ class Warehouse:
     def table(self, name: str, cluster: str | None = None) -> list[tuple[Any, ...]]:
         """Return all rows of a published table in a fixed order, nulls and types kept."""
         with connect(open_warehouse(str(self.path))) as connection:
-            columns = [row[0] for row in connection.execute(f"DESCRIBE {name}").fetchall()]
-            kept = ", ".join(column for column in columns if column not in _OF_A_RUN)
             where = f" WHERE cluster_id = '{cluster}'" if cluster else ""
+            kept = _kept(connection, name)
             rows = connection.execute(f"SELECT {kept} FROM {name}{where}").fetchall()
         return sorted(rows, key=repr)
+
+    def digest(self, name: str) -> tuple[int, int]:
+        """Return how many rows a published table has, and a number that stands for all of them."""
+        with connect(open_warehouse(str(self.path))) as connection:
+            kept = _kept(connection, name)
+            (found,) = connection.execute(
+                f"SELECT count(*), coalesce(sum(hash({kept})), 0) FROM {name}"
+            ).fetchall()
+        return found
 
     def tables(
         self, names: tuple[str, ...] = REPLAYED, cluster: str | None = None
@@ -96,6 +105,12 @@ class Warehouse:
         """Copy the warehouse, for a test that changes it."""
         shutil.copytree(self.path, path)
         return Warehouse(path)
+
+
+def _kept(connection: DuckDBPyConnection, name: str) -> str:
+    """Return the columns of a table that say what its rows say, and not who wrote them."""
+    columns = [row[0] for row in connection.execute(f"DESCRIBE {name}").fetchall()]
+    return ", ".join(column for column in columns if column not in _OF_A_RUN)
 
 
 def run(*arguments: object, code: int = 0) -> Result:

@@ -1,225 +1,235 @@
 """``make cluster-test``: the jobs on a real Spark standalone cluster, against local mode.
 
-A master and two workers on loopback; the package zip and the jobs as docs/cluster.md says. The
-tables must be those of local mode, also where a worker is killed in the middle of a job.
+First correctness, on a cluster of two workers: the tables of jobs that are submitted by each recipe
+must be those of local mode, also where a worker or the driver is killed in the middle. Then the
+share of the work that each worker has: the time of its tasks at B2, each worker on a core of its
+own. It may need a quarter of an hour; on a busy machine it takes longer and fails no sooner.
 """
 
 from __future__ import annotations
 
 import os
-import re
+import shutil
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import click
-import pyspark
 
-from aclkit.runtime.surroundings import delta_jars
-from tests.cli.running import KRAFT, MATERIALIZED, REPLAYED, Warehouse
+from tests.benchmarks.shapes import B1, B2
+from tests.cli.running import MATERIALIZED, REPLAYED, Warehouse
+from tests.cluster.inputs import Inputs, write_inputs
+from tests.cluster.recipes import Recipe, make_recipes
+from tests.cluster.standalone import Cluster, Failed, Job, start_cluster
+from tests.cluster.task_times import TaskTimes, read_times, spread
+from tests.pace import slowness
 
-ROOT = Path(__file__).parents[2]
-SPARK = Path(pyspark.__file__).parent
-SECONDS = 600
-Tables = dict[str, list[tuple[Any, ...]]]
-SUPER_USERS = "User:ANONYMOUS;User:admin"
-DECIDE = ("--semantics", "kafka", "--super-users", SUPER_USERS, "--dense", "always")
+SMALL = replace(B1, name="small", principals=300, resources=200, acls=3_000, hosts=2)
+"""60,000 pairs, more than the driver decides by itself."""
+
+QUICKLY = "-XX:TieredStopAtLevel=1"
+"""What is over in a minute never gets back what a better compiler costs."""
+
+REPLAY, MATERIALIZE, NIGHTLY = "replay_acl_log", "materialize_decisions", "nightly_audit"
+BY_SPARK = "matching patterns and pairing …"
+DECIDING = "deciding …"
+TABLES = (*REPLAYED, *MATERIALIZED)
+FACTORED = tuple(name for name in TABLES if name != "explain")
+"""Without the dense table a view has its name: at B2 of a thousand million rows."""
+
+SECONDS = 240
+SECONDS_B2 = 480
+Digests = dict[str, tuple[int, int]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Expected:
+    """What local mode made of the small cluster.
+
+    Attributes:
+        replayed: its warehouse before it is decided, for copies.
+        inputs: what the commands were told.
+        digests: its tables in the end.
+    """
+
+    replayed: Warehouse
+    inputs: Inputs
+    digests: Digests
 
 
 def main() -> int:
     """Run it all; each step says what was seen."""
-    with tempfile.TemporaryDirectory(prefix="aclkit-cluster-") as scratch, ExitStack() as stack:
-        folder = Path(scratch)
-        local = Warehouse(folder / "local")
-        _aclkit("--warehouse", local.path, "replay", "--source", f"metadata-log:{KRAFT}")
-        _aclkit("--warehouse", local.path, "materialize", *DECIDE)
-        expected = local.tables((*REPLAYED, *MATERIALIZED))
-        _say(f"local mode: {_sizes(expected)}")
-
-        port = _free_port()
-        stack.enter_context(_daemon(folder, "master", *_master(port)))
-        _wait_for(port)
-        workers = [
-            stack.enter_context(_daemon(folder, f"worker{n}", *_worker(port, folder / f"w{n}")))
-            for n in (1, 2)
-        ]
-        _wait_for_text(folder / "master.log", "Registering worker", 2)
-        _say("a master and two workers of one core each are up")
-
-        far = Warehouse(folder / "cluster")
-        _submit(port, "replay_acl_log", far, "--source", f"metadata-log:{KRAFT}")
-        shaken = far.copy(folder / "shaken")
-        _submit(port, "materialize_decisions", far, *DECIDE)
-        _compare("on the cluster", far, expected)
-
-        with _kill_while(workers[1], folder / "killed.log", "deciding"):
-            _submit(port, "materialize_decisions", shaken, *DECIDE, log=folder / "killed.log")
-        _compare("with a worker killed while it was deciding", shaken, expected)
+    # So that all that was started is killed also where this is told to end.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
+    started = time.monotonic()
+    _say(f"a plain loop takes {slowness():.1f} times as long as on an ordinary idle core")
+    with tempfile.TemporaryDirectory(prefix="aclkit-cluster-", ignore_cleanup_errors=True) as name:
+        folder = Path(name)
+        try:
+            by_zip, by_wheel = make_recipes(folder / "at")
+            expected = _local(folder)
+            with start_cluster(
+                folder / "two", workers=2, memory="1g", compiling=QUICKLY
+            ) as cluster:
+                _say("a master and two workers of one core each are up")
+                _submit_by(cluster, by_zip, expected, NIGHTLY)
+                _submit_by(cluster, by_wheel, expected, MATERIALIZE)
+                _kill_driver(cluster, by_zip, expected)
+                _kill_worker(cluster, by_zip, expected)
+            _compare_workers(folder, by_zip)
+        except (Failed, subprocess.TimeoutExpired) as error:
+            _say(f"FAILED: {error}")
+            return 1
+    _say(f"all as it should be, after {(time.monotonic() - started) / 60:.1f} minutes")
     return 0
 
 
-def _aclkit(*arguments: object) -> None:
-    _run([sys.executable, "-c", "from aclkit.cli import cli; cli()", *map(str, arguments)], None)
+def _local(folder: Path) -> Expected:
+    """Do it in local mode, as a command."""
+    inputs = write_inputs(folder / SMALL.name, SMALL, "--dense", "always")
+    local = Warehouse(folder / "local")
+    _aclkit(local, "replay", inputs.replay)
+    replayed = local.copy(folder / "replayed")
+    _aclkit(local, "materialize", inputs.materialize)
+    found = _digests(local)
+    _say("local mode: " + ", ".join(f"{name} {rows:,}" for name, (rows, _) in found.items()))
+    return Expected(replayed=replayed, inputs=inputs, digests=found)
 
 
-def _submit(
-    port: int, job: str, warehouse: Warehouse, *arguments: str, log: Path | None = None
-) -> None:
-    """Submit a job as docs/cluster.md says; its progress may go into a file."""
-    (package,) = (ROOT / "dist").glob("aclkit-*.zip")
-    command = [
-        str(SPARK / "bin" / "spark-submit"),
-        "--master", f"spark://127.0.0.1:{port}",
-        "--properties-file", str(ROOT / "conf" / "spark-defaults.conf"),
-        "--jars", ",".join(map(str, delta_jars())),
-        "--py-files", str(package),
-        "--driver-memory", "1g",
-        "--conf", "spark.executor.memory=1g",
-        "--conf", "spark.driver.host=127.0.0.1",
-        "--conf", "spark.driver.bindAddress=127.0.0.1",
-        "--conf", "spark.ui.enabled=false",
-        str(ROOT / "jobs" / f"{job}.py"),
-        "--warehouse", str(warehouse.path), *arguments,
-    ]  # fmt: skip
-    started = time.monotonic()
-    _run(command, log)
-    _say(f"spark-submit jobs/{job}.py: {time.monotonic() - started:.0f} s")
+def _submit_by(cluster: Cluster, recipe: Recipe, expected: Expected, job_name: str) -> None:
+    """Submit a job by a recipe, a night into a new warehouse, any other into a replayed one."""
+    far, words = Warehouse(cluster.folder / f"by-{recipe.name}"), expected.inputs.materialize
+    if job_name == NIGHTLY:
+        words = (*expected.inputs.replay, *words, "--fail-on", "never")
+    else:
+        expected.replayed.copy(far.path)
+    with cluster.submitted(recipe, recipe.name, job_name, far.path, *words) as job:
+        line = " ".join(["spark-submit …", *recipe.words, f"jobs/{job_name}.py"])
+        _say(f"{line}: {job.finish(SECONDS):.0f} s")
+    _require_same(f"by the {recipe.name}", job, far, expected)
 
 
-def _run(command: Sequence[str], log: Path | None) -> None:
-    # spark-submit sends what its Python child says on stderr to stdout.
-    output = log.open("wb") if log else subprocess.PIPE
+def _kill_driver(cluster: Cluster, recipe: Recipe, expected: Expected) -> None:
+    """Kill the driver when a table of its run is written; submit the same again."""
+    far = expected.replayed.copy(cluster.folder / "driver-killed")
+    submit = (MATERIALIZE, far.path, *expected.inputs.materialize)
+    # The first table that a run writes and that its readers must not see by itself.
+    is_written = _has_grown(far.path / "explain_pair" / "_delta_log")
+    with cluster.submitted(recipe, "killed", *submit) as job:
+        job.wait_until(is_written, "it writes its pairs", SECONDS)
+        job.kill()
+    if far.published().runs[-1].job != "replay":
+        raise Failed("the driver was killed too late: its run is published")
+    with cluster.submitted(recipe, "again", *submit) as job:
+        seconds = job.finish(SECONDS)
+    taken_back = job.said().count("took back what an unfinished run left in")
+    if not taken_back:
+        raise job.failed("took nothing back of what the killed driver left")
+    _say(f"the driver was killed while it was deciding; submitted again: {seconds:.0f} s, "
+         f"{taken_back} tables taken back first")  # fmt: skip
+    _require_same("with the driver killed", job, far, expected)
+
+
+def _kill_worker(cluster: Cluster, recipe: Recipe, expected: Expected) -> None:
+    """Kill a worker, its executor and that one's Python when it holds half of the pairs."""
+    far = expected.replayed.copy(cluster.folder / "worker-killed")
+    words = expected.inputs.materialize
+    with cluster.submitted(recipe, "shaken", MATERIALIZE, far.path, *words) as job:
+        # Twice: first it is looked whether the driver can, then Spark does it.
+        job.wait_until(lambda: job.said().count(DECIDING) > 1, "it decides", SECONDS)
+        cluster.workers[-1].kill()
+        seconds = job.finish(SECONDS)
+    times = read_times(job.event_log)
+    lost = [each for each in times.values() if each.is_lost]
+    if len(lost) != 1 or not lost[0].seconds:
+        raise Failed(f"one executor was to be lost in the middle of its tasks, found {times}")
+    tasks = sum(len(each.seconds) for each in times.values())
+    _say(f"a worker was killed while it was deciding: {seconds:.0f} s; it had done "
+         f"{len(lost[0].seconds)} of {tasks} tasks")  # fmt: skip
+    _require_same("with a worker killed", job, far, expected)
+
+
+def _compare_workers(folder: Path, recipe: Recipe) -> None:
+    """Decide B2 with two workers and with one, each on a core of its own; tell their times."""
+    cores = sorted(os.sched_getaffinity(0))
+    inputs = write_inputs(folder / B2.name, B2, "--dense", "never")
+    replayed = Warehouse(folder / "b2-replayed")
+    totals, found = {}, {}
+    for workers in (2, 1):
+        here = folder / f"b2-{workers}"
+        with start_cluster(here, workers=workers, memory="3g", cores=cores) as cluster:
+            if not replayed.path.exists():
+                with cluster.submitted(
+                    recipe, "replay", REPLAY, replayed.path, *inputs.replay
+                ) as job:
+                    _tell_workers("B2 replayed", workers, job.finish(SECONDS_B2), job)
+            far = replayed.copy(here / "decided")
+            with cluster.submitted(
+                recipe, "decide", MATERIALIZE, far.path, *inputs.materialize
+            ) as job:
+                seconds = job.finish(SECONDS_B2)
+        times = _tell_workers("B2 decided", workers, seconds, job)
+        totals[workers], found[workers] = sum(each.total for each in times), _digests(far, FACTORED)
+        shutil.rmtree(here)
+    _require_equal("B2 with one worker", found[1], found[2])
+    _say(f"B2: all {len(found[1])} tables of one worker equal those of two; "
+         f"task time of two together against one: {totals[2] / totals[1]:.2f}")  # fmt: skip
+
+
+def _tell_workers(what: str, workers: int, seconds: float, job: Job) -> list[TaskTimes]:
+    """Say how long each worker was at it; each must have had a part."""
+    times = [*read_times(job.event_log).values()]
+    if len(times) != workers or not all(each.seconds for each in times):
+        raise Failed(f"{what}: expected tasks on {workers} executors, found {times}")
+    _say(f"{what} with {workers} worker{'s' * (workers > 1)}, {seconds:.0f} s on the clock; task "
+         f"time {'; '.join(map(str, times))}; spread {spread(times):.2f}")  # fmt: skip
+    return times
+
+
+def _require_same(how: str, job: Job, warehouse: Warehouse, expected: Expected) -> None:
+    if BY_SPARK not in job.said():
+        raise job.failed("was decided on the driver, which proves nothing of a cluster")
+    found = _digests(warehouse)
+    _require_equal(how, found, expected.digests)
+    _say(f"{how}: all {len(found)} tables equal those of local mode")
+
+
+def _require_equal(how: str, found: Digests, expected: Digests) -> None:
+    different = [name for name, digest in expected.items() if found[name] != digest]
+    if different:
+        told = ", ".join(f"{n} ({found[n][0]:,} rows, {expected[n][0]:,})" for n in different)
+        raise Failed(f"{how}: these tables differ: {told}")
+
+
+def _digests(warehouse: Warehouse, names: Iterable[str] = TABLES) -> Digests:
+    return {name: warehouse.digest(name) for name in names}
+
+
+def _has_grown(delta_log: Path) -> Callable[[], bool]:
+    """Return what says whether a table has a version more than now."""
+    before = {*delta_log.glob("*.json")}
+    return lambda: {*delta_log.glob("*.json")} > before
+
+
+def _aclkit(warehouse: Warehouse, command: str, words: tuple[str, ...]) -> None:
+    program = "from aclkit.cli import cli; cli()"
+    given = ["--warehouse", str(warehouse.path), command, *words]
     done = subprocess.run(
-        command, cwd=ROOT, env=_environment(), stdin=subprocess.DEVNULL,
-        stdout=output, stderr=subprocess.STDOUT, timeout=SECONDS, check=False,
+        [sys.executable, "-c", program, *given],
+        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+        timeout=SECONDS * slowness(), check=False,
     )  # fmt: skip
     if done.returncode:
-        said = log.read_bytes() if log else done.stdout
-        sys.exit(f"exit {done.returncode} from {' '.join(command)}\n{said.decode()[-4000:]}")
-
-
-def _environment() -> dict[str, str]:
-    return {
-        **os.environ,
-        "SPARK_HOME": str(SPARK),
-        "PYSPARK_PYTHON": sys.executable,
-        "PYSPARK_DRIVER_PYTHON": sys.executable,
-        "SPARK_LOCAL_IP": "127.0.0.1",
-        "SPARK_DAEMON_MEMORY": "512m",
-    }
-
-
-def _master(port: int) -> list[str]:
-    return [
-        "org.apache.spark.deploy.master.Master",
-        "--host", "127.0.0.1", "--port", str(port), "--webui-port", "0",
-    ]  # fmt: skip
-
-
-def _worker(port: int, folder: Path) -> list[str]:
-    return [
-        "org.apache.spark.deploy.worker.Worker",
-        "--host", "127.0.0.1", "--webui-port", "0", "--cores", "1", "--memory", "1g",
-        "--work-dir", str(folder), f"spark://127.0.0.1:{port}",
-    ]  # fmt: skip
-
-
-@contextmanager
-def _daemon(folder: Path, name: str, *arguments: str) -> Iterator[subprocess.Popen[bytes]]:
-    """Run a daemon of Spark's, in a process group of its own, until the block ends."""
-    with (folder / f"{name}.log").open("wb") as log:
-        process = subprocess.Popen(
-            [str(SPARK / "bin" / "spark-class"), *arguments], env=_environment(),
-            stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True,
-        )  # fmt: skip
-        try:
-            yield process
-        finally:
-            _kill(process)
-
-
-def _kill(process: subprocess.Popen[bytes]) -> None:
-    if process.poll() is None:
-        os.killpg(process.pid, signal.SIGKILL)
-    process.wait()
-
-
-@contextmanager
-def _kill_while(worker: subprocess.Popen[bytes], log: Path, text: str) -> Iterator[None]:
-    """Kill a worker and its executor as soon as a line of progress shows up."""
-    watcher = subprocess.Popen(
-        [sys.executable, "-c", _WATCH, str(log), text, str(worker.pid)],
-        stdin=subprocess.DEVNULL,
-    )
-    try:
-        yield
-    finally:
-        is_done = watcher.poll() == 0
-        watcher.kill()
-        watcher.wait()
-        worker.poll()
-        if not is_done or worker.returncode is None:
-            sys.exit(f"the worker was not killed: no line {text!r} was seen")
-    _say("a worker and its executor were killed meanwhile")
-
-
-_WATCH = """
-import os, signal, sys, time
-log, text, group = sys.argv[1], sys.argv[2].encode(), int(sys.argv[3])
-while not (os.path.exists(log) and text in open(log, "rb").read()):
-    time.sleep(0.05)
-time.sleep(0.5)
-os.killpg(group, signal.SIGKILL)
-"""
-
-
-def _compare(what: str, warehouse: Warehouse, expected: Tables) -> None:
-    found = warehouse.tables((*REPLAYED, *MATERIALIZED))
-    different = [name for name, rows in expected.items() if found[name] != rows]
-    if different:
-        sys.exit(f"{what}: these tables differ from local mode: {', '.join(different)}")
-    _say(f"{what}: all {len(found)} tables equal those of local mode")
-
-
-def _sizes(tables: Tables) -> str:
-    return ", ".join(f"{name} {len(rows):,}" for name, rows in tables.items())
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
-
-
-def _wait_for(port: int) -> None:
-    deadline = time.monotonic() + 60
-    while time.monotonic() < deadline:
-        with socket.socket() as probe:
-            if probe.connect_ex(("127.0.0.1", port)) == 0:
-                return
-        time.sleep(0.2)
-    sys.exit("the master did not come up within a minute")
-
-
-def _wait_for_text(path: Path, text: str, times: int) -> None:
-    deadline = time.monotonic() + 60
-    while time.monotonic() < deadline:
-        if len(re.findall(text, path.read_text(errors="replace"))) >= times:
-            return
-        time.sleep(0.2)
-    sys.exit(f"{text!r} was not logged {times} times within a minute: {path.read_text()[-2000:]}")
+        raise Failed(f"local mode: exit {done.returncode} from {command}\n{done.stdout.decode()}")
 
 
 def _say(text: str) -> None:
-    click.echo(text)
+    click.echo(f"{time.strftime('%H:%M:%S')} {text}")
 
 
 if __name__ == "__main__":
