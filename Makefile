@@ -9,6 +9,7 @@ BIN := $(VENV)/bin
 FUZZ ?= 20
 SEED ?= 1
 COUNT ?= 50
+CASES ?= B1 B2 S10
 READY := $(VENV)/.aclkit-ready
 SETUP_LOG := $(VENV)/setup.log
 
@@ -18,7 +19,8 @@ PYTHON ?= $(shell for python in python3.11 python3.12 python3.13 python3; do \
 	&& echo $$python && break; done)
 
 .PHONY: help setup demo docs test test-docs test-all test-fast coverage mutation fuzz bench bench-full \
-	bench-cold class-list broker-test cluster-test object-store-test soak lint types imports check fmt lock build clean
+	bench-cold bench-scale class-list broker-test cluster-test object-store-test soak lint types \
+	imports check fmt lock build clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -68,6 +70,9 @@ bench-full: $(READY) ## Measure everything, and compare a million random decisio
 
 bench-cold: $(READY) ## Measure what starts cold, five times each; AGAINST=FOLDER for pairs (half an hour)
 	@$(BIN)/python -m tests.benchmarks.cold $(if $(AGAINST),--against $(AGAINST))
+
+bench-scale: $(READY) ## Measure large runs, each anew; CASES="S30 S100", DOCS=1 writes docs/speed.md
+	@$(BIN)/python -m tests.benchmarks.scale $(CASES) $(if $(DOCS),--docs)
 
 class-list: $(READY) ## Write the list of Spark's classes anew, after a change of Spark's version
 	@$(BIN)/python -m tests.class_list

@@ -7,11 +7,13 @@ one machine.
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -22,11 +24,12 @@ from aclkit.model.semantics import KIP_1042
 from aclkit.runtime.spark import build_session
 from tests.benchmarks import authorizer_benchmark, measure, replay, shapes
 from tests.benchmarks.authorizer_benchmark import B3, B3_WIDE
-from tests.benchmarks.shapes import B1, B2, B2G, Cluster, Shape
+from tests.benchmarks.shapes import B1, B2, B2G, S10, S30, S100, Cluster, Shape
 from tests.benchmarks.warehouse import options_for, write_acls
+from tests.benchmarks.watching import Peaks, held
 
 Row = dict[str, Any]
-SHAPES = {shape.name: shape for shape in (B1, B2, B2G, B3, B3_WIDE)}
+SHAPES = {shape.name: shape for shape in (B1, B2, B2G, B3, B3_WIDE, S10, S30, S100)}
 SKEWS = ("glob-all", "touch-all", "one-principal", "one-topic", "everybody")
 QUICK = ("B1",)
 FULL = ("B1", "dense", "again", "B2", "B2g", "B3", "B3-wide", "R1", "growth", "skew", "ranges")
@@ -47,7 +50,7 @@ FULL = ("B1", "dense", "again", "B2", "B2g", "B3", "B3-wide", "R1", "growth", "s
 @click.option("--full", is_flag=True, help="What `make bench-full` runs.")
 @click.option("--json", "only_json", is_flag=True, help="JSON lines only, no tables.")
 def main(names: tuple[str, ...], *, quick: bool, full: bool, only_json: bool, **given: Any) -> None:
-    """Run benchmarks: B1 B2 B2g B3 B3-wide dense again R1 growth skew ranges."""
+    """Run benchmarks: B1 B2 B2g B3 B3-wide S10 S30 S100 dense again R1 growth skew ranges."""
     chosen = names or (FULL if full else QUICK if quick else ())
     if not chosen:
         raise click.UsageError(f"name some of {', '.join(FULL)}, or say --quick or --full")
@@ -80,7 +83,7 @@ def build(shape: Shape) -> Cluster:
 def _decide(spark: SparkSession, folder: Path, name: str, given: Row) -> Iterator[Row]:
     """Decide a shape, warm, and ask Kafka's loop and plain SQL for a part of the same."""
     shape = _shape(name, given)
-    with measure.PeakMemory() as peak:
+    with Peaks(partial(held, os.getpid())) as peaks:
         seconds = _warm(spark, folder, build(shape), _warm_runs(name, given))
     decisions, cluster = shape.decisions, build(shape)
     loop = measure.loop_rate(cluster, given["seconds"])
@@ -93,7 +96,7 @@ def _decide(spark: SparkSession, folder: Path, name: str, given: Row) -> Iterato
         "decisions_per_second": round(decisions / seconds[-1]),
         "kafka_loop_per_second": round(loop),
         "times_kafka_loop": round(decisions / seconds[-1] / loop),
-        "peak_memory_gib": round(peak.bytes / 2**30, 2),
+        "peak_memory_gib": round(peaks.most["memory"] / 2**30, 2),
     }
     if name == "B1":
         plain = measure.plain_sql_rate(spark, cluster)

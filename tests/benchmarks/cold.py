@@ -29,6 +29,11 @@ ROOT = Path(__file__).parents[2]
 _CLI = "from aclkit.cli import cli; cli(prog_name='aclkit')"
 
 
+def aclkit(words: Sequence[str], warehouse: Path) -> list[str]:
+    """Return the arguments by which Python runs a command of aclkit."""
+    return ["-c", _CLI, "--warehouse", str(warehouse), *words]
+
+
 @dataclass(slots=True)
 class Tree:
     """A checkout that is measured.
@@ -47,12 +52,20 @@ class Tree:
 
     def run(self, words: Sequence[str], warehouse: Path) -> Cost:
         """Run a command of this checkout."""
-        return self.python(["-c", _CLI, "--warehouse", str(warehouse), *words])
+        return self.python(aclkit(words, warehouse))
 
     def python(self, arguments: Sequence[str]) -> Cost:
         """Run this checkout's Python code, in its folder."""
-        env = {**os.environ, "PYTHONPATH": str(self.root)}
-        return measure([sys.executable, *arguments], env, self.root, self.scratch)
+        return measure([sys.executable, *arguments], self.env(), self.root, self.scratch)
+
+    def env(self) -> dict[str, str]:
+        """Return the environment in which its code is found."""
+        return {**os.environ, "PYTHONPATH": str(self.root)}
+
+    def make_archive(self) -> None:
+        """Make the archive of classes, where the checkout knows of one: its second start."""
+        if (self.root / "aclkit" / "runtime" / "class_archive_maker.py").is_file():
+            self.python(["-m", "aclkit.runtime.class_archive_maker"])
 
     def prepare(self, case: Case, inputs: Path) -> Path | None:
         """Make the warehouse that a case begins with, once; None where it begins with none."""
@@ -96,17 +109,11 @@ def main(names: tuple[str, ...], times: int, against: Path | None) -> None:
             trees.insert(0, Tree("before", against.resolve(), folder / "before"))
         for tree in trees:
             tree.scratch.mkdir()
-            _make_archive(tree)
+            tree.make_archive()
         for case in cases:
             case.write_inputs(folder)
             _measure(case, trees, folder, times)
     _print(cases, trees)
-
-
-def _make_archive(tree: Tree) -> None:
-    """Make the archive of classes first, where the checkout knows of one: its second start."""
-    if (tree.root / "aclkit" / "runtime" / "class_archive_maker.py").is_file():
-        tree.python(["-m", "aclkit.runtime.class_archive_maker"])
 
 
 def _measure(case: Case, trees: Sequence[Tree], inputs: Path, times: int) -> None:
@@ -120,8 +127,7 @@ def _measure(case: Case, trees: Sequence[Tree], inputs: Path, times: int) -> Non
 
 def _print(cases: Sequence[Case], trees: Sequence[Tree]) -> None:
     now = datetime.now(UTC)
-    machine = f"{os.cpu_count()} cores, {_processor()}"
-    click.echo(f"{machine}, {now:%Y-%m-%d}. Seconds: median (range).\n")
+    click.echo(f"{machine()}, {now:%Y-%m-%d}. Seconds: median (range).\n")
     click.echo("| case | checkout | wall | CPU | Spark jobs | wall, ratio | CPU, ratio |")
     click.echo("|---|---|---|---|---|---|---|")
     for case in cases:
@@ -150,13 +156,15 @@ def _ratio(costs: Sequence[Cost], base: Sequence[Cost], of: Callable[[Cost], flo
     return f"{statistics.median(pairs):.2f} ({min(pairs):.2f}–{max(pairs):.2f})"
 
 
-def _processor() -> str:
+def machine() -> str:
+    """Return how many cores this machine has, and which."""
     info: Mapping[str, str] = {}
     cpuinfo = Path("/proc/cpuinfo")
     if cpuinfo.is_file():
         lines = (line.partition(":") for line in cpuinfo.read_text().splitlines())
         info = {key.strip(): value.strip() for key, _, value in lines}
-    return info.get("model name") or platform.processor() or platform.machine()
+    processor = info.get("model name") or platform.processor() or platform.machine()
+    return f"{os.cpu_count()} cores, {processor}"
 
 
 if __name__ == "__main__":

@@ -79,7 +79,8 @@ def _write(path: Path, columns: tuple[str, ...], rows: Iterable[tuple[str, ...]]
         csv.writer(file).writerows([columns, *rows])
 
 
-def _decide(shape: Shape, *, is_large: bool = False) -> Case:
+def decide(shape: Shape, *, is_large: bool = False) -> Case:
+    """Return the case that decides a shape of ``shapes``, whose ACLs are in the warehouse."""
     given = (
         word
         for kind in ("principals", "hosts", "resources")
@@ -106,6 +107,6 @@ CASES = (
     Case("one new ACL, two clusters", _night(_LONGER), _write_longer_sample, _BOTH),
     Case("nothing new, two clusters", _night(_LOG), _write_sample, _BOTH),
     Case("who-can", ("who-can", "READ", "topic:payments.v1.events"), _write_sample, _FIRST),
-    _decide(B1),
-    _decide(B2, is_large=True),
+    decide(B1),
+    decide(B2, is_large=True),
 )

@@ -8,12 +8,14 @@ import resource
 import subprocess
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
 _PR_SET_CHILD_SUBREAPER = 36
 _TIMEOUT = 1800
+_OPTIONS = "SPARK_SUBMIT_OPTS"
 _LOG4J = """
 rootLogger.level = warn
 rootLogger.appenderRef.stderr.ref = stderr
@@ -46,29 +48,69 @@ class Cost:
         return f"{self.wall:.1f} s, CPU {self.cpu:.1f} s, {self.jobs} jobs"
 
 
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """A command that ended, however it did, and the end of what it said."""
+
+    cost: Cost
+    code: int
+    said: str
+
+
 def measure(command: Sequence[str], env: Mapping[str, str], cwd: Path, scratch: Path) -> Cost:
     """Run a command to its end, and all that it left.
 
     Raises:
         SystemExit: it failed.
     """
+    ended = run(command, env, cwd, scratch, timeout=_TIMEOUT)
+    if ended.code:
+        sys.exit(f"{' '.join(command)}: exit {ended.code}\n{ended.said}")
+    return ended.cost
+
+
+def run(
+    command: Sequence[str],
+    env: Mapping[str, str],
+    cwd: Path,
+    scratch: Path,
+    *,
+    watch: Callable[[int], AbstractContextManager[object]] = nullcontext,
+    timeout: float | None = None,
+) -> Ended:
+    """Run a command to its end, and all that it left, whether it fails or not.
+
+    Args:
+        command: the program and its arguments.
+        env: its environment; ``SPARK_SUBMIT_OPTS`` in it are kept.
+        cwd: where it runs.
+        scratch: for what it says and for Spark's log.
+        watch: what is entered with the id of its process and left when that has ended.
+        timeout: seconds; then it is killed.
+
+    Raises:
+        TimeoutExpired: it took longer.
+    """
     _adopt()
     jobs, config, said = (scratch / name for name in ("jobs.log", "log4j2.properties", "said"))
     config.write_text(_LOG4J.format(path=jobs))
     jobs.unlink(missing_ok=True)
-    told = {"SPARK_SUBMIT_OPTS": f"-Dlog4j2.configurationFile={config}"}
+    options = f"{env.get(_OPTIONS, '')} -Dlog4j2.configurationFile={config}".strip()
     before, started = _cpu(), time.perf_counter()
-    with said.open("w") as file:
-        done = subprocess.run(
-            command, env={**env, **told}, cwd=cwd, stdin=subprocess.DEVNULL, stdout=file,
-            stderr=file, timeout=_TIMEOUT, check=False,
-        )  # fmt: skip
+    with said.open("w") as file, subprocess.Popen(
+        command, env={**env, _OPTIONS: options}, cwd=cwd, stdin=subprocess.DEVNULL, stdout=file,
+        stderr=file,
+    ) as process, watch(process.pid):  # fmt: skip
+        try:
+            code = process.wait(timeout)
+        except BaseException:
+            process.kill()
+            raise
     wall = time.perf_counter() - started
     _reap()
-    if done.returncode:
-        sys.exit(f"{' '.join(command)}: exit {done.returncode}\n{said.read_text()[-4000:]}")
     lines = jobs.read_text().splitlines() if jobs.exists() else []
-    return Cost(wall, _cpu() - before, sum(line.startswith("Got job") for line in lines))
+    cost = Cost(wall, _cpu() - before, sum(line.startswith("Got job") for line in lines))
+    return Ended(cost, code, said.read_text()[-4000:])
 
 
 def _adopt() -> None:

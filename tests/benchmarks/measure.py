@@ -1,10 +1,8 @@
-"""Seconds, decisions per second and memory: of aclkit, of Kafka's loop, of plain SQL, of a copy."""
+"""Seconds and decisions per second: of aclkit, of Kafka's loop, of plain SQL, of a copy."""
 
 from __future__ import annotations
 
-import os
 import random
-import threading
 import time
 from collections.abc import Sequence
 from dataclasses import replace
@@ -147,60 +145,6 @@ def floor_seconds(spark: SparkSession, folder: Path, times: int) -> float:
         store.read("explain").write.format("delta").save(copy)
         seconds.append(time.perf_counter() - started)
     return median(seconds)
-
-
-class PeakMemory:
-    """The most memory that this process and all below it had, looked at twice a second.
-
-    A JVM that starts a program is seen twice for a moment, with the same memory both times: it
-    counts once.
-    """
-
-    def __init__(self) -> None:
-        self.bytes = 0
-        self._ended = threading.Event()
-        self._thread = threading.Thread(target=self._watch, daemon=True)
-
-    def __enter__(self) -> PeakMemory:
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._ended.set()
-        self._thread.join()
-
-    def _watch(self) -> None:
-        while not self._ended.wait(0.5):
-            self.bytes = max(self.bytes, sum(_resident(_family(os.getpid()))))
-
-
-def _family(pid: int) -> Sequence[int]:
-    parents: dict[int, int] = {}
-    for stat in Path("/proc").glob("[0-9]*/stat"):
-        try:
-            parents[int(stat.parent.name)] = int(stat.read_text().rpartition(")")[2].split()[1])
-        except (OSError, IndexError):
-            continue
-    family = {pid}
-    while new := {child for child, parent in parents.items() if parent in family} - family:
-        family |= new
-    return sorted(family)
-
-
-def _resident(pids: Sequence[int]) -> Sequence[int]:
-    sizes, machines = [], set()
-    for pid in pids:
-        try:
-            command = Path(f"/proc/{pid}/cmdline").read_bytes()
-            pages = int(Path(f"/proc/{pid}/statm").read_text().split()[1])
-        except OSError:
-            continue
-        if command.partition(b"\0")[0].endswith(b"java"):
-            if command in machines:
-                continue
-            machines.add(command)
-        sizes.append(pages * os.sysconf("SC_PAGE_SIZE"))
-    return sizes
 
 
 def _column(spark: SparkSession, values: Sequence[str], name: str) -> DataFrame:

@@ -50,6 +50,10 @@ class Shape:
 B1 = Shape(name="B1", principals=400, resources=5_000, acls=19_600)
 B2 = Shape(name="B2", principals=2_500, resources=10_000, acls=100_000)
 B2G = Shape(name="B2g", principals=2_500, resources=10_000, acls=100_000, globs=0.15)
+# So many billion decisions.
+S10 = Shape(name="S10", principals=12_500, resources=20_000, acls=500_000)
+S30 = Shape(name="S30", principals=15_000, resources=50_000, acls=700_000)
+S100 = Shape(name="S100", principals=25_000, resources=100_000, acls=1_000_000)
 
 
 @dataclass(slots=True)
