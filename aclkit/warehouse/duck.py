@@ -25,6 +25,9 @@ from aclkit.warehouse.published import Published, versions_before
 from aclkit.warehouse.schemas import TABLES
 from aclkit.warehouse.table_files import (
     TableFiles,
+    connect_beside,
+    create_view,
+    files_sql,
     open_files,
     quoted,
     read_files,
@@ -140,7 +143,7 @@ def create_tables(
     name = PAST
     try:
         for name, table in tables.items():
-            query = open_files(connection, table).sql_query()
+            query = files_sql(connection, table)
             is_held = held and sum(file.size for file in table.files) <= held
             made = "TABLE" if is_held else kind
             connection.execute(f"CREATE {made} {quoted(name)} AS {query}")
@@ -274,16 +277,16 @@ def open_duck_reader(
 ) -> Iterator[DuckReader]:
     """Open tables for a run; see ``reader.read_versions``."""
     spill = str(scratch() / "duckdb")  # by default in the folder where the command was started
-    with duckdb.connect(config={"memory_limit": "2GB", "temp_directory": spill}) as connection:
-        found = {
-            name: unwritten(table) if version is None else read_files(place, table, version)
-            for name, (table, version) in tables.items()
-        }
-        for name, files in served_if_remote(connection, found).items():
-            every = open_files(connection, files)
-            every.create_view(f"all {name}")
-            own = every if cluster_id is None else every.filter(_is_of(cluster_id))
-            own.create_view(name)
+    found = {
+        name: unwritten(table) if version is None else read_files(place, table, version)
+        for name, (table, version) in tables.items()
+    }
+    with connect_beside(found, spill) as (connection, readable):
+        for name, files in readable.items():
+            create_view(connection, _all(name), files_sql(connection, files))
+            # An expression writes the id as DuckDB reads it.
+            is_own = True if cluster_id is None else _is_of(cluster_id)
+            create_view(connection, name, f"FROM {quoted(_all(name))} WHERE {is_own}")
         yield DuckReader(connection, cluster_id, replace)
 
 
@@ -316,9 +319,14 @@ class DuckReader:
         columns = ", ".join(TABLES[table].column_names)
         rows = self.connection.sql(sql).project(columns)
         if self.cluster_id is not None:
-            others = self.connection.view(f"all {table}").filter(~_is_of(self.cluster_id))
+            others = self.connection.view(_all(table)).filter(~_is_of(self.cluster_id))
             rows = others.project(columns).union(rows)
         self.replace(table, rows.to_arrow_reader(_ROWS_OF_A_BATCH))
+
+
+def _all(table: str) -> str:
+    """Return the name of a table with the rows of every cluster."""
+    return f"all {table}"
 
 
 _ROWS_OF_A_BATCH: Final = 50_000

@@ -5,8 +5,11 @@ On a local disk and on an object store alike: deltalake reads the log, DuckDB th
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 from urllib.parse import unquote
@@ -149,12 +152,48 @@ def extent_of(uri: str) -> Extent:
 
 def ask_files(name: str, table: TableFiles, query: str) -> list[dict[str, Any]]:
     """Return the rows of a query about one table, which it knows by a name."""
-    with duckdb.connect() as connection:
+    with connect_beside({name: table}) as (connection, files):
         connection.execute("SET TimeZone = 'UTC'")
-        create_view(connection, name, served_if_remote(connection, {name: table})[name])
+        create_view(connection, name, files_sql(connection, files[name]))
         found = connection.execute(query)
         names = [column[0] for column in found.description or ()]
         return [dict(zip(names, row, strict=True)) for row in found.fetchall()]
+
+
+@contextmanager
+def connect_beside(
+    tables: Mapping[Key, TableFiles], spill: str = ""
+) -> Iterator[tuple[duckdb.DuckDBPyConnection, Mapping[Key, TableFiles]]]:
+    """Connect for statements of this package, beside others of it; yield what it reads, too.
+
+    To make a DuckDB takes as long as most of what a run asks it: so there is one for each
+    ``spill``. What a connection is given (``create_view``, ``register``) it has for itself alone.
+
+    Args:
+        tables: what it is to read. For an object store it is a DuckDB of its own.
+        spill: a folder of this process for what does not fit into memory; none if empty.
+    """
+    if any(table.is_remote for table in tables.values()):
+        with duckdb.connect(config=_settings(spill)) as connection:
+            yield connection, served_if_remote(connection, tables)
+    else:
+        with _shared(spill).cursor() as connection:
+            yield connection, tables
+
+
+@lru_cache(maxsize=2)
+def _shared(spill: str) -> duckdb.DuckDBPyConnection:
+    """Return the DuckDB of this process: one that spills and one that does not."""
+    return duckdb.connect(config=_settings(spill))
+
+
+# A forked child would die at its end of one that it inherited, whose threads it does not have.
+os.register_at_fork(before=_shared.cache_clear)
+
+
+def _settings(spill: str) -> dict[str, str | bool | int | float | list[str]]:
+    # Who reads it next reads other files: a run's own.
+    return {"memory_limit": "2GB", "temp_directory": spill, "enable_external_file_cache": False}
 
 
 def unwritten(name: str) -> TableFiles:
@@ -176,24 +215,27 @@ def served_if_remote(
     return serve_files(connection, tables)
 
 
-def create_view(connection: duckdb.DuckDBPyConnection, name: str, table: TableFiles) -> None:
-    """Make a table's files readable under its name, with the types of the Delta schema."""
-    open_files(connection, table).create_view(name)
+def create_view(connection: duckdb.DuckDBPyConnection, name: str, query: str) -> None:
+    """Make the rows of a SELECT readable under a name, for this connection alone."""
+    connection.execute(f"CREATE TEMP VIEW {quoted(name)} AS {query}")
 
 
 def open_files(connection: duckdb.DuckDBPyConnection, table: TableFiles) -> duckdb.DuckDBPyRelation:
     """Return the rows of a table's files, with the types of the Delta schema."""
+    return connection.sql(files_sql(connection, table))
+
+
+def files_sql(connection: duckdb.DuckDBPyConnection, table: TableFiles) -> str:
+    """Return the SELECT of the rows of a table's files; DuckDB writes their names into it."""
     files = table.readable
+    rows = connection.read_parquet(files, union_by_name=table.has_grown) if files else None
     known = [column for column, _ in table.columns] if files else []
-    relation = connection.read_parquet(files, union_by_name=table.has_grown) if files else None
-    there = relation.columns if relation is not None and table.has_grown else known
+    there = rows.columns if rows is not None and table.has_grown else known
     columns = ", ".join(
         f"CAST({quoted(column) if column in there else 'NULL'} AS {kind}) AS {quoted(column)}"
         for column, kind in table.columns
     )
-    if relation is not None:
-        return relation.project(columns)
-    return connection.sql(f"SELECT {columns} WHERE false")
+    return f"SELECT {columns} " + ("WHERE false" if rows is None else f"FROM ({rows.sql_query()})")
 
 
 def _may_hold(value: str, least: str | None, most: str | None) -> bool:

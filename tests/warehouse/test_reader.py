@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import pyarrow as pa
 import pytest
 
@@ -39,11 +42,43 @@ def test_tables_are_those_of_a_version_and_what_was_given(store):
     assert found.to_pylist() == [{"to_offset": 7}]
 
 
+def test_what_is_opened_at_the_same_time_under_the_same_names_stays_apart(store):
+    asked = "SELECT (SELECT count(*) FROM log_range), (SELECT count(*) FROM wanted)"
+    with read_written(store, "c", "log_range") as outer:
+        outer.give("wanted", pa.table({"name": ["c"]}))
+        with read_versions(store, None, {"log_range": ("log_range", 1)}) as inner:
+            inner.give("wanted", pa.table({"name": ["c", "d"]}))
+            assert inner.rows(asked) == [(3, 2)]
+        assert outer.rows(asked) == [(2, 1)]
+
+
 def test_rows_are_put_in_the_place_of_those_that_were_opened(store):
     with read_written(store, None, "log_range") as read:
         read.rewrite("log_range", f"SELECT {', '.join(COLUMNS)} FROM log_range WHERE epoch > 1")
     with read_written(store, None, "log_range") as read:
         assert read.rows("SELECT * FROM log_range") == [("d", 0, 7, 2, "record")]
+
+
+def test_a_forked_child_of_a_process_that_has_asked_ends_well(store):
+    program = """if True:
+        import multiprocessing, sys
+        from aclkit.warehouse.reader import read_versions
+        from aclkit.warehouse.store import Store
+
+        def ask():
+            newest = {"log_range": ("log_range", 1)}
+            with read_versions(Store(None, sys.argv[1]), None, newest) as read:
+                assert len(read.rows("FROM log_range")) == 3
+
+        ask()
+        child = multiprocessing.get_context("fork").Process(target=int)
+        child.start()
+        child.join(60)
+        print(child.exitcode)
+        ask()
+    """
+    words = [sys.executable, "-c", program, str(store.place)]
+    assert subprocess.check_output(words, text=True, timeout=120) == "0\n"
 
 
 def test_what_is_too_large_to_be_held_comes_in_batches(store):
