@@ -76,8 +76,7 @@ def replay(
             done = replay_listing(known, alive, intake.listing, at, options, steps)
             # A row may tell of an ACL, a resource and a principal.
             incoming = 3 * len(intake.listing.rows)
-        # A fact may be a reject too, and what a listing leaves out becomes a fact of its own.
-        tables.write(done, None if incoming is None else 2 * (tables.size() + incoming))
+        tables.write(done, None if incoming is None else tables.most_rows(incoming))
     if intake.imprint and not (wrong or done.findings) and intake.imprint.holds():
         run.settings = replace(run.settings, sources=intake.imprint.digest)
     return enter(run, tables, intake, done, options)

@@ -56,12 +56,15 @@ class ReplayTables(KnownTables):
             )
         return None if rows.num_rows > ROWS_IN_A_PLAN else rows.cast(schema)
 
-    def size(self) -> int:
-        """Count the facts and rejects: no table of a replay has more rows."""
+    def most_rows(self, incoming: int) -> int:
+        """Return how many rows each table has at most when so many have come.
+
+        A fact may be a reject too, and what a listing leaves out becomes a fact of its own.
+        """
         with self._open("acl_log", "acl_reject") as read:
             ((facts,),) = read.rows("SELECT count(*) FROM acl_log")
             ((rejects,),) = read.rows("SELECT count(*) FROM acl_reject")
-        return int(facts) + int(rejects)
+        return 2 * (int(facts) + int(rejects) + incoming)
 
     def write(self, replayed: Replayed, at_most: int | None = None) -> None:
         """Write what a replay came to; each table has ``at_most`` so many rows, where known."""
@@ -87,8 +90,13 @@ class ReplayTables(KnownTables):
 
     def delete(self, table: str, condition: Column) -> int:
         """Delete the rows of a table that a condition holds for; return how many."""
-        count = self._rows(table).where(condition).count()
-        if count:
+        few = self._few_rows(table)
+        rows = self._frame(table, few)
+        count = rows.where(condition).count()
+        if count and few is not None:
+            stays = rows.where(~F.coalesce(condition, F.lit(False)))
+            self._replace(table, stays, few.num_rows)
+        elif count:
             self.store.delete(table, condition, self.cluster_id)
         return count
 
@@ -102,11 +110,22 @@ class ReplayTables(KnownTables):
             where=F.col("t.fact") == RECORD,
             updated=("txn_offset",),
         )
-        self.store.merge("acl_log", merge, self.cluster_id)
+        few = self._few_rows("acl_log")
+        if few is not None:
+            self._replace("acl_log", merge.merged(self._frame("acl_log", few)), few.num_rows)
+        else:
+            self.store.merge("acl_log", merge, self.cluster_id)
+
+    def _replace(self, table: str, rows: DataFrame, at_most: int) -> None:
+        """Put few rows in the place of a table: by the driver, where Delta takes jobs of Spark."""
+        self.store.replace_cluster(table, rows, self.cluster_id, at_most=at_most)
 
     def _rows(self, table: str) -> DataFrame:
-        """Return the cluster's rows of a table; few become a part of Spark's plans, as they are."""
-        few = self._few_rows(table)
+        """Return the cluster's rows of a table."""
+        return self._frame(table, self._few_rows(table))
+
+    def _frame(self, table: str, few: pa.Table | None) -> DataFrame:
+        """Return rows as a frame: few become a part of Spark's plans, as they are."""
         if few is not None:
             return self.store.spark.createDataFrame(few, schema=schema_of(table))
         rows = self.store.cluster_rows(table, self.cluster_id)

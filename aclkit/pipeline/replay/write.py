@@ -62,7 +62,7 @@ def write_change(
         frame = local_frame(run.store.spark, [astuple(row) for row in rows], SPARK_DDL)
         with Steps() as steps:
             done = replay_log(known, frame, options, steps)
-            tables.write(done)
+            tables.write(done, tables.most_rows(len(rows)))
         record(run, done, options, *tables.counts())
     return change
 
