@@ -7,7 +7,7 @@ where that is not the newest any more: deltalake puts each version where there i
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Final, TypedDict
@@ -107,10 +107,11 @@ def append_files(uri: str, rows: pa.Table | pa.RecordBatchReader, commit: Commit
     table = _followed(uri, commit)
     if table and _holds(table, commit):
         return
-    with _committing(uri, commit):
+    passing = _Passing(rows.to_batches() if isinstance(rows, pa.Table) else rows)
+    with _committing(uri, commit, passing):
         write_deltalake(
             table or uri,
-            rows,
+            pa.RecordBatchReader.from_batches(rows.schema, passing),
             mode="append" if table else "error",
             configuration=properties_of_new(_name(uri)),
             commit_properties=commit.properties(),
@@ -144,7 +145,7 @@ def replace_files(
             raise SurroundingsError(f"expected {uri} to have columns {sorted(unknown)}")
         sizes = [file["size_bytes"] for file in active_files(table)]
     _require_zones(schema)
-    batches = (batch.select(schema.names).cast(schema) for batch in rows)
+    passing = _Passing(batch.select(schema.names).cast(schema) for batch in rows)
     told = _Written(
         configuration=properties_of_new(_name(uri)),
         target_file_size=max([_LEAST_FILE, *sizes]) if sizes else _NEW_FILE,
@@ -153,13 +154,32 @@ def replace_files(
         ),
         commit_properties=commit.properties(),
     )
-    stream = pa.RecordBatchReader.from_batches(schema, batches)
-    with _committing(uri, commit):
+    stream = pa.RecordBatchReader.from_batches(schema, passing)
+    with _committing(uri, commit, passing):
         if table:
             predicate = whose if sizes else None
             write_deltalake(table, stream, mode="overwrite", predicate=predicate, **told)
         else:
             write_deltalake(uri, stream, mode="error", **told)
+
+
+class _Passing:
+    """Batches on their way to deltalake, for which their failure is one of its own, and a text.
+
+    Attributes:
+        failure: what went wrong before they came here.
+    """
+
+    def __init__(self, batches: Iterable[pa.RecordBatch]) -> None:
+        self.failure: BaseException | None = None
+        self._batches = batches
+
+    def __iter__(self) -> Iterator[pa.RecordBatch]:
+        try:
+            yield from self._batches
+        except BaseException as error:
+            self.failure = error
+            raise
 
 
 class _Written(TypedDict):
@@ -240,8 +260,10 @@ def _require_zones(schema: pa.Schema) -> None:
 
 
 @contextmanager
-def _committing(uri: str, commit: Commit) -> Iterator[None]:
+def _committing(uri: str, commit: Commit, passing: _Passing | None = None) -> Iterator[None]:
     """Say plainly why a table was not written; a commit whose answer was lost has been made.
+
+    What failed in the rows that were passing is raised as it was.
 
     Raises:
         SurroundingsError: the disk is full, may not be written, or somebody else has written.
@@ -249,6 +271,8 @@ def _committing(uri: str, commit: Commit) -> Iterator[None]:
     try:
         yield
     except (DeltaError, OSError) as error:
+        if passing is not None and passing.failure is not None:
+            raise passing.failure from None
         plain = write_error(uri, str(error))
         if plain is not None:
             raise plain from error

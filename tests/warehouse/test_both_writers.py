@@ -9,6 +9,7 @@ import pyarrow as pa
 import pytest
 from deltalake import DeltaTable
 
+from aclkit.errors import DataError
 from aclkit.runtime.arrow import arrow_table
 from aclkit.runtime.frame import local_frame
 from aclkit.warehouse.column_types import arrow_schema
@@ -99,6 +100,21 @@ def test_a_write_that_is_there_already_is_not_repeated(tmp_path):
         replace_files(path, rows.to_reader(), Commit("run", "aclkit/run/acl_reject", 2))
     assert DeltaTable(path).version() == 1
     assert DeltaTable(path).to_pyarrow_table().num_rows == 1
+
+
+@pytest.mark.parametrize("write", [append_files, replace_files])
+@pytest.mark.parametrize("failure", [KeyboardInterrupt(), DataError("so it is"), MemoryError()])
+def test_what_fails_in_rows_on_their_way_is_no_failure_of_the_write(tmp_path, write, failure):
+    def batches():
+        yield from arrow_table(rejects("a", "one"), schema).to_batches()
+        raise failure
+
+    schema = arrow_schema("acl_reject")
+    given = pa.RecordBatchReader.from_batches(schema, batches())
+    with pytest.raises(type(failure)) as told:
+        write(str(tmp_path / "acl_reject"), given, Commit("run", "app", 1))
+    assert told.value is failure
+    assert not DeltaTable.is_deltatable(str(tmp_path / "acl_reject"))
 
 
 @pytest.mark.parametrize("write", [append_files, replace_files])
