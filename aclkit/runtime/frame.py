@@ -70,7 +70,7 @@ def broadcast_if_small(rows: DataFrame, count: int) -> DataFrame:
 
 
 def broadcast_if_few_texts(rows: DataFrame, count: int) -> DataFrame:
-    """Have a frame of numbers without gaps, each with a short text, broadcast up to 4 million."""
+    """Have a frame of narrow rows, numbers and at most a short text, broadcast up to 4 million."""
     return F.broadcast(rows) if count <= _BROADCAST_TEXTS else rows
 
 

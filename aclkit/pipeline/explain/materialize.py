@@ -232,7 +232,7 @@ def _counted(run: Run, changes: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordB
     for batch in filter(len, changes):
         run.counts["access_changes"] += len(batch)
         for name, value in whose.items():
-            batch = batch.append_column(name, pa.array([value] * len(batch)))
+            batch = batch.append_column(name, pa.repeat(value, len(batch)))
         yield batch.select(schema.names).cast(schema)
 
 

@@ -129,8 +129,8 @@ def pair_up(scope: Scope, groups: DataFrame, matching: Matching, steps: Steps) -
     contents = partial(_contents, scope, groups, matching.late)
     reached = reach.reach(matching.resources, _granted(scope, groups, matching, steps))
     sets = steps.checkpoint(reach.sets_of_groups(reached))
-    of_classes = broadcast_if_few(reach.class_pairs(sets), few)
-    pairs = reach.own_pairs(sets, _classes_of(spark, scope), of_classes)
+    of_classes = reach.class_pairs(sets)
+    pairs = reach.own_pairs(sets, _classes_of(spark, scope), _by_number(of_classes, few))
 
     firsts_of_classes = broadcast_if_few(rulesets.first_pairs(of_classes), few)
     class_parts = steps.checkpoint(
@@ -181,15 +181,22 @@ def _contents(
 def _named_pairs(scope: Scope, pairs: DataFrame, matching: Matching) -> DataFrame:
     """Return ``explain_pair`` rows, each part in the order of principals and resources."""
     names = matching.resources.select(*PLACE, "resource_type", "resource_name")
-    names = broadcast_if_few_texts(names, len(scope.inventory.resources))
+    names = _by_number(names, len(scope.inventory.resources))
     principals = frames.numbered(pairs.sparkSession, scope.principal_names, "subject", "principal")
     # One number that is not negative: of two columns Spark compares whole rows.
     place = F.shiftleft(F.col("subject").cast("bigint"), 32) + F.col("resource_no")
     return (
-        pairs.join(names, on=[*PLACE], how="inner")
+        pairs.join(names, on=reach.known(names, *PLACE), how="inner")
         .join(principals, on="subject", how="inner")
         .sortWithinPartitions(place)
     )
+
+
+def _by_number(rows: DataFrame, most: int) -> DataFrame:
+    """Return rows of resources broadcast, or where there are too many, in the parts they lie in."""
+    if is_small(most) or is_small(rows.count()):
+        return F.broadcast(rows.drop("part"))
+    return rows
 
 
 def _texts(spark: SparkSession, scope: Scope) -> tuple[DataFrame, DataFrame, DataFrame]:
@@ -238,15 +245,15 @@ def match_resources(spark: SparkSession, scope: Scope, steps: Steps) -> Matching
 
 def _of_ranges(spark: SparkSession, scope: Scope, ranges: Ranges) -> DataFrame:
     """Return the patterns with the parts where names may lie that they match."""
-    return local_frame(
+    rows = local_frame(
         spark,
         [
-            (part, number, *pattern)
+            (number, *pattern, [*ranges.parts_of(*pattern, scope.semantics)])
             for number, pattern in enumerate(scope.texts.patterns)
-            for part in ranges.parts_of(*pattern, scope.semantics)
         ],
-        "part INT, pattern_id INT, resource_type STRING, pattern_type STRING, text STRING",
+        "pattern_id INT, resource_type STRING, pattern_type STRING, text STRING, parts ARRAY<INT>",
     )
+    return rows.withColumn("part", F.explode("parts")).drop("parts")
 
 
 def _in_order(scope: Scope) -> list[tuple[WildcardLast, str, str]]:
@@ -265,7 +272,7 @@ def _in_order(scope: Scope) -> list[tuple[WildcardLast, str, str]]:
 
 
 def _subjects(scope: Scope) -> list[tuple[int, int]]:
-    """Return whom each principal text of ACLs names exactly, or the classes it stands for."""
+    """Return (text_no, subject): whom a text of ACLs names exactly, or a class it stands for."""
     named = {
         entry.name: number
         for number, entry in enumerate(scope.inventory.principals)

@@ -145,7 +145,7 @@ def reach(resources: DataFrame, granted: DataFrame) -> DataFrame:
     Resources never move. Grants are broadcast, or lie in parts as the resources do: see
     ``in_parts``.
     """
-    on: list[str] = [name for name in ("part", "pattern_id") if name in granted.columns]
+    on = known(granted, "part", "pattern_id")
     return resources.select(*PLACE, "salt", F.explode("pattern_ids").alias("pattern_id")).join(
         granted, on=on, how="inner"
     )
@@ -203,10 +203,11 @@ def own_pairs(sets: DataFrame, classes: DataFrame, of_classes: DataFrame) -> Dat
     Args:
         sets: result of ``sets_of_groups``.
         classes: (subject, class_no): the class of each principal.
-        of_classes: result of ``class_pairs``.
+        of_classes: result of ``class_pairs``, without ``part`` where it is broadcast.
     """
+    place = known(of_classes, *PLACE)
     shared = of_classes.select(
-        *PLACE,
+        *place,
         F.col("subject").alias("class_no"),
         "bare1",
         F.col("set1").alias("class1"),
@@ -215,7 +216,7 @@ def own_pairs(sets: DataFrame, classes: DataFrame, of_classes: DataFrame) -> Dat
     return (
         sets.where("subject >= 0")
         .join(classes, on="subject", how="inner")
-        .join(shared, on=[*PLACE, "class_no"], how="left")
+        .join(shared, on=[*place, "class_no"], how="left")
         .select(
             *PLACE,
             "subject",
@@ -228,6 +229,14 @@ def own_pairs(sets: DataFrame, classes: DataFrame, of_classes: DataFrame) -> Dat
             "class2",
         )
     )
+
+
+def known(rows: DataFrame, *keys: str) -> list[str]:
+    """Return those of some keys that rows have: what is broadcast has no ``part``.
+
+    Spark looks up two numbers as one, and three as a row.
+    """
+    return [key for key in keys if key in rows.columns]
 
 
 def packed_pair() -> Column:

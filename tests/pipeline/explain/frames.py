@@ -18,6 +18,9 @@ from aclkit.pipeline.inventory.survey import Inventory, Texts
 
 ACL_DDL = ", ".join(f"{name} STRING" for name in Acl.__slots__)
 
+COMPILED = {"spark.sql.codegen.wholeStage": "true", "spark.sql.codegen.factoryMode": "FALLBACK"}
+"""How plans of all but tiny runs are made; the session of the tests walks its plans."""
+
 
 def acl_frame(spark: SparkSession, acls: Iterable[Acl]) -> DataFrame:
     """ACLs alive, as columns."""

@@ -19,7 +19,7 @@ from aclkit.warehouse.store import Store
 from aclkit.warehouse.views import explain_sql
 from tests.factories import acl
 from tests.pipeline.explain.decided import decided
-from tests.pipeline.explain.frames import acl_frame, scope_of
+from tests.pipeline.explain.frames import COMPILED, acl_frame, scope_of
 
 ACLS = [
     acl("pay", pattern_type="PREFIXED", operation="ALL", acl_id="prefix"),
@@ -55,10 +55,17 @@ def test_beyond_every_bound_spark_broadcasts_nothing_and_decides_the_same(
     monkeypatch.setattr(frame, "_BROADCAST_ROWS", 0)
     monkeypatch.setattr(frame, "_BROADCAST_TEXTS", 0)
     monkeypatch.setattr(pairing, "_PATTERNS_OF_A_WORKER", 0)
+    spark.conf.set("spark.sql.autoBroadcastJoinThreshold", "-1")
     monkeypatch.setattr(F, "broadcast", lambda rows: pytest.fail(f"{rows} was broadcast"))
     few = scope(semantics)
     large = ThreeParts(**{one.name: getattr(few, one.name) for one in fields(few)})
     must_decide_as_the_pure_rules(spark, tmp_path, large)
+
+
+def test_compiled_plans_decide_as_the_pure_rules_do(spark, tmp_path):
+    for key, value in COMPILED.items():
+        spark.conf.set(key, value)
+    must_decide_as_the_pure_rules(spark, tmp_path, scope(KIP_1042))
 
 
 def scope(semantics):
