@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import os
+import tempfile
 import time
+from pathlib import Path
 
 import click
 
+from tests.object_store import questions
 from tests.object_store.bench import start_store
+from tests.object_store.copies import put_folder
 from tests.object_store.race import race
 
 
@@ -32,6 +36,28 @@ def race_(rounds: int, seed: int) -> None:
     for message, times in told.messages.most_common():
         click.echo(f"{times:>4} × {message}")
     click.echo("never two writers, nothing lost")
+
+
+@main.command("questions")
+@click.option(
+    "--warehouse",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    help="A local warehouse of B1; one is made first without it.",
+)
+def questions_(warehouse: Path | None) -> None:
+    """Put B1's warehouse in a bucket, and ask it from cold shells without Java."""
+    with tempfile.TemporaryDirectory(prefix="aclkit-questions-") as name, start_store() as store:
+        folder = Path(name)
+        made = warehouse or questions.decide_b1(folder / "made")
+        size = sum(path.stat().st_size for path in made.rglob("*") if path.is_file())
+        os.environ.update(store.env)
+        bucket = store.bucket("questions")
+        uri = put_folder(made, bucket, "acls")
+        click.echo(f"a warehouse of {size / 1e6:.1f} MB; no Java\n\n{questions.HEAD}")
+        no_java = folder / "no-java"
+        no_java.mkdir()
+        for asked in questions.ask(bucket, uri, no_java):
+            click.echo(str(asked))
 
 
 if __name__ == "__main__":

@@ -115,6 +115,7 @@ ASKED: dict[str, Sequence[str]] = {
         "--format all --output-dir {out}/reports",
         "--format sarif -o {out}/report.sarif",
     ),
+    "verify": ("--sample 200 --seed 7", "--sample 200 --seed 7 --format json"),
     "alert": ("--dry-run", "--dry-run --alert-style slack"),
 }
 """Command → what is asked of both warehouses."""
@@ -122,7 +123,7 @@ ASKED: dict[str, Sequence[str]] = {
 ELSEWHERE = {
     "aclkit", "preview", "prove", "acls", "export",  # groups
     "completion", "init", "jars",  # they take no warehouse
-    "export duckdb", "doctor", "serve", "verify", "maintain",  # below: they differ on purpose
+    "export duckdb", "doctor", "serve", "maintain",  # below: they differ on purpose
     "demo", "replay", "materialize", "run", "acls add", "acls remove", "usage",  # runs
 }  # fmt: skip
 
@@ -180,16 +181,16 @@ def both(folder, bucket: Bucket, tmp_path) -> Both:
     return Both(folder, put_folder(folder, bucket, "acls"), files, bucket.store)
 
 
-def is_quick(name: str) -> bool:
-    return name in ("who-can", "sql", "prove same")
+def marks(name: str) -> list[pytest.MarkDecorator]:
+    """Quick ones are run with all tests; what asks Kafka starts a JVM."""
+    is_quick = name in ("who-can", "sql", "prove same")
+    asks_kafka = [pytest.mark.kafka] if name == "verify" else []
+    return asks_kafka if is_quick else [pytest.mark.object_store, *asks_kafka]
 
 
 @pytest.mark.parametrize(
     "name",
-    [
-        pytest.param(name, marks=() if is_quick(name) else pytest.mark.object_store)
-        for name in ASKED
-    ],
+    [pytest.param(name, marks=marks(name)) for name in ASKED],
 )
 def test_it_is_the_same_in_a_bucket(name, both, tmp_path):
     for number, asked in enumerate(ASKED[name]):
