@@ -86,23 +86,19 @@ def golden(request: pytest.FixtureRequest) -> Callable[[str, str], None]:
 def _session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     from aclkit.runtime.spark import build_session
 
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("ACLKIT_FAST_JVM", "1")
-        session = build_session(
-            "aclkit-tests",
-            master="local[2]",
-            extra_conf={
-                "spark.driver.memory": "2g",
-                # Tiny tables: one task each, and no plan that is made again half way.
-                "spark.sql.shuffle.partitions": "1",
-                "spark.default.parallelism": "1",
-                "spark.sql.adaptive.enabled": "false",
-                "spark.databricks.delta.snapshotPartitions": "1",
-                # Compiling a plan takes longer than walking it over a few rows.
-                "spark.sql.codegen.wholeStage": "false",
-                "spark.sql.warehouse.dir": str(tmp_path_factory.mktemp("spark-warehouse")),
-            },
-        )
+    session = build_session(
+        "aclkit-tests",
+        # As all that tests ask is: to walk a plan over a few rows is quicker than to compile it.
+        length="tiny",
+        master="local[2]",
+        extra_conf={
+            "spark.driver.memory": "2g",
+            # Tiny tables: one task each.
+            "spark.sql.shuffle.partitions": "1",
+            "spark.default.parallelism": "1",
+            "spark.sql.warehouse.dir": str(tmp_path_factory.mktemp("spark-warehouse")),
+        },
+    )
     yield session
     session.stop()
 
@@ -112,9 +108,10 @@ def spark(_session: SparkSession) -> Iterator[SparkSession]:
     """The one session of the test run, without the views and caches of the test before."""
     before = _session.conf.getAll
     yield _session
-    for view in _session.catalog.listTables():
+    # Not by catalog.listTables(), which fails where a view is temporary and no plan is compiled.
+    for view in _session.sql("SHOW VIEWS").collect():
         if view.isTemporary:
-            _session.catalog.dropTempView(view.name)
+            _session.catalog.dropTempView(view.viewName)
     _session.catalog.clearCache()
     _restore(_session, before)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from contextlib import contextmanager
@@ -129,10 +130,12 @@ def test_a_run_within_its_limits_is_left_alone(tmp_path):
 
 
 def test_who_has_ended_is_not_killed_and_holds_nothing(tmp_path):
-    with holding() as process:
-        pass
+    process = subprocess.Popen([sys.executable, "-c", ""])
+    # Its id stays its own until it is waited for.
+    os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
     kill_family(process.pid)
     assert held(process.pid)["memory"] == 0
+    assert process.wait() == 0
     assert stored(tmp_path / "gone") == 0
 
 

@@ -82,10 +82,13 @@ def family(pid: int) -> Sequence[int]:
 
 
 def kill_family(pid: int) -> None:
-    """Kill a process that was started here, and all below it."""
-    for member in family(pid):
-        with suppress(ProcessLookupError):
-            os.kill(member, signal.SIGKILL)
+    """Kill a process that was started here, and all below it, those too that start meanwhile."""
+    killed: set[int] = set()
+    while new := set(family(pid)) - killed:
+        for member in new:
+            with suppress(ProcessLookupError):
+                os.kill(member, signal.SIGKILL)
+        killed |= new
 
 
 def stored(folder: Path) -> int:

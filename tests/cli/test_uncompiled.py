@@ -6,8 +6,7 @@ import pytest
 
 from aclkit.runtime.spark import _UNCOMPILED
 from tests.cli.running import KRAFT, MATERIALIZED, REPLAYED, Warehouse
-
-COMPILED = {"spark.sql.codegen.wholeStage": "true", "spark.sql.codegen.factoryMode": "FALLBACK"}
+from tests.pipeline.explain.frames import COMPILED
 
 
 @pytest.mark.slow

@@ -278,7 +278,7 @@ def test_it_is_made_in_the_background_by_a_process_of_its_own(tmp_path, monkeypa
 COUNTS = """
 import sys
 from aclkit.runtime.spark import build_session
-session = build_session("archived", extra_conf={"spark.driver.memory": "1g"})
+session = build_session("archived", length="tiny", extra_conf={"spark.driver.memory": "1g"})
 session.range(3).write.format("delta").save(sys.argv[1])
 """
 

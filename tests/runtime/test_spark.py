@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 WRITES = """
 import sys
 from aclkit.runtime.spark import build_session
-session = build_session("quiet", extra_conf={"spark.driver.memory": "1g"})
+session = build_session("quiet", length="tiny", extra_conf={"spark.driver.memory": "1g"})
 session.range(3).write.format("delta").save(sys.argv[1])
 session.read.format("delta").load(sys.argv[1]).selectExpr("assert_true(id < 3)").collect()
 """

@@ -15,6 +15,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from tests.pace import Limit
+
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 SECONDS = 60
 
@@ -83,9 +85,9 @@ class Browser:
         return result["result"].get("value")
 
     def wait_for(self, expression: str) -> None:
-        end = time.monotonic() + SECONDS
+        limit = Limit(SECONDS)
         while not self.js(expression):
-            assert time.monotonic() < end, f"never came true: {expression}"
+            assert not limit.is_over(), f"never came true: {expression}"
             time.sleep(0.02)
 
     def audit(self) -> list[str]:
@@ -113,8 +115,9 @@ class Browser:
 
     def _receive(self) -> dict[str, Any]:
         while b"\0" not in self._buffer:
-            ready, _, _ = select.select([self._in], [], [], SECONDS)
-            assert ready, "Chromium does not answer"
+            limit = Limit(SECONDS)
+            while not select.select([self._in], [], [], 1.0)[0]:
+                assert not limit.is_over(), "Chromium does not answer"
             read = os.read(self._in, 1 << 20)
             assert read, "Chromium has ended"
             self._buffer += read

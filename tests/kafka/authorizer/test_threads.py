@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
+
+import pytest
 
 from aclkit.kafka.authorizer import Authorizer
 from aclkit.model.filter import AclBindingFilter, ResourcePatternFilter
@@ -13,6 +16,16 @@ from tests.kafka.authorizer.asking import action, context, results
 ASKED = [action("left"), action("right")]
 
 
+@pytest.fixture
+def restless():
+    """Threads that take turns a thousand times as often: between any two steps of a change."""
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(before / 1_000)
+    yield
+    sys.setswitchinterval(before)
+
+
+@pytest.mark.usefixtures("restless")
 def test_a_reader_never_sees_half_a_change():
     """Both are allowed or neither is: they are created and deleted by one request each."""
     pair = [acl("left"), acl("right")]
@@ -27,7 +40,7 @@ def test_a_reader_never_sees_half_a_change():
 
     with Authorizer.over_acls() as authorizer, ThreadPoolExecutor(3) as readers:
         reading = [readers.submit(read, authorizer) for _ in range(3)]
-        for _ in range(100):
+        for _ in range(400):
             results(authorizer.create_acls(context(), pair))
             results(authorizer.delete_acls(context(), [everything]))
         done.set()

@@ -21,11 +21,16 @@ _READ = (
 
 
 def build(
-    root: Path,
-    nights: Sequence[tuple[Sequence[Acl], BrokerSettings]],
-    cluster_runs: int = 1,
+    root: Path, nights: Sequence[tuple[Sequence[Acl], BrokerSettings]]
 ) -> list[dict[str, Any]]:
     """Publish two nights; return the rows of ``access_change``."""
+    key = build, tuple((tuple(acls), settings) for acls, settings in nights)
+    return small.copied(root, key, lambda place: _build(place, nights))
+
+
+def _build(
+    root: Path, nights: Sequence[tuple[Sequence[Acl], BrokerSettings]]
+) -> list[dict[str, Any]]:
     made = [small.tables(acls, settings, KIP_1042) for acls, settings in nights]
     history = _history(nights[0][0], nights[1][0])
     memory = Memory()

@@ -63,10 +63,10 @@ def nights(tmp_path_factory):
     return root
 
 
-@pytest.fixture
-def both(nights, spark):
-    """(published, tables) of DuckDB and of Spark."""
-    with open_tables(str(nights)) as here, open_tables(str(nights), spark=spark) as there:
+@pytest.fixture(scope="module")
+def both(nights, _session):
+    """(published, tables) of DuckDB and of Spark, opened once: a question changes neither."""
+    with open_tables(str(nights)) as here, open_tables(str(nights), spark=_session) as there:
         yield here, there
 
 
