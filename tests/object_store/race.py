@@ -28,6 +28,7 @@ from aclkit.warehouse.store import Store as Tables
 from tests.object_store import faults
 from tests.object_store.bench import ROOT, Bucket
 from tests.object_store.driver import ADDED, HELD, TABLE
+from tests.pace import Limit
 
 TERM: Final = 2.0
 """Seconds that a lease lasts here."""
@@ -94,9 +95,9 @@ class Driver:
     def hear(self, *keys: str, seconds: float = _PATIENCE) -> dict[str, Any]:
         """Return the next that it says of these, with what it said before."""
         heard: dict[str, Any] = {}
-        deadline = time.monotonic() + seconds
+        limit = Limit(seconds)
         while not heard.keys() & {*keys, "failed"}:
-            line = self._line(deadline)
+            line = self._line(limit)
             heard |= json.loads(line)
         return heard
 
@@ -109,13 +110,14 @@ class Driver:
         for stream in (self.process.stdin, self.process.stdout):
             stream.close()
 
-    def _line(self, deadline: float) -> bytes:
+    def _line(self, limit: Limit) -> bytes:
         while b"\n" not in self._rest:
-            left = deadline - time.monotonic()
-            ready = select.select([self.process.stdout], [], [], max(0.0, left))[0]
-            said = os.read(self.process.stdout.fileno(), 65_536) if ready else b""
+            while not select.select([self.process.stdout], [], [], 1.0)[0]:
+                if limit.is_over():
+                    raise TimeoutError(f"driver {self.name} said nothing more in time")
+            said = os.read(self.process.stdout.fileno(), 65_536)
             if not said:
-                raise TimeoutError(f"driver {self.name} said nothing more in time")
+                raise TimeoutError(f"driver {self.name} has ended")
             self._rest += said
         line, _, self._rest = self._rest.partition(b"\n")
         return line
@@ -219,9 +221,9 @@ _ROUNDS: Final = {
 
 
 def _until(is_so: Callable[[], object]) -> None:
-    deadline = time.monotonic() + _PATIENCE
+    limit = Limit(_PATIENCE)
     while not is_so():
-        if time.monotonic() >= deadline:
+        if limit.is_over():
             raise TimeoutError("the fault was never met")
         time.sleep(0.02)
 

@@ -19,6 +19,7 @@ from aclkit.warehouse.place import Place
 from aclkit.warehouse.published import open_warehouse
 from aclkit.warehouse.schemas import TABLES
 from tests.nightly.test_nightly import FIRST_NIGHT, SECOND_NIGHT, Nights, add, remove, topic
+from tests.object_store.copies import put_folder
 
 pytestmark = [pytest.mark.object_store, pytest.mark.spark, pytest.mark.timeout(900)]
 
@@ -106,6 +107,18 @@ def let_the_lease_end(uri):
     assert turn["owner"]
     turn["until"] = datetime(2020, 1, 1, tzinfo=UTC).isoformat()
     assert files.replace(LEASE, json.dumps(turn).encode(), tag)
+
+
+@pytest.mark.usefixtures("session_on_s3")
+def test_a_night_with_nothing_new_is_done_in_a_bucket_where_there_is_no_java(bucket, tmp_path):
+    here, nowhere = Nights(tmp_path), str(tmp_path / "no-java")
+    assert here.run(*FIRST_NIGHT, options=("--fail-on", "never")).exit_code == 0
+    uri = put_folder(here.folder / "warehouse", bucket, "acls")
+    before = seen(uri)
+    done = in_a_process(uri, tmp_path / "records.jsonl", JAVA_HOME=nowhere, PATH=nowhere)
+    assert done.returncode == 0, done.stderr
+    assert [run.run_number for run in open_warehouse(uri).runs] == [0, 1]
+    assert seen(uri) == before
 
 
 PHASES = ("commit-1", "after-facts", "commit-9", "before-job-run")
