@@ -35,3 +35,9 @@ class SurroundingsError(AclkitError):
 
 class GoneError(SurroundingsError):
     """A file that was listed is there no more: its owner has removed or renamed it."""
+
+
+def first_line(error: BaseException) -> str:
+    """Return the first line that an error says; of one that says nothing its kind."""
+    lines = map(str.strip, str(error).splitlines())
+    return next(filter(None, lines), type(error).__name__)

@@ -8,6 +8,7 @@ from typing import Final
 from aclkit.cli.context import Context
 from aclkit.cli.output import render_rows
 from aclkit.cli.table import Table
+from aclkit.model.groups import grouped
 from aclkit.model.operation import OPERATIONS_OF_TYPE
 from aclkit.model.resource import TYPE_OF_WORD
 from aclkit.questions.preview.words import few_hosts
@@ -66,9 +67,7 @@ def _table(answer: Access, about: str, *, says_decision: bool) -> Table:
 def _by_kind(answer: Access, *, is_who: bool) -> dict[str, Sequence[str]]:
     if is_who:
         return {"": answer.names}
-    kinds: dict[str, list[str]] = {}
-    for name in answer.names:
-        kinds.setdefault(name.partition(":")[0], []).append(name)
+    kinds = grouped((name.partition(":")[0], name) for name in answer.names)
     return dict(kinds)
 
 

@@ -40,7 +40,7 @@ def read_alive(context: Context) -> Alive:
         run = opened.published.last_run(opened.cluster_id)
         tell_state(opened.published, run)
         found = acls_alive(opened.tables, run).values()
-        level = level_in_force(opened.tables, opened.published, opened.cluster_id)
+        level = level_in_force(*opened.where)
     decided = opened.published.last_materialize(opened.cluster_id)
     return Alive(
         cluster_id=opened.cluster_id,

@@ -18,6 +18,7 @@ from aclkit.cli.output import tell
 from aclkit.cli.table import Table
 from aclkit.errors import UsageError
 from aclkit.model.acl import Acl
+from aclkit.model.groups import grouped
 from aclkit.model.resource import Resource
 from aclkit.questions.preview.words import few_hosts
 from aclkit.questions.query.words import short_acl
@@ -194,9 +195,7 @@ def _print_cells(context: Context, cells: Sequence[_Changed]) -> None:
 
 def _cell_table(cells: Iterable[_Changed], wide: Table) -> Table:
     """Return the accesses for people: hosts and operations that fare alike together."""
-    hosts: dict[_Changed, list[str]] = {}
-    for cell in cells:
-        hosts.setdefault(cell._replace(host="", cause_offsets=None), []).append(cell.host)
+    hosts = grouped((cell._replace(host="", cause_offsets=None), cell.host) for cell in cells)
     operations: dict[tuple[_Changed, str], list[str]] = {}
     for cell, where in hosts.items():
         key = cell._replace(operation=""), few_hosts(where, ())

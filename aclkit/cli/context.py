@@ -209,6 +209,11 @@ class Opened(Generic[_Tables]):
     tables: _Tables
 
     @property
+    def where(self) -> tuple[_Tables, Published, str]:
+        """Where a question is asked: its first arguments."""
+        return self.tables, self.published, self.cluster_id
+
+    @property
     def run(self) -> PublishedRun:
         """The run whose decisions are published."""
         from aclkit.warehouse.published import deciding_run

@@ -6,7 +6,6 @@ import gc
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import wraps
 from itertools import groupby, islice
 from typing import Any, Final
 
@@ -15,7 +14,7 @@ import click
 from aclkit.audit.reports.preview_markdown import render_preview
 from aclkit.cli.budget_options import budget_options
 from aclkit.cli.context import Context, formats
-from aclkit.cli.options import option
+from aclkit.cli.options import gathered, option, together
 from aclkit.cli.output import FORMATS
 from aclkit.cli.table import Part, Table, Words
 from aclkit.questions.preview.access_change import KINDS
@@ -61,18 +60,14 @@ class Gate:
 
 def gate_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Hand a command ``--fail-on`` and the budget of exact answers, as its ``gate``."""
-
-    @option(
-        "--fail-on",
-        type=click.Choice([GAINED, LOST, ANY]),
-        help="Exit code 1 where access is gained, lost, or either, of any name; or not known.",
-    )
-    @budget_options
-    @wraps(command)
-    def with_gate(*args: Any, fail_on: str | None, budget: Budget, **given: Any) -> Any:  # noqa: ANN401 -- whatever the command takes
-        return command(*args, gate=Gate(fail_on, budget), **given)
-
-    return with_gate
+    return together(
+        option(
+            "--fail-on",
+            type=click.Choice([GAINED, LOST, ANY]),
+            help="Exit code 1 where access is gained, lost, or either, of any name; or not known.",
+        ),
+        budget_options,
+    )(gathered("gate", Gate, command))
 
 
 def print_effect(

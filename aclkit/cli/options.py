@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import fields
-from datetime import UTC, datetime
+from datetime import datetime
 from functools import wraps
 from typing import Any, TypeVar
 
 import click
 
 from aclkit.errors import UsageError
+from aclkit.model.facts import in_utc
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -66,8 +67,7 @@ def parse_time(text: str) -> datetime:
         UsageError: it is no such time.
     """
     try:
-        time = datetime.fromisoformat(text)
-        return time.replace(tzinfo=UTC) if time.tzinfo is None else time.astimezone(UTC)
+        return in_utc(datetime.fromisoformat(text))
     # In UTC it may lie beyond the years that Python knows.
     except (ValueError, OverflowError):
         raise UsageError(

@@ -58,13 +58,7 @@ def who_can(
     near = {"resource_type": asked.resource_type, "resource_name": asked.resource_name}
     with context.ask({**access.NEEDED, "explain_pair": near}) as at:
         answer = access.who_can(
-            at.tables,
-            at.published,
-            at.cluster_id,
-            operation,
-            asked,
-            host=host,
-            decision=_decision(decision),
+            *at.where, operation, asked, host=host, decision=_decision(decision)
         )
     _print(context, answer, at.published, asked.resource_type, decision)
 
@@ -105,15 +99,9 @@ def what_can(
     resource_type, resource_name = _type_and_name(resource)
     with context.ask({**access.NEEDED, "explain_pair": {"principal": principal}}) as at:
         answer = access.what_can(
-            at.tables,
-            at.published,
-            at.cluster_id,
-            principal,
-            resource_type=resource_type,
-            resource_name=resource_name,
-            host=host,
-            decision=_decision(decision),
-        )
+            *at.where, principal, resource_type=resource_type, resource_name=resource_name,
+            host=host, decision=_decision(decision),
+        )  # fmt: skip
     _print(context, answer, at.published, principal, decision)
 
 

@@ -13,7 +13,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from aclkit.cli.context import Context
-from aclkit.errors import SurroundingsError
+from aclkit.errors import SurroundingsError, first_line
 from aclkit.runtime import ending
 from aclkit.runtime.object_store import is_s3
 from aclkit.runtime.progress import step
@@ -53,7 +53,7 @@ def command_session(
             raise plain from error
         log = spark_log()
         where = f"; Spark's own log is {log}" if log else ""
-        raise SurroundingsError(f"Spark failed: {first_line(error)}{where}") from error
+        raise SurroundingsError(f"Spark failed: {first_line(error)[:500]}{where}") from error
 
 
 def _uris(context: Context) -> Iterator[str]:
@@ -96,9 +96,3 @@ def _disk_error(told: str, warehouse: str) -> SurroundingsError | None:
 
 
 _DENIED = "Permission denied"
-
-
-def first_line(error: Exception) -> str:
-    """Return the first telling line of a Spark error."""
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    return (lines or [type(error).__name__])[0][:500]

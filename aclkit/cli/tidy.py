@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Final
 
 import click
@@ -14,7 +13,8 @@ from aclkit.cli.options import option
 from aclkit.cli.output import FORMATS, tell
 from aclkit.cli.tidy_output import print_proposals, print_tidy
 from aclkit.errors import UsageError
-from aclkit.questions.preview.read import Base, read_base
+from aclkit.model.groups import grouped
+from aclkit.questions.preview.read import read_base
 from aclkit.questions.tidy.propose import propose
 from aclkit.questions.tidy.proven import Proven, tidy_proven
 from aclkit.rules.names.budget import Budget
@@ -84,7 +84,7 @@ def tidy(
     else:
         if pattern_type == GLOB and not base.semantics.glob_patterns:
             raise UsageError("expected a way of reading ACLs that has globs: materialize with them")
-        proposals = propose(rules, _names(base), pattern_type, budget)
+        proposals = propose(rules, grouped(base.inventory.resources), pattern_type, budget)
         print_proposals(context, proposals, budget.to_raise)
 
 
@@ -99,11 +99,3 @@ def _check(proven: Proven) -> None:
         f"raise {proven.proving.to_raise}"
     )
     click.get_current_context().exit(_NOT_PROVEN)
-
-
-def _names(base: Base) -> dict[str, Sequence[str]]:
-    """Return the inventory's names by resource type."""
-    names: dict[str, list[str]] = {}
-    for resource in base.inventory.resources:
-        names.setdefault(resource.resource_type, []).append(resource.resource_name)
-    return dict(names)

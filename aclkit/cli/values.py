@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import math
-from datetime import UTC, date, datetime
+from datetime import date, datetime
 from decimal import Decimal
+
+from aclkit.model.facts import in_utc
 
 
 def plain_text(value: object) -> str | None:
@@ -23,8 +25,7 @@ def json_value(value: object) -> object:
     if isinstance(value, float):
         return value if math.isfinite(value) else str(value)
     if isinstance(value, datetime):
-        utc = value if value.tzinfo is None else value.astimezone(UTC).replace(tzinfo=None)
-        return utc.isoformat() + "Z"
+        return in_utc(value).replace(tzinfo=None).isoformat() + "Z"
     if isinstance(value, date):
         return value.isoformat()
     if isinstance(value, Decimal):

@@ -89,15 +89,9 @@ def why(context: Context, access: AccessQuestion, at_offset: int | None, at: str
     resource = access.about("why")
     with context.ask(PAST) as opened:
         answer = explain_why(
-            opened.tables,
-            opened.published,
-            opened.cluster_id,
-            access.principal,
-            access.operation,
-            resource,
-            host=access.host,
-            moment=moment,
-        )
+            *opened.where, access.principal, access.operation, resource,
+            host=access.host, moment=moment,
+        )  # fmt: skip
     tell_unknown(context, answer.unknown)
     for note in why_notes(answer):
         tell(note)
@@ -133,13 +127,7 @@ def history(context: Context, access: AccessQuestion) -> None:
     resource = access.about("history")
     with context.ask(PAST) as opened:
         answer = read_history(
-            opened.tables,
-            opened.published,
-            opened.cluster_id,
-            access.principal,
-            access.operation,
-            resource,
-            host=access.host,
+            *opened.where, access.principal, access.operation, resource, host=access.host
         )
     tell_unknown(context, answer.unknown)
     for note in history_notes(answer):

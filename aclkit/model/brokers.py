@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
+from aclkit.model.groups import grouped
 from aclkit.model.semantics import OFF, ON
 
 CIDR_LEVEL: Final = 32
@@ -148,9 +149,7 @@ def level_name(level: int) -> str:
 
 def _told(brokers: Iterable[Broker]) -> str:
     """Say what brokers support, those of one level together."""
-    by_level: dict[int | None, list[int]] = {}
-    for broker in brokers:
-        by_level.setdefault(broker.max_level, []).append(broker.broker_id)
+    by_level = grouped((broker.max_level, broker.broker_id) for broker in brokers)
     return ", ".join(
         f"{named_brokers(numbers)} {_supported(level, is_one=len(numbers) == 1)}"
         for level, numbers in sorted(by_level.items(), key=lambda item: item[1])

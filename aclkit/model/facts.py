@@ -118,3 +118,8 @@ def log_time(milliseconds: int) -> datetime:
     """Turn a timestamp of the log (milliseconds since 1970, UTC) into a datetime."""
     seconds, rest = divmod(milliseconds, 1000)
     return datetime.fromtimestamp(seconds, tz=UTC).replace(microsecond=rest * 1000)
+
+
+def in_utc(time: datetime) -> datetime:
+    """Return a time in UTC; one without a zone is of UTC already."""
+    return time.replace(tzinfo=UTC) if time.tzinfo is None else time.astimezone(UTC)

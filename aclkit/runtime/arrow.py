@@ -10,6 +10,14 @@ import pyarrow as pa
 
 def arrow_table(rows: Sequence[Sequence[Any]], schema: pa.Schema) -> pa.Table:
     """Make columns of rows."""
+    return pa.Table.from_arrays(_arrays(rows, schema), schema=schema)
+
+
+def record_batch(rows: Sequence[Sequence[Any]], schema: pa.Schema) -> pa.RecordBatch:
+    """Make the same as one batch, the form in which Spark takes rows from a task."""
+    return pa.RecordBatch.from_arrays(_arrays(rows, schema), schema=schema)
+
+
+def _arrays(rows: Sequence[Sequence[Any]], schema: pa.Schema) -> list[pa.Array]:
     columns = list(zip(*rows, strict=True)) or [()] * len(schema)
-    arrays = [pa.array(list(c), type=f.type) for c, f in zip(columns, schema, strict=True)]
-    return pa.Table.from_arrays(arrays, schema=schema)
+    return [pa.array(list(c), type=f.type) for c, f in zip(columns, schema, strict=True)]

@@ -99,6 +99,11 @@ def shown_key(key: str) -> str:
     return key if _PLAIN_KEY.fullmatch(key) else repr(key)
 
 
+def refuse_constant(name: str) -> object:
+    """Refuse NaN and Infinity, which Python's parser takes; a hook of ``json.loads``."""
+    raise ValueError(f"{name} is no JSON number")
+
+
 def _depth(tokens: re.Pattern[str], text: str) -> tuple[int, int]:
     """Return how deep a text nests, and the most parts that a key has; linear in its length."""
     nested = parts = most_nested = most_parts = 0
@@ -120,7 +125,7 @@ def _load_json(text: str) -> Any:  # noqa: ANN401 -- JSON holds anything
     value = json.loads(
         text,
         object_pairs_hook=_unique,
-        parse_constant=_refuse_constant,
+        parse_constant=refuse_constant,
         parse_float=_finite,
         parse_int=_whole,
     )
@@ -161,10 +166,6 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         twice = next(key for key, times in Counter(key for key, _ in pairs).items() if times > 1)
         raise ValueError(f"the key {twice!r} stands twice in one object")
     return result
-
-
-def _refuse_constant(name: str) -> object:
-    raise ValueError(f"{name} is no JSON number")
 
 
 def _finite(text: str) -> float:

@@ -10,7 +10,7 @@ import obstore
 from obstore.exceptions import AlreadyExistsError, BaseError, PreconditionError
 from obstore.store import from_url
 
-from aclkit.errors import UsageError
+from aclkit.errors import UsageError, first_line
 from aclkit.runtime.object_store import as_s3
 from aclkit.runtime.uri import shown
 
@@ -66,5 +66,4 @@ def as_os_errors(path: str) -> Iterator[None]:
     except (AlreadyExistsError, PreconditionError) as error:
         raise FileExistsError(path) from error
     except BaseError as error:
-        line = next(iter(str(error).splitlines()), type(error).__name__)
-        raise OSError(f"{path}: {line}") from error
+        raise OSError(f"{path}: {first_line(error)}") from error

@@ -27,9 +27,8 @@ _VARIABLE: Final = "ACLKIT_S3_JARS"
 _ROOTS: Final = ("apache-client", "netty-nio-client", "s3", "s3-transfer-manager", "sts")
 
 
-def s3_jar_folder(env: Mapping[str, str] | None = None) -> Path:
+def s3_jar_folder(env: Mapping[str, str] = os.environ) -> Path:
     """Name the folder of S3A's jars: ``ACLKIT_S3_JARS``, else one beside Delta's."""
-    env = os.environ if env is None else env
     given = env.get(_VARIABLE, "")
     return Path(given) if given else jar_folder(env).parent / "s3-jars"
 

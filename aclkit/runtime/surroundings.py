@@ -28,7 +28,7 @@ _VERSION = re.compile(r'version "(?:1\.)?(\d+)[^"]*"')
 _SECONDS_FOR_JAVA = 30
 
 
-def require_java(env: Mapping[str, str] | None = None) -> Path:
+def require_java(env: Mapping[str, str] = os.environ) -> Path:
     """Find the Java that Spark's launcher will take, and check that it is new enough.
 
     The order is that of Spark's ``bin/spark-class``: ``JAVA_HOME``, then ``PATH``.
@@ -36,7 +36,7 @@ def require_java(env: Mapping[str, str] | None = None) -> Path:
     Raises:
         SurroundingsError: There is none, it does not run, or it is too old.
     """
-    return java_and_release(os.environ if env is None else env)[0]
+    return java_and_release(env)[0]
 
 
 def java_and_release(env: Mapping[str, str]) -> tuple[Path, int]:
@@ -69,9 +69,8 @@ def not_installed(what: str, package: str) -> SurroundingsError:
     )
 
 
-def jar_folder(env: Mapping[str, str] | None = None) -> Path:
+def jar_folder(env: Mapping[str, str] = os.environ) -> Path:
     """Return the folder of Delta's jars: ``ACLKIT_JARS``, else the one ``make setup`` fills."""
-    env = os.environ if env is None else env
     given = env.get("ACLKIT_JARS", "")
     return Path(given) if given else Path(sys.prefix) / "share" / "aclkit" / "jars"
 

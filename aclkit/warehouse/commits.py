@@ -25,7 +25,7 @@ from deltalake import (
 from deltalake.exceptions import DeltaError
 from deltalake.transaction import AddAction, RemoveAction, create_table_with_add_actions
 
-from aclkit.errors import SurroundingsError
+from aclkit.errors import SurroundingsError, first_line
 from aclkit.runtime.surroundings import write_error
 from aclkit.runtime.uri import is_uri
 from aclkit.warehouse.table_files import active_files
@@ -279,7 +279,7 @@ def _committing(uri: str, commit: Commit, passing: _Passing | None = None) -> It
         if is_uri(uri):
             if _is_done_all_the_same(uri, commit, error):
                 return
-            raise SurroundingsError(f"cannot write {uri}: {_first_line(error)}") from error
+            raise SurroundingsError(f"cannot write {uri}: {first_line(error)}") from error
         _refuse_another_writer(uri, commit, error)
         raise
 
@@ -296,7 +296,7 @@ def _is_done_all_the_same(uri: str, commit: Commit, error: Exception) -> bool:
         _refuse_another_writer(uri, commit, error)
     except (DeltaError, OSError) as second:
         raise SurroundingsError(
-            f"cannot write {uri}, nor see whether it was written: {_first_line(second)}"
+            f"cannot write {uri}, nor see whether it was written: {first_line(second)}"
         ) from error
     return False
 
@@ -307,10 +307,6 @@ def _refuse_another_writer(uri: str, commit: Commit, error: Exception) -> None:
             f"somebody else has written {uri} while this run held the warehouse; nothing of this "
             "run is published"
         ) from error
-
-
-def _first_line(error: Exception) -> str:
-    return next(iter(str(error).splitlines()), type(error).__name__)
 
 
 def _newest(uri: str) -> int:

@@ -11,7 +11,7 @@ import time
 
 from deltalake.exceptions import DeltaError
 
-from aclkit.errors import SurroundingsError
+from aclkit.errors import SurroundingsError, first_line
 from aclkit.warehouse.column_types import arrow_schema
 from aclkit.warehouse.commits import KEEPING, make_table
 from aclkit.warehouse.job_run import JOB_RUN
@@ -69,8 +69,7 @@ def _restore(store: Store, name: str, version: int) -> None:
     try:
         store.restore(name, version)
     except DeltaError as error:
-        reason = next(iter(str(error).splitlines()), type(error).__name__)
-        raise _lost(store, name, version, reason) from error
+        raise _lost(store, name, version, first_line(error)) from error
     require_properties(store, name)
     store.adopt(name)
 

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
+from aclkit.model.groups import grouped
 from aclkit.warehouse.job_run import PublishedRun
 from aclkit.warehouse.run import versions_now
 from aclkit.warehouse.standing import MATERIALIZING, decided_and_before
@@ -92,9 +93,7 @@ def _first_of_window(runs: Sequence[PublishedRun], policy: Policy, now: datetime
 
 def _deciding(runs: Sequence[PublishedRun]) -> set[int]:
     """Return of each cluster the run that decided, and the one before it."""
-    by_cluster = defaultdict(list)
-    for run in runs:
-        by_cluster[run.cluster_id].append((run.run_number, run.job, run.counts))
+    by_cluster = grouped((run.cluster_id, (run.run_number, run.job, run.counts)) for run in runs)
     found = (decided_and_before(of_cluster) for of_cluster in by_cluster.values())
     return {number for pair in found if pair for number in pair if number is not None}
 

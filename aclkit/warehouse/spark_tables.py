@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from functools import partial, reduce
 from typing import Any, Final
 
@@ -20,15 +20,12 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.types import TimestampType
 
-from aclkit.errors import SurroundingsError, UsageError
+from aclkit.errors import SurroundingsError, UsageError, first_line
+from aclkit.model.facts import in_utc
 from aclkit.runtime.spark import session_beside
 from aclkit.warehouse.dialect import spark_sql
 from aclkit.warehouse.job_run import JOB_RUN
-from aclkit.warehouse.published import (
-    Published,
-    open_warehouse,
-    versions_before,
-)
+from aclkit.warehouse.published import Published, open_warehouse, versions_before
 from aclkit.warehouse.rows import Rows
 from aclkit.warehouse.schemas import TABLES
 from aclkit.warehouse.spark_guard import check_reads_only
@@ -170,8 +167,7 @@ def open_with_spark(spark: SparkSession, warehouse: str | None) -> tuple[Publish
 def _value(value: object) -> object:
     """Return a value as ``dialect.spark_sql`` wants it: lists as JSON, times as text in UTC."""
     if isinstance(value, datetime):
-        utc = value if value.tzinfo is None else value.astimezone(UTC).replace(tzinfo=None)
-        return utc.isoformat(sep=" ")
+        return in_utc(value).replace(tzinfo=None).isoformat(sep=" ")
     return json.dumps(value) if isinstance(value, (list, tuple)) else value
 
 
@@ -203,7 +199,7 @@ def _as_aclkit_error(error: PySparkException | Py4JError) -> UsageError | Surrou
     """Say whose fault an error is: the question's or the machine's."""
     for cause in _causes(error):
         if (cause.getSqlState() or "")[:2] in _FAULTS_OF_THE_TEXT:
-            return UsageError(f"bad SQL: {_first_line(cause)}")
+            return UsageError(f"bad SQL: {first_line(cause)[:500]}")
     return _spark_failed(error)
 
 
@@ -218,9 +214,4 @@ def _causes(error: PySparkException | Py4JError) -> Iterator[PySparkException]:
 
 
 def _spark_failed(error: Exception) -> SurroundingsError:
-    return SurroundingsError(f"Spark could not answer: {_first_line(error)}")
-
-
-def _first_line(error: Exception) -> str:
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    return (lines or [type(error).__name__])[0][:500]
+    return SurroundingsError(f"Spark could not answer: {first_line(error)[:500]}")

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from aclkit.kafka.acls.text import render_list
 from tests.cli.proving import DENY, OPENS
 from tests.cli.running import KRAFT, NEWEST, SEGMENT, Warehouse
+from tests.questions.query import small_warehouse
 from tests.untouched import left_alone
 
 
@@ -19,6 +21,15 @@ def replayed(_session, tmp_path_factory) -> Iterator[Warehouse]:
     warehouse.replay(f"metadata-log:{KRAFT}")
     with left_alone(warehouse.path):
         yield warehouse
+
+
+@pytest.fixture(scope="session")
+def root(tmp_path_factory) -> Iterator[Path]:
+    """A small published warehouse, to be asked."""
+    place = tmp_path_factory.mktemp("asked")
+    small_warehouse.build(place)
+    with left_alone(place):
+        yield place
 
 
 @pytest.fixture(scope="session")

@@ -7,7 +7,7 @@ import io
 import shutil
 import struct
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -113,9 +113,9 @@ def _kept(connection: DuckDBPyConnection, name: str) -> str:
     return ", ".join(column for column in columns if column not in _OF_A_RUN)
 
 
-def run(*arguments: object, code: int = 0) -> Result:
+def run(*arguments: object, code: int = 0, env: Mapping[str, str | None] | None = None) -> Result:
     """Run aclkit in this process."""
-    result = CliRunner().invoke(cli, [str(argument) for argument in arguments])
+    result = CliRunner().invoke(cli, [str(argument) for argument in arguments], env=env)
     ended = isinstance(result.exception, SystemExit | None)
     assert ended, f"{result.exception!r}\n{result.output}"
     assert result.exit_code == code, result.output
@@ -138,6 +138,15 @@ def write_segment(folder: Path, batches: list[tuple[int, bytes]]) -> Path:
     path = folder / f"{batches[0][0]:020}.log"
     path.write_bytes(b"".join(content for _, content in batches))
     return path
+
+
+def half_read(log: Path, folder: Path) -> Warehouse:
+    """Make a warehouse that has read the first half of a segment."""
+    batches = list(split_batches(log.read_bytes()))
+    half = write_segment(folder / "half", batches[: len(batches) // 2])
+    warehouse = Warehouse(folder / "started")
+    warehouse.replay(f"metadata-log:{half}")
+    return warehouse
 
 
 def with_crc(batch: bytes) -> bytes:

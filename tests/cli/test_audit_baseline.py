@@ -6,13 +6,13 @@ import errno
 import json
 import os
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 
-from aclkit.cli import cli
 from aclkit.model.findings import Finding
+from tests.cli.running import run
 from tests.questions.query import small_warehouse as small
 from tests.questions.query.small_warehouse import WHEN
 from tests.questions.query.test_views import found
@@ -58,13 +58,7 @@ def root(tmp_path_factory):
 
 @pytest.fixture
 def audit(root):
-    def call(*arguments, code):
-        result = CliRunner().invoke(cli, ["--warehouse", str(root), "audit", *arguments])
-        assert result.exit_code == code, result.output
-        assert "Traceback" not in result.output
-        return result
-
-    return call
+    return partial(run, "--warehouse", root, "audit")
 
 
 def listed(result):

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 from datetime import timedelta
+from functools import partial
 
 import pytest
-from click.testing import CliRunner
 
-from aclkit.cli import cli
 from aclkit.model.semantics import BrokerSettings
 from aclkit.warehouse.published import open_warehouse
+from tests.cli.running import run
 from tests.questions.query import changed_warehouse
 from tests.questions.query.small_warehouse import ACLS, SUPER_USER, WHEN, acl, publish
 
@@ -28,13 +28,7 @@ def root(tmp_path_factory):
 
 @pytest.fixture
 def changes(root):
-    def call(*arguments, code=0):
-        result = CliRunner().invoke(cli, ["--warehouse", str(root), "changes", *arguments])
-        assert result.exit_code == code, result.output
-        assert "Traceback" not in result.output
-        return result
-
-    return call
+    return partial(run, "--warehouse", root, "changes")
 
 
 def listed(result):
@@ -104,7 +98,5 @@ def test_since_says_where_runs_behind_it_are_not_kept(tmp_path, changes):
     # The runs 3 and 4 went with maintenance.
     publish(path, newest.table_versions, run_number=5, run_id="night-5", counts=dict(newest.counts))
     for since, is_told in ((2, True), (4, False)):
-        command = ["--warehouse", str(path), "changes", "--since", str(since)]
-        result = CliRunner().invoke(cli, command)
-        assert result.exit_code == 0, result.output
+        result = run("--warehouse", path, "changes", "--since", since)
         assert ("runs up to 4 are not all kept" in result.stderr) is is_told

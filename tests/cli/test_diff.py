@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 from datetime import timedelta
+from functools import partial
 
 import pytest
-from click.testing import CliRunner
 
-from aclkit.cli import cli
 from aclkit.model.resource import Resource
 from aclkit.model.semantics import KIP_1042, BrokerSettings
 from aclkit.questions.preview.state import Asked, Change, State
+from tests.cli.running import run
 from tests.questions.preview.world import differences
 from tests.questions.query import small_warehouse as small
 from tests.questions.query.small_warehouse import WHEN, acl
@@ -62,17 +62,7 @@ def build(path, *read):
 
 @pytest.fixture
 def diff(root):
-    def run(*arguments, code=0):
-        return ask(root, *arguments, code=code)
-
-    return run
-
-
-def ask(root, *arguments, code=0):
-    result = CliRunner().invoke(cli, ["--warehouse", str(root), "diff", *arguments])
-    assert result.exit_code == code, result.output
-    assert "Traceback" not in result.output
-    return result
+    return partial(run, "--warehouse", root, "diff")
 
 
 def cells(found):
@@ -146,9 +136,9 @@ def test_other_settings_are_said_and_decided(diff):
 def test_a_hole_that_history_passes_over_is_said(tmp_path):
     root = build(tmp_path / "warehouse", (0, 53), (57, 100))
     said = "offsets 53 to 56 could not be read: what changed there is missing"
-    assert said in ask(root, "50", "61").stderr
-    assert said in ask(root, "61", "50").stderr
-    assert said not in ask(root, "50", "53").stderr
+    assert said in run("--warehouse", root, "diff", "50", "61").stderr
+    assert said in run("--warehouse", root, "diff", "61", "50").stderr
+    assert said not in run("--warehouse", root, "diff", "50", "53").stderr
 
 
 def test_fail_on_ends_with_exit_code_1(diff):

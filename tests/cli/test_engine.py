@@ -7,24 +7,8 @@ import subprocess
 import sys
 
 import pytest
-from click.testing import CliRunner
 
-from aclkit.cli import cli
-from tests.questions.query import small_warehouse as small
-
-
-@pytest.fixture(scope="module")
-def root(tmp_path_factory):
-    place = tmp_path_factory.mktemp("asked")
-    small.build(place)
-    return place
-
-
-def run(place, *arguments, code=0):
-    result = CliRunner().invoke(cli, ["--warehouse", str(place), *arguments])
-    assert result.exit_code == code, result.output
-    return result
-
+from tests.cli.running import run
 
 QUESTIONS = [
     ("sql", "SELECT decision, count(*) AS n FROM explain GROUP BY decision ORDER BY decision"),
@@ -41,14 +25,16 @@ QUESTIONS = [
 @pytest.mark.slow
 @pytest.mark.parametrize("question", QUESTIONS, ids=lambda words: " ".join(words[:2]))
 def test_both_engines_print_the_same(root, spark, question):
-    here = run(root, *question, "--format", "json")
-    there = run(root, *question, "--engine", "spark", "--format", "json")
+    here = run("--warehouse", root, *question, "--format", "json")
+    there = run("--warehouse", root, *question, "--engine", "spark", "--format", "json")
     assert json.loads(there.stdout) == json.loads(here.stdout)
     assert here.stdout
 
 
 def test_sql_that_writes_is_refused_with_spark_too(root, spark):
-    result = run(root, "sql", "--engine", "spark", "INSERT INTO host VALUES ('a')", code=2)
+    result = run(
+        "--warehouse", root, "sql", "--engine", "spark", "INSERT INTO host VALUES ('a')", code=2
+    )
     assert "InsertIntoStatement is not allowed: expected one SELECT" in result.stderr
     assert result.stdout == ""
 

@@ -14,9 +14,7 @@ from tests.cli.running import (
     REPLAYED,
     SEGMENT,
     SYNTHETIC,
-    Warehouse,
-    split_batches,
-    write_segment,
+    half_read,
 )
 
 # Each test starts a JVM of its own, on a machine that may be busy.
@@ -30,12 +28,7 @@ MATERIALIZE = ("materialize", "--super-users", "User:admin")
 @pytest.fixture(scope="module")
 def started(_session, tmp_path_factory):
     """A warehouse that has read the first half of the log."""
-    folder = tmp_path_factory.mktemp("kill")
-    batches = list(split_batches((LOG / SEGMENT).read_bytes()))
-    half = write_segment(folder / "half", batches[: len(batches) // 2])
-    warehouse = Warehouse(folder / "started")
-    warehouse.replay(f"metadata-log:{half}")
-    return warehouse
+    return half_read(LOG / SEGMENT, tmp_path_factory.mktemp("kill"))
 
 
 @pytest.fixture(scope="module")

@@ -6,7 +6,6 @@ import pytest
 from click.testing import CliRunner
 
 from aclkit.cli import cli
-from tests.questions.query import small_warehouse as small
 
 MISTAKES = [
     ("whocan READ topic:payments", 2, "No such command 'whocan'. Did you mean who-can?"),
@@ -49,13 +48,6 @@ MISTAKES = [
     ("why User:bob READ topic:payments --columns rank --format json", 2, "table, jsonl or csv"),
     ("--cluster prod who-can READ topic:payments", 2, "c1"),
 ]
-
-
-@pytest.fixture(scope="module")
-def root(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("mistakes")
-    small.build(folder)
-    return folder
 
 
 def test_there_are_thirty_and_more():

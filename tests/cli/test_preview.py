@@ -8,6 +8,7 @@ import json
 import subprocess
 import sys
 from dataclasses import replace
+from functools import partial
 
 import pytest
 from click.testing import CliRunner
@@ -15,6 +16,7 @@ from click.testing import CliRunner
 from aclkit.cli import cli
 from aclkit.model.semantics import KIP_1042
 from aclkit.warehouse.published import open_warehouse
+from tests.cli.running import run
 from tests.questions.query import small_warehouse as small
 
 ROW = ["principal", "host", "operation", "resource_type", "resource_name", "before", "after",
@@ -32,14 +34,7 @@ def root(tmp_path_factory):
 
 @pytest.fixture
 def preview(root):
-    def run(*arguments, code=0):
-        words = ["--warehouse", str(root), "preview", *arguments]
-        result = CliRunner().invoke(cli, words)
-        assert result.exit_code == code, result.output
-        assert "Traceback" not in result.output
-        return result
-
-    return run
+    return partial(run, "--warehouse", root, "preview")
 
 
 def test_json_has_verdict_example_and_the_three_lists(preview):

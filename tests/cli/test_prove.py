@@ -9,7 +9,8 @@ from datetime import timedelta
 import pytest
 
 from aclkit.kafka.acls.text import render_list
-from tests.cli.proving import DENY, OPENS, found, run
+from tests.cli.proving import DENY, OPENS, found
+from tests.cli.running import run
 from tests.cli.test_diff import build
 from tests.factories import acl
 from tests.questions.prove.test_never import POLICIES

@@ -16,8 +16,8 @@ from aclkit.questions.assertions.proof import Proof
 from aclkit.questions.prove import never
 from tests.audit.reports.made import HOSTILE
 from tests.audit.reports.sarif_schema import SCHEMA
-from tests.cli.proving import OPENS, found, run
-from tests.cli.running import KRAFT_TEXT
+from tests.cli.proving import OPENS, found
+from tests.cli.running import KRAFT_TEXT, run
 from tests.factories import acl
 from tests.questions.prove.test_never import POLICIES, reading
 from tests.questions.query import small_warehouse as small

@@ -9,20 +9,11 @@ import signal
 from types import SimpleNamespace
 
 import pytest
-from click.testing import CliRunner
 
-from aclkit.cli import cli
 from aclkit.cli.screen import deliver, layout_of
-from tests.questions.query import small_warehouse as small
+from tests.cli.running import run
 
 QUESTION = ("who-can", "READ", "topic:payments")
-
-
-@pytest.fixture(scope="module")
-def root(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("screen")
-    small.build(folder)
-    return folder
 
 
 @pytest.fixture(autouse=True)
@@ -56,9 +47,7 @@ def terminal(monkeypatch):
 
 
 def ask(root, *words, code=0):
-    result = CliRunner().invoke(cli, ["--warehouse", str(root), *words])
-    assert result.exit_code == code, result.output
-    return result
+    return run("--warehouse", root, *words, code=code)
 
 
 def test_a_terminal_has_its_width_and_colour(terminal):

@@ -17,7 +17,6 @@ from aclkit.cli import apart
 from aclkit.cli.apart import SqlQuestion, answer
 from aclkit.errors import SurroundingsError, UsageError
 from tests.cli.running import run
-from tests.questions.query import small_warehouse as small
 from tests.questions.query.statements import ENDLESS, HUGE, WRITING, fill
 from tests.untouched import digests
 
@@ -31,13 +30,6 @@ def some_slow(statements, *ordinary: int):
         pytest.param(text, marks=() if place in ordinary else pytest.mark.slow)
         for place, text in enumerate(statements)
     ]
-
-
-@pytest.fixture(scope="module")
-def root(tmp_path_factory):
-    place = tmp_path_factory.mktemp("asked")
-    small.build(place)
-    return place
 
 
 def start(root: Path, *arguments: str, **settings) -> subprocess.Popen[str]:

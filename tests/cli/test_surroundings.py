@@ -19,7 +19,7 @@ from aclkit.errors import SurroundingsError
 from aclkit.runtime import surroundings
 from aclkit.runtime.surroundings import require_room
 from aclkit.warehouse.commits import Commit, append_files
-from tests.cli.running import SEGMENT, SYNTHETIC, Warehouse, split_batches, write_segment
+from tests.cli.running import SEGMENT, SYNTHETIC, half_read
 
 LOG = SYNTHETIC / "basic"
 REPLAY = ("replay", "--source", f"metadata-log:{LOG}")
@@ -55,12 +55,7 @@ def small_disk(tmp_path):
 @pytest.fixture(scope="module")
 def started(_session, tmp_path_factory):
     """A warehouse that has read the first half of the log."""
-    folder = tmp_path_factory.mktemp("surroundings")
-    batches = list(split_batches((LOG / SEGMENT).read_bytes()))
-    half = write_segment(folder / "half", batches[: len(batches) // 2])
-    warehouse = Warehouse(folder / "started")
-    warehouse.replay(f"metadata-log:{half}")
-    return warehouse
+    return half_read(LOG / SEGMENT, tmp_path_factory.mktemp("surroundings"))
 
 
 def fill(disk: Path, left: int) -> Path:

@@ -8,15 +8,14 @@ import json
 import shlex
 
 import pytest
-from click.testing import CliRunner
 
-from aclkit.cli import cli
 from aclkit.model.operation import OPERATIONS_OF_TYPE
 from aclkit.model.semantics import KAFKA
 from aclkit.questions.tidy.proven import tidy_proven
 from aclkit.rules.names import tidy as rules_tidy
 from aclkit.rules.names.budget import Budget
 from aclkit.rules.names.rows import Rules
+from tests.cli.running import run
 from tests.kafka.acls.test_script import changed_by, run_script
 from tests.questions.query import small_warehouse as small
 from tests.questions.query.small_warehouse import acl
@@ -48,13 +47,10 @@ def root(tmp_path_factory):
 
 @pytest.fixture
 def tidy(root):
-    def run(*arguments, code=0, where=root):
-        result = CliRunner().invoke(cli, ["--warehouse", str(where), "tidy", *arguments])
-        assert result.exit_code == code, result.output
-        assert "Traceback" not in result.output
-        return result
+    def call(*arguments, code=0, where=root):
+        return run("--warehouse", where, "tidy", *arguments, code=code)
 
-    return run
+    return call
 
 
 def test_people_are_told_what_goes_with_what_covers_it_and_the_proof(tidy):

@@ -8,13 +8,13 @@ import json
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import Result
 
-from aclkit.cli import cli
 from aclkit.kafka.verify.jars import NEWEST, VERSIONS
 from aclkit.model.acl import ANY_OTHER
 from aclkit.model.semantics import KAFKA, KIP_1042, BrokerSettings
 from aclkit.rules.decide.rules import decide
+from tests.cli.running import run
 from tests.kafka.verify.witnessed import build
 from tests.questions.query import small_warehouse as small
 from tests.questions.query.small_warehouse import acl
@@ -26,9 +26,7 @@ NO_WITNESS = "no name is known that this row of <any-other> stands for"
 
 
 def verify(root: Path, *arguments: str, code: int = 0) -> Result:
-    result = CliRunner().invoke(cli, ["--warehouse", str(root), "verify", *arguments])
-    assert result.exit_code == code, result.output
-    return result
+    return run("--warehouse", root, "verify", *arguments, code=code)
 
 
 @pytest.mark.kafka

@@ -7,25 +7,14 @@ import io
 import json
 
 import pytest
-from click.testing import CliRunner
 
-from aclkit.cli import cli
 from aclkit.questions.query.answer_rows import HISTORY_COLUMNS, WHY_COLUMNS
+from tests.cli.running import run
 from tests.questions.query import small_warehouse as small
 
 
-@pytest.fixture(scope="module")
-def root(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("why")
-    small.build(folder)
-    return folder
-
-
 def invoke(root, *arguments, code=0):
-    result = CliRunner().invoke(cli, ["--warehouse", str(root), *map(str, arguments)])
-    assert isinstance(result.exception, SystemExit | None), repr(result.exception)
-    assert result.exit_code == code, result.output
-    return result
+    return run("--warehouse", root, *arguments, code=code)
 
 
 BOB = ("User:bob", "READ", "topic:payments", "--host", "10.0.0.1")
@@ -202,4 +191,4 @@ def test_a_bad_request_ends_with_2_and_says_what_was_expected(root, arguments, m
 
 @pytest.mark.parametrize("command", ["why", "history"])
 def test_help_shows_an_example(command):
-    assert f"aclkit {command}" in CliRunner().invoke(cli, [command, "--help"]).output
+    assert f"aclkit {command}" in run(command, "--help").output

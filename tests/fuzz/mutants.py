@@ -124,9 +124,6 @@ def damaged(data: bytes, rng: random.Random) -> bytes:
     )
 
 
-ODD = ("", "\0", "-1", "9" * 25, "{", '"', "null", "[" * 3_000, "\ud800", "\\ud800", "é", "1e9")
-
-
 def edited(text: str, rng: random.Random) -> str:
     """Change a text as tools, terminals and editors do, or worse."""
     lines = text.splitlines(keepends=True)

@@ -64,7 +64,7 @@ def find_webhook(
     style: str = "json",
     timeout: float = 10.0,
     retries: int = 3,
-    environ: Mapping[str, str] | None = None,
+    environ: Mapping[str, str] = os.environ,
 ) -> Webhook | None:
     """Find where alerts go: the file, else the environment, else nowhere.
 
@@ -73,7 +73,6 @@ def find_webhook(
     Raises:
         UsageError: the file cannot be read, or what was found is no address.
     """
-    environ = os.environ if environ is None else environ
     if webhook_file is not None:
         address, where = _read(webhook_file), webhook_file
     else:

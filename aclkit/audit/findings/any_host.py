@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
 from typing import Final
 
@@ -12,6 +11,7 @@ from aclkit.audit.findings.partners import number_of
 from aclkit.audit.findings.public_access import public_left
 from aclkit.model.acl import Acl
 from aclkit.model.findings import Finding, Kind
+from aclkit.model.groups import grouped
 
 ANY_HOST: Final = Kind(
     id="any-host",
@@ -44,10 +44,8 @@ _TYPES: Final = ("TOPIC", "GROUP", *_WEIGHTY)
 
 def find_any_host(audit: AuditInput) -> Iterator[Finding]:
     """Yield each principal with sensitive operations from any host, for each resource type."""
-    found: defaultdict[tuple[str, str], list[Acl]] = defaultdict(list)
-    for acl in audit.allows:
-        if _is_unbound(acl, audit) and _sensitive(audit, (acl,)):
-            found[acl.principal, acl.resource_type].append(acl)
+    unbound = (acl for acl in audit.allows if _is_unbound(acl, audit) and _sensitive(audit, (acl,)))
+    found = grouped(((acl.principal, acl.resource_type), acl) for acl in unbound)
     for (principal, resource_type), acls in found.items():
         operations = _sensitive(audit, acls)
         acls.sort(key=lambda acl: (operations.index(_sensitive(audit, (acl,))[0]), acl.acl_id))

@@ -17,6 +17,7 @@ from typing import Final
 from aclkit.audit.findings.facts import AuditInput, PatternKey
 from aclkit.model.acl import Acl
 from aclkit.model.findings import Finding, Kind
+from aclkit.model.groups import grouped
 from aclkit.rules.patterns.identity import index_principals
 from aclkit.rules.patterns.match import LITERAL, names_exactly
 
@@ -141,13 +142,9 @@ def _targets(given: Iterable[Acl], audit: AuditInput) -> Mapping[PatternKey, Seq
 
 
 def _known(users: Iterable[str], audit: AuditInput) -> Iterator[_Target]:
-    by_name: defaultdict[str, list[Acl]] = defaultdict(list)
-    for acl in audit.allows:
-        by_name[acl.principal].append(acl)
-    altering: defaultdict[str, list[Acl]] = defaultdict(list)
-    for acl in audit.allows:
-        if acl.resource_type == "CLUSTER" and audit.gives(acl, "ALTER"):
-            altering[acl.principal].append(acl)
+    by_name = grouped((acl.principal, acl) for acl in audit.allows)
+    on_cluster = (acl for acl in audit.allows if acl.resource_type == "CLUSTER")
+    altering = grouped((acl.principal, acl) for acl in on_cluster if audit.gives(acl, "ALTER"))
     superpowered = index_principals(altering, audit.semantics)
 
     def alters(user: str) -> bool:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterator
 from typing import Final
 
 from aclkit.audit.findings.facts import AuditInput, Life
 from aclkit.model.acl import Acl
 from aclkit.model.findings import INVENTORY, Finding, Kind
+from aclkit.model.groups import grouped
 from aclkit.rules.patterns.match import LITERAL
 
 INHERITED_ACCESS: Final = Kind(
@@ -39,9 +39,7 @@ def find_inherited_access(audit: AuditInput) -> Iterator[Finding]:
 
 def _born_again(audit: AuditInput) -> Iterator[tuple[str, tuple[Life, Life]]]:
     """Yield the topics alive that had a life before, with the last two of their lives."""
-    lives: defaultdict[str, list[Life]] = defaultdict(list)
-    for life in audit.topics:
-        lives[life.name].append(life)
+    lives = grouped((life.name, life) for life in audit.topics)
     for name, rows in lives.items():
         if len(rows) > 1:
             *_, before, now = sorted(rows, key=lambda life: life.first_offset)

@@ -35,7 +35,8 @@ def find_open_to_everyone(audit: AuditInput) -> Iterator[Finding]:
     """Yield the topics, and the cluster, that no ACL reaches while that means ALLOWED."""
     if not audit.settings.allow_everyone:
         return
-    for resource_type, name in (("CLUSTER", CLUSTER_NAME), *_topics(audit)):
+    topics = (("TOPIC", name) for name in audit.topics_alive)
+    for resource_type, name in (("CLUSTER", CLUSTER_NAME), *topics):
         if not audit.index.matches(resource_type, name):
             yield _finding(audit, Resource(resource_type, name), f"{resource_type} {name}")
     shortest = name_left(audit, "TOPIC")
@@ -54,10 +55,6 @@ def name_left(audit: AuditInput, resource_type: str) -> str | None:
     found = find_left(patterns, [EVERYTHING], domain_of(resource_type), audit.budget)
     supposed = ANY_OTHER if audit.supposed and not found.is_complete else None
     return found.names.get(LEFT, supposed)
-
-
-def _topics(audit: AuditInput) -> Iterator[tuple[str, str]]:
-    return (("TOPIC", name) for name in audit.topics_alive)
 
 
 def _finding(audit: AuditInput, of: Resource, what: str, shortest: str | None = None) -> Finding:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from typing import Final
 
@@ -10,6 +9,7 @@ from aclkit.audit.findings.facts import AuditInput, Life
 from aclkit.audit.findings.public_access import ANONYMOUS
 from aclkit.model.acl import Acl
 from aclkit.model.findings import INVENTORY, Finding, Kind
+from aclkit.model.groups import grouped
 from aclkit.model.principal import split_principal
 from aclkit.rules.patterns.match import names_exactly
 
@@ -32,15 +32,11 @@ def find_orphan_principals(audit: AuditInput) -> Iterator[Finding]:
     """Yield each principal that ACLs name and that is neither a user alive nor listed."""
     if not audit.users:
         return
-    lives: defaultdict[str, list[Life]] = defaultdict(list)
-    for life in audit.users:
-        lives[life.name].append(life)
+    lives = grouped((life.name, life) for life in audit.users)
     alive = {name for name, rows in lives.items() if any(r.last_offset is None for r in rows)}
     known = alive | audit.listed_principals | audit.settings.super_users | {ANONYMOUS}
-    acls: defaultdict[str, list[Acl]] = defaultdict(list)
-    for acl in audit.acls:
-        if acl.principal not in known and _may_be_scram(acl.principal, audit):
-            acls[acl.principal].append(acl)
+    orphaned = (acl for acl in audit.acls if acl.principal not in known)
+    acls = grouped((acl.principal, acl) for acl in orphaned if _may_be_scram(acl.principal, audit))
     for principal, rows in acls.items():
         yield _finding(principal, rows, lives.get(principal, ()))
 

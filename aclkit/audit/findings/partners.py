@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 
 from aclkit.audit.findings.facts import AuditInput
 from aclkit.audit.findings.open_to_everyone import name_left
 from aclkit.model.acl import Acl
+from aclkit.model.groups import grouped
 from aclkit.model.principal import WILDCARD_PRINCIPAL
 from aclkit.rules.names.symbols import Symbols, of_principal
 
@@ -28,14 +28,9 @@ def lacking(
     """
     if audit.settings.allow_everyone and name_left(audit, needs[0]) is not None:
         return
-    given: defaultdict[str, list[Acl]] = defaultdict(list)
-    for acl in audit.allows:
-        if _gives(audit, acl, has):
-            given[acl.principal].append(acl)
-    partners: defaultdict[Symbols | None, list[Acl]] = defaultdict(list)
-    for acl in audit.allows if given else ():
-        if _gives(audit, acl, needs):
-            partners[audit.rows[acl.acl_id].principal].append(acl)
+    given = grouped((acl.principal, acl) for acl in audit.allows if _gives(audit, acl, has))
+    others = (acl for acl in audit.allows if given and _gives(audit, acl, needs))
+    partners = grouped((audit.rows[acl.acl_id].principal, acl) for acl in others)
     for principal, acls in given.items():
         if principal != WILDCARD_PRINCIPAL and not _has(audit, principal, needs, partners):
             yield principal, acls

@@ -14,7 +14,7 @@ from aclkit.warehouse.store import Store
 AUDITED: Final = (
     "acl_history", "resource_lifetime", "principal_lifetime", "principal", "resource", "broker",
 )  # fmt: skip
-"""The tables that ``read_audit`` asks, under their own names."""
+"""The tables that ``audit_of`` asks, under their own names."""
 
 
 def audit_of(
@@ -25,42 +25,34 @@ def audit_of(
     *,
     broad_share: float = BROAD_SHARE,
 ) -> AuditInput:
-    """Read what an audit looks at, as this run has written it: see ``read_audit``."""
-    with read_written(store, cluster_id, *AUDITED) as read:
-        return read_audit(read, settings, semantics, broad_share=broad_share)
-
-
-def read_audit(
-    tables: Reader,
-    settings: BrokerSettings,
-    semantics: Semantics,
-    *,
-    broad_share: float = BROAD_SHARE,
-) -> AuditInput:
-    """Read the ACLs alive, lifetimes, inventory and brokers of one cluster.
+    """Read the ACLs alive, lifetimes, inventory and brokers of a cluster, as this run wrote them.
 
     Args:
-        tables: ``AUDITED``, opened by ``read_written``.
+        store: has ``AUDITED``.
+        cluster_id: the cluster.
         settings: super users and allow.everyone.
         semantics: how ACLs are read.
         broad_share: the share of the topics that more than is broad.
     """
-    rows = tables.rows(_ACLS)
-    acls = list(map(acl_of, rows))
-    return AuditInput(
-        acls=acls,
-        semantics=semantics,
-        settings=settings,
-        topics=tuple(_lives(tables, _TOPICS)),
-        users=tuple(_lives(tables, _USERS)),
-        listed_topics=_names(tables, _LISTED_TOPICS),
-        listed_principals=_names(tables, _LISTED_PRINCIPALS),
-        asked_principals=sorted(_names(tables, _ASKED_PRINCIPALS)),
-        resource_count=tables.rows(_RESOURCES)[0][0],
-        added_offsets={acl.acl_id: behind_acl(row)[0] for row, acl in zip(rows, acls, strict=True)},
-        broad_share=broad_share,
-        brokers=brokers_of(tables.rows(BROKERS_SQL)).brokers,
-    )
+    with read_written(store, cluster_id, *AUDITED) as tables:
+        rows = tables.rows(_ACLS)
+        acls = list(map(acl_of, rows))
+        return AuditInput(
+            acls=acls,
+            semantics=semantics,
+            settings=settings,
+            topics=tuple(_lives(tables, _TOPICS)),
+            users=tuple(_lives(tables, _USERS)),
+            listed_topics=_names(tables, _LISTED_TOPICS),
+            listed_principals=_names(tables, _LISTED_PRINCIPALS),
+            asked_principals=sorted(_names(tables, _ASKED_PRINCIPALS)),
+            resource_count=tables.rows(_RESOURCES)[0][0],
+            added_offsets={
+                acl.acl_id: behind_acl(row)[0] for row, acl in zip(rows, acls, strict=True)
+            },
+            broad_share=broad_share,
+            brokers=brokers_of(tables.rows(BROKERS_SQL)).brokers,
+        )
 
 
 def _lives(tables: Reader, sql: str) -> Iterator[Life]:

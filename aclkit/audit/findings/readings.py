@@ -5,13 +5,13 @@ Every record that decodes is an ACL and stays one; these findings say what the b
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from typing import Final
 
 from aclkit.model.acl import Acl
 from aclkit.model.enums import AclOperation
 from aclkit.model.findings import INVENTORY, Finding, Kind
+from aclkit.model.groups import grouped
 from aclkit.model.operation import OPERATIONS_OF_TYPE
 from aclkit.model.principal import WILDCARD_PRINCIPAL, split_principal
 from aclkit.rules.patterns.match import GLOB, LITERAL, PREFIXED, has_wildcard
@@ -62,9 +62,7 @@ _NO_STAR_IN_NAMES: Final = ("TOPIC", "CLUSTER")
 
 def find_duplicates(acls: Iterable[Acl]) -> Iterator[Finding]:
     """Yield each binding that stands under several ids; one removal by id leaves the others."""
-    by_binding: defaultdict[tuple[str, ...], list[Acl]] = defaultdict(list)
-    for acl in acls:
-        by_binding[acl.binding].append(acl)
+    by_binding = grouped((acl.binding, acl) for acl in acls)
     for same in by_binding.values():
         if len(same) > 1:
             yield DUPLICATE_ACL.about(

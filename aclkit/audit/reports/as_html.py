@@ -13,11 +13,11 @@ from dataclasses import dataclass
 from typing import Any, Final
 from urllib.parse import quote
 
-from jinja2 import Environment, FunctionLoader, StrictUndefined
+from jinja2 import FunctionLoader
 from markupsafe import Markup
 
 from aclkit.audit.findings.baseline import Judged
-from aclkit.audit.reports.assets import LOOK, PIECES, digest, part, script, style
+from aclkit.audit.reports.assets import LOOK, PIECES, digest, environment, part, script, style
 from aclkit.audit.reports.data import AliveAcl, RunReport
 from aclkit.audit.reports.embed import embed
 from aclkit.audit.reports.heat import heat_tables
@@ -32,14 +32,10 @@ from aclkit.audit.reports.words import (
     cause_words,
     missing_answers,
     needs_a_person,
-    thousands,
-    utc,
     verdict,
 )
 from aclkit.model.findings import EVERY_NAME, SEVERITIES, Finding
 from aclkit.model.operation import USES
-from aclkit.model.visible import visible
-from aclkit.questions.query.words import acl_words
 
 MOST_FINDINGS: Final = 250
 """So many findings of a kind and severity are shown; the rest is counted."""
@@ -57,10 +53,10 @@ def render_html(report: RunReport) -> str:
     """Return the page."""
     looks = style(LOOK, "report.css")
     runs = script(*PIECES, "decisions.js", "question.js", "rows.js", "answer.js", "report.js")
-    template = _environment().get_template("report.html.j2")
+    templates = environment(FunctionLoader(part), scope=_scope, state=state_words, place=_place)
     data = None if report.explorer is None else embed(report.explorer, report.heat)
     summary = report.summary
-    return template.render(
+    return templates.get_template("report.html.j2").render(
         policy=_policy(looks, runs),
         style=_own(looks),
         script=_own(runs),
@@ -133,7 +129,7 @@ def _is_muted(state: Judged | None) -> bool:
 
 def _show(finding: Finding, state: Judged | None, report: RunReport) -> _Shown:
     """Return a finding; ACLs that the report knows go out of its evidence: it says more of them."""
-    known = [report.acls[acl_id] for acl_id in finding.acl_ids if acl_id in report.acls]
+    known = report.acls_of(finding)
     said = tuple(f"ACL {alive.acl.acl_id}:" for alive in known)
     evidence = tuple(line for line in finding.evidence if not said or not line.startswith(said))
     return _Shown(finding, state, tuple(known), evidence)
@@ -146,26 +142,6 @@ def _policy(looks: str, runs: str) -> str:
         "img-src data:", "base-uri 'none'", "form-action 'none'",
         "require-trusted-types-for 'script'", "trusted-types 'none'",
     ))  # fmt: skip
-
-
-def _environment() -> Environment:
-    environment = Environment(
-        loader=FunctionLoader(part),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        finalize=_finalize,
-    )
-    environment.filters.update(
-        thousands=thousands, utc=utc, acl=acl_words, scope=_scope, state=state_words, place=_place
-    )
-    return environment
-
-
-def _finalize(value: object) -> object:
-    """Show what would not be seen; what is markup already is this package's own."""
-    return visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
 def _scope(holds_for: str) -> str:

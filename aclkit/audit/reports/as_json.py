@@ -67,13 +67,12 @@ def _counts(report: RunReport) -> dict[str, Any]:
 
 
 def _finding(finding: Finding, state: Judged | None, report: RunReport) -> dict[str, Any]:
-    known = [report.acls[acl_id] for acl_id in finding.acl_ids if acl_id in report.acls]
     return {
         **asdict(finding),
         "fingerprint": finding.fingerprint,
         "state": state and state.state,
         "mute": _mute(state),
-        "acls": [_acl(alive) for alive in known],
+        "acls": [_acl(alive) for alive in report.acls_of(finding)],
     }
 
 

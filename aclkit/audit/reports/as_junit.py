@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Final
 from xml.sax.saxutils import escape, quoteattr
 
@@ -12,6 +11,7 @@ from aclkit.audit.reports.data import AssertionOutcome, RunReport
 from aclkit.audit.reports.states import is_alarming_finding, listed, muted, state_words
 from aclkit.audit.reports.words import iso
 from aclkit.model.findings import Finding, up_to
+from aclkit.model.groups import grouped
 from aclkit.model.visible import visible
 
 _Stated = tuple[Finding, Judged | None]
@@ -77,10 +77,9 @@ def _kind(kind: str, findings: list[_Stated], severe: tuple[str, ...]) -> str:
 
 def _skipped(judged: Iterable[Judged]) -> list[str]:
     """Return a skipped case for each kind of which findings are muted."""
-    kinds: defaultdict[str, list[_Stated]] = defaultdict(list)
-    for item in judged:
-        if item.finding is not None:
-            kinds[item.finding.finding].append((item.finding, item))
+    kinds = grouped(
+        (item.finding.finding, (item.finding, item)) for item in judged if item.finding is not None
+    )
     return [
         _case(
             "muted",
@@ -92,7 +91,7 @@ def _skipped(judged: Iterable[Judged]) -> list[str]:
     ]
 
 
-def _lines(findings: list[_Stated]) -> str:
+def _lines(findings: Sequence[_Stated]) -> str:
     """List findings, each with its state, those beyond the most counted."""
     lines = [
         f"{f.severity}{f' ({state_words(state)})' if state else ''}: {f.message} Fix: {f.fix}"

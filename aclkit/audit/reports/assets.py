@@ -1,4 +1,4 @@
-"""The pieces of a page under ``templates/`` → its style and its script, each one text.
+"""The pieces of a page under ``templates/`` → its style and its script, and what fills it in.
 
 The pieces of script share one scope and no other: each builds on those named before it. Whatever
 page shows access takes ``PIECES``, in this order, and one of its own that starts them.
@@ -8,8 +8,16 @@ from __future__ import annotations
 
 import base64
 import hashlib
+from collections.abc import Callable
 from importlib.resources import files
 from typing import Final
+
+from jinja2 import BaseLoader, Environment, StrictUndefined
+from markupsafe import Markup
+
+from aclkit.audit.reports.words import thousands, utc
+from aclkit.model.visible import visible
+from aclkit.questions.query.words import acl_words
 
 PIECES: Final = (
     "page.js", "names.js", "tables.js", "chips.js", "heat.js", "graph.js",
@@ -23,6 +31,25 @@ LOOK: Final = "look.css"
 def part(name: str) -> str:
     """Return a file of the templates."""
     return files("aclkit.audit.reports").joinpath("templates", name).read_text(encoding="utf-8")
+
+
+def environment(loader: BaseLoader, **filters: Callable[..., object]) -> Environment:
+    """Return what renders templates; names in them are other people's and stay text."""
+    made = Environment(
+        loader=loader,
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        finalize=_finalize,
+    )
+    made.filters.update(thousands=thousands, utc=utc, acl=acl_words, **filters)
+    return made
+
+
+def _finalize(value: object) -> object:
+    """Show what would not be seen; what is markup already is this package's own."""
+    return visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
 def script(*names: str) -> str:

@@ -232,3 +232,7 @@ class RunReport:
     heat: HeatMap | None = None
     explorer: Explorer | None = None
     explorer_note: str = ""
+
+    def acls_of(self, finding: Finding) -> list[AliveAcl]:
+        """Return those of the ACLs that are behind a finding."""
+        return [self.acls[acl_id] for acl_id in finding.acl_ids if acl_id in self.acls]

@@ -11,6 +11,7 @@ from typing import Any, Final, TypeVar
 
 from aclkit.audit.reports.data import AliveAcl, Explorer, HeatMap, NumberedRuling
 from aclkit.model.acl import ANY_OTHER
+from aclkit.model.facts import in_utc
 from aclkit.model.operation import USE_OF_OPERATION
 from aclkit.model.resource import WORD_OF_TYPE
 
@@ -32,12 +33,12 @@ def embed(explorer: Explorer, heat: HeatMap | None = None) -> dict[str, Any]:
     are: on the page two may look alike.
     """
     types = sorted({kind for kind, _ in explorer.resources})
-    type_of = _number(types)
+    type_of = numbered(types)
     operations = sorted({name for kind in types for name in explorer.operations[kind]})
-    operation_of = _number(operations)
+    operation_of = numbered(operations)
     used = Counter(ruleset for _, _, ruleset in explorer.pairs)
     order = sorted(range(len(explorer.rulings)), key=lambda old: (-used[old], old))
-    new = _number(order)
+    new = numbered(order)
     texts: dict[str, int] = {}
     return {
         "other": _place(explorer.principals, f"User:{ANY_OTHER}"),
@@ -117,8 +118,7 @@ def _acl(alive: AliveAcl, texts: dict[str, int]) -> list[int]:
     """Return an ACL's fields by place in ``texts``, its offset + 1, and 0 or its time's second."""
     fields = [texts.setdefault(text, len(texts)) for text in alive.acl.binding]
     at = alive.added_at
-    zoned = at.replace(tzinfo=UTC) if at and at.tzinfo is None else at
-    second = int((zoned - _BEGINNING).total_seconds()) + 1 if zoned else 0
+    second = int((in_utc(at) - _BEGINNING).total_seconds()) + 1 if at else 0
     return [*fields, alive.added_offset + 1, second]
 
 
@@ -127,5 +127,6 @@ def _place(rows: Sequence[tuple[Any, ...]], *first: str) -> int:
     return next((place for place, row in enumerate(rows) if row[: len(first)] == first), -1)
 
 
-def _number(names: Iterable[_Name]) -> dict[_Name, int]:
+def numbered(names: Iterable[_Name]) -> dict[_Name, int]:
+    """Return name → its place."""
     return {name: place for place, name in enumerate(names)}

@@ -110,16 +110,12 @@ def read_summary(tables: Tables, run: PublishedRun, judge: Judge | None = None) 
         rows_expected=run.counts.get("rows_expected", 0),
         rows_decided=run.counts.get("rows_decided", 0),
         notes=(*run.notes, *(() if run.job == _AUDITING else (_NOT_AUDITED,))),
-        findings=tuple(sort_findings(_findings(tables, cluster_id))),
+        findings=tuple(sort_findings(map(finding_of, fetch(tables, _FINDINGS, [cluster_id])))),
         changes=changes,
         access_changes=number,
         exit_code=None,
     )
     return summary if judge is None else with_states(summary, judge(summary.findings))
-
-
-def _findings(tables: Tables, cluster_id: str) -> Iterable[Finding]:
-    return map(finding_of, fetch(tables, _FINDINGS, [cluster_id]))
 
 
 _FINDINGS: Final = finding_sql("FROM finding_current WHERE cluster_id = ?")

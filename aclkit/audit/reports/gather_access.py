@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from typing import Any, Final, TypeVar
+from collections.abc import Callable, Sequence
+from typing import Any, Final
 
 import duckdb
 
 from aclkit.audit.reports.data import AliveAcl, Explorer, NumberedRuling
+from aclkit.audit.reports.embed import numbered
 from aclkit.model.acl import ANY_OTHER
 from aclkit.model.operation import OPERATIONS_OF_TYPE
 from aclkit.rules.decide.rules import ALLOWED
@@ -44,13 +45,6 @@ class _Numbers(dict[Any, int]):
         return self[key]
 
 
-_Name = TypeVar("_Name")
-
-
-def _number(names: Iterable[_Name]) -> dict[_Name, int]:
-    return {name: place for place, name in enumerate(names)}
-
-
 class _ExplorerReader:
     """Reads the factored tables of one cluster, and gives every name its number."""
 
@@ -67,9 +61,9 @@ class _ExplorerReader:
         self._principals = tuple(
             (name, self._classes[kind], is_super) for name, kind, is_super in self._ask(_PRINCIPALS)
         )
-        self._place_of = _number(self._resources)
-        self._number_of = _number(ruleset for (ruleset,) in self._ask(_RULESETS))
-        self._acl_of = _number(alive.acl.acl_id for alive in acls)
+        self._place_of = numbered(self._resources)
+        self._number_of = numbered(ruleset for (ruleset,) in self._ask(_RULESETS))
+        self._acl_of = numbered(alive.acl.acl_id for alive in acls)
 
     def read(self) -> Explorer:
         """Read it all; hosts that no ACL names are ruled on as any other."""
@@ -99,7 +93,7 @@ class _ExplorerReader:
     def _rulings(self) -> tuple[tuple[NumberedRuling, ...], ...]:
         """Return the rulings of each ruleset, those on any other host with -1 for the host."""
         found: list[list[NumberedRuling]] = [[] for _ in self._number_of]
-        host_of = _number(self._hosts)
+        host_of = numbered(self._hosts)
         for ruleset, operation, host, decision, rule, acl_id in self._ask(_RULINGS):
             verdict = decision == ALLOWED, self._rules[rule], self._acl_of.get(acl_id, -1)
             found[self._number_of[ruleset]].append((operation, host_of.get(host, -1), *verdict))
@@ -118,7 +112,7 @@ class _ExplorerReader:
 
     def _pairs(self) -> list[tuple[int, int, int]]:
         """Return the pairs that a class does not answer for."""
-        principal_of = _number(name for name, _, _ in self._principals)
+        principal_of = numbered(name for name, _, _ in self._principals)
         return sorted(
             (principal_of[principal], self._place_of[kind, name], self._number_of[ruleset])
             for principal, kind, name, ruleset in self._ask(_PAIRS)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
@@ -21,6 +21,7 @@ from aclkit.audit.reports.words import (
     verdict,
 )
 from aclkit.model.findings import Finding, sort_findings
+from aclkit.model.groups import grouped
 
 MOST_ROWS: Final = 50
 """So many things to do, findings of one kind, and changes are printed; the rest is counted."""
@@ -101,9 +102,8 @@ def _counts(summary: NightlySummary) -> list[str]:
 def _findings(summary: NightlySummary) -> Iterator[list[str]]:
     yield ["## Findings"]
     states = state_by_fingerprint(summary)
-    kinds: defaultdict[tuple[str, str], list[Finding]] = defaultdict(list)
-    for finding in sort_findings(summary.findings):
-        kinds[finding.severity, finding.finding].append(finding)
+    found = sort_findings(summary.findings)
+    kinds = grouped(((finding.severity, finding.finding), finding) for finding in found)
     if not kinds:
         yield ["None."]
     left = dict.fromkeys((kind for _, kind in kinds), MOST_ROWS)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Final
 
 from aclkit.audit.reports.data import Cause, NightlySummary, ReportedChange
 from aclkit.audit.reports.states import count_severities, counted, state_counts_words
+from aclkit.model.facts import in_utc
 from aclkit.model.findings import Finding
 from aclkit.questions.query.words import acl_words
 
@@ -88,14 +89,12 @@ def _record_words(cause: Cause) -> str:
 
 def utc(time: datetime) -> str:
     """Return a time for people, in UTC; one without a zone is UTC."""
-    zoned = time.replace(tzinfo=UTC) if time.tzinfo is None else time.astimezone(UTC)
-    return zoned.strftime("%Y-%m-%d %H:%M:%S UTC")
+    return in_utc(time).strftime("%Y-%m-%d %H:%M:%S UTC")
 
 
 def iso(time: datetime) -> str:
     """Return a time for programs: ISO 8601 in UTC, to the millisecond."""
-    zoned = time.replace(tzinfo=UTC) if time.tzinfo is None else time.astimezone(UTC)
-    return zoned.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    return in_utc(time).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def severities(findings: Iterable[Finding]) -> str:

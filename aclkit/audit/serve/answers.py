@@ -171,15 +171,15 @@ class Answers:
         principal, resource = given.get("principal", ""), parse_resource(given.get("resource", ""))
         if not given.get("operation"):
             answer = access.what_can(
-                reading.tables, reading.published, reading.cluster_id, principal,
+                *reading.where, principal,
                 resource_type=resource.resource_type, resource_name=resource.resource_name,
                 host=given.get("host") or None, decision=None,
             )  # fmt: skip
             holds = _access(reading, principal, resource, given, answer.unknown)
             return Page("pair", {**holds, "rows": answer.rows})
         found = explain_why(
-            reading.tables, reading.published, reading.cluster_id, principal, given["operation"],
-            resource, host=given.get("host") or None, moment=_offset(given),
+            *reading.where, principal, given["operation"], resource,
+            host=given.get("host") or None, moment=_offset(given),
         )  # fmt: skip
         least = found.least
         return Page("why", {
@@ -199,8 +199,8 @@ class Answers:
         """Return since when an access is as it is, the newest first."""
         principal, resource = given.get("principal", ""), parse_resource(given.get("resource", ""))
         found = read_history(
-            reading.tables, reading.published, reading.cluster_id, principal,
-            given.get("operation", ""), resource, host=given.get("host") or None,
+            *reading.where, principal, given.get("operation", ""), resource,
+            host=given.get("host") or None,
         )  # fmt: skip
         return Page("history", {
             **_access(reading, principal, resource, given, found.unknown),
@@ -257,8 +257,7 @@ _NARROW: Final = ("type", "prefix", "operation", "host", "decision")
 def _ask_who(reading: Reading, given: Given) -> tuple[Resource, Decisions, Folded]:
     resource, decision = parse_resource(given.get("resource", "")), _decision(given)
     found = decisions_on(
-        reading.tables, reading.published, reading.cluster_id,
-        given.get("operation") or ANY_OPERATION, resource,
+        *reading.where, given.get("operation") or ANY_OPERATION, resource,
         host=given.get("host") or None, decision=decision,
     )  # fmt: skip
     return resource, found, fold_who(found, is_folded=decision == ALLOWED)
@@ -274,8 +273,7 @@ def _ask_what(reading: Reading, given: Given) -> tuple[Decisions, Folded]:
 
     def ask(who: str) -> Decisions:
         return decisions_of(
-            reading.tables, reading.published, reading.cluster_id, who,
-            resource_type=TYPE_OF_WORD.get(kind), host=host, decision=decision,
+            *reading.where, who, resource_type=TYPE_OF_WORD.get(kind), host=host, decision=decision,
         )  # fmt: skip
 
     found, usual = ask(principal), dict[str, Lines]()

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Final, TypeVar
 
 from aclkit.audit.serve.latest import Reading
+from aclkit.model.groups import grouped
 from aclkit.model.operation import OPERATIONS_OF_TYPE
 from aclkit.model.resource import Resource
 from aclkit.questions.query.names import (
@@ -131,10 +132,7 @@ def _whole(asked: str, names: Names) -> tuple[tuple[str, ...], tuple[Resource, .
 def _by_text(
     names: Iterable[tuple[str, str | Resource]],
 ) -> dict[str, list[str | Resource]]:
-    found: dict[str, list[str | Resource]] = {}
-    for text, name in names:
-        found.setdefault(text.lower(), []).append(name)
-    return found
+    return grouped((text.lower(), name) for text, name in names)
 
 
 def _holding(words: Sequence[str], names: Sequence[_T], low: Sequence[str]) -> tuple[_T, ...]:

@@ -69,6 +69,11 @@ class Reading:
         return self.snapshot.published
 
     @property
+    def where(self) -> tuple[Tables, Published, str]:
+        """Where a question is asked: its first arguments."""
+        return self.tables, self.published, self.cluster_id
+
+    @property
     def run(self) -> PublishedRun:
         """The run whose decisions on the cluster are published."""
         return deciding_run(self.published, self.cluster_id)

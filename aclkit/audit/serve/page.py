@@ -8,19 +8,10 @@ from functools import cache, lru_cache
 from typing import Any
 from urllib.parse import quote_plus
 
-from jinja2 import (
-    ChoiceLoader,
-    Environment,
-    FunctionLoader,
-    PackageLoader,
-    StrictUndefined,
-)
-from markupsafe import Markup, escape
+from jinja2 import ChoiceLoader, Environment, FunctionLoader, PackageLoader
+from markupsafe import escape
 
-from aclkit.audit.reports.assets import LOOK, PIECES, part, script, style
-from aclkit.audit.reports.words import thousands, utc
-from aclkit.model.visible import visible
-from aclkit.questions.query.words import acl_words
+from aclkit.audit.reports.assets import LOOK, PIECES, environment, part, script, style
 
 
 @cache
@@ -66,26 +57,9 @@ def render(name: str, **given: object) -> str:
 
 @cache
 def _environment() -> Environment:
-    environment = Environment(
-        loader=ChoiceLoader([PackageLoader("aclkit.audit.serve"), FunctionLoader(part)]),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        finalize=_finalize,
-    )
-    environment.filters.update(thousands=thousands, utc=utc, acl=acl_words, exact=_exact)
-    return environment
-
-
-def _finalize(value: object) -> object:
-    """Show what would not be seen; what is markup already is this package's own."""
-    return visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value
-
-
-def _exact(value: str) -> Markup:
-    """Return a text for a control's value: what is sent back must be what it was."""
-    return escape(value)
+    loader = ChoiceLoader([PackageLoader("aclkit.audit.serve"), FunctionLoader(part)])
+    # exact: the text of a control's value, for what is sent back must be what it was.
+    return environment(loader, exact=escape)
 
 
 def pages_of(items: Sequence[Any], page: int, size: int) -> tuple[Sequence[Any], int, int]:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from aclkit.model.acl import ANY_OTHER_PRINCIPAL
+from aclkit.model.groups import grouped
 from aclkit.model.operation import USE_OF_OPERATION, USES
 from aclkit.questions.preview.words import few_hosts
 from aclkit.questions.query.decisions import Decisions
@@ -181,9 +182,7 @@ def _chips(lines: Sequence[Line]) -> list[Chip]:
 
 def _places(chips: Sequence[Chip], known: frozenset[str]) -> tuple[Place, ...]:
     """Put chips of the same hosts together, those of every host first, the gravest first."""
-    groups: dict[str, list[Chip]] = {}
-    for chip in sorted(chips, key=_order):
-        groups.setdefault(chip.hosts, []).append(chip)
+    groups = grouped((chip.hosts, chip) for chip in sorted(chips, key=_order))
     ordered = sorted(groups.items(), key=lambda group: group[0] != ALL_HOSTS)
     return tuple(Place(_where(hosts, known), tuple(group)) for hosts, group in ordered)
 

@@ -19,6 +19,7 @@ from aclkit.kafka.acls.options import AclOptions
 from aclkit.kafka.acls.quoting import comment, shell_words
 from aclkit.model.acl import Acl
 from aclkit.model.enums import AclOperation, ResourceType
+from aclkit.model.groups import grouped
 from aclkit.model.principal import split_principal
 from aclkit.model.resource import CLUSTER_NAME
 from aclkit.model.visible import visible
@@ -136,9 +137,7 @@ def _by_options(acls: Iterable[Acl]) -> tuple[dict[AclOptions, list[Acl]], list[
 
 def _reasons(acls: Iterable[Acl], part: Mapping[Acl, str]) -> Iterator[str]:
     """Yield why ACLs of one command go: with operations where reasons differ."""
-    operations: dict[str, list[str]] = {}
-    for acl in acls:
-        operations.setdefault(part[acl], []).append(acl.operation)
+    operations = grouped((part[acl], acl.operation) for acl in acls)
     for reason, some in operations.items():
         yield reason if len(operations) == 1 else f"{', '.join(some)}: {reason}"
 

@@ -7,7 +7,7 @@ the configuration says.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Final
 
 from aclkit.errors import UsageError
@@ -86,8 +86,4 @@ def not_honoured(properties: Mapping[str, str]) -> tuple[str, ...]:
             "sasl.login.callback.handler.class: not supported here, but for Kafka's own "
             f"{_LOGIN_HANDLERS[0]}"
         )
-    return tuple(sorted(_odd(properties)))
-
-
-def _odd(properties: Iterable[str]) -> Iterable[str]:
-    return (key for key in properties if key not in HONOURED and key not in _HARMLESS)
+    return tuple(sorted(key for key in properties if key not in HONOURED and key not in _HARMLESS))

@@ -18,9 +18,8 @@ from aclkit.runtime.surroundings import jar_folder
 _VARIABLE: Final = "ACLKIT_KAFKA_JARS"
 
 
-def kafka_jar_folder(env: Mapping[str, str] | None = None) -> Path:
+def kafka_jar_folder(env: Mapping[str, str] = os.environ) -> Path:
     """Name the folder of Kafka's jars: ``ACLKIT_KAFKA_JARS``, else one beside Delta's."""
-    env = os.environ if env is None else env
     given = env.get(_VARIABLE, "")
     # Not in Delta's own: whatever lies there, Spark sessions load.
     return Path(given) if given else jar_folder(env).parent / "kafka-jars"

@@ -12,6 +12,7 @@ from functools import lru_cache
 from typing import Final
 
 from aclkit.model.acl import Acl, Request
+from aclkit.model.groups import grouped
 from aclkit.model.host import canonical_host
 from aclkit.model.principal import WILDCARD_PRINCIPAL, split_principal
 from aclkit.model.semantics import KAFKA, BrokerSettings
@@ -42,10 +43,9 @@ class Refusals:
     def of(cls, acls: Iterable[Acl], settings: BrokerSettings) -> Refusals:
         """Pick out the ACLs that can make Kafka throw or hang."""
         acls = list(acls)
-        without_colon: dict[str, list[Acl]] = {}
-        for acl in acls:
-            if split_principal(acl.principal) is None:
-                without_colon.setdefault(acl.resource_type, []).append(acl)
+        without_colon = grouped(
+            (acl.resource_type, acl) for acl in acls if split_principal(acl.principal) is None
+        )
         return cls(settings.super_users, BrokerRescan.among(acls), without_colon)
 
     def reason(self, request: Request, deny: Acl | None) -> str | None:

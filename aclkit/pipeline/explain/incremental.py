@@ -96,7 +96,7 @@ def decide_affected(scope: Scope, affected: Affected, read: Reader) -> list[Amen
     cluster = scope.cluster_id
     found = _decide_pairs(scope, affected, read)
     pairs = _Difference.between(_pairs_before(affected, read), found.pairs)
-    class_pairs = _Difference.between(_class_pairs_before(scope, affected, read), found.class_pairs)
+    class_pairs = _Difference.between(_class_pairs_before(scope, read), found.class_pairs)
     gone_groups, fresh_groups = _groups(cluster, affected, read)
 
     used = {*pairs.fresh.values(), *class_pairs.fresh.values()} & found.rulesets.keys()
@@ -188,7 +188,7 @@ def _pairs_before(affected: Affected, read: Reader) -> dict[Key, str]:
     return {(row[0], row[1], row[2]): row[3] for row in read.rows(_PAIRS)}
 
 
-def _class_pairs_before(scope: Scope, affected: Affected, read: Reader) -> dict[Key, str]:
+def _class_pairs_before(scope: Scope, read: Reader) -> dict[Key, str]:
     """Read the class pairs that stood of resources affected or gone, and of empty classes."""
     classes = sorted(set(scope.classes.class_of.values()))
     _give(read, "class_now", ("principal_class",), [(name,) for name in classes])

@@ -46,13 +46,11 @@ class MaterializeResult:
         scope: what it was about.
         output: where its tables went.
         rows: decisions, any-other rows included.
-        is_dense: the dense table was written.
     """
 
     scope: Scope
     output: Output
     rows: int
-    is_dense: bool
 
     @property
     def inventory(self) -> Inventory:
@@ -95,7 +93,7 @@ def materialize(run: Run, scope: Scope, options: MaterializeOptions) -> Material
     run.notes.extend(scope.inventory.notes)
     run.settings = run.settings.updated(replace(settings, inventory_rows=digest))
     _write_changes(run, before)
-    return MaterializeResult(scope=scope, output=output, rows=rows, is_dense=is_dense)
+    return MaterializeResult(scope=scope, output=output, rows=rows)
 
 
 def decide_everything(run: Run, scope: Scope, output: Output, *, allow_everyone: bool) -> None:

@@ -15,7 +15,7 @@ from typing import Any, Final, NoReturn
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from aclkit.errors import UsageError
+from aclkit.errors import UsageError, first_line
 from aclkit.runtime.notation import MOST_NESTED, MOST_VALUES
 from aclkit.runtime.user_file import LARGEST_DATA, MIB
 
@@ -150,7 +150,7 @@ def _refuse_value(column: pa.Array, error: BaseException, where: str) -> NoRetur
         raise UsageError(f"{where}: expected UTF-8, found other bytes") from None
     raise UsageError(
         f"{where}: expected a value of {column.type} that is kept here: years 1 to 9999, a known "
-        f"zone, no parts of a microsecond; found {_first_line(error)}"
+        f"zone, no parts of a microsecond; found {first_line(error)}"
     ) from None
 
 
@@ -202,7 +202,7 @@ def _refusing(path: str) -> Iterator[None]:
     except MemoryError:  # also one of Arrow's own errors
         raise
     except _UNUSABLE as error:
-        raise UsageError(f"{path}: not a Parquet file: {_first_line(error)}") from None
+        raise UsageError(f"{path}: not a Parquet file: {first_line(error)}") from None
 
 
 @contextmanager
@@ -225,10 +225,6 @@ def _memory_limit(path: str) -> Iterator[None]:
         ) from None
     finally:
         resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
-
-
-def _first_line(error: BaseException) -> str:
-    return (str(error).splitlines() or [type(error).__name__])[0]
 
 
 _MOST_AT_ONCE: Final = MOST_VALUES // 10

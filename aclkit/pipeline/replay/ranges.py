@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from aclkit.model.facts import LISTING, RECORD, SNAPSHOT, UNREADABLE
+from aclkit.model.groups import grouped
 
 END: Final = (1 << 63) - 1
 """No offset is so large."""
@@ -254,13 +255,8 @@ def _order(item: Range) -> tuple[str, int, int, int]:
 
 def _unite(ranges: Iterable[Range]) -> Iterable[Range]:
     """Join overlapping and touching ranges of one kind and epoch; snapshots stay apart."""
-    groups: dict[tuple[str, int | None], list[tuple[int, int]]] = {}
-    for item in ranges:
-        if item.fact == SNAPSHOT:
-            key = (f"{SNAPSHOT} {item.to_offset}", item.epoch)
-            groups.setdefault(key, []).append(item[:2])
-        else:
-            groups.setdefault((item.fact, item.epoch), []).append(item[:2])
+    kinds = ((f"{r.fact} {r.to_offset}" if r.fact == SNAPSHOT else r.fact, r) for r in ranges)
+    groups = grouped(((kind, item.epoch), item[:2]) for kind, item in kinds)
     for (fact, epoch), spans in groups.items():
         for start, end in _cover(spans):
             yield Range(start, end, epoch, fact.partition(" ")[0])

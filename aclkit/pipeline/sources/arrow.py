@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from operator import attrgetter
+from typing import Final
 
 import pyarrow as pa
 
 from aclkit.model.facts import SPARK_DDL, SourceRow
+from aclkit.runtime.arrow import record_batch
 
 _TYPES: Final = {
     "BIGINT": pa.int64(),
@@ -22,10 +24,7 @@ ARROW_SCHEMA: Final = pa.schema([
 
 def to_record_batch(rows: list[SourceRow]) -> pa.RecordBatch:
     """Turn rows into one Arrow batch of ``ARROW_SCHEMA``."""
-    names = ARROW_SCHEMA.names
-    columns: list[list[Any]] = [[getattr(row, name) for row in rows] for name in names]
-    arrays = [
-        pa.array(column, type=field.type)
-        for column, field in zip(columns, ARROW_SCHEMA, strict=True)
-    ]
-    return pa.RecordBatch.from_arrays(arrays, schema=ARROW_SCHEMA)
+    return record_batch([*map(_cells, rows)], ARROW_SCHEMA)
+
+
+_cells: Final = attrgetter(*ARROW_SCHEMA.names)

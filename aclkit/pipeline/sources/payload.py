@@ -20,6 +20,7 @@ from aclkit.model.enums import AclOperation, AclPermissionType, CodedEnum, Patte
 from aclkit.model.facts import SourceRow, log_time
 from aclkit.pipeline.sources.masking import names_acl
 from aclkit.pipeline.sources.record_types import may_lose_acl, unknown_type
+from aclkit.runtime.notation import refuse_constant
 
 MAX_OFFSET: Final = 2**63 - 2
 """The last offset whose exclusive end still is a long."""
@@ -74,7 +75,7 @@ def load_payload(text: str) -> object:
         BadPayload: the text is not such JSON.
     """
     try:
-        return json.loads(text, object_pairs_hook=_unique, parse_constant=_no_constant)
+        return json.loads(text, object_pairs_hook=_unique, parse_constant=refuse_constant)
     except json.JSONDecodeError as error:
         reason = f"not JSON: {error.msg} at column {error.colno}"
     except ValueError as error:
@@ -233,10 +234,6 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(result) != len(pairs):
         raise ValueError("a key stands twice in one object")
     return result
-
-
-def _no_constant(name: str) -> object:
-    raise ValueError(f"{name} is no JSON number")
 
 
 _COLUMNS: Final[dict[str, dict[str, tuple[str, Callable[[object], str | int | None]]]]] = {

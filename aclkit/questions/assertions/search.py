@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 from aclkit.model.acl import Request
+from aclkit.model.groups import grouped
 from aclkit.questions.assertions.asked import Asked, RuledCell
 from aclkit.rules.decide.confirm import Decider
 from aclkit.rules.decide.rules import ALLOWED
@@ -98,11 +99,8 @@ class Search:
 
     def alike(self, cells: Iterable[RuledCell]) -> list[list[RuledCell]]:
         """Put cells together that are one question; none of those that ACLs give nothing."""
-        together: dict[frozenset[Symbols], list[RuledCell]] = {}
-        for cell in cells:
-            if cell.allow or not self.wants_allowed:
-                key = cell.deny if self.wants_allowed else cell.allow
-                together.setdefault(key, []).append(cell)
+        given = (cell for cell in cells if cell.allow or not self.wants_allowed)
+        together = grouped((c.deny if self.wants_allowed else c.allow, c) for c in given)
         return list(together.values())
 
     def unreached(self, asked: Asked) -> Iterator[str]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from aclkit.model.acl import Acl
+from aclkit.model.groups import grouped
 from aclkit.questions.preview.state import Change, Text
 from aclkit.rules.patterns.identity import index_hosts, index_principals
 from aclkit.rules.patterns.match import names_exactly
@@ -99,17 +100,12 @@ class People:
         super users.
         """
         classes, wanted = self._affected(texts)
-        own: dict[str, list[int]] = {}
-        for pattern in patterns:
-            for name in pattern.exact.keys() & wanted:
-                own.setdefault(name, []).append(pattern.exact[name].number)
+        exact = ((name, of) for of in patterns for name in of.exact.keys() & wanted)
+        own = grouped((name, of.exact[name].number) for name, of in exact)
         shared = [item for pattern in patterns for item in pattern.shared.items()]
         for people, names in classes.items():
             theirs = tuple(group.number for text, group in shared if text in people.texts)
-            found: dict[tuple[int, ...], list[str]] = {}
-            for name in names:
-                if name in own:
-                    found.setdefault((*own[name], *theirs), []).append(name)
+            found = grouped(((*own[name], *theirs), name) for name in names if name in own)
             if rest := [name for name in names if name not in own]:
                 found.setdefault(theirs, []).extend(rest)
             for numbers, alike in found.items():
@@ -121,9 +117,7 @@ class People:
             names = frozenset(self.class_of)
             if texts is not None:
                 names = frozenset(name for text in texts for name in self.who.get(text, ()))
-            classes: dict[PeopleClass, list[str]] = {}
-            for name in sorted(names):
-                classes.setdefault(self.class_of[name], []).append(name)
+            classes = grouped((self.class_of[name], name) for name in sorted(names))
             self.affected[texts] = classes, names
         return self.affected[texts]
 
@@ -161,9 +155,9 @@ class Hosts:
             for text in texts - everywhere:
                 for host in self.matched.get(text, ()):
                     named.setdefault(host, set()).add(text)
-            found: dict[frozenset[Text], list[str]] = {}
-            for host in self.names:
-                found.setdefault(frozenset(named.get(host, ())) | everywhere, []).append(host)
+            found = grouped(
+                (frozenset(named.get(host, ())) | everywhere, host) for host in self.names
+            )
             self.classes[key] = [(tuple(hosts), matching) for matching, hosts in found.items()]
         return self.classes[key]
 

@@ -10,6 +10,7 @@ from itertools import chain
 from typing import Final, NamedTuple
 
 from aclkit.model.acl import Acl
+from aclkit.model.groups import grouped
 from aclkit.model.resource import Resource
 from aclkit.questions.preview.access_change import KINDS, ResourceChanges
 from aclkit.questions.query.outside import Verdict
@@ -113,10 +114,8 @@ class Effect:
     @cached_property
     def by_principal(self) -> list[Count]:
         """Count by principal, the most concerned first."""
-        alike: dict[_Weights, list[tuple[str, ...]]] = {}
-        for part in self.parts:
-            for principals, outcome in part.outcomes:
-                alike.setdefault(outcome.weights, []).append(principals)
+        outcomes = chain.from_iterable(part.outcomes for part in self.parts)
+        alike = grouped((outcome.weights, principals) for principals, outcome in outcomes)
         counts: dict[str, _Weights] = {}
         for weights, groups in alike.items():
             for name, times in Counter(chain.from_iterable(groups)).items():

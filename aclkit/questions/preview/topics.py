@@ -9,6 +9,7 @@ from typing import Any, Final, NamedTuple
 
 from aclkit.errors import UsageError
 from aclkit.model.acl import Acl
+from aclkit.model.groups import grouped
 from aclkit.model.resource import Resource
 from aclkit.model.semantics import Semantics
 from aclkit.questions.preview.state import Asked, State
@@ -95,9 +96,7 @@ def _preview(topic: Resource, state: State, inventory: Asked, semantics: Semanti
 
 
 def _by_verdict(by_host: Mapping[str, Verdict]) -> Iterator[tuple[tuple[str, ...], Verdict]]:
-    groups: dict[Verdict, list[str]] = {}
-    for host, verdict in sorted(by_host.items()):
-        groups.setdefault(verdict, []).append(host)
+    groups = grouped((verdict, host) for host, verdict in sorted(by_host.items()))
     for verdict, hosts in groups.items():
         yield tuple(hosts), verdict
 

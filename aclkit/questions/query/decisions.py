@@ -12,6 +12,7 @@ from typing import Final, NamedTuple
 
 from aclkit.errors import DataError
 from aclkit.model.acl import ANY_OTHER
+from aclkit.model.groups import grouped
 from aclkit.model.host import parse_host
 from aclkit.model.operation import OPERATIONS_OF_TYPE, parse_operation
 from aclkit.model.principal import parse_principal
@@ -211,9 +212,7 @@ class _Lookup:
         apart = {h: v for h, v in named.items() if v != other and h in self.hosts}
         if not apart and self.hosts and not self.is_one_host:
             return [(ALL_HOSTS, other)]
-        groups: dict[Verdict, list[str]] = {}
-        for host, verdict in apart.items():
-            groups.setdefault(verdict, []).append(host)
+        groups = grouped((verdict, host) for host, verdict in apart.items())
         if rest := [host for host in self.hosts if host not in apart]:
             groups[other] = rest
         if len(groups) == 1 and not self.is_one_host:
@@ -276,9 +275,7 @@ def _outside(
             lines_of[key] = asked.lines(decided.operation, decided.by_host, one)
         for name in decided.principals if is_who else [str(decided.resource)]:
             found.setdefault((kind, name), []).extend(lines_of[key])
-    alike: dict[tuple[str, tuple[Line, ...]], list[str]] = {}
-    for (kind, name), lines in found.items():
-        alike.setdefault((kind, _sorted(lines)), []).append(name)
+    alike = grouped(((kind, _sorted(lines)), name) for (kind, name), lines in found.items())
     for (_, together), names in alike.items():
         yield Alike(names, together)
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from aclkit.model.acl import ANY_OTHER, ANY_OTHER_PRINCIPAL
+from aclkit.model.groups import grouped
 
 ALL_HOSTS: Final = "*"
 
@@ -88,10 +89,8 @@ def fold(
         kept = _by_ground(beyond(group.lines, shared[kinds[group.names[0]]]))
         own += [(name, ground, done) for name in group.names for ground, done in kept.items()]
     own.sort(key=lambda found: found[0])
-    together: dict[tuple[str, Ground, tuple[str, ...]], list[str]] = {}
-    for kind, lines in shared.items():
-        for line, but in lines.items():
-            together.setdefault((kind, Ground.of(line), but), []).append(line.operation)
+    parts = ((kind, line, but) for kind, lines in shared.items() for line, but in lines.items())
+    together = grouped(((kind, Ground.of(line), but), line.operation) for kind, line, but in parts)
     return [Folded(name, tuple(done), ground) for name, ground, done in own] + [
         Folded(None, tuple(done), ground, kind, but, len(names[kind]))
         for (kind, ground, but), done in together.items()
@@ -149,10 +148,7 @@ def _shared(
 
 
 def _by_ground(lines: Sequence[Line]) -> dict[Ground, list[str]]:
-    found: dict[Ground, list[str]] = {}
-    for line in lines:
-        found.setdefault(Ground.of(line), []).append(line.operation)
-    return found
+    return grouped((Ground.of(line), line.operation) for line in lines)
 
 
 def _together(some: str, more: str, hosts: frozenset[str]) -> str:

@@ -8,6 +8,7 @@ from functools import partial
 from typing import NamedTuple
 
 from aclkit.model.acl import Acl, Request
+from aclkit.model.groups import grouped
 from aclkit.model.operation import OPERATIONS_OF_TYPE
 from aclkit.model.resource import Resource
 from aclkit.model.semantics import BrokerSettings, Semantics
@@ -121,9 +122,7 @@ class _Groups:
         super_users: frozenset[str],
         semantics: Semantics,
     ) -> _Groups:
-        by_principal: dict[str, list[Acl]] = {}
-        for acl in acls:
-            by_principal.setdefault(acl.principal, []).append(acl)
+        by_principal = grouped((acl.principal, acl) for acl in acls)
         supers = [name for name in principals if name in super_users]
         others = [name for name in principals if name not in super_users]
         alike = _alike(others, index_principals(by_principal, semantics))
@@ -154,7 +153,4 @@ class _Groups:
 
 def _alike(names: Sequence[str], index: IdentityIndex) -> dict[tuple[str, ...], list[str]]:
     """Put names together that the same texts match, under those texts."""
-    groups: dict[tuple[str, ...], list[str]] = {}
-    for name in names:
-        groups.setdefault(tuple(index.matching(name)), []).append(name)
-    return groups
+    return grouped((tuple(index.matching(name)), name) for name in names)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Iterator
 from typing import TypeVar
 
+from aclkit.model.groups import grouped
 from aclkit.model.resource import CLUSTER_NAME, WORD_OF_TYPE, Resource
 from aclkit.questions.query.why import Why
 from aclkit.questions.query.words import ruling_words
@@ -59,10 +60,8 @@ def _condition(why: Why, tried: Tried) -> str:
     """Write under which condition a way is open that is not decided."""
     if tried.way.fact:
         return way_words(why, tried)
-    unknown: dict[str, list[str]] = {}
-    for check, ruling in zip(tried.way.checks, tried.rulings, strict=True):
-        if ruling is None:
-            unknown.setdefault(_word(check), []).append(check.operation)
+    checked = zip(tried.way.checks, tried.rulings, strict=True)
+    unknown = grouped((_word(c), c.operation) for c, ruling in checked if ruling is None)
     accesses = ", ".join(f"{' and '.join(names)} the {word}" for word, names in unknown.items())
     return f"{why.request.principal} may {accesses}"
 
@@ -108,8 +107,5 @@ def _fact_words(why: Why, tried: Tried) -> Iterator[str]:
 
 def _together(told: Iterable[tuple[_T | None, Passage]]) -> list[tuple[_T, str]]:
     """Join the requests that have the same to tell, in the order of the first."""
-    found: dict[_T, list[str]] = {}
-    for what, passage in told:
-        if what is not None:
-            found.setdefault(what, []).append(passage.request.title)
+    found = grouped((what, passage.request.title) for what, passage in told if what is not None)
     return [(what, ", ".join(titles)) for what, titles in found.items()]

@@ -16,6 +16,7 @@ from typing import Final
 from aclkit.errors import UsageError
 from aclkit.model.acl import ANY_OTHER, Acl, Request
 from aclkit.model.cidr import range_of_any_other
+from aclkit.model.groups import grouped
 from aclkit.model.host import parse_host
 from aclkit.model.operation import ANY_OPERATION, coverage, parse_operation
 from aclkit.model.principal import parse_principal
@@ -357,9 +358,8 @@ def _elsewhere(
         return ()
     index = index_hosts(texts, case.semantics)
     texts = {asked_host(text, case.semantics) or text for text in texts}
-    alike: dict[tuple[str, ...], list[str]] = {}
-    for name in sorted({*hosts, *texts} - {ANY_OTHER}):
-        alike.setdefault(tuple(index.matching(name)), []).append(name)
+    named = sorted({*hosts, *texts} - {ANY_OTHER})
+    alike = grouped((tuple(index.matching(name)), name) for name in named)
     groups: dict[Ruling, list[str]] = {}
     for names in alike.values():
         there = replace(case, request=replace(case.request, host=names[0])).decide()

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from aclkit.model.acl import Acl
+from aclkit.model.groups import grouped
 from aclkit.model.operation import OPERATIONS_OF_TYPE
 from aclkit.questions.tidy.candidates import candidates
 from aclkit.rules.decide.confirm import Comparison, Decider
@@ -114,11 +115,9 @@ class _Finder:
 
         Those that others make needless are left out: they can go without a proposal.
         """
-        found: dict[tuple[str, ...], list[Row]] = {}
-        for row in self._rows:
-            acl = row.acl
-            if acl.is_allow and acl.binding in needed and _is_narrow(row, self._rules):
-                found.setdefault((acl.principal, acl.host, acl.operation), []).append(row)
+        allows = (row for row in self._rows if row.acl.is_allow and row.acl.binding in needed)
+        narrow = ((row.acl, row) for row in allows if _is_narrow(row, self._rules))
+        found = grouped(((acl.principal, acl.host, acl.operation), row) for acl, row in narrow)
         groups = (group for _, group in sorted(found.items()) if len(group) >= LEAST)
         return sorted(groups, key=len, reverse=True)
 

@@ -177,7 +177,7 @@ def rulings_of(past: ClusterPast, request: Request) -> Rulings:
     below = past.below.get(request.resource_type, ()) if request.resource_name < "*" else ()
     held: list[Held] = []
     for period, settings in _periods(past.timeline.settings):
-        then = replace(past.timeline, settings=(_always(settings),))
+        then = replace(past.timeline, settings=(Settings(offset=0, since=None, broker=settings),))
         for ruling, since in _within(_fold(past, request, lives, below, then), period):
             if not held or held[-1].ruling != ruling:
                 held.append(Held(ruling=ruling, since=since, texts=rule_texts(ruling)))
@@ -242,10 +242,6 @@ def _periods(settings: Sequence[Settings]) -> Iterator[tuple[Span, BrokerSetting
     starts = [BEGINNING, *(to_micros(each.since) for each in settings[1:] if each.since)]
     for start, end, each in zip(starts, [*starts[1:], END], settings, strict=True):
         yield (start, end), each.broker
-
-
-def _always(broker: BrokerSettings) -> Settings:
-    return Settings(offset=0, since=None, broker=broker)
 
 
 class _Passed:

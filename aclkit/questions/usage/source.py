@@ -19,6 +19,7 @@ from aclkit.questions.usage.clock import Clock, parse_zone
 from aclkit.questions.usage.entry import LogEntry, read_entries
 from aclkit.questions.usage.line import Statement
 from aclkit.questions.usage.log_file import DamagedLogError, read_lines
+from aclkit.runtime.arrow import record_batch
 from aclkit.runtime.reading import UNTOLD, HowFar
 from aclkit.runtime.uri import shown
 
@@ -95,9 +96,7 @@ class _Reader(DataSourceReader):
             rows = read_file(path, self._zone, told)
             while chunk := list(islice(rows, _ROWS_PER_BATCH)):
                 told.add(0, len(chunk))
-                columns = zip(*chunk, strict=True)
-                arrays = [pa.array(c, type=f.type) for c, f in zip(columns, _ARROW, strict=True)]
-                yield pa.RecordBatch.from_arrays(arrays, schema=_ARROW)
+                yield record_batch(chunk, _ARROW)
 
 
 def read_file(path: str, zone: str, told: HowFar = UNTOLD) -> Iterator[tuple[Any, ...]]:

@@ -14,6 +14,7 @@ from typing import Final
 from aclkit.errors import DataError
 from aclkit.model.acl import Acl, Request
 from aclkit.model.cidr import Range
+from aclkit.model.groups import grouped
 from aclkit.model.semantics import KIP_1042, BrokerSettings, Semantics
 from aclkit.rules.decide.broker_rescan import BrokerRescan
 from aclkit.rules.decide.order import Order
@@ -187,9 +188,7 @@ class AclIndex:
 
 
 def _by_key(acls: Iterable[Acl], semantics: Semantics) -> _Acls:
-    by_key: dict[_Key, list[Acl]] = {}
-    for acl in acls:
-        by_key.setdefault(_key(acl, semantics), []).append(acl)
+    by_key = grouped((_key(acl, semantics), acl) for acl in acls)
     return {key: tuple(members) for key, members in by_key.items()}
 
 

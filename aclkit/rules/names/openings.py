@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple
 
+from aclkit.model.groups import grouped
 from aclkit.model.operation import OPERATIONS_OF_TYPE
 from aclkit.rules.names.budget import Budget
 from aclkit.rules.names.cells import Defaults, Patterns
@@ -101,9 +102,7 @@ def _parties(changes: Iterable[CellChange]) -> list[Party]:
     hosts: dict[tuple[NameClass, tuple[str, ...]], tuple[NameClass, ...]] = {}
     for (principal, host), which in operations.items():
         hosts[principal, which] = (*hosts.get((principal, which), ()), host)
-    principals: dict[tuple[tuple[NameClass, ...], tuple[str, ...]], list[NameClass]] = {}
-    for (principal, which), where in hosts.items():
-        principals.setdefault((where, which), []).append(principal)
+    principals = grouped(((where, which), principal) for (principal, which), where in hosts.items())
     return [
         Party(tuple(who), where, tuple(sorted(which, key=_ORDER.__getitem__)))
         for (where, which), who in principals.items()

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final, NamedTuple
 
 from aclkit.model.acl import Acl
+from aclkit.model.groups import grouped
 from aclkit.model.operation import OPERATIONS_OF_TYPE
 from aclkit.rules.names.budget import Budget
 from aclkit.rules.names.needless import (
@@ -131,9 +132,7 @@ class _Tidier:
 
     def merge_operations(self) -> None:
         """Write ALL where all operations of it were, and look at what that covers."""
-        together: dict[Acl, list[Row]] = {}
-        for row in self.rows:
-            together.setdefault(_but_operation(row.acl), []).append(row)
+        together = grouped((replace(row.acl, acl_id="", operation=""), row) for row in self.rows)
         for rows in together.values():
             left = [row for row in rows if row in self._alive]
             if len(left) > 1 and _answer_together(rows):
@@ -196,10 +195,6 @@ def _answer_together(rows: Iterable[Row]) -> bool:
     answered = frozenset[str]().union(*map(operations_of, acls))
     is_all = answered.issuperset(OPERATIONS_OF_TYPE[acls[0].resource_type])
     return is_all and all(acl.operation != "ALL" for acl in acls)
-
-
-def _but_operation(acl: Acl) -> Acl:
-    return replace(acl, acl_id="", operation="")
 
 
 def _width(row: Row) -> tuple[object, ...]:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 
 from aclkit.model.cidr import Range
 from aclkit.model.glob import is_universal
+from aclkit.model.groups import grouped
 from aclkit.model.principal import WILDCARD_PRINCIPAL, split_principal
 from aclkit.model.semantics import KIP_1042, Semantics
 from aclkit.rules.patterns.match import (
@@ -73,10 +74,8 @@ def index_hosts(texts: Iterable[str], semantics: Semantics) -> IdentityIndex:
     ['*', '10.*']
     """
     index = _index(texts, host_pattern, host_matches, semantics)
-    ranges: dict[Range, list[int]] = {}
-    for number, text in enumerate(index.texts):
-        if meant := range_of_host(text, semantics):
-            ranges.setdefault(meant, []).append(number)
+    meant = ((range_of_host(text, semantics), at) for at, text in enumerate(index.texts))
+    ranges = grouped((found, number) for found, number in meant if found)
     masks = frozenset((each.bits, each.mask) for each in ranges)
     return replace(index, ranges=ranges, masks=masks)
 

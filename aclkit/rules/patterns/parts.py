@@ -6,11 +6,11 @@ pattern's names begin with says which ranges they can lie in; the index decides.
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from aclkit.model.groups import grouped
 from aclkit.model.semantics import Semantics
 from aclkit.rules.patterns.match import start_of_names
 
@@ -42,10 +42,8 @@ class Ranges:
         for part, resource_type, name in names:
             first, last = found.get((resource_type, part), (name, name))
             found[resource_type, part] = min(first, name), max(last, name)
-        of_type: defaultdict[str, list[NameRange]] = defaultdict(list)
-        for (resource_type, part), (first, last) in found.items():
-            of_type[resource_type].append(NameRange(part, resource_type, first, last))
-        return cls(dict(of_type))
+        ranges = ((kind, NameRange(part, kind, *ends)) for (kind, part), ends in found.items())
+        return cls(grouped(ranges))
 
     def parts_of(
         self, resource_type: str, pattern_type: str, text: str, semantics: Semantics

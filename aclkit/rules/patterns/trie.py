@@ -12,13 +12,14 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
 from aclkit.model.acl import ANY_OTHER
 from aclkit.model.glob import glob_matches
+from aclkit.model.groups import grouped
 from aclkit.model.semantics import Semantics
 from aclkit.rules.patterns.match import GLOB, LITERAL, effective_pattern_type, matches_every_name
 
@@ -50,9 +51,7 @@ class PatternIndex:
         >>> PatternIndex.build(patterns, KIP_1042).matches("TOPIC", "pay-in1")
         [1, 2]
         """
-        by_type: defaultdict[str, list[tuple[int, str, str]]] = defaultdict(list)
-        for pattern_id, resource_type, pattern_type, text in patterns:
-            by_type[resource_type].append((pattern_id, pattern_type, text))
+        by_type = grouped((kind, (number, how, text)) for number, kind, how, text in patterns)
         return cls({name: PatternTrie.build(rows, semantics) for name, rows in by_type.items()})
 
     def matches(self, resource_type: str, name: str) -> list[int]:

@@ -2,33 +2,21 @@
 
 from __future__ import annotations
 
-import gzip
-import json
-from pathlib import Path
-
 import pytest
 
 from aclkit.kafka.authorizer import Authorizer
-from aclkit.model.filter import AccessControlEntryFilter, AclBindingFilter, ResourcePatternFilter
 from aclkit.model.semantics import KAFKA
-from tests.factories import acl, request
+from tests.factories import request
 from tests.kafka.authorizer.asking import action, context
-
-ORACLE = Path(__file__).parents[2] / "data" / "kafka_oracle.jsonl.gz"
-FIELDS = ("resource_type", "pattern_type", "principal", "host", "operation", "permission_type")
+from tests.kafka_answers import filters_of, read_worlds
 
 
 @pytest.fixture(scope="module")
 def worlds():
-    with gzip.open(ORACLE, "rt", encoding="utf-8") as file:
-        return [world(json.loads(line)) for line in file]
+    return [world(acls, row) for acls, _, row in read_worlds()]
 
 
-def world(row):
-    acls = [
-        acl(name, **dict(zip(FIELDS, (resource_type, *rest), strict=True)))
-        for resource_type, name, *rest in row["acls"]
-    ]
+def world(acls, row):
     authorizer = Authorizer.over_acls(acls, semantics=KAFKA)
     authorizer.configure(
         {
@@ -64,18 +52,6 @@ def test_filters_select_what_kafkas_do_in_kafkas_order(worlds):
     for authorizer, acls, row in worlds:
         assert authorizer.acl_count() == len(acls)
         assert [acls.index(each) for each in authorizer.acls()] == row["sorted_order"]
-        for *fields, indices in row["filters"]:
-            resource_type, name, pattern_type, principal, host, operation, permission_type = fields
-            binding = AclBindingFilter(
-                pattern=ResourcePatternFilter(
-                    resource_type=resource_type, resource_name=name, pattern_type=pattern_type
-                ),
-                entry=AccessControlEntryFilter(
-                    principal=principal,
-                    host=host,
-                    operation=operation,
-                    permission_type=permission_type,
-                ),
-            )
+        for binding, places in filters_of(row):
             found = [acls.index(each) for each in authorizer.acls(binding)]
-            assert found == [at for at in row["sorted_order"] if at in indices]
+            assert found == [at for at in row["sorted_order"] if at in places]

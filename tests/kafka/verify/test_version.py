@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import gzip
-import json
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,15 +11,13 @@ from aclkit.kafka.verify.answer import Reply
 from aclkit.kafka.verify.jars import NEWEST, VERSIONS, class_path
 from aclkit.kafka.verify.kafka import Kafka
 from aclkit.kafka.verify.version import RANGES_SINCE, choose_version
-from aclkit.model.principal import parse_super_users
 from aclkit.model.semantics import BrokerSettings
 from tests.factories import acl, request
+from tests.kafka_answers import read_cases, read_worlds, render
 
 DATA = Path(__file__).parents[2] / "data"
 TEXT = VERSIONS[VERSIONS.index(RANGES_SINCE) - 1]
 PLAIN, RANGE = acl(), acl(host="10.0.0.0/8")
-ACL = ("resource_type", "resource_name", "pattern_type", "principal", "host", "operation",
-       "permission_type")  # fmt: skip
 REQUEST = ("principal", "host", "operation", "resource_type", "resource_name")
 EACH = [
     pytest.param(version, marks=() if version == NEWEST else pytest.mark.slow)
@@ -74,14 +69,9 @@ def test_a_version_that_is_named_is_asked_and_its_other_reading_told(given, read
 
 @pytest.mark.kafka
 def test_each_version_answers_300_random_sets_as_recorded(kafka):
-    with gzip.open(DATA / "kafka_oracle.jsonl.gz", "rt", encoding="utf-8") as file:
-        worlds = [json.loads(line) for line in file]
     asked = 0
-    for world in worlds:
-        acls = [acl(**dict(zip(ACL, fields, strict=True))) for fields in world["acls"]]
-        super_users = parse_super_users(world["super_users"])
-        everyone = world["allow_everyone_if_no_acl_found"]
-        kafka.load(acls, BrokerSettings(super_users=super_users, allow_everyone=everyone))
+    for acls, settings, world in read_worlds():
+        kafka.load(acls, settings)
         requests = [request(**dict(zip(REQUEST, row, strict=False))) for row in world["queries"]]
         answers = [
             [reply.decision, reply.rule if reply.acl is None else acls.index(reply.acl)]
@@ -94,39 +84,14 @@ def test_each_version_answers_300_random_sets_as_recorded(kafka):
 
 @pytest.mark.kafka
 def test_each_version_answers_the_cases_of_kafkas_own_tests_as_recorded(kafka):
-    with (DATA / "kafka_cases.tsv").open(encoding="utf-8", newline="") as file:
-        _, *rows = csv.reader(file, delimiter="\t", quoting=csv.QUOTE_NONE)
     asked = 0
-    for name, everyone, super_users, acls, queries, expected in rows:
-        settings = BrokerSettings(
-            super_users=parse_super_users(super_users), allow_everyone=everyone == "1"
-        )
-        loaded = [_acl(text) for text in acls.split(";;") if text]
-        kafka.load(loaded, settings)
-        recorded = {
-            query: answer
-            for query, answer in zip(queries.split(";;"), expected.split(" ;; "), strict=True)
-            if "|BYTYPE:" not in query
-        }
+    for name, acls, settings, said in read_cases():
+        kafka.load(acls, settings)
+        recorded = {query: answer for query, answer in said.items() if "|BYTYPE:" not in query}
         requests = [request(**dict(zip(REQUEST, q.split("|"), strict=True))) for q in recorded]
-        assert list(map(_told, kafka.ask(requests))) == list(recorded.values()), name
+        assert list(map(render, kafka.ask(requests))) == list(recorded.values()), name
         asked += len(requests)
     assert asked > 100
-
-
-def _acl(text):
-    return acl(**dict(zip(ACL, text.split("|"), strict=True)))
-
-
-def _told(reply: Reply) -> str:
-    """Write an answer as the file does."""
-    if reply.acl is None:
-        return f"{reply.decision}/{reply.rule}"
-    by = reply.acl
-    return (
-        f"{reply.decision}/{by.pattern_type[0]}:{by.resource_name} {by.principal}@{by.host} "
-        f"{by.operation} {by.permission_type[0]}"
-    )
 
 
 @pytest.mark.kafka

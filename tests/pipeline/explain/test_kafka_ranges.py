@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
-import json
 from dataclasses import replace
 
 import pytest
@@ -13,17 +11,16 @@ from aclkit.model.semantics import BrokerSettings
 from aclkit.rules.decide.index import AclIndex
 from aclkit.rules.decide.rules import MATCHING_ACL
 from tests.factories import request
+from tests.kafka_answers import SETS_WITH_RANGES, read_worlds
 from tests.pipeline.explain.folded import decide_by_spark, fold_acl, fold_name, take_scope
-from tests.rules.decide.test_kafka_cidr import KAFKA_4_4, ORACLE
-from tests.rules.decide.test_kafka_oracle import world
+from tests.rules.decide.test_kafka_cidr import KAFKA_4_4
 
 
 def worlds_of(super_users, allow_everyone, most):
     """The ACLs of the first sets with these settings, what is asked, and what Kafka answered."""
     settings = BrokerSettings(super_users=super_users, allow_everyone=allow_everyone)
-    with gzip.open(ORACLE, "rt", encoding="utf-8") as file:
-        worlds = enumerate(world(json.loads(line)) for line in file)
-        chosen = [(number, *each) for number, each in worlds if each[1] == settings][:most]
+    worlds = enumerate(read_worlds(SETS_WITH_RANGES))
+    chosen = [(number, *each) for number, each in worlds if each[1] == settings][:most]
     acls, asked, answers = [], [], []
     for number, own, _, row in chosen:
         acls += [

@@ -14,6 +14,7 @@ from kio.serial.writers import write_unsigned_varint
 
 from aclkit.model.acl import Acl
 from aclkit.model.enums import AclOperation, AclPermissionType, PatternType, ResourceType
+from aclkit.pipeline.sources.batches import Batch, Damage, read_batches
 
 DATA = Path(__file__).parents[2] / "data"
 KRAFT = DATA / "kraft-4.1" / "__cluster_metadata-0"
@@ -114,3 +115,18 @@ def with_field(one: bytes, at: int, form: str, number: int) -> bytes:
 def flipped(data: bytes, at: int, mask: int = 1) -> bytes:
     """Flip bits of one byte."""
     return data[:at] + bytes([data[at] ^ mask]) + data[at + 1 :]
+
+
+def sound(data: bytes) -> list[tuple[int, int]]:
+    """The first and last offsets of the batches that can be read."""
+    return [(i.base_offset, i.last_offset) for i in read_batches(data) if isinstance(i, Batch)]
+
+
+def lost(data: bytes) -> list[tuple[int | None, int | None]]:
+    """The offsets that are lost: from the first one, up to the second."""
+    return [(each.from_offset, each.to_offset) for each in damage(data)]
+
+
+def damage(data: bytes) -> list[Damage]:
+    """What cannot be read."""
+    return [item for item in read_batches(data) if isinstance(item, Damage)]

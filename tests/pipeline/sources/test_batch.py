@@ -15,20 +15,18 @@ from kafka.record.memory_records import MemoryRecords
 
 from aclkit.pipeline.sources import batch as one_batch
 from aclkit.pipeline.sources import codecs
-from aclkit.pipeline.sources.batches import Batch, Damage, read_batches
-from tests.pipeline.sources.log_bytes import ACL, KRAFT, SYNTHETIC, batch, flipped, with_field
-
-
-def sound(data):
-    return [(i.base_offset, i.last_offset) for i in read_batches(data) if isinstance(i, Batch)]
-
-
-def lost(data):
-    return [(i.from_offset, i.to_offset) for i in read_batches(data) if isinstance(i, Damage)]
-
-
-def damage(data):
-    return [item for item in read_batches(data) if isinstance(item, Damage)]
+from aclkit.pipeline.sources.batches import Batch, read_batches
+from tests.pipeline.sources.log_bytes import (
+    ACL,
+    KRAFT,
+    SYNTHETIC,
+    batch,
+    damage,
+    flipped,
+    lost,
+    sound,
+    with_field,
+)
 
 
 @pytest.mark.parametrize("number", [1, 2, 3, 4])

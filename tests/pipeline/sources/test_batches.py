@@ -18,24 +18,15 @@ from tests.pipeline.sources.log_bytes import (
     NO_OP,
     batch,
     control_batch,
+    damage,
     flipped,
+    lost,
+    sound,
     with_field,
 )
 
 FIRST, SECOND, THIRD = batch(0, ACL), batch(1, NO_OP, ACL), batch(3, ACL)
 LOG = FIRST + SECOND + THIRD
-
-
-def sound(data):
-    return [(i.base_offset, i.last_offset) for i in read_batches(data) if isinstance(i, Batch)]
-
-
-def lost(data):
-    return [(i.from_offset, i.to_offset) for i in read_batches(data) if isinstance(i, Damage)]
-
-
-def damage(data):
-    return [item for item in read_batches(data) if isinstance(item, Damage)]
 
 
 def test_batches_come_in_order_with_their_place_and_records():

@@ -6,9 +6,8 @@ import json
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 
-from aclkit.cli import cli
+from tests.cli.running import run
 from tests.questions.query import small_warehouse as small
 
 EXAMPLE = Path(__file__).parents[3] / "conf" / "assertions.toml"
@@ -25,29 +24,24 @@ def root(tmp_path_factory):
 
 
 @pytest.fixture
-def run(root, tmp_path):
+def check(root, tmp_path):
     def call(text, *arguments, code):
         file = tmp_path / "a.toml"
         file.write_text(text)
-        result = CliRunner().invoke(
-            cli, ["--warehouse", str(root), "assert", str(file), *arguments]
-        )
-        assert result.exit_code == code, result.output
-        assert "Traceback" not in result.output
-        return result
+        return run("--warehouse", root, "assert", file, *arguments, code=code)
 
     return call
 
 
-def test_a_file_that_holds_ends_with_exit_code_0(run):
-    (row,) = json.loads(run(HOLDS, "--format", "json", code=0).stdout)
+def test_a_file_that_holds_ends_with_exit_code_0(check):
+    (row,) = json.loads(check(HOLDS, "--format", "json", code=0).stdout)
     assert (row["state"], row["violations"], row["principal"]) == ("passed", 0, None)
 
 
-def test_a_failed_one_shows_the_decision_rule_and_deciding_acl_and_ends_with_1(run):
+def test_a_failed_one_shows_the_decision_rule_and_deciding_acl_and_ends_with_1(check):
     rows = [
         json.loads(line)
-        for line in run(HOLDS + FAILS, "--format", "jsonl", code=1).stdout.splitlines()
+        for line in check(HOLDS + FAILS, "--format", "jsonl", code=1).stdout.splitlines()
     ]
     assert [row["state"] for row in rows] == ["passed", "failed"]
     bad = rows[1]
@@ -58,36 +52,35 @@ def test_a_failed_one_shows_the_decision_rule_and_deciding_acl_and_ends_with_1(r
     assert bad["deciding_acl"] == str(small.ACLS[0])
 
 
-def test_what_is_about_nothing_is_said(run):
-    result = run('[[never]]\nname="empty"\nresources="topic:x.*"\ninventory_only=true', code=0)
+def test_what_is_about_nothing_is_said(check):
+    result = check('[[never]]\nname="empty"\nresources="topic:x.*"\ninventory_only=true', code=0)
     assert "'empty' is about nothing that is known" in result.stderr
 
 
-def test_a_malformed_file_ends_with_2_and_its_line_and_key(run):
+def test_a_malformed_file_ends_with_2_and_its_line_and_key(check):
     assert (
         "a.toml:3: [[never]] 'n' operations: expected"
-        in run('[[never]]\nname="n"\noperations="RAED"', code=2).stderr
+        in check('[[never]]\nname="n"\noperations="RAED"', code=2).stderr
     )
 
 
 def test_a_missing_file_ends_with_2(root):
-    result = CliRunner().invoke(cli, ["--warehouse", str(root), "assert", "nowhere.toml"])
-    assert result.exit_code == 2
+    result = run("--warehouse", root, "assert", "nowhere.toml", code=2)
     assert "nowhere.toml: there is no such file" in result.stderr
 
 
-def test_what_is_proven_for_every_name_is_said(run):
-    rows = json.loads(run(HOLDS + FAILS, "--format", "json", code=1).stdout)
+def test_what_is_proven_for_every_name_is_said(check):
+    rows = json.loads(check(HOLDS + FAILS, "--format", "json", code=1).stdout)
     assert [row["proof"] for row in rows] == ["holds", "fails"]
 
 
-def test_what_the_budget_leaves_open_ends_with_1_and_names_the_option(run):
-    result = run(HOLDS, "--budget", "2", "--format", "json", code=1)
+def test_what_the_budget_leaves_open_ends_with_1_and_names_the_option(check):
+    result = check(HOLDS, "--budget", "2", "--format", "json", code=1)
     (row,) = json.loads(result.stdout)
     assert (row["state"], row["proof"], row["violations"]) == ("unknown", "unknown", 0)
     assert row["detail"].endswith("one question took 2 states: --budget allows more")
     assert "note: 'fine': for names to come: unknown" in result.stderr
-    total = run(HOLDS, "--budget-total", "2", "--format", "json", code=1)
+    total = check(HOLDS, "--budget-total", "2", "--format", "json", code=1)
     assert "--budget-total allows more" in json.loads(total.stdout)[0]["detail"]
 
 
@@ -95,10 +88,7 @@ def test_what_the_budget_leaves_open_ends_with_1_and_names_the_option(run):
 @pytest.mark.timeout(1_200)  # it may be the first that asks for the warehouse
 @pytest.mark.usefixtures("spark")
 def test_the_shipped_example_runs_on_the_demo(demo_warehouse):
-    result = CliRunner().invoke(
-        cli, ["--warehouse", str(demo_warehouse), "assert", str(EXAMPLE), "--format", "json"]
-    )
-    assert result.exit_code == 1, result.output
+    result = run("--warehouse", demo_warehouse, "assert", EXAMPLE, "--format", "json", code=1)
     rows = {row["assertion"]: row for row in json.loads(result.stdout)}
     failed = [name for name, row in rows.items() if row["state"] == "failed"]
     assert failed == ["no wildcard for people on payments"]

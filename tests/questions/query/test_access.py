@@ -58,11 +58,7 @@ def expected(principals, resources, hosts=small.HOSTS, by=None, semantics=KIP_10
         for resource in resources:
             for operation in OPERATIONS_OF_TYPE[resource.resource_type]:
                 for host in hosts:
-                    request = Request(
-                        principal=principal, host=host, operation=operation,
-                        resource_type=resource.resource_type,
-                        resource_name=resource.resource_name,
-                    )  # fmt: skip
+                    request = Request.of(principal, host, operation, resource)
                     ruling = decide(small.ACLS, request, SETTINGS, semantics)
                     decided[by(principal, resource), host, operation] = (
                         ruling.decision, ruling.rule, ruling.acl.acl_id if ruling.acl else None,

@@ -34,14 +34,8 @@ def expected(acls, principals, resources, settings, semantics):
         for resource in resources:
             for operation in OPERATIONS_OF_TYPE[resource.resource_type]:
                 for host in HOSTS:
-                    request = Request(
-                        principal=principal, host=host, operation=operation,
-                        resource_type=resource.resource_type,
-                        resource_name=resource.resource_name,
-                    )  # fmt: skip
-                    is_last = search.wildcard_is_last(
-                        resource.resource_type, resource.resource_name
-                    )
+                    request = Request.of(principal, host, operation, resource)
+                    is_last = search.wildcard_is_last(*resource)
                     ruling = decide(acls, request, settings, semantics, wildcard_is_last=is_last)
                     acl_id = ruling.acl.acl_id if ruling.acl else None
                     decided[principal, resource, operation, host] = (

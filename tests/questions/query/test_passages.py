@@ -15,8 +15,6 @@ from aclkit.rules.decide.requests import Result
 from tests.factories import acl
 from tests.questions.query.in_memory import CLUSTER, Life, open_memory
 
-ON_CLUSTER = {"resource_type": "CLUSTER"}
-
 
 @pytest.fixture(params=[KAFKA, KIP_1042], ids=["kafka", "kip-1042"])
 def ask(request):

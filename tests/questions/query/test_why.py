@@ -288,10 +288,7 @@ def test_what_is_in_no_inventory_is_decided_and_named(why, principal, resource, 
     answer = why(principal, "READ", resource, host=host)
     assert tuple(each.name for each in answer.unknown) == unknown
     for operation in OPERATIONS_OF_TYPE["TOPIC"]:
-        asked = Request(
-            principal=principal, host=host or ANY_OTHER, operation=operation,
-            resource_type=resource.resource_type, resource_name=resource.resource_name,
-        )  # fmt: skip
+        asked = Request.of(principal, host or ANY_OTHER, operation, resource)
         answer = why(principal, operation, resource, host=host)
         assert answer.ruling == decide(small.ACLS, asked, SETTINGS, KIP_1042)
 

@@ -5,52 +5,18 @@ The file holds the cases S, A, I and B; D and K, whose points the guide states, 
 
 from __future__ import annotations
 
-import csv
-from pathlib import Path
-
 import pytest
 
 from aclkit.errors import UsageError
 from aclkit.model.acl import TypeRequest
-from aclkit.model.principal import parse_super_users
 from aclkit.model.semantics import KAFKA, BrokerSettings
 from aclkit.rules.decide.by_resource_type import BadAclPrincipalError, authorize_by_resource_type
 from aclkit.rules.decide.rules import Ruling, decide
 from tests.factories import acl, request
+from tests.kafka_answers import read_cases, render
 
 OFF = BrokerSettings()
 EVERYONE = BrokerSettings(allow_everyone=True)
-CASES = Path(__file__).parents[2] / "data" / "kafka_cases.tsv"
-
-
-def cases():
-    with CASES.open(encoding="utf-8", newline="") as file:
-        _, *rows = csv.reader(file, delimiter="\t", quoting=csv.QUOTE_NONE)
-    return rows
-
-
-def parse_acl(text):
-    resource_type, name, pattern_type, principal, host, operation, permission_type = text.split("|")
-    return acl(
-        name,
-        resource_type=resource_type,
-        pattern_type=pattern_type,
-        principal=principal,
-        host=host,
-        operation=operation,
-        permission_type=permission_type,
-    )
-
-
-def render(ruling):
-    """Write a ruling as the file does: ``ALLOWED/P:green User:bob@* READ A``."""
-    if ruling.acl is None:
-        return f"{ruling.decision}/{ruling.rule}"
-    hit = ruling.acl
-    return (
-        f"{ruling.decision}/{hit.pattern_type[0]}:{hit.resource_name} "
-        f"{hit.principal}@{hit.host} {hit.operation} {hit.permission_type[0]}"
-    )
 
 
 def answer(acls, query, settings):
@@ -66,16 +32,10 @@ def answer(acls, query, settings):
 
 
 @pytest.mark.parametrize(
-    ("allow_everyone", "super_users", "acls", "queries", "expected"),
-    [pytest.param(*row[1:], id=row[0]) for row in cases()],
+    ("acls", "settings", "said"), [pytest.param(*row[1:], id=row[0]) for row in read_cases()]
 )
-def test_kafka_and_aclkit_answer_alike(allow_everyone, super_users, acls, queries, expected):
-    settings = BrokerSettings(
-        super_users=parse_super_users(super_users), allow_everyone=allow_everyone == "1"
-    )
-    rows = [parse_acl(text) for text in acls.split(";;") if text]
-    answers = [answer(rows, query, settings) for query in queries.split(";;")]
-    assert answers == expected.split(" ;; ")
+def test_kafka_and_aclkit_answer_alike(acls, settings, said):
+    assert {query: answer(acls, query, settings) for query in said} == said
 
 
 def decider(acls, permission_type="ALLOW", asked=None):

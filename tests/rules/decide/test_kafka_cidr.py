@@ -5,10 +5,7 @@ The file writes the addresses of clients as people do; a broker gets them as Jav
 
 from __future__ import annotations
 
-import gzip
-import json
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -19,17 +16,15 @@ from aclkit.rules.decide.any_of_type import authorize_any
 from aclkit.rules.decide.index import AclIndex
 from aclkit.rules.decide.rules import decide
 from tests.factories import request
-from tests.rules.decide.test_kafka_oracle import world
+from tests.kafka_answers import SETS_WITH_RANGES, read_worlds
+from tests.rules.decide.test_kafka_oracle import said
 
-ORACLE = Path(__file__).parents[2] / "data" / "kafka-4.4" / "cidr_oracle.jsonl.gz"
 KAFKA_4_4 = replace(KAFKA, cidr_hosts=True)
 
 
 @pytest.fixture(scope="module")
 def worlds():
-    """Each world: its ACLs, the broker's settings, and what Kafka said."""
-    with gzip.open(ORACLE, "rt", encoding="utf-8") as file:
-        return [world(json.loads(line)) for line in file]
+    return read_worlds(SETS_WITH_RANGES)
 
 
 def queries(worlds):
@@ -37,10 +32,6 @@ def queries(worlds):
         for principal, host, operation, kind, name, *answer in row["queries"]:
             fields = {"principal": principal, "host": parse_host(host), "operation": operation}
             yield acls, settings, request(name, resource_type=kind, **fields), tuple(answer)
-
-
-def said(ruling, acls):
-    return ruling.decision, ruling.rule if ruling.acl is None else acls.index(ruling.acl)
 
 
 def test_the_file_is_whole(worlds):

@@ -2,52 +2,32 @@
 
 from __future__ import annotations
 
-import gzip
-import json
-from pathlib import Path
-
 import pytest
 
 from aclkit.model.acl import TypeRequest
-from aclkit.model.filter import AccessControlEntryFilter, AclBindingFilter, ResourcePatternFilter
-from aclkit.model.principal import parse_super_users
-from aclkit.model.semantics import KAFKA, BrokerSettings
+from aclkit.model.semantics import KAFKA
 from aclkit.rules.decide.by_resource_type import authorize_by_resource_type
 from aclkit.rules.decide.order import standard_acl_key
 from aclkit.rules.decide.rules import decide
 from aclkit.rules.patterns.trie import PatternIndex
-from tests.factories import acl, request
-
-ORACLE = Path(__file__).parents[2] / "data" / "kafka_oracle.jsonl.gz"
+from tests.factories import request
+from tests.kafka_answers import filters_of, read_worlds
 
 
 @pytest.fixture(scope="module")
 def worlds():
-    """Each world: its ACLs, the broker's settings, and what Kafka said."""
-    with gzip.open(ORACLE, "rt", encoding="utf-8") as file:
-        return [world(json.loads(line)) for line in file]
+    return read_worlds()
 
 
-def world(row):
-    acls = [
-        acl(
-            name,
-            resource_type=resource_type,
-            pattern_type=pattern_type,
-            principal=principal,
-            host=host,
-            operation=operation,
-            permission_type=permission_type,
-        )
-        for resource_type, name, pattern_type, principal, host, operation, permission_type in row[
-            "acls"
-        ]
-    ]
-    settings = BrokerSettings(
-        super_users=parse_super_users(row["super_users"]),
-        allow_everyone=row["allow_everyone_if_no_acl_found"],
-    )
-    return acls, settings, row
+def queries(row):
+    """Each question, and what Kafka said: the decision, and the place of the ACL or the rule."""
+    for principal, host, operation, resource_type, name, *answer in row["queries"]:
+        fields = {"principal": principal, "host": host, "operation": operation}
+        yield request(name, resource_type=resource_type, **fields), tuple(answer)
+
+
+def said(ruling, acls):
+    return ruling.decision, ruling.rule if ruling.acl is None else acls.index(ruling.acl)
 
 
 def test_the_file_is_whole(worlds):
@@ -57,17 +37,8 @@ def test_the_file_is_whole(worlds):
 
 def test_decision_rule_and_deciding_acl_are_kafkas(worlds):
     for acls, settings, row in worlds:
-        for principal, host, operation, resource_type, name, decision, decider in row["queries"]:
-            asked = request(
-                name,
-                resource_type=resource_type,
-                principal=principal,
-                host=host,
-                operation=operation,
-            )
-            found = decide(acls, asked, settings, KAFKA)
-            by = found.rule if found.acl is None else acls.index(found.acl)
-            assert (found.decision, by) == (decision, decider), asked
+        for asked, answer in queries(row):
+            assert said(decide(acls, asked, settings, KAFKA), acls) == answer, asked
 
 
 def test_authorize_by_resource_type_is_kafkas(worlds):
@@ -80,21 +51,9 @@ def test_authorize_by_resource_type_is_kafkas(worlds):
 
 def test_filters_select_what_kafkas_do(worlds):
     for acls, _, row in worlds:
-        for *fields, indices in row["filters"]:
-            resource_type, name, pattern_type, principal, host, operation, permission_type = fields
-            binding = AclBindingFilter(
-                pattern=ResourcePatternFilter(
-                    resource_type=resource_type, resource_name=name, pattern_type=pattern_type
-                ),
-                entry=AccessControlEntryFilter(
-                    principal=principal,
-                    host=host,
-                    operation=operation,
-                    permission_type=permission_type,
-                ),
-            )
+        for binding, places in filters_of(row):
             selected = [at for at, each in enumerate(acls) if binding.matches(each, KAFKA)]
-            assert selected == sorted(indices), (row["id"], fields)
+            assert selected == sorted(places), (row["id"], binding)
 
 
 def test_the_standard_order_is_kafkas(worlds):
@@ -113,15 +72,6 @@ def test_the_index_finds_the_candidates_of_every_query(worlds):
             ],
             KAFKA,
         )
-        for principal, host, operation, resource_type, name, decision, decider in row["queries"]:
-            asked = request(
-                name,
-                resource_type=resource_type,
-                principal=principal,
-                host=host,
-                operation=operation,
-            )
-            candidates = [acls[at] for at in index.matches(resource_type, name)]
-            found = decide(candidates, asked, settings, KAFKA)
-            by = found.rule if found.acl is None else acls.index(found.acl)
-            assert (found.decision, by) == (decision, decider), asked
+        for asked, answer in queries(row):
+            candidates = [acls[at] for at in index.matches(*asked.resource)]
+            assert said(decide(candidates, asked, settings, KAFKA), acls) == answer, asked

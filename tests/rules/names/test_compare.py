@@ -10,7 +10,6 @@ from aclkit.model.semantics import KAFKA, KIP_1042, BrokerSettings
 from aclkit.rules.decide.index import AclIndex
 from aclkit.rules.names.budget import Budget
 from aclkit.rules.names.cells import CellsOfType
-from aclkit.rules.names.classes import NameClass
 from aclkit.rules.names.compare import (
     AT_LEAST_MORE,
     EQUIVALENT,
@@ -21,13 +20,12 @@ from aclkit.rules.names.compare import (
     UNKNOWN,
     compare,
 )
-from aclkit.rules.names.domain import ANYTHING
-from aclkit.rules.names.question import Question
 from aclkit.rules.names.rows import Rules
 from aclkit.rules.names.symbols import ONE, RUN
 from tests.rules.names.world import (
     decisions,
     is_allowed,
+    is_in,
     names_up_to,
     random_texts,
     rules,
@@ -188,8 +186,8 @@ def check_against_the_rule(before: Rules, after: Rules) -> None:
             for change in found.of_kind(kind)
             if change.cell.operation == operation
             and change.cell.resource_type == "TOPIC"
-            and _is_in(change.cell.principal, who)
-            and _is_in(change.cell.host, host)
+            and is_in(change.cell.principal, who)
+            and is_in(change.cell.host, host)
         ]
         # The class of a name is the one of those that match it that most patterns match.
         its_own = max(
@@ -201,8 +199,3 @@ def check_against_the_rule(before: Rules, after: Rules) -> None:
         request = c.cell.principal.name, c.cell.host.name, c.cell.operation, c.name
         may = [is_allowed(*side, *request, resource_type=c.cell.resource_type) for side in sides]
         assert may == ([False, True] if c.kind == GAINED else [True, False])
-
-
-def _is_in(names: NameClass, name: str) -> bool:
-    question = Question([[each] for each in names.patterns], ANYTHING)
-    return question.flags_of(name) == (1 << len(names.patterns)) - 1

@@ -16,15 +16,12 @@ from aclkit.model.semantics import KAFKA, KIP_1042, BrokerSettings, Semantics
 from aclkit.rules.decide.confirm import Comparison
 from aclkit.rules.decide.rules import ALLOWED, DEFAULT_ALLOW, Ruling, answers, decide
 from aclkit.rules.names.budget import Budget
-from aclkit.rules.names.classes import NameClass
 from aclkit.rules.names.compare import GAINED, LOST, Difference, compare
-from aclkit.rules.names.domain import ANYTHING
-from aclkit.rules.names.question import Question
 from aclkit.rules.names.reread import OTHERWISE, SLEEPS, WAKES, Reread
 from aclkit.rules.names.rows import Rules, reads_alike
 from aclkit.rules.names.words import reread_words
 from aclkit.rules.patterns.match import reaches
-from tests.rules.names.world import names_up_to, rules
+from tests.rules.names.world import is_in, names_up_to, rules
 
 RANGES = replace(KAFKA, cidr_hosts=True)
 GLOBS_AND_RANGES = replace(KIP_1042, cidr_hosts=True)
@@ -188,11 +185,6 @@ def shortest_told(
         default=None,
     )
     return None if own is None else len(own.name)
-
-
-def is_in(names: NameClass, name: str) -> bool:
-    question = Question([[each] for each in names.patterns], ANYTHING)
-    return question.flags_of(name) == (1 << len(names.patterns)) - 1
 
 
 @pytest.mark.parametrize("seed", range(140))

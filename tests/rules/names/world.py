@@ -11,6 +11,9 @@ from aclkit.model.operation import OPERATIONS_OF_TYPE
 from aclkit.model.semantics import KIP_1042, BrokerSettings, Semantics
 from aclkit.rules.decide.index import AclIndex
 from aclkit.rules.decide.rules import ALLOWED
+from aclkit.rules.names.classes import NameClass
+from aclkit.rules.names.domain import ANYTHING
+from aclkit.rules.names.question import Question
 from aclkit.rules.names.rows import Rules
 from aclkit.rules.patterns.match import pattern_matches
 
@@ -120,3 +123,9 @@ def is_allowed(
         resource_name=name,
     )
     return index.decide(request, settings).decision == ALLOWED
+
+
+def is_in(names: NameClass, name: str) -> bool:
+    """Whether a name is of a class."""
+    question = Question([[each] for each in names.patterns], ANYTHING)
+    return question.flags_of(name) == (1 << len(names.patterns)) - 1
