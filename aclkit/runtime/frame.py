@@ -82,6 +82,23 @@ def broadcast_if_few(rows: DataFrame, most: int) -> DataFrame:
     return F.broadcast(rows) if is_small(most) else broadcast_if_small(rows, rows.count())
 
 
+def join_known(rows: DataFrame, known: DataFrame, on: str, count: int) -> DataFrame:
+    """Join rows with what is known of a key: so many rows, few of each.
+
+    Where those are too many to be broadcast both are spread by the key; then keys that very many
+    rows share, which one task would have to join, are broadcast apart: there are few of them.
+    """
+    if is_small(count):
+        return rows.join(F.broadcast(known), on=on, how="inner")
+    shared = rows.groupBy(on).count().where(F.col("count") > _SHARED_BY)
+    hot = [key for (key,) in shared.orderBy(F.desc("count")).limit(_HOT).select(on).collect()]
+    if not hot:
+        return rows.join(known, on=on, how="inner")
+    is_hot = F.col(on).isin(*hot)
+    apart = rows.where(is_hot).join(F.broadcast(known.where(is_hot)), on=on, how="inner")
+    return rows.where(~is_hot).join(known.where(~is_hot), on=on, how="inner").unionByName(apart)
+
+
 def is_small(count: int) -> bool:
     """Whether so many rows are few enough to be broadcast."""
     return count <= _BROADCAST_ROWS
@@ -89,6 +106,9 @@ def is_small(count: int) -> bool:
 
 _BROADCAST_ROWS: Final = 1_000_000
 _BROADCAST_TEXTS: Final = 4_000_000
+_SHARED_BY: Final = 500_000
+"""More rows than these of one key would be a long task."""
+_HOT: Final = 1_000
 
 ROWS_IN_A_PLAN: Final = 5_000
 """Up to so many rows that the driver holds are a part of each plan that stands on them."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from pyspark.sql import functions as F
 
+from aclkit.runtime import frame
 from aclkit.runtime.frame import checkpoint, local_frame, parts_by_hash, release
 
 pytestmark = pytest.mark.spark
@@ -41,3 +42,15 @@ def test_numbers_are_put_by_their_hash_each_into_a_part_of_its_own(spark):
         assert {row["number"]: row["part"] for row in found} == {
             n: p for p, n in enumerate(numbers)
         }
+
+
+@pytest.mark.parametrize(("many", "shared_by"), [(9, 9), (0, 9), (0, 1)])
+def test_rows_find_what_is_known_of_their_key_however_many_share_it(
+    spark, monkeypatch, many, shared_by
+):
+    monkeypatch.setattr(frame, "_BROADCAST_ROWS", many)
+    monkeypatch.setattr(frame, "_SHARED_BY", shared_by)
+    rows = spark.createDataFrame([(1, "a"), (1, "b"), (2, "c"), (4, "d")], "key INT, row STRING")
+    known = spark.createDataFrame([(1, "x"), (1, "y"), (2, "z"), (3, "-")], "key INT, of STRING")
+    found = sorted(map(tuple, frame.join_known(rows, known, "key", 4).collect()))
+    assert found == [(1, "a", "x"), (1, "a", "y"), (1, "b", "x"), (1, "b", "y"), (2, "c", "z")]

@@ -42,7 +42,6 @@ from aclkit.runtime.frame import (
     Steps,
     broadcast_if_few,
     broadcast_if_few_texts,
-    broadcast_if_small,
     local_frame,
 )
 from aclkit.runtime.progress import step
@@ -89,8 +88,14 @@ def _best_of_hosts(
     """Return what is best in each ruleset for the hosts that its ACLs name."""
     semantics, wildcards = scope.semantics, Wildcards.of(scope.texts.patterns)
     best = steps.checkpoint(of_named_hosts(acls.answering, acls.hosts, semantics))
-    best = broadcast_if_small(best, best.count())
-    decide = partial(best_of_hosts, best=best, wildcards=wildcards, late=late, semantics=semantics)
+    decide = partial(
+        best_of_hosts,
+        best=best,
+        count=best.count(),
+        wildcards=wildcards,
+        late=late,
+        semantics=semantics,
+    )
     of_classes = steps.checkpoint(decide(pairing.class_parts))
     few = scope.class_pairs * len(scope.inventory.hosts)
     heirs = inherited(pairing.contents, broadcast_if_few(of_classes, few))

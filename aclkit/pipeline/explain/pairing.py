@@ -173,8 +173,8 @@ def _contents(
     scope: Scope, groups: DataFrame, late: Late, parts: DataFrame, of_classes: DataFrame | None
 ) -> DataFrame:
     """Return the contents of rulesets of which ``parts`` are known; see ``rulesets.contents``."""
-    known, wildcards = broadcast_if_small(groups, scope.acls), Wildcards.of(scope.texts.patterns)
-    whole = rulesets.with_groups(parts, known, wildcards, late)
+    wildcards = Wildcards.of(scope.texts.patterns)
+    whole = rulesets.with_groups(parts, groups, scope.acls, wildcards, late)
     return rulesets.contents(whole, of_classes, late, scope.semantics, scope.partitions)
 
 

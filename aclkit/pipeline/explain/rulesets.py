@@ -24,6 +24,7 @@ from aclkit.pipeline.explain.best import (
 )
 from aclkit.pipeline.explain.fixed import NONE, OTHER
 from aclkit.pipeline.explain.reach import Late, content_id, packed_pair, resource_of
+from aclkit.runtime.frame import join_known
 
 LATE_DENY: Final = "deny"
 LATE_ALL: Final = "all"
@@ -54,10 +55,15 @@ def parts_of(reached: DataFrame, firsts: DataFrame) -> DataFrame:
     )
 
 
-def with_groups(parts: DataFrame, groups: DataFrame, wildcards: Wildcards, late: Late) -> DataFrame:
-    """Return the parts with what their groups are: id, resource type, and what is best there."""
+def with_groups(
+    parts: DataFrame, groups: DataFrame, count: int, wildcards: Wildcards, late: Late
+) -> DataFrame:
+    """Return the parts with what their groups are: id, resource type, and what is best there.
+
+    There are at most ``count`` groups.
+    """
     known = groups.select("group_no", "group_id", "resource_type", *BEST)
-    return parts.join(known, on="group_no", how="inner").select(
+    return join_known(parts, known, "group_no", count).select(
         *SET, "class1", "class2", "pair", "group_id", "resource_type", *moved_back(wildcards, late)
     )
 

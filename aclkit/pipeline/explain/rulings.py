@@ -35,6 +35,7 @@ from aclkit.rules.decide.rules import (
     DENIED,
     MATCHING_ACL,
 )
+from aclkit.runtime.frame import join_known
 
 RULING: Final = ("ruleset_id", "host", "operation", "decision", "rule", "deciding_acl_id")
 
@@ -73,6 +74,7 @@ def rank_acls(numbered: DataFrame, semantics: Semantics) -> DataFrame:
 def best_of_hosts(
     parts: DataFrame,
     best: DataFrame,
+    count: int,
     wildcards: Wildcards,
     *,
     heirs: DataFrame | None = None,
@@ -84,12 +86,13 @@ def best_of_hosts(
     Args:
         parts: (set1, set2, pair, group_no), see ``rulesets.parts_of``.
         best: result of ``best.of_named_hosts``.
+        count: how many rows that are.
         wildcards: the patterns that may be met last.
         heirs: such rows that the rulesets have from their classes, if they do.
         late: for which resources they are.
         semantics: names the deciding ACL.
     """
-    own = parts.join(best, on="group_no", how="inner").select(
+    own = join_known(parts, best, "group_no", count).select(
         *SET, "host_no", *moved_back(wildcards, late)
     )
     rows = own if heirs is None else own.unionByName(heirs)

@@ -62,6 +62,14 @@ def test_beyond_every_bound_spark_broadcasts_nothing_and_decides_the_same(
     must_decide_as_the_pure_rules(spark, tmp_path, large)
 
 
+def test_keys_that_many_rows_share_are_joined_apart_and_decide_the_same(
+    spark, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(frame, "_BROADCAST_ROWS", 0)
+    monkeypatch.setattr(frame, "_SHARED_BY", 1)
+    must_decide_as_the_pure_rules(spark, tmp_path, scope(KIP_1042))
+
+
 def test_compiled_plans_decide_as_the_pure_rules_do(spark, tmp_path):
     for key, value in COMPILED.items():
         spark.conf.set(key, value)

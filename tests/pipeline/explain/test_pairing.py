@@ -227,7 +227,7 @@ def test_the_parts_of_a_ruleset_are_the_groups_that_concern_its_first_pair(spark
         f"group_no BIGINT, group_id STRING, resource_type STRING, {BEST_DDL}",
     )
     must_hold(
-        rulesets.with_groups(parts, groups, Wildcards(), Late()).drop("pair"),
+        rulesets.with_groups(parts, groups, 9, Wildcards(), Late()).drop("pair"),
         [(3, 4, 7, 8, f"g{n}", "TOPIC", *range(n, n + len(BEST))) for n in (10, 11)],
         "set1 BIGINT, set2 BIGINT, class1 BIGINT, class2 BIGINT, group_id STRING, "
         f"resource_type STRING, {BEST_DDL}",

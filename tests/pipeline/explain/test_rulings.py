@@ -144,7 +144,7 @@ def test_the_wildcards_are_literal_stars_and_among_allows_empty_names_too():
 def ruled(spark, of_groups, semantics, *, heirs=None, wildcards=NONE_LAST, late=NOT_LATE):
     parts = spark.createDataFrame([(1, 1, 7, 7, 0, 10), (1, 1, 7, 7, 0, 20)], PARTS)
     return rulings.best_of_hosts(
-        parts, of_groups, wildcards, heirs=heirs, late=late, semantics=semantics
+        parts, of_groups, 9, wildcards, heirs=heirs, late=late, semantics=semantics
     ).select("set1", "set2", "host_no", f"deny{READ}", f"allow{READ}")
 
 
@@ -186,7 +186,7 @@ def test_only_places_of_the_wildcards_are_moved_back(spark):
     parts = spark.createDataFrame([(1, 1, 7, 7, 0, 10), (1, 1, 7, 7, 0, other)], PARTS)
     of_groups = best_frame(spark, (10, 0, 3, None), (other, 0, 6, None))
     found = rulings.best_of_hosts(
-        parts, of_groups, Wildcards((0,), (0,)),
+        parts, of_groups, 9, Wildcards((0,), (0,)),
         late=Late(all_below=1, deny_below=1), semantics=KAFKA,
     )  # fmt: skip
     must_hold(found.select(f"deny{READ}"), [(6,)], f"deny{READ} BIGINT")
