@@ -46,18 +46,20 @@ def race_(rounds: int, seed: int) -> None:
 )
 def questions_(warehouse: Path | None) -> None:
     """Put B1's warehouse in a bucket, and ask it from cold shells without Java."""
-    with tempfile.TemporaryDirectory(prefix="aclkit-questions-") as name, start_store() as store:
+    with tempfile.TemporaryDirectory(prefix="aclkit-questions-") as name:
         folder = Path(name)
+        # Before the store is started: what is measured waits for all children of this process.
         made = warehouse or questions.decide_b1(folder / "made")
         size = sum(path.stat().st_size for path in made.rglob("*") if path.is_file())
-        os.environ.update(store.env)
-        bucket = store.bucket("questions")
-        uri = put_folder(made, bucket, "acls")
-        click.echo(f"a warehouse of {size / 1e6:.1f} MB; no Java\n\n{questions.HEAD}")
         no_java = folder / "no-java"
         no_java.mkdir()
-        for asked in questions.ask(bucket, uri, no_java):
-            click.echo(str(asked))
+        with start_store() as store:
+            os.environ.update(store.env)
+            bucket = store.bucket("questions")
+            uri = put_folder(made, bucket, "acls")
+            click.echo(f"a warehouse of {size / 1e6:.1f} MB; no Java\n\n{questions.HEAD}")
+            for asked in questions.ask(bucket, uri, no_java):
+                click.echo(str(asked))
 
 
 if __name__ == "__main__":
