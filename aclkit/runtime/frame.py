@@ -75,11 +75,13 @@ def broadcast_if_few_texts(rows: DataFrame, count: int) -> DataFrame:
 
 
 def broadcast_if_few(rows: DataFrame, most: int) -> DataFrame:
-    """Have a frame of at most so many rows broadcast, if it has few enough.
+    """Have a frame of at most so many rows broadcast, if it has few enough."""
+    return F.broadcast(rows) if is_few(rows, most) else rows
 
-    They are counted only where the most that there can be would be too many.
-    """
-    return F.broadcast(rows) if is_small(most) else broadcast_if_small(rows, rows.count())
+
+def side_frame(spark: SparkSession, rows: Sequence[Sequence[Any]], ddl: str) -> DataFrame:
+    """Make a frame of rows that the driver holds, broadcast into joins if they are few enough."""
+    return broadcast_if_few_texts(local_frame(spark, rows, ddl), len(rows))
 
 
 def join_known(rows: DataFrame, known: DataFrame, on: str, count: int) -> DataFrame:
@@ -97,6 +99,11 @@ def join_known(rows: DataFrame, known: DataFrame, on: str, count: int) -> DataFr
     is_hot = F.col(on).isin(*hot)
     apart = rows.where(is_hot).join(F.broadcast(known.where(is_hot)), on=on, how="inner")
     return rows.where(~is_hot).join(known.where(~is_hot), on=on, how="inner").unionByName(apart)
+
+
+def is_few(rows: DataFrame, most: int) -> bool:
+    """Whether a frame of at most so many rows is small; they are counted only where it matters."""
+    return is_small(most) or is_small(rows.count())
 
 
 def is_small(count: int) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import accumulate
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from pyspark.sql import DataFrame, SparkSession
 
@@ -21,7 +21,7 @@ from aclkit.pipeline.explain.rank import (
 )
 from aclkit.pipeline.inventory.survey import Texts
 from aclkit.rules.decide.order import PATTERN
-from aclkit.runtime.frame import broadcast_if_few_texts, local_frame
+from aclkit.runtime.frame import side_frame
 
 OPERATIONS: Final = max(map(len, OPERATIONS_OF_TYPE.values()))
 """How many operations a resource type knows at most."""
@@ -42,7 +42,7 @@ def patterns(spark: SparkSession, texts: Texts, semantics: Semantics) -> DataFra
     before = list(accumulate((counts[rank] for rank in range(len(counts))), initial=0))
     ranks = {OF_PATTERN: of_pattern}
     ranks |= rank_columns(texts.patterns, PATTERN, lambda pattern: pattern[1:], semantics)
-    return _side(
+    return side_frame(
         spark,
         [
             (n, *p, *(of[p] for of in ranks.values()), before[of_pattern[p]])
@@ -56,7 +56,7 @@ def patterns(spark: SparkSession, texts: Texts, semantics: Semantics) -> DataFra
 def principals(spark: SparkSession, texts: Texts, semantics: Semantics) -> DataFrame:
     """Number the principals of ACLs, with their ranks."""
     ranks = rank_columns(texts.principals, ("principal",), lambda text: (text,), semantics)
-    return _side(
+    return side_frame(
         spark,
         [
             (n, text, *(of[text] for of in ranks.values()))
@@ -69,7 +69,7 @@ def principals(spark: SparkSession, texts: Texts, semantics: Semantics) -> DataF
 def hosts(spark: SparkSession, texts: Texts, semantics: Semantics) -> DataFrame:
     """Number the hosts of ACLs, with their ranks."""
     ranks = rank_columns(texts.hosts, ("host",), lambda text: (text,), semantics)
-    return _side(
+    return side_frame(
         spark,
         [(n, text, *(of[text] for of in ranks.values())) for n, text in enumerate(texts.hosts)],
         "acl_host_no INT, host STRING, " + _integers(ranks),
@@ -90,7 +90,7 @@ def named_hosts(
     universal = {text for text, host in matches if host == ANY_OTHER}
     named = [(text_no[text], numbers[host]) for text, host in matches if text not in universal]
     of_all = [(text_no[text], ANY_HOST_NO) for text in sorted(universal)]
-    return _side(spark, [*of_all, *named], "acl_host_no INT, host_no INT")
+    return side_frame(spark, [*of_all, *named], "acl_host_no INT, host_no INT")
 
 
 def covers(spark: SparkSession, semantics: Semantics) -> DataFrame:
@@ -110,7 +110,7 @@ def covers(spark: SparkSession, semantics: Semantics) -> DataFrame:
     for c in items:
         key = (c.resource_type, c.operation, c.permission_type == "ALLOW")
         answers.setdefault(key, [None] * OPERATIONS)[c.operation_no] = ranks[c]
-    return _side(
+    return side_frame(
         spark,
         [(*key, found) for key, found in answers.items()],
         "resource_type STRING, operation STRING, is_allow BOOLEAN, answers ARRAY<INT>",
@@ -119,7 +119,7 @@ def covers(spark: SparkSession, semantics: Semantics) -> DataFrame:
 
 def operations(spark: SparkSession) -> DataFrame:
     """Return the operations of each resource type, numbered within it."""
-    return _side(
+    return side_frame(
         spark,
         [(kind, n, op) for kind, known in OPERATIONS_OF_TYPE.items() for n, op in enumerate(known)],
         "resource_type STRING, operation_no INT, operation STRING",
@@ -128,7 +128,7 @@ def operations(spark: SparkSession) -> DataFrame:
 
 def numbered(spark: SparkSession, texts: Sequence[str], number: str, text: str) -> DataFrame:
     """Return texts with their place in the sequence."""
-    return _side(spark, list(enumerate(texts)), f"{number} INT, {text} STRING")
+    return side_frame(spark, list(enumerate(texts)), f"{number} INT, {text} STRING")
 
 
 class _Cover(NamedTuple):
@@ -148,11 +148,6 @@ def _covers() -> Iterable[_Cover]:
                 for number, asked in enumerate(known):
                     if coverage(operation, permission, asked) is not None:
                         yield _Cover(resource_type, operation, permission, number, asked)
-
-
-def _side(spark: SparkSession, rows: Sequence[Sequence[Any]], ddl: str) -> DataFrame:
-    """Make a frame to be joined with, broadcast if it is small enough."""
-    return broadcast_if_few_texts(local_frame(spark, rows, ddl), len(rows))
 
 
 def _integers(columns: Iterable[str]) -> str:

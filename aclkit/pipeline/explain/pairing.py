@@ -26,12 +26,12 @@ from aclkit.rules.patterns.trie import PatternIndex
 from aclkit.runtime.frame import (
     Steps,
     broadcast_if_few,
-    broadcast_if_few_texts,
     broadcast_if_small,
-    is_small,
+    is_few,
     local_frame,
     parts_by_hash,
     release,
+    side_frame,
 )
 
 _PATTERNS_OF_A_WORKER: Final = 500_000
@@ -162,7 +162,7 @@ def _granted(scope: Scope, groups: DataFrame, matching: Matching, steps: Steps) 
     rows = _subjects(scope)
     granted = reach.grants(groups, _seeded(groups.sparkSession, rows, matching.seed))
     widest = max(Counter(text for text, _ in rows).values(), default=0)
-    if is_small(scope.acls * widest) or is_small(granted.count()):
+    if is_few(granted, scope.acls * widest):
         return F.broadcast(granted)
     patterns = reach.patterns_in_parts(matching.resources)
     known = broadcast_if_small(patterns, len(scope.texts.patterns))
@@ -194,9 +194,7 @@ def _named_pairs(scope: Scope, pairs: DataFrame, matching: Matching) -> DataFram
 
 def _by_number(rows: DataFrame, most: int) -> DataFrame:
     """Return rows of resources broadcast, or where there are too many, in the parts they lie in."""
-    if is_small(most) or is_small(rows.count()):
-        return F.broadcast(rows.drop("part"))
-    return rows
+    return F.broadcast(rows.drop("part")) if is_few(rows, most) else rows
 
 
 def _texts(spark: SparkSession, scope: Scope) -> tuple[DataFrame, DataFrame, DataFrame]:
@@ -291,13 +289,10 @@ def _subjects(scope: Scope) -> list[tuple[int, int]]:
 
 def _seeded(spark: SparkSession, rows: Sequence[tuple[int, int]], seed: Seed) -> DataFrame:
     """Return whom principal texts stand for, with the seed of the run's fingerprints."""
-    return broadcast_if_few_texts(
-        local_frame(
-            spark,
-            [(*row, seed.first, seed.second) for row in rows],
-            "text_no INT, subject INT, seed1 BIGINT, seed2 BIGINT",
-        ),
-        len(rows),
+    return side_frame(
+        spark,
+        [(*row, seed.first, seed.second) for row in rows],
+        "text_no INT, subject INT, seed1 BIGINT, seed2 BIGINT",
     )
 
 
@@ -307,7 +302,7 @@ def _classes_of(spark: SparkSession, scope: Scope) -> DataFrame:
         (subject, numbers[scope.classes.class_of[name]])
         for subject, name in enumerate(scope.principal_names)
     ]
-    return broadcast_if_few_texts(local_frame(spark, rows, "subject INT, class_no INT"), len(rows))
+    return side_frame(spark, rows, "subject INT, class_no INT")
 
 
 def _class_pairs(

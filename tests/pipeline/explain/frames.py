@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import astuple
+from dataclasses import astuple, fields
 from typing import Any
 
 from chispa import assert_df_equality
@@ -68,3 +68,14 @@ def scope_of(
         semantics=semantics,
         super_users=super_users,
     )
+
+
+def in_parts(scope: Scope, parts: int) -> Scope:
+    """The same scope, as if it were large enough for so many parts."""
+
+    class Large(Scope):
+        @property
+        def partitions(self) -> int:
+            return parts
+
+    return Large(**{one.name: getattr(scope, one.name) for one in fields(scope)})

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import fields
 
 import pytest
 from pyspark.sql import functions as F
@@ -13,13 +12,12 @@ from aclkit.pipeline.explain import pairing, tables
 from aclkit.pipeline.explain.deciding import decide_all
 from aclkit.pipeline.explain.incremental import AMENDED
 from aclkit.pipeline.explain.output import Output
-from aclkit.pipeline.explain.scope import Scope
 from aclkit.runtime import frame
 from aclkit.warehouse.store import Store
 from aclkit.warehouse.views import explain_sql
 from tests.factories import acl
 from tests.pipeline.explain.decided import decided
-from tests.pipeline.explain.frames import COMPILED, acl_frame, scope_of
+from tests.pipeline.explain.frames import COMPILED, acl_frame, in_parts, scope_of
 
 ACLS = [
     acl("pay", pattern_type="PREFIXED", operation="ALL", acl_id="prefix"),
@@ -33,14 +31,6 @@ ACLS = [
 
 
 RESOURCES = (("TOPIC", "pay-in"), ("TOPIC", "pay-out"), ("TOPIC", "x"), ("GROUP", "g"))
-
-
-class ThreeParts(Scope):
-    """A scope that is large enough for three parts."""
-
-    @property
-    def partitions(self) -> int:
-        return 3
 
 
 @pytest.mark.parametrize("semantics", [KIP_1042, KAFKA], ids=["kip-1042", "kafka"])
@@ -57,9 +47,7 @@ def test_beyond_every_bound_spark_broadcasts_nothing_and_decides_the_same(
     monkeypatch.setattr(pairing, "_PATTERNS_OF_A_WORKER", 0)
     spark.conf.set("spark.sql.autoBroadcastJoinThreshold", "-1")
     monkeypatch.setattr(F, "broadcast", lambda rows: pytest.fail(f"{rows} was broadcast"))
-    few = scope(semantics)
-    large = ThreeParts(**{one.name: getattr(few, one.name) for one in fields(few)})
-    must_decide_as_the_pure_rules(spark, tmp_path, large)
+    must_decide_as_the_pure_rules(spark, tmp_path, in_parts(scope(semantics), 3))
 
 
 def test_keys_that_many_rows_share_are_joined_apart_and_decide_the_same(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import fields
 
 from pyspark.sql import functions as F
 
@@ -14,10 +13,9 @@ from aclkit.pipeline.explain.best import ALLOW, BEST, DENY, Wildcards
 from aclkit.pipeline.explain.on_driver import content_id
 from aclkit.pipeline.explain.reach import Late
 from aclkit.pipeline.explain.rulings import rank_acls
-from aclkit.pipeline.explain.scope import Scope
 from aclkit.runtime.frame import Steps
 from tests.factories import acl
-from tests.pipeline.explain.frames import acl_frame, must_hold, scope_of
+from tests.pipeline.explain.frames import acl_frame, in_parts, must_hold, scope_of
 
 
 def ranked(spark, scope, acls):
@@ -285,17 +283,9 @@ def test_the_content_of_a_ruleset_says_where_its_first_resource_has_the_wildcard
     )
 
 
-class SixParts(Scope):
-    """A scope that is large enough for six parts."""
-
-    @property
-    def partitions(self) -> int:
-        return 6
-
-
 def test_each_part_has_a_place_of_its_own_and_the_sum_of_its_groups_moves_nothing(spark):
     few = scope_of(ACLS, resources=[("TOPIC", f"t{n}") for n in range(60)])
-    scope = SixParts(**{one.name: getattr(few, one.name) for one in fields(few)})
+    scope = in_parts(few, 6)
     found = pairing.match_resources(spark, scope, Steps()).resources
     places = found.select("part", F.spark_partition_id().alias("place"), "resource_no")
     numbers = {}
