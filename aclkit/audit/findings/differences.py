@@ -8,12 +8,9 @@ decided; there the ACLs count that reach the resource in one reading alone.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Final
-
-from pyspark.sql import Row
-from pyspark.sql import functions as F
+from typing import Any, Final
 
 from aclkit.audit.findings.readings import READS_DIFFERENTLY, reads_differently
 from aclkit.audit.findings.registry import find_readings
@@ -23,17 +20,23 @@ from aclkit.model.principal import WILDCARD_PRINCIPAL
 from aclkit.model.resource import Resource
 from aclkit.model.semantics import KAFKA, KIP_1042, PRESETS, BrokerSettings, Semantics
 from aclkit.pipeline.explain import tables
-from aclkit.pipeline.explain.materialize import MaterializeResult, decide_everything
+from aclkit.pipeline.explain.materialize import MaterializeResult, decide_large, decide_small
 from aclkit.pipeline.explain.output import Output
+from aclkit.pipeline.explain.scope import Scope
+from aclkit.pipeline.explain.steps import in_steps
 from aclkit.pipeline.inventory.entry import Entry
 from aclkit.pipeline.inventory.survey import Inventory
 from aclkit.rules.patterns.identity import IdentityIndex, index_principals
 from aclkit.rules.patterns.match import has_wildcard, names_exactly
 from aclkit.rules.patterns.trie import PatternIndex
+from aclkit.runtime.arrow import arrow_table
 from aclkit.runtime.progress import step
 from aclkit.warehouse.codecs import ACLS_ALIVE_SQL, acl_of
-from aclkit.warehouse.reader import read_written
+from aclkit.warehouse.column_types import arrow_schema
+from aclkit.warehouse.dialect import spark_sql
+from aclkit.warehouse.reader import read_versions, read_written
 from aclkit.warehouse.run import Run
+from aclkit.warehouse.views import EXPLAIN_TABLES, explain_sql
 
 _CELL: Final = ["principal", "host", "operation", "resource_type", "resource_name"]
 _MOST_EXAMPLES: Final = 5
@@ -98,16 +101,11 @@ def find_differing(
     theirs = replace(ours, semantics=_other(ours.semantics))
     read = Suspects.of([acl for acl, _ in suspects.values()], ours.semantics, theirs.semantics)
     affected = read.affected(ours.inventory, allow_everyone=settings.allow_everyone)
-    differing = Differing()
-    if affected.resources and affected.principals:
-        theirs = replace(theirs, inventory=affected)
-        trial = Output.of(result.output.store, theirs, is_trial=True)
-        for table, rows in tables.of_inventory(theirs).items():
-            trial.write_rows(table, rows)
-        decide_everything(run, theirs, trial, allow_everyone=settings.allow_everyone)
-        differing = _compare(result.output, trial, read)
-        trial.forget()
-    return differing
+    if not affected.resources or not affected.principals:
+        return Differing()
+    theirs = replace(theirs, inventory=affected)
+    rows = _rows_that_differ(run, result.output, theirs, allow_everyone=settings.allow_everyone)
+    return _count(rows, read)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -184,48 +182,76 @@ def _is_like(one: Semantics, other: Semantics) -> bool:
     return one == replace(other, deciding_acl=one.deciding_acl, cidr_hosts=one.cidr_hosts)
 
 
-def _compare(ours: Output, theirs: Output, suspects: Suspects) -> Differing:
-    """Count the decisions that differ, for each ACL that decided or kept the default away."""
-    asked = {
-        "principal": ours.read("principal").join(
-            theirs.read("principal").select("principal"), on="principal"
-        ),
-        "resource": theirs.read("resource"),
-    }
-    cells = (
-        ours.explain(asked)
-        .select(*_CELL, F.col("decision").alias("d1"), F.col("deciding_acl_id").alias("a1"))
-        .join(
-            theirs.explain({}).select(
-                *_CELL, F.col("decision").alias("d2"), F.col("deciding_acl_id").alias("a2")
-            ),
-            on=_CELL,
-            how="inner",
-        )
-        .where(F.col("d1") != F.col("d2"))
-    )
-    one = F.min(F.struct("principal", "operation", "host", "d1", "d2")).alias("one")
-    alike = cells.groupBy("a1", "a2", "resource_type", "resource_name")
-    rows = alike.agg(F.count(F.lit(1)).alias("cells"), one).orderBy(*_CELL[3:], "one").collect()
-    known = {acl.acl_id for acl in suspects.acls}
-    found = Differing()
-    for row in rows:
-        behind = {row["a1"], row["a2"]} & known
-        if row["a1"] is None and row["a2"] is None:
-            behind = suspects.reaching_in_one_reading(row["resource_type"], row["resource_name"])
-        found.total += row["cells"]
-        found.counts.update(dict.fromkeys(behind, row["cells"]))
-        for acl_id in behind:
-            shown = found.examples.setdefault(acl_id, [])
-            if len(shown) < _MOST_EXAMPLES:
-                shown.append(_example(row))
+_OURS: Final = {table: f"ours_{table}" for table in EXPLAIN_TABLES}
+_THEIRS: Final = {table: f"theirs_{table}" for table in EXPLAIN_TABLES}
+_READINGS: Final = {
+    # Of ours only what the other reading was asked about.
+    "asked": "SELECT * FROM ours_principal "
+    "WHERE principal IN (SELECT principal FROM theirs_principal)",
+    "ours": explain_sql({**_OURS, "principal": "asked", "resource": _THEIRS["resource"]}),
+    "theirs": explain_sql(_THEIRS),
+}
+_DIFFERING: Final = f"""\
+SELECT resource_type, resource_name, ours_acl_id, theirs_acl_id, count(*) AS decisions,
+       min(example) AS example
+FROM (
+SELECT o.resource_type, o.resource_name, o.deciding_acl_id AS ours_acl_id,
+       t.deciding_acl_id AS theirs_acl_id,
+       [o.principal, o.operation, o.host, o.decision, t.decision] AS example
+FROM ours o JOIN theirs t ON {" AND ".join(f"o.{name} = t.{name}" for name in _CELL)}
+WHERE o.decision <> t.decision
+) AS differing
+GROUP BY resource_type, resource_name, ours_acl_id, theirs_acl_id
+ORDER BY resource_type, resource_name, example"""  # noqa: S608 -- names of the contract
+
+
+def _rows_that_differ(
+    run: Run, ours: Output, theirs: Scope, *, allow_everyone: bool
+) -> Sequence[Sequence[Any]]:
+    """Decide a scope, and return where this run's tables decide otherwise."""
+    inventory = tables.of_inventory(theirs)
+    rows = decide_small(run, theirs, allow_everyone=allow_everyone)
+    if rows is not None:
+        written = {_OURS[table]: (table, run.store.versions.get(table)) for table in EXPLAIN_TABLES}
+        with read_versions(run.store, run.cluster_id, written) as read:
+            for table in EXPLAIN_TABLES:
+                columns = arrow_table((rows | inventory)[table], arrow_schema(table))
+                read.give(_THEIRS[table], columns)
+            return read.rows(in_steps({**_READINGS, "counted": _DIFFERING}))
+    trial = Output.of(run.store, theirs, is_trial=True)
+    for table, known in inventory.items():
+        trial.write_rows(table, known)
+    decide_large(run, theirs, trial, allow_everyone=allow_everyone)
+    ours.make_readable("ours_")
+    trial.make_readable("theirs_")
+    spark = run.store.spark
+    for name, sql in _READINGS.items():
+        spark.sql(sql).createOrReplaceTempView(name)
+    found = spark.sql(spark_sql(_DIFFERING).text).collect()
+    trial.forget()
     return found
 
 
-def _example(row: Row) -> str:
-    one, what = row["one"], Resource(row["resource_type"], row["resource_name"])
-    asked = f"{one['operation']} on {what} for {one['principal']} from {one['host']}"
-    return f"for example {asked}: {one['d1']}, under the other preset {one['d2']}"
+def _count(rows: Iterable[Sequence[Any]], suspects: Suspects) -> Differing:
+    """Count the decisions that differ, for each ACL that decided or kept the default away."""
+    known = {acl.acl_id for acl in suspects.acls}
+    found = Differing()
+    for kind, name, ours, theirs, decisions, example in rows:
+        behind = {ours, theirs} & known
+        if ours is None and theirs is None:
+            behind = suspects.reaching_in_one_reading(kind, name)
+        found.total += decisions
+        found.counts.update(dict.fromkeys(behind, decisions))
+        for acl_id in behind:
+            shown = found.examples.setdefault(acl_id, [])
+            if len(shown) < _MOST_EXAMPLES:
+                shown.append(_example(Resource(kind, name), *example))
+    return found
+
+
+def _example(what: Resource, who: str, operation: str, host: str, ours: str, theirs: str) -> str:
+    asked = f"{operation} on {what} for {who} from {host}"
+    return f"for example {asked}: {ours}, under the other preset {theirs}"
 
 
 def _finding(acl: Acl, reason: str, differing: Differing) -> Finding:

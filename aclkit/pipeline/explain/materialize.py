@@ -23,7 +23,7 @@ from aclkit.pipeline.explain.deciding import decide_all
 from aclkit.pipeline.explain.incremental import AMENDED, amend, decide_affected
 from aclkit.pipeline.explain.output import Output
 from aclkit.pipeline.explain.scope import Scope
-from aclkit.pipeline.explain.whole import decide_whole, tables_of_whole
+from aclkit.pipeline.explain.whole import RowsOfTables, decide_whole, tables_of_whole
 from aclkit.pipeline.inventory.survey import Inventory
 from aclkit.runtime.fail_points import fail_point
 from aclkit.runtime.progress import step
@@ -97,19 +97,29 @@ def materialize(run: Run, scope: Scope, options: MaterializeOptions) -> Material
 
 
 def decide_everything(run: Run, scope: Scope, output: Output, *, allow_everyone: bool) -> None:
-    """Decide every pair of a scope: a small one on the driver, all others by Spark."""
-    versions = tables_of_whole(run.store.versions)
-    with step("deciding"), read_versions(run.store, run.cluster_id, versions) as read:
-        rows = decide_whole(scope, read, allow_everyone=allow_everyone)
+    """Decide every pair of a scope and write it: a small one on the driver, others by Spark."""
+    rows = decide_small(run, scope, allow_everyone=allow_everyone)
     if rows is None:
-        history = run.store.cluster_rows("acl_history", run.cluster_id)
-        alive = history.where(F.col("removed_offset").isNull())
-        decide_all(scope, alive, output, allow_everyone=allow_everyone)
+        decide_large(run, scope, output, allow_everyone=allow_everyone)
         return
     for table in AMENDED:
         if table == "explain_ruling":
             fail_point("between-pairs-and-rulings")
         output.write_rows(table, rows[table])
+
+
+def decide_small(run: Run, scope: Scope, *, allow_everyone: bool) -> RowsOfTables | None:
+    """Decide a small scope on the driver; None where that is Spark's work."""
+    versions = tables_of_whole(run.store.versions)
+    with step("deciding"), read_versions(run.store, run.cluster_id, versions) as read:
+        return decide_whole(scope, read, allow_everyone=allow_everyone)
+
+
+def decide_large(run: Run, scope: Scope, output: Output, *, allow_everyone: bool) -> None:
+    """Decide a scope by Spark."""
+    history = run.store.cluster_rows("acl_history", run.cluster_id)
+    alive = history.where(F.col("removed_offset").isNull())
+    decide_all(scope, alive, output, allow_everyone=allow_everyone)
 
 
 def _find_affected(

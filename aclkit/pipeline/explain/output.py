@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -13,7 +13,7 @@ from aclkit.pipeline.explain.scope import Scope
 from aclkit.runtime.frame import Steps, local_frame, release
 from aclkit.warehouse.schemas import TABLES
 from aclkit.warehouse.store import Store, schema_of
-from aclkit.warehouse.views import EXPLAIN_TABLES, explain_sql
+from aclkit.warehouse.views import EXPLAIN_TABLES
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,14 +69,10 @@ class Output:
             return self.kept[table]
         return self.store.cluster_rows(table, self.cluster_id)
 
-    def explain(self, instead: Mapping[str, DataFrame]) -> DataFrame:
-        """Return the view ``explain`` of the cluster over its tables, some of them replaced."""
-        names = {}
+    def make_readable(self, prefix: str) -> None:
+        """Give the tables of the view ``explain`` names that Spark's SQL knows them by."""
         for table in EXPLAIN_TABLES:
-            frame = instead.get(table)
-            names[table] = f"aclkit_{table}"
-            (self.read(table) if frame is None else frame).createOrReplaceTempView(names[table])
-        return self.store.spark.sql(explain_sql(names))
+            self.read(table).createOrReplaceTempView(f"{prefix}{table}")
 
     def free(self, *frames: DataFrame) -> None:
         """Free steps that nothing will be built on any more, unless rows that are kept do."""

@@ -23,15 +23,17 @@ MOST_ACLS: Final = 50_000
 """And up to so many ACLs alive."""
 
 
+RowsOfTables = dict[str, list[Sequence[Any]]]
+"""Table → the rows of a cluster."""
+
+
 def tables_of_whole(versions: dict[str, int]) -> Versions:
     """Return what ``decide_whole`` asks about: the history, and explain tables without rows."""
     none: Versions = {table: (table, None) for table in AMENDED}
     return {**none, "acl_history": ("acl_history", versions.get("acl_history"))}
 
 
-def decide_whole(
-    scope: Scope, read: Reader, *, allow_everyone: bool
-) -> dict[str, list[Sequence[Any]]] | None:
+def decide_whole(scope: Scope, read: Reader, *, allow_everyone: bool) -> RowsOfTables | None:
     """Decide every pair of a small cluster; return the rows of each explain table.
 
     None where that is Spark's work: a larger cluster, one whose rulesets hold too many ACLs, or

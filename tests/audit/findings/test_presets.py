@@ -12,6 +12,7 @@ from aclkit.pipeline.explain.decided import MaterializeOptions, take_inventory
 from aclkit.pipeline.explain.materialize import materialize
 from aclkit.pipeline.inventory.entry import RESOURCES
 from aclkit.pipeline.inventory.survey import Given
+from aclkit.warehouse.reader import read_written
 from aclkit.warehouse.run import begin_run
 from tests.factories import acl
 from tests.pipeline.explain.test_against_rules import GIVEN, random_acls, write_acls
@@ -59,8 +60,9 @@ def told(_session, tmp_path_factory):
                 result = materialize(run, take_inventory(run, options), options)
                 note_readings(run, result, options.settings)
                 result.output.forget()
-                rows = run.store.cluster_rows("explain", run.cluster_id).select(*CELL).collect()
-                decisions = {tuple(row[:-1]): row[-1] for row in rows}
+                with read_written(run.store, run.cluster_id, "explain") as written:
+                    rows = written.rows(f"SELECT {', '.join(CELL)} FROM explain")
+                decisions = {tuple(cell): decision for *cell, decision in rows}
                 found[case, name] = decisions, tuple(run.notes), tuple(run.findings)
     return found
 

@@ -19,8 +19,8 @@ from aclkit.pipeline.inventory.entry import FILE, HOSTS, PRINCIPALS, RESOURCES, 
 from aclkit.pipeline.inventory.survey import Given
 from aclkit.rules.decide.broker_rescan import BrokerRescan
 from aclkit.rules.decide.rules import decide
+from aclkit.warehouse.reader import read_written
 from aclkit.warehouse.run import begin_run
-from aclkit.warehouse.store import schema_of
 
 ACLS = 40
 SUPER_USER = "User:root"
@@ -93,8 +93,7 @@ def write_acls(run, acls):
         (run.cluster_id, *astuple(acl), number, number, None, "record", None, None)
         for number, acl in enumerate(acls)
     ]
-    frame = run.store.spark.createDataFrame(rows, schema=schema_of("acl_history"))
-    run.store.replace_cluster("acl_history", frame, run.cluster_id)
+    run.store.replace_rows("acl_history", rows, run.cluster_id)
 
 
 @pytest.fixture(scope="module", params=["by-spark", "on-driver"])
@@ -128,12 +127,11 @@ def explained(request, _session, tmp_path_factory):
             )
             materialize(run, take_inventory(run, options), options)
             found[case] = (acls, settings, semantics)
-        columns = (*(field for field in Request.__slots__), "decision", "rule", "deciding_acl_id")
-        cells = {
-            case: [tuple(row) for row in run.store.cluster_rows("explain", case)
-                   .select(*columns).collect()]
-            for case in CASES
-        }  # fmt: skip
+        columns = ", ".join((*Request.__slots__, "decision", "rule", "deciding_acl_id"))
+        cells = {}
+        for case in CASES:
+            with read_written(run.store, case, "explain") as written:
+                cells[case] = written.rows(f"SELECT {columns} FROM explain")
     return {case: (*found[case], cells[case]) for case in CASES}
 
 
