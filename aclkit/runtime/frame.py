@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Final, cast
 
@@ -29,14 +30,15 @@ def local_frame(
     return spark.createDataFrame(arrow_table(rows, arrow), schema=struct)
 
 
-def checkpoint(frame: DataFrame) -> DataFrame:
+def checkpoint(frame: DataFrame, *, is_large: bool = False) -> DataFrame:
     """Compute a frame once for all that builds on it.
 
     Where driver and executors are one process the way to it is forgotten too: half the time of
     a small run goes into planning what was planned before. Elsewhere an executor may be lost,
-    and then the way is needed.
+    and then the way is needed. A large frame is kept in columns, by what asks for it first: rows
+    take several times their room in memory, and on a disk more.
     """
-    return frame.localCheckpoint() if _is_local(frame) else frame.persist()
+    return frame.persist() if is_large or not _is_local(frame) else frame.localCheckpoint()
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,9 +47,9 @@ class Steps:
 
     frames: list[DataFrame] = field(default_factory=list)
 
-    def checkpoint(self, frame: DataFrame) -> DataFrame:
+    def checkpoint(self, frame: DataFrame, *, is_large: bool = False) -> DataFrame:
         """Compute a frame once; see ``checkpoint``."""
-        self.frames.append(checkpoint(frame))
+        self.frames.append(checkpoint(frame, is_large=is_large))
         return self.frames[-1]
 
     def __enter__(self) -> Steps:
@@ -64,6 +66,20 @@ class Steps:
             release(self.frames.pop())
 
 
+@contextmanager
+def shuffles_over(spark: SparkSession, parts: int) -> Iterator[None]:
+    """Have shuffles go over at least so many parts, for the length of a ``with``."""
+    before = str(spark.conf.get(_SHUFFLE))
+    spark.conf.set(_SHUFFLE, max(int(before), parts))
+    try:
+        yield
+    finally:
+        spark.conf.set(_SHUFFLE, before)
+
+
+_SHUFFLE: Final = "spark.sql.shuffle.partitions"
+
+
 def broadcast_if_small(rows: DataFrame, count: int) -> DataFrame:
     """Have a frame broadcast, if it has few enough rows for that: a million."""
     return F.broadcast(rows) if is_small(count) else rows
@@ -71,7 +87,7 @@ def broadcast_if_small(rows: DataFrame, count: int) -> DataFrame:
 
 def broadcast_if_few_texts(rows: DataFrame, count: int) -> DataFrame:
     """Have a frame of narrow rows, numbers and at most a short text, broadcast up to 4 million."""
-    return F.broadcast(rows) if count <= _BROADCAST_TEXTS else rows
+    return F.broadcast(rows) if are_few_texts(count) else rows
 
 
 def broadcast_if_few(rows: DataFrame, most: int) -> DataFrame:
@@ -84,21 +100,30 @@ def side_frame(spark: SparkSession, rows: Sequence[Sequence[Any]], ddl: str) -> 
     return broadcast_if_few_texts(local_frame(spark, rows, ddl), len(rows))
 
 
-def join_known(rows: DataFrame, known: DataFrame, on: str, count: int) -> DataFrame:
-    """Join rows with what is known of a key: so many rows, few of each.
+def join_known(
+    rows: DataFrame, known: DataFrame, on: str, *, are_few: bool, how: str = "inner"
+) -> DataFrame:
+    """Join rows with what is known of a key, few of each.
 
-    Where those are too many to be broadcast both are spread by the key; then keys that very many
-    rows share, which one task would have to join, are broadcast apart: there are few of them.
+    Where those are not few enough to be broadcast both are spread by the key; then keys that very
+    many rows share, which one task would have to join, are broadcast apart: there are few of them.
+
+    Args:
+        rows: what is joined; with ``how`` "left" also those stay of whose key nothing is known.
+        known: what is known.
+        on: the key.
+        are_few: whether what is known may be broadcast.
+        how: "inner" or "left".
     """
-    if is_small(count):
-        return rows.join(F.broadcast(known), on=on, how="inner")
+    if are_few:
+        return rows.join(F.broadcast(known), on=on, how=how)
     shared = rows.groupBy(on).count().where(F.col("count") > _SHARED_BY)
     hot = [key for (key,) in shared.orderBy(F.desc("count")).limit(_HOT).select(on).collect()]
     if not hot:
-        return rows.join(known, on=on, how="inner")
+        return rows.join(known, on=on, how=how)
     is_hot = F.col(on).isin(*hot)
-    apart = rows.where(is_hot).join(F.broadcast(known.where(is_hot)), on=on, how="inner")
-    return rows.where(~is_hot).join(known.where(~is_hot), on=on, how="inner").unionByName(apart)
+    apart = rows.where(is_hot).join(F.broadcast(known.where(is_hot)), on=on, how=how)
+    return rows.where(~is_hot).join(known.where(~is_hot), on=on, how=how).unionByName(apart)
 
 
 def is_few(rows: DataFrame, most: int) -> bool:
@@ -109,6 +134,11 @@ def is_few(rows: DataFrame, most: int) -> bool:
 def is_small(count: int) -> bool:
     """Whether so many rows are few enough to be broadcast."""
     return count <= _BROADCAST_ROWS
+
+
+def are_few_texts(count: int) -> bool:
+    """Whether so many narrow rows are few enough; see ``broadcast_if_few_texts``."""
+    return count <= _BROADCAST_TEXTS
 
 
 _BROADCAST_ROWS: Final = 1_000_000
@@ -154,9 +184,10 @@ _WORD: Final = 0xFFFFFFFF
 
 def release(computed: DataFrame) -> None:
     """Free the memory of a computed frame, which Spark would do some time after it is forgotten."""
-    if _is_local(computed):
+    plan = computed._jdf.logicalPlan()
+    if plan.getClass().getSimpleName() == "LogicalRDD":
         # unpersist() knows frames of the cache only; a checkpoint is an RDD below the plan.
-        computed._jdf.logicalPlan().rdd().unpersist(False)  # noqa: FBT003 -- Java has no keywords
+        plan.rdd().unpersist(False)  # noqa: FBT003 -- Java has no keywords
     else:
         computed.unpersist()
 

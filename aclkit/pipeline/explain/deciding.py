@@ -41,8 +41,8 @@ from aclkit.runtime.fail_points import fail_point
 from aclkit.runtime.frame import (
     Steps,
     broadcast_if_few,
-    broadcast_if_few_texts,
     local_frame,
+    shuffles_over,
 )
 from aclkit.runtime.progress import step
 
@@ -58,7 +58,8 @@ def decide_all(scope: Scope, acls: DataFrame, output: Output, *, allow_everyone:
     if scope.acls > MOST_ACLS:
         raise DataError(f"expected at most {MOST_ACLS:,} ACLs alive, found {scope.acls:,}")
     spark, steps = acls.sparkSession, output.steps
-    with ThreadPoolExecutor(_AT_ONCE) as pool:
+    shuffles = shuffles_over(spark, scope.shuffled_over if scope.is_large else 1)
+    with shuffles, ThreadPoolExecutor(_AT_ONCE) as pool:
         with step("matching patterns and pairing"):
             matching = pool.submit(match_resources, spark, scope, steps)
             ranked = steps.checkpoint(rank_acls(number_acls(scope, acls), scope.semantics))
@@ -110,6 +111,7 @@ def _rule_on(scope: Scope, pairing: Pairing, ranked: DataFrame, named: DataFrame
     decided = decide_rulesets(contents, named, frames.operations(spark), scope.semantics)
     return name_rulings(
         decided,
-        broadcast_if_few_texts(ranked.select("acl_no", "acl_id"), scope.acls),
+        ranked.select("acl_no", "acl_id"),
+        scope.acls,
         frames.numbered(spark, scope.host_names, "host_no", "host"),
     )

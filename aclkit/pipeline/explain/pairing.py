@@ -26,6 +26,7 @@ from aclkit.rules.patterns.trie import PatternIndex
 from aclkit.runtime.frame import (
     Steps,
     broadcast_if_few,
+    broadcast_if_few_texts,
     broadcast_if_small,
     is_few,
     local_frame,
@@ -128,7 +129,7 @@ def pair_up(scope: Scope, groups: DataFrame, matching: Matching, steps: Steps) -
     spark, few = groups.sparkSession, scope.class_pairs
     contents = partial(_contents, scope, groups, matching.late)
     reached = reach.reach(matching.resources, _granted(scope, groups, matching, steps))
-    sets = steps.checkpoint(reach.sets_of_groups(reached))
+    sets = steps.checkpoint(reach.sets_of_groups(reached), is_large=scope.is_large)
     of_classes = reach.class_pairs(sets)
     pairs = reach.own_pairs(sets, _classes_of(spark, scope), _by_number(of_classes, few))
 
@@ -141,11 +142,11 @@ def pair_up(scope: Scope, groups: DataFrame, matching: Matching, steps: Steps) -
     firsts = steps.checkpoint(rulesets.first_pairs(pairs))
     count = firsts.count()
     own_parts = steps.checkpoint(
-        rulesets.parts_of(reached.where("subject >= 0"), broadcast_if_small(firsts, count))
+        rulesets.parts_of(reached.where("subject >= 0"), broadcast_if_few_texts(firsts, count))
     )
     release(firsts)
     own_contents = steps.checkpoint(contents(own_parts, class_contents))
-    ids = broadcast_if_small(own_contents.select(*rulesets.SET, "ruleset_id"), count)
+    ids = broadcast_if_few_texts(own_contents.select(*rulesets.SET, "ruleset_id"), count)
     return Pairing(
         pairs=_named_pairs(scope, pairs.join(ids, on=[*rulesets.SET], how="inner"), matching),
         class_pairs=_class_pairs(scope.classes, matching.resources, of_classes, class_contents),
@@ -175,7 +176,7 @@ def _contents(
     """Return the contents of rulesets of which ``parts`` are known; see ``rulesets.contents``."""
     wildcards = Wildcards.of(scope.texts.patterns)
     whole = rulesets.with_groups(parts, groups, scope.acls, wildcards, late)
-    return rulesets.contents(whole, of_classes, late, scope.semantics, scope.partitions)
+    return rulesets.contents(whole, of_classes, late, scope.semantics, scope.shuffled_over)
 
 
 def _named_pairs(scope: Scope, pairs: DataFrame, matching: Matching) -> DataFrame:

@@ -24,7 +24,7 @@ from aclkit.pipeline.explain.best import (
 )
 from aclkit.pipeline.explain.fixed import NONE, OTHER
 from aclkit.pipeline.explain.reach import Late, content_id, packed_pair, resource_of
-from aclkit.runtime.frame import join_known
+from aclkit.runtime.frame import is_small, join_known
 
 LATE_DENY: Final = "deny"
 LATE_ALL: Final = "all"
@@ -63,7 +63,7 @@ def with_groups(
     There are at most ``count`` groups.
     """
     known = groups.select("group_no", "group_id", "resource_type", *BEST)
-    return join_known(parts, known, "group_no", count).select(
+    return join_known(parts, known, "group_no", are_few=is_small(count)).select(
         *SET, "class1", "class2", "pair", "group_id", "resource_type", *moved_back(wildcards, late)
     )
 

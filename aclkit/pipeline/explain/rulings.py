@@ -35,7 +35,7 @@ from aclkit.rules.decide.rules import (
     DENIED,
     MATCHING_ACL,
 )
-from aclkit.runtime.frame import join_known
+from aclkit.runtime.frame import are_few_texts, is_small, join_known
 
 RULING: Final = ("ruleset_id", "host", "operation", "decision", "rule", "deciding_acl_id")
 
@@ -92,7 +92,7 @@ def best_of_hosts(
         late: for which resources they are.
         semantics: names the deciding ACL.
     """
-    own = join_known(parts, best, "group_no", count).select(
+    own = join_known(parts, best, "group_no", are_few=is_small(count)).select(
         *SET, "host_no", *moved_back(wildcards, late)
     )
     rows = own if heirs is None else own.unionByName(heirs)
@@ -153,12 +153,13 @@ def decide_rulesets(
     )
 
 
-def name_rulings(decided: DataFrame, acl_ids: DataFrame, hosts: DataFrame) -> DataFrame:
+def name_rulings(decided: DataFrame, acl_ids: DataFrame, count: int, hosts: DataFrame) -> DataFrame:
     """Return ``explain_ruling`` rows: decision, rule, and the ACL of each precedence.
 
     Args:
         decided: result of ``decide_rulesets``.
         acl_ids: (acl_no, acl_id).
+        count: how many these are.
         hosts: (host_no, host).
     """
     denied, allowed = F.col("deny").isNotNull(), F.col("allow").isNotNull()
@@ -168,9 +169,9 @@ def name_rulings(decided: DataFrame, acl_ids: DataFrame, hosts: DataFrame) -> Da
     ids = acl_ids.select(
         F.col("acl_no").cast("bigint").alias("acl_no"), F.col("acl_id").alias("deciding_acl_id")
     )
+    numbered = decided.withColumn("acl_no", F.coalesce(acl_no, nowhere))
     return (
-        decided.withColumn("acl_no", F.coalesce(acl_no, nowhere))
-        .join(ids, on="acl_no", how="left")
+        join_known(numbered, ids, "acl_no", are_few=are_few_texts(count), how="left")
         .join(hosts, on="host_no", how="left")
         .withColumns(
             {

@@ -68,14 +68,31 @@ class Scope:
 
     @property
     def partitions(self) -> int:
-        """Over how many parts large work is spread: one where it is small."""
+        """Over how many parts pairs are spread: one where they are few.
+
+        So many that what a task sorts and groups, perhaps a quarter of its pairs, stays in memory.
+        """
         by_pairs = self.pairs // _PAIRS_OF_A_PART
         by_patterns = len(self.texts.patterns) // _PATTERNS_OF_A_PART
         by_acls = self.acls // _ACLS_OF_A_PART
-        return max(1, min(_MOST_PARTS, max(by_pairs, by_patterns, by_acls)))
+        some = max(1, min(_SOME_PARTS, max(by_pairs, by_patterns, by_acls)))
+        return max(some, self.pairs // _MOST_PAIRS_OF_A_PART)
+
+    @property
+    def shuffled_over(self) -> int:
+        """Over how many parts rulesets are spread, and all that goes by their contents."""
+        return min(self.partitions, _MOST_SHUFFLED_PARTS)
+
+    @property
+    def is_large(self) -> bool:
+        """Whether the pairs are too many to be kept in memory as rows."""
+        return self.pairs > _PAIRS_IN_ROWS
 
 
 _PAIRS_OF_A_PART: Final = 400_000
 _PATTERNS_OF_A_PART: Final = 20_000
 _ACLS_OF_A_PART: Final = 300_000
-_MOST_PARTS: Final = 16
+_SOME_PARTS: Final = 16
+_MOST_PAIRS_OF_A_PART: Final = 4_000_000
+_MOST_SHUFFLED_PARTS: Final = 64
+_PAIRS_IN_ROWS: Final = 64_000_000

@@ -238,7 +238,7 @@ def test_a_ruling_names_decision_rule_and_the_acl_of_its_place(spark):
     ]
     ranked = spark.createDataFrame([(4, "allows"), (5, "denies")], "acl_no INT, acl_id STRING")
     hosts = spark.createDataFrame([(0, "10.0.0.1")], "host_no INT, host STRING")
-    found = rulings.name_rulings(spark.createDataFrame(rows, DECIDED), ranked, hosts)
+    found = rulings.name_rulings(spark.createDataFrame(rows, DECIDED), ranked, 2, hosts)
     must_hold(
         found,
         [

@@ -35,7 +35,9 @@ def test_pairs_are_principals_times_resources():
         ((1_000, 799), 1),
         ((1_000, 800), 2),
         ((1_000, 6_400), 16),
-        ((1_000, 9_999), 16),
+        ((1_000, 64_000), 16),
+        ((1_000, 68_000), 17),
+        ((100_000, 20_000), 500),
         ((1, 1, 59_999), 2),
         ((1, 1, 60_000), 3),
         ((1_000, 1_200, 40_000), 3),
@@ -45,6 +47,11 @@ def test_pairs_are_principals_times_resources():
 )
 def test_what_is_large_in_pairs_patterns_or_acls_is_spread_over_more_parts(size, parts):
     assert sized(*size).partitions == parts
+
+
+@pytest.mark.parametrize(("resources", "parts"), [(6_400, 16), (68_000, 17), (2_000_000, 64)])
+def test_rulesets_are_spread_over_at_most_64_parts(resources, parts):
+    assert sized(1_000, resources).shuffled_over == parts
 
 
 def test_names_stand_in_the_order_of_their_numbers():
