@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from aclkit.cli.settings_options import follows_brokers, semantics_of
@@ -23,19 +24,19 @@ def inventory_files(chosen: dict[str, Any]) -> list[str]:
 
 
 def deciding_options(
-    spark: SparkSession | None,
+    start: Callable[[], SparkSession] | None,
     chosen: dict[str, Any],
     broker: BrokerSettings,
     builder: CheckedBuilder | None = None,
 ) -> MaterializeOptions:
-    """Return what the options say about deciding.
+    """Return what the options say about deciding; ``start``: see ``read_inventory``.
 
     Raises:
-        NeedsSparkError: a file is a Delta folder, and there is no session.
+        NeedsSparkError: a file is a Delta folder, and Spark must not start.
     """
     build = {} if builder is None else {PRINCIPALS: entries_built_by(builder)}
     entries = {
-        kind: read_inventory(spark, chosen[kind], kind, build.get(kind))
+        kind: read_inventory(start, chosen[kind], kind, build.get(kind))
         for kind in (PRINCIPALS, HOSTS, RESOURCES)
         if chosen[kind]
     }

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
 from importlib.resources import as_file, files
@@ -85,7 +85,7 @@ def demo(context: Context, /) -> None:
 _REPLAYING: Final = ReplayOptions()
 
 
-def _options(_: SparkSession | None, __: Intake) -> NightlyOptions:
+def _options(_: Callable[[], SparkSession] | None, __: Intake) -> NightlyOptions:
     return NightlyOptions(
         cluster=CLUSTER,
         replay=_REPLAYING,

@@ -68,7 +68,7 @@ def materialize(
         run.cluster_id = choose_cluster(run, context.cluster)
         continue_from_replay(run)
         resolved = resolve(given, told_by_brokers(run))
-        options = deciding_options(run.store.spark, chosen, resolved.settings, builder)
+        options = deciding_options(lambda: run.store.spark, chosen, resolved.settings, builder)
         tell_first(preset_words(options.semantics))
         note_resolved(run, resolved)
         result = materialize_into(run, take_inventory(run, options), options)

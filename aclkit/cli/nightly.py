@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final
 
@@ -128,12 +128,12 @@ def _night(
     builder = builder_of(chosen)
     tell_first(preset_words(semantics_of(chosen)))
 
-    def options_of(spark: SparkSession | None, asked: Intake) -> NightlyOptions:
+    def options_of(start: Callable[[], SparkSession] | None, asked: Intake) -> NightlyOptions:
         resolved = resolve(given, asked.listing.brokers if asked.listing else ())
         return NightlyOptions(
             cluster=context.cluster,
             replay=replaying,
-            materialize=deciding_options(spark, chosen, resolved.settings, builder),
+            materialize=deciding_options(start, chosen, resolved.settings, builder),
             policies=policies,
             resolved=resolved,
             broad_share=broad_share,

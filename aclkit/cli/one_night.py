@@ -18,7 +18,7 @@ from aclkit.warehouse.run import Run, begin_run, hold
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-OptionsOf = Callable[["SparkSession | None", Intake], NightlyOptions]
+OptionsOf = Callable[["Callable[[], SparkSession] | None", Intake], NightlyOptions]
 """Reads the user's files, once it is known that they are needed, and with what."""
 
 
@@ -36,7 +36,7 @@ def do_night(
         context: names the warehouse and the cluster.
         intake: what is read.
         replaying: how.
-        options_of: what else is said, given the session, if any, and what was asked.
+        options_of: what else is said, given what starts Spark, if it may, and what was asked.
         lock_timeout: how long to wait for another run.
         named: inventory files.
     """
@@ -53,12 +53,12 @@ def do_night(
         if night := without_spark(context, "run", lock_timeout, held, quietly):
             return night
         # Here, so that nobody waits for pyspark who does not need it.
-        from aclkit.cli.session import command_session
+        from aclkit.cli.session import late_session
         from aclkit.nightly.night import run_nightly
 
         early = asked_now.read_early()
         length = length_of_run(warehouse, early, named)
-        with command_session(context, "run", length=length) as spark:
-            options = options_of(spark, early)
-            with begin_run(spark, warehouse, "run", lock_timeout=lock_timeout, held=held) as run:
+        with late_session(context, "run", length=length) as start:
+            options = options_of(start, early)
+            with begin_run(start, warehouse, "run", lock_timeout=lock_timeout, held=held) as run:
                 return run_nightly(run, early, options)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 
 import click
@@ -28,25 +29,44 @@ from aclkit.warehouse.run import Run, begin_run, hold
 def command_session(
     context: Context, command: str, *, length: Length = "long"
 ) -> Iterator[SparkSession]:
-    """Start Spark for a command; what fails inside Spark ends with exit code 4 and no traceback.
+    """Start Spark for a command; see ``late_session``."""
+    with late_session(context, command, length=length) as start:
+        yield start()
 
-    ``length``: how much work it is known to be.
+
+@contextmanager
+def late_session(
+    context: Context, command: str, *, length: Length = "long"
+) -> Iterator[Callable[[], SparkSession]]:
+    """Give a command what starts Spark, for when it is needed: what is small goes without.
+
+    What fails inside Spark ends with exit code 4 and no traceback.
+
+    Args:
+        context: the command's.
+        command: its name.
+        length: how much work it is known to be.
     """
     uris = [*_uris(context)]
     for uri in uris:
         if uri != context.warehouse or not context.is_reached:
             require_reachable(uri)
-    with step("starting Spark"):
-        spark = build_session(
-            f"aclkit {command}",
-            verbose=context.verbose,
-            length=length,
-            class_archive=context.class_archive,
-            uris=uris,
-        )
-    ending.install()
+
+    @cache
+    def start() -> SparkSession:
+        with step("starting Spark"):
+            spark = build_session(
+                f"aclkit {command}",
+                verbose=context.verbose,
+                length=length,
+                class_archive=context.class_archive,
+                uris=uris,
+            )
+        ending.install()
+        return spark
+
     try:
-        yield spark
+        yield start
     except (PySparkException, Py4JError) as error:
         plain = _disk_error(str(error), context.warehouse or ".")
         if plain is not None:
@@ -71,12 +91,12 @@ def _uris(context: Context) -> Iterator[str]:
 def command_run(
     context: Context, job: str, lock_timeout: float, *, length: Length = "long"
 ) -> Iterator[Run]:
-    """Begin a run of a command: the lock first, which may be another's, and Spark behind it."""
+    """Begin a run of a command: the lock first, which may be another's; Spark starts if needed."""
     warehouse = context.require_warehouse()
     with (
         hold(warehouse, lock_timeout) as held,
-        command_session(context, job, length=length) as spark,
-        begin_run(spark, warehouse, job, lock_timeout=lock_timeout, held=held) as run,
+        late_session(context, job, length=length) as start,
+        begin_run(start, warehouse, job, lock_timeout=lock_timeout, held=held) as run,
     ):
         yield run
 

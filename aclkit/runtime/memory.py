@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Mapping
 from contextlib import suppress
@@ -12,6 +13,9 @@ from aclkit.errors import UsageError
 
 DEFAULT_HEAP: Final = "4g"
 """What Spark's driver may take where ``ACLKIT_DRIVER_MEMORY`` says nothing else."""
+
+IS_OURS: Final = "PYSPARK_GATEWAY_PORT" not in os.environ
+"""Whether the driver's memory is ours to plan; under spark-submit it is not."""
 
 _UNITS: Final = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
 _SIZE: Final = re.compile(r"(\d{1,12})([kmgt]?)b?")

@@ -118,7 +118,7 @@ def hold(warehouse: str, lock_timeout: float) -> Iterator[Held]:
 
 @contextmanager
 def begin_run(
-    spark: SparkSession | None,
+    spark: SparkSession | Callable[[], SparkSession] | None,
     warehouse: str,
     job: str,
     *,

@@ -10,7 +10,6 @@ condition, so there it writes files beside those of a table, and they are taken 
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, Literal, cast
@@ -18,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, cast
 import pyarrow as pa
 from deltalake import Schema
 
+from aclkit.runtime import memory
 from aclkit.runtime.arrow import arrow_table
 from aclkit.runtime.fail_points import after_commit
 from aclkit.runtime.surroundings import require_room
@@ -59,9 +59,9 @@ if TYPE_CHECKING:
 
     from aclkit.warehouse.merge import Merge
 
-MOST_COLLECTED: Final = 50_000 if "PYSPARK_GATEWAY_PORT" not in os.environ else 5_000
+MOST_COLLECTED: Final = 50_000 if memory.IS_OURS else 5_000
 """So many rows of a table the driver takes from Spark and writes itself: a commit of Spark's takes
-a second or more, however few they are. Under spark-submit its memory is not ours to plan."""
+a second or more, however few they are."""
 
 
 _NO_OPTIONS: Final[Mapping[str, str]] = {}
@@ -83,14 +83,14 @@ class Store:
 
     def __init__(
         self,
-        spark: SparkSession | None,
+        spark: SparkSession | Callable[[], SparkSession] | None,
         warehouse: str,
         require_held: Callable[[], None] = lambda: None,
     ) -> None:
         """Open a warehouse; it need not exist yet.
 
         Args:
-            spark: the session, where there is one.
+            spark: the session, or what starts it when it is first needed, where there is one.
             warehouse: see ``Place``.
             require_held: insists that it is this run's turn; called before each commit.
         """
@@ -111,13 +111,15 @@ class Store:
 
     @property
     def spark(self) -> SparkSession:
-        """The session.
+        """The session, started if it was not yet.
 
         Raises:
             NeedsSparkError: there is none.
         """
         if self._spark is None:
             raise NeedsSparkError
+        if callable(self._spark):
+            self._spark = self._spark()
         return self._spark
 
     @property
@@ -170,7 +172,7 @@ class Store:
         self, table: str, rows: Sequence[Sequence[Any]], cluster_id: str | None
     ) -> None:
         """Put rows that the driver holds in the place of all rows of one cluster, or of all."""
-        self._replace_columns(table, arrow_table(rows, arrow_schema(table)), cluster_id)
+        self.replace_columns(table, arrow_table(rows, arrow_schema(table)), cluster_id)
 
     def replace_cluster(
         self,
@@ -190,12 +192,13 @@ class Store:
             at_most: see ``append``.
         """
         if at_most is not None and at_most <= MOST_COLLECTED:
-            self._replace_columns(table, _collected(table, rows), cluster_id)
+            self.replace_columns(table, _collected(table, rows), cluster_id)
             return
         options = {} if rows_per_file is None else {"maxRecordsPerFile": str(rows_per_file)}
         self._write(table, rows, "overwrite", options, self._only_of(cluster_id))
 
-    def _replace_columns(self, table: str, rows: pa.Table, cluster_id: str | None) -> None:
+    def replace_columns(self, table: str, rows: pa.Table, cluster_id: str | None) -> None:
+        """Put columns that the driver holds in the place of rows; see ``replace_rows``."""
         cluster_id, commit = self._only_of(cluster_id), self._commit(table)
         whose = None if cluster_id is None else _whose(cluster_id)
         replace_files(self.place.of_table(table), rows.to_reader(), commit, whose)

@@ -8,6 +8,7 @@ import json
 
 import pytest
 
+from aclkit.pipeline.explain import whole
 from tests.cli.running import KRAFT_TEXT
 
 pytestmark = pytest.mark.usefixtures("spark")
@@ -35,8 +36,8 @@ def kafkas_answers():
     }
 
 
-@pytest.fixture(scope="module")
-def decided(replayed, kafkas_answers, tmp_path_factory):
+@pytest.fixture(scope="module", params=["on-driver", "by-spark"])
+def decided(request, replayed, kafkas_answers, tmp_path_factory):
     """The real cluster, decided as a broker does for all that Kafka was asked about."""
     folder = tmp_path_factory.mktemp("decisions")
     columns = {
@@ -50,7 +51,10 @@ def decided(replayed, kafkas_answers, tmp_path_factory):
             csv.writer(file).writerows([header, *sorted(rows)])
         options += [f"--{name}", str(folder / f"{name}.csv")]
     warehouse = replayed.copy(folder / "warehouse")
-    warehouse.run("materialize", *options)
+    with pytest.MonkeyPatch.context() as patch:
+        if request.param == "by-spark":
+            patch.setattr(whole, "MOST_PAIRS", 0)
+        warehouse.run("materialize", *options)
     return warehouse
 
 

@@ -43,3 +43,22 @@ def test_a_session_opens_the_warehouse_and_all_else_that_lies_on_s3(told):
 
 def test_a_session_on_this_machine_opens_this_machine_alone(told):
     assert told("/data/w", "--source", "metadata-log:/var/x") == ["/data/w"]
+
+
+@pytest.mark.usefixtures("spark")
+def test_a_small_cluster_is_materialized_without_spark(replayed, tmp_path, monkeypatch):
+    warehouse = replayed.copy(tmp_path / "w")
+    monkeypatch.delattr(session, "build_session")
+    warehouse.run("materialize", "--dense", "always")
+    (row,) = warehouse.sql("SELECT count(*) AS decided FROM explain WHERE rule = 'MatchingAcl'")
+    assert int(row["decided"]) > 1_000
+
+
+def test_spark_starts_once_and_only_when_it_is_asked_for(monkeypatch):
+    started = []
+    monkeypatch.setattr(session, "build_session", lambda *_, **__: started.append("a session"))
+    with session.late_session(Context(), "test") as start:
+        assert started == []
+        start()
+        start()
+    assert started == ["a session"]

@@ -210,13 +210,14 @@ def _rows_that_differ(
 ) -> Sequence[Sequence[Any]]:
     """Decide a scope, and return where this run's tables decide otherwise."""
     inventory = tables.of_inventory(theirs)
-    rows = decide_small(run, theirs, allow_everyone=allow_everyone)
-    if rows is not None:
+    found = decide_small(run, theirs, allow_everyone=allow_everyone)
+    if found is not None:
         written = {_OURS[table]: (table, run.store.versions.get(table)) for table in EXPLAIN_TABLES}
         with read_versions(run.store, run.cluster_id, written) as read:
+            for table, rows in inventory.items():
+                found[table] = arrow_table(rows, arrow_schema(table))
             for table in EXPLAIN_TABLES:
-                columns = arrow_table((rows | inventory)[table], arrow_schema(table))
-                read.give(_THEIRS[table], columns)
+                read.give(_THEIRS[table], found[table])
             return read.rows(in_steps({**_READINGS, "counted": _DIFFERING}))
     trial = Output.of(run.store, theirs, is_trial=True)
     for table, known in inventory.items():
@@ -227,9 +228,9 @@ def _rows_that_differ(
     spark = run.store.spark
     for name, sql in _READINGS.items():
         spark.sql(sql).createOrReplaceTempView(name)
-    found = spark.sql(spark_sql(_DIFFERING).text).collect()
+    differing = spark.sql(spark_sql(_DIFFERING).text).collect()
     trial.forget()
-    return found
+    return differing
 
 
 def _count(rows: Iterable[Sequence[Any]], suspects: Suspects) -> Differing:

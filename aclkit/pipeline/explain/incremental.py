@@ -22,16 +22,18 @@ from aclkit.pipeline.explain.on_driver import (
     DecidedPairs,
     Key,
     Resource,
+    Ruler,
     Subjects,
     group_acls,
     pair_on_driver,
-    rule_on_driver,
 )
 from aclkit.pipeline.explain.scope import Scope
 from aclkit.pipeline.inventory.identity import match_hosts
 from aclkit.rules.patterns.match import names_exactly
 from aclkit.rules.patterns.trie import PatternIndex
+from aclkit.runtime.arrow import arrow_table
 from aclkit.warehouse.codecs import acl_of
+from aclkit.warehouse.column_types import arrow_schema
 from aclkit.warehouse.reader import Reader
 from aclkit.warehouse.schemas import TABLES
 
@@ -78,14 +80,18 @@ class _Difference:
         return [(cluster_id, *key, ruleset) for key, ruleset in self.fresh.items()]
 
 
-MOST_STEPS: Final = 3_000_000
+MOST_REACHED: Final = 10_000_000
+"""So many times the driver looks at a group of ACLs for a resource that its pattern matches, or at
+a text of a class for a resource, a few seconds."""
+
+MOST_STEPS: Final = 10_000_000
 """So many times the driver looks at an ACL for an operation of a ruleset, some seconds."""
 
 
 def decide_affected(scope: Scope, affected: Affected, read: Reader) -> list[Amendment] | None:
     """Decide again what is affected; return what differs from the rows that stand.
 
-    None where the rulesets hold too many ACLs to be decided one by one.
+    None where too many ACLs reach the resources, or the rulesets hold too many, for one process.
 
     Args:
         scope: what is asked about.
@@ -95,6 +101,8 @@ def decide_affected(scope: Scope, affected: Affected, read: Reader) -> list[Amen
     """
     cluster = scope.cluster_id
     found = _decide_pairs(scope, affected, read)
+    if found is None:
+        return None
     pairs = _Difference.between(_pairs_before(affected, read), found.pairs)
     class_pairs = _Difference.between(_class_pairs_before(scope, read), found.class_pairs)
     gone_groups, fresh_groups = _groups(cluster, affected, read)
@@ -106,11 +114,11 @@ def decide_affected(scope: Scope, affected: Affected, read: Reader) -> list[Amen
     if sum(held.steps for held in fresh.values()) > MOST_STEPS:
         return None
     gone = [(ruleset,) for ruleset in _left_behind(read, pairs, class_pairs)]
-    hosts = _named_hosts(scope)
+    ruler = Ruler(_named_hosts(scope), scope.semantics)
     rulings = [
         (cluster, ruleset, *ruling)
         for ruleset, held in fresh.items()
-        for ruling in rule_on_driver(held, hosts, scope.semantics)
+        for ruling in ruler.rule(held)
     ]
     rulesets = [(cluster, r, held.resource[0], held.group_ids, None) for r, held in fresh.items()]
     class_rows = class_pairs.rows(cluster)
@@ -133,7 +141,7 @@ def amend(read: Reader, changes: Iterable[Amendment]) -> None:
             continue
         columns = TABLES[table].column_names
         _give(read, f"gone_{table}", key, gone)
-        read.give(f"fresh_{table}", _typed(table, fresh))
+        read.give(f"fresh_{table}", arrow_table(fresh, arrow_schema(table)))
         same = " AND ".join(f"g.{name} = t.{name}" for name in key)
         read.rewrite(
             table,
@@ -143,15 +151,18 @@ def amend(read: Reader, changes: Iterable[Amendment]) -> None:
         )
 
 
-def _decide_pairs(scope: Scope, affected: Affected, read: Reader) -> DecidedPairs:
-    """Find the rulesets of what is affected."""
+def _decide_pairs(scope: Scope, affected: Affected, read: Reader) -> DecidedPairs | None:
+    """Find the rulesets of what is affected; None where too much reaches it."""
+    near = _groups_near(scope, affected.resources, read)
+    if near is None:
+        return None
     own = frozenset(
         entry.name
         for entry in scope.inventory.principals
         if not entry.is_any_other and names_exactly(entry.name, scope.semantics)
     )
     return pair_on_driver(
-        _groups_near(scope, affected.resources, read),
+        near,
         {r: None if whole else affected.principals for r, whole in affected.resources.items()},
         Subjects(
             own=own - scope.super_users,
@@ -163,8 +174,8 @@ def _decide_pairs(scope: Scope, affected: Affected, read: Reader) -> DecidedPair
 
 def _groups_near(
     scope: Scope, resources: Collection[Resource], read: Reader
-) -> dict[Resource, list[AclGroup]]:
-    """Read the ACLs alive that reach each resource, in groups."""
+) -> dict[Resource, list[AclGroup]] | None:
+    """Read the ACLs alive that reach each resource, in groups; None where those are too many."""
     patterns = patterns_near(scope.texts.patterns, resources, scope.semantics)
     index = PatternIndex.build(((n, *p) for n, p in enumerate(patterns)), scope.semantics)
     matching = {resource: index.matches(*resource) for resource in resources}
@@ -175,6 +186,9 @@ def _groups_near(
         acl = acl_of(row)
         acls[acl.resource_type, acl.pattern_type, acl.resource_name].append(acl)
     groups = {number: group_acls(acls[patterns[number]]) for number in wanted}
+    reached = sum(len(groups[n]) for numbers in matching.values() for n in numbers)
+    if reached + len(resources) * sum(map(len, scope.classes.texts_of.values())) > MOST_REACHED:
+        return None
     return {r: [g for n in numbers for g in groups[n]] for r, numbers in matching.items()}
 
 
@@ -235,19 +249,6 @@ def _named_hosts(scope: Scope) -> dict[str, list[str] | None]:
         elif (hosts := named[text]) is not None:
             hosts.append(host)
     return named
-
-
-def _typed(table: str, rows: Sequence[Sequence[Any]]) -> pa.Table:
-    """Make a table of the contract, of texts and arrays of texts."""
-    kinds = {"STRING": pa.string(), "ARRAY<STRING>": pa.list_(pa.string())}
-    contract = TABLES[table].columns
-    columns = zip(*rows, strict=True) if rows else ([] for _ in contract)
-    return pa.table(
-        {
-            name: pa.array(list(values), kinds[kind])
-            for (name, kind, _), values in zip(contract, columns, strict=True)
-        }
-    )
 
 
 def _give(read: Reader, name: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:

@@ -23,7 +23,7 @@ from aclkit.pipeline.explain.deciding import decide_all
 from aclkit.pipeline.explain.incremental import AMENDED, amend, decide_affected
 from aclkit.pipeline.explain.output import Output
 from aclkit.pipeline.explain.scope import Scope
-from aclkit.pipeline.explain.whole import RowsOfTables, decide_whole, tables_of_whole
+from aclkit.pipeline.explain.whole import ColumnsOfTables, decide_whole, tables_of_whole
 from aclkit.pipeline.inventory.survey import Inventory
 from aclkit.runtime.fail_points import fail_point
 from aclkit.runtime.progress import step
@@ -98,17 +98,17 @@ def materialize(run: Run, scope: Scope, options: MaterializeOptions) -> Material
 
 def decide_everything(run: Run, scope: Scope, output: Output, *, allow_everyone: bool) -> None:
     """Decide every pair of a scope and write it: a small one on the driver, others by Spark."""
-    rows = decide_small(run, scope, allow_everyone=allow_everyone)
-    if rows is None:
+    found = decide_small(run, scope, allow_everyone=allow_everyone)
+    if found is None:
         decide_large(run, scope, output, allow_everyone=allow_everyone)
         return
     for table in AMENDED:
         if table == "explain_ruling":
             fail_point("between-pairs-and-rulings")
-        output.write_rows(table, rows[table])
+        run.store.replace_columns(table, found[table], run.cluster_id)
 
 
-def decide_small(run: Run, scope: Scope, *, allow_everyone: bool) -> RowsOfTables | None:
+def decide_small(run: Run, scope: Scope, *, allow_everyone: bool) -> ColumnsOfTables | None:
     """Decide a small scope on the driver; None where that is Spark's work."""
     versions = tables_of_whole(run.store.versions)
     with step("deciding"), read_versions(run.store, run.cluster_id, versions) as read:

@@ -30,12 +30,8 @@ class AclGroup:
     """The ACLs with one pattern and one principal text: a row of ``ruleset_group``."""
 
     group_id: str
+    principal: str
     acls: tuple[Acl, ...]
-
-    @property
-    def principal(self) -> str:
-        """The principal text that they share."""
-        return self.acls[0].principal
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +91,16 @@ class DecidedPairs:
     pairs: dict[Key, str] = field(default_factory=dict)
     class_pairs: dict[Key, str] = field(default_factory=dict)
     rulesets: dict[str, Ruleset] = field(default_factory=dict)
+    _ids: dict[tuple[str, ...], str] = field(default_factory=dict)
+
+    def note(self, resource: Resource, groups: Sequence[AclGroup]) -> str:
+        """Return the id of the ruleset of some groups, and keep it when it is new."""
+        met = tuple([group.group_id for group in groups])
+        ruleset_id = self._ids.get(met)
+        if ruleset_id is None:
+            ruleset_id = self._ids[met] = content_id(met)
+            self.rulesets.setdefault(ruleset_id, Ruleset(resource, tuple(groups)))
+        return ruleset_id
 
 
 def group_acls(acls: Iterable[Acl]) -> list[AclGroup]:
@@ -107,7 +113,8 @@ def group_acls(acls: Iterable[Acl]) -> list[AclGroup]:
     for acl in acls:
         found[acl.resource_type, acl.pattern_type, acl.resource_name, acl.principal].append(acl)
     return [
-        AclGroup(content_id(acl.acl_id for acl in same), tuple(same)) for same in found.values()
+        AclGroup(content_id(acl.acl_id for acl in same), key[-1], tuple(same))
+        for key, same in found.items()
     ]
 
 
@@ -124,60 +131,97 @@ def pair_on_driver(
         subjects: who has pairs.
     """
     found = DecidedPairs()
+    texts = subjects.own.union(*subjects.texts_of.values())
     for resource, groups in near.items():
         by_text: defaultdict[str, list[AclGroup]] = defaultdict(list)
         for group in groups:
-            by_text[group.principal].append(group)
+            if group.principal in texts:
+                by_text[group.principal].append(group)
         shared = {
-            class_id: [group for text in texts for group in by_text.get(text, ())]
-            for class_id, texts in subjects.texts_of.items()
+            class_id: [group for text in texts_of for group in by_text.get(text, ())]
+            for class_id, texts_of in subjects.texts_of.items()
         }
         for class_id, of_class in shared.items():
             fixed = f"{OTHER if groups else NONE}:{resource[0]}"
-            known = _note(found, resource, of_class) if of_class else fixed
+            known = found.note(resource, of_class) if of_class else fixed
             found.class_pairs[class_id, *resource] = known
         only = principals_of[resource]
         for principal in by_text.keys() & subjects.own if only is None else only & subjects.own:
             if own := by_text.get(principal):
                 both = [*own, *shared[subjects.class_of[principal]]]
-                found.pairs[principal, *resource] = _note(found, resource, both)
+                found.pairs[principal, *resource] = found.note(resource, both)
     return found
 
 
-def rule_on_driver(
-    ruleset: Ruleset, named_hosts: Mapping[str, Sequence[str] | None], semantics: Semantics
-) -> Iterator[RulingRow]:
-    """Decide a ruleset: for any other host, and for each host that an ACL of it names.
+@dataclass(frozen=True, slots=True)
+class _Answers:
+    """What a group answers an operation with.
 
-    Of the ACLs for all hosts the best DENY and the best ALLOW stand for all of them.
+    Attributes:
+        of_all: of its ACLs for all hosts the best DENY and the best ALLOW, which stand for all.
+        of_hosts: its ACLs for each host that one of them names.
+    """
 
-    Args:
-        ruleset: it holds an ACL.
+    of_all: list[Acl]
+    of_hosts: Mapping[str, list[Acl]]
+
+
+@dataclass(frozen=True, slots=True)
+class Ruler:
+    """Decides rulesets; what a group answers is worked out once for all rulesets that hold it.
+
+    Attributes:
         named_hosts: the hosts asked about that an ACL's host names; None where it is every host.
         semantics: names the deciding ACL.
     """
-    resource_type, resource_name = ruleset.resource
-    for operation in OPERATIONS_OF_TYPE[resource_type]:
+
+    named_hosts: Mapping[str, Sequence[str] | None]
+    semantics: Semantics
+    _known: dict[tuple[str, WildcardLast], tuple[Order, dict[str, _Answers]]] = field(
+        default_factory=dict
+    )
+
+    def rule(self, ruleset: Ruleset) -> Iterator[RulingRow]:
+        """Decide a ruleset that holds an ACL: for any other host, and each host that one names."""
+        resource_type, resource_name = ruleset.resource
+        last = WildcardLast.of(resource_name, wildcard_is_last=False)
+        for operation in OPERATIONS_OF_TYPE[resource_type]:
+            order, known = self._order(operation, last)
+            of_all: list[Acl] = []
+            by_host: defaultdict[str, list[Acl]] = defaultdict(list)
+            for group in ruleset.groups:
+                answers = known.get(group.group_id)
+                if answers is None:
+                    answers = known[group.group_id] = self._answers(group, order)
+                of_all += answers.of_all
+                for host, acls in answers.of_hosts.items():
+                    by_host[host] += acls
+            for host, named in [(ANY_OTHER, []), *by_host.items()]:
+                ruling = conclude([*of_all, *named], order, is_super=False, is_open=False)
+                yield RulingRow(host, operation, ruling.decision, ruling.rule, ruling.acl_id)
+
+    def _order(self, operation: str, last: WildcardLast) -> tuple[Order, dict[str, _Answers]]:
+        known = self._known.get((operation, last))
+        if known is None:
+            known = self._known[operation, last] = (Order(operation, self.semantics, last, {}), {})
+        return known
+
+    def _answers(self, group: AclGroup, order: Order) -> _Answers:
         of_all: list[Acl] = []
-        by_host: defaultdict[str, list[Acl]] = defaultdict(list)
-        for acl in ruleset.acls:
-            if coverage(acl.operation, acl.permission_type, operation) is None:
+        of_hosts: defaultdict[str, list[Acl]] = defaultdict(list)
+        for acl in group.acls:
+            if coverage(acl.operation, acl.permission_type, order.operation) is None:
                 continue
-            hosts = named_hosts[acl.host]
+            hosts = self.named_hosts[acl.host]
             if hosts is None:
                 of_all.append(acl)
             for host in hosts or ():
-                by_host[host].append(acl)
-        last = WildcardLast.of(resource_name, wildcard_is_last=False)
-        order = Order(operation, semantics, last)
+                of_hosts[host].append(acl)
         best = (
             order.first(acl for acl in of_all if not acl.is_allow),
             order.first(acl for acl in of_all if acl.is_allow),
         )
-        shared = [acl for acl in best if acl is not None]
-        for host, named in [(ANY_OTHER, []), *by_host.items()]:
-            ruling = conclude([*shared, *named], order, is_super=False, is_open=False)
-            yield RulingRow(host, operation, ruling.decision, ruling.rule, ruling.acl_id)
+        return _Answers([acl for acl in best if acl is not None], of_hosts)
 
 
 def content_id(ids: Iterable[str]) -> str:
@@ -188,10 +232,3 @@ def content_id(ids: Iterable[str]) -> str:
     """
     content = ",".join(sorted(ids)).encode("utf-8", "surrogatepass")
     return hashlib.sha256(content).hexdigest()[:32]
-
-
-def _note(found: DecidedPairs, resource: Resource, groups: Sequence[AclGroup]) -> str:
-    ruleset = Ruleset(resource, tuple(groups))
-    ruleset_id = content_id(ruleset.group_ids)
-    found.rulesets.setdefault(ruleset_id, ruleset)
-    return ruleset_id

@@ -38,12 +38,15 @@ COLUMNS: Final = {
 
 
 def read_inventory(
-    spark: SparkSession | None, path: str, kind: str, build: Callable[[Row], Entry] | None = None
+    start: Callable[[], SparkSession] | None,
+    path: str,
+    kind: str,
+    build: Callable[[Row], Entry] | None = None,
 ) -> list[Entry]:
     """Read and check a file of principals, hosts or resources; the first of equal rows counts.
 
     Args:
-        spark: reads Delta; None where no session has been started.
+        start: starts Spark, which reads Delta, if it was not started yet; None where it must not.
         path: CSV, JSON lines, Parquet or a Delta folder.
         kind: principals, hosts or resources.
         build: makes the entries of a file whose columns are not those of the kind: a principal
@@ -52,10 +55,10 @@ def read_inventory(
     Raises:
         UsageError: no such file, an unreadable one, a missing column, or a row whose value makes
             no sense; the message names the file and the row.
-        NeedsSparkError: it is a Delta folder, and there is no session.
+        NeedsSparkError: it is a Delta folder, and Spark must not start.
     """
     columns = Columns(names=COLUMNS[kind], are_needed=build is None)
-    rows = _read_folder(spark, path, columns) if is_directory(path) else read_sheet(path, columns)
+    rows = _read_folder(start, path, columns) if is_directory(path) else read_sheet(path, columns)
     path = shown(path)
     entries: dict[tuple[str, str], Entry] = {}
     for number, row in enumerate(rows, start=1):
@@ -119,14 +122,16 @@ def _attributes(row: Row, kind: str) -> dict[str, str]:
     return {k: v for k, v in row.items() if k not in COLUMNS[kind] and v is not None}
 
 
-def _read_folder(spark: SparkSession | None, path: str, columns: Columns) -> Iterator[Row]:
+def _read_folder(
+    start: Callable[[], SparkSession] | None, path: str, columns: Columns
+) -> Iterator[Row]:
     if newest_version(Place(path).files, "") is None:
         raise UsageError(f"{shown(path)}: expected a Delta folder, found no _delta_log in it")
-    if spark is None:
+    if start is None:
         raise NeedsSparkError
     from pyspark.sql import functions as F
 
-    frame = spark.read.format("delta").load(path)
+    frame = start().read.format("delta").load(path)
     names = columns.rename(frame.columns, shown(path))
     # Counted before it is collected: a few bytes of Parquet may say the same row a million times.
     letters = F.sum(F.length(F.to_json(F.struct("*"))))

@@ -22,10 +22,10 @@ def decided(scope: Scope, acls: Sequence[Acl], *, allow_everyone: bool = False) 
     give_inventory(memory, scope)
     for name in AMENDED:
         memory.contract(name)
-    rows = decide_whole(scope, memory, allow_everyone=allow_everyone)
-    assert rows is not None
-    for table, fresh in rows.items():
-        memory.insert(table, _as_mappings(table, fresh))
+    found = decide_whole(scope, memory, allow_everyone=allow_everyone)
+    assert found is not None
+    for table, columns in found.items():
+        memory.insert(table, columns.to_pylist())
     return memory
 
 

@@ -12,11 +12,11 @@ from aclkit.model.operation import OPERATIONS_OF_TYPE
 from aclkit.model.semantics import KAFKA, KIP_1042, BrokerSettings
 from aclkit.pipeline.explain.near import patterns_near, resources_matched
 from aclkit.pipeline.explain.on_driver import (
+    Ruler,
     Subjects,
     content_id,
     group_acls,
     pair_on_driver,
-    rule_on_driver,
 )
 from aclkit.pipeline.inventory.identity import classify, match_hosts
 from aclkit.rules.decide.rules import decide
@@ -43,10 +43,9 @@ def tables(acls, semantics):
     named = {text: [] for text in texts}
     for text, host in match_hosts(texts, HOSTS, semantics):
         named[text] = None if host == ANY_OTHER or named[text] is None else [*named[text], host]
+    ruler = Ruler(named, semantics)
     rulings = {
-        ruleset_id: {
-            (row.operation, row.host): row[2:] for row in rule_on_driver(held, named, semantics)
-        }
+        ruleset_id: {(row.operation, row.host): row[2:] for row in ruler.rule(held)}
         for ruleset_id, held in found.rulesets.items()
     }
     return classes.class_of, found, rulings

@@ -31,14 +31,20 @@ def scope(*topics, **settings):
 
 
 def test_a_small_cluster_is_decided_on_the_driver():
-    rows = decide(scope("pay", "other"))
-    assert {*rows} == {*AMENDED}
-    assert [row[1:4] for row in rows["explain_pair"]] == [("User:a", "TOPIC", "pay")]
+    found = decide(scope("pay", "other"))
+    assert {*found} == {*AMENDED}
+    (pair,) = found["explain_pair"].to_pylist()
+    assert [*pair.values()][1:4] == ["User:a", "TOPIC", "pay"]
 
 
 @pytest.mark.parametrize(
     ("module", "limit", "most"),
-    [(whole, "MOST_PAIRS", 1), (whole, "MOST_ACLS", 1), (incremental, "MOST_STEPS", 10)],
+    [
+        (whole, "MOST_PAIRS", 1),
+        (whole, "MOST_ACLS", 1),
+        (incremental, "MOST_STEPS", 10),
+        (incremental, "MOST_REACHED", 3),
+    ],
 )
 def test_above_any_limit_it_is_sparks_work(monkeypatch, module, limit, most):
     monkeypatch.setattr(module, limit, most)

@@ -126,7 +126,7 @@ def test_delta_folder_is_read_at_its_newest_version(spark, tmp_path):
     write_deltalake(path, pa.table({"principal": ["User:gone"]}))
     write_deltalake(path, pa.table({"principal": ["User:a"], "team": ["red"]}), mode="overwrite",
                     schema_mode="overwrite")  # fmt: skip
-    (entry,) = read_inventory(spark, path, PRINCIPALS)
+    (entry,) = read_inventory(lambda: spark, path, PRINCIPALS)
     assert (entry.name, entry.attributes) == ("User:a", {"team": "red"})
 
 

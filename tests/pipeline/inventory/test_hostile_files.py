@@ -373,10 +373,10 @@ def test_a_small_file_that_unpacks_to_gigabytes_is_refused_within_half_a_gigabyt
 def test_a_delta_folder_is_counted_before_it_is_collected(spark, tmp_path, monkeypatch):
     path = str(tmp_path / "staff")
     write_deltalake(path, pa.table({"Principal": ONE * 4, "team": ["red"] * 4}))
-    (entry,) = read_inventory(spark, path, PRINCIPALS)
+    (entry,) = read_inventory(lambda: spark, path, PRINCIPALS)
     assert (entry.name, entry.attributes) == ("User:a", {"team": "red"})
     for name, limit in (("MOST_ROWS", 3), ("LARGEST_DATA", 20)):
         with monkeypatch.context() as patch:
             patch.setattr(files, name, limit)
             with pytest.raises(UsageError, match=r"staff: expected at most .*, found more"):
-                read_inventory(spark, path, PRINCIPALS)
+                read_inventory(lambda: spark, path, PRINCIPALS)
