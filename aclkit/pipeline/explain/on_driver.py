@@ -217,11 +217,10 @@ class Ruler:
                 of_all.append(acl)
             for host in hosts or ():
                 of_hosts[host].append(acl)
-        best = (
-            order.first(acl for acl in of_all if not acl.is_allow),
-            order.first(acl for acl in of_all if acl.is_allow),
-        )
-        return _Answers([acl for acl in best if acl is not None], of_hosts)
+        if len(of_all) > 1:
+            sides = ([acl for acl in of_all if acl.is_allow is side] for side in (False, True))
+            of_all = [acl for acl in map(order.first, sides) if acl is not None]
+        return _Answers(of_all, of_hosts)
 
 
 def content_id(ids: Iterable[str]) -> str:

@@ -141,12 +141,14 @@ def pair_up(scope: Scope, groups: DataFrame, matching: Matching, steps: Steps) -
     class_contents = broadcast_if_few(class_contents, few)
     firsts = steps.checkpoint(rulesets.first_pairs(pairs))
     count = firsts.count()
+    # Where pairs are very many, to shuffle them costs more than the memory of a few gigabytes.
+    broadcast = broadcast_if_few_texts if scope.is_large else broadcast_if_small
     own_parts = steps.checkpoint(
-        rulesets.parts_of(reached.where("subject >= 0"), broadcast_if_few_texts(firsts, count))
+        rulesets.parts_of(reached.where("subject >= 0"), broadcast(firsts, count))
     )
     release(firsts)
     own_contents = steps.checkpoint(contents(own_parts, class_contents))
-    ids = broadcast_if_few_texts(own_contents.select(*rulesets.SET, "ruleset_id"), count)
+    ids = broadcast(own_contents.select(*rulesets.SET, "ruleset_id"), count)
     return Pairing(
         pairs=_named_pairs(scope, pairs.join(ids, on=[*rulesets.SET], how="inner"), matching),
         class_pairs=_class_pairs(scope.classes, matching.resources, of_classes, class_contents),
