@@ -35,7 +35,7 @@ SMALL = replace(B1, name="small", principals=300, resources=200, acls=3_000, hos
 QUICKLY = "-XX:TieredStopAtLevel=1"
 """What is over in a minute never gets back what a better compiler costs."""
 
-REPLAY, MATERIALIZE, NIGHTLY = "replay_acl_log", "materialize_decisions", "nightly_audit"
+MATERIALIZE, NIGHTLY = "materialize_decisions", "nightly_audit"
 BY_SPARK = "matching patterns and pairing …"
 DECIDING = "deciding …"
 TABLES = (*REPLAYED, *MATERIALIZED)
@@ -77,11 +77,10 @@ def main() -> int:
                 folder / "two", workers=2, memory="1g", compiling=QUICKLY
             ) as cluster:
                 _say("a master and two workers of one core each are up")
-                _submit_by(cluster, by_zip, expected, NIGHTLY)
-                _submit_by(cluster, by_wheel, expected, MATERIALIZE)
-                _kill_driver(cluster, by_zip, expected)
+                _submit_night(cluster, by_zip, expected)
+                _kill_driver(cluster, by_wheel, expected)
                 _kill_worker(cluster, by_zip, expected)
-            _compare_workers(folder, by_zip)
+            _compare_workers(folder, by_wheel)
         except (Failed, subprocess.TimeoutExpired) as error:
             _say(f"FAILED: {error}")
             return 1
@@ -101,17 +100,14 @@ def _local(folder: Path) -> Expected:
     return Expected(replayed=replayed, inputs=inputs, digests=found)
 
 
-def _submit_by(cluster: Cluster, recipe: Recipe, expected: Expected, job_name: str) -> None:
-    """Submit a job by a recipe, a night into a new warehouse, any other into a replayed one."""
-    far, words = Warehouse(cluster.folder / f"by-{recipe.name}"), expected.inputs.materialize
-    if job_name == NIGHTLY:
-        words = (*expected.inputs.replay, *words, "--fail-on", "never")
-    else:
-        expected.replayed.copy(far.path)
-    with cluster.submitted(recipe, recipe.name, job_name, far.path, *words) as job:
-        line = " ".join(["spark-submit …", *recipe.words, f"jobs/{job_name}.py"])
-        _say(f"{line}: {job.finish(SECONDS):.0f} s")
-    _require_same(f"by the {recipe.name}", job, far, expected)
+def _submit_night(cluster: Cluster, recipe: Recipe, expected: Expected) -> None:
+    """Submit a night into a new warehouse."""
+    far, inputs = Warehouse(cluster.folder / "night"), expected.inputs
+    words = (*inputs.replay, *inputs.materialize, "--fail-on", "never")
+    with cluster.submitted(recipe, "night", NIGHTLY, far.path, *words) as job:
+        line = " ".join(["spark-submit …", *recipe.words, f"jobs/{NIGHTLY}.py"])
+        _say(f"{line}, by the {recipe.name}: {job.finish(SECONDS):.0f} s")
+    _require_same("a night", job, far, expected)
 
 
 def _kill_driver(cluster: Cluster, recipe: Recipe, expected: Expected) -> None:
@@ -130,8 +126,8 @@ def _kill_driver(cluster: Cluster, recipe: Recipe, expected: Expected) -> None:
     taken_back = job.said().count("took back what an unfinished run left in")
     if not taken_back:
         raise job.failed("took nothing back of what the killed driver left")
-    _say(f"the driver was killed while it was deciding; submitted again: {seconds:.0f} s, "
-         f"{taken_back} tables taken back first")  # fmt: skip
+    _say(f"the driver was killed while it was deciding; submitted again, by the {recipe.name}: "
+         f"{seconds:.0f} s, {taken_back} tables taken back first")  # fmt: skip
     _require_same("with the driver killed", job, far, expected)
 
 
@@ -159,21 +155,18 @@ def _compare_workers(folder: Path, recipe: Recipe) -> None:
     cores = sorted(os.sched_getaffinity(0))
     inputs = write_inputs(folder / B2.name, B2, "--dense", "never")
     replayed = Warehouse(folder / "b2-replayed")
+    _aclkit(replayed, "replay", inputs.replay)
+    _say("B2 is replayed in local mode")
     totals, found = {}, {}
     for workers in (2, 1):
         here = folder / f"b2-{workers}"
         with start_cluster(here, workers=workers, memory="3g", cores=cores) as cluster:
-            if not replayed.path.exists():
-                with cluster.submitted(
-                    recipe, "replay", REPLAY, replayed.path, *inputs.replay
-                ) as job:
-                    _tell_workers("B2 replayed", workers, job.finish(SECONDS_B2), job)
             far = replayed.copy(here / "decided")
             with cluster.submitted(
                 recipe, "decide", MATERIALIZE, far.path, *inputs.materialize
             ) as job:
                 seconds = job.finish(SECONDS_B2)
-        times = _tell_workers("B2 decided", workers, seconds, job)
+        times = _tell_workers(workers, seconds, job)
         totals[workers], found[workers] = sum(each.total for each in times), _digests(far, FACTORED)
         shutil.rmtree(here)
     _require_equal("B2 with one worker", found[1], found[2])
@@ -181,13 +174,13 @@ def _compare_workers(folder: Path, recipe: Recipe) -> None:
          f"task time of two together against one: {totals[2] / totals[1]:.2f}")  # fmt: skip
 
 
-def _tell_workers(what: str, workers: int, seconds: float, job: Job) -> list[TaskTimes]:
-    """Say how long each worker was at it; each must have had a part."""
+def _tell_workers(workers: int, seconds: float, job: Job) -> list[TaskTimes]:
+    """Say how long each worker was at B2; each must have had a part."""
     times = [*read_times(job.event_log).values()]
     if len(times) != workers or not all(each.seconds for each in times):
-        raise Failed(f"{what}: expected tasks on {workers} executors, found {times}")
-    _say(f"{what} with {workers} worker{'s' * (workers > 1)}, {seconds:.0f} s on the clock; task "
-         f"time {'; '.join(map(str, times))}; spread {spread(times):.2f}")  # fmt: skip
+        raise Failed(f"B2: expected tasks on {workers} executors, found {times}")
+    _say(f"B2 decided with {workers} worker{'s' * (workers > 1)}, {seconds:.0f} s on the clock; "
+         f"task time {'; '.join(map(str, times))}; spread {spread(times):.2f}")  # fmt: skip
     return times
 
 

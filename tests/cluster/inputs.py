@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from aclkit.pipeline.replay.early import MOST_BYTES
 from aclkit.pipeline.sources.payload import uuid_text
 from tests.benchmarks.shapes import Shape, build
 from tests.cli.running import write_segment
@@ -14,6 +15,8 @@ from tests.pipeline.sources.log_bytes import acl_record, batch, topic_record
 
 _SEGMENTS = 4
 _BATCH = 500
+_CONFIG = b"\x01\x04\0" + bytes(MOST_BYTES // _SEGMENTS)
+"""The head of a ConfigRecord: of a kind that is passed over unread."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,8 +35,8 @@ class Inputs:
 def write_inputs(folder: Path, shape: Shape, *more: str) -> Inputs:
     """Write the files of a shape's cluster.
 
-    The log has segments for several tasks, and the topics beside the ACLs: with those of B2 it is
-    too long for the driver to read.
+    The log has segments for several tasks, and the topics beside the ACLs. As in a real one most of
+    its bytes tell other things: it is too long for the driver to read.
 
     Args:
         folder: where to; made here.
@@ -47,11 +50,13 @@ def write_inputs(folder: Path, shape: Shape, *more: str) -> Inputs:
         acl_record(replace(acl, acl_id=uuid_text(_uuid(number))))
         for number, acl in enumerate(cluster.acls)
     ]
-    per_segment = -(-len(records) // _SEGMENTS)
-    for start in range(0, len(records), per_segment):
-        end = min(start + per_segment, len(records))
-        bases = range(start, end, _BATCH)
-        batches = [(at, batch(at, *records[at : min(at + _BATCH, end)])) for at in bases]
+    at = 0
+    for number in range(_SEGMENTS):
+        segment, batches = [_CONFIG, *records[number::_SEGMENTS]], []
+        for start in range(0, len(segment), _BATCH):
+            some = segment[start : start + _BATCH]
+            batches.append((at, batch(at, *some)))
+            at += len(some)
         write_segment(log, batches)
     lists = {
         "principals": _write(folder, "principal", cluster.principals),

@@ -85,7 +85,8 @@ MOST_REACHED: Final = 10_000_000
 a text of a class for a resource, a few seconds."""
 
 MOST_STEPS: Final = 10_000_000
-"""So many times the driver looks at an ACL for an operation of a ruleset, some seconds."""
+"""So many times the driver looks at an ACL, for an operation of a ruleset and a host: some
+seconds."""
 
 
 def decide_affected(scope: Scope, affected: Affected, read: Reader) -> list[Amendment] | None:
@@ -111,10 +112,10 @@ def decide_affected(scope: Scope, affected: Affected, read: Reader) -> list[Amen
     _give(read, "used", ("ruleset_id",), [(ruleset,) for ruleset in sorted(used)])
     known = {row[0] for row in read.rows(_KNOWN)}
     fresh = {ruleset: found.rulesets[ruleset] for ruleset in sorted(used - known)}
-    if sum(held.steps for held in fresh.values()) > MOST_STEPS:
+    ruler = Ruler(_named_hosts(scope), scope.semantics)
+    if sum(map(ruler.steps, fresh.values())) > MOST_STEPS:
         return None
     gone = [(ruleset,) for ruleset in _left_behind(read, pairs, class_pairs)]
-    ruler = Ruler(_named_hosts(scope), scope.semantics)
     rulings = [
         (cluster, ruleset, *ruling)
         for ruleset, held in fresh.items()

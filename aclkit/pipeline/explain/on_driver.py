@@ -46,17 +46,6 @@ class Ruleset:
         """The ids of its groups, sorted: its content."""
         return sorted(group.group_id for group in self.groups)
 
-    @property
-    def steps(self) -> int:
-        """How often an ACL is looked at where it is decided."""
-        operations = len(OPERATIONS_OF_TYPE[self.resource[0]])
-        return operations * sum(len(group.acls) for group in self.groups)
-
-    @property
-    def acls(self) -> list[Acl]:
-        """The ACLs of its groups."""
-        return [acl for group in self.groups for acl in group.acls]
-
 
 class RulingRow(NamedTuple):
     """A row of ``explain_ruling``, its ruleset aside."""
@@ -180,6 +169,15 @@ class Ruler:
     _known: dict[tuple[str, WildcardLast], tuple[Order, dict[str, _Answers]]] = field(
         default_factory=dict
     )
+    _looks: dict[str, int] = field(default_factory=dict)
+
+    def steps(self, ruleset: Ruleset) -> int:
+        """Return how often an ACL is looked at, for an operation and a host, to decide a ruleset.
+
+        An ACL's host may be a range or a glob that names thousands: each has rulings of its own.
+        """
+        operations = len(OPERATIONS_OF_TYPE[ruleset.resource[0]])
+        return operations * sum(map(self._looks_at, ruleset.groups))
 
     def rule(self, ruleset: Ruleset) -> Iterator[RulingRow]:
         """Decide a ruleset that holds an ACL: for any other host, and each host that one names."""
@@ -199,6 +197,13 @@ class Ruler:
             for host, named in [(ANY_OTHER, []), *by_host.items()]:
                 ruling = conclude([*of_all, *named], order, is_super=False, is_open=False)
                 yield RulingRow(host, operation, ruling.decision, ruling.rule, ruling.acl_id)
+
+    def _looks_at(self, group: AclGroup) -> int:
+        looks = self._looks.get(group.group_id)
+        if looks is None:
+            named = (self.named_hosts[acl.host] for acl in group.acls)
+            looks = self._looks[group.group_id] = sum(max(1, len(hosts or ())) for hosts in named)
+        return looks
 
     def _order(self, operation: str, last: WildcardLast) -> tuple[Order, dict[str, _Answers]]:
         known = self._known.get((operation, last))

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from aclkit.model.operation import OPERATIONS_OF_TYPE
 from aclkit.model.semantics import KAFKA
 from aclkit.pipeline.explain import incremental, whole
 from aclkit.pipeline.explain.whole import AMENDED, decide_whole
@@ -49,6 +50,23 @@ def test_a_small_cluster_is_decided_on_the_driver():
 def test_above_any_limit_it_is_sparks_work(monkeypatch, module, limit, most):
     monkeypatch.setattr(module, limit, most)
     assert decide(scope("pay", "other")) is None
+
+
+def test_hosts_that_a_range_names_count_as_if_each_had_an_acl(monkeypatch):
+    acls = [acl("pay", host="10.0.0.0/8")]
+    hosts = tuple(f"10.0.0.{number}" for number in range(100))
+    asked = scope_of(
+        acls,
+        principals=("User:a",),
+        hosts=hosts,
+        resources=(("TOPIC", "pay"),),
+        semantics=replace(KAFKA, cidr_hosts=True),
+    )
+    operations = len(OPERATIONS_OF_TYPE["TOPIC"])
+    monkeypatch.setattr(incremental, "MOST_STEPS", operations * len(hosts))
+    assert decide(asked, acls) is not None
+    monkeypatch.setattr(incremental, "MOST_STEPS", operations * len(hosts) - 1)
+    assert decide(asked, acls) is None
 
 
 def test_a_name_below_the_wildcard_is_sparks_work_where_the_order_is_a_brokers():
