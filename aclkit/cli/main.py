@@ -237,6 +237,8 @@ def cli(
     for name, value in os.environ.items():
         if name.startswith("ACLKIT_") and not _is_utf8(value):
             raise UsageError(f"expected UTF-8 in {name}, found other bytes")
+    if warehouse is not None and not warehouse.strip():
+        raise UsageError("--warehouse: expected a folder or a URI, found an empty text")
     mode = None if file_mode is None else parse_mode(file_mode)
     group = None if file_group is None else parse_group(file_group)
     ctx.with_resource(writing_as(mode, group))

@@ -51,6 +51,14 @@ def test_a_question_finds_the_warehouse_and_says_so(run, words):
     assert f"asking warehouse, for ./warehouse {TOLD}" in result.stderr
 
 
+@pytest.mark.parametrize("empty", ["", " "])
+@pytest.mark.parametrize("words", [QUESTIONS[0], OTHERS[0]], ids=lambda words: words[0])
+def test_an_empty_name_as_of_an_unset_variable_is_refused(run, words, empty):
+    result = run("--warehouse", empty, *words)
+    assert result.exit_code == 2
+    assert result.stderr == "Error: --warehouse: expected a folder or a URI, found an empty text\n"
+
+
 @pytest.mark.parametrize("words", OTHERS, ids=" ".join)
 def test_what_writes_or_ends_a_build_finds_nothing(run, words):
     result = run(*words)
