@@ -84,7 +84,7 @@ cluster-test: build ## Submit the jobs to a Spark cluster, kill a worker and a d
 	@$(BIN)/python -m tests.cluster
 
 object-store-test: $(READY) ## Run commands on a bucket of this machine, with faults (10 minutes)
-	@$(BIN)/pytest tests/object_store
+	@$(BIN)/pytest -n 2 --dist loadgroup tests/object_store
 
 soak: $(READY) ## Kill the nightly run at 20 random moments, and start it again (half an hour)
 	@$(BIN)/python -m tests.soak --rounds 20

@@ -49,7 +49,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark what asks for Spark, and run it last: the pure tests fail within seconds.
 
     Of several workers one runs all that shares the session, one all that shares a browser, and one
-    all that shares a bucket's server.
+    all that shares a bucket's server: another, where tests ask Spark there too.
     """
     for item in items:
         if "_session" in getattr(item, "fixturenames", ()):
@@ -58,7 +58,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         elif "browser" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.xdist_group("browser"))
         elif "_store" in getattr(item, "fixturenames", ()):
-            item.add_marker(pytest.mark.xdist_group("store"))
+            asks_spark = item.get_closest_marker("spark") is not None
+            item.add_marker(pytest.mark.xdist_group("spark-store" if asks_spark else "store"))
     items.sort(key=lambda item: item.get_closest_marker("spark") is not None)
 
 

@@ -158,6 +158,8 @@ class Both:
             text = text.replace(warehouse, "WAREHOUSE").replace(str(out), "OUT")
             text = re.sub(r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d(\.\d+)?( UTC|Z)", "NOW", text)
             text = re.sub(r"(run_age_seconds\{[^}]*\}) \S+", r"\1 NOW", text)
+            # Told of a step that took a second, and no other.
+            text = re.sub(r"^.*: \d+\.\d s$", "", text, flags=re.MULTILINE)
             # The longer name of a warehouse breaks lines elsewhere.
             return " ".join(text.split())
 

@@ -21,7 +21,7 @@ from aclkit.warehouse.schemas import TABLES
 from tests.nightly.test_nightly import FIRST_NIGHT, SECOND_NIGHT, Nights, add, remove, topic
 from tests.object_store.copies import put_folder
 
-pytestmark = [pytest.mark.object_store, pytest.mark.spark, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.object_store, pytest.mark.timeout(900)]
 
 COMPARED = tuple(name for name in TABLES if name != "job_run")
 OF_A_RUN = ("source", "run_id")
@@ -66,6 +66,7 @@ def rows_of(connection, table):
     return sorted(rows, key=repr)
 
 
+@pytest.mark.spark
 @pytest.mark.usefixtures("session_on_s3")
 def test_ten_nights_leave_the_tables_of_a_local_disk_whatever_the_clock_of_the_store(
     bucket, tmp_path
@@ -109,6 +110,7 @@ def let_the_lease_end(uri):
     assert files.replace(LEASE, json.dumps(turn).encode(), tag)
 
 
+@pytest.mark.spark
 @pytest.mark.usefixtures("session_on_s3")
 def test_a_night_with_nothing_new_is_done_in_a_bucket_where_there_is_no_java(bucket, tmp_path):
     here, nowhere = Nights(tmp_path), str(tmp_path / "no-java")
