@@ -19,6 +19,7 @@ from pyspark.java_gateway import launch_gateway
 
 from aclkit.errors import SurroundingsError
 from aclkit.runtime import child
+from aclkit.runtime.jvm_names import remember_names
 from aclkit.runtime.scratch import scratch
 
 _SECONDS_TO_START: Final = 300
@@ -63,6 +64,7 @@ def start_gateway(conf: SparkConf, output: int) -> JavaGateway:
     _wait_for(told, process)
     with _known(told):
         gateway = launch_gateway()  # type: ignore[no-untyped-call]  # no types in pyspark
+    remember_names(gateway)
     gateway.proc = process
     atexit.register(_tell_no_more, gateway)
     return gateway

@@ -33,6 +33,7 @@ from aclkit.runtime.class_archive import class_archive, options_for, start_makin
 from aclkit.runtime.file_systems import require_file_systems
 from aclkit.runtime.gateway import start_gateway
 from aclkit.runtime.jars import DELTA, checked_jars, spark_home
+from aclkit.runtime.jvm_names import remember_names
 from aclkit.runtime.memory import DEFAULT_HEAP
 from aclkit.runtime.object_store import is_s3, spark_options
 from aclkit.runtime.permissions import current_umask
@@ -62,6 +63,8 @@ _SQL: Final = {
     "spark.sql.execution.useObjectHashAggregateExec": "false",
     # Parts of resources are joined where they lie, on more columns than they are spread by.
     "spark.sql.requireAllClusterKeysForCoPartition": "false",
+    # Where in Python each column was made: for errors of plans, and most of what making one costs.
+    "spark.python.sql.dataFrameDebugging.enabled": "false",
     # A checksum costs a job for every commit and is read by Delta alone.
     "spark.databricks.delta.writeChecksumFile.enabled": "false",
 }
@@ -305,6 +308,7 @@ def _submitted_session(
         if not given.contains(key):
             builder = builder.config(key, value)
     session = builder.config(map={**_SQL, **extra}).getOrCreate()
+    remember_names(session.sparkContext._gateway)
     try:
         session.catalog.currentDatabase()
     except (PySparkException, Py4JError) as error:
