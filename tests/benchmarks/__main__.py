@@ -22,15 +22,15 @@ from pyspark.sql import SparkSession
 
 from aclkit.model.semantics import KIP_1042
 from aclkit.runtime.spark import build_session
-from tests.benchmarks import authorizer_benchmark, measure, replay, shapes
+from tests.benchmarks import measure, replay
 from tests.benchmarks.authorizer_benchmark import B3, B3_WIDE
+from tests.benchmarks.clusters import SKEWS, build
 from tests.benchmarks.shapes import B1, B2, B2G, S10, S30, S100, Cluster, Shape
 from tests.benchmarks.warehouse import options_for, write_acls
 from tests.benchmarks.watching import Peaks, held
 
 Row = dict[str, Any]
 SHAPES = {shape.name: shape for shape in (B1, B2, B2G, B3, B3_WIDE, S10, S30, S100)}
-SKEWS = ("glob-all", "touch-all", "one-principal", "one-topic", "everybody")
 QUICK = ("B1",)
 FULL = ("B1", "dense", "again", "B2", "B2g", "B3", "B3-wide", "R1", "growth", "skew", "ranges")
 
@@ -72,12 +72,6 @@ def run(name: str, given: Row) -> Iterator[Row]:
 def _shape(name: str, given: Row) -> Shape:
     wanted = {k: given[k] for k in ("principals", "resources", "acls", "hosts") if given[k]}
     return replace(SHAPES[name], seed=given["seed"], **wanted)
-
-
-def build(shape: Shape) -> Cluster:
-    """Make the cluster of a shape, of whichever kind it is."""
-    maker = authorizer_benchmark if shape.name.startswith("B3") else shapes
-    return maker.build(shape)
 
 
 def _decide(spark: SparkSession, folder: Path, name: str, given: Row) -> Iterator[Row]:

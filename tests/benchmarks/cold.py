@@ -3,8 +3,9 @@
 A nightly job, a first try and a CI run pay for a JVM that knows nothing yet. Each case is run
 several times, on a fresh copy of its warehouse: wall time, CPU time of all its processes and the
 number of Spark jobs. With ``--against FOLDER``, another checkout, both take turns, for one machine
-differs from itself an hour later, and the ratio of each pair is told too. Progress goes to stderr,
-stdout gets Markdown.
+differs from itself an hour later, and the ratio of each pair is told too. Beside B1 Kafka's own
+loop decides for some seconds behind each run, for the same reason. Progress goes to stderr, stdout
+gets Markdown.
 """
 
 from __future__ import annotations
@@ -22,10 +23,13 @@ from pathlib import Path
 
 import click
 
+from tests.benchmarks.clusters import build
 from tests.benchmarks.cold_cases import CASES, Case
 from tests.benchmarks.cold_process import Cost, measure
+from tests.benchmarks.shapes import Shape
 
 ROOT = Path(__file__).parents[2]
+_LOOP_SECONDS = 6.0
 _CLI = "from aclkit.cli import cli; cli(prog_name='aclkit')"
 
 
@@ -43,12 +47,14 @@ class Tree:
         root: its folder.
         scratch: for its warehouses.
         costs: case → what each run of it cost.
+        loops: case → behind each run, how many decisions a second Kafka's loop made on one core.
     """
 
     name: str
     root: Path
     scratch: Path
     costs: dict[str, list[Cost]] = field(default_factory=dict)
+    loops: dict[str, list[float]] = field(default_factory=dict)
 
     def run(self, words: Sequence[str], warehouse: Path) -> Cost:
         """Run a command of this checkout."""
@@ -100,7 +106,7 @@ class Tree:
 @click.option("--times", type=click.IntRange(1), default=5, show_default=True)
 @click.option("--against", type=click.Path(exists=True, file_okay=False, path_type=Path))
 def main(names: tuple[str, ...], times: int, against: Path | None) -> None:
-    """Measure some cases, all but the large one where none is named."""
+    """Measure some cases, all but the large ones where none is named."""
     cases = [case for case in CASES if case.name in names or (not names and not case.is_large)]
     with tempfile.TemporaryDirectory(prefix="aclkit-cold-") as name:
         folder = Path(name)
@@ -123,6 +129,16 @@ def _measure(case: Case, trees: Sequence[Tree], inputs: Path, times: int) -> Non
         for tree in trees if number % 2 == 0 else reversed(trees):
             cost = tree.once(case, inputs)
             click.echo(f"{case.name}, {tree.name}: {cost}", err=True)
+            if case.beside is not None:
+                tree.loops.setdefault(case.name, []).append(_loop(case.beside))
+
+
+def _loop(shape: Shape) -> float:
+    """Let Kafka's own authorizer decide for some seconds: decisions a second."""
+    # Here, for it loads Spark.
+    from tests.benchmarks.measure import loop_rate
+
+    return loop_rate(build(shape), _LOOP_SECONDS)
 
 
 def _print(cases: Sequence[Case], trees: Sequence[Tree]) -> None:
@@ -142,6 +158,20 @@ def _print(cases: Sequence[Case], trees: Sequence[Tree]) -> None:
                 *(_ratio(costs, base, of) if tree is not trees[0] else "" for of in _PARTS),
             ]
             click.echo(f"| {' | '.join(cells)} |")
+    for case, tree in ((case, tree) for case in cases for tree in trees if case.beside):
+        click.echo(f"\n{_beside(case, tree)}")
+
+
+def _beside(case: Case, tree: Tree) -> str:
+    """Return how a case's decisions a second compare with those of Kafka's loop behind each run."""
+    assert case.beside is not None
+    loops, decisions = tree.loops[case.name], case.beside.decisions
+    runs = zip(tree.costs[case.name], loops, strict=True)
+    times = [decisions / cost.wall / loop for cost, loop in runs]
+    return (
+        f"{case.name}, {tree.name}: {_spread(times)} times Kafka's loop, "
+        f"which made {_spread(loops)} decisions a second on one core behind each run."
+    )
 
 
 _PARTS: Sequence[Callable[[Cost], float]] = (lambda cost: cost.wall, lambda cost: cost.cpu)

@@ -1,28 +1,33 @@
-"""What is measured cold: nights of the packaged sample, B1 and B2, a question."""
+"""What is measured cold: nights of the packaged sample, a question, and large clusters decided."""
 
 from __future__ import annotations
 
 import csv
+import json
 import shutil
 import struct
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
 
+from tests.benchmarks.authorizer_benchmark import B3
+from tests.benchmarks.clusters import SKEWS, build
 from tests.benchmarks.replay import log_batch
-from tests.benchmarks.shapes import B1, B2, Shape, build
+from tests.benchmarks.shapes import B1, B2, Shape
 from tests.cli.running import split_batches
 
 SAMPLE = Path(__file__).parents[2] / "aclkit/cli/data/sample/__cluster_metadata-0"
 _SEGMENT = "00000000000000000000.log"
+# In a checkout of before, too: nothing newer than what decided B1 first.
 _WRITE_ACLS = """
-import sys
+import json, sys
 from aclkit.runtime.spark import build_session
-from tests.benchmarks import shapes
+from tests.benchmarks import authorizer_benchmark, shapes
 from tests.benchmarks.warehouse import write_acls
-cluster = shapes.build(getattr(shapes, sys.argv[2]))
-write_acls(build_session("aclkit-bench"), sys.argv[1], cluster.acls)
+shape = shapes.Shape(**json.loads(sys.argv[2]))
+maker = authorizer_benchmark if shape.name.startswith("B3") else shapes
+write_acls(build_session("aclkit-bench"), sys.argv[1], maker.build(shape).acls)
 """
 
 
@@ -37,13 +42,20 @@ class Before:
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A command that is measured; ``{inputs}`` in its words is the folder of its files."""
+    """A command that is measured; ``{inputs}`` in its words is the folder of its files.
+
+    Attributes:
+        before: how the warehouse is made that it begins with; None where it begins with none.
+        is_large: it takes minutes, and is measured where it is named.
+        beside: the cluster that Kafka's own loop decides beside each run.
+    """
 
     name: str
     words: tuple[str, ...]
     write_inputs: Callable[[Path], None]
     before: Before | None = None
     is_large: bool = False
+    beside: Shape | None = None
 
 
 def _night(log: str, cluster: str = "sample") -> tuple[str, ...]:
@@ -79,8 +91,8 @@ def _write(path: Path, columns: tuple[str, ...], rows: Iterable[tuple[str, ...]]
         csv.writer(file).writerows([columns, *rows])
 
 
-def decide(shape: Shape, *, is_large: bool = False) -> Case:
-    """Return the case that decides a shape of ``shapes``, whose ACLs are in the warehouse."""
+def decide(shape: Shape, *, is_large: bool = False, has_loop: bool = False) -> Case:
+    """Return the case that decides a shape, whose ACLs are in the warehouse."""
     given = (
         word
         for kind in ("principals", "hosts", "resources")
@@ -90,9 +102,16 @@ def decide(shape: Shape, *, is_large: bool = False) -> Case:
         shape.name,
         ("materialize", "--dense", "never", *given),
         partial(_write_inventory, shape),
-        Before(shape.name, ((shape.name,),), _WRITE_ACLS),
+        Before(shape.name, ((json.dumps(_said(shape)),),), _WRITE_ACLS),
         is_large,
+        shape if has_loop else None,
     )
+
+
+def _said(shape: Shape) -> dict[str, object]:
+    """Return a shape's fields but for those that are as ever, which older checkouts lack."""
+    usual = asdict(Shape(name="", principals=0, resources=0, acls=0))
+    return {name: value for name, value in asdict(shape).items() if value != usual[name]}
 
 
 _LOG, _LONGER = "{inputs}/log", "{inputs}/longer"
@@ -107,6 +126,8 @@ CASES = (
     Case("one new ACL, two clusters", _night(_LONGER), _write_longer_sample, _BOTH),
     Case("nothing new, two clusters", _night(_LOG), _write_sample, _BOTH),
     Case("who-can", ("who-can", "READ", "topic:payments.v1.events"), _write_sample, _FIRST),
-    decide(B1),
+    decide(B1, has_loop=True),
     decide(B2, is_large=True),
+    decide(B3, is_large=True),
+    *(decide(replace(B2, skew=skew, name=f"B2-{skew}"), is_large=True) for skew in SKEWS),
 )
