@@ -81,11 +81,10 @@ class Tree:
         if not warehouse.exists():
             click.echo(f"{self.name}: {case.before.name}, once …", err=True)
             for command in case.before.commands:
-                words = [word.format(inputs=inputs) for word in command]
                 if case.before.program is None:
-                    self.run(words, warehouse)
+                    self.run([word.format(inputs=inputs) for word in command], warehouse)
                 else:
-                    self.python(["-c", case.before.program, str(warehouse), *words])
+                    self.python(["-c", case.before.program, str(warehouse), *command])
         return warehouse
 
     def once(self, case: Case, inputs: Path) -> Cost:
