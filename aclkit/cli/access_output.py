@@ -67,8 +67,7 @@ def _table(answer: Access, about: str, *, says_decision: bool) -> Table:
 def _by_kind(answer: Access, *, is_who: bool) -> dict[str, Sequence[str]]:
     if is_who:
         return {"": answer.names}
-    kinds = grouped((name.partition(":")[0], name) for name in answer.names)
-    return dict(kinds)
+    return {**grouped((name.partition(":")[0], name) for name in answer.names)}
 
 
 def _all_words(line: Folded) -> str:

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import click
 
-from aclkit.cli.options import gathered, option, together
+from aclkit.cli.options import flag, gathered, option, together
 from aclkit.kafka.acls.options import PATTERN_TYPES, AclOptions
 
 Command = Callable[..., Any]
@@ -52,9 +52,9 @@ _ENTRY: Final = (
     _texts("--allow-host", "IP", "Host of the ALLOWs; * if not given."),
     _texts("--deny-host", "IP", "Host of the DENYs; * if not given."),
     _texts("--operation", "NAME", "Operation, such as Read or DescribeConfigs; All if not given."),
-    option("--producer", is_flag=True, help="What a producer needs on topic and transactional id."),
-    option("--consumer", is_flag=True, help="What a consumer needs on topic and group."),
-    option("--idempotent", is_flag=True, help="With --producer: IDEMPOTENT_WRITE too."),
+    flag("--producer", "What a producer needs on topic and transactional id."),
+    flag("--consumer", "What a consumer needs on topic and group."),
+    flag("--idempotent", "With --producer: IDEMPOTENT_WRITE too."),
 )
 principal_option = option(
     "--principal",
@@ -63,7 +63,7 @@ principal_option = option(
     metavar="TYPE:NAME",
     help="Only ACLs of exactly this principal; may be given again.",
 )
-force_option = option("--force", is_flag=True, help="Ask nothing, do it.")
+force_option = flag("--force", "Ask nothing, do it.")
 _IGNORED: Final = "Taken and without effect, as by kafka-acls --list."
 _ELSEWHERE: Final = "Taken and without effect: a warehouse is asked, and no broker."
 

@@ -12,7 +12,7 @@ from aclkit.cli.acl_options import ignored_options, principal_option, resource_o
 from aclkit.cli.alive import read_alive
 from aclkit.cli.context import Context, formats
 from aclkit.cli.late import LateGroup
-from aclkit.cli.options import option
+from aclkit.cli.options import flag
 from aclkit.cli.output import FORMATS, tell, write_lines
 from aclkit.cli.table import Table
 from aclkit.errors import UsageError
@@ -48,10 +48,8 @@ def acls() -> None:
     """
 
 
-raw_option = option(
-    "--raw",
-    is_flag=True,
-    help="Write names as they are, also what acts on a terminal: as Kafka's own tools do.",
+raw_option = flag(
+    "--raw", "Write names as they are, also what acts on a terminal: as Kafka's own tools do."
 )
 
 

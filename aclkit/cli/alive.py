@@ -8,8 +8,7 @@ from typing import Final
 from aclkit.cli.context import Context, tell_state
 from aclkit.model.acl import Acl
 from aclkit.model.semantics import KIP_1042, Semantics
-from aclkit.warehouse.alive import acls_alive
-from aclkit.warehouse.brokers import level_in_force
+from aclkit.warehouse.alive import acls_alive, level_in_force
 from aclkit.warehouse.published import run_settings
 
 
@@ -24,7 +23,6 @@ class Alive:
     """
 
     cluster_id: str
-    head_offset: int
     acls: tuple[Acl, ...]
     semantics: Semantics
     level: int | None
@@ -44,7 +42,6 @@ def read_alive(context: Context) -> Alive:
     decided = opened.published.last_materialize(opened.cluster_id)
     return Alive(
         cluster_id=opened.cluster_id,
-        head_offset=run.head_offset or 0,
         acls=tuple(sorted(found, key=lambda acl: acl.acl_id)),
         semantics=run_settings(decided)[1] if decided else KIP_1042,
         level=level,

@@ -13,7 +13,15 @@ import click
 
 from aclkit.cli.found import find, none_named
 from aclkit.cli.options import option, together
-from aclkit.cli.output import FORMATS, TABLE, choose_columns, render_rows, tell, write_lines
+from aclkit.cli.output import (
+    FORMATS,
+    TABLE,
+    choose_columns,
+    render_rows,
+    tell,
+    tell_all,
+    write_lines,
+)
 from aclkit.cli.screen import deliver, layout_of
 from aclkit.cli.table import Layout, Part, lay_out
 from aclkit.errors import UsageError
@@ -225,8 +233,7 @@ def tell_state(published: Published, run: PublishedRun) -> None:
     """Print on stderr that the log has gone on since a run, or that the run is incomplete."""
     from aclkit.warehouse.published import notes_on_state
 
-    for note in notes_on_state(published, run):
-        tell(note)
+    tell_all(notes_on_state(published, run))
 
 
 def keep(ctx: click.Context, param: click.Parameter, value: object) -> None:
@@ -239,52 +246,33 @@ def _keep_columns(ctx: click.Context, _: click.Parameter, value: str | None) -> 
     ctx.ensure_object(Context).columns = tuple(filter(None, names))
 
 
+def kept(name: str, text: str, *more: str, **settings: object) -> Callable[[_Command], _Command]:
+    """Declare an option that the context keeps, so that no command takes it."""
+    return option(name, *more, help=text, expose_value=False, **{"callback": keep, **settings})
+
+
 def formats(*names: str, default: str = TABLE, text: str) -> Callable[[_Command], _Command]:
     """Return ``--format`` of some formats, and how it is shown; ``Context.write`` follows them."""
     return together(
-        option(
-            "--format",
-            "output_format",
-            type=click.Choice(names),
-            default=default,
-            expose_value=False,
-            callback=keep,
-            help=text,
-        ),
-        option(
-            "--wide",
-            is_flag=True,
-            expose_value=False,
-            callback=keep,
-            help="Tables with all columns, and each row on one line.",
-        ),
-        option(
+        kept("--format", text, "output_format", type=click.Choice(names), default=default),
+        kept("--wide", "Tables with all columns, and each row on one line.", is_flag=True),
+        kept(
             "--columns",
+            "Only these columns, under their names in --format csv.",
             metavar="NAME,…",
-            expose_value=False,
             callback=_keep_columns,
-            help="Only these columns, under their names in --format csv.",
         ),
         # Not from the environment: there it is where an export goes.
-        click.option(
-            "--output",
-            "-o",
-            metavar="FILE",
-            expose_value=False,
-            callback=keep,
-            help="Where to write; stdout if not given.",
-        ),
+        kept("--output", "Where to write; stdout if not given.", "-o", metavar="FILE", envvar=None),
     )
 
 
 format_option = formats(
     *FORMATS, text="How rows are printed: for people, or unchanged for programs."
 )
-engine_option = option(
+engine_option = kept(
     "--engine",
+    "Who reads the tables, on a disk or in a bucket: DuckDB at once, Spark what is too large.",
     type=click.Choice(["duckdb", "spark"]),
     default="duckdb",
-    expose_value=False,
-    callback=keep,
-    help="Who reads the tables, on a disk or in a bucket: DuckDB at once, Spark what is too large.",
 )

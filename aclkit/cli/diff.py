@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import click
 
-from aclkit.cli.context import Context, engine_option
-from aclkit.cli.effect_output import Gate, effect_format_option, gate_options, print_effect
+from aclkit.cli.context import Context
+from aclkit.cli.effect_output import Gate, effect_options, print_effect
 from aclkit.cli.options import parse_moment
-from aclkit.cli.output import tell
+from aclkit.cli.output import tell, tell_all
 from aclkit.questions.preview.read import read_past
 
 
 @click.command("diff")
 @click.argument("start", metavar="FROM")
 @click.argument("end", metavar="TO")
-@effect_format_option
-@gate_options
-@engine_option
-@click.pass_obj
+@effect_options
 def diff(context: Context, start: str, end: str, gate: Gate) -> None:
     """Say whose access differs between two states of the past, FROM and TO.
 
@@ -32,8 +29,7 @@ def diff(context: Context, start: str, end: str, gate: Gate) -> None:
     moments = parse_moment(start), parse_moment(end)
     with context.session() as spark:
         past = read_past(context.asked_warehouse(), context.cluster, *moments, spark)
-    for note in past.notes:
-        tell(note)
+    tell_all(past.notes)
     before, after = past.offsets
     title = f"Offset {before} to {after}, cluster {past.base.run.cluster_id}"
     if past.change.changes_settings:

@@ -11,7 +11,7 @@ from aclkit.cli.checks import CHECKS
 from aclkit.cli.context import Context, format_option
 from aclkit.cli.examine import Around, Outcome, examine
 from aclkit.cli.found import find
-from aclkit.cli.options import FiniteRange, option
+from aclkit.cli.options import option, timeout_option
 from aclkit.cli.output import tell
 from aclkit.model.visible import visible
 from aclkit.runtime.object_store import storage_said
@@ -20,13 +20,7 @@ from aclkit.runtime.object_store import storage_said
 @click.command("doctor")
 @option("--source", metavar="KIND:PATH", multiple=True, help="Look at it too; see aclkit replay.")
 @option("--command-config", metavar="FILE", help="Kafka client .properties for a live source.")
-@option(
-    "--timeout",
-    type=FiniteRange(min=0, min_open=True),
-    default=10.0,
-    metavar="SECONDS",
-    help="How long a check may take; all are done at once.",
-)
+@timeout_option("How long a check may take; all are done at once.", 10.0)
 @format_option
 @click.pass_context
 def doctor(

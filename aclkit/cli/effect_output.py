@@ -13,7 +13,7 @@ import click
 
 from aclkit.audit.reports.preview_markdown import render_preview
 from aclkit.cli.budget_options import budget_options
-from aclkit.cli.context import Context, formats
+from aclkit.cli.context import Context, engine_option, formats
 from aclkit.cli.options import gathered, option, together
 from aclkit.cli.output import FORMATS
 from aclkit.cli.table import Part, Table, Words
@@ -68,6 +68,12 @@ def gate_options(command: Callable[..., Any]) -> Callable[..., Any]:
         ),
         budget_options,
     )(gathered("gate", Gate, command))
+
+
+effect_options: Callable[[Callable[..., Any]], Callable[..., Any]] = together(
+    effect_format_option, gate_options, engine_option, click.pass_obj
+)
+"""What every command takes that prints an effect."""
 
 
 def print_effect(

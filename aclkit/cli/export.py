@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any, Final, TextIO, TypeVar
 
 import click
@@ -13,7 +13,7 @@ from aclkit.cli.acls import COLUMNS
 from aclkit.cli.alive import read_alive
 from aclkit.cli.context import Context, tell_state
 from aclkit.cli.late import LateGroup
-from aclkit.cli.options import option
+from aclkit.cli.options import flag
 from aclkit.cli.output import csv_field, tell, write_lines, write_rows
 from aclkit.errors import UsageError
 from aclkit.kafka.acls.records import render_records
@@ -77,11 +77,7 @@ def _form_option(*forms: str) -> Callable[[_Command], _Command]:
 @click.command("acls")
 @_form_option("kafka-acls", "kafka-bulk", "records", "strimzi", "terraform", "csv")
 @_output_option
-@option(
-    "--skip-unsupported",
-    is_flag=True,
-    help="End with 0 although ACLs are left out that the form cannot say.",
-)
+@flag("--skip-unsupported", "End with 0 although ACLs are left out that the form cannot say.")
 @click.pass_obj
 def export_acls(context: Context, form: str, output: str | None, *, skip_unsupported: bool) -> None:
     """Write the ACLs alive as a script, records, Kubernetes resources, Terraform or CSV.
@@ -153,11 +149,6 @@ def export_explain(context: Context, form: str, output: str | None) -> None:
                 write_parquet(batches, file.buffer)
 
 
-@contextmanager
-def _opened(output: str | None) -> Iterator[TextIO]:
+def _opened(output: str | None) -> AbstractContextManager[TextIO]:
     """Open what is written to."""
-    if output is None:
-        yield sys.stdout
-        return
-    with open_whole(output) as file:
-        yield file
+    return nullcontext(sys.stdout) if output is None else open_whole(output)

@@ -10,7 +10,7 @@ from typing import Final
 
 import click
 
-from aclkit.cli.context import Context
+from aclkit.cli.context import Context, tell_state
 from aclkit.cli.output import tell
 from aclkit.errors import UsageError
 from aclkit.pipeline.sources.files import is_there
@@ -18,7 +18,7 @@ from aclkit.runtime.scratch import scratch
 from aclkit.runtime.uri import is_uri, shown
 from aclkit.runtime.whole_file import open_whole
 from aclkit.warehouse.duck_file import holds_until, write_duck_file
-from aclkit.warehouse.published import notes_on_state, open_warehouse
+from aclkit.warehouse.published import open_warehouse
 
 
 @click.command("duckdb")
@@ -58,8 +58,7 @@ def export_duckdb(context: Context, output: str, *, copy: bool, force: bool) -> 
         )
     for cluster_id in published.clusters:
         if run := published.last_materialize(cluster_id):
-            for note in notes_on_state(published, run):
-                tell(note)
+            tell_state(published, run)
     with tempfile.TemporaryDirectory(dir=scratch()) as folder:
         made = Path(folder) / _NAME
         write_duck_file(published, made, now, with_rows=copy)

@@ -18,7 +18,7 @@ import aclkit
 from aclkit.cli.command_index import read_index
 from aclkit.cli.context import Context
 from aclkit.cli.late import LateGroup, Places
-from aclkit.cli.options import option
+from aclkit.cli.options import flag, option
 from aclkit.cli.output import flush_output, is_unread, tell, tell_error
 from aclkit.cli.settings import read_config
 from aclkit.errors import AclkitError, SurroundingsError, UsageError
@@ -196,10 +196,9 @@ def _load_config(ctx: click.Context, _: click.Parameter, path: str | None) -> st
     default=True,
     help="Start Spark from an archive of its classes in the user's cache, made once.",
 )
-@option(
+@flag(
     "--assume-single-writer",
-    is_flag=True,
-    help="Write to a bucket whose store puts without conditions: one run at a time is up to you.",
+    "Write to a bucket whose store puts without conditions: one run at a time is up to you.",
 )
 @click.option(
     "-v",

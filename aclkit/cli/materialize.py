@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import click
 
-from aclkit.audit.findings.broker_settings_differ import note_resolved
+from aclkit.audit.findings.broker_settings_differ import find_broker_settings_differ
 from aclkit.audit.findings.differences import note_readings
 from aclkit.cli.amount import length_of_run
 from aclkit.cli.context import Context, format_option
@@ -20,15 +21,11 @@ from aclkit.errors import UsageError
 from aclkit.model.broker_settings import resolve
 from aclkit.model.reading import preset_words
 from aclkit.pipeline.explain.decided import take_inventory
-from aclkit.pipeline.explain.materialize import (
-    MaterializeResult,
-    continue_from_replay,
-    told_by_brokers,
-)
+from aclkit.pipeline.explain.materialize import continue_from_replay, told_by_brokers
 from aclkit.pipeline.explain.materialize import materialize as materialize_into
 from aclkit.pipeline.replay.known_tables import read_clusters
 from aclkit.runtime.progress import tell_first
-from aclkit.warehouse.run import Run, publish
+from aclkit.warehouse.run import publish
 
 SUMMARY = (
     "cluster", "head_offset", "acls", "principals", "hosts", "resources", "rows_expected",
@@ -65,27 +62,31 @@ def materialize(
     builder = builder_of(chosen)
     length = length_of_run(warehouse, named=inventory_files(chosen))
     with command_run(context, "materialize", lock_timeout, length=length) as run:
-        run.cluster_id = choose_cluster(run, context.cluster)
+        run.cluster_id = choose_cluster(read_clusters(run.store), warehouse, context.cluster)
         continue_from_replay(run)
         resolved = resolve(given, told_by_brokers(run))
         options = deciding_options(lambda: run.store.spark, chosen, resolved.settings, builder)
         tell_first(preset_words(options.semantics))
-        note_resolved(run, resolved)
+        run.notes.extend(resolved.notes)
+        run.findings.extend(find_broker_settings_differ(resolved))
         result = materialize_into(run, take_inventory(run, options), options)
         note_readings(run, result, options.settings)
         publish(run)
-        result.output.forget()
-    context.write(SUMMARY, [summary(run, result)])
-    tell_notes(run)
+    asked = result.inventory
+    sizes = len(asked.principals), len(asked.hosts), len(asked.resources)
+    acls, *rows = (run.counts[name] for name in ("acls", "rows_expected", "rows_decided"))
+    row = (run.cluster_id, run.head_offset, acls, *sizes, *rows, run.status)
+    context.write(SUMMARY, [row])
+    tell_notes(run.notes, run.findings)
 
 
-def choose_cluster(run: Run, given: str | None) -> str:
+def choose_cluster(clusters: Iterable[str], warehouse: str, given: str | None) -> str:
     """Return the cluster to materialize: the given one, or the only one there is.
 
     Raises:
         UsageError: several clusters and none given, or one that was never replayed.
     """
-    known = sorted(read_clusters(run.store))
+    known = sorted(clusters)
     listed = ", ".join(known) or "none"
     if given is not None and given not in known:
         raise UsageError(f"cluster {given!r} was never replayed; the warehouse holds {listed}")
@@ -93,23 +94,7 @@ def choose_cluster(run: Run, given: str | None) -> str:
         if known:
             raise UsageError(f"the warehouse holds several clusters, name one: --cluster {listed}")
         raise UsageError(
-            f"nothing has been replayed into {run.store.place} yet: "
-            f"aclkit --warehouse {run.store.place} replay --source metadata-log:DIR"
+            f"nothing has been replayed into {warehouse} yet: "
+            f"aclkit --warehouse {warehouse} replay --source metadata-log:DIR"
         )
     return given or known[0]
-
-
-def summary(run: Run, result: MaterializeResult) -> tuple[object, ...]:
-    """Return the row that a materialize prints."""
-    inventory = result.inventory
-    return (
-        run.cluster_id,
-        run.head_offset,
-        run.counts["acls"],
-        len(inventory.principals),
-        len(inventory.hosts),
-        len(inventory.resources),
-        run.counts["rows_expected"],
-        run.counts["rows_decided"],
-        run.status,
-    )

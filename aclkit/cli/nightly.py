@@ -26,6 +26,7 @@ from aclkit.cli.options import (
     inventory_options,
     lock_timeout_option,
     option,
+    picked,
     replay_options,
 )
 from aclkit.cli.output import tell, write_lines
@@ -38,6 +39,7 @@ from aclkit.model.reading import preset_words
 from aclkit.nightly.policies import Policies
 from aclkit.nightly.quiet import NightlyOptions, NightlyResult
 from aclkit.pipeline.replay.intake import Intake
+from aclkit.pipeline.replay.known import ReplayOptions
 from aclkit.runtime.progress import tell_first
 from aclkit.runtime.whole_file import write_whole
 from aclkit.warehouse.duck import connect
@@ -123,7 +125,7 @@ def _night(
     chosen: dict[str, Any],
 ) -> NightlyResult:
     """Do one night under the options of the command."""
-    intake, replaying = log.intake_of(chosen), log.options_of(chosen)
+    intake, replaying = log.intake_of(chosen), picked(ReplayOptions, chosen)
     given = given_settings(chosen)
     builder = builder_of(chosen)
     tell_first(preset_words(semantics_of(chosen)))

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import fields
 from datetime import datetime
 from functools import wraps
+from inspect import signature
 from typing import Any, TypeVar
 
 import click
@@ -15,6 +16,7 @@ from aclkit.errors import UsageError
 from aclkit.model.facts import in_utc
 
 F = TypeVar("F", bound=Callable[..., Any])
+_Record = TypeVar("_Record")
 
 
 def option(name: str, *more: str, **settings: Any) -> Callable[[F], F]:  # noqa: ANN401 -- click's own keywords
@@ -23,6 +25,11 @@ def option(name: str, *more: str, **settings: Any) -> Callable[[F], F]:  # noqa:
     settings.setdefault("envvar", f"ACLKIT_{plain}")
     settings.setdefault("show_default", "default" in settings)
     return click.option(name, *more, **settings)
+
+
+def flag(name: str, text: str) -> Callable[[F], F]:
+    """Declare an option that is given or not."""
+    return option(name, is_flag=True, help=text)
 
 
 def together(*decorators: Callable[[F], F]) -> Callable[[F], F]:
@@ -45,6 +52,12 @@ def gathered(name: str, record: type, command: Callable[..., Any]) -> Callable[.
         return command(*args, **{name: record(**own)}, **given)
 
     return gathering
+
+
+def picked(record: Callable[..., _Record], chosen: Mapping[str, Any], **more: object) -> _Record:
+    """Make a record of the options whose names are its fields, and of what else is given."""
+    names = signature(record).parameters
+    return record(**{name: value for name, value in chosen.items() if name in names}, **more)
 
 
 class FiniteRange(click.FloatRange):
@@ -91,6 +104,15 @@ def parse_moment(text: str) -> int | datetime:
 
 _DIGITS = 19
 
+
+def timeout_option(
+    text: str, default: float, *, most: float | None = None, name: str = "--timeout"
+) -> Callable[[F], F]:
+    """Declare how many seconds something may take, more than none."""
+    seconds = FiniteRange(min=0, min_open=True, max=most)
+    return option(name, type=seconds, default=default, metavar="SECONDS", help=text)
+
+
 lock_timeout_option = option(
     "--lock-timeout",
     type=FiniteRange(min=0),
@@ -115,42 +137,30 @@ replay_options = together(
         metavar="N",
         help="Rows at or above this offset have no effect yet.",
     ),
-    option(
-        "--accept-holes",
-        is_flag=True,
-        help="Go on behind offsets that cannot be read, and mark the run incomplete.",
+    flag(
+        "--accept-holes", "Go on behind offsets that cannot be read, and mark the run incomplete."
     ),
-    option("--strict", is_flag=True, help="Any rejected row ends the run with exit code 3."),
+    flag("--strict", "Any rejected row ends the run with exit code 3."),
     option("--at", metavar="TIME", help="Time of a listing, ISO 8601; now if not given."),
     option(
         "--command-config",
         metavar="FILE",
         help="Kafka client .properties for a live source.",
     ),
-    option(
-        "--timeout",
-        type=FiniteRange(min=0, min_open=True),
-        default=30.0,
-        metavar="SECONDS",
-        help="How long a live source may take to answer.",
-    ),
-    option(
-        "--allow-empty",
-        is_flag=True,
-        help="A listing may have no ACLs: it takes away all that were known.",
-    ),
+    timeout_option("How long a live source may take to answer.", 30.0),
+    flag("--allow-empty", "A listing may have no ACLs: it takes away all that were known."),
 )
 
 inventory_options = together(
     option("--principals", metavar="FILE", help="CSV, JSONL, Parquet or Delta: column principal."),
     option("--hosts", metavar="FILE", help="The same with column host."),
     option("--resources", metavar="FILE", help="The same: resource_type, resource_name."),
-    option("--extend", is_flag=True, help="The files add to the log's own inventory."),
+    flag("--extend", "The files add to the log's own inventory."),
     option(
         "--dense",
         type=click.Choice(["always", "never", "auto"]),
         default="auto",
         help="Write the explain table row by row; auto: up to 50 million rows.",
     ),
-    option("--full", is_flag=True, help="Decide all anew, not only what changes touch."),
+    flag("--full", "Decide all anew, not only what changes touch."),
 )

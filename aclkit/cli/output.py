@@ -26,6 +26,12 @@ def tell(message: str) -> None:
     click.echo(visible(message), err=True)
 
 
+def tell_all(messages: Iterable[str]) -> None:
+    """Say several things on stderr, a line each."""
+    for message in messages:
+        tell(message)
+
+
 def tell_error(error: Exception) -> None:
     """Print why a command ends; further lines are indented, so that none looks like another's."""
     message = str(error)

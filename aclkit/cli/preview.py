@@ -9,9 +9,9 @@ import click
 
 from aclkit.cli.acl_options import acl_options
 from aclkit.cli.context import Context, engine_option, tell_state
-from aclkit.cli.effect_output import Gate, effect_format_option, gate_options, print_effect
+from aclkit.cli.effect_output import Gate, effect_format_option, effect_options, print_effect
 from aclkit.cli.options import option
-from aclkit.cli.output import tell
+from aclkit.cli.output import tell, tell_all
 from aclkit.cli.topic_output import print_topics
 from aclkit.kafka.acls.creation import CreationRules
 from aclkit.kafka.acls.new import acl_filters, new_acls
@@ -43,10 +43,7 @@ def preview() -> None:
 
 @preview.command("add-acl")
 @acl_options
-@effect_format_option
-@gate_options
-@engine_option
-@click.pass_obj
+@effect_options
 def add_acl(context: Context, options: AclOptions, gate: Gate) -> None:
     """Say what adding ACLs would change; the options are those of kafka-acls --add.
 
@@ -69,10 +66,7 @@ def add_acl(context: Context, options: AclOptions, gate: Gate) -> None:
 
 @preview.command("remove-acl")
 @acl_options
-@effect_format_option
-@gate_options
-@engine_option
-@click.pass_obj
+@effect_options
 def remove_acl(context: Context, options: AclOptions, gate: Gate) -> None:
     """Say what removing ACLs would change; the options are those of kafka-acls --remove.
 
@@ -113,10 +107,7 @@ def add_topic(context: Context, names: tuple[str, ...]) -> None:
 
 @preview.command("apply")
 @click.argument("file", metavar="FILE")
-@effect_format_option
-@gate_options
-@engine_option
-@click.pass_obj
+@effect_options
 def apply(context: Context, file: str, gate: Gate) -> None:
     """Say what a whole change set would change.
 
@@ -130,8 +121,7 @@ def apply(context: Context, file: str, gate: Gate) -> None:
     """
     base = _read(context)
     change_set = read_change_set(file, base.state)
-    for note in change_set.notes:
-        tell(note)
+    tell_all(change_set.notes)
     _print(context, base, change_set.after, "Change set", gate)
 
 
@@ -143,10 +133,7 @@ def apply(context: Context, file: str, gate: Gate) -> None:
     metavar="READING",
     help="How they are read before; otherwise as the published decisions have it.",
 )
-@effect_format_option
-@gate_options
-@engine_option
-@click.pass_obj
+@effect_options
 def upgrade(context: Context, end: str, start: str | None, gate: Gate) -> None:
     """Say what the same ACLs do under other brokers, or read in another way.
 

@@ -11,8 +11,8 @@ from aclkit.audit.reports.prove_markdown import render_answers, render_compariso
 from aclkit.audit.reports.prove_sarif import answers_sarif, comparison_sarif
 from aclkit.cli.budget_options import budget_options
 from aclkit.cli.context import Context, engine_option, formats
-from aclkit.cli.options import option, together
-from aclkit.cli.output import FORMATS, render_object, tell
+from aclkit.cli.options import flag, option, together
+from aclkit.cli.output import FORMATS, render_object, tell_all
 from aclkit.cli.prove_output import answers_lines, comparison_lines, labelled
 from aclkit.cli.settings_options import given_settings, own_semantics, settings_options
 from aclkit.cli.side_arguments import read_sides
@@ -46,11 +46,7 @@ _shared_options: _Decorator = together(
 _comparison_options: _Decorator = together(
     click.argument("a", metavar="A"),
     click.argument("b", metavar="B"),
-    option(
-        "--compare-settings",
-        is_flag=True,
-        help="A and B may have different settings: each is read with its own.",
-    ),
+    flag("--compare-settings", "A and B may have different settings: each is read with its own."),
     option(
         "--limit",
         type=click.IntRange(1),
@@ -206,8 +202,7 @@ def _tell_notes(sides: Sequence[Side]) -> list[str]:
         for side in sides
         if side.form == RECORDS and any(other.own for other in sides)
     )
-    for note in notes:
-        tell(note)
+    tell_all(notes)
     return notes
 
 

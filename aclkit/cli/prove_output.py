@@ -7,19 +7,10 @@ from typing import Final
 
 from aclkit.cli.table import text_width
 from aclkit.model.visible import visible
+from aclkit.questions.prove import words
 from aclkit.questions.prove.claim import Claimed
 from aclkit.questions.prove.never import Answers
 from aclkit.questions.prove.reading import ReadSide
-from aclkit.questions.prove.words import (
-    answer_words,
-    answers_sentences,
-    comparison_sentences,
-    decision_words,
-    left_out_words,
-    request_words,
-    who_words,
-)
-from aclkit.rules.names.words import names_words
 
 COLUMNS: Final = 80
 _LABEL: Final = 11
@@ -29,33 +20,27 @@ Sentences = Iterable[tuple[str, str]]
 
 def comparison_lines(found: Claimed, sides: Sequence[ReadSide]) -> Iterator[str]:
     """Yield the statements, and each counterexample below an empty line."""
-    yield from labelled(comparison_sentences(found, sides))
+    yield from labelled(words.comparison_sentences(found, sides))
     for example in found.counterexamples:
+        who, *rest = words.tell(example)
         yield "\n"
-        yield from labelled((example.kind, text) for text in who_words(example))
-        yield from labelled([
-            ("on", names_words(example.opening)),
-            ("example", request_words(example.request)),
-            ("A", decision_words(example.before)),
-            ("B", decision_words(example.after)),
-        ])  # fmt: skip
-    for text in left_out_words(found):
+        yield from labelled((example.kind, text) for text in who)
+        yield from labelled(zip(("on", "example", "A", "B"), rest, strict=True))
+    for text in words.left_out_words(found):
         yield f"\n{text}\n"
 
 
 def answers_lines(found: Answers, sides: Sequence[ReadSide]) -> Iterator[str]:
     """Yield the statements, and each assertion below an empty line; those that hold last."""
-    yield from labelled(answers_sentences(found, sides))
+    yield from labelled(words.answers_sentences(found, sides))
     for answer in found.worst_first:
         assertion = answer.assertion
         yield "\n"
         yield from labelled([(answer.outcome, f"[[{assertion.kind}]] {assertion.name}")])
-        for request, ruling in answer.examples:
-            yield from labelled([
-                ("example", request_words(request)), ("A", decision_words(ruling)),
-            ])  # fmt: skip
-        if words := answer_words(answer):
-            yield from labelled([("because", words)])
+        for told in words.tell_answer(answer):
+            yield from labelled(zip(("example", "A"), told, strict=True))
+        if besides := words.answer_words(answer):
+            yield from labelled([("because", besides)])
 
 
 def labelled(sentences: Sentences) -> Iterator[str]:

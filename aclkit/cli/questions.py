@@ -5,9 +5,9 @@ from __future__ import annotations
 import click
 
 from aclkit.cli.access_output import print_access
-from aclkit.cli.asking import known_only_option, tell_unknown
+from aclkit.cli.asking import question_options, tell_unknown
 from aclkit.cli.completing import complete_operation, complete_principal, complete_resource
-from aclkit.cli.context import Context, engine_option, format_option, tell_state
+from aclkit.cli.context import Context, tell_state
 from aclkit.cli.intent import asked_resource, check_order, missing_resource, type_intended
 from aclkit.errors import UsageError
 from aclkit.model.resource import TYPE_OF_WORD
@@ -31,10 +31,7 @@ _all_option = click.option(
 @_host_option
 @_denied_option
 @_all_option
-@known_only_option
-@engine_option
-@format_option
-@click.pass_obj
+@question_options
 def who_can(
     context: Context, operation: str, resource: str | None, host: str | None, decision: str | None
 ) -> None:
@@ -71,10 +68,7 @@ def who_can(
 @_host_option
 @_denied_option
 @_all_option
-@known_only_option
-@engine_option
-@format_option
-@click.pass_obj
+@question_options
 def what_can(
     context: Context,
     principal: str,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -11,9 +11,10 @@ import click
 
 from aclkit.cli.amount import length_of_run
 from aclkit.cli.context import Context, format_option
-from aclkit.cli.options import lock_timeout_option, option, parse_time, replay_options
-from aclkit.cli.output import tell
+from aclkit.cli.options import lock_timeout_option, option, parse_time, picked, replay_options
+from aclkit.cli.output import tell, tell_all
 from aclkit.cli.unchanged import without_spark
+from aclkit.model.findings import Finding
 from aclkit.pipeline.replay.history_plan import describe_spans
 from aclkit.pipeline.replay.imprint import imprint_of
 from aclkit.pipeline.replay.intake import Intake, ask_live, look_at, parse_source
@@ -70,7 +71,7 @@ def replay(
     warehouse = context.require_warehouse()
     wrong = _wrong(forget)
     intake = intake_of(chosen, may_be_none=bool(wrong))
-    options = options_of(chosen)
+    options = picked(ReplayOptions, chosen)
 
     def quietly(run: Run) -> tuple[Run, ReplayResult] | None:
         found = None if wrong else replay_unchanged(run, intake, context.cluster, options)
@@ -83,8 +84,8 @@ def replay(
         intake = asked(intake, options)
         done = without_spark(context, "replay", lock_timeout, held, quietly)
         run, result = done or _replay(context, intake, options, wrong, lock_timeout, held)
-    context.write(SUMMARY, [summary(run, result)])
-    tell_notes(run)
+    context.write(SUMMARY, [summary(run.cluster_id, run.status, result)])
+    tell_notes(run.notes, run.findings)
     if result.holes and result.exit_code:
         tell(
             f"offsets {describe_spans(result.holes)} could not be read: the state is as of offset "
@@ -147,32 +148,21 @@ def intake_of(chosen: dict[str, Any], *, may_be_none: bool = False) -> Intake:
     return intake
 
 
-def options_of(chosen: dict[str, Any]) -> ReplayOptions:
-    """Return what the options say about the replay."""
-    return ReplayOptions(
-        high_watermark=chosen["high_watermark"],
-        accept_holes=chosen["accept_holes"],
-        strict=chosen["strict"],
-    )
-
-
-def summary(run: Run, result: ReplayResult) -> tuple[object, ...]:
+def summary(cluster_id: str, status: str, result: ReplayResult) -> tuple[object, ...]:
     """Return the row that a replay prints."""
     return (
-        run.cluster_id,
+        cluster_id,
         result.head_offset,
         result.alive,
         result.facts,
         result.rejects,
         describe_spans(result.holes) or None,
         describe_spans(result.bridged) or None,
-        run.status,
+        status,
     )
 
 
-def tell_notes(run: Run) -> None:
+def tell_notes(notes: Iterable[str], findings: Iterable[Finding]) -> None:
     """Print on stderr what a reader of the result must know."""
-    for note in run.notes:
-        tell(f"note: {note}")
-    for finding in run.findings:
-        tell(f"finding ({finding.severity}) {finding.finding}: {finding.message}")
+    tell_all(f"note: {note}" for note in notes)
+    tell_all(f"finding ({each.severity}) {each.finding}: {each.message}" for each in findings)

@@ -27,7 +27,7 @@ from aclkit.audit.reports.render import FORMATS, HTML, PROMETHEUS, render
 from aclkit.audit.reports.write import write_reports
 from aclkit.cli.baseline_options import baseline_options, fail_on_option, read_baseline, read_mutes
 from aclkit.cli.context import Context, tell_state
-from aclkit.cli.options import FiniteRange, option, together
+from aclkit.cli.options import option, timeout_option, together
 from aclkit.cli.output import tell, tell_error, write_lines
 from aclkit.errors import AclkitError, SurroundingsError, UsageError
 from aclkit.model.findings import NEVER, SEVERITIES
@@ -53,13 +53,7 @@ alert_options: Callable[[_Command], _Command] = together(
         default="high",
         help="The least severity of a finding that is worth an alert.",
     ),
-    option(
-        "--alert-timeout",
-        type=FiniteRange(min=0, min_open=True, max=3_600),
-        default=10.0,
-        metavar="SECONDS",
-        help="How long one attempt may take.",
-    ),
+    timeout_option("How long one attempt may take.", 10.0, most=3_600, name="--alert-timeout"),
     option(
         "--alert-retries",
         type=click.IntRange(min=0, max=10),

@@ -8,7 +8,7 @@ import click
 
 from aclkit.cli.baseline_options import baseline_options
 from aclkit.cli.context import Context
-from aclkit.cli.options import FiniteRange, option
+from aclkit.cli.options import option, picked, timeout_option
 from aclkit.cli.output import tell
 from aclkit.errors import SurroundingsError
 from aclkit.runtime.surroundings import missing_package
@@ -38,27 +38,10 @@ _PORT: Final = 8377
     metavar="FILE",
     help="Holds the token, which then is printed nowhere; without it a new one is made.",
 )
-@option(
-    "--timeout",
-    type=FiniteRange(min=0, min_open=True, max=3_600),
-    default=10.0,
-    metavar="SECONDS",
-    help="How long one question may take.",
-)
+@timeout_option("How long one question may take.", 10.0, most=3_600)
 @baseline_options
 @click.pass_obj
-def serve(
-    context: Context,
-    /,
-    listen: str,
-    port: int,
-    allow_host: tuple[str, ...],
-    trusted_proxy: tuple[str, ...],
-    user_header: str,
-    token_file: str | None,
-    timeout: float,
-    **chosen: object,
-) -> None:
+def serve(context: Context, /, timeout: float, **chosen: object) -> None:
     """Serve the warehouse as pages: who can, what can, why, history, preview, findings.
 
     \b
@@ -83,22 +66,14 @@ def serve(
         ) from None
     from aclkit.cli.report import judge_of
 
-    serving = Serving(
-        warehouse=context.asked_warehouse(),
-        cluster=context.cluster,
-        listen=listen,
-        port=port,
-        names=allow_host,
-        proxies=trusted_proxy,
-        user_header=user_header,
-        token_file=token_file,
-    )
+    warehouse, listen = context.asked_warehouse(), str(chosen["listen"])
+    serving = picked(Serving, chosen, warehouse=warehouse, cluster=context.cluster)
     prepared = prepare(serving, Answers(judge_of(chosen)), Limits(seconds=timeout))
     if not is_loopback(listen):
         tell(
             f"warning: others than this machine reach {listen}, by plain HTTP: who listens reads "
             "the token and the answers; put a proxy with TLS in front: docs/serve.md"
         )
-    tell(f"serving {serving.warehouse}, read-only; Ctrl-C ends it. Open:")
+    tell(f"serving {warehouse}, read-only; Ctrl-C ends it. Open:")
     tell(prepared.address)
     prepared.run()

@@ -9,7 +9,7 @@ import click
 from aclkit.cli.acls import KAFKA_ACLS
 from aclkit.cli.budget_options import budget_options
 from aclkit.cli.context import Context, engine_option, formats, tell_state
-from aclkit.cli.options import option
+from aclkit.cli.options import flag
 from aclkit.cli.output import FORMATS, tell
 from aclkit.cli.tidy_output import print_proposals, print_tidy
 from aclkit.errors import UsageError
@@ -18,15 +18,14 @@ from aclkit.questions.preview.read import read_base
 from aclkit.questions.tidy.propose import propose
 from aclkit.questions.tidy.proven import Proven, tidy_proven
 from aclkit.rules.names.budget import Budget
-from aclkit.rules.names.rows import Rules
 from aclkit.rules.patterns.match import GLOB, PREFIXED
 
 _NOT_PROVEN: Final = 1
 
 
 @click.command("tidy")
-@option("--idle-denies", is_flag=True, help="Leave out DENYs too that take nothing away today.")
-@option("--keep-operations", is_flag=True, help="Do not write ALL where all its operations are.")
+@flag("--idle-denies", "Leave out DENYs too that take nothing away today.")
+@flag("--keep-operations", "Do not write ALL where all its operations are.")
 @click.option(
     "--to-globs", "pattern_type", flag_value=GLOB, help="Propose globs in the place of ALLOWs."
 )
@@ -71,10 +70,7 @@ def tidy(
     with context.session() as spark:
         base = read_base(context.asked_warehouse(), context.cluster, spark)
     tell_state(base.published, base.run)
-    state = base.state
-    rules = Rules(
-        acls=tuple(state.acls.values()), settings=state.settings, semantics=base.semantics
-    )
+    rules = base.state.rules(base.semantics)
     if pattern_type is None:
         proven = tidy_proven(
             rules, budget, idle_denies=idle_denies, keep_operations=keep_operations

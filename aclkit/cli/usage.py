@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import astuple
 from datetime import timedelta
+from operator import attrgetter
 from typing import Any, Final
 
 import click
@@ -11,18 +13,20 @@ import click
 from aclkit.cli.context import Context, format_option
 from aclkit.cli.materialize import choose_cluster
 from aclkit.cli.options import FiniteRange, lock_timeout_option, option
-from aclkit.cli.output import render_object, tell
+from aclkit.cli.output import as_objects, render_object, tell
+from aclkit.cli.replay import tell_notes
 from aclkit.cli.session import command_run
 from aclkit.cli.table import Table
 from aclkit.model.findings import sort_findings
 from aclkit.pipeline.explain.materialize import continue_from_replay
+from aclkit.pipeline.replay.known_tables import read_clusters
 from aclkit.questions.query.words import short_acl
 from aclkit.questions.usage.clock import parse_zone
 from aclkit.questions.usage.command import UsageOptions, UsageResult, check_usage
 from aclkit.questions.usage.coverage import Coverage, shown_gaps
 from aclkit.questions.usage.grants import Grant
 from aclkit.questions.usage.log_file import find_log_files
-from aclkit.warehouse.run import Run, publish
+from aclkit.warehouse.run import publish
 from aclkit.warehouse.views import USAGE
 
 COLUMNS: Final = (
@@ -90,7 +94,7 @@ def usage(
     kafka.authorizer.logger is at DEBUG: without any it is unknown what is used. Hosts of ACLs that
     are ranges (10.0.0.0/8) are read for the whole past as the newest decisions read them.
     """
-    context.require_warehouse()
+    warehouse = context.require_warehouse()
     if not (authorizer_log or more_paths):
         raise click.UsageError("expected --authorizer-log PATH")
     parse_zone(log_timezone)
@@ -103,7 +107,7 @@ def usage(
         days=unused_days,
     )
     with command_run(context, USAGE, lock_timeout) as run:
-        run.cluster_id = choose_cluster(run, context.cluster)
+        run.cluster_id = choose_cluster(read_clusters(run.store), warehouse, context.cluster)
         continue_from_replay(run)
         result = check_usage(run, options)
         publish(run)
@@ -113,10 +117,13 @@ def usage(
         COLUMNS,
         rows,
         [counts],
-        json=lambda: render_object(_as_object(run, result)),
+        json=lambda: render_object(_as_object(run.cluster_id, run.notes, result, rows)),
         table=lambda: [counts, _table(result.grants, rows)],
     )
-    _tell(run)
+    findings = sort_findings(run.findings)
+    tell_notes(run.notes, findings[:_MOST_FINDINGS])
+    if (more := len(findings) - _MOST_FINDINGS) > 0:
+        tell(f"and {more:,} more findings, in the table finding")
 
 
 def _table(grants: Sequence[Grant], rows: Sequence[Sequence[object]]) -> Table:
@@ -134,52 +141,30 @@ def _table(grants: Sequence[Grant], rows: Sequence[Sequence[object]]) -> Table:
     return Table(("usage", "principal", "acl", "last_used", "lines"), few, Table(COLUMNS, rows))
 
 
-def _tell(run: Run) -> None:
-    """Print on stderr what a reader must know, and the worst findings; the table holds all."""
-    for note in run.notes:
-        tell(f"note: {note}")
-    findings = sort_findings(run.findings)
-    for found in findings[:_MOST_FINDINGS]:
-        said = f"finding ({found.severity}) {found.finding}: {found.message}"
-        tell(said)
-    if len(findings) > _MOST_FINDINGS:
-        more = len(findings) - _MOST_FINDINGS
-        tell(f"and {more:,} more findings, in the table finding")
-
-
 def _counts(result: UsageResult) -> str:
     told = ", ".join(f"{count:,} {verdict}" for verdict, count in result.counts.items())
     return f"{result.lines:,} lines: {told}"
 
 
-def _row(grant: Grant) -> Sequence[object]:
-    acl = grant.acl
-    return (
-        grant.usage,
-        acl.principal,
-        acl.operation,
-        acl.resource_type,
-        acl.resource_name,
-        acl.pattern_type,
-        acl.host,
-        grant.last_used_at,
-        grant.last_matched_at,
-        grant.used_lines,
-        grant.added_at,
-        acl.acl_id,
-    )
+_row: Final = attrgetter(
+    "usage", "acl.principal", "acl.operation", "acl.resource_type", "acl.resource_name",
+    "acl.pattern_type", "acl.host", "last_used_at", "last_matched_at", "used_lines", "added_at",
+    "acl.acl_id",
+)  # fmt: skip
 
 
-def _as_object(run: Run, result: UsageResult) -> dict[str, Any]:
+def _as_object(
+    cluster_id: str, notes: Sequence[str], result: UsageResult, rows: Sequence[Sequence[object]]
+) -> dict[str, Any]:
     """Return one object: the counts, what is covered, lines to look at, and the grants as rows."""
     return {
-        "cluster": run.cluster_id,
+        "cluster": cluster_id,
         "lines": result.lines,
         **result.counts,
         "coverage": _covered(result.coverage, next(iter(result.grants), None)),
         **{f"{verdict}_lines": lines for verdict, lines in result.examples.items()},
-        "notes": run.notes,
-        "rows": [dict(zip(COLUMNS, _row(grant), strict=True)) for grant in result.grants],
+        "notes": notes,
+        "rows": as_objects(COLUMNS, rows),
     }
 
 
@@ -193,14 +178,8 @@ def _covered(coverage: Coverage, window: Grant | None) -> dict[str, Any]:
         "allowed_from": coverage.allowed_from,
         "gaps": shown_gaps(coverage.gaps),
         "files": [
-            {
-                "source": file.source,
-                "lines": file.lines,
-                "allowed_lines": file.allowed_lines,
-                "from": file.first,
-                "to": file.last,
-            }
-            for file in coverage.files
+            dict(zip(("source", "lines", "allowed_lines", "from", "to"), file, strict=True))
+            for file in map(astuple, coverage.files)
         ],
         "window_from": window and window.window_from,
         "window_to": window and window.window_to,

@@ -13,7 +13,7 @@ import click
 import duckdb
 
 from aclkit.cli.context import Context, Opened, format_option, tell_state
-from aclkit.cli.options import FiniteRange, option
+from aclkit.cli.options import option, timeout_option
 from aclkit.cli.output import as_objects, render_object, tell
 from aclkit.cli.table import Part, Table
 from aclkit.errors import DataError, UsageError
@@ -24,7 +24,6 @@ from aclkit.kafka.verify.jars import NEWEST, VERSIONS, class_path
 from aclkit.kafka.verify.kafka import PATIENCE, Kafka
 from aclkit.kafka.verify.version import choose_version
 from aclkit.model.acl import Acl, Request
-from aclkit.model.resource import Resource
 from aclkit.model.semantics import KAFKA
 from aclkit.runtime.progress import step
 from aclkit.warehouse.alive import acls_alive
@@ -66,13 +65,7 @@ _TELL_EVERY = 1_000_000
     help=f"The version that is asked.  [default: {NEWEST}, or the newest that reads hosts with a / "
     "as the run does]",
 )
-@option(
-    "--timeout",
-    type=FiniteRange(min=0, min_open=True),
-    default=PATIENCE,
-    metavar="SECONDS",
-    help="After so long without an answer Kafka is taken to hang, and ended.",
-)
+@timeout_option("After so long without an answer Kafka is taken to hang, and ended.", PATIENCE)
 @format_option
 @click.pass_obj
 def verify(
@@ -218,8 +211,7 @@ def _left_out(left: LeftOut) -> tuple[str, ...]:
 
 
 def _cell(request: Request) -> tuple[str, str, str, str]:
-    resource = Resource(request.resource_type, request.resource_name)
-    return request.principal, request.host, request.operation, str(resource)
+    return request.principal, request.host, request.operation, str(request.resource)
 
 
 def _answer(answer: Reply) -> tuple[str | None, ...]:

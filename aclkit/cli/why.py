@@ -9,12 +9,12 @@ from typing import Any
 
 import click
 
-from aclkit.cli.asking import known_only_option, tell_unknown
+from aclkit.cli.asking import question_options, tell_unknown
 from aclkit.cli.completing import complete_operation, complete_principal, complete_resource
-from aclkit.cli.context import Context, engine_option, format_option, tell_state
+from aclkit.cli.context import Context, tell_state
 from aclkit.cli.intent import asked_resource, check_order
 from aclkit.cli.options import gathered, option, parse_time, together
-from aclkit.cli.output import render_object, tell
+from aclkit.cli.output import render_object, tell_all
 from aclkit.cli.why_output import (
     history_object,
     history_parts,
@@ -63,10 +63,7 @@ def _access_arguments(command: Callable[..., Any]) -> Callable[..., Any]:
 @_access_arguments
 @option("--at-offset", type=click.IntRange(min=0), metavar="N", help="As of this log offset.")
 @option("--at", metavar="TIME", help="As of this time, ISO 8601.")
-@known_only_option
-@engine_option
-@format_option
-@click.pass_obj
+@question_options
 def why(context: Context, access: AccessQuestion, at_offset: int | None, at: str | None) -> None:
     """Say why PRINCIPAL may, or may not, do OPERATION to RESOURCE.
 
@@ -93,8 +90,7 @@ def why(context: Context, access: AccessQuestion, at_offset: int | None, at: str
             host=access.host, moment=moment,
         )  # fmt: skip
     tell_unknown(context, answer.unknown)
-    for note in why_notes(answer):
-        tell(note)
+    tell_all(why_notes(answer))
     if not answer.moment.is_past:
         tell_state(opened.published, answer.run)
     found = why_rows(answer)
@@ -108,10 +104,7 @@ def why(context: Context, access: AccessQuestion, at_offset: int | None, at: str
 
 @click.command("history")
 @_access_arguments
-@known_only_option
-@engine_option
-@format_option
-@click.pass_obj
+@question_options
 def history(context: Context, access: AccessQuestion) -> None:
     """Say since when PRINCIPAL may, or may not, do OPERATION to RESOURCE, and what was before.
 
@@ -130,8 +123,7 @@ def history(context: Context, access: AccessQuestion) -> None:
             *opened.where, access.principal, access.operation, resource, host=access.host
         )
     tell_unknown(context, answer.unknown)
-    for note in history_notes(answer):
-        tell(note)
+    tell_all(history_notes(answer))
     tell_state(opened.published, answer.run)
     found = history_rows(answer)
     context.write(

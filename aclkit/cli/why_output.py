@@ -10,6 +10,7 @@ from aclkit.cli.output import as_objects
 from aclkit.cli.table import Part, Table, Words
 from aclkit.kafka.acls.command import kafka_acls_command
 from aclkit.model.acl import Acl
+from aclkit.questions.query import words
 from aclkit.questions.query.answer_rows import (
     HISTORY_COLUMNS,
     WhyRow,
@@ -21,17 +22,6 @@ from aclkit.questions.query.names import Unknown, near_object, unknown_note
 from aclkit.questions.query.passage_words import passage_lines, way_words
 from aclkit.questions.query.why import Part as Taking
 from aclkit.questions.query.why import Why
-from aclkit.questions.query.words import (
-    acl_words,
-    history_notes,
-    history_sentence,
-    hosts_words,
-    short_acl,
-    short_reason,
-    why_hints,
-    why_notes,
-    why_sentence,
-)
 from aclkit.rules.decide.requests import Passage
 from aclkit.rules.decide.rules import Ruling
 from aclkit.warehouse.rows import Rows
@@ -41,14 +31,14 @@ _ACL_COLUMNS: Final = ("rank", "acl", "because", "without it")
 
 def why_parts(answer: Why) -> Iterator[Part]:
     """Yield an answer for people: sentence, ACLs, and what could be done."""
-    yield Words(why_sentence(answer))
-    yield from (Words(hosts_words(*there)) for there in answer.elsewhere)
+    yield Words(words.why_sentence(answer))
+    yield from (Words(words.hosts_words(*there)) for there in answer.elsewhere)
     if taking := [*answer.acls, *answer.near]:
         yield "\n"
         rows = [_acl_row(answer, part) for part in taking]
         yield Table(_ACL_COLUMNS, rows, _table(why_rows(answer)))
-    words = (*passage_lines(answer), *why_hints(answer))
-    if tail := [*map(Words, words), *_least(answer)]:
+    hints = (*passage_lines(answer), *words.why_hints(answer))
+    if tail := [*map(Words, hints), *_least(answer)]:
         yield "\n"
         yield from tail
 
@@ -59,7 +49,7 @@ def _table(found: Rows) -> Table:
 
 def _least(answer: Why) -> Iterator[Part]:
     if answer.least is not None:
-        yield Words(f"The least ACL that would allow it: {acl_words(answer.least)}")
+        yield Words(f"The least ACL that would allow it: {words.acl_words(answer.least)}")
         # In one line, to be copied.
         yield f"{kafka_acls_command(answer.least) or '(kafka-acls cannot add it)'}\n"
 
@@ -69,7 +59,7 @@ def _acl_row(answer: Why, part: Taking) -> Sequence[object]:
     beaten = f"beaten by {part.beaten_by}: " if part.beaten_by is not None else ""
     return (
         part.rank,
-        short_acl(part.acl, asked.principal, asked.resource_type),
+        words.short_acl(part.acl, asked.principal, asked.resource_type),
         f"{beaten}{part.because or 'it decides'}",
         "the same" if not part.changes else f"{part.without.decision} ({part.without.rule})",
     )
@@ -78,7 +68,7 @@ def _acl_row(answer: Why, part: Taking) -> Sequence[object]:
 def history_parts(answer: History) -> Iterator[Part]:
     """Yield a history for people: the sentence, and what began when."""
     asked = answer.request
-    yield Words(history_sentence(answer))
+    yield Words(words.history_sentence(answer))
     yield "\n"
     rows = []
     for interval in reversed(answer.intervals):
@@ -88,7 +78,7 @@ def history_parts(answer: History) -> Iterator[Part]:
             None if interval.from_time is None else f"{interval.from_time:%Y-%m-%d %H:%M:%S}Z",
             decision,
             interval.cause,
-            short_reason(decision, rule, acl, asked.principal, asked.resource_type),
+            words.short_reason(decision, rule, acl, asked.principal, asked.resource_type),
         ))  # fmt: skip
     columns = ("as_of", "from_time", "decision", "cause", "because")
     yield Table(columns, rows, _table(history_rows(answer)))
@@ -102,7 +92,7 @@ def why_object(answer: Why) -> dict[str, object]:
     )
     least = answer.least
     return {
-        "sentence": why_sentence(answer),
+        "sentence": words.why_sentence(answer),
         **asdict(answer.request),
         **_ruling_object(answer.ruling),
         "as_of": answer.moment.offset,
@@ -122,7 +112,7 @@ def why_object(answer: Why) -> dict[str, object]:
         "without_super_users": _ruling_or_none(answer.not_super),
         "least_acl": None if least is None else _least_object(least),
         **near_object(answer.unknown),
-        "notes": [*_unknown(answer.unknown), *why_notes(answer)],
+        "notes": [*_unknown(answer.unknown), *words.why_notes(answer)],
         "requests": [_passage_object(answer, passage) for passage in answer.passages],
     }
 
@@ -172,7 +162,7 @@ def history_object(answer: History) -> dict[str, object]:
     """Return the whole answer as one object."""
     since = answer.since
     return {
-        "sentence": history_sentence(answer),
+        "sentence": words.history_sentence(answer),
         **asdict(answer.request),
         **_ruling_object(answer.intervals[-1].ruling),
         "since_offset": since.from_offset,
@@ -180,7 +170,7 @@ def history_object(answer: History) -> dict[str, object]:
         "since_known": since.is_exact,
         "intervals": as_objects(HISTORY_COLUMNS, history_rows(answer).rows),
         **near_object(answer.unknown),
-        "notes": [*_unknown(answer.unknown), *history_notes(answer)],
+        "notes": [*_unknown(answer.unknown), *words.history_notes(answer)],
     }
 
 

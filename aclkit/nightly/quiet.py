@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from aclkit.audit.findings.broker_settings_differ import note_resolved
+from aclkit.audit.findings.broker_settings_differ import find_broker_settings_differ
 from aclkit.audit.findings.facts import BROAD_SHARE
 from aclkit.audit.findings.unknown import those_on_unknown
 from aclkit.audit.reports.data import NightlySummary
@@ -75,7 +75,8 @@ def quiet_night(run: Run, replayed: ReplayResult, options: NightlyOptions) -> Ni
 def begin_deciding(run: Run, options: NightlyOptions) -> Scope:
     """Note how the settings came about, and collect what is asked about."""
     if options.resolved is not None:
-        note_resolved(run, options.resolved)
+        run.notes.extend(options.resolved.notes)
+        run.findings.extend(find_broker_settings_differ(options.resolved))
     return take_inventory(run, options.materialize)
 
 

@@ -5,13 +5,11 @@ from __future__ import annotations
 import gzip
 import json
 from collections import Counter
-from datetime import UTC, datetime
 
 import pytest
 
-from aclkit.cli.usage import _tell
+from aclkit.cli.replay import tell_notes
 from aclkit.model.findings import Finding
-from aclkit.warehouse.run import Run
 from tests.cli.running import Warehouse, run
 from tests.questions.usage.pasts import LOG, SECURE
 
@@ -128,11 +126,7 @@ def test_names_in_notes_and_findings_do_not_act_on_the_terminal(capsys):
     """They come from logs and file names, which strangers write."""
     evil = "a\x1b[2J\u202eb\nc"
     found = Finding(finding="k", severity="high", subject=evil, message=evil, fix="f")
-    told = Run(
-        store=None, run_id="r", run_number=0, job="usage", started_at=datetime.now(UTC),
-        notes=[evil], findings=[found],
-    )  # fmt: skip
-    _tell(told)
+    tell_notes([evil], [found])
     shown = "a\\u{1b}[2J\\u{202e}b\\u{a}c"
     assert capsys.readouterr().err == f"note: {shown}\nfinding (high) k: {shown}\n"
 

@@ -10,6 +10,7 @@ from types import SimpleNamespace
 from aclkit.kafka.verify.answer import Reply
 from aclkit.kafka.verify.compare import NO_WITNESS, Agreement, LeftOut, Mismatch
 from aclkit.model.acl import Request
+from aclkit.model.broker_settings import ResolvedSettings
 from aclkit.model.resource import Resource
 from aclkit.model.semantics import KIP_1042, BrokerSettings
 from aclkit.pipeline.replay.record import ReplayResult
@@ -38,7 +39,10 @@ ASKED = Request.of("User:a", "10.0.0.1", "READ", Resource("TOPIC", "t"))
 def stand_in(monkeypatch):
     """Let replay, materialize, maintain, usage and verify find what is given here."""
     run = {"command_run": lambda *_, **__: nullcontext(RUN), "publish": _nothing}
-    continued = {"choose_cluster": lambda *_: "c", "continue_from_replay": _nothing}
+    continued = {
+        "read_clusters": lambda *_: {"c"}, "choose_cluster": lambda *_: "c",
+        "continue_from_replay": _nothing,
+    }  # fmt: skip
     given = {
         "replay": {
             "hold": lambda *_: nullcontext(),
@@ -49,9 +53,7 @@ def stand_in(monkeypatch):
             **run,
             **continued,
             **dict.fromkeys(("told_by_brokers", "take_inventory", "note_readings"), _nothing),
-            **dict.fromkeys(
-                ("resolve", "note_resolved"), lambda *_: SimpleNamespace(settings=None)
-            ),
+            "resolve": lambda *_: ResolvedSettings(settings=BrokerSettings()),
             "deciding_options": lambda *_: SimpleNamespace(
                 semantics=KIP_1042, settings=BrokerSettings()
             ),

@@ -19,20 +19,8 @@ from typing import Any, Final
 
 from aclkit.audit.findings.baseline import Judged
 from aclkit.audit.reports.data import NightlySummary
-from aclkit.audit.reports.states import (
-    count_severities,
-    count_states,
-    is_alarming_finding,
-    state_by_fingerprint,
-)
-from aclkit.audit.reports.words import (
-    COMPLETE,
-    broken_assertions,
-    iso,
-    missing_answers,
-    unknown_assertions,
-    verdict,
-)
+from aclkit.audit.reports.states import count_severities, count_states, is_alarming_finding
+from aclkit.audit.reports.words import iso, verdict
 from aclkit.errors import AclkitError
 from aclkit.model.findings import NEVER, SEVERITIES, Finding, sort_findings, up_to
 from aclkit.model.visible import visible
@@ -76,26 +64,20 @@ def is_alarming(summary: NightlySummary, least: str) -> bool:
     """
     if least in (ALWAYS, NEVER):
         return least == ALWAYS
-    severe = up_to(least)
-    states = state_by_fingerprint(summary)
-    return bool(
-        any(is_alarming_finding(f, states.get(f.fingerprint), severe) for f in summary.findings)
-        or broken_assertions(summary)
-        or unknown_assertions(summary)
-        or missing_answers(summary)
-        or summary.status != COMPLETE
-        or (summary.exit_code or 0) > 1
+    severe, states = up_to(least), summary.states
+    return summary.is_in_trouble or any(
+        is_alarming_finding(f, states.get(f.fingerprint), severe) for f in summary.findings
     )
 
 
 def alert_of(summary: NightlySummary) -> Alert:
     """Return what a run found, what is known from a baseline last, the worst first."""
-    states = state_by_fingerprint(summary)
+    states = summary.states
     found = sort_findings(summary.findings)
     found.sort(key=lambda f: not is_alarming_finding(f, states.get(f.fingerprint), SEVERITIES))
     worst = found[:MOST_FINDINGS]
     more = len(summary.findings) - len(worst)
-    broken, unknown = broken_assertions(summary), unknown_assertions(summary)
+    broken, unknown = summary.broken_assertions, summary.unknown_assertions
     return Alert(
         title=_title(summary.cluster_id),
         text=verdict(summary),
@@ -117,7 +99,7 @@ def alert_of(summary: NightlySummary) -> Alert:
             "broken_assertions": broken,
             "unknown_assertions": unknown,
             "access_changes": summary.access_changes,
-            "answers_missing": missing_answers(summary),
+            "answers_missing": summary.missing_answers,
         },
     )
 

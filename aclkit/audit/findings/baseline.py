@@ -90,6 +90,11 @@ class Judged:
         return found.severity if found is not None else SEVERITIES[-1]
 
     @property
+    def is_muted(self) -> bool:
+        """Whether somebody answers for it today."""
+        return self.state == "muted"
+
+    @property
     def is_expired(self) -> bool:
         """Whether a mute about it has run out: it has to be fixed or answered for anew."""
         return self.mute is not None and self.state in ("new", "known")
@@ -208,7 +213,7 @@ def _mute(table: Mapping[str, Any], where: str) -> Mute:
     until = table.get("until")
     if not isinstance(until, date):
         raise UsageError(f"{where}: until: expected a day such as 2026-12-31, found {until!r}")
-    texts = {key: table.get(key) for key in _MUTE_KEYS if key != "until"}
+    texts: dict[str, Any] = {key: table.get(key) for key in _MUTE_KEYS if key != "until"}
     for key, value in texts.items():
         if value is not None and not (isinstance(value, str) and value.strip()):
             raise UsageError(f"{where}: {key}: expected a text, found {value!r}")
@@ -220,14 +225,7 @@ def _mute(table: Mapping[str, Any], where: str) -> Mute:
     if texts["fingerprint"] is not None and texts["subject"] is not None:
         raise UsageError(f"{where}: subject: a fingerprint names one finding already")
     day = until.date() if isinstance(until, datetime) else until
-    return Mute(
-        fingerprint=texts["fingerprint"],
-        finding=texts["finding"],
-        subject=texts["subject"],
-        until=day,
-        owner=str(texts["owner"]),
-        reason=str(texts["reason"]),
-    )
+    return Mute(until=day, **texts)
 
 
 def _judge(

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator
+from typing import Final
 
 from aclkit.model.broker_settings import ResolvedSettings
-from aclkit.model.findings import Kind
-
-if TYPE_CHECKING:  # a report knows this kind, and needs no Spark
-    from aclkit.warehouse.run import Run
+from aclkit.model.findings import Finding, Kind
 
 BROKER_SETTINGS_DIFFER: Final = Kind(
     id="broker-settings-differ",
@@ -22,9 +20,7 @@ BROKER_SETTINGS_DIFFER: Final = Kind(
 )
 
 
-def note_resolved(run: Run, resolved: ResolvedSettings) -> None:
-    """Note in a run how the settings that decide came about."""
-    run.notes.extend(resolved.notes)
-    run.findings.extend(
-        BROKER_SETTINGS_DIFFER.about(key, message) for key, message in resolved.differences
-    )
+def find_broker_settings_differ(resolved: ResolvedSettings) -> Iterator[Finding]:
+    """Yield a finding for each setting that differs."""
+    for key, message in resolved.differences:
+        yield BROKER_SETTINGS_DIFFER.about(key, message)

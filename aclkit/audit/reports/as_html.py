@@ -21,19 +21,9 @@ from aclkit.audit.reports.assets import LOOK, PIECES, digest, environment, part,
 from aclkit.audit.reports.data import AliveAcl, RunReport
 from aclkit.audit.reports.embed import embed
 from aclkit.audit.reports.heat import heat_tables
-from aclkit.audit.reports.states import (
-    count_severities,
-    fixed,
-    listed,
-    state_words,
-)
+from aclkit.audit.reports.states import count_severities, state_words
 from aclkit.audit.reports.trend_chart import bars
-from aclkit.audit.reports.words import (
-    cause_words,
-    missing_answers,
-    needs_a_person,
-    verdict,
-)
+from aclkit.audit.reports.words import cause_words, verdict
 from aclkit.model.findings import EVERY_NAME, SEVERITIES, Finding
 from aclkit.model.operation import USES
 
@@ -64,8 +54,6 @@ def render_html(report: RunReport) -> str:
         report=report,
         summary=summary,
         verdict=verdict(summary),
-        is_calm=not needs_a_person(summary),
-        missing=missing_answers(summary),
         uses=USES,
         severities=SEVERITIES,
         found=count_severities(summary.findings),
@@ -102,7 +90,7 @@ class _Shown:
 def _findings(report: RunReport) -> dict[str, Any]:
     """Return what the page shows of findings, by risk; those that somebody answers for last."""
     summary = report.summary
-    rows = sorted(listed(summary), key=lambda row: _is_muted(row[1]))
+    rows = sorted(summary.listed, key=lambda row: bool(row[1] and row[1].is_muted))
     numbers = Counter((found.severity, found.finding) for found, _ in rows)
     kept: Counter[tuple[str, str]] = Counter()
     shown: list[_Shown] = []
@@ -117,14 +105,10 @@ def _findings(report: RunReport) -> dict[str, Any]:
         "total": len(rows),
         "kinds": [(*kind, number) for kind, number in kinds],
         "cut": [(*kind, n - MOST_FINDINGS) for kind, n in kinds if n > MOST_FINDINGS],
-        "fixed": fixed(summary)[:MOST_FINDINGS],
-        "more_fixed": max(0, len(fixed(summary)) - MOST_FINDINGS),
+        "fixed": summary.fixed[:MOST_FINDINGS],
+        "more_fixed": max(0, len(summary.fixed) - MOST_FINDINGS),
         "states": [] if summary.judged is None else STATES_SHOWN,
     }
-
-
-def _is_muted(state: Judged | None) -> bool:
-    return state is not None and state.state == "muted"
 
 
 def _show(finding: Finding, state: Judged | None, report: RunReport) -> _Shown:

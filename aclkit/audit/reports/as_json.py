@@ -8,8 +8,8 @@ from typing import Any
 
 from aclkit.audit.findings.baseline import Judged
 from aclkit.audit.reports.data import AliveAcl, ReportedChange, RunReport
-from aclkit.audit.reports.states import count_severities, count_states, fixed, listed
-from aclkit.audit.reports.words import iso, missing_answers, verdict
+from aclkit.audit.reports.states import count_severities, count_states
+from aclkit.audit.reports.words import iso, verdict
 from aclkit.model.findings import Finding
 
 
@@ -27,8 +27,8 @@ def render_json(report: RunReport) -> str:
         "made_at": iso(report.made_at),
         "run": _run(report),
         "counts": _counts(report),
-        "findings": [_finding(finding, state, report) for finding, state in listed(summary)],
-        "fixed": [asdict(item.known) for item in fixed(summary) if item.known is not None],
+        "findings": [_finding(finding, state, report) for finding, state in summary.listed],
+        "fixed": list(map(asdict, summary.fixed)),
         "access_changes": [_change(change) for change in summary.changes],
         "assertions": None if assertions is None else [asdict(tested) for tested in assertions],
         "trend": [asdict(point) | {"started_at": iso(point.started_at)} for point in report.trend],
@@ -59,7 +59,7 @@ def _counts(report: RunReport) -> dict[str, Any]:
         "hosts": summary.hosts,
         "resources": summary.resources,
         "answers_expected": summary.rows_expected,
-        "answers_missing": missing_answers(summary),
+        "answers_missing": summary.missing_answers,
         "findings": count_severities(summary.findings),
         "states": None if summary.judged is None else count_states(summary.judged),
         "access_changes": summary.access_changes,

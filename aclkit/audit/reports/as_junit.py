@@ -8,7 +8,7 @@ from xml.sax.saxutils import escape, quoteattr
 
 from aclkit.audit.findings.baseline import Judged
 from aclkit.audit.reports.data import AssertionOutcome, RunReport
-from aclkit.audit.reports.states import is_alarming_finding, listed, muted, state_words
+from aclkit.audit.reports.states import is_alarming_finding, state_words
 from aclkit.audit.reports.words import iso
 from aclkit.model.findings import Finding, up_to
 from aclkit.model.groups import grouped
@@ -31,11 +31,11 @@ def render_junit(report: RunReport, fail_on: str = "high") -> str:
     summary = report.summary
     severe = up_to(fail_on)
     by_kind: dict[str, list[_Stated]] = {kind: [] for kind in report.kinds}
-    for finding, state in listed(summary):
-        if state is None or state.state != "muted":
+    for finding, state in summary.listed:
+        if state is None or not state.is_muted:
             by_kind.setdefault(finding.finding, []).append((finding, state))
     found = [_kind(kind, by_kind[kind], severe) for kind in sorted(by_kind)]
-    found += _skipped(muted(summary))
+    found += _skipped(summary.muted)
     tested = [_assertion(outcome) for outcome in summary.assertions or ()]
     suites = [("findings", found), *([("assertions", tested)] if tested else ())]
     failed = sum("<failure " in case for _, cases in suites for case in cases)
@@ -75,11 +75,9 @@ def _kind(kind: str, findings: list[_Stated], severe: tuple[str, ...]) -> str:
     return _case("finding", kind, failure)
 
 
-def _skipped(judged: Iterable[Judged]) -> list[str]:
+def _skipped(muted: Iterable[_Stated]) -> list[str]:
     """Return a skipped case for each kind of which findings are muted."""
-    kinds = grouped(
-        (item.finding.finding, (item.finding, item)) for item in judged if item.finding is not None
-    )
+    kinds = grouped((found.finding, (found, state)) for found, state in muted)
     return [
         _case(
             "muted",

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from aclkit.audit.reports.data import RunReport
+from aclkit.audit.reports.data import COMPLETE, RunReport
 from aclkit.audit.reports.states import count_severities, count_states
-from aclkit.audit.reports.words import COMPLETE, broken_assertions, unknown_assertions
 
 
 class Metric(NamedTuple):
@@ -46,7 +45,7 @@ def metrics(report: RunReport) -> Iterator[Metric]:
         tuple(_labelled("direction", moved)),
     )
     if summary.assertions is not None:
-        broken, unknown = len(broken_assertions(summary)), len(unknown_assertions(summary))
+        broken, unknown = len(summary.broken_assertions), len(summary.unknown_assertions)
         held = len(summary.assertions) - broken - unknown
         outcomes = {"holds": held, "broken": broken, "unknown": unknown}
         yield Metric("assertions", "Assertions of the team.", tuple(_labelled("state", outcomes)))

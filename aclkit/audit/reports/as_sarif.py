@@ -6,10 +6,9 @@ from typing import Any, Final
 
 from aclkit.audit.findings.baseline import Judged, Known
 from aclkit.audit.findings.registry import KINDS
-from aclkit.audit.reports.data import AssertionOutcome, RunReport
+from aclkit.audit.reports.data import COMPLETE, AssertionOutcome, RunReport
 from aclkit.audit.reports.sarif_parts import driver_of, notes_of, place_of, rule_of, sarif
-from aclkit.audit.reports.states import fixed, listed
-from aclkit.audit.reports.words import COMPLETE, iso
+from aclkit.audit.reports.words import iso
 from aclkit.model.findings import SEVERITIES, Finding
 
 ASSERTION: Final = "assertion"
@@ -29,8 +28,8 @@ def render_sarif(report: RunReport) -> str:
     new, and by ``suppressions`` (3.27.23, 3.35) who answers for it until when. What is fixed is a
     result ``absent`` that passes. A mute that has run out suppresses nothing: it is a property.
     """
-    findings = listed(report.summary)
-    gone = [item.known for item in fixed(report.summary) if item.known is not None]
+    findings = report.summary.listed
+    gone = report.summary.fixed
     broken = [tested for tested in report.summary.assertions or () if not tested.passed]
     names = [*(finding.finding for finding, _ in findings), *(known.finding for known in gone)]
     kinds = list(dict.fromkeys(names))

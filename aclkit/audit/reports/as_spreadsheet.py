@@ -12,7 +12,6 @@ from typing import Final
 
 from aclkit.audit.findings.baseline import Judged
 from aclkit.audit.reports.data import RunReport
-from aclkit.audit.reports.states import fixed, listed
 from aclkit.model.findings import Finding
 from aclkit.model.visible import visible
 
@@ -25,11 +24,10 @@ _FORMULA: Final = re.compile(r"(^|;)(?=[ \u00a0]*[=+\-@\t\r])")
 
 def render_spreadsheet(report: RunReport) -> str:
     """Return one line per finding, the worst first, what is fixed last; every cell is quoted."""
-    rows = [_row(finding, state) for finding, state in listed(report.summary)]
-    for item in fixed(report.summary):
-        if (known := item.known) is not None:
-            said = (known.severity, known.finding, known.subject, "", "", "", "")
-            rows.append((*said, known.fingerprint, item.state, "", "", ""))
+    rows = [_row(finding, state) for finding, state in report.summary.listed]
+    for known in report.summary.fixed:
+        said = (known.severity, known.finding, known.subject, "", "", "", "")
+        rows.append((*said, known.fingerprint, "fixed", "", "", ""))
     return "".join(f"{','.join(map(_cell, row))}\r\n" for row in (COLUMNS, *rows))
 
 

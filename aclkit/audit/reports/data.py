@@ -5,10 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import Final
 
-from aclkit.audit.findings.baseline import Judged
+from aclkit.audit.findings.baseline import Judged, Known
 from aclkit.model.acl import Acl
-from aclkit.model.findings import Finding
+from aclkit.model.findings import Finding, sort_findings
+
+COMPLETE: Final = "complete"
+"""The status of a run that misses nothing, as in ``job_run``."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,6 +118,61 @@ class NightlySummary:
     exit_code: int | None
     assertions: tuple[AssertionOutcome, ...] | None = None
     judged: tuple[Judged, ...] | None = None
+
+    @property
+    def missing_answers(self) -> int:
+        """How many cells are expected and have no decision."""
+        return self.rows_expected - self.rows_decided
+
+    @property
+    def broken_assertions(self) -> list[str]:
+        """The names of the policies that do not hold."""
+        tested = self.assertions or ()
+        return [each.name for each in tested if not each.passed and not each.is_unknown]
+
+    @property
+    def unknown_assertions(self) -> list[str]:
+        """The names of the policies of which nobody knows whether they hold."""
+        return [tested.name for tested in self.assertions or () if tested.is_unknown]
+
+    @property
+    def is_in_trouble(self) -> bool:
+        """Whether something else than a finding is wrong: with the run, or with a policy."""
+        return bool(
+            self.missing_answers
+            or self.status != COMPLETE
+            or (self.exit_code or 0) > 1
+            or self.broken_assertions
+            or self.unknown_assertions
+        )
+
+    @property
+    def needs_a_person(self) -> bool:
+        """Whether there is anything to do, whatever the exit code says about it."""
+        return bool(self.findings) or self.is_in_trouble
+
+    @property
+    def listed(self) -> list[tuple[Finding, Judged | None]]:
+        """All findings in force, muted ones too, the worst first, each with its state."""
+        if self.judged is None:
+            return [(finding, None) for finding in sort_findings(self.findings)]
+        return [(item.finding, item) for item in self.judged if item.finding is not None]
+
+    @property
+    def states(self) -> dict[str, Judged]:
+        """The states of the findings in force, by fingerprint."""
+        return {state.fingerprint: state for _, state in self.listed if state is not None}
+
+    @property
+    def muted(self) -> list[tuple[Finding, Judged]]:
+        """The findings that somebody answers for, each with its state."""
+        return [(found, state) for found, state in self.listed if state and state.is_muted]
+
+    @property
+    def fixed(self) -> list[Known]:
+        """What the baseline holds and the run does not."""
+        gone = (item.known for item in self.judged or () if item.finding is None)
+        return [known for known in gone if known is not None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

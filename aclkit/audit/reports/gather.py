@@ -16,7 +16,7 @@ from aclkit.audit.reports.data import AliveAcl, NightlySummary, RunReport
 from aclkit.audit.reports.gather_access import gather_explorer
 from aclkit.audit.reports.gather_heat import gather_heat
 from aclkit.audit.reports.gather_past import read_changes, read_trend
-from aclkit.audit.reports.states import listed, with_states
+from aclkit.audit.reports.states import with_states
 from aclkit.model.findings import Finding, sort_findings
 from aclkit.model.log_findings import AUTHORIZER_LOG_MISMATCH, UNUSED_GRANT
 from aclkit.warehouse.codecs import acl_of, acl_sql, behind_acl, finding_of, finding_sql
@@ -57,7 +57,7 @@ def gather(
     run = deciding_run(published, cluster_id)
     acls = read_acls(connection, run)
     head = published.last_run(cluster_id).head_offset
-    behind = {acl_id for finding, _ in listed(summary) for acl_id in finding.acl_ids}
+    behind = {acl_id for finding, _ in summary.listed for acl_id in finding.acl_ids}
     report = RunReport(
         summary=summary,
         version=aclkit.__version__,

@@ -11,6 +11,8 @@ from aclkit.audit.reports.data import AliveAcl, Explorer, NumberedRuling
 from aclkit.audit.reports.embed import numbered
 from aclkit.model.acl import ANY_OTHER
 from aclkit.model.operation import OPERATIONS_OF_TYPE
+from aclkit.model.resource import Resource
+from aclkit.questions.query.names import read_hosts, read_resources
 from aclkit.rules.decide.rules import ALLOWED
 from aclkit.warehouse.sql import fetch
 from aclkit.warehouse.views import SUPER_RULESET
@@ -55,8 +57,9 @@ class _ExplorerReader:
             connection, text, [cluster_id]
         )
         self._acls = tuple(acls)
-        self._hosts = tuple(host for (host,) in self._ask(_HOSTS) if host != ANY_OTHER)
-        self._resources = tuple((kind, name) for kind, name in self._ask(_RESOURCES))
+        hosts = read_hosts(connection, cluster_id)
+        self._hosts = tuple(host for host in hosts if host != ANY_OTHER)
+        self._resources = read_resources(connection, cluster_id)
         self._classes, self._rules = _Numbers(), _Numbers()
         self._principals = tuple(
             (name, self._classes[kind], is_super) for name, kind, is_super in self._ask(_PRINCIPALS)
@@ -85,7 +88,7 @@ class _ExplorerReader:
         """Return the ruleset of every resource for each class; -1 where there is none."""
         found = [[-1] * len(self._resources) for _ in self._classes]
         for kind, resource_type, name, ruleset in self._ask(_CLASS_PAIRS):
-            place = self._place_of.get((resource_type, name))
+            place = self._place_of.get(Resource(resource_type, name))
             if kind in self._classes and place is not None:
                 found[self._classes[kind]][place] = self._number_of[ruleset]
         return tuple(map(tuple, found))
@@ -114,9 +117,9 @@ class _ExplorerReader:
         """Return the pairs that a class does not answer for."""
         principal_of = numbered(name for name, _, _ in self._principals)
         return sorted(
-            (principal_of[principal], self._place_of[kind, name], self._number_of[ruleset])
-            for principal, kind, name, ruleset in self._ask(_PAIRS)
-            if principal in principal_of and (kind, name) in self._place_of
+            (principal_of[principal], self._place_of[what], self._number_of[ruleset])
+            for principal, *named, ruleset in self._ask(_PAIRS)
+            if principal in principal_of and (what := Resource(*named)) in self._place_of
         )
 
 
@@ -131,11 +134,6 @@ _PRINCIPALS: Final = (
     "SELECT principal, principal_class, coalesce(is_super_user, false) FROM principal "
     "WHERE cluster_id = ? ORDER BY principal"
 )
-_RESOURCES: Final = (
-    "SELECT resource_type, resource_name FROM resource WHERE cluster_id = ? "
-    "ORDER BY resource_type, resource_name"
-)
-_HOSTS: Final = "SELECT host FROM host WHERE cluster_id = ? ORDER BY host"
 _RULESETS: Final = (
     "SELECT DISTINCT ruleset_id FROM explain_ruling WHERE cluster_id = ? ORDER BY ruleset_id"
 )

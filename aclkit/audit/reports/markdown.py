@@ -6,20 +6,11 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
-from aclkit.audit.findings.baseline import Judged
-from aclkit.audit.reports.data import AssertionOutcome, NightlySummary, ReportedChange
+from aclkit.audit.findings.baseline import Judged, Known
+from aclkit.audit.reports.data import COMPLETE, AssertionOutcome, NightlySummary, ReportedChange
 from aclkit.audit.reports.markdown_parts import document, escape_markdown, table
-from aclkit.audit.reports.states import fixed, muted, state_by_fingerprint, state_words
-from aclkit.audit.reports.words import (
-    COMPLETE,
-    broken_assertions,
-    cause_words,
-    missing_answers,
-    thousands,
-    unknown_assertions,
-    utc,
-    verdict,
-)
+from aclkit.audit.reports.states import state_words
+from aclkit.audit.reports.words import cause_words, thousands, utc, verdict
 from aclkit.model.findings import Finding, sort_findings
 from aclkit.model.groups import grouped
 
@@ -41,8 +32,8 @@ def render_summary(summary: NightlySummary) -> str:
         *_to_do(tasks),
         _counts(summary),
         *_findings(summary),
-        *_muted(muted(summary)),
-        *_fixed(fixed(summary)),
+        *_list("Muted", [f"{_name(found)}: {state_words(s)}" for found, s in summary.muted]),
+        *_list("Fixed", list(map(_name, summary.fixed))),
         *_assertions(summary.assertions),
         *_changes(summary.changes, summary.access_changes),
         *_notes(summary.notes),
@@ -58,16 +49,15 @@ def _to_do(tasks: Sequence[str]) -> Iterator[list[str]]:
 
 def _tasks(summary: NightlySummary) -> Iterator[str]:
     """Yield what there is to do, the worst first, whatever the exit code says about it."""
-    undecided = missing_answers(summary)
-    if undecided:
+    if undecided := summary.missing_answers:
         yield f"- Find out why {thousands(undecided)} of the expected answers are missing."
     if summary.status != COMPLETE:
         yield "- Replay what the run lacks, see the notes: it stands on an incomplete log."
     elif (summary.exit_code or 0) > 1:
         yield r"- Look into the table acl\_reject: rows of the sources could not be used."
-    for name in broken_assertions(summary):
+    for name in summary.broken_assertions:
         yield f"- Mend what breaks the assertion {escape_markdown(name)}."
-    for name in unknown_assertions(summary):
+    for name in summary.unknown_assertions:
         yield (
             f"- Find out whether the assertion {escape_markdown(name)} holds: "
             "aclkit assert with a larger --budget."
@@ -101,7 +91,7 @@ def _counts(summary: NightlySummary) -> list[str]:
 
 def _findings(summary: NightlySummary) -> Iterator[list[str]]:
     yield ["## Findings"]
-    states = state_by_fingerprint(summary)
+    states = summary.states
     found = sort_findings(summary.findings)
     kinds = grouped(((finding.severity, finding.finding), finding) for finding in found)
     if not kinds:
@@ -122,31 +112,16 @@ def _finding(finding: Finding, state: Judged | None) -> str:
     return f"- {subject}\n  - {message}{said}{seen}\n  - *Fix:* {fix}"
 
 
-def _muted(judged: Sequence[Judged]) -> Iterator[list[str]]:
-    """List what somebody answers for: who, until when, and why."""
-    lines = [
-        f"{item.severity} {item.finding.finding} {item.finding.subject}: {state_words(item)}"
-        for item in judged[:MOST_ROWS]
-        if item.finding is not None
-    ]
-    return _list("Muted", len(judged), lines)
+def _name(found: Finding | Known) -> str:
+    return f"{found.severity} {found.finding} {found.subject}"
 
 
-def _fixed(judged: Sequence[Judged]) -> Iterator[list[str]]:
-    """List what the baseline holds and the run does not."""
-    lines = [
-        f"{item.known.severity} {item.known.finding} {item.known.subject}"
-        for item in judged[:MOST_ROWS]
-        if item.known is not None
-    ]
-    return _list("Fixed", len(judged), lines)
-
-
-def _list(title: str, total: int, lines: Sequence[str]) -> Iterator[list[str]]:
+def _list(title: str, lines: Sequence[str]) -> Iterator[list[str]]:
     """Yield the first lines of a list under its title; nothing of an empty one."""
-    if total:
+    if lines:
         yield [f"## {title}"]
-        yield [*(f"- {escape_markdown(line)}" for line in lines), *_more(total, lines)]
+        shown = [f"- {escape_markdown(line)}" for line in lines[:MOST_ROWS]]
+        yield [*shown, *_more(len(lines), shown)]
 
 
 def _assertions(assertions: Sequence[AssertionOutcome] | None) -> Iterator[list[str]]:

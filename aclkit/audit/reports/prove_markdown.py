@@ -5,20 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from aclkit.audit.reports.markdown_parts import bounded_table, document, escape_markdown
+from aclkit.questions.prove import words
 from aclkit.questions.prove.claim import Claimed
 from aclkit.questions.prove.never import Answers
 from aclkit.questions.prove.reading import ReadSide
-from aclkit.questions.prove.words import (
-    answer_words,
-    answers_sentences,
-    comparison_sentences,
-    decision_words,
-    left_out_words,
-    request_words,
-    who_words,
-)
 from aclkit.rules.names.compare import GAINED, LOST
-from aclkit.rules.names.words import names_words
 
 _COLUMNS = ("who", "on", "for example", "A", "B")
 _ANSWERS = ("outcome", "assertion", "for example", "A", "because")
@@ -26,35 +17,26 @@ _ANSWERS = ("outcome", "assertion", "for example", "A", "because")
 
 def render_comparison(found: Claimed, sides: Sequence[ReadSide], notes: Sequence[str]) -> str:
     """Return the verdict, what it is about, and what speaks against it."""
-    (_, verdict), *rest = comparison_sentences(found, sides)
+    (_, verdict), *rest = words.comparison_sentences(found, sides)
     blocks = _head(f"prove {found.claim}", verdict, rest, notes)
     for kind in (GAINED, LOST):
-        rows = [
-            (
-                "; ".join(who_words(example)),
-                names_words(example.opening),
-                request_words(example.request),
-                decision_words(example.before),
-                decision_words(example.after),
-            )
-            for example in found.counterexamples
-            if example.kind == kind
-        ]
+        told = [words.tell(example) for example in found.counterexamples if example.kind == kind]
+        rows = [("; ".join(who), *rest) for who, *rest in told]
         if rows:
             blocks += [[f"### {kind}"], *bounded_table(_COLUMNS, rows, len(rows))]
-    return document([*blocks, *([escape_markdown(text)] for text in left_out_words(found))])
+    return document([*blocks, *([escape_markdown(text)] for text in words.left_out_words(found))])
 
 
 def render_answers(found: Answers, sides: Sequence[ReadSide], notes: Sequence[str]) -> str:
     """Return the verdict, what it is about, and the assertions, those that hold last."""
-    (_, verdict), *rest = answers_sentences(found, sides)
+    (_, verdict), *rest = words.answers_sentences(found, sides)
     rows = [
         (
             answer.outcome,
             f"{answer.assertion.kind}: {answer.assertion.name}",
-            "; ".join(request_words(request) for request, _ in answer.examples),
-            "; ".join(decision_words(ruling) for _, ruling in answer.examples),
-            answer_words(answer),
+            "; ".join(asked for asked, _ in words.tell_answer(answer)),
+            "; ".join(decided for _, decided in words.tell_answer(answer)),
+            words.answer_words(answer),
         )
         for answer in found.worst_first
     ]

@@ -8,25 +8,15 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import astuple
 from typing import Any, Final
 
 import aclkit
 from aclkit.audit.reports.sarif_parts import driver_of, notes_of, place_of, rule_of, sarif
+from aclkit.questions.prove import words
 from aclkit.questions.prove.claim import FAILS, HOLDS, UNKNOWN, Claimed, Counterexample
 from aclkit.questions.prove.never import Answer, Answers
 from aclkit.questions.prove.reading import ReadSide
-from aclkit.questions.prove.words import (
-    CLAIMS,
-    answer_words,
-    answers_sentences,
-    comparison_sentences,
-    decision_words,
-    left_out_words,
-    request_words,
-    verdict_sentence,
-    who_words,
-)
-from aclkit.rules.names.words import names_words
 
 _NEVER: Final = "never"
 _LEVELS: Final = {FAILS: "error", UNKNOWN: "warning"}
@@ -36,20 +26,18 @@ def comparison_sarif(found: Claimed, sides: Sequence[ReadSide], notes: Sequence[
     """Return a run of one rule: the claim."""
     results = [_result(found, example) for example in found.counterexamples]
     if found.outcome == UNKNOWN:
-        results = [_result_of(found.claim, UNKNOWN, verdict_sentence(found), "every name", ())]
-    said = [*map(": ".join, comparison_sentences(found, sides)), *left_out_words(found), *notes]
-    return _sarif(found.claim, CLAIMS[found.claim], found.outcome, results, said)
+        results = [
+            _result_of(found.claim, UNKNOWN, words.verdict_sentence(found), "every name", ())
+        ]
+    sentences = map(": ".join, words.comparison_sentences(found, sides))
+    said = [*sentences, *words.left_out_words(found), *notes]
+    return _sarif(found.claim, words.CLAIMS[found.claim], found.outcome, results, said)
 
 
 def answers_sarif(found: Answers, sides: Sequence[ReadSide], notes: Sequence[str]) -> str:
     """Return a run of one rule: that every assertion is proven."""
-    results = [
-        result
-        for answer in found.answers
-        if answer.outcome != HOLDS
-        for result in [_answer_result(answer)]
-    ]
-    said = [*map(": ".join, answers_sentences(found, sides)), *notes]
+    results = [_answer_result(answer) for answer in found.answers if answer.outcome != HOLDS]
+    said = [*map(": ".join, words.answers_sentences(found, sides)), *notes]
     return _sarif(_NEVER, "Each assertion of the file holds", found.outcome, results, said)
 
 
@@ -75,19 +63,15 @@ def _sarif(
 
 
 def _result(found: Claimed, example: Counterexample) -> dict[str, Any]:
-    words = [
-        f"{example.kind}: {'; '.join(who_words(example))} on {names_words(example.opening)}",
-        f"For example {request_words(example.request)}",
-        f"A: {decision_words(example.before)}",
-        f"B: {decision_words(example.after)}",
+    told = words.tell(example)
+    text = [
+        f"{example.kind}: {'; '.join(told.who)} on {told.on}",
+        f"For example {told.example}",
+        f"A: {told.before}",
+        f"B: {told.after}",
     ]
-    asked = example.request
-    key = (
-        example.kind, asked.principal, asked.host, asked.operation, asked.resource_type,
-        asked.resource_name,
-    )  # fmt: skip
-    place = str(asked.resource)
-    return _result_of(found.claim, FAILS, ". ".join(words), place, key)
+    place, key = str(example.request.resource), (example.kind, *astuple(example.request))
+    return _result_of(found.claim, FAILS, ". ".join(text), place, key)
 
 
 def _answer_result(answer: Answer) -> dict[str, Any]:
@@ -102,10 +86,9 @@ def _answer_result(answer: Answer) -> dict[str, Any]:
 
 def _answer_parts(answer: Answer) -> Iterator[str]:
     yield f"{answer.outcome}: {answer.assertion.kind} {answer.assertion.name}"
-    for request, ruling in answer.examples:
-        yield f"For example {request_words(request)}: {decision_words(ruling)}"
-    if words := answer_words(answer):
-        yield words
+    yield from (f"For example {': '.join(each)}" for each in words.tell_answer(answer))
+    if besides := words.answer_words(answer):
+        yield besides
 
 
 def _result_of(

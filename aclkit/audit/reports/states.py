@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from aclkit.audit.findings.baseline import STATES, Judged, fails
 from aclkit.audit.reports.data import NightlySummary
-from aclkit.model.findings import SEVERITIES, Finding, sort_findings
+from aclkit.model.findings import SEVERITIES, Finding
 
 
 def with_states(summary: NightlySummary, judged: Iterable[Judged]) -> NightlySummary:
@@ -22,30 +22,8 @@ def with_states(summary: NightlySummary, judged: Iterable[Judged]) -> NightlySum
         judged: what ``classify`` says of them.
     """
     items = tuple(judged)
-    asked = tuple(item.finding for item in items if item.finding and item.state != "muted")
+    asked = tuple(item.finding for item in items if item.finding and not item.is_muted)
     return replace(summary, findings=asked, judged=items)
-
-
-def listed(summary: NightlySummary) -> list[tuple[Finding, Judged | None]]:
-    """Return all findings in force, muted ones too, the worst first, each with its state."""
-    if summary.judged is None:
-        return [(finding, None) for finding in sort_findings(summary.findings)]
-    return [(item.finding, item) for item in summary.judged if item.finding is not None]
-
-
-def muted(summary: NightlySummary) -> list[Judged]:
-    """Return the findings that somebody answers for."""
-    return [item for item in summary.judged or () if item.state == "muted"]
-
-
-def fixed(summary: NightlySummary) -> list[Judged]:
-    """Return what the baseline holds and the run does not."""
-    return [item for item in summary.judged or () if item.state == "fixed"]
-
-
-def state_by_fingerprint(summary: NightlySummary) -> dict[str, Judged]:
-    """Return the states of the findings in force."""
-    return {item.fingerprint: item for item in summary.judged or () if item.finding is not None}
 
 
 def count_states(judged: Iterable[Judged]) -> dict[str, int]:
@@ -76,11 +54,6 @@ def state_words(item: Judged) -> str:
     if item.is_expired:
         return f"{item.state}; the mute of {mute.owner} ran out on {mute.until}: {mute.reason}"
     return f"{item.state} until {mute.until} by {mute.owner}: {mute.reason}"
-
-
-def state_counts_words(summary: NightlySummary) -> str:
-    """Return how many findings have which state; empty where there are none to tell."""
-    return "" if summary.judged is None else counted(count_states(summary.judged))
 
 
 def counted(counts: Mapping[str, int], between: str = ", ") -> str:

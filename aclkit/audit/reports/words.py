@@ -4,16 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import datetime
-from typing import Final
 
-from aclkit.audit.reports.data import Cause, NightlySummary, ReportedChange
-from aclkit.audit.reports.states import count_severities, counted, state_counts_words
+from aclkit.audit.reports.data import COMPLETE, Cause, NightlySummary, ReportedChange
+from aclkit.audit.reports.states import count_severities, count_states, counted
 from aclkit.model.facts import in_utc
 from aclkit.model.findings import Finding
 from aclkit.questions.query.words import acl_words
-
-COMPLETE: Final = "complete"
-"""The status of a run that misses nothing, as in ``job_run``."""
 
 
 def thousands(value: int) -> str:
@@ -24,54 +20,20 @@ def thousands(value: int) -> str:
 def verdict(summary: NightlySummary) -> str:
     """Return in one sentence whether a person has to do something, and what came out."""
     changes = summary.access_changes
-    states = state_counts_words(summary)
+    states = counted(count_states(summary.judged or ()))
+    wrong = {
+        "of the expected answers are missing": summary.missing_answers,
+        "assertions of which it is unknown whether they hold": len(summary.unknown_assertions),
+        "broken assertions": len(summary.broken_assertions),
+    }
     results = [
+        *([] if summary.status == COMPLETE else [f"the run is {summary.status}"]),
+        *(f"{thousands(number)} {what}" for what, number in wrong.items() if number),
         f"{severities(summary.findings)}{f' ({states})' if states else ''}",
         f"{thousands(changes)} access changes" if changes else "no access changed",
     ]
-    broken = len(broken_assertions(summary))
-    if broken:
-        results.insert(0, f"{thousands(broken)} broken assertions")
-    unknown = len(unknown_assertions(summary))
-    if unknown:
-        results.insert(
-            0, f"{thousands(unknown)} assertions of which it is unknown whether they hold"
-        )
-    undecided = missing_answers(summary)
-    if undecided:
-        results.insert(0, f"{thousands(undecided)} of the expected answers are missing")
-    if summary.status != COMPLETE:
-        results.insert(0, f"the run is {summary.status}")
-    call = "Please look" if needs_a_person(summary) else "Nothing to do"
+    call = "Please look" if summary.needs_a_person else "Nothing to do"
     return f"{call}: {', '.join(results)}{_exit_words(summary)}."
-
-
-def needs_a_person(summary: NightlySummary) -> bool:
-    """Whether there is anything to do, whatever the exit code says about it."""
-    return bool(
-        summary.findings
-        or missing_answers(summary)
-        or summary.status != COMPLETE
-        or (summary.exit_code or 0) > 1
-        or broken_assertions(summary)
-        or unknown_assertions(summary)
-    )
-
-
-def missing_answers(summary: NightlySummary) -> int:
-    """Count the cells that are expected and have no decision."""
-    return summary.rows_expected - summary.rows_decided
-
-
-def broken_assertions(summary: NightlySummary) -> list[str]:
-    """Return the names of the policies that do not hold."""
-    tested = summary.assertions or ()
-    return [each.name for each in tested if not each.passed and not each.is_unknown]
-
-
-def unknown_assertions(summary: NightlySummary) -> list[str]:
-    """Return the names of the policies of which nobody knows whether they hold."""
-    return [tested.name for tested in summary.assertions or () if tested.is_unknown]
 
 
 def cause_words(change: ReportedChange, most: int) -> str:

@@ -12,8 +12,7 @@ from typing import Any, Final
 from aclkit.audit.reports.data import NightlySummary
 from aclkit.audit.reports.gather import Judge, read_summary
 from aclkit.audit.reports.heat import heat_tables
-from aclkit.audit.reports.states import listed
-from aclkit.audit.reports.words import cause_words, missing_answers, needs_a_person, verdict
+from aclkit.audit.reports.words import cause_words, verdict
 from aclkit.audit.serve.finder import Names, find, read_names
 from aclkit.audit.serve.form import (
     ACTIONS,
@@ -23,7 +22,7 @@ from aclkit.audit.serve.form import (
     fields_of,
     outcome_of,
 )
-from aclkit.audit.serve.graph import MOST_DRAWN, graph_json, ids_of
+from aclkit.audit.serve.graph import MOST_DRAWN, graph_json
 from aclkit.audit.serve.heat import heat_json, lines_of_prefix, of_prefix, read_heat
 from aclkit.audit.serve.latest import Reading
 from aclkit.audit.serve.page import href, pages_of
@@ -93,8 +92,6 @@ class Answers:
         return Page("home", {
             "summary": summary,
             "verdict": verdict(summary),
-            "is_calm": not needs_a_person(summary),
-            "missing": missing_answers(summary),
             "kinds": sorted(kinds.items(), key=lambda kind: _risk(*kind[0])),
             "changes": [(each, cause_words(each, 1)) for each in summary.changes[:5]],
             "examples": _examples(names),
@@ -146,7 +143,7 @@ class Answers:
             resource, found, folded = _ask_who(reading, given)
             asked = str(resource)
         key = "principal" if is_what else "resource"
-        acls = acls_alive(reading.tables, reading.run, ids_of(found))
+        acls = acls_alive(reading.tables, reading.run, found.acl_ids)
         return Page("graph", {
             "asked": asked,
             "heading": ("What", " can touch") if is_what else ("Who can touch", ""),
@@ -168,22 +165,21 @@ class Answers:
 
     def why(self, reading: Reading, given: Given) -> Page:
         """Return a decision with every ACL that takes part; without an operation, all of them."""
-        principal, resource = given.get("principal", ""), parse_resource(given.get("resource", ""))
+        principal, resource = _pair(given)
         if not given.get("operation"):
             answer = access.what_can(
                 *reading.where, principal,
                 resource_type=resource.resource_type, resource_name=resource.resource_name,
                 host=given.get("host") or None, decision=None,
             )  # fmt: skip
-            holds = _access(reading, principal, resource, given, answer.unknown)
-            return Page("pair", {**holds, "rows": answer.rows})
+            return Page("pair", {**_access(reading, given, answer.unknown), "rows": answer.rows})
         found = explain_why(
             *reading.where, principal, given["operation"], resource,
             host=given.get("host") or None, moment=_offset(given),
         )  # fmt: skip
         least = found.least
         return Page("why", {
-            **_access(reading, principal, resource, given, found.unknown),
+            **_access(reading, given, found.unknown),
             "why": found,
             "sentence": why_sentence(found),
             "elsewhere": [hosts_words(*there) for there in found.elsewhere],
@@ -197,13 +193,13 @@ class Answers:
 
     def history(self, reading: Reading, given: Given) -> Page:
         """Return since when an access is as it is, the newest first."""
-        principal, resource = given.get("principal", ""), parse_resource(given.get("resource", ""))
+        principal, resource = _pair(given)
         found = read_history(
             *reading.where, principal, given.get("operation", ""), resource,
             host=given.get("host") or None,
         )  # fmt: skip
         return Page("history", {
-            **_access(reading, principal, resource, given, found.unknown),
+            **_access(reading, given, found.unknown),
             "sentence": history_sentence(found),
             "notes": list(history_notes(found)),
             "intervals": found.intervals[::-1][:ROWS],
@@ -212,7 +208,7 @@ class Answers:
 
     def findings(self, reading: Reading, given: Given) -> Page:
         """Return the findings that hold all words, the worst first."""
-        rows = listed(self.summary(reading))
+        rows = self.summary(reading).listed
         words = given.get("words", "").lower().split()[:30]
         severity, kind = given.get("severity", ""), given.get("kind", "")
         kept = [
@@ -256,10 +252,8 @@ _NARROW: Final = ("type", "prefix", "operation", "host", "decision")
 
 def _ask_who(reading: Reading, given: Given) -> tuple[Resource, Decisions, Folded]:
     resource, decision = parse_resource(given.get("resource", "")), _decision(given)
-    found = decisions_on(
-        *reading.where, given.get("operation") or ANY_OPERATION, resource,
-        host=given.get("host") or None, decision=decision,
-    )  # fmt: skip
+    operation, host = given.get("operation") or ANY_OPERATION, given.get("host") or None
+    found = decisions_on(reading.where, operation, resource, host=host, decision=decision)
     return resource, found, fold_who(found, is_folded=decision == ALLOWED)
 
 
@@ -272,9 +266,8 @@ def _ask_what(reading: Reading, given: Given) -> tuple[Decisions, Folded]:
     decision, host = _decision(given), given.get("host") or None
 
     def ask(who: str) -> Decisions:
-        return decisions_of(
-            *reading.where, who, resource_type=TYPE_OF_WORD.get(kind), host=host, decision=decision,
-        )  # fmt: skip
+        narrow = {"resource_type": TYPE_OF_WORD.get(kind)}
+        return decisions_of(reading.where, who, narrow, host=host, decision=decision)
 
     found, usual = ask(principal), dict[str, Lines]()
     if decision == ALLOWED and principal != ANY_OTHER_PRINCIPAL:
@@ -341,14 +334,13 @@ def _paged(rows: Sequence[Any], given: Given, size: int) -> dict[str, Any]:
     return {"rows": shown, "page": at, "last_page": last, "count": len(rows)}
 
 
-def _access(
-    reading: Reading,
-    principal: str,
-    resource: Resource,
-    given: Given,
-    unknown: Sequence[Unknown],
-) -> dict[str, Any]:
+def _pair(given: Given) -> tuple[str, Resource]:
+    return given.get("principal", ""), parse_resource(given.get("resource", ""))
+
+
+def _access(reading: Reading, given: Given, unknown: Sequence[Unknown]) -> dict[str, Any]:
     """Return what every page about one access says of it."""
+    principal, resource = _pair(given)
     return {
         "principal": principal,
         "resource": resource,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, TypeVar
 
@@ -62,24 +62,15 @@ def read_names(reading: Reading) -> Names:
     def read() -> Names:
         who = read_principals(reading.tables, reading.cluster_id)
         what = read_resources(reading.tables, reading.cluster_id)
+        named: list[str | Resource] = [*who, *what]
         return Names(
             principals=who,
             resources=what,
             hosts=read_hosts(reading.tables, reading.cluster_id),
             low_principals=tuple(map(str.lower, who)),
             low_resources=tuple(str(resource).lower() for resource in what),
-            whole=_by_text(
-                [
-                    *((name, name) for name in who),
-                    *((str(resource), resource) for resource in what),
-                ]
-            ),
-            bare=_by_text(
-                [
-                    *((name.partition(":")[2], name) for name in who),
-                    *((resource.resource_name, resource) for resource in what),
-                ]
-            ),
+            whole=grouped((str(each).lower(), each) for each in named),
+            bare=grouped((_bare(each).lower(), each) for each in named),
         )
 
     return reading.snapshot.memory.kept(
@@ -129,10 +120,8 @@ def _whole(asked: str, names: Names) -> tuple[tuple[str, ...], tuple[Resource, .
     return ((), (one,)) if isinstance(one, Resource) else ((one,), ())
 
 
-def _by_text(
-    names: Iterable[tuple[str, str | Resource]],
-) -> dict[str, list[str | Resource]]:
-    return grouped((text.lower(), name) for text, name in names)
+def _bare(name: str | Resource) -> str:
+    return name.resource_name if isinstance(name, Resource) else name.partition(":")[2]
 
 
 def _holding(words: Sequence[str], names: Sequence[_T], low: Sequence[str]) -> tuple[_T, ...]:
@@ -145,6 +134,5 @@ def _holding(words: Sequence[str], names: Sequence[_T], low: Sequence[str]) -> t
 
 def _types(kind: str, names: Names) -> Sequence[str]:
     known = dict.fromkeys(resource.resource_type for resource in names.resources)
-    return [name for name in known if not kind or name.lower().replace("_", "-") == kind] or [
-        *known
-    ]
+    meant = [name for name in known if not kind or name.lower().replace("_", "-") == kind]
+    return meant or [*known]

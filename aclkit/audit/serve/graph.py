@@ -48,12 +48,6 @@ def graph_json(
     return script_json({"label": label, "paths": paths})
 
 
-def ids_of(found: Decisions) -> list[str]:
-    """Return the ACLs that decide."""
-    ids = {line.acl_id for group in found.groups for line in group.lines}
-    return sorted(filter(None, ids))
-
-
 def _path(pair: Mapping[str, str], line: Line, acl: Acl | None, link: Link) -> dict[str, Any]:
     who, what = pair["principal"], pair["resource"]
     if acl is None:

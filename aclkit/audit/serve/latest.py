@@ -15,6 +15,7 @@ import duckdb
 
 from aclkit.audit.serve.memory import Memory, Remembering
 from aclkit.errors import SurroundingsError
+from aclkit.questions.query.decisions import Where
 from aclkit.warehouse.duck import connect
 from aclkit.warehouse.job_run import JOB_RUN, PublishedRun
 from aclkit.warehouse.place import Place
@@ -69,9 +70,9 @@ class Reading:
         return self.snapshot.published
 
     @property
-    def where(self) -> tuple[Tables, Published, str]:
+    def where(self) -> Where:
         """Where a question is asked: its first arguments."""
-        return self.tables, self.published, self.cluster_id
+        return Where(self.tables, self.published, self.cluster_id)
 
     @property
     def run(self) -> PublishedRun:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, NamedTuple
 
 from aclkit.model.acl import ANY_OTHER_PRINCIPAL
@@ -92,35 +92,33 @@ class Folded:
 
 def fold_who(found: Decisions, *, is_folded: bool) -> Folded:
     """Fold how principals fare with one resource; without ``is_folded`` every line stands."""
-    everybodys = (group.lines for group in found.groups if ANY_OTHER_PRINCIPAL in group.names)
-    usual = without_reasons(next(everybodys, ()), found.hosts) if is_folded else ()
-    others = [name for name in found.names if name != ANY_OTHER_PRINCIPAL] if usual else []
-    rows, lacking = list[PageRow](), set(others)
-    for names, lines, is_super in _groups(found):
-        rows += _rows(names, lines, usual, found.hosts, is_super=is_super)
-        if not _lacks_some(lines, usual, found.hosts):
-            lacking.difference_update(names)
-    return Folded(
-        rows=tuple(sorted(rows)),
-        everybody=_places(_chips(usual), found.hosts),
-        lacking=tuple(sorted(lacking)),
-        plain=max(0, len(others) - len(rows)),
-    )
+    everybodys = (lines for names, lines, _ in _groups(found) if ANY_OTHER_PRINCIPAL in names)
+    usual = next(everybodys, ()) if is_folded else ()
+    folded = _fold(found, dict.fromkeys(found.names, usual) if usual else {}, _chips(usual))
+    # Who stands for all others is none of them.
+    return replace(folded, plain=max(0, folded.plain - 1))
 
 
 def fold_what(found: Decisions, usual: Mapping[str, Lines]) -> Folded:
     """Fold how one principal fares with resources, given what everybody has on each of them."""
+    numbers = Counter(line.operation for own in usual.values() for line in own)
+    chips = [Chip(operation, ALL_HOSTS, number=number) for operation, number in numbers.items()]
+    return _fold(found, usual, chips)
+
+
+def _fold(found: Decisions, usual: Mapping[str, Lines], everybody: Sequence[Chip]) -> Folded:
+    """Fold names that have what everybody has, which is known of each."""
     rows, lacking = list[PageRow](), set(usual)
     for names, lines, is_super in _groups(found):
         for public, some in _by_lines(names, usual):
-            rows += _rows(some, lines, public, found.hosts, is_super=is_super)
-            if not _lacks_some(lines, public, found.hosts):
+            if more := beyond(lines, public):
+                rank = -sum(map(_weight, more))
+                rows += (PageRow(rank, name, more, found.hosts, is_super) for name in some)
+            if not any(lacks(lines, line, found.hosts) for line in public):
                 lacking.difference_update(some)
-    numbers = Counter(line.operation for own in usual.values() for line in own)
-    chips = [Chip(operation, ALL_HOSTS, number=number) for operation, number in numbers.items()]
     return Folded(
         rows=tuple(sorted(rows)),
-        everybody=_places(chips, found.hosts),
+        everybody=_places(everybody, found.hosts),
         lacking=tuple(sorted(lacking)),
         plain=len(found.names) - len(rows) if usual else 0,
     )
@@ -147,19 +145,6 @@ def _by_lines(
         public = usual.get(name, ())
         found.setdefault(id(public), (public, []))[1].append(name)
     return found.values()
-
-
-def _rows(
-    names: Sequence[str], own: Lines, usual: Lines, hosts: frozenset[str], *, is_super: bool
-) -> list[PageRow]:
-    """Return the rows of names that have more than is usual."""
-    more = beyond(own, usual)
-    rank = -sum(map(_weight, more))
-    return [PageRow(rank, name, more, hosts, is_super) for name in names] if more else []
-
-
-def _lacks_some(own: Lines, usual: Lines, hosts: frozenset[str]) -> bool:
-    return any(lacks(own, line, hosts) for line in usual)
 
 
 def in_words(places: Iterable[Place]) -> str:

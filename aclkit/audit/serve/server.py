@@ -40,8 +40,8 @@ class Serving:
         warehouse: its folder.
         cluster: the only one that is served, where it is named.
         listen: the address, and ``port``; 0 is any that is free.
-        names: other names by which it is asked, such as a proxy's.
-        proxies: addresses that name users in ``user_header``.
+        allow_host: other names by which it is asked, such as a proxy's.
+        trusted_proxy: addresses that name users in ``user_header``.
         token_file: the token; None makes one.
     """
 
@@ -49,8 +49,8 @@ class Serving:
     cluster: str | None = None
     listen: str = "127.0.0.1"
     port: int = 0
-    names: tuple[str, ...] = ()
-    proxies: tuple[str, ...] = ()
+    allow_host: tuple[str, ...] = ()
+    trusted_proxy: tuple[str, ...] = ()
     user_header: str = "X-Forwarded-User"
     token_file: str | None = None
 
@@ -86,14 +86,14 @@ def prepare(serving: Serving, answers: Answers, limits: Limits) -> Prepared:
         SurroundingsError: the address is taken, or the warehouse cannot be read.
     """
     token = secrets.token_urlsafe(32) if serving.token_file is None else _read(serving.token_file)
-    proxies, latest = parse_proxies(serving.proxies), Latest(serving.warehouse)
+    proxies, latest = parse_proxies(serving.trusted_proxy), Latest(serving.warehouse)
     if serving.cluster is not None:
         resolve_cluster(latest.snapshot().published, serving.cluster)
     listening = _listen(serving.listen, serving.port)
     port = listening.getsockname()[1]
     door = Door(
         token=token,
-        hosts=served_hosts(serving.listen, port, serving.names),
+        hosts=served_hosts(serving.listen, port, serving.allow_host),
         cookie=f"aclkit-{port}",
         proxies=proxies,
         user_header=serving.user_header.lower(),

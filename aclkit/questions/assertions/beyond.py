@@ -7,7 +7,7 @@ come has none.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 from aclkit.model.acl import ANY_OTHER, ANY_OTHER_PRINCIPAL, Request
 from aclkit.model.resource import Resource
@@ -32,6 +32,7 @@ from aclkit.questions.assertions.model import (
 )
 from aclkit.questions.assertions.proof import prove
 from aclkit.questions.assertions.world import World
+from aclkit.questions.query.outside import Verdict
 from aclkit.rules.decide.confirm import Decider
 from aclkit.rules.names.budget import Budget
 from aclkit.rules.patterns.match import LITERAL
@@ -66,13 +67,8 @@ def _examples(world: World, decider: Decider, requests: Sequence[Request]) -> li
     rulings = [decider.index.decide(request, world.settings) for request in requests]
     return [
         Example(
-            principal=request.principal,
-            host=request.host,
-            operation=request.operation,
-            resource=request.resource,
-            decision=ruling.decision,
-            rule=ruling.rule,
-            acl_id=ruling.acl_id,
+            **asdict(request),
+            **Verdict.of(ruling)._asdict(),
             in_inventory=request.principal in world.principals
             and request.host in world.hosts
             and request.resource in world.resources,

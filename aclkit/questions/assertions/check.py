@@ -6,15 +6,13 @@ letter by letter. What may come beside these is proven, see ``beyond``.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from functools import partial
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Generic, NamedTuple, TypeVar
 
 import duckdb
 
 from aclkit.model.acl import ANY_OTHER, Acl
 from aclkit.model.cidr import is_any_other
-from aclkit.model.operation import coverage
 from aclkit.model.resource import Resource
 from aclkit.model.semantics import BROKER
 from aclkit.questions.assertions.beyond import prove_beyond
@@ -34,6 +32,7 @@ from aclkit.questions.assertions.world import World
 from aclkit.questions.query.outside import Verdict, decide_outside
 from aclkit.rules.decide.index import AclIndex
 from aclkit.rules.names.budget import Budget
+from aclkit.rules.names.rows import operations_of
 from aclkit.warehouse.alive import acls_alive
 from aclkit.warehouse.job_run import PublishedRun
 
@@ -125,39 +124,29 @@ def _check_one(world: World, assertion: Assertion, budget: Budget) -> Outcome:
 
 def _names(world: World, assertion: Assertion, what: What) -> _DutyNames:
     """Pick the names that a duty is about."""
-    supers = world.settings.super_users
-    means_who, is_there = partial(means_principal, assertion.who), partial(means_host, what)
 
-    def is_old(name: str) -> bool:
-        return not (assertion.inventory_only and name.endswith(ANY_OTHER))
+    def is_old(name: object) -> bool:
+        return not (assertion.inventory_only and str(name).endswith(ANY_OTHER))
+
+    def means_who(name: str) -> bool:
+        is_super_user, known = name in world.settings.super_users, world.principals.get(name, {})
+        return means_principal(assertion.who, name, is_super_user=is_super_user, attributes=known)
+
+    def means_it(resource: Resource) -> bool:
+        return means_resource(what, resource, world.resources.get(resource, {}))
+
+    def named(known: Iterable[_T], said: Iterable[_T], means: Callable[[_T], bool]) -> _Named[_T]:
+        listed = dict.fromkeys(known)
+        return _Named(
+            [name for name in listed if is_old(name) and means(name)],
+            [name for name in said if name not in listed and means(name)],
+        )
 
     return _DutyNames(
-        principals=_Named(
-            [
-                name
-                for name, known in world.principals.items()
-                if is_old(name) and means_who(name, is_super_user=name in supers, attributes=known)
-            ],
-            [
-                name
-                for name in principals_said(assertion.who)
-                if name not in world.principals and means_who(name, is_super_user=name in supers)
-            ],
-        ),
-        resources=_Named(
-            [
-                resource
-                for resource, known in world.resources.items()
-                if is_old(resource.resource_name) and means_resource(what, resource, known)
-            ],
-            [
-                resource
-                for resource in resources_said(what)
-                if resource not in world.resources and means_resource(what, resource)
-            ],
-        ),
+        principals=named(world.principals, principals_said(assertion.who), means_who),
+        resources=named(world.resources, resources_said(what), means_it),
         hosts=_Named(
-            list(filter(is_there, world.hosts)),
+            [host for host in world.hosts if means_host(what, host)],
             [host for host in hosts_said(what) if host not in world.hosts],
         ),
     )
@@ -237,10 +226,7 @@ def _relevant(world: World, what: What, resources: Sequence[Resource]) -> list[A
     return [
         acl
         for acl in acls
-        if any(
-            coverage(acl.operation, acl.permission_type, operation) is not None
-            for operation in operations_on(what, acl.resource_type)
-        )
+        if not operations_of(acl).isdisjoint(operations_on(what, acl.resource_type))
     ]
 
 
@@ -258,9 +244,8 @@ def _example(world: World, hit: Hit, question: DutyQuestion, unlisted: _Unlisted
         principal=hit.principal,
         host=host,
         operation=hit.operation,
-        resource=Resource(hit.resource_type, hit.resource_name),
-        decision=verdict.decision,
-        rule=verdict.rule,
-        acl_id=verdict.acl_id,
+        resource_type=hit.resource_type,
+        resource_name=hit.resource_name,
+        **verdict._asdict(),
         in_inventory=not hit.is_beyond,
     )

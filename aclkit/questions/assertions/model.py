@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
-from aclkit.model.resource import Resource
+from aclkit.model.acl import Request
 
 Kind = Literal["never", "always", "only", "at_most", "separate"]
 Verdict = Literal["holds", "fails", "unknown"]
@@ -104,17 +104,13 @@ class Assertion:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Example:
-    """One decision that speaks against an assertion.
+class Example(Request):
+    """A request whose decision speaks against an assertion.
 
     Attributes:
         in_inventory: principal, host and resource are in the published inventory.
     """
 
-    principal: str
-    host: str
-    operation: str
-    resource: Resource
     decision: str
     rule: str
     acl_id: str | None

@@ -46,25 +46,17 @@ class World:
     def of(cls, connection: duckdb.DuckDBPyConnection, run: PublishedRun) -> World:
         """Read the inventory and the ACLs."""
         settings, semantics = run_settings(run)
-        acls = {acl.acl_id: acl for acl in acls_alive(connection, run).values()}
-        principals = {
-            name: attributes or {}
-            for name, attributes in fetch(connection, _PRINCIPALS, [run.cluster_id])
-        }
-        resources = {
-            Resource(kind, name): attributes or {}
-            for kind, name, attributes in fetch(connection, _RESOURCES, [run.cluster_id])
-        }
-        hosts = read_hosts(connection, run.cluster_id)
+        people = fetch(connection, _PRINCIPALS, [run.cluster_id])
+        things = fetch(connection, _RESOURCES, [run.cluster_id])
         return cls(
             connection=connection,
             run=run,
-            acls=acls,
+            acls={acl.acl_id: acl for acl in acls_alive(connection, run).values()},
             settings=settings,
             semantics=semantics,
-            principals=principals,
-            hosts=hosts,
-            resources=resources,
+            principals={name: attributes or {} for name, attributes in people},
+            hosts=read_hosts(connection, run.cluster_id),
+            resources={Resource(*named): attributes or {} for *named, attributes in things},
         )
 
     @property

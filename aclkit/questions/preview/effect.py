@@ -88,24 +88,21 @@ class Effect:
             for name, number in mine:
                 for change in outcomes[number][1].changes:
                     if change.kind == kind:
-                        yield ChangedLine(
-                            name,
-                            change.hosts,
-                            change.operation,
-                            resource,
-                            change.before,
-                            change.after,
-                        )
+                        where = change.hosts, change.operation, resource
+                        yield ChangedLine(name, *where, change.before, change.after)
 
     def cells(self, kind: str) -> Iterator[ChangedCell]:
-        """Yield what became so, each cell."""
-        for line in self.lines(kind):
-            acls = self.render(line.before), self.render(line.after)
-            decisions = line.before.decision, line.after.decision
-            for host in line.hosts:
-                yield ChangedCell(
-                    line.principal, host, line.operation, *line.resource, *decisions, *acls
-                )
+        """Return what became so, each cell."""
+        return chain.from_iterable(map(self.cells_of, self.lines(kind)))
+
+    def cells_of(self, line: ChangedLine) -> Iterator[ChangedCell]:
+        """Yield the cells of a line, one for each host."""
+        acls = self.render(line.before), self.render(line.after)
+        decisions = line.before.decision, line.after.decision
+        for host in line.hosts:
+            yield ChangedCell(
+                line.principal, host, line.operation, *line.resource, *decisions, *acls
+            )
 
     def render(self, verdict: Verdict) -> str | None:
         """Write the deciding ACL of a verdict as kafka-acls prints it."""

@@ -106,17 +106,7 @@ class Preview:
 
     def cell_of(self, change: CellChange) -> ChangedCell:
         """Return the decision that shows a change, before and after."""
-        line = self._line_of(change)
-        return ChangedCell(
-            line.principal,
-            line.hosts[0],
-            line.operation,
-            *line.resource,
-            line.before.decision,
-            line.after.decision,
-            self.effect.render(line.before),
-            self.effect.render(line.after),
-        )
+        return next(self.effect.cells_of(self._line_of(change)))
 
     def _line_of(self, change: CellChange) -> ChangedLine:
         request, before, after = self.comparison.rulings(change)

@@ -13,8 +13,7 @@ from aclkit.model.semantics import BrokerSettings, Semantics
 from aclkit.questions.preview.state import Asked, Change, State
 from aclkit.questions.query.as_of import PAST, STATE, find_moment, note_on_hole, read_timeline
 from aclkit.questions.query.names import read_hosts, read_principals, read_resources
-from aclkit.warehouse.alive import acls_alive
-from aclkit.warehouse.brokers import level_in_force
+from aclkit.warehouse.alive import acls_alive, level_in_force
 from aclkit.warehouse.job_run import PublishedRun
 from aclkit.warehouse.published import (
     Published,
@@ -199,14 +198,10 @@ def base_of(connection: Tables, published: Published, run: PublishedRun) -> Base
         run=run,
         state=State(acls=acls, settings=settings),
         semantics=semantics,
-        inventory=_read_inventory(connection, run.cluster_id),
+        inventory=Asked(
+            principals=read_principals(connection, run.cluster_id),
+            hosts=read_hosts(connection, run.cluster_id),
+            resources=read_resources(connection, run.cluster_id),
+        ),
         level=level_in_force(connection, published, run.cluster_id),
-    )
-
-
-def _read_inventory(connection: Tables, cluster_id: str) -> Asked:
-    return Asked(
-        principals=read_principals(connection, cluster_id),
-        hosts=read_hosts(connection, cluster_id),
-        resources=read_resources(connection, cluster_id),
     )

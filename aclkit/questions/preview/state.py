@@ -42,6 +42,10 @@ class State:
         acls = {name: acl for name, acl in self.acls.items() if name not in gone}
         return State(acls=acls, settings=self.settings)
 
+    def rules(self, semantics: Semantics) -> Rules:
+        """Return all that decides where ACLs are read so."""
+        return Rules(acls=tuple(self.acls.values()), settings=self.settings, semantics=semantics)
+
 
 class ReadAnew(NamedTuple):
     """The text of an ACL that the second of two readings takes otherwise than the first."""
@@ -162,15 +166,12 @@ class Change:
     @property
     def rules_before(self) -> Rules:
         """All that decides before."""
-        return self._rules(self.before, self.readings[0])
+        return self.before.rules(self.readings[0])
 
     @property
     def rules_after(self) -> Rules:
         """All that decides after."""
-        return self._rules(self.after, self.readings[1])
-
-    def _rules(self, state: State, semantics: Semantics) -> Rules:
-        return Rules(acls=tuple(state.acls.values()), settings=state.settings, semantics=semantics)
+        return self.after.rules(self.readings[1])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

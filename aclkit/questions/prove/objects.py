@@ -3,15 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import asdict, astuple
 from typing import Any, Final
 
-from aclkit.model.acl import Request
-from aclkit.questions.prove.claim import (
-    AGAINST,
-    HOLDS,
-    Claimed,
-    Counterexample,
-)
+from aclkit.questions.prove.claim import AGAINST, HOLDS, Claimed, Counterexample
 from aclkit.questions.prove.never import Answer, Answers
 from aclkit.questions.prove.reading import Reading, ReadSide, Side
 from aclkit.questions.prove.words import answer_words
@@ -62,7 +57,7 @@ def row(example: Counterexample) -> tuple[object, ...]:
     before, after = example.before, example.after
     return (
         example.kind,
-        *_request(example.request),
+        *astuple(example.request),
         names_words(example.opening),
         before.decision,
         after.decision,
@@ -173,11 +168,7 @@ def _answer(answer: Answer) -> dict[str, object]:
         "proven": answer.outcome == HOLDS,
         "examples": [
             {
-                "principal": request.principal,
-                "host": request.host,
-                "operation": request.operation,
-                "resource_type": request.resource_type,
-                "resource_name": request.resource_name,
+                **asdict(request),
                 "decision": ruling.decision,
                 "rule": ruling.rule,
                 "acl": acl_text(ruling),
@@ -187,13 +178,3 @@ def _answer(answer: Answer) -> dict[str, object]:
         "detail": answer.detail,
         "hard": [pattern_text(each) for each in answer.hard],
     }
-
-
-def _request(request: Request) -> tuple[str, ...]:
-    return (
-        request.principal,
-        request.host,
-        request.operation,
-        request.resource_type,
-        request.resource_name,
-    )

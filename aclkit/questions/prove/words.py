@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Final
+from typing import Final, NamedTuple
 
 from aclkit.model.acl import Request
 from aclkit.model.semantics import PRESETS
@@ -26,6 +26,7 @@ from aclkit.rules.names.compare import GAINED, LOST
 from aclkit.rules.names.words import (
     cost_words,
     hard_words,
+    names_words,
     number_of,
     party_words,
     unknown_sentences,
@@ -120,6 +121,32 @@ def settings_words(reading: Reading) -> str:
     ranges = [each for each in said if each[0] == "cidr_hosts"]
     shown = [users, everyone, *([("semantics", preset), *ranges] if preset else said)]
     return f"{'; '.join(map(' '.join, shown))} (from {reading.source})"
+
+
+class Told(NamedTuple):
+    """A counterexample in words: who gains or loses what, on which names, and one request."""
+
+    who: tuple[str, ...]
+    on: str
+    example: str
+    before: str
+    after: str
+
+
+def tell(example: Counterexample) -> Told:
+    """Write a counterexample."""
+    return Told(
+        tuple(who_words(example)),
+        names_words(example.opening),
+        request_words(example.request),
+        decision_words(example.before),
+        decision_words(example.after),
+    )
+
+
+def tell_answer(answer: Answer) -> list[tuple[str, str]]:
+    """Write the examples of an assertion: each request, and how it is decided."""
+    return [(request_words(asked), decision_words(ruling)) for asked, ruling in answer.examples]
 
 
 def who_words(example: Counterexample) -> Iterator[str]:

@@ -8,11 +8,9 @@ from typing import Final
 
 from aclkit.model.acl import Acl
 from aclkit.model.resource import Resource
-from aclkit.questions.query.decisions import Decisions, decisions_of, decisions_on
+from aclkit.questions.query.decisions import Decisions, Where, decisions_of, decisions_on
 from aclkit.questions.query.fold import Alike
-from aclkit.questions.query.names import Unknown
 from aclkit.warehouse.alive import acls_alive
-from aclkit.warehouse.job_run import PublishedRun
 from aclkit.warehouse.published import Published
 from aclkit.warehouse.reader import Tables
 from aclkit.warehouse.rows import Rows
@@ -32,30 +30,17 @@ NEEDED: Final[Mapping[str, Mapping[str, str]]] = {
 """The tables that answer them, see ``duck.connect``."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Access(Rows):
-    """The answer to a question about access; see ``Rows``.
+@dataclass(frozen=True, kw_only=True)
+class Access(Decisions, Rows):
+    """The answer to a question about access: decisions, and the rows that say them.
 
     Attributes:
         rows: the lines, sorted.
-        is_in_inventory: what was named is in the published inventory; otherwise the lines were
-            decided now, by the ACLs of the same offset.
-        decided_by: the run whose state the answer is about.
         acls: the ACLs that decide, by id.
-        names: who or what was asked about, in the first column: also those without a line.
-        hosts: from where it was asked.
-        unknown: the names of the question that no inventory holds.
-        groups: the same lines, those of names that fare alike once.
     """
 
     rows: tuple[tuple[str | None, ...], ...]
-    is_in_inventory: bool
-    decided_by: PublishedRun
     acls: Mapping[str | None, Acl]
-    names: tuple[str, ...]
-    hosts: frozenset[str]
-    unknown: tuple[Unknown, ...] = ()
-    groups: tuple[Alike, ...] = ()
 
 
 def who_can(
@@ -82,9 +67,8 @@ def who_can(
     Raises:
         UsageError: an operation that the type does not know, no IP address, or nothing decided.
     """
-    found = decisions_on(
-        connection, published, cluster_id, operation, resource, host=host, decision=decision
-    )
+    where = Where(connection, published, cluster_id)
+    found = decisions_on(where, operation, resource, host=host, decision=decision)
     return _access(connection, found, WHO_CAN_COLUMNS)
 
 
@@ -103,27 +87,16 @@ def what_can(
 
     The other arguments and errors are those of ``who_can``.
     """
-    found = decisions_of(
-        connection, published, cluster_id, principal,
-        resource_type=resource_type, resource_name=resource_name, host=host, decision=decision,
-    )  # fmt: skip
+    where = Where(connection, published, cluster_id)
+    narrow = {"resource_type": resource_type, "resource_name": resource_name}
+    found = decisions_of(where, principal, narrow, host=host, decision=decision)
     return _access(connection, found, WHAT_CAN_COLUMNS)
 
 
 def _access(connection: Tables, found: Decisions, columns: tuple[str, ...]) -> Access:
-    ids = {line.acl_id for group in found.groups for line in group.lines}
-    acls = acls_alive(connection, found.decided_by, sorted(filter(None, ids)))
-    return Access(
-        columns=columns,
-        rows=tuple(_rows(found.groups, acls)),
-        is_in_inventory=found.is_in_inventory,
-        decided_by=found.decided_by,
-        acls=acls,
-        names=found.names,
-        hosts=found.hosts,
-        unknown=found.unknown,
-        groups=found.groups,
-    )
+    acls = acls_alive(connection, found.decided_by, found.acl_ids)
+    rows = tuple(_rows(found.groups, acls))
+    return Access(columns=columns, rows=rows, acls=acls, **vars(found))
 
 
 def _rows(

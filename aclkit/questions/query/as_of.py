@@ -90,7 +90,7 @@ def find_moment(
         then = timeline.settings_at(asked)
         return _moment(asked, then, timeline, is_sure=then.offset <= asked)
     time = asked.astimezone(UTC).replace(tzinfo=None)
-    offset = _first_after(connection, run, timeline.jumps, timeline.newest, time)
+    offset = _first_after(connection, run, timeline, time)
     if offset is None:
         raise UsageError("the log has no times; expected an offset in place of a time")
     _check(timeline, offset)
@@ -131,17 +131,13 @@ def _check(timeline: Timeline, offset: int) -> None:
 
 
 def _first_after(
-    connection: Tables,
-    run: PublishedRun,
-    jumps: Sequence[tuple[int, int]],
-    newest: int,
-    time: datetime,
+    connection: Tables, run: PublishedRun, timeline: Timeline, time: datetime
 ) -> int | None:
     """Return the first offset with a later timestamp, or the log's end; None without any times.
 
     A snapshot that history jumps onto counts as a record at its last offset, as in history.
     """
-    ends = [end for _, end in jumps]
+    newest, ends = timeline.newest, [end for _, end in timeline.jumps]
     ((first, times),) = fetch(connection, _AFTER, [time, ends, run.cluster_id, newest])
     if not times:
         return None
@@ -152,10 +148,10 @@ def _read_settings(
     connection: Tables, run: PublishedRun, timeline: Timeline
 ) -> tuple[Settings, ...]:
     """Read the settings of all times; the first ones also stand for the time before them."""
-    newest, settings = timeline.newest, []
+    settings = []
     for row in fetch(connection, _SETTINGS, [run.cluster_id]):
-        later = _first_after(connection, run, timeline.jumps, newest, row[0])
-        settings.append(settings_of(row, newest if later is None else later))
+        later = _first_after(connection, run, timeline, row[0])
+        settings.append(settings_of(row, timeline.newest if later is None else later))
     if not settings:
         broker, _ = run_settings(run)
         settings.append(Settings(offset=0, since=None, broker=broker))

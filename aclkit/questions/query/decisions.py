@@ -35,7 +35,15 @@ from aclkit.warehouse.sql import fetch
 from aclkit.warehouse.views import pair_ruleset_sql
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+class Where(NamedTuple):
+    """An open warehouse, and the cluster of it that is asked about."""
+
+    tables: Tables
+    published: Published
+    cluster_id: str
+
+
+@dataclass(frozen=True, kw_only=True)
 class Decisions:
     """How names fare with what was asked about.
 
@@ -44,7 +52,8 @@ class Decisions:
             decision that is asked for.
         names: all that were asked about, sorted.
         hosts: from where it was asked.
-        is_in_inventory: what was named is in the published inventory.
+        is_in_inventory: what was named is in the published inventory; otherwise it was decided
+            now, by the ACLs of the same offset.
         decided_by: the run whose state this is.
         unknown: the names of the question that no inventory holds.
     """
@@ -56,55 +65,53 @@ class Decisions:
     decided_by: PublishedRun
     unknown: tuple[Unknown, ...] = ()
 
+    @property
+    def acl_ids(self) -> list[str]:
+        """The ACLs that decide, sorted."""
+        ids = {line.acl_id for group in self.groups for line in group.lines}
+        return sorted(filter(None, ids))
+
 
 def decisions_on(
-    connection: Tables,
-    published: Published,
-    cluster_id: str,
-    operation: str,
-    resource: Resource,
-    *,
-    host: str | None = None,
-    decision: str | None = "ALLOWED",
+    where: Where, operation: str, resource: Resource, *, host: str | None, decision: str | None
 ) -> Decisions:
     """Return how every principal fares with a resource; see ``access.who_can``."""
     operations = parse_operation(operation, resource.resource_type)
-    asked = _Lookup.of(connection, published, cluster_id, operations, host, decision)
+    asked = _Lookup.of(where, operations, host, decision)
     kind = resource.resource_type
-    if asked.knows_hosts and is_resource(connection, cluster_id, resource):
+    if asked.knows_hosts and is_resource(where.tables, where.cluster_id, resource):
         found = asked.ask(_PRINCIPALS_OF, *resource)
         pairs = [_Pairs(ruleset, kind, sorted(names)) for ruleset, names in found]
         return asked.answer(_published(asked, pairs), (n for each in pairs for n in each.names))
-    names = read_principals(connection, cluster_id)
+    names = read_principals(where.tables, where.cluster_id)
     groups = _outside(asked, names, [resource], frozenset(), is_who=True)
     return asked.answer(groups, names, resource=resource)
 
 
 def decisions_of(
-    connection: Tables,
-    published: Published,
-    cluster_id: str,
+    where: Where,
     principal: str,
+    narrow: Mapping[str, str | None],
     *,
-    resource_type: str | None = None,
-    resource_name: str | None = None,
-    host: str | None = None,
-    decision: str | None = "ALLOWED",
+    host: str | None,
+    decision: str | None,
 ) -> Decisions:
-    """Return how a principal fares with every resource; see ``access.what_can``."""
+    """Return how a principal fares with every resource; see ``access.what_can``.
+
+    ``narrow`` holds ``resource_type`` and ``resource_name`` as far as they are given.
+    """
     parse_principal(principal)
-    asked = _Lookup.of(connection, published, cluster_id, None, host, decision)
-    narrow = {"resource_type": resource_type, "resource_name": resource_name}
+    asked = _Lookup.of(where, None, host, decision)
     given = {column: value for column, value in narrow.items() if value is not None}
     which = "".join(f"AND {column} = ? " for column in given)
-    if asked.knows_hosts and is_principal(connection, cluster_id, principal):
+    if asked.knows_hosts and is_principal(where.tables, where.cluster_id, principal):
         found = asked.ask(_RESOURCES_OF.format(which=which), principal, *given.values())
         pairs = [_Pairs(ruleset, kind, _written(kind, names)) for ruleset, kind, names in found]
-        if pairs or len(given) < len(narrow):
+        if pairs or len(given) < len(Resource._fields):
             return asked.answer(_published(asked, pairs), (n for each in pairs for n in each.names))
     resources = [Resource(*row) for row in asked.ask(_RESOURCES + which, *given.values())]
     unreached = frozenset[Resource]()
-    one = Resource(*map(str, narrow.values())) if len(given) == len(narrow) else None
+    one = Resource(**given) if len(given) == len(Resource._fields) else None
     if resources or one is None:
         unreached = frozenset(Resource(*row) for row in asked.ask(_UNREACHED))
     elif one is not None:
@@ -139,23 +146,17 @@ class _Lookup:
 
     @classmethod
     def of(
-        cls,
-        connection: Tables,
-        published: Published,
-        cluster_id: str,
-        operations: tuple[str, ...] | None,
-        host: str | None,
-        decision: str | None,
+        cls, where: Where, only: tuple[str, ...] | None, host: str | None, decision: str | None
     ) -> _Lookup:
-        """Find the state that is asked about."""
-        run = deciding_run(published, cluster_id)
-        known = frozenset(read_hosts(connection, cluster_id))
+        """Find the state that is asked about; ``only`` these operations, or all."""
+        run = deciding_run(where.published, where.cluster_id)
+        known = frozenset(read_hosts(where.tables, where.cluster_id))
         if host is not None and host != ANY_OTHER and host not in known:
             host = parse_host(host)
         return cls(
-            connection=connection,
+            connection=where.tables,
             run=run,
-            operations=operations,
+            operations=only,
             hosts=known if host is None else {host},
             is_one_host=host is not None,
             knows_hosts=host is None or host in known,

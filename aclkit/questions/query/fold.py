@@ -86,7 +86,8 @@ def fold(
     kinds = {name: kind for kind, all_names in names.items() for name in all_names}
     own = []
     for group in groups:
-        kept = _by_ground(beyond(group.lines, shared[kinds[group.names[0]]]))
+        more = beyond(group.lines, shared[kinds[group.names[0]]])
+        kept = grouped((Ground.of(line), line.operation) for line in more)
         own += [(name, ground, done) for name in group.names for ground, done in kept.items()]
     own.sort(key=lambda found: found[0])
     parts = ((kind, line, but) for kind, lines in shared.items() for line, but in lines.items())
@@ -145,10 +146,6 @@ def _shared(
         excepted = nothing.union(*lacking)
         if having > 1 and having > len(excepted):
             yield line, tuple(name for name in names if name in excepted)
-
-
-def _by_ground(lines: Sequence[Line]) -> dict[Ground, list[str]]:
-    return grouped((Ground.of(line), line.operation) for line in lines)
 
 
 def _together(some: str, more: str, hosts: frozenset[str]) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from itertools import takewhile
 from typing import Final
 
 from aclkit.model.acl import Acl, Request
@@ -84,12 +85,8 @@ class History:
     def since(self) -> Interval:
         """The interval since which the decision has been what it is."""
         newest = self.intervals[-1].ruling.decision
-        first = self.intervals[-1]
-        for interval in reversed(self.intervals):
-            if interval.ruling.decision != newest:
-                break
-            first = interval
-        return first
+        backwards = reversed(self.intervals)
+        return [*takewhile(lambda each: each.ruling.decision == newest, backwards)][-1]
 
 
 def read_history(

@@ -190,11 +190,7 @@ def explain_why(
     return replace(
         why,
         unknown=unknown_names(
-            connection,
-            cluster_id,
-            principal=principal,
-            host=request.host,
-            resource=resource,
+            connection, cluster_id, principal=principal, host=request.host, resource=resource
         ),
         fault=_fault(why, search.ending(*resource)),
         by_broker=tuple(rulings_by_broker(case, hosts, brokers.brokers, found.offset)),

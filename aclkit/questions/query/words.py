@@ -26,7 +26,6 @@ from aclkit.questions.query.why import MOST_OTHERS, Why
 from aclkit.rules.decide.rules import (
     ALLOWED,
     DEFAULT_ALLOW,
-    DEFAULT_DENY,
     MATCHING_ACL,
     SUPER_USER,
     Ruling,
@@ -180,17 +179,11 @@ def _reason(why: Why) -> str:
         if not acl.is_allow:
             return f"{acl_words(acl)} matches, and a DENY beats every ALLOW"
         return f"{acl_words(acl)} matches, and no DENY does"
-    return {SUPER_USER: _super, DEFAULT_ALLOW: _default_allow, DEFAULT_DENY: _default_deny}[
-        ruling.rule
-    ](why)
-
-
-def _super(_: Why) -> str:
-    return "the principal is in super.users, and no ACL is asked"
-
-
-def _default_allow(_: Why) -> str:
-    return "no ACL of anybody reaches it, and allow.everyone.if.no.acl.found is true"
+    if ruling.rule == SUPER_USER:
+        return "the principal is in super.users, and no ACL is asked"
+    if ruling.rule == DEFAULT_ALLOW:
+        return "no ACL of anybody reaches it, and allow.everyone.if.no.acl.found is true"
+    return _default_deny(why)
 
 
 def _default_deny(why: Why) -> str:
