@@ -73,7 +73,7 @@ def _connect(question: SqlQuestion) -> duckdb.DuckDBPyConnection:
     from aclkit.warehouse.ranges import received
 
     found = received(question.tables, question.sockets)
-    return connect_to(Place(str(question.warehouse)), *found, sealed=True)
+    return connect_to(Place(str(question.warehouse)), found, sealed=True)
 
 
 _MEMORY_LIMIT: Final = "SELECT parse_formatted_bytes(current_setting('memory_limit'))"

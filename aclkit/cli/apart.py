@@ -106,8 +106,7 @@ def _reached(question: SqlQuestion) -> Iterator[SqlQuestion]:
     from aclkit.warehouse.published import open_warehouse
     from aclkit.warehouse.ranges import offered
 
-    found = find_tables(open_warehouse(question.warehouse))
-    with offered(*found) as (tables, sockets):
+    with offered(find_tables(open_warehouse(question.warehouse))) as (tables, sockets):
         yield replace(question, tables=tables, sockets=sockets)
 
 

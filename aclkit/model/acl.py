@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Final
 
 from aclkit.model.resource import Resource
@@ -50,15 +52,7 @@ class Acl:
     @property
     def binding(self) -> tuple[str, ...]:
         """The seven fields without the id: what Kafka calls an AclBinding."""
-        return (
-            self.resource_type,
-            self.resource_name,
-            self.pattern_type,
-            self.principal,
-            self.host,
-            self.operation,
-            self.permission_type,
-        )
+        return _binding_of(self)
 
     def render_pattern(self) -> str:
         """Write the resource pattern as Kafka does (ResourcePattern.toString)."""
@@ -77,6 +71,12 @@ class Acl:
     def __str__(self) -> str:
         """Write the ACL as Kafka does (AclBinding.toString)."""
         return f"(pattern={self.render_pattern()}, entry={self.render_entry()})"
+
+
+BINDING: Final = Acl.__slots__[1:]
+"""The names of the fields of ``Acl.binding``."""
+
+_binding_of: Final[Callable[[Acl], tuple[str, ...]]] = attrgetter(*BINDING)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,14 +1,17 @@
 """A glob and a text → does the glob match all of it? KIP-1042's two wildcards, nothing else.
 
 No regular expression is ever built from a glob: globs come from strangers. Nor does one take
-longer than another of its length: see ``places``.
+longer than another of its length: a long segment is looked for in bits. A letter has a number whose
+bits are the places of the name at which it stands. Shifted by its place in the segment and anded,
+such numbers leave the places where all of it stands: the product of both lengths, divided by 64, is
+the work, whatever the texts are. 32 KiB in 32 KiB take some hundredths of a second, where stepping
+from place to place takes minutes.
 """
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Final
-
-from aclkit.model.places import first_place, places_of
 
 _FEW: Final = 2_000
 """Up to so many comparisons, stepping from place to place is the quicker way."""
@@ -40,9 +43,9 @@ def glob_matches(glob: str, name: str) -> bool:
             at = _step(segment, name, at, end)
         else:
             if places is None:
-                places = places_of(name, set(glob) - {"*", "?"})
+                places = _places_of(name, set(glob) - {"*", "?"})
             row = ((n, letter) for n, letter in enumerate(segment) if letter != "?")
-            at = first_place(row, places, at, end - len(segment) + 1)
+            at = _first_place(row, places, at, end - len(segment) + 1)
         if at < 0:
             return False
         at += len(segment)
@@ -67,3 +70,32 @@ def _stands_at(segment: str, name: str, at: int) -> bool:
             return False
         at += len(letters) + 1
     return True
+
+
+def _places_of(symbols: Sequence[str], wanted: Collection[str]) -> dict[str, int]:
+    """Return for each wanted symbol the bits of the places at which it stands."""
+    found = dict.fromkeys(wanted, 0)
+    for at, symbol in enumerate(symbols):
+        if symbol in found:
+            found[symbol] |= 1 << at
+    return found
+
+
+def _first_place(
+    row: Iterable[tuple[int, str]], places: Mapping[str, int], start: int, end: int
+) -> int:
+    """Return the first place from ``start`` on and before ``end`` where a row stands, or -1.
+
+    Args:
+        row: the row's symbols, each with its distance from the row's first place.
+        places: of every symbol of the row, see ``_places_of``.
+        start: the first place that is looked at.
+        end: the first place at which the row may no longer begin.
+    """
+    left = -1
+    for distance, symbol in row:
+        left &= places[symbol] >> start + distance
+        if not left:
+            return -1
+    place = start + (left & -left).bit_length() - 1
+    return place if place < end else -1

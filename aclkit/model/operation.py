@@ -6,8 +6,9 @@ IMPLIES_DESCRIBE and IMPLIES_DESCRIBE_CONFIGS.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Final
+from collections.abc import Iterator, Sequence
+from itertools import product
+from typing import Final, NamedTuple
 
 from aclkit.errors import UsageError
 from aclkit.model.enums import AclOperation
@@ -65,6 +66,25 @@ def coverage(acl_operation: str, permission_type: str, operation: str) -> int | 
     if permission_type == "ALLOW" and IMPLIED_BY_ALLOW.get(acl_operation) == operation:
         return IMPLIED
     return BY_ALL if acl_operation == "ALL" else None
+
+
+class Cover(NamedTuple):
+    """An operation and a permission of ACLs on a type, and an operation asked that they answer."""
+
+    resource_type: str
+    operation: str
+    permission_type: str
+    asked: str
+
+
+def every_cover() -> Iterator[Cover]:
+    """Yield what every operation and permission of ACLs answers."""
+    for resource_type, known in OPERATIONS_OF_TYPE.items():
+        for operation, permission, asked in product(
+            AclOperation.__members__, ("ALLOW", "DENY"), known
+        ):
+            if coverage(operation, permission, asked) is not None:
+                yield Cover(resource_type, operation, permission, asked)
 
 
 def parse_operation(text: str, resource_type: str) -> tuple[str, ...]:

@@ -41,7 +41,6 @@ def _decide(run: Run, scope: Scope, options: NightlyOptions) -> None:
     chosen, share = options.materialize, options.broad_share
     result = materialize(run, scope, chosen)
     note_readings(run, result, chosen.settings)
-    result.output.forget()
     with step("looking for findings"):
         who = (run.store, run.cluster_id)
         audit = audit_of(*who, chosen.settings, scope.semantics, broad_share=share)

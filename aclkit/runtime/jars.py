@@ -38,7 +38,7 @@ class Jars:
             nothing that runs here needs it.
         digests: SHA-256 of each jar, by the file name that the resolver gives it.
         megabytes: how much is fetched.
-        folder: says where they are looked for.
+        beside_delta: the name of their folder, beside that of Delta's.
         variable: names another folder for them, in the environment.
         command: what fetches them.
         beside: names of jars that may lie in the same folder: those of other versions.
@@ -49,7 +49,7 @@ class Jars:
     foreign: str
     digests: Mapping[str, str]
     megabytes: int
-    folder: Callable[[], Path]
+    beside_delta: str
     variable: str
     command: str
     beside: Collection[str] = ()
@@ -59,30 +59,27 @@ class Jars:
         """Whose jars they are, as the coordinate ends."""
         return self.coordinate.rpartition(":")[2]
 
+    def folder(self, env: Mapping[str, str] = os.environ) -> Path:
+        """Return where they are looked for."""
+        given = env.get(self.variable, "")
+        return Path(given) if given else jar_folder(env).parent / self.beside_delta
+
+
+_OF_DELTA: Final = {
+    "kernel-api": "ee9b5a14ac3b7efdff4d61a58478fe8eb0e5a3fbca43889dca7290795fe79a11",
+    "kernel-defaults": "225c975199e4718b38ee5b7e6da7f19e9585024262b2cec2656b32151a856b0b",
+    "kernel-unitycatalog": "cea22dfb4ac562b3cd27bf652697750e8336009d73fb06631363aaaad5345ffa",
+    "spark_4.2_2.13": "27d4fd8b1f879535c573ed1c718177d6a27f24d3e626ba02e216369725721ead",
+    "storage": "c46735481fa8e326b0957be02b4420cbcab4b325bb08009b7f2045a95133f1cc",
+}
 
 DELTA: Final = Jars(
     name="Delta's jars",
     coordinate=DELTA_COORDINATE,
     foreign="com.*:*,commons-*:*,io.airlift:*,io.unitycatalog:*,javax.*:*,org.*:*",
-    digests={
-        "io.delta_delta-kernel-api-4.4.0.jar": (
-            "ee9b5a14ac3b7efdff4d61a58478fe8eb0e5a3fbca43889dca7290795fe79a11"
-        ),
-        "io.delta_delta-kernel-defaults-4.4.0.jar": (
-            "225c975199e4718b38ee5b7e6da7f19e9585024262b2cec2656b32151a856b0b"
-        ),
-        "io.delta_delta-kernel-unitycatalog-4.4.0.jar": (
-            "cea22dfb4ac562b3cd27bf652697750e8336009d73fb06631363aaaad5345ffa"
-        ),
-        "io.delta_delta-spark_4.2_2.13-4.4.0.jar": (
-            "27d4fd8b1f879535c573ed1c718177d6a27f24d3e626ba02e216369725721ead"
-        ),
-        "io.delta_delta-storage-4.4.0.jar": (
-            "c46735481fa8e326b0957be02b4420cbcab4b325bb08009b7f2045a95133f1cc"
-        ),
-    },
+    digests={f"io.delta_delta-{name}-4.4.0.jar": digest for name, digest in _OF_DELTA.items()},
     megabytes=13,
-    folder=jar_folder,
+    beside_delta="jars",
     variable="ACLKIT_JARS",
     command="aclkit jars delta",
 )
@@ -106,13 +103,13 @@ def fetch_jars(
     Raises:
         SurroundingsError: No Java, no network, no place, or a jar is not the expected one.
     """
-    say = say or _silent
     folder = folder or jars.folder()
     if wrong_jars(jars, folder):
         require_java()
         with tempfile.TemporaryDirectory(prefix="ivy-", dir=scratch()) as cache:
-            size = f"{jars.megabytes} MB, a minute or so"
-            say(f"fetching {jars.name} with Spark's resolver ({size})")
+            if say is not None:
+                size = f"{jars.megabytes} MB, a minute or so"
+                say(f"fetching {jars.name} with Spark's resolver ({size})")
             _resolve(jars, Path(cache))
             _install(jars, Path(cache) / "jars", folder)
     return _paths(jars, folder)
@@ -263,7 +260,3 @@ def _advice(jars: Jars) -> str:
         "Spark's resolver needs the network once. Behind a mirror set ACLKIT_MAVEN_REPOSITORY to"
         f" its address; without a network copy the jars to a folder and set {jars.variable} to it"
     )
-
-
-def _silent(_: str) -> None:
-    return None

@@ -7,13 +7,9 @@ unless it opens ``s3://`` or ``s3a://``. Without KMS's module S3A encrypts nothi
 
 from __future__ import annotations
 
-import os
-from collections.abc import Mapping
-from pathlib import Path
 from typing import Final
 
 from aclkit.runtime.jars import Jars
-from aclkit.runtime.surroundings import jar_folder
 
 HADOOP: Final = "3.5.0"
 """Hadoop's version of Spark's own client."""
@@ -23,15 +19,7 @@ COORDINATE: Final = f"org.apache.hadoop:hadoop-aws:{HADOOP}"
 _SDK: Final = "2.35.4"
 """The version that S3A names."""
 
-_VARIABLE: Final = "ACLKIT_S3_JARS"
 _ROOTS: Final = ("apache-client", "netty-nio-client", "s3", "s3-transfer-manager", "sts")
-
-
-def s3_jar_folder(env: Mapping[str, str] = os.environ) -> Path:
-    """Name the folder of S3A's jars: ``ACLKIT_S3_JARS``, else one beside Delta's."""
-    given = env.get(_VARIABLE, "")
-    return Path(given) if given else jar_folder(env).parent / "s3-jars"
-
 
 _OF_SDK: Final = {
     "annotations": "6f36bd87155d1dd85d6efbdd29e532e3759a022211feb71affebee1aa34f04b8",
@@ -96,7 +84,7 @@ S3: Final = Jars(
         **_OTHERS,
     },
     megabytes=13,
-    folder=s3_jar_folder,
-    variable=_VARIABLE,
+    beside_delta="s3-jars",
+    variable="ACLKIT_S3_JARS",
     command="aclkit jars s3",
 )

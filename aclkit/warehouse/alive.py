@@ -1,4 +1,4 @@
-"""A published run → the ACLs that were alive at its offset."""
+"""A published run → the ACLs that were alive at its offset, and the metadata.version in force."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Final
 from aclkit.model.acl import Acl
 from aclkit.warehouse.codecs import acl_of, acl_sql
 from aclkit.warehouse.job_run import PublishedRun
+from aclkit.warehouse.published import Published
 from aclkit.warehouse.reader import Tables
 from aclkit.warehouse.sql import fetch
 
@@ -31,6 +32,19 @@ def times_added(connection: Tables, cluster_id: str) -> dict[str, datetime | Non
         for acl_id, at in rows
     }
 
+
+def level_in_force(tables: Tables, published: Published, cluster_id: str) -> int | None:
+    """Return what the log finalized, or what a live cluster told; None where neither is known."""
+    ((level,),) = fetch(tables, _FINALIZED, [cluster_id])
+    if level is not None:
+        return int(level)
+    told = (r.settings.told for r in published.standing if r.cluster_id == cluster_id)
+    levels = [each.metadata_version for each in told if each is not None]
+    return levels[-1] if levels else None
+
+
+_FINALIZED: Final = "SELECT max(finalized_level) FROM broker WHERE cluster_id = ?"
+"""Each broker's row says it."""
 
 _TIMES: Final = "SELECT acl_id, epoch_ms(added_at) FROM acl_current WHERE cluster_id = ?"
 _END: Final = 2**63 - 1

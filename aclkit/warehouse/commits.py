@@ -328,7 +328,7 @@ def write_checkpoint(uri: str) -> None:
     DeltaTable(uri).create_checkpoint()
 
 
-class _Told(TypedDict):
+class Told(TypedDict):
     """What every change of a table is told."""
 
     commit_properties: CommitProperties
@@ -336,39 +336,9 @@ class _Told(TypedDict):
 
 
 @contextmanager
-def _changing(uri: str, commit: Commit) -> Iterator[tuple[DeltaTable, _Told]]:
+def changing(uri: str, commit: Commit) -> Iterator[tuple[DeltaTable, Told]]:
     """Open a table that is there for one commit, which keeps the log whatever is set."""
     keeping = PostCommitHookProperties(cleanup_expired_logs=False)
     with _committing(uri, commit):
-        told = _Told(commit_properties=commit.properties(), post_commithook_properties=keeping)
+        told = Told(commit_properties=commit.properties(), post_commithook_properties=keeping)
         yield DeltaTable(uri, version=commit.on), told
-
-
-def set_properties(uri: str, properties: Mapping[str, str], commit: Commit) -> None:
-    """Set properties of a table, in a commit of its own even where they are those it has."""
-    with _changing(uri, commit) as (table, told):
-        table.alter.set_table_properties(dict(properties), **told)
-
-
-def add_columns(uri: str, columns: Schema, commit: Commit) -> None:
-    """Give a table more columns, null in the rows that are there."""
-    with _changing(uri, commit) as (table, told):
-        table.alter.add_columns(columns.fields, **told)
-
-
-def compact_files(uri: str, commit: Commit) -> None:
-    """Write the small files of a table together; its rows stay."""
-    with _changing(uri, commit) as (table, told):
-        table.optimize.compact(**told)
-
-
-def restore_files(uri: str, version: int, commit: Commit) -> None:
-    """Put a table back to an earlier version, its columns and properties too."""
-    with _changing(uri, commit) as (table, told):
-        table.restore(version, **told)
-
-
-def remove_rows(uri: str, commit: Commit) -> None:
-    """Remove all rows of a table."""
-    with _changing(uri, commit) as (table, told):
-        table.delete(**told)

@@ -1,32 +1,25 @@
-"""Tables at given versions → DuckDB that has them; see ``reader``.
+"""What is published → DuckDB that has its tables and views, and nothing else in reach.
 
-For a question: the tables and views of a published run, and nothing else in reach. A table of the
-contract that no run has written is there too, empty; of ``explain``, which a run may leave out,
-the view of that name. For a run: one cluster's rows of the tables that it names.
+A table of the contract that no run has written is there too, empty; of ``explain``, which a run may
+leave out, the view of that name.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import Any, Final, Literal
+from typing import Final, Literal
 
 import duckdb
-import pyarrow as pa
 from deltalake.exceptions import DeltaError
 
 from aclkit.errors import SurroundingsError
-from aclkit.runtime.scratch import scratch
 from aclkit.warehouse.job_run import JOB_RUN
 from aclkit.warehouse.place import Place
 from aclkit.warehouse.published import Published, versions_before
 from aclkit.warehouse.schemas import TABLES
 from aclkit.warehouse.table_files import (
     TableFiles,
-    connect_beside,
-    create_view,
     files_sql,
     open_files,
     quoted,
@@ -36,17 +29,20 @@ from aclkit.warehouse.table_files import (
 )
 from aclkit.warehouse.views import PAST, PAST_TABLES, view_sql
 
-Past = Mapping[str, Sequence[tuple[str, TableFiles]]]
-"""Table → (cluster, files) of the past."""
+Opened = Mapping[tuple[str, str], TableFiles]
+"""(table, cluster) → files: of the table as it stands where the cluster is empty, else of the past
+of this cluster."""
 
-_EVERYTHING: Final[Mapping[str, Mapping[str, str]]] = {}
+EVERYTHING: Final[Mapping[str, Mapping[str, str]]] = {}
+"""A question that does not say what it holds."""
+
 _AT_ONCE: Final = 8
 """So many tables of an object store are opened at a time: each waits for several answers."""
 
 
 def connect(
     published: Published,
-    holding: Mapping[str, Mapping[str, str]] = _EVERYTHING,
+    holding: Mapping[str, Mapping[str, str]] = EVERYTHING,
     *,
     sealed: bool = False,
     held: int = 0,
@@ -66,16 +62,11 @@ def connect(
     Raises:
         SurroundingsError: a published table cannot be read.
     """
-    return connect_to(published.place, *find_tables(published, holding), sealed=sealed, held=held)
+    return connect_to(published.place, find_tables(published, holding), sealed=sealed, held=held)
 
 
 def connect_to(
-    place: Place,
-    tables: Mapping[str, TableFiles],
-    past: Past,
-    *,
-    sealed: bool = False,
-    held: int = 0,
+    place: Place, tables: Opened, *, sealed: bool = False, held: int = 0
 ) -> duckdb.DuckDBPyConnection:
     """Connect to tables that were found, see ``connect`` and ``find_tables``."""
     connection = duckdb.connect(config=_CONFIG | (_SEALED if sealed else {}))
@@ -86,20 +77,25 @@ def connect_to(
     if connection.execute("SELECT current_setting('enable_progress_bar')").fetchall() == [(True,)]:
         connection.execute("SET enable_progress_bar = false")
     if sealed:
+        # Here, so that the other questions do not wait for fsspec.
+        from aclkit.warehouse.published_files import serve_files
+
         connection.execute("SET disabled_filesystems = 'LocalFileSystem'")
-    tables, past = served(connection, tables, past, also_local=sealed)
+        tables = serve_files(connection, tables)
+    else:
+        tables = served_if_remote(connection, tables)
     try:
-        create_tables(connection, place, tables, past, "VIEW", held)
+        create_tables(connection, place, tables, "VIEW", held)
     except SurroundingsError:
         connection.close()
         raise
-    _lock(connection, [*tables.values(), *(table for parts in past.values() for _, table in parts)])
+    _lock(connection, tables.values())
     return connection
 
 
 def find_tables(
-    published: Published, holding: Mapping[str, Mapping[str, str]] = _EVERYTHING
-) -> tuple[dict[str, TableFiles], Past]:
+    published: Published, holding: Mapping[str, Mapping[str, str]] = EVERYTHING
+) -> Opened:
     """Return what a question may read: tables of the contract, and those of the past.
 
     ``holding``: see ``connect``.
@@ -122,14 +118,14 @@ def find_tables(
         tables |= zip(versions, map(open_table, versions), strict=True)
     if JOB_RUN in tables:
         tables[JOB_RUN] = published.job_run
-    return tables, {} if holding else _tables_before(published)
+    now = {(name, ""): table for name, table in tables.items()}
+    return now if holding else now | _tables_before(published)
 
 
 def create_tables(
     connection: duckdb.DuckDBPyConnection,
     place: Place,
-    tables: Mapping[str, TableFiles],
-    past: Past,
+    tables: Opened,
     kind: Literal["TABLE", "VIEW"],
     held: int = 0,
 ) -> None:
@@ -140,16 +136,16 @@ def create_tables(
     Raises:
         SurroundingsError: one cannot be read.
     """
-    name = PAST
+    name, now = PAST, {name: table for (name, past), table in tables.items() if not past}
     try:
-        for name, table in tables.items():
+        for name, table in now.items():
             query = files_sql(connection, table)
             is_held = held and sum(file.size for file in table.files) <= held
             made = "TABLE" if is_held else kind
             connection.execute(f"CREATE {made} {quoted(name)} AS {query}")
-        if past:
-            _create_past(connection, past, kind)
-        for name, text in view_sql(tables).items():
+        if now.keys() >= {"access_change", *PAST_TABLES}:
+            _create_past(connection, tables, kind)
+        for name, text in view_sql(now).items():
             connection.execute(f"CREATE VIEW {quoted(name)} AS {text}")
     except (duckdb.Error, OSError) as error:
         raise SurroundingsError(f"cannot read {name} of {place}: {error}") from error
@@ -165,38 +161,6 @@ _CONFIG: Final[_Settings] = {
 }
 
 _SEALED: Final[_Settings] = {"memory_limit": "50%"}
-
-
-_Key = tuple[str, str]
-"""A table and the cluster of which it is the past, or none."""
-
-
-def served(
-    connection: duckdb.DuckDBPyConnection,
-    tables: Mapping[str, TableFiles],
-    past: Past,
-    *,
-    also_local: bool = False,
-) -> tuple[dict[str, TableFiles], Past]:
-    """Give a connection a file system for the files that DuckDB's own does not open, or should not.
-
-    Return the tables with the names by which it opens them.
-    """
-    every: dict[_Key, TableFiles] = {(name, ""): table for name, table in tables.items()} | {
-        (name, cluster_id): table for name, parts in past.items() for cluster_id, table in parts
-    }
-    if also_local:
-        # Here, so that the other questions do not wait for fsspec.
-        from aclkit.warehouse.published_files import serve_files
-
-        found: Mapping[_Key, TableFiles] = serve_files(connection, every)
-    else:
-        found = served_if_remote(connection, every)
-    return {name: found[name, ""] for name in tables}, {
-        name: [(cluster_id, found[name, cluster_id]) for cluster_id, _ in parts]
-        for name, parts in past.items()
-    }
-
 
 _VIEW_IF_UNWRITTEN: Final = "explain"
 
@@ -220,18 +184,17 @@ def _lock(connection: duckdb.DuckDBPyConnection, tables: Iterable[TableFiles]) -
     connection.execute("SET lock_configuration = true")
 
 
-def _tables_before(published: Published) -> Past:
+def _tables_before(published: Published) -> dict[tuple[str, str], TableFiles]:
     """Return the tables before the run that decided last, of clusters where it changed accesses.
 
     A cluster of which some table is no longer kept (``aclkit maintain``) is left out.
     """
-    past: dict[str, list[tuple[str, TableFiles]]] = {name: [] for name in PAST_TABLES}
+    past: dict[tuple[str, str], TableFiles] = {}
     for cluster_id in published.clusters:
         versions = versions_before(published, cluster_id)
-        found = {name: _kept(published.place, name, versions.get(name)) for name in PAST_TABLES}
-        for name, table in found.items():
-            if table is not None and None not in found.values():
-                past[name].append((cluster_id, table))
+        found = [(n, _kept(published.place, n, versions.get(n))) for n in PAST_TABLES]
+        kept = {(name, cluster_id): table for name, table in found if table is not None}
+        past |= kept if len(kept) == len(found) else {}
     return past
 
 
@@ -247,86 +210,20 @@ def _kept(place: Place, name: str, version: int | None) -> TableFiles | None:
 
 
 def _create_past(
-    connection: duckdb.DuckDBPyConnection, past: Past, kind: Literal["TABLE", "VIEW"]
+    connection: duckdb.DuckDBPyConnection, tables: Opened, kind: Literal["TABLE", "VIEW"]
 ) -> None:
     """Make the tables of the past readable in a schema of their own."""
     connection.execute(f"CREATE SCHEMA {PAST}")
     for name in PAST_TABLES:
         every = open_files(connection, unwritten(name))
-        for cluster_id, table in past.get(name, ()):
-            columns = ", ".join(column for column, _ in unwritten(name).columns)
-            rows = open_files(connection, table).project(columns).filter(_is_of(cluster_id))
+        columns = ", ".join(every.columns)
+        past = [(each, table) for (of, each), table in tables.items() if each and of == name]
+        for cluster_id, table in past:
+            rows = open_files(connection, table).project(columns).filter(is_of(cluster_id))
             every = every.union(rows)
         connection.execute(f"CREATE {kind} {PAST}.{quoted(name)} AS {every.sql_query()}")
 
 
-def _is_of(cluster_id: str) -> duckdb.Expression:
+def is_of(cluster_id: str) -> duckdb.Expression:
+    """Return the condition that a row is of a cluster."""
     return duckdb.ColumnExpression("cluster_id") == duckdb.ConstantExpression(cluster_id)
-
-
-Replace = Callable[[str, pa.RecordBatchReader], None]
-"""Puts rows in the place of all rows of a table."""
-
-
-@contextmanager
-def open_duck_reader(
-    place: Place,
-    cluster_id: str | None,
-    tables: Mapping[str, tuple[str, int | None]],
-    replace: Replace,
-) -> Iterator[DuckReader]:
-    """Open tables for a run; see ``reader.read_versions``."""
-    spill = str(scratch() / "duckdb")  # by default in the folder where the command was started
-    found = {
-        name: unwritten(table) if version is None else read_files(place, table, version)
-        for name, (table, version) in tables.items()
-    }
-    with connect_beside(found, spill) as (connection, readable):
-        for name, files in readable.items():
-            create_view(connection, _all(name), files_sql(connection, files))
-            # An expression writes the id as DuckDB reads it.
-            is_own = True if cluster_id is None else _is_of(cluster_id)
-            create_view(connection, name, f"FROM {quoted(_all(name))} WHERE {is_own}")
-        yield DuckReader(connection, cluster_id, replace)
-
-
-@dataclass(frozen=True, slots=True)
-class DuckReader:
-    """What a run opened, read by DuckDB; see ``reader.Reader``."""
-
-    connection: duckdb.DuckDBPyConnection
-    cluster_id: str | None
-    replace: Replace
-
-    def rows(self, sql: str, *values: object) -> list[tuple[Any, ...]]:
-        """See ``Reader.rows``."""
-        return self.connection.execute(sql, list(values)).fetchall()
-
-    def arrow(self, sql: str) -> pa.Table:
-        """See ``Reader.arrow``."""
-        return self.connection.sql(sql).to_arrow_table()
-
-    def stream(self, sql: str) -> pa.RecordBatchReader:
-        """See ``Reader.stream``."""
-        return self.connection.sql(sql).to_arrow_reader(_ROWS_OF_A_BATCH)
-
-    def give(self, name: str, table: pa.Table) -> None:
-        """See ``Reader.give``."""
-        self.connection.register(name, table)
-
-    def rewrite(self, table: str, sql: str) -> None:
-        """See ``Reader.rewrite``; the rows of other clusters stay, before those."""
-        columns = ", ".join(TABLES[table].column_names)
-        rows = self.connection.sql(sql).project(columns)
-        if self.cluster_id is not None:
-            others = self.connection.view(_all(table)).filter(~_is_of(self.cluster_id))
-            rows = others.project(columns).union(rows)
-        self.replace(table, rows.to_arrow_reader(_ROWS_OF_A_BATCH))
-
-
-def _all(table: str) -> str:
-    """Return the name of a table with the rows of every cluster."""
-    return f"all {table}"
-
-
-_ROWS_OF_A_BATCH: Final = 50_000

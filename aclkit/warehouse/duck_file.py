@@ -11,11 +11,11 @@ import duckdb
 
 from aclkit.errors import SurroundingsError
 from aclkit.runtime.scratch import scratch
-from aclkit.warehouse.duck import create_tables, find_tables, served
+from aclkit.warehouse.duck import create_tables, find_tables
 from aclkit.warehouse.published import Published
 from aclkit.warehouse.schemas import TABLES
 from aclkit.warehouse.standing import KEEP_DAYS
-from aclkit.warehouse.table_files import quoted
+from aclkit.warehouse.table_files import quoted, served_if_remote
 
 ABOUT: Final = "about"
 """The table of the file that says what the file is, as (name, value)."""
@@ -40,13 +40,13 @@ def write_duck_file(published: Published, path: Path, now: datetime, *, with_row
         "temp_directory": str(scratch() / "duckdb"),
         "preserve_insertion_order": False,
     }
-    tables, past = find_tables(published)
+    tables = find_tables(published)
     try:
         with duckdb.connect(path, config=settings) as connection:
             connection.execute("SET TimeZone = 'UTC'")
-            readable = served(connection, tables, past)
-            create_tables(connection, published.place, *readable, kind)
-            for statement in _comments(kind, set(tables)):
+            readable = served_if_remote(connection, tables)
+            create_tables(connection, published.place, readable, kind)
+            for statement in _comments(kind, {name for name, _ in tables}):
                 connection.execute(statement)
             connection.execute(f"CREATE TABLE {ABOUT} (name VARCHAR, value VARCHAR)")
             for row in about(published, now, with_rows=with_rows).items():

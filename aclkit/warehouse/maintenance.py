@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from contextlib import AbstractContextManager
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final
@@ -16,7 +16,7 @@ from aclkit.warehouse.job_run import JOB_RUN, RunSettings
 from aclkit.warehouse.reader import Reader, read_versions
 from aclkit.warehouse.removal import remove_unneeded
 from aclkit.warehouse.retention import Kept, Policy, keep
-from aclkit.warehouse.run import Run, moved_tables, publish
+from aclkit.warehouse.run import Run, publish
 from aclkit.warehouse.schemas import TABLES
 from aclkit.warehouse.standing import MAINTAIN
 from aclkit.warehouse.store import Store
@@ -78,9 +78,12 @@ def maintain(run: Run, policy: Policy, *, dry_run: bool) -> list[Maintained]:
     if not dry_run:
         for table, found in before.items():
             with step(f"maintaining {table}"):
-                _rewrite(run, table, kept, found, removes=bool(removed.get(table)))
+                _rewrite(store, table, kept, found, removes=bool(removed.get(table)))
         _forget_removed_files(store, before)
-        _publish(run, policy, kept)
+        run.settings = RunSettings(
+            rewritten=store.moved, keep_days=policy.keep_days, keep_runs=policy.keep_runs
+        )
+        publish(run, kept.runs)
         with step("removing what no kept run needs"):
             # Whoever opened the warehouse before this run was published still reads job_run.
             remove_unneeded(store, {**kept.versions, **opened})
@@ -114,41 +117,33 @@ def _forget_removed_files(store: Store, tables: Iterable[str]) -> None:
                 store.adopt(table)
 
 
-def _publish(run: Run, policy: Policy, kept: Kept) -> None:
-    run.settings = RunSettings(
-        rewritten=moved_tables(run.store), keep_days=policy.keep_days, keep_runs=policy.keep_runs
-    )
-    publish(run, kept.runs)
-
-
-def _rewrite(run: Run, table: str, kept: Kept, before: Extent, *, removes: bool) -> None:
-    store, is_scattered = run.store, before.files > 1
+def _rewrite(store: Store, table: str, kept: Kept, before: Extent, *, removes: bool) -> None:
+    is_scattered = before.files > 1
     if table == SORTED:
         for cluster_id in sorted({run.cluster_id for run in store.runs}):
             _sort_pairs(store, cluster_id)
     elif table in PRUNED:
         if removes or is_scattered:
-            with _opened(store, table) as read:
-                _give_kept(read, kept)
+            with _opened(store, table, kept) as read:
                 read.rewrite(table, _kept_rows(table))
     elif table in COMPACTED and table != JOB_RUN and is_scattered:
         store.compact(table)
 
 
 def _rows_to_go(store: Store, table: str, kept: Kept) -> int:
-    with _opened(store, table) as read:
-        _give_kept(read, kept)
+    with _opened(store, table, kept) as read:
         ((number,),) = read.rows(_GOING.format(table=table))
     return int(number)
 
 
-def _opened(store: Store, table: str) -> AbstractContextManager[Reader]:
+@contextmanager
+def _opened(store: Store, table: str, kept: Kept) -> Iterator[Reader]:
+    """Open a table whose rows are about runs, with the runs, and those that are kept."""
     runs = (JOB_RUN, store.newest_version(JOB_RUN))
-    return read_versions(store, None, {table: (table, store.versions[table]), JOB_RUN: runs})
-
-
-def _give_kept(read: Reader, kept: Kept) -> None:
-    read.give("kept_run", pa.table({"run_id": pa.array(kept.run_ids, pa.string())}))
+    tables = {table: (table, store.versions[table]), JOB_RUN: runs}
+    with read_versions(store, None, tables) as read:
+        read.give("kept_run", pa.table({"run_id": pa.array(kept.run_ids, pa.string())}))
+        yield read
 
 
 def _kept_rows(table: str) -> str:

@@ -12,7 +12,6 @@ from typing import Final
 
 from aclkit.warehouse.formats import FORMAT, Step, steps_behind
 from aclkit.warehouse.job_run import JOB_RUN
-from aclkit.warehouse.recovery import require_properties
 from aclkit.warehouse.schemas import TABLES
 from aclkit.warehouse.store import Store
 
@@ -43,7 +42,7 @@ def migrate(store: Store) -> list[str] | None:
 
 def _take(store: Store, step: Step, table: str) -> bool:
     """Take a step for one table; return whether there was anything to do."""
-    has_changed = step.is_keeping and require_properties(store, table)
+    has_changed = step.is_keeping and store.require_properties(table)
     known = store.columns(table) if table in step.columns else ()
     if lacking := [name for name in step.columns.get(table, ()) if name not in known]:
         store.add_columns(table, lacking)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -13,12 +13,7 @@ from aclkit.errors import SurroundingsError, UsageError
 from aclkit.model.semantics import KIP_1042, BrokerSettings, Semantics
 from aclkit.warehouse.job_run import JOB_RUN, PublishedRun, published_runs
 from aclkit.warehouse.place import Place
-from aclkit.warehouse.standing import (
-    ALL_RUNS,
-    MATERIALIZING,
-    decided_and_before,
-    standing_sql,
-)
+from aclkit.warehouse.standing import ALL_RUNS, MATERIALIZING, STANDING, decided_and_before
 from aclkit.warehouse.table_files import TableFiles, ask_files, read_files
 
 REPLAY_STEP: Final = "aclkit --warehouse {path} replay --source metadata-log:DIR"
@@ -33,14 +28,13 @@ class Published:
         place: where the warehouse is.
         standing: the published runs that say how it stands, see
             ``aclkit.warehouse.standing``, the oldest first; there is at least one.
-        job_run: the files of the table that these runs were read from.
-        read_runs: reads all published runs.
+        job_run: the files of the table that these runs were read from; without any these runs are
+            all there are.
     """
 
     place: Place
     standing: tuple[PublishedRun, ...]
     job_run: TableFiles
-    read_runs: Callable[[], tuple[PublishedRun, ...]] | None = None
 
     @property
     def run(self) -> PublishedRun:
@@ -54,7 +48,8 @@ class Published:
         Raises:
             SurroundingsError: they cannot be read.
         """
-        return self.standing if self.read_runs is None else self.read_runs()
+        files = self.job_run
+        return _read_runs(self.place, files, ALL_RUNS) if files.files else self.standing
 
     @property
     def clusters(self) -> tuple[str, ...]:
@@ -93,15 +88,10 @@ def open_warehouse(path: str | None) -> Published:
         raise nothing_published(path) from None
     except (DeltaError, OSError) as error:
         raise SurroundingsError(f"cannot read {place.of_table(JOB_RUN)}: {error}") from error
-    standing = _read_runs(place, table, standing_sql(JOB_RUN))
+    standing = _read_runs(place, table, STANDING)
     if not standing:
         raise nothing_published(path)
-    return Published(
-        place=place,
-        standing=standing,
-        job_run=table,
-        read_runs=lambda: _read_runs(place, table, ALL_RUNS),
-    )
+    return Published(place=place, standing=standing, job_run=table)
 
 
 def resolve_cluster(published: Published, given: str | None) -> str:

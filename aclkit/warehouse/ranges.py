@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Any, Final
 
-from aclkit.warehouse.duck import Past
+from aclkit.warehouse.duck import Opened
 from aclkit.warehouse.storage import RangedFile
 from aclkit.warehouse.table_files import StoredFile, TableFiles
 
@@ -33,19 +33,13 @@ _AT_ONCE: Final = 4
 
 
 @contextmanager
-def offered(tables: Mapping[str, TableFiles], past: Past) -> Iterator[tuple[str, list[int]]]:
+def offered(tables: Opened) -> Iterator[tuple[str, list[int]]]:
     """Answer for the files of tables, and yield what the process is told of them.
 
     That is a text, and the numbers of the sockets that it must inherit.
     """
-    files = [file for table in _every(tables, past) for file in table.files]
-    said = {
-        "tables": {name: _said(table) for name, table in tables.items()},
-        "past": {
-            name: [[cluster_id, _said(table)] for cluster_id, table in parts]
-            for name, parts in past.items()
-        },
-    }
+    files = [file for table in tables.values() for file in table.files]
+    said = [[*key, _said(table)] for key, table in tables.items()]
     with ExitStack() as stack:
         numbers = []
         for _ in range(_AT_ONCE):
@@ -55,22 +49,10 @@ def offered(tables: Mapping[str, TableFiles], past: Past) -> Iterator[tuple[str,
         yield json.dumps(said), numbers
 
 
-def received(text: str, sockets: Sequence[int]) -> tuple[dict[str, TableFiles], Past]:
+def received(text: str, sockets: Sequence[int]) -> Opened:
     """Return the tables of ``offered``, in the process that inherited its sockets."""
     asked = _Asked([socket.socket(fileno=number) for number in sockets])
-    said = json.loads(text)
-    tables = {name: asked.table(table) for name, table in said["tables"].items()}
-    past = {
-        name: [(cluster_id, asked.table(table)) for cluster_id, table in parts]
-        for name, parts in said["past"].items()
-    }
-    return tables, past
-
-
-def _every(tables: Mapping[str, TableFiles], past: Past) -> Iterator[TableFiles]:
-    yield from tables.values()
-    for parts in past.values():
-        yield from (table for _, table in parts)
+    return {(name, past): asked.table(table) for name, past, table in json.loads(text)}
 
 
 def _said(table: TableFiles) -> dict[str, Any]:

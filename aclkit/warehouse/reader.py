@@ -8,24 +8,33 @@ for every question. Both write DuckDB's SQL; for Spark it is written anew (``dia
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 import duckdb
 import pyarrow as pa
 
-from aclkit.warehouse.duck import connect, open_duck_reader
+from aclkit.runtime.scratch import scratch
+from aclkit.warehouse.duck import EVERYTHING, connect, is_of
 from aclkit.warehouse.published import Published, open_warehouse
 from aclkit.warehouse.rows import Rows
+from aclkit.warehouse.schemas import TABLES
+from aclkit.warehouse.table_files import (
+    connect_beside,
+    create_view,
+    files_sql,
+    quoted,
+    read_files,
+    unwritten,
+)
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from aclkit.warehouse.spark_tables import SparkTables
     from aclkit.warehouse.store import Store
-
-_EVERYTHING: Final[Mapping[str, Mapping[str, str]]] = {}
 
 Versions = Mapping[str, tuple[str, int | None]]
 """Name in SQL → (table, version); None is a table that was never written."""
@@ -58,29 +67,10 @@ class AskedFreely(Protocol):
         """Run one SELECT; see ``sql.run_sql``."""
 
 
-class Reader(Protocol):
-    """The tables that a run opened, one cluster's rows only; it may replace them."""
-
-    def rows(self, sql: str, *values: object) -> list[tuple[Any, ...]]:
-        """Return the rows of a SELECT; each ``?`` in it stands for a value."""
-
-    def arrow(self, sql: str) -> pa.Table:
-        """Return the result of a SELECT as columns."""
-
-    def stream(self, sql: str) -> pa.RecordBatchReader:
-        """Return the result of a SELECT batch by batch: what is too large to be held."""
-
-    def give(self, name: str, table: pa.Table) -> None:
-        """Make a small table known under a name."""
-
-    def rewrite(self, table: str, sql: str) -> None:
-        """Put the result of a SELECT in the place of the rows of a table that was opened."""
-
-
 @contextmanager
 def open_tables(
     warehouse: str | None,
-    holding: Mapping[str, Mapping[str, str]] = _EVERYTHING,
+    holding: Mapping[str, Mapping[str, str]] = EVERYTHING,
     spark: SparkSession | None = None,
 ) -> Iterator[tuple[Published, duckdb.DuckDBPyConnection | SparkTables]]:
     """Open what a warehouse has published, with DuckDB unless a Spark session is given.
@@ -105,14 +95,24 @@ def open_tables(
     yield open_with_spark(spark, warehouse)
 
 
-def read_versions(
-    store: Store, cluster_id: str | None, tables: Versions
-) -> AbstractContextManager[Reader]:
+@contextmanager
+def read_versions(store: Store, cluster_id: str | None, tables: Versions) -> Iterator[Reader]:
     """Open tables for a run's questions about one cluster, or about all for None.
 
     ``cluster_id`` has been checked by ``parse_cluster_id``.
     """
-    return open_duck_reader(store.place, cluster_id, tables, store.rewrite)
+    spill = str(scratch() / "duckdb")  # by default in the folder where the command was started
+    found = {
+        name: unwritten(table) if version is None else read_files(store.place, table, version)
+        for name, (table, version) in tables.items()
+    }
+    with connect_beside(found, spill) as (connection, readable):
+        for name, files in readable.items():
+            create_view(connection, _all(name), files_sql(connection, files))
+            # An expression writes the id as DuckDB reads it.
+            is_own = True if cluster_id is None else is_of(cluster_id)
+            create_view(connection, name, f"FROM {quoted(_all(name))} WHERE {is_own}")
+        yield Reader(connection, cluster_id, store.rewrite)
 
 
 def read_written(
@@ -121,3 +121,54 @@ def read_written(
     """Open tables under their own names as this run leaves them; see ``read_versions``."""
     versions = store.versions
     return read_versions(store, cluster_id, {name: (name, versions.get(name)) for name in tables})
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """The tables that a run opened, one cluster's rows only; it may replace them.
+
+    Attributes:
+        connection: knows them.
+        cluster_id: whose rows it reads; None for those of all clusters.
+        replace: puts rows in the place of all rows of a table.
+    """
+
+    connection: duckdb.DuckDBPyConnection
+    cluster_id: str | None
+    replace: Callable[[str, pa.RecordBatchReader], None]
+
+    def rows(self, sql: str, *values: object) -> list[tuple[Any, ...]]:
+        """Return the rows of a SELECT; each ``?`` in it stands for a value."""
+        return self.connection.execute(sql, list(values)).fetchall()
+
+    def arrow(self, sql: str) -> pa.Table:
+        """Return the result of a SELECT as columns."""
+        return self.connection.sql(sql).to_arrow_table()
+
+    def stream(self, sql: str) -> pa.RecordBatchReader:
+        """Return the result of a SELECT batch by batch: what is too large to be held."""
+        return self.connection.sql(sql).to_arrow_reader(_ROWS_OF_A_BATCH)
+
+    def give(self, name: str, table: pa.Table) -> None:
+        """Make a small table known under a name."""
+        self.connection.register(name, table)
+
+    def rewrite(self, table: str, sql: str) -> None:
+        """Put the result of a SELECT in the place of the rows of a table that was opened.
+
+        The rows of other clusters stay, before those.
+        """
+        columns = ", ".join(TABLES[table].column_names)
+        rows = self.connection.sql(sql).project(columns)
+        if self.cluster_id is not None:
+            others = self.connection.view(_all(table)).filter(~is_of(self.cluster_id))
+            rows = others.project(columns).union(rows)
+        self.replace(table, rows.to_arrow_reader(_ROWS_OF_A_BATCH))
+
+
+def _all(table: str) -> str:
+    """Return the name of a table with the rows of every cluster."""
+    return f"all {table}"
+
+
+_ROWS_OF_A_BATCH: Final = 50_000

@@ -13,7 +13,7 @@ from deltalake.exceptions import DeltaError
 
 from aclkit.errors import SurroundingsError, first_line
 from aclkit.warehouse.column_types import arrow_schema
-from aclkit.warehouse.commits import KEEPING, make_table
+from aclkit.warehouse.commits import make_table
 from aclkit.warehouse.job_run import JOB_RUN
 from aclkit.warehouse.place import Place
 from aclkit.warehouse.schemas import TABLES
@@ -35,10 +35,10 @@ def take_back_unpublished(store: Store) -> None:
         newest = store.newest_version(name)
         if newest is None or newest == store.published.get(name):
             continue
-        require_properties(store, name)
+        store.require_properties(name)
         if name in store.published:
             _restore(store, name, store.published[name])
-        elif store.has_files(name):
+        elif store.extent(name).files:
             store.empty(name)
         log.info("took back what an unfinished run left in %s", name)
 
@@ -65,25 +65,17 @@ def _restore(store: Store, name: str, version: int) -> None:
     """Put a table back to a version, and the properties back that it may not have had then."""
     newest = store.newest_version(name) or 0
     if newest < version:
-        raise _lost(store, name, version, f"the newest is {newest}")
+        raise _lost(store.place, name, version, f"the newest is {newest}")
     try:
         store.restore(name, version)
     except DeltaError as error:
-        raise _lost(store, name, version, first_line(error)) from error
-    require_properties(store, name)
+        raise _lost(store.place, name, version, first_line(error)) from error
+    store.require_properties(name)
     store.adopt(name)
 
 
-def _lost(store: Store, name: str, version: int, reason: str) -> SurroundingsError:
+def _lost(place: Place, name: str, version: int, reason: str) -> SurroundingsError:
     return SurroundingsError(
-        f"version {version} of {name} in {store.place} is published and cannot be restored: "
+        f"version {version} of {name} in {place} is published and cannot be restored: "
         f"{reason}. Bring the warehouse back from a backup, or replay into a new one"
     )
-
-
-def require_properties(store: Store, name: str) -> bool:
-    """Give a table the properties, where it lacks one; return whether it did."""
-    if KEEPING.items() <= store.properties(name).items():
-        return False
-    store.set_properties(name, KEEPING)
-    return True

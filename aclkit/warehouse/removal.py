@@ -11,6 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
+from aclkit.model.groups import grouped
 from aclkit.runtime.fail_points import fail_point
 from aclkit.warehouse.schemas import TABLES
 from aclkit.warehouse.storage import DIGITS, LOG, Files
@@ -34,11 +35,10 @@ class TableLog:
     @classmethod
     def of_names(cls, names: Collection[str]) -> TableLog:
         """Sort the names of a ``_delta_log`` folder, those of Hadoop's checksums too."""
-        by_version: dict[int, list[str]] = {}
-        for name in names:
-            number = name.lstrip(".").partition(".")[0]
-            if len(number) == DIGITS and number.isdecimal():
-                by_version.setdefault(int(number), []).append(name)
+        numbered = ((name.lstrip(".").partition(".")[0], name) for name in names)
+        by_version = grouped(
+            (int(n), name) for n, name in numbered if len(n) == DIGITS and n.isdecimal()
+        )
         return cls(
             by_version,
             frozenset(v for v, found in by_version.items() if f"{v:0{DIGITS}}.json" in found),

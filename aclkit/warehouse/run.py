@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
@@ -31,7 +30,6 @@ if TYPE_CHECKING:
 
 COMPLETE: Final = "complete"
 INCOMPLETE: Final = "incomplete"
-log = logging.getLogger(__name__)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -51,7 +49,6 @@ class Run:
     counts: dict[str, int] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     findings: list[Finding] = field(default_factory=list)
-    require_held: Callable[[], None] = lambda: None
 
     def previous(self, jobs: tuple[str, ...] = ()) -> PublishedRun | None:
         """Return this cluster's newest earlier run, of given jobs only if any.
@@ -68,6 +65,18 @@ class Run:
         """Whether an earlier run of this cluster says a count."""
         mine = (run for run in self.store.runs if run.cluster_id == self.cluster_id)
         return any(run.counts.get(count) for run in mine)
+
+    def continue_from(self, before: PublishedRun) -> None:
+        """Take over how far an earlier run came, and whether it is complete."""
+        self.head_offset = before.head_offset or 0
+        self.high_watermark = before.high_watermark
+        self.status = before.status
+
+    def findings_of(self, run_id: str) -> list[Finding]:
+        """Read this cluster's findings of an earlier run."""
+        with read_written(self.store, self.cluster_id, "finding") as read:
+            rows = read.rows(finding_sql("FROM finding WHERE run_id = ?"), run_id)
+        return list(map(finding_of, rows))
 
     def finished(self) -> PublishedRun:
         """Return what its ``job_run`` row says where it ends now."""
@@ -132,23 +141,22 @@ def begin_run(
     without a session.
     """
     with nullcontext(held) if held else hold(warehouse, lock_timeout) as require_held:
-        run = _new_run(Store(spark, warehouse, require_held), job, require_held)
+        run = _new_run(Store(spark, warehouse, require_held), job)
         take_back_unpublished(run.store)
         steps = migrate(run.store)
-        if steps is not None and moved_tables(run.store):
-            _publish_migrated(_new_run(run.store, MAINTAIN, require_held), steps)
-            run = _new_run(Store(spark, warehouse, require_held), job, require_held)
+        if steps is not None and run.store.moved:
+            _publish_migrated(_new_run(run.store, MAINTAIN), steps)
+            run = _new_run(Store(spark, warehouse, require_held), job)
         yield run
 
 
-def _new_run(store: Store, job: str, require_held: Callable[[], None]) -> Run:
+def _new_run(store: Store, job: str) -> Run:
     run = Run(
         store=store,
         run_id=uuid.uuid4().hex,
         run_number=store.runs[-1].run_number + 1 if store.runs else 0,
         job=job,
         started_at=datetime.now(UTC),
-        require_held=require_held,
     )
     store.run_id = run.run_id
     return run
@@ -161,16 +169,9 @@ def _publish_migrated(run: Run, steps: Iterable[str]) -> None:
     no commit, and no kill, can make the table forget a version that readers open.
     """
     continue_from_newest(run)
-    run.settings = RunSettings(rewritten=moved_tables(run.store))
+    run.settings = RunSettings(rewritten=run.store.moved)
     run.notes.extend(steps)
     publish(run)
-
-
-def moved_tables(store: Store) -> dict[str, tuple[int, int]]:
-    """Return which published tables this run has written: table → version found, and made."""
-    now = store.versions
-    found = sorted(store.published.items())
-    return {table: (v, now[table]) for table, v in found if now[table] != v}
 
 
 def publish(run: Run, kept: Sequence[PublishedRun] | None = None) -> None:
@@ -183,9 +184,12 @@ def publish(run: Run, kept: Sequence[PublishedRun] | None = None) -> None:
     Raises:
         SurroundingsError: the run no longer holds the warehouse's lock or lease.
     """
-    _write_findings(run)
+    if run.findings:
+        findings = sort_findings(run.findings)
+        rows = [finding_row(found, run.cluster_id, run.run_id) for found in findings]
+        run.store.append_rows("finding", rows)
     fail_point("before-job-run")
-    run.require_held()
+    run.store.require_held()
     row = run.finished().row()
     if kept is None and run.run_number % _RUNS_OF_A_FILE:
         run.store.append_rows(JOB_RUN, [row])
@@ -204,13 +208,11 @@ def continue_from_newest(run: Run) -> bool:
         return False
     newest = run.store.runs[-1]
     run.cluster_id = newest.cluster_id
-    run.head_offset = newest.head_offset or 0
-    run.high_watermark = newest.high_watermark
-    run.status = newest.status
+    run.continue_from(newest)
     run.counts = dict(newest.counts)
     if newest.decided_in != newest.run_number:
         # Findings in force are those of the newest run and of the one that decided.
-        run.findings.extend(_findings_of(run, newest.run_id))
+        run.findings.extend(run.findings_of(newest.run_id))
     return True
 
 
@@ -218,12 +220,7 @@ def findings_before(run: Run) -> list[Finding]:
     """Return the findings of the run before that decided; none without one."""
     before = run.previous(MATERIALIZING)
     decided = (r for r in run.store.runs if before and r.run_number == before.decided_in)
-    return [found for each in decided for found in _findings_of(run, each.run_id)]
-
-
-def _findings_of(run: Run, run_id: str) -> Iterator[Finding]:
-    with read_written(run.store, run.cluster_id, "finding") as read:
-        yield from map(finding_of, read.rows(finding_sql("FROM finding WHERE run_id = ?"), run_id))
+    return [found for each in decided for found in run.findings_of(each.run_id)]
 
 
 def versions_now(runs: Iterable[PublishedRun], run: PublishedRun) -> dict[str, int]:
@@ -255,10 +252,3 @@ def parse_cluster_id(text: str) -> str:
             f"bad cluster id {text!r}: expected 1 to 200 letters, digits, '_', '-', '.' or ':'"
         )
     return text
-
-
-def _write_findings(run: Run) -> None:
-    if not run.findings:
-        return
-    rows = (finding_row(found, run.cluster_id, run.run_id) for found in sort_findings(run.findings))
-    run.store.append_rows("finding", list(rows))

@@ -41,14 +41,31 @@ _RESOURCE = (
     ("resource_type", "STRING", "TOPIC, GROUP, CLUSTER, TRANSACTIONAL_ID, DELEGATION_TOKEN, USER"),
     ("resource_name", "STRING", "the resource's name"),
 )
-_BINDING = (
+_PATTERN = (
     ("resource_type", "STRING", "Kafka's ResourceType"),
     ("resource_name", "STRING", "name or pattern"),
     ("pattern_type", "STRING", "LITERAL, PREFIXED, GLOB or UNKNOWN(code)"),
+)
+_BINDING = (
+    *_PATTERN,
     ("principal", "STRING", "as written in the ACL"),
     ("host", "STRING", "as written in the ACL"),
     ("operation", "STRING", "Kafka's AclOperation"),
     ("permission_type", "STRING", "ALLOW or DENY"),
+)
+_ASKED_HOST = (
+    "host",
+    "STRING",
+    "address as Java writes it, <any-other>, or <any-other in RANGE>",
+)
+_PRINCIPAL_PARTS = (
+    ("principal_type", "STRING", "text before the first colon"),
+    ("principal_name", "STRING", "text after it"),
+)
+_RULED = (
+    ("decision", "STRING", "ALLOWED or DENIED"),
+    ("rule", "STRING", "SuperUser, MatchingAcl, DefaultAllow or DefaultDeny"),
+    ("deciding_acl_id", "STRING", "the ACL that decided; null without one"),
 )
 _WITNESS = (
     ("is_any_other", "BOOLEAN", "the row that stands for everything named nowhere"),
@@ -168,8 +185,7 @@ TABLES: Final[dict[str, Table]] = {
             (
                 _CLUSTER,
                 ("principal", "STRING", "type:name"),
-                ("principal_type", "STRING", "text before the first colon"),
-                ("principal_name", "STRING", "text after it"),
+                *_PRINCIPAL_PARTS,
                 ("principal_class", "STRING", "principals that the same non-exact ACLs reach"),
                 ("is_super_user", "BOOLEAN", "in super.users"),
                 *_WITNESS,
@@ -180,11 +196,7 @@ TABLES: Final[dict[str, Table]] = {
             "host asked about",
             (
                 _CLUSTER,
-                (
-                    "host",
-                    "STRING",
-                    "address as Java writes it, <any-other>, or <any-other in RANGE>",
-                ),
+                _ASKED_HOST,
                 ("is_named", "BOOLEAN", "some ACL names it, alone or by a glob"),
                 *_WITNESS,
             ),
@@ -196,9 +208,7 @@ TABLES: Final[dict[str, Table]] = {
             (
                 _CLUSTER,
                 ("group_id", "STRING", "hash of the content"),
-                ("resource_type", "STRING", "Kafka's ResourceType"),
-                ("resource_name", "STRING", "name or pattern"),
-                ("pattern_type", "STRING", "LITERAL, PREFIXED, GLOB or UNKNOWN(code)"),
+                *_PATTERN,
                 ("principal", "STRING", "as written in the ACLs"),
                 ("acl_ids", "ARRAY<STRING>", "the ACLs"),
             ),
@@ -224,11 +234,7 @@ TABLES: Final[dict[str, Table]] = {
             (
                 _CLUSTER,
                 ("acl_host", "STRING", "as written in the ACL"),
-                (
-                    "host",
-                    "STRING",
-                    "address as Java writes it, <any-other>, or <any-other in RANGE>",
-                ),
+                _ASKED_HOST,
             ),
         ),
         Table(
@@ -259,9 +265,7 @@ TABLES: Final[dict[str, Table]] = {
                 ("ruleset_id", "STRING", "see ruleset"),
                 ("host", "STRING", "a host that some ACL of the ruleset names, or <any-other>"),
                 ("operation", "STRING", "Kafka's AclOperation"),
-                ("decision", "STRING", "ALLOWED or DENIED"),
-                ("rule", "STRING", "SuperUser, MatchingAcl, DefaultAllow or DefaultDeny"),
-                ("deciding_acl_id", "STRING", "the ACL that decided; null without one"),
+                *_RULED,
             ),
         ),
         Table(
@@ -270,18 +274,11 @@ TABLES: Final[dict[str, Table]] = {
             (
                 _CLUSTER,
                 ("principal", "STRING", "type:name"),
-                (
-                    "host",
-                    "STRING",
-                    "address as Java writes it, <any-other>, or <any-other in RANGE>",
-                ),
+                _ASKED_HOST,
                 ("operation", "STRING", "Kafka's AclOperation"),
                 *_RESOURCE,
-                ("principal_type", "STRING", "text before the first colon"),
-                ("principal_name", "STRING", "text after it"),
-                ("decision", "STRING", "ALLOWED or DENIED"),
-                ("rule", "STRING", "SuperUser, MatchingAcl, DefaultAllow or DefaultDeny"),
-                ("deciding_acl_id", "STRING", "the ACL that decided; null without one"),
+                *_PRINCIPAL_PARTS,
+                *_RULED,
             ),
         ),
         Table(

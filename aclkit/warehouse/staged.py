@@ -21,7 +21,7 @@ from deltalake.transaction import AddAction
 from aclkit.warehouse.commits import NEW, Commit, properties_of_new, take_over_files
 from aclkit.warehouse.place import Place
 from aclkit.warehouse.storage import LOG
-from aclkit.warehouse.table_files import active_files
+from aclkit.warehouse.table_files import active_files, may_hold
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -72,7 +72,7 @@ class Stage:
         files = active_files(table, with_bounds=True)
         if cluster_id is None:
             return files
-        return [file for file in files if _may_be_of(file, cluster_id)]
+        return [file for file in files if may_hold(file, "cluster_id", cluster_id)]
 
     def _others(
         self, rows: DataFrame, mixed: Sequence[Mapping[str, Any]], cluster_id: str
@@ -103,12 +103,6 @@ def _remove(spark: SparkSession, uri: str) -> None:
     context: Any = spark.sparkContext  # whose JVM's names no type knows
     path, is_recursive = context._jvm.org.apache.hadoop.fs.Path(uri), True
     path.getFileSystem(context._jsc.hadoopConfiguration()).delete(path, is_recursive)
-
-
-def _may_be_of(file: Mapping[str, Any], cluster_id: str) -> bool:
-    """Whether a file may hold rows of a cluster: Delta notes the bounds of every first column."""
-    least, most = file.get("min.cluster_id"), file.get("max.cluster_id")
-    return (least is None or least <= cluster_id) and (most is None or cluster_id <= most)
 
 
 def _is_of(file: Mapping[str, Any], cluster_id: str) -> bool:

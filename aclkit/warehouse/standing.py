@@ -27,15 +27,6 @@ DECIDED_IN: Final = "decided_in_run"
 ALL_RUNS: Final = "SELECT * FROM job_run ORDER BY run_number"
 
 
-def standing_sql(job_run: str) -> str:
-    """Return a SELECT of the rows that stand, in SQL that both engines speak.
-
-    These are, of each cluster, the newest run of each job, the run that decided and the one
-    before it; and all runs of maintenance, whose settings say which version stands for which.
-    """
-    return _STANDING.format(job_run=job_run)
-
-
 def decided_and_before(
     runs: Iterable[tuple[int, str, Mapping[str, int]]],
 ) -> tuple[int, int | None] | None:
@@ -55,9 +46,9 @@ def decided_and_before(
     return newest, max((number for number, _ in decided if number < newest), default=None)
 
 
-_STANDING: Final = """\
+STANDING: Final = """\
 WITH short AS (
-SELECT run_number, cluster_id, job, counts['decided_in_run'] AS decided_in FROM {job_run}
+SELECT run_number, cluster_id, job, counts['decided_in_run'] AS decided_in FROM job_run
 ),
 decided AS (SELECT cluster_id, max(decided_in) AS run_number FROM short GROUP BY cluster_id),
 standing AS (
@@ -70,5 +61,10 @@ WHERE s.job IN ('materialize', 'run') AND s.run_number < d.run_number GROUP BY s
 UNION
 SELECT run_number FROM short WHERE job = 'maintain'
 )
-SELECT * FROM {job_run} WHERE run_number IN (SELECT run_number FROM standing)
+SELECT * FROM job_run WHERE run_number IN (SELECT run_number FROM standing)
 ORDER BY run_number"""
+"""The SELECT of the rows that stand, in SQL that both engines speak.
+
+These are, of each cluster, the newest run of each job, the run that decided and the one before it;
+and all runs of maintenance, whose settings say which version stands for which.
+"""

@@ -12,9 +12,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, Final, Literal, cast
 
 import pyarrow as pa
+from deltalake import DeltaTable as OpenTable
 from deltalake import Schema
 
 from aclkit.runtime import memory
@@ -27,30 +29,21 @@ from aclkit.warehouse.commits import (
     KEEPING,
     NEW,
     Commit,
-    add_columns,
+    Told,
     append_files,
-    compact_files,
+    changing,
     properties_of,
     properties_of_new,
-    remove_rows,
     replace_files,
-    restore_files,
-    set_properties,
     write_checkpoint,
 )
 from aclkit.warehouse.job_run import JOB_RUN, PublishedRun, published_runs
 from aclkit.warehouse.place import Place
 from aclkit.warehouse.schemas import TABLES
 from aclkit.warehouse.staged import Stage
-from aclkit.warehouse.standing import ALL_RUNS, standing_sql
+from aclkit.warehouse.standing import ALL_RUNS, STANDING
 from aclkit.warehouse.storage import newest_version
-from aclkit.warehouse.table_files import (
-    Extent,
-    ask_files,
-    columns_of,
-    extent_of,
-    read_files,
-)
+from aclkit.warehouse.table_files import Extent, ask_files, columns_of, extent_of, read_files
 
 if TYPE_CHECKING:
     from delta.tables import DeltaTable
@@ -62,7 +55,6 @@ if TYPE_CHECKING:
 MOST_COLLECTED: Final = 50_000 if memory.IS_OURS else 5_000
 """So many rows of a table the driver takes from Spark and writes itself: a commit of Spark's takes
 a second or more, however few they are."""
-
 
 _NO_OPTIONS: Final[Mapping[str, str]] = {}
 
@@ -104,7 +96,7 @@ class Store:
         self._writes: Counter[str] = Counter()
         self._frames: dict[tuple[str, int], DataFrame] = {}
         self._clusters: set[str] = set()
-        self.runs = self._read_runs(standing_sql(JOB_RUN))
+        self.runs = self._read_runs(STANDING)
         if self.runs:
             self.published = dict(self.runs[-1].table_versions)
             self._clusters = {run.cluster_id for run in self.runs}
@@ -126,6 +118,12 @@ class Store:
     def versions(self) -> dict[str, int]:
         """Table → version that a reader of this run's result opens."""
         return {**self.published, **self._written}
+
+    @property
+    def moved(self) -> dict[str, tuple[int, int]]:
+        """Published table that this run has written → the version found, and the one made."""
+        now, found = self.versions, sorted(self.published.items())
+        return {table: (v, now[table]) for table, v in found if now[table] != v}
 
     def read(self, table: str) -> DataFrame:
         """Read a table at this run's version; a table that was never written is empty."""
@@ -281,7 +279,8 @@ class Store:
 
     def compact(self, table: str) -> None:
         """Write the small files of a table together; its rows stay."""
-        compact_files(self.place.of_table(table), self._commit(table))
+        with self._changing(table) as (found, told):
+            found.optimize.compact(**told)
         self.note_write(table)
 
     def restore(self, table: str, version: int) -> None:
@@ -290,32 +289,35 @@ class Store:
         Raises:
             DeltaError: the version is not there any more.
         """
-        restore_files(self.place.of_table(table), version, self._commit(table))
+        with self._changing(table) as (found, told):
+            found.restore(version, **told)
         self._restored[table] = version
         after_commit()
 
     def empty(self, table: str) -> None:
         """Remove all rows of a table that nobody reads."""
-        remove_rows(self.place.of_table(table), self._commit(table))
+        with self._changing(table) as (found, told):
+            found.delete(**told)
         after_commit()
 
-    def has_files(self, table: str) -> bool:
-        """Whether a table has rows at its newest version."""
-        return bool(self.extent(table).files)
-
-    def properties(self, table: str) -> Mapping[str, str]:
-        """Return the properties of a table at its newest version."""
-        return properties_of(self.place.of_table(table))
+    def require_properties(self, table: str) -> bool:
+        """Give a table the properties by which it forgets nothing; False where it has them."""
+        if KEEPING.items() <= properties_of(self.place.of_table(table)).items():
+            return False
+        self.set_properties(table, KEEPING)
+        return True
 
     def set_properties(self, table: str, properties: Mapping[str, str]) -> None:
         """Set properties of a table, in a commit of its own even where they are those it has."""
-        set_properties(self.place.of_table(table), properties, self._commit(table))
+        with self._changing(table) as (found, told):
+            found.alter.set_table_properties(dict(properties), **told)
         after_commit()
 
     def add_columns(self, table: str, columns: Sequence[str]) -> None:
         """Give a table columns of the contract that it lacks, in a commit of its own."""
         new = Schema.from_arrow(arrow_schema(table, columns))
-        add_columns(self.place.of_table(table), new, self._commit(table))
+        with self._changing(table) as (found, told):
+            found.alter.add_columns(new.fields, **told)
         after_commit()
 
     def columns(self, table: str) -> Sequence[str]:
@@ -379,6 +381,10 @@ class Store:
             )
             writer.save(self.place.of_table(table))
         self.note_write(table)
+
+    def _changing(self, table: str) -> AbstractContextManager[tuple[OpenTable, Told]]:
+        """Open a table for the next commit to it, which is made within a ``with``."""
+        return changing(self.place.of_table(table), self._commit(table))
 
     def _commit(self, table: str) -> Commit:
         """Say what the next commit to a table is; its disk must have room for one.

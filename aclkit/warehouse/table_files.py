@@ -16,9 +16,7 @@ from urllib.parse import unquote
 
 import duckdb
 import pyarrow as pa
-from deltalake import (
-    DeltaTable,
-)
+from deltalake import DeltaTable
 
 from aclkit.runtime.requests_made import REQUESTS
 from aclkit.warehouse.column_types import type_of_contract, type_of_delta
@@ -113,10 +111,7 @@ def read_files(
             local=None if local is None else local / name,
         )
         for file in active_files(found, with_bounds=bool(holding))
-        if all(
-            _may_hold(value, file.get(f"min.{column}"), file.get(f"max.{column}"))
-            for column, value in (holding or {}).items()
-        )
+        if all(may_hold(file, column, value) for column, value in (holding or {}).items())
     )
     columns = {field.name: type_of_delta(field.type) for field in found.schema().fields}
     if has_grown := table in GROWN:
@@ -238,11 +233,12 @@ def files_sql(connection: duckdb.DuckDBPyConnection, table: TableFiles) -> str:
     return f"SELECT {columns} " + ("WHERE false" if rows is None else f"FROM ({rows.sql_query()})")
 
 
-def _may_hold(value: str, least: str | None, most: str | None) -> bool:
-    """Whether a value may lie within noted bounds.
+def may_hold(file: Mapping[str, Any], column: str, value: str) -> bool:
+    """Whether a file may hold a row with a text, by the bounds that Delta noted of a column.
 
     Delta cuts long texts, the greatest one to something greater; so both stay bounds.
     """
+    least, most = file.get(f"min.{column}"), file.get(f"max.{column}")
     return (least is None or least <= value) and (most is None or value <= most)
 
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping
+from functools import cache
 from string import Template
 from typing import Final
 
 from aclkit.model.acl import ANY_OTHER
-from aclkit.model.enums import AclOperation
-from aclkit.model.operation import OPERATIONS_OF_TYPE, coverage
+from aclkit.model.operation import OPERATIONS_OF_TYPE, every_cover
 from aclkit.warehouse.schemas import TABLES
 
 SUPER_RULESET: Final = "super"
@@ -18,20 +17,13 @@ SUPER_RULESET: Final = "super"
 USAGE: Final = "usage"
 """The job that reads authorizer logs: what it found stays in force until it runs again."""
 
-EXPLAIN_TABLES: Final = (
-    "principal",
-    "host",
-    "resource",
-    "explain_pair",
-    "explain_class_pair",
-    "explain_ruling",
-)
-"""The tables that the view ``explain`` is made of."""
-
 PAST_TABLES: Final = (
     "principal", "host", "explain_pair", "explain_class_pair", "explain_ruling",
 )  # fmt: skip
 """Tables that ``access_change_cell`` reads as they were before the run that decided last."""
+
+EXPLAIN_TABLES: Final = (*PAST_TABLES, "resource")
+"""The tables that the view ``explain`` is made of."""
 
 PAST: Final = "before"
 """The schema in which those stand: ``before.explain_ruling``."""
@@ -53,19 +45,22 @@ def view_sql(published: Collection[str]) -> dict[str, str]:
     """
     known = set(published)
     views: dict[str, str] = {}
-    for name, view in _VIEWS.items():
-        if name not in known and known.issuperset(view.needs):
-            views[name] = view.sql(SAME_NAMES)
+    for name, (needs, _) in _VIEWS.items():
+        if name not in known and known.issuperset(needs):
+            views[name] = sql_of(name)
             known.add(name)
     return views
 
 
-def acl_current_sql(tables: Mapping[str, str] = SAME_NAMES) -> str:
-    """Return the SQL of ``acl_current``: the ACLs alive."""
-    columns = ", ".join(
-        name for name in TABLES["acl_history"].column_names if not name.startswith("removed_")
-    )
-    return _fill(_ACL_CURRENT, tables, columns=columns)
+def sql_of(view: str, tables: Mapping[str, str] = SAME_NAMES) -> str:
+    """Return the SQL of a view over tables that may go by other names, ``before.host`` too."""
+    words = {**_names(tables), **_words(), "pair_ruleset": pair_ruleset_sql(tables)}
+    return _VIEWS[view][1].substitute(words)
+
+
+def explain_sql(tables: Mapping[str, str] = SAME_NAMES) -> str:
+    """Return the SQL of ``explain``: principal × host × operation × resource, decided."""
+    return sql_of("explain", tables)
 
 
 def pair_ruleset_sql(tables: Mapping[str, str] = SAME_NAMES) -> str:
@@ -73,23 +68,7 @@ def pair_ruleset_sql(tables: Mapping[str, str] = SAME_NAMES) -> str:
 
     The ruleset of super users goes first, then that of the pair, then that of the class.
     """
-    return _fill(_PAIR_RULESET, tables, super_ruleset=_text(SUPER_RULESET))
-
-
-def explain_sql(tables: Mapping[str, str] = SAME_NAMES) -> str:
-    """Return the SQL of ``explain``: principal × host × operation × resource, decided.
-
-    A host without a ruling of its own has that of any other host. What has no ruling at all
-    has a null decision, so that a gap in the tables shows.
-    """
-    return _fill(
-        _EXPLAIN,
-        tables,
-        pair_ruleset=pair_ruleset_sql(tables),
-        operations=operations_sql(),
-        any_other=_text(ANY_OTHER),
-        columns=", ".join(TABLES["explain"].column_names),
-    )
+    return _PAIR_RULESET.substitute({**_names(tables), **_words()})
 
 
 def operations_sql() -> str:
@@ -98,63 +77,8 @@ def operations_sql() -> str:
     return f"SELECT * FROM (VALUES {rows}) AS o(resource_type, operation)"  # noqa: S608 -- names of the contract
 
 
-def explain_acl_sql(tables: Mapping[str, str] = SAME_NAMES) -> str:
-    """Return the SQL of ``explain_acl``: every ACL that matches a cell, deciding or not."""
-    return _fill(
-        _EXPLAIN_ACL,
-        tables,
-        pair_ruleset=pair_ruleset_sql(tables),
-        covers=_values(_covers()),
-    )
-
-
-def finding_current_sql(tables: Mapping[str, str] = SAME_NAMES) -> str:
-    """Return the SQL of ``finding_current``.
-
-    That is what was found by the run that decided last, by the newest, and by the last one that
-    read authorizer logs: the latter as long as the ACLs that it is about are alive.
-    """
-    columns = ", ".join(f"f.{name}" for name in TABLES["finding"].column_names)
-    return _fill(_FINDING_CURRENT, tables, columns=columns, usage=_text(USAGE))
-
-
-def access_change_cell_sql(tables: Mapping[str, str] = SAME_NAMES) -> str:
-    """Return the SQL of ``access_change_cell``: what the run that decided last gained or lost.
-
-    A row of ``access_change`` stands for its principal, or for the principals asked about that
-    were and are of its class and that no own ACL concerned or concerns. The past is read from the
-    tables of ``PAST``; of a cluster whose past is not kept there are no rows.
-    """
-    past = {f"was_{name}": tables.get(f"{PAST}.{name}", f"{PAST}.{name}") for name in PAST_TABLES}
-    return _fill(
-        _ACCESS_CHANGE_CELL,
-        tables,
-        **past,
-        operations=operations_sql(),
-        super_ruleset=_text(SUPER_RULESET),
-        any_other=_text(ANY_OTHER),
-    )
-
-
-@dataclass(frozen=True, slots=True)
-class _View:
-    """A view: the tables or views below it, and its SQL."""
-
-    needs: tuple[str, ...]
-    sql: Callable[[Mapping[str, str]], str]
-
-
-_VIEWS: Final[dict[str, _View]] = {
-    "acl_current": _View(("acl_history",), acl_current_sql),
-    "explain": _View(EXPLAIN_TABLES, explain_sql),
-    "explain_acl": _View(
-        (*EXPLAIN_TABLES, "ruleset", "ruleset_group", "acl_current", "host_match"), explain_acl_sql
-    ),
-    "finding_current": _View(("finding", "job_run", "acl_history"), finding_current_sql),
-    "access_change_cell": _View(("access_change", "job_run", *PAST_TABLES), access_change_cell_sql),
-}
-
-_ACL_CURRENT: Final = Template("SELECT $columns FROM $acl_history WHERE removed_offset IS NULL")
+# The ACLs alive.
+_ACL_CURRENT: Final = Template("SELECT $acl_columns FROM $acl_history WHERE removed_offset IS NULL")
 
 _PAIR_RULESET: Final = Template("""\
 SELECT p.cluster_id, p.principal, p.principal_type, p.principal_name,
@@ -170,6 +94,8 @@ LEFT JOIN $explain_class_pair shared
   ON shared.cluster_id = p.cluster_id AND shared.principal_class = p.principal_class
  AND shared.resource_type = r.resource_type AND shared.resource_name = r.resource_name""")
 
+# A host without a ruling of its own has that of any other host. What has no ruling at all has a
+# null decision, so that a gap in the tables shows.
 _EXPLAIN: Final = Template("""\
 WITH pair AS (
 $pair_ruleset
@@ -200,8 +126,9 @@ SELECT cell.*,
        CASE WHEN named_decision IS NULL THEN other_acl_id ELSE named_acl_id END AS deciding_acl_id
 FROM cell
 )
-SELECT $columns FROM decided""")
+SELECT $explain_columns FROM decided""")
 
+# Every ACL that matches a cell, deciding or not.
 _EXPLAIN_ACL: Final = Template("""\
 WITH pair AS (
 $pair_ruleset
@@ -225,6 +152,8 @@ JOIN covers v
   ON v.resource_type = pair.resource_type AND v.acl_operation = a.operation
  AND v.is_allow = (a.permission_type = 'ALLOW')""")
 
+# What was found by the run that decided last, by the newest, and by the last one that read
+# authorizer logs: the latter as long as the ACLs that it is about are alive.
 _FINDING_CURRENT: Final = Template("""\
 WITH standing AS (
 SELECT cluster_id, max(run_number) AS newest, max(counts['decided_in_run']) AS decided,
@@ -251,7 +180,7 @@ LEFT JOIN $acl_history h
   ON h.cluster_id = a.cluster_id AND h.acl_id = a.acl_id AND h.removed_offset IS NULL
 WHERE h.acl_id IS NULL
 )
-SELECT $columns
+SELECT $finding_columns
 FROM $finding f
 JOIN said ON said.cluster_id = f.cluster_id AND said.run_id = f.run_id
  AND said.fingerprint = f.fingerprint AND said.is_last
@@ -259,6 +188,10 @@ LEFT JOIN past ON past.cluster_id = f.cluster_id AND past.run_id = f.run_id
  AND past.fingerprint = f.fingerprint
 WHERE past.run_id IS NULL""")
 
+# What the run that decided last gained or lost. A row of access_change stands for its principal, or
+# for the principals asked about that were and are of its class and that no own ACL concerned or
+# concerns. The past is read from the tables of PAST; of a cluster whose past is not kept there are
+# no rows.
 _ACCESS_CHANGE_CELL: Final = Template("""\
 WITH known_operation AS (
 $operations
@@ -338,20 +271,41 @@ SELECT cluster_id, run_id, principal, host, operation, resource_type, resource_n
 FROM cell WHERE decision_before <> decision_after""")
 
 
-def _fill(template: Template, tables: Mapping[str, str], **parts: str) -> str:
-    """Put table names and the other parts into a template."""
-    names = {name: tables.get(name, name) for name in (*TABLES, "acl_current", "host_match")}
-    return template.substitute(names | parts)
+_VIEWS: Final = {
+    "acl_current": (("acl_history",), _ACL_CURRENT),
+    "explain": (EXPLAIN_TABLES, _EXPLAIN),
+    "explain_acl": (
+        (*EXPLAIN_TABLES, "ruleset", "ruleset_group", "acl_current", "host_match"), _EXPLAIN_ACL
+    ),
+    "finding_current": (("finding", "job_run", "acl_history"), _FINDING_CURRENT),
+    "access_change_cell": (("access_change", "job_run", *PAST_TABLES), _ACCESS_CHANGE_CELL),
+}  # fmt: skip
+"""View → the tables or views below it, and its SQL."""
 
 
-def _covers() -> Iterable[tuple[str, str, bool, str]]:
-    """Yield (resource type, ACL operation, is ALLOW, request operation) where one covers."""
-    for resource_type, operations in OPERATIONS_OF_TYPE.items():
-        for operation in operations:
-            for acl_operation in AclOperation.__members__:
-                for permission in ("ALLOW", "DENY"):
-                    if coverage(acl_operation, permission, operation) is not None:
-                        yield resource_type, acl_operation, permission == "ALLOW", operation
+def _names(tables: Mapping[str, str]) -> dict[str, str]:
+    """Return the names of all tables for a template; ``was_X`` is table X of the past."""
+    past = {f"was_{name}": tables.get(f"{PAST}.{name}", f"{PAST}.{name}") for name in PAST_TABLES}
+    return {name: tables.get(name, name) for name in (*TABLES, "acl_current")} | past
+
+
+@cache
+def _words() -> dict[str, str]:
+    """Return what else templates say."""
+    current = (n for n in TABLES["acl_history"].column_names if not n.startswith("removed_"))
+    return {
+        "acl_columns": ", ".join(current),
+        "explain_columns": ", ".join(TABLES["explain"].column_names),
+        "finding_columns": ", ".join(f"f.{name}" for name in TABLES["finding"].column_names),
+        "super_ruleset": _text(SUPER_RULESET),
+        "any_other": _text(ANY_OTHER),
+        "usage": _text(USAGE),
+        "operations": operations_sql(),
+        "covers": _values(
+            (c.resource_type, c.operation, c.permission_type == "ALLOW", c.asked)
+            for c in every_cover()
+        ),
+    }
 
 
 def _values(rows: Iterable[tuple[str | bool, ...]]) -> str:

@@ -15,18 +15,9 @@ import click
 
 from aclkit.kafka.verify.jars import JARS_OF
 from aclkit.runtime.jars import Jars, fetch_jars, spark_home
-from aclkit.runtime.surroundings import jar_folder
 
 TOOLS: Final = "4.3.1"
 """The newest version of which Maven Central has Kafka's own tools; they speak to newer brokers."""
-
-_VARIABLE: Final = "ACLKIT_BROKER_JARS"
-
-
-def broker_jar_folder() -> Path:
-    given = os.environ.get(_VARIABLE, "")
-    return Path(given) if given else jar_folder().parent / "broker-jars"
-
 
 _OF_ALL: Final = {
     "com.dynatrace.hash4j_hash4j-0.22.0.jar": (
@@ -209,8 +200,8 @@ def _jars(version: str) -> Jars:
         ),
         digests={**JARS_OF[version].digests, **_OF_ALL, **_OWN[version]},
         megabytes=32,
-        folder=broker_jar_folder,
-        variable=_VARIABLE,
+        beside_delta="broker-jars",
+        variable="ACLKIT_BROKER_JARS",
         command=f"python -m tests.broker.jars {version}",
     )
 

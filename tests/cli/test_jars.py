@@ -8,7 +8,7 @@ from click.testing import CliRunner
 from aclkit.cli import cli, jars
 from aclkit.kafka.verify.jars import JARS_OF, NEWEST
 from aclkit.runtime.jars import DELTA
-from aclkit.runtime.s3_jars import S3, s3_jar_folder
+from aclkit.runtime.s3_jars import S3
 
 
 @pytest.fixture
@@ -51,8 +51,8 @@ def test_a_name_of_no_jars_is_refused(fetched):
 
 
 def test_jars_of_s3_lie_beside_deltas_or_where_the_user_says(tmp_path):
-    assert s3_jar_folder({"ACLKIT_JARS": str(tmp_path / "a")}) == tmp_path / "s3-jars"
-    assert s3_jar_folder({"ACLKIT_S3_JARS": str(tmp_path)}) == tmp_path
+    assert S3.folder({"ACLKIT_JARS": str(tmp_path / "a")}) == tmp_path / "s3-jars"
+    assert S3.folder({"ACLKIT_S3_JARS": str(tmp_path)}) == tmp_path
 
 
 def test_the_whole_sdk_is_not_among_them():

@@ -27,12 +27,11 @@ def table(tmp_path):
 
 
 def test_tables_and_their_bytes_arrive(table):
-    with offered({"t": table}, {"p": [("c", table)]}) as (text, sockets):
-        tables, past = received(text, [os.dup(number) for number in sockets])
-        assert tables["t"].columns == COLUMNS
-        ((cluster_id, before),) = past["p"]
-        assert cluster_id == "c"
-        for found in (tables["t"], before):
+    with offered({("t", ""): table, ("p", "c"): table}) as (text, sockets):
+        tables = received(text, [os.dup(number) for number in sockets])
+        assert tables.keys() == {("t", ""), ("p", "c")}
+        assert tables["t", ""].columns == COLUMNS
+        for found in tables.values():
             (file,) = found.files
             assert (file.size, file.modified) == (len(CONTENT), 7)
             assert file.open().read(250, 20) == CONTENT[250:270]
@@ -50,7 +49,7 @@ def test_tables_and_their_bytes_arrive(table):
 )
 def test_who_asks_for_what_there_is_not_hears_nothing_more(table, asked):
     with (
-        offered({"t": table}, {}) as (_, sockets),
+        offered({("t", ""): table}) as (_, sockets),
         socket.socket(fileno=os.dup(sockets[0])) as ours,
     ):
         ours.settimeout(20)
@@ -59,12 +58,12 @@ def test_who_asks_for_what_there_is_not_hears_nothing_more(table, asked):
 
 
 def test_a_file_that_cannot_be_read_is_told(table, tmp_path):
-    with offered({"t": table}, {}) as (text, sockets):
-        tables, _ = received(text, [os.dup(number) for number in sockets])
-        (file,) = tables["t"].files
+    with offered({("t", ""): table}) as (text, sockets):
+        tables = received(text, [os.dup(number) for number in sockets])
+        (file,) = tables["t", ""].files
         assert file.open().read(0, 1) == CONTENT[:1]
         (tmp_path / "t" / "x.parquet").unlink()
-    with offered({"t": table}, {}) as (text, sockets):
-        tables, _ = received(text, [os.dup(number) for number in sockets])
+    with offered({("t", ""): table}) as (text, sockets):
+        tables = received(text, [os.dup(number) for number in sockets])
         with pytest.raises(OSError, match=r"x\.parquet"):
-            tables["t"].files[0].open().read(0, 1)
+            tables["t", ""].files[0].open().read(0, 1)

@@ -9,8 +9,6 @@ import pyarrow as pa
 import pytest
 
 from aclkit.warehouse.commits import Commit, append_files
-from aclkit.warehouse.duck import open_duck_reader
-from aclkit.warehouse.place import Place
 from aclkit.warehouse.reader import read_versions, read_written
 from aclkit.warehouse.store import Store
 
@@ -93,12 +91,9 @@ def test_rows_of_other_clusters_stay_and_stand_before(tmp_path):
     rows = pa.table(dict(zip(COLUMNS, columns, strict=True)))
     append_files(str(tmp_path / "log_range"), rows, Commit("r", "a", 0))
     written = []
-    with open_duck_reader(
-        Place(str(tmp_path)),
-        "c",
-        {"log_range": ("log_range", 0)},
-        lambda *given: written.append(given),
-    ) as read:
+    store = Store(None, str(tmp_path))
+    store.rewrite = lambda *given: written.append(given)
+    with read_versions(store, "c", {"log_range": ("log_range", 0)}) as read:
         assert read.rows("SELECT DISTINCT cluster_id FROM log_range") == [("c",)]
         swapped = "SELECT fact, epoch, to_offset, from_offset, cluster_id FROM log_range LIMIT 1"
         read.rewrite("log_range", swapped)

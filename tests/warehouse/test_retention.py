@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from aclkit.warehouse.job_run import PublishedRun
 from aclkit.warehouse.retention import Policy, keep
-from aclkit.warehouse.standing import standing_sql
+from aclkit.warehouse.standing import STANDING
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
 
@@ -145,6 +145,6 @@ def standing():
         def asked(runs):
             rows = [{name: getattr(run, name) for name in kinds} for run in runs]
             connection.register("job_run", pa.Table.from_pylist(rows, pa.schema(kinds)))
-            return [row[0] for row in connection.execute(standing_sql("job_run")).fetchall()]
+            return [row[0] for row in connection.execute(STANDING).fetchall()]
 
         yield asked

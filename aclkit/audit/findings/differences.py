@@ -34,7 +34,7 @@ from aclkit.runtime.progress import step
 from aclkit.warehouse.codecs import ACLS_ALIVE_SQL, acl_of
 from aclkit.warehouse.column_types import arrow_schema
 from aclkit.warehouse.dialect import spark_sql
-from aclkit.warehouse.reader import read_versions, read_written
+from aclkit.warehouse.reader import read_written
 from aclkit.warehouse.run import Run
 from aclkit.warehouse.views import EXPLAIN_TABLES, explain_sql
 
@@ -51,7 +51,7 @@ def note_readings(run: Run, result: MaterializeResult, settings: BrokerSettings)
         run.findings.extend(find_readings(acls, result.scope.semantics))
         by_id = {acl.acl_id: acl for acl in acls}
         suspects = {i: (by_id[i], reason) for i, reason in reads_differently(acls).items()}
-        differing = find_differing(run, result, suspects, settings)
+        differing = find_differing(result, suspects, settings)
         run.findings.extend(_finding(*each, differing) for each in suspects.values())
         run.notes.append(differing.words(len(suspects), _other(result.scope.semantics)))
 
@@ -84,16 +84,12 @@ class Differing:
 
 
 def find_differing(
-    run: Run,
-    result: MaterializeResult,
-    suspects: Mapping[str, tuple[Acl, str]],
-    settings: BrokerSettings,
+    result: MaterializeResult, suspects: Mapping[str, tuple[Acl, str]], settings: BrokerSettings
 ) -> Differing:
     """Decide everything in the other reading too and count what each suspect ACL changes.
 
     Args:
-        run: the run.
-        result: its materialize.
+        result: the run's materialize.
         suspects: ACL id → the ACL and how the readings differ on it.
         settings: super users and allow.everyone.
     """
@@ -104,7 +100,7 @@ def find_differing(
     if not affected.resources or not affected.principals:
         return Differing()
     theirs = replace(theirs, inventory=affected)
-    rows = _rows_that_differ(run, result.output, theirs, allow_everyone=settings.allow_everyone)
+    rows = _rows_that_differ(result.output, theirs, allow_everyone=settings.allow_everyone)
     return _count(rows, read)
 
 
@@ -206,26 +202,26 @@ ORDER BY resource_type, resource_name, example"""  # noqa: S608 -- names of the 
 
 
 def _rows_that_differ(
-    run: Run, ours: Output, theirs: Scope, *, allow_everyone: bool
+    ours: Output, theirs: Scope, *, allow_everyone: bool
 ) -> Sequence[Sequence[Any]]:
     """Decide a scope, and return where this run's tables decide otherwise."""
     inventory = tables.of_inventory(theirs)
-    found = decide_small(run, theirs, allow_everyone=allow_everyone)
+    found, store = decide_small(ours, theirs, allow_everyone=allow_everyone), ours.store
     if found is not None:
-        written = {_OURS[table]: (table, run.store.versions.get(table)) for table in EXPLAIN_TABLES}
-        with read_versions(run.store, run.cluster_id, written) as read:
+        written = {_OURS[table]: (table, store.versions.get(table)) for table in EXPLAIN_TABLES}
+        with ours.ask_versions(written) as read:
             for table, rows in inventory.items():
                 found[table] = arrow_table(rows, arrow_schema(table))
             for table in EXPLAIN_TABLES:
                 read.give(_THEIRS[table], found[table])
             return read.rows(in_steps({**_READINGS, "counted": _DIFFERING}))
-    trial = Output.of(run.store, theirs, is_trial=True)
+    trial = Output(store=store, cluster_id=theirs.cluster_id, is_trial=True)
     for table, known in inventory.items():
         trial.write_rows(table, known)
-    decide_large(run, theirs, trial, allow_everyone=allow_everyone)
+    decide_large(trial, theirs, allow_everyone=allow_everyone)
     ours.make_readable("ours_")
     trial.make_readable("theirs_")
-    spark = run.store.spark
+    spark = store.spark
     for name, sql in _READINGS.items():
         spark.sql(sql).createOrReplaceTempView(name)
     differing = spark.sql(spark_sql(_DIFFERING).text).collect()

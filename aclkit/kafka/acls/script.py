@@ -124,15 +124,10 @@ def _left_out(what: str, acl: Acl) -> str:
 
 def _by_options(acls: Iterable[Acl]) -> tuple[dict[AclOptions, list[Acl]], list[Acl]]:
     """Put ACLs together that one command makes; and return those that none does."""
-    said: dict[AclOptions, list[Acl]] = {}
-    unsaid: list[Acl] = []
-    for acl in sorted(acls, key=lambda acl: acl.binding):
-        options = options_of(acl)
-        if options is None:
-            unsaid.append(acl)
-        else:
-            said.setdefault(options, []).append(acl)
-    return said, unsaid
+    in_order = sorted(acls, key=lambda acl: acl.binding)
+    asked = [(options_of(acl), acl) for acl in in_order]
+    said = grouped((options, acl) for options, acl in asked if options is not None)
+    return said, [acl for options, acl in asked if options is None]
 
 
 def _reasons(acls: Iterable[Acl], part: Mapping[Acl, str]) -> Iterator[str]:

@@ -9,8 +9,7 @@ from aclkit.kafka.authorizer.authorizer import Authorizer
 from aclkit.kafka.authorizer.source import Loaded
 from aclkit.kafka.authorizer.store import AclStore
 from aclkit.model.semantics import Semantics
-from aclkit.warehouse.alive import acls_alive
-from aclkit.warehouse.brokers import level_in_force
+from aclkit.warehouse.alive import acls_alive, level_in_force
 from aclkit.warehouse.duck import connect
 from aclkit.warehouse.published import open_warehouse, resolve_cluster, run_settings
 

@@ -11,7 +11,6 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Final
@@ -34,40 +33,35 @@ def resolve_variables(properties: Mapping[str, str]) -> dict[str, str]:
         UsageError: a variable of a provider that is not named or not supported here, outside of
             what the provider may read, or without a value.
     """
-    providers = _Providers(properties)
     return {
-        key: _VARIABLE.sub(partial(providers.value_of, key), value)
+        key: _VARIABLE.sub(partial(_value_of, properties, key), value)
         for key, value in properties.items()
         if key != "config.providers" and not key.startswith("config.providers.")
     }
 
 
-@dataclass(frozen=True, slots=True)
-class _Providers:
-    properties: Mapping[str, str]
-
-    def value_of(self, key: str, found: re.Match[str]) -> str:
-        """Return the value of one variable that stands in the value of ``key``."""
-        name, path, variable = found.groups()
-        named = [part.strip() for part in self.properties.get("config.providers", "").split(",")]
-        if name not in named or not name:
-            raise UsageError(
-                f"{key}: its value names the config provider {name[:40]!r}, which is not in "
-                "config.providers"
-            )
-        class_name = self.properties.get(f"config.providers.{name}.class", "")
-        find = _FINDERS.get(class_name.removeprefix(_PACKAGE).strip())
-        if find is None:
-            raise UsageError(
-                f"config.providers.{name}.class: supported here are "
-                f"{', '.join(_PACKAGE + known for known in _FINDERS)}; found {class_name!r}"
-            )
-        prefix = f"config.providers.{name}.param."
-        given = {k[len(prefix) :]: v for k, v in self.properties.items() if k.startswith(prefix)}
-        try:
-            return find((path or "").strip(), variable.strip(), given)
-        except UsageError as error:
-            raise UsageError(f"{key}: config provider {name}: {error}") from None
+def _value_of(properties: Mapping[str, str], key: str, found: re.Match[str]) -> str:
+    """Return the value of one variable that stands in the value of ``key``."""
+    name, path, variable = found.groups()
+    named = [part.strip() for part in properties.get("config.providers", "").split(",")]
+    if name not in named or not name:
+        raise UsageError(
+            f"{key}: its value names the config provider {name[:40]!r}, which is not in "
+            "config.providers"
+        )
+    class_name = properties.get(f"config.providers.{name}.class", "")
+    find = _FINDERS.get(class_name.removeprefix(_PACKAGE).strip())
+    if find is None:
+        raise UsageError(
+            f"config.providers.{name}.class: supported here are "
+            f"{', '.join(_PACKAGE + known for known in _FINDERS)}; found {class_name!r}"
+        )
+    prefix = f"config.providers.{name}.param."
+    given = {k[len(prefix) :]: v for k, v in properties.items() if k.startswith(prefix)}
+    try:
+        return find((path or "").strip(), variable.strip(), given)
+    except UsageError as error:
+        raise UsageError(f"{key}: config provider {name}: {error}") from None
 
 
 def _from_file(path: str, variable: str, given: Mapping[str, str]) -> str:

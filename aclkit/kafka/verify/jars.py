@@ -6,24 +6,12 @@ and ``aclkit jars kafka:VERSION``; the compiler and the logging interface lie in
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
 from aclkit.errors import SurroundingsError
 from aclkit.runtime.jars import Jars, checked_jars, spark_home
-from aclkit.runtime.surroundings import jar_folder
-
-_VARIABLE: Final = "ACLKIT_KAFKA_JARS"
-
-
-def kafka_jar_folder(env: Mapping[str, str] = os.environ) -> Path:
-    """Name the folder of Kafka's jars: ``ACLKIT_KAFKA_JARS``, else one beside Delta's."""
-    given = env.get(_VARIABLE, "")
-    # Not in Delta's own: whatever lies there, Spark sessions load.
-    return Path(given) if given else jar_folder(env).parent / "kafka-jars"
-
 
 _DIGESTS: Final = {
     "4.1.0": {
@@ -72,8 +60,8 @@ def _jars(version: str) -> Jars:
         ),
         digests=_own(version) | _PCOLLECTIONS,
         megabytes=12,
-        folder=kafka_jar_folder,
-        variable=_VARIABLE,
+        beside_delta="kafka-jars",
+        variable="ACLKIT_KAFKA_JARS",
         command=f"aclkit jars kafka:{version}",
         beside=[name for each in _DIGESTS for name in _own(each)],
     )

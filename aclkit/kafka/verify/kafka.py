@@ -1,4 +1,4 @@
-"""ACLs and requests → what Kafka's StandardAuthorizer itself answers, and how fast."""
+"""ACLs and requests → what Kafka's StandardAuthorizer itself answers."""
 
 from __future__ import annotations
 
@@ -68,28 +68,6 @@ class Kafka:
         while len(answers) < len(requests):
             answers += self._ask(requests[len(answers) : len(answers) + BATCH])
         return answers
-
-    def measure(self, requests: Sequence[Request], seconds: float) -> float:
-        """Return how many decisions ``authorize()`` makes per second, on one thread.
-
-        It is called with one request after the other, round and round: first half as long to
-        warm up, then on the clock.
-
-        Raises:
-            UsageError: nothing to ask.
-            SurroundingsError: Kafka hangs or throws on one of the requests.
-        """
-        if not requests:
-            raise UsageError("expected at least one request to measure with")
-        message = wire.encode_measure(requests, seconds, self._texts)
-        try:
-            reply = self._running().exchange(
-                message, wire.MEASURED.size, 1.5 * seconds + self.patience
-            )
-        except StalledError:
-            raise SurroundingsError("Kafka hangs on one of the requests to measure") from None
-        decisions, nanos = wire.MEASURED.unpack(reply)
-        return float(decisions * 1e9 / nanos)
 
     def _ask(self, requests: Sequence[Request]) -> list[Reply]:
         """Ask a batch; where Kafka hangs, that is the last answer."""

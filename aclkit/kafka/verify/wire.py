@@ -29,9 +29,6 @@ from aclkit.rules.decide.rules import (
 
 LOADED: Final = b"L"
 ASKED: Final = b"A"
-MEASURED: Final = struct.Struct(">qq")
-"""Decisions and nanoseconds."""
-
 _THROWN: Final = 2
 _ANSWER: Final = struct.Struct(">bi")
 _RULES: Final = {-1: SUPER_USER, -2: DEFAULT_ALLOW, -3: DEFAULT_DENY}
@@ -86,12 +83,7 @@ def encode_load(acls: Sequence[Acl], settings: BrokerSettings, texts: TextNumber
 
 def encode_ask(requests: Sequence[Request], texts: TextNumbers) -> bytes:
     """Return the message that asks for decisions."""
-    return ASKED + _encode_requests(requests, texts)
-
-
-def encode_measure(requests: Sequence[Request], seconds: float, texts: TextNumbers) -> bytes:
-    """Return the message that asks how fast Kafka answers."""
-    return b"M" + struct.pack(">i", round(seconds * 1000)) + _encode_requests(requests, texts)
+    return ASKED + encode_requests(requests, texts)
 
 
 def decode_answers(data: bytes, acls: Sequence[Acl]) -> Iterator[Reply]:
@@ -122,7 +114,8 @@ def decode_answers(data: bytes, acls: Sequence[Acl]) -> Iterator[Reply]:
         yield known[head]
 
 
-def _encode_requests(requests: Sequence[Request], texts: TextNumbers) -> bytes:
+def encode_requests(requests: Sequence[Request], texts: TextNumbers) -> bytes:
+    """Return requests as messages hold them, behind the texts that are new."""
     numbers = array("i")
     for request in requests:
         numbers.extend(

@@ -95,7 +95,7 @@ def _affected_resources(
     known: Collection[Resource],
 ) -> dict[Resource, bool]:
     """Find the resources that changed ACLs, or ACLs of new principals, reach."""
-    patterns = [(a.resource_type, a.pattern_type, a.resource_name) for a in changed]
+    patterns = [acl.pattern for acl in changed]
     is_wide = [not names_exactly(acl.principal, scope.semantics) for acl in changed]
     is_wide += [False] * len(patterns_of_added)
     index = PatternIndex.build(

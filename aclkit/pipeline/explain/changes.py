@@ -1,29 +1,29 @@
 """The explain tables before and after a run → which accesses changed, and what caused it. SQL.
 
 A row stands for one principal, or for all principals of a class that no own ACL concerns. Super
-users are a class of their own, ``super``.
+users are a class of their own, ``super``. The steps to it are named SELECTs, each on the others:
+``was_X`` is table X as the run before left it, ``now_X`` as this run does, and a step whose name
+begins so is the same question asked of one side.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from string import Template
 from typing import Final
 
 import pyarrow as pa
 
-from aclkit.pipeline.explain.change_steps import change_steps
+from aclkit.model.acl import ANY_OTHER
 from aclkit.pipeline.explain.steps import in_steps
 from aclkit.warehouse.reader import Reader, Versions
+from aclkit.warehouse.views import PAST_TABLES, SUPER_RULESET, operations_sql
 
-_TABLES: Final = (
-    "principal",
-    "host",
-    "explain_pair",
-    "explain_class_pair",
-    "explain_ruling",
-    "ruleset",
-    "ruleset_group",
-)
+BY_SETTINGS: Final = "settings"
+BY_INVENTORY: Final = "inventory"
+BY_ACL: Final = "acl"
+
+_TABLES: Final = (*PAST_TABLES, "ruleset", "ruleset_group")
 
 
 def tables_of_changes(before: Mapping[str, int], after: Mapping[str, int]) -> Versions:
@@ -35,18 +35,223 @@ def tables_of_changes(before: Mapping[str, int], after: Mapping[str, int]) -> Ve
     }
 
 
-def changed_accesses(
-    tables: Reader, *, settings_changed: bool, rules_changed: bool, hosts_changed: bool
-) -> pa.RecordBatchReader:
+def changed_accesses(tables: Reader, **differing: bool) -> pa.RecordBatchReader:
     """Yield the rows of ``access_change``, cluster and run aside.
 
     A pair counts as changed when its ruleset did, or when the ruleset's rulings did. Of other
     rules, those of another aclkit, the cause is ``settings`` where no ACL moved. There may be as
     many rows as pairs.
+
+    Args:
+        tables: those of ``tables_of_changes``.
+        differing: what the two runs differ in; see ``change_steps``.
     """
-    steps = change_steps(
-        settings_changed=settings_changed,
-        rules_changed=rules_changed,
-        hosts_changed=hosts_changed,
-    )
-    return tables.stream(in_steps(steps))
+    return tables.stream(in_steps(change_steps(**differing)))
+
+
+def change_steps(
+    *, settings_changed: bool, rules_changed: bool, hosts_changed: bool
+) -> dict[str, str]:
+    """Return the SELECT of each step, in their order; the last one gives ``access_change``.
+
+    Args:
+        settings_changed: the two runs decided under other settings.
+        rules_changed: the two runs decided by other rules.
+        hosts_changed: the two runs may have asked about other hosts.
+    """
+    words = {
+        **_WORDS,
+        "operations": operations_sql(),
+        "may_rule_anew": str(settings_changed or rules_changed or hosts_changed).lower(),
+        "settings_changed": str(settings_changed).lower(),
+        "rules_changed": str(rules_changed).lower(),
+    }
+    return {
+        name.replace("SIDE", side): Template(sql).substitute(words, side=side, run=run)
+        for name, sql in _STEPS.items()
+        for side, run in (_SIDES.items() if "SIDE" in name else [("", "")])
+    }
+
+
+_SIDES: Final = {"was": "before", "now": "after"}
+_WORDS: Final = {
+    "super_ruleset": f"'{SUPER_RULESET}'",
+    "any_other": f"'{ANY_OTHER}'",
+    "by_settings": f"'{BY_SETTINGS}'",
+    "by_inventory": f"'{BY_INVENTORY}'",
+    "by_acl": f"'{BY_ACL}'",
+    "ruling": "ruleset_id, host, operation, decision, rule, deciding_acl_id",
+}
+_STEPS: Final[dict[str, str]] = {}
+
+_STEPS["operation"] = "$operations"
+
+# Rulesets of both runs that decide something otherwise. Without other settings, rules or
+# hosts there are none: a ruleset's id is a hash of its ACLs.
+_STEPS["altered_ruleset"] = """\
+SELECT DISTINCT ruleset_id FROM (
+(SELECT $ruling FROM was_explain_ruling EXCEPT SELECT $ruling FROM now_explain_ruling)
+UNION ALL
+(SELECT $ruling FROM now_explain_ruling EXCEPT SELECT $ruling FROM was_explain_ruling)
+) AS differing
+WHERE $may_rule_anew
+AND ruleset_id IN (SELECT ruleset_id FROM was_explain_ruling)
+AND ruleset_id IN (SELECT ruleset_id FROM now_explain_ruling)"""
+
+# Principals with their peers: those who share their rulesets, all super users or a class.
+_STEPS["SIDE_member"] = """\
+SELECT principal, principal_class, is_super_user,
+       CASE WHEN is_super_user THEN $super_ruleset ELSE principal_class END AS peers
+FROM ${side}_principal"""
+
+# Principals that became a super user, or are one no longer.
+_STEPS["promoted_or_demoted"] = """\
+SELECT n.principal FROM now_member n JOIN was_member w ON w.principal = n.principal
+WHERE n.is_super_user <> w.is_super_user"""
+
+# The pairs with a ruleset of their own in one of the runs.
+_STEPS["own_pair"] = """\
+SELECT coalesce(n.principal, w.principal) AS principal,
+       coalesce(n.resource_type, w.resource_type) AS resource_type,
+       coalesce(n.resource_name, w.resource_name) AS resource_name,
+       w.ruleset_id AS own_before, n.ruleset_id AS own_after
+FROM now_explain_pair n
+FULL JOIN was_explain_pair w ON w.principal = n.principal
+ AND w.resource_type = n.resource_type AND w.resource_name = n.resource_name"""
+
+# Those of them that may have changed.
+_STEPS["changed_own_pair"] = """\
+SELECT * FROM own_pair
+WHERE own_before IS DISTINCT FROM own_after
+   OR own_after IN (SELECT ruleset_id FROM altered_ruleset)
+   OR principal IN (SELECT principal FROM promoted_or_demoted)"""
+
+# What decided them: the super users' ruleset, their own or their class's; null where a run did
+# not ask about the principal or the resource.
+_STEPS["ruleset_of_principal"] = """\
+SELECT c.principal, CAST(NULL AS VARCHAR) AS principal_class, c.resource_type, c.resource_name,
+       CASE WHEN ws.ruleset_id IS NULL THEN NULL
+            WHEN wm.is_super_user THEN $super_ruleset
+            ELSE coalesce(c.own_before, ws.ruleset_id) END AS ruleset_before,
+       CASE WHEN ns.ruleset_id IS NULL THEN NULL
+            WHEN nm.is_super_user THEN $super_ruleset
+            ELSE coalesce(c.own_after, ns.ruleset_id) END AS ruleset_after
+FROM changed_own_pair c
+LEFT JOIN was_member wm ON wm.principal = c.principal
+LEFT JOIN now_member nm ON nm.principal = c.principal
+LEFT JOIN was_explain_class_pair ws ON ws.principal_class = wm.principal_class
+ AND ws.resource_type = c.resource_type AND ws.resource_name = c.resource_name
+LEFT JOIN now_explain_class_pair ns ON ns.principal_class = nm.principal_class
+ AND ns.resource_type = c.resource_type AND ns.resource_name = c.resource_name"""
+
+# Where the members of each peers came from and went to.
+_STEPS["move_between_peers"] = """\
+SELECT DISTINCT w.peers AS peers_before, n.peers AS peers_after
+FROM was_member w FULL JOIN now_member n ON n.principal = w.principal"""
+
+# The rulesets that peers share.
+_STEPS["SIDE_shared"] = """\
+SELECT principal_class AS peers, resource_type, resource_name, ruleset_id
+FROM ${side}_explain_class_pair
+UNION ALL
+SELECT DISTINCT $super_ruleset, resource_type, resource_name, $super_ruleset
+FROM ${side}_explain_class_pair"""
+
+_STEPS["ruleset_of_peers"] = """\
+SELECT CAST(NULL AS VARCHAR) AS principal, coalesce(peers_after, peers_before) AS principal_class,
+       resource_type, resource_name,
+       max(ruleset_before) AS ruleset_before, max(ruleset_after) AS ruleset_after
+FROM (
+SELECT m.peers_before, m.peers_after, s.resource_type, s.resource_name,
+       s.ruleset_id AS ruleset_before, CAST(NULL AS VARCHAR) AS ruleset_after
+FROM move_between_peers m JOIN was_shared s ON s.peers = m.peers_before
+UNION ALL
+SELECT m.peers_before, m.peers_after, s.resource_type, s.resource_name,
+       CAST(NULL AS VARCHAR), s.ruleset_id
+FROM move_between_peers m JOIN now_shared s ON s.peers = m.peers_after
+) AS of_one_run
+GROUP BY peers_before, peers_after, resource_type, resource_name"""
+
+_STEPS["change"] = """\
+SELECT DISTINCT * FROM (
+SELECT * FROM ruleset_of_principal UNION ALL SELECT * FROM ruleset_of_peers
+) AS decided
+WHERE ruleset_before IS DISTINCT FROM ruleset_after
+   OR ruleset_after IN (SELECT ruleset_id FROM altered_ruleset)"""
+
+# What all changes of one kind have in common: gains and losses are counted once for them.
+_STEPS["ruleset_change"] = (
+    "SELECT DISTINCT ruleset_before, ruleset_after, resource_type FROM change"
+)
+
+_STEPS["replaced_ruleset"] = """\
+SELECT DISTINCT ruleset_before, ruleset_after FROM ruleset_change
+WHERE ruleset_before IS NOT NULL AND ruleset_after IS NOT NULL"""
+
+# The ACLs of the rulesets that were replaced, or that took their place.
+_STEPS["SIDE_acl"] = """\
+SELECT r.ruleset_before, r.ruleset_after, a.acl_id
+FROM replaced_ruleset r
+JOIN (SELECT ruleset_id, unnest(group_ids) AS group_id FROM ${side}_ruleset
+      WHERE ruleset_id IN (SELECT ruleset_$run FROM replaced_ruleset)) g
+  ON g.ruleset_id = r.ruleset_$run
+JOIN (SELECT group_id, unnest(acl_ids) AS acl_id FROM ${side}_ruleset_group) a
+  ON a.group_id = g.group_id"""
+
+# The offsets at which ACLs left one and came into the other.
+_STEPS["moved_acl"] = """\
+SELECT g.ruleset_before, g.ruleset_after, h.removed_offset AS moved_at
+FROM (SELECT * FROM was_acl EXCEPT SELECT * FROM now_acl) AS g
+JOIN acl_history h ON h.acl_id = g.acl_id
+UNION ALL
+SELECT c.ruleset_before, c.ruleset_after, h.effective_offset
+FROM (SELECT * FROM now_acl EXCEPT SELECT * FROM was_acl) AS c
+JOIN acl_history h ON h.acl_id = c.acl_id"""
+
+_STEPS["cause"] = """\
+SELECT ruleset_before, ruleset_after,
+       list_sort(list(DISTINCT moved_at) FILTER (WHERE moved_at IS NOT NULL)) AS cause_offsets
+FROM moved_acl GROUP BY ruleset_before, ruleset_after"""
+
+_STEPS["host_of_either"] = "SELECT host FROM was_host UNION SELECT host FROM now_host"
+
+# Whether each host may do each operation, before and after; what was not asked about is denied.
+_STEPS["cell"] = """\
+SELECT c.ruleset_before, c.ruleset_after, c.resource_type, h.host, o.operation,
+       coalesce(was_named.decision, was_other.decision, 'DENIED') = 'ALLOWED' AS was,
+       coalesce(now_named.decision, now_other.decision, 'DENIED') = 'ALLOWED' AS now
+FROM ruleset_change c
+JOIN operation o ON o.resource_type = c.resource_type
+CROSS JOIN host_of_either h
+LEFT JOIN was_explain_ruling was_named ON was_named.ruleset_id = c.ruleset_before
+ AND was_named.operation = o.operation AND was_named.host = h.host
+LEFT JOIN was_explain_ruling was_other ON was_other.ruleset_id = c.ruleset_before
+ AND was_other.operation = o.operation AND was_other.host = $any_other
+LEFT JOIN now_explain_ruling now_named ON now_named.ruleset_id = c.ruleset_after
+ AND now_named.operation = o.operation AND now_named.host = h.host
+LEFT JOIN now_explain_ruling now_other ON now_other.ruleset_id = c.ruleset_after
+ AND now_other.operation = o.operation AND now_other.host = $any_other"""
+
+_STEPS["gain_and_loss"] = """\
+SELECT ruleset_before, ruleset_after, resource_type,
+       CAST(sum(CASE WHEN now AND NOT was THEN 1 ELSE 0 END) AS BIGINT) AS gained,
+       CAST(sum(CASE WHEN was AND NOT now THEN 1 ELSE 0 END) AS BIGINT) AS lost
+FROM cell GROUP BY ruleset_before, ruleset_after, resource_type"""
+
+# What only one of the runs asked about counts when somebody may do something there.
+_STEPS["access_change"] = """\
+SELECT c.principal, c.principal_class, c.resource_type, c.resource_name,
+       c.ruleset_before, c.ruleset_after,
+       CASE WHEN $settings_changed OR ($rules_changed AND c.ruleset_before = c.ruleset_after)
+            THEN $by_settings
+            WHEN c.ruleset_before IS NULL OR c.ruleset_after IS NULL
+              OR c.ruleset_before = c.ruleset_after THEN $by_inventory
+            ELSE $by_acl END AS cause,
+       coalesce(m.cause_offsets, CAST([] AS BIGINT[])) AS cause_offsets, g.gained, g.lost
+FROM change c
+JOIN gain_and_loss g ON g.ruleset_before IS NOT DISTINCT FROM c.ruleset_before
+ AND g.ruleset_after IS NOT DISTINCT FROM c.ruleset_after AND g.resource_type = c.resource_type
+LEFT JOIN cause m ON m.ruleset_before = c.ruleset_before AND m.ruleset_after = c.ruleset_after
+WHERE g.gained > 0 OR g.lost > 0
+   OR (c.ruleset_before IS NOT NULL AND c.ruleset_after IS NOT NULL
+       AND c.ruleset_before <> c.ruleset_after)"""

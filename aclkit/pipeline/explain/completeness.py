@@ -22,6 +22,7 @@ from aclkit.pipeline.explain.scope import Scope
 from aclkit.rules.decide.broker_rescan import BrokerRescan
 from aclkit.rules.decide.rules import decide
 from aclkit.rules.patterns.match import names_exactly, principal_matches
+from aclkit.runtime.arrow import arrow_table
 from aclkit.warehouse.codecs import ACL_COLUMNS, acl_of
 from aclkit.warehouse.reader import Reader
 from aclkit.warehouse.views import operations_sql
@@ -186,14 +187,12 @@ def _acls_of_pairs(scope: Scope, written: Reader, pairs: set[Key]) -> dict[Key, 
 
 def _acls_of(written: Reader, patterns: set[Pattern]) -> dict[Pattern, dict[str, list[Acl]]]:
     """Read the ACLs alive of some patterns, by their principal text."""
-    columns = zip(*sorted(patterns), strict=True) if patterns else ((), (), ())
-    arrays = (pa.array(list(column), pa.string()) for column in columns)
-    written.give("reaching", pa.table(dict(zip(_PATTERN, arrays, strict=True))))
+    schema = pa.schema(dict.fromkeys(_PATTERN, pa.string()))
+    written.give("reaching", arrow_table(sorted(patterns), schema))
     found: dict[Pattern, dict[str, list[Acl]]] = {pattern: {} for pattern in patterns}
     for row in written.rows(_REACHING):
         acl = acl_of(row)
-        by_text = found[acl.resource_type, acl.pattern_type, acl.resource_name]
-        by_text.setdefault(acl.principal, []).append(acl)
+        found[acl.pattern].setdefault(acl.principal, []).append(acl)
     return found
 
 

@@ -13,7 +13,7 @@ from typing import Final
 from pyspark.sql import DataFrame
 
 from aclkit.errors import DataError
-from aclkit.pipeline.explain import frames, tables
+from aclkit.pipeline.explain import frames, reach, tables
 from aclkit.pipeline.explain.best import MOST_ACLS, Wildcards, of_named_hosts
 from aclkit.pipeline.explain.fixed import fixed_rulings
 from aclkit.pipeline.explain.output import Output
@@ -23,13 +23,10 @@ from aclkit.pipeline.explain.pairing import (
     acls_of,
     group_up,
     match_resources,
-    name_groups,
-    number_acls,
     pair_up,
 )
 from aclkit.pipeline.explain.reach import Late
 from aclkit.pipeline.explain.rulings import (
-    RULING,
     best_of_hosts,
     decide_rulesets,
     inherited,
@@ -38,12 +35,7 @@ from aclkit.pipeline.explain.rulings import (
 )
 from aclkit.pipeline.explain.scope import Scope
 from aclkit.runtime.fail_points import fail_point
-from aclkit.runtime.frame import (
-    Steps,
-    broadcast_if_few,
-    local_frame,
-    shuffles_over,
-)
+from aclkit.runtime.frame import Steps, broadcast_if_few, shuffles_over
 from aclkit.runtime.progress import step
 
 _AT_ONCE: Final = 4
@@ -62,10 +54,13 @@ def decide_all(scope: Scope, acls: DataFrame, output: Output, *, allow_everyone:
     with shuffles, ThreadPoolExecutor(_AT_ONCE) as pool:
         with step("matching patterns and pairing"):
             matching = pool.submit(match_resources, spark, scope, steps)
-            ranked = steps.checkpoint(rank_acls(number_acls(scope, acls), scope.semantics))
+            texts = frames.texts_of_acls(spark, scope.texts, scope.semantics)
+            ranked = rank_acls(reach.number_acls(acls, *texts), scope.semantics)
+            ranked = steps.checkpoint(ranked)
             ranked_acls = acls_of(scope, ranked)
             groups = steps.checkpoint(group_up(scope, ranked_acls))
-            writing = [pool.submit(output.write, "ruleset_group", name_groups(scope, groups))]
+            named_groups = reach.name_groups(groups, *texts[:2])
+            writing = [pool.submit(output.write, "ruleset_group", named_groups)]
             pairing = pair_up(scope, groups, matching.result(), steps)
         with step("deciding"):
             of_pairing = tables.of_pairing(spark, pairing)
@@ -77,9 +72,9 @@ def decide_all(scope: Scope, acls: DataFrame, output: Output, *, allow_everyone:
                 written.result()
             output.free(groups, *pairing.spent)
             fail_point("between-pairs-and-rulings")
-            fixed = list(fixed_rulings(allow_everyone=allow_everyone))
-            fixed_rows = local_frame(spark, fixed, ", ".join(f"{name} STRING" for name in RULING))
-            output.write("explain_ruling", ruled.unionByName(fixed_rows))
+            fixed = fixed_rulings(allow_everyone=allow_everyone)
+            ruled = ruled.unionByName(tables.of_driver(spark, "explain_ruling", fixed))
+            output.write("explain_ruling", ruled)
     output.forget_steps()
 
 

@@ -5,20 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import accumulate
-from typing import Final, NamedTuple
+from typing import Final
 
 from pyspark.sql import DataFrame, SparkSession
 
 from aclkit.model.acl import ANY_OTHER
-from aclkit.model.enums import AclOperation
-from aclkit.model.operation import OPERATIONS_OF_TYPE, coverage
+from aclkit.model.operation import OPERATIONS_OF_TYPE, every_cover
 from aclkit.model.semantics import Semantics
-from aclkit.pipeline.explain.rank import (
-    OF_OPERATION,
-    OF_PATTERN,
-    rank_columns,
-    rank_patterns,
-)
+from aclkit.pipeline.explain.rank import OF_OPERATION, OF_PATTERN, rank_columns, rank_patterns
 from aclkit.pipeline.inventory.survey import Texts
 from aclkit.rules.decide.order import PATTERN
 from aclkit.runtime.frame import side_frame
@@ -53,26 +47,26 @@ def patterns(spark: SparkSession, texts: Texts, semantics: Semantics) -> DataFra
     )
 
 
-def principals(spark: SparkSession, texts: Texts, semantics: Semantics) -> DataFrame:
-    """Number the principals of ACLs, with their ranks."""
-    ranks = rank_columns(texts.principals, ("principal",), lambda text: (text,), semantics)
-    return side_frame(
-        spark,
-        [
-            (n, text, *(of[text] for of in ranks.values()))
-            for n, text in enumerate(texts.principals)
-        ],
-        "text_no INT, principal STRING, " + _integers(ranks),
-    )
+def identities(
+    spark: SparkSession, texts: Sequence[str], number: str, field: str, semantics: Semantics
+) -> DataFrame:
+    """Number the principals, or the hosts, of ACLs, with their ranks.
+
+    ``number`` and ``field`` are the columns of a text's number and of the text.
+    """
+    ranks = rank_columns(texts, (field,), lambda text: (text,), semantics)
+    rows = [(n, text, *(of[text] for of in ranks.values())) for n, text in enumerate(texts)]
+    return side_frame(spark, rows, f"{number} INT, {field} STRING, {_integers(ranks)}")
 
 
-def hosts(spark: SparkSession, texts: Texts, semantics: Semantics) -> DataFrame:
-    """Number the hosts of ACLs, with their ranks."""
-    ranks = rank_columns(texts.hosts, ("host",), lambda text: (text,), semantics)
-    return side_frame(
-        spark,
-        [(n, text, *(of[text] for of in ranks.values())) for n, text in enumerate(texts.hosts)],
-        "acl_host_no INT, host STRING, " + _integers(ranks),
+def texts_of_acls(
+    spark: SparkSession, texts: Texts, semantics: Semantics
+) -> tuple[DataFrame, DataFrame, DataFrame]:
+    """Return the patterns, principals and hosts of ACLs, numbered and ranked."""
+    return (
+        patterns(spark, texts, semantics),
+        identities(spark, texts.principals, "text_no", "principal", semantics),
+        identities(spark, texts.hosts, "acl_host_no", "host", semantics),
     )
 
 
@@ -98,7 +92,7 @@ def covers(spark: SparkSession, semantics: Semantics) -> DataFrame:
 
     ``answers``: for each operation that may be asked for the rank of the answer, or null.
     """
-    items = list(_covers())
+    items = list(every_cover())
     ranks = rank_columns(
         items,
         ("operation", "permission_type"),
@@ -109,7 +103,8 @@ def covers(spark: SparkSession, semantics: Semantics) -> DataFrame:
     answers: dict[tuple[str, str, bool], list[int | None]] = {}
     for c in items:
         key = (c.resource_type, c.operation, c.permission_type == "ALLOW")
-        answers.setdefault(key, [None] * OPERATIONS)[c.operation_no] = ranks[c]
+        number = OPERATIONS_OF_TYPE[c.resource_type].index(c.asked)
+        answers.setdefault(key, [None] * OPERATIONS)[number] = ranks[c]
     return side_frame(
         spark,
         [(*key, found) for key, found in answers.items()],
@@ -129,25 +124,6 @@ def operations(spark: SparkSession) -> DataFrame:
 def numbered(spark: SparkSession, texts: Sequence[str], number: str, text: str) -> DataFrame:
     """Return texts with their place in the sequence."""
     return side_frame(spark, list(enumerate(texts)), f"{number} INT, {text} STRING")
-
-
-class _Cover(NamedTuple):
-    """An operation of an ACL that answers one asked for, the ``operation_no``-th of the type."""
-
-    resource_type: str
-    operation: str
-    permission_type: str
-    operation_no: int
-    asked: str
-
-
-def _covers() -> Iterable[_Cover]:
-    for resource_type, known in OPERATIONS_OF_TYPE.items():
-        for operation in AclOperation.__members__:
-            for permission in ("ALLOW", "DENY"):
-                for number, asked in enumerate(known):
-                    if coverage(operation, permission, asked) is not None:
-                        yield _Cover(resource_type, operation, permission, number, asked)
 
 
 def _integers(columns: Iterable[str]) -> str:

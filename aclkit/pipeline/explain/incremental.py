@@ -6,7 +6,6 @@ changed ACL, principal or resource affects has the same ruleset, and a ruleset t
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
@@ -14,6 +13,7 @@ from typing import Any, Final, NamedTuple
 import pyarrow as pa
 
 from aclkit.model.acl import ANY_OTHER, Acl
+from aclkit.model.groups import grouped
 from aclkit.pipeline.explain.affected import Affected
 from aclkit.pipeline.explain.fixed import NONE, OTHER
 from aclkit.pipeline.explain.near import patterns_near
@@ -182,11 +182,8 @@ def _groups_near(
     matching = {resource: index.matches(*resource) for resource in resources}
     wanted = sorted({number for numbers in matching.values() for number in numbers})
     _give(read, "wanted", _GROUP[:3], [patterns[number] for number in wanted])
-    acls: defaultdict[tuple[str, str, str], list[Acl]] = defaultdict(list)
-    for row in read.rows(_ACLS_OF_PATTERNS):
-        acl = acl_of(row)
-        acls[acl.resource_type, acl.pattern_type, acl.resource_name].append(acl)
-    groups = {number: group_acls(acls[patterns[number]]) for number in wanted}
+    acls = grouped((acl.pattern, acl) for acl in map(acl_of, read.rows(_ACLS_OF_PATTERNS)))
+    groups = {number: group_acls(acls.get(patterns[number], ())) for number in wanted}
     reached = sum(len(groups[n]) for numbers in matching.values() for n in numbers)
     if reached + len(resources) * sum(map(len, scope.classes.texts_of.values())) > MOST_REACHED:
         return None
@@ -214,9 +211,7 @@ def _groups(
     cluster: str, affected: Affected, read: Reader
 ) -> tuple[list[tuple[str]], list[tuple[Any, ...]]]:
     """Compare the groups that a changed ACL was or is in: ids that are gone, and fresh rows."""
-    keys = {
-        (a.resource_type, a.pattern_type, a.resource_name, a.principal) for a in affected.changed
-    }
+    keys = {(*acl.pattern, acl.principal) for acl in affected.changed}
     _give(read, "group_key", _GROUP, sorted(keys))
     was = {row[0] for row in read.rows(_GROUPS_BEFORE)}
     now = {group.group_id: group for group in group_acls(map(acl_of, read.rows(_ACLS_OF_GROUPS)))}
@@ -254,9 +249,7 @@ def _named_hosts(scope: Scope) -> dict[str, list[str] | None]:
 
 def _give(read: Reader, name: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     """Make rows of texts known to SQL."""
-    values = zip(*rows, strict=True) if rows else ([] for _ in columns)
-    arrays = [pa.array(list(column), pa.string()) for column in values]
-    read.give(name, pa.table(dict(zip(columns, arrays, strict=True))))
+    read.give(name, arrow_table(rows, pa.schema(dict.fromkeys(columns, pa.string()))))
 
 
 _FIELDS: Final = ", ".join(f"h.{name}" for name in Acl.__slots__)

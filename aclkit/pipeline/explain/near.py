@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
+from aclkit.model.groups import grouped
 from aclkit.model.semantics import Semantics
 from aclkit.pipeline.explain.on_driver import Resource
 from aclkit.rules.patterns.match import pattern_matches, start_of_names
@@ -23,7 +24,7 @@ def patterns_near(
     >>> patterns_near(some, [("TOPIC", "ab")], KIP_1042)
     [('TOPIC', 'PREFIXED', 'a')]
     """
-    names = _names_of_types(resources)
+    names = grouped(sorted(resources))
     return [p for p in patterns if any(_names_near(p, names.get(p[0], ()), semantics))]
 
 
@@ -31,19 +32,12 @@ def resources_matched(
     patterns: Iterable[Pattern], resources: Collection[Resource], semantics: Semantics
 ) -> Iterator[tuple[Pattern, Resource]]:
     """Yield each pattern with each of a few resources that it matches, by the specification."""
-    names = _names_of_types(resources)
+    names = grouped(sorted(resources))
     for pattern in patterns:
         resource_type, kind, text = pattern
         for name in _names_near(pattern, names.get(resource_type, ()), semantics):
             if pattern_matches(kind, text, name, semantics):
                 yield pattern, (resource_type, name)
-
-
-def _names_of_types(resources: Collection[Resource]) -> dict[str, list[str]]:
-    names: dict[str, list[str]] = {}
-    for resource_type, name in sorted(resources):
-        names.setdefault(resource_type, []).append(name)
-    return names
 
 
 def _names_near(pattern: Pattern, names: Sequence[str], semantics: Semantics) -> Iterator[str]:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from aclkit.model.acl import ANY_OTHER, Acl
+from aclkit.model.groups import grouped
 from aclkit.model.operation import OPERATIONS_OF_TYPE, coverage
 from aclkit.model.semantics import Semantics
 from aclkit.pipeline.explain.fixed import NONE, OTHER
@@ -98,12 +99,10 @@ def group_acls(acls: Iterable[Acl]) -> list[AclGroup]:
     >>> [group.group_id for group in group_acls([])]
     []
     """
-    found: defaultdict[tuple[str, ...], list[Acl]] = defaultdict(list)
-    for acl in acls:
-        found[acl.resource_type, acl.pattern_type, acl.resource_name, acl.principal].append(acl)
+    found = grouped(((acl.pattern, acl.principal), acl) for acl in acls)
     return [
-        AclGroup(content_id(acl.acl_id for acl in same), key[-1], tuple(same))
-        for key, same in found.items()
+        AclGroup(content_id(acl.acl_id for acl in same), principal, tuple(same))
+        for (_, principal), same in found.items()
     ]
 
 
@@ -122,10 +121,7 @@ def pair_on_driver(
     found = DecidedPairs()
     texts = subjects.own.union(*subjects.texts_of.values())
     for resource, groups in near.items():
-        by_text: defaultdict[str, list[AclGroup]] = defaultdict(list)
-        for group in groups:
-            if group.principal in texts:
-                by_text[group.principal].append(group)
+        by_text = grouped((group.principal, group) for group in groups if group.principal in texts)
         shared = {
             class_id: [group for text in texts_of for group in by_text.get(text, ())]
             for class_id, texts_of in subjects.texts_of.items()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Final
@@ -101,20 +100,10 @@ def acls_of(scope: Scope, ranked: DataFrame) -> Acls:
     )
 
 
-def number_acls(scope: Scope, acls: DataFrame) -> DataFrame:
-    """Return the ACLs with their numbers and ranks."""
-    return reach.number_acls(acls, *_texts(acls.sparkSession, scope))
-
-
 def group_up(scope: Scope, acls: Acls) -> DataFrame:
     """Return the groups with what is best in them for any other host; see ``reach.group_acls``."""
     of_any = with_any_host(acls.answering, acls.hosts)
     return reach.group_acls(of_any, best_acls(scope.semantics), BEST)
-
-
-def name_groups(scope: Scope, groups: DataFrame) -> DataFrame:
-    """Return ``ruleset_group`` rows."""
-    return reach.name_groups(groups, *_texts(groups.sparkSession, scope)[:2])
 
 
 def pair_up(scope: Scope, groups: DataFrame, matching: Matching, steps: Steps) -> Pairing:
@@ -162,8 +151,13 @@ def pair_up(scope: Scope, groups: DataFrame, matching: Matching, steps: Steps) -
 
 def _granted(scope: Scope, groups: DataFrame, matching: Matching, steps: Steps) -> DataFrame:
     """Return what the groups grant, broadcast; too much for that, where the resources lie."""
-    rows = _subjects(scope)
-    granted = reach.grants(groups, _seeded(groups.sparkSession, rows, matching.seed))
+    rows, seed = _subjects(scope), matching.seed
+    subjects = side_frame(
+        groups.sparkSession,
+        [(*row, seed.first, seed.second) for row in rows],
+        "text_no INT, subject INT, seed1 BIGINT, seed2 BIGINT",
+    )
+    granted = reach.grants(groups, subjects)
     widest = max(Counter(text for text, _ in rows).values(), default=0)
     if is_few(granted, scope.acls * widest):
         return F.broadcast(granted)
@@ -198,16 +192,6 @@ def _named_pairs(scope: Scope, pairs: DataFrame, matching: Matching) -> DataFram
 def _by_number(rows: DataFrame, most: int) -> DataFrame:
     """Return rows of resources broadcast, or where there are too many, in the parts they lie in."""
     return F.broadcast(rows.drop("part")) if is_few(rows, most) else rows
-
-
-def _texts(spark: SparkSession, scope: Scope) -> tuple[DataFrame, DataFrame, DataFrame]:
-    """Return the patterns, principals and hosts of ACLs, numbered and ranked."""
-    texts, semantics = scope.texts, scope.semantics
-    return (
-        frames.patterns(spark, texts, semantics),
-        frames.principals(spark, texts, semantics),
-        frames.hosts(spark, texts, semantics),
-    )
 
 
 def match_resources(spark: SparkSession, scope: Scope, steps: Steps) -> Matching:
@@ -288,15 +272,6 @@ def _subjects(scope: Scope) -> list[tuple[int, int]]:
     for class_no, texts in enumerate(scope.classes.texts_of.values()):
         rows += [(text_no[text], -1 - class_no) for text in texts]
     return rows
-
-
-def _seeded(spark: SparkSession, rows: Sequence[tuple[int, int]], seed: Seed) -> DataFrame:
-    """Return whom principal texts stand for, with the seed of the run's fingerprints."""
-    return side_frame(
-        spark,
-        [(*row, seed.first, seed.second) for row in rows],
-        "text_no INT, subject INT, seed1 BIGINT, seed2 BIGINT",
-    )
 
 
 def _classes_of(spark: SparkSession, scope: Scope) -> DataFrame:

@@ -89,10 +89,7 @@ def contents(
         .groupBy(*SET)
         .agg(
             F.collect_list("group_id").alias("own_ids"),
-            F.min("resource_type").alias("resource_type"),
-            F.min("pair").alias("pair"),
-            F.min("class1").alias("class1"),
-            F.min("class2").alias("class2"),
+            *[F.min(n).alias(n) for n in ("resource_type", "pair", "class1", "class2")],
             *best_of_best(semantics),
         )
     )

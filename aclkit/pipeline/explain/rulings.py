@@ -29,12 +29,7 @@ from aclkit.pipeline.explain.rank import OF_OPERATION, OF_PATTERN, other_criteri
 from aclkit.pipeline.explain.reach import Late
 from aclkit.pipeline.explain.rulesets import SET
 from aclkit.rules.decide.order import Criterion, Order
-from aclkit.rules.decide.rules import (
-    ALLOWED,
-    DEFAULT_DENY,
-    DENIED,
-    MATCHING_ACL,
-)
+from aclkit.rules.decide.rules import ALLOWED, DEFAULT_DENY, DENIED, MATCHING_ACL
 from aclkit.runtime.frame import are_few_texts, is_small, join_known
 
 RULING: Final = ("ruleset_id", "host", "operation", "decision", "rule", "deciding_acl_id")
@@ -124,23 +119,14 @@ def decide_rulesets(
         semantics: names the deciding ACL.
     """
     of_any = contents.select(*SET, "ruleset_id", "resource_type", *_arrays())
-    nothing = F.lit(None).cast("array<bigint>")
-    others = of_any.select(
-        "ruleset_id",
-        "resource_type",
-        F.lit(ANY_HOST_NO).alias("host_no"),
-        "denies",
-        "allows",
-        nothing.alias("other_denies"),
-        nothing.alias("other_allows"),
-    )
+    others = of_any.withColumn("host_no", F.lit(ANY_HOST_NO))
     of_hosts = named.select(*SET, "host_no", *_arrays())
     for_hosts = of_any.withColumnsRenamed(
         {"denies": "other_denies", "allows": "other_allows"}
     ).join(of_hosts, on=[*SET], how="inner")
     deny, allow = _at("denies"), _at("allows")
     return (
-        others.unionByName(for_hosts.drop(*SET))
+        others.unionByName(for_hosts, allowMissingColumns=True)
         .join(operations, on="resource_type", how="inner")
         .where((F.col("host_no") == ANY_HOST_NO) | F.coalesce(deny, allow).isNotNull())
         .select(

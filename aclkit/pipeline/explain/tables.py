@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 
@@ -16,6 +16,7 @@ from aclkit.pipeline.explain.scope import Scope
 from aclkit.pipeline.inventory.entry import Entry
 from aclkit.pipeline.inventory.identity import match_hosts
 from aclkit.runtime.frame import local_frame
+from aclkit.warehouse.schemas import TABLES
 
 
 def of_inventory(scope: Scope) -> dict[str, list[tuple[Any, ...]]]:
@@ -53,26 +54,20 @@ def digest_of(rows: Mapping[str, Sequence[Sequence[Any]]]) -> str:
 
 def of_pairing(spark: SparkSession, pairing: Pairing) -> dict[str, DataFrame]:
     """Return the rows of the tables of pairs and of the rulesets that hold for them."""
+    fixed = of_driver(spark, "ruleset", fixed_rulesets())
+    contents = pairing.contents.unionByName(pairing.class_contents)
     return {
         "explain_pair": pairing.pairs,
         "explain_class_pair": pairing.class_pairs,
-        "ruleset": pairing.contents.select(*RULESET)
-        .unionByName(pairing.class_contents.select(*RULESET))
-        .unionByName(_fixed_rulesets(spark)),
+        "ruleset": contents.select(*fixed.columns).unionByName(fixed),
     }
 
 
-RULESET: Final = ("ruleset_id", "resource_type", "group_ids", "wildcard_last")
-"""The columns of ``ruleset``, the cluster aside."""
+def of_driver(spark: SparkSession, table: str, rows: Iterable[Sequence[Any]]) -> DataFrame:
+    """Make a frame of rows of a table, the cluster aside, that the driver holds."""
+    _, *columns = TABLES[table].columns
+    return local_frame(spark, list(rows), ", ".join(f"{name} {kind}" for name, kind, _ in columns))
 
 
 def _common(entry: Entry) -> tuple[bool, str, str | None, dict[str, str]]:
     return entry.is_any_other, entry.origin, entry.witness, dict(entry.attributes)
-
-
-def _fixed_rulesets(spark: SparkSession) -> DataFrame:
-    return local_frame(
-        spark,
-        list(fixed_rulesets()),
-        "ruleset_id STRING, resource_type STRING, group_ids ARRAY<STRING>, wildcard_last STRING",
-    )

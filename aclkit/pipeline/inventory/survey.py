@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -203,9 +204,7 @@ def _drop_symbols(chosen: _Chosen, notes: list[str]) -> None:
 
 
 def _origin_note(kind: str, chosen: _Chosen) -> str:
-    counts: dict[str, int] = {}
-    for entry in chosen.values():
-        counts[entry.origin] = counts.get(entry.origin, 0) + 1
+    counts = Counter(entry.origin for entry in chosen.values())
     told = ", ".join(f"{number} from {origin}" for origin, number in sorted(counts.items()))
     return f"{kind}: {told or 'none'}"
 

@@ -9,13 +9,14 @@ from typing import Final
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
+from aclkit.model.acl import Acl
 from aclkit.model.facts import ADD_ACL, SNAPSHOT
 from aclkit.model.findings import Finding
 from aclkit.model.log_findings import SNAPSHOT_CONTRADICTS_LOG
-from aclkit.pipeline.replay.fold import BINDING, alive_as_of
+from aclkit.pipeline.replay.fold import alive_as_of
 from aclkit.runtime.frame import local_frame
 
-_FIELDS: Final = ("acl_id", *BINDING)
+_FIELDS: Final = Acl.__slots__
 _MOST_NAMED: Final = 100
 
 

@@ -10,9 +10,10 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from aclkit.errors import DataError, GoneError, SurroundingsError, UsageError
+from aclkit.model.acl import BINDING
 from aclkit.model.facts import BROKER_RECORDS, FACT, FAILURE, RANGE, RECORD, REJECT, SNAPSHOT
 from aclkit.pipeline.replay.brokers import BrokerFact
-from aclkit.pipeline.replay.fold import BINDING, beside, is_within
+from aclkit.pipeline.replay.fold import beside, is_within
 from aclkit.pipeline.replay.ranges import Range
 from aclkit.pipeline.replay.transactions import MARKERS, Marker
 from aclkit.warehouse.schemas import TABLES
@@ -35,20 +36,20 @@ def incoming_ranges(rows: DataFrame) -> list[Range]:
 
 def incoming_facts(rows: DataFrame, cluster_id: str) -> DataFrame:
     """Turn the facts among source rows into ``acl_log`` rows."""
-    return (
-        rows.where(F.col("kind") == FACT)
-        .withColumns({"cluster_id": F.lit(cluster_id), "txn_offset": F.lit(None).cast("bigint")})
-        .select(*TABLES["acl_log"].column_names)
-    )
+    more = {"cluster_id": F.lit(cluster_id), "txn_offset": F.lit(None).cast("bigint")}
+    return _incoming(rows, FACT, "acl_log", more)
 
 
 def incoming_rejects(rows: DataFrame, cluster_id: str) -> DataFrame:
     """Turn the rejects among source rows into ``acl_reject`` rows."""
-    return (
-        rows.where(F.col("kind") == REJECT)
-        .withColumns({"cluster_id": F.lit(cluster_id), "stage": F.lit("source")})
-        .select(*TABLES["acl_reject"].column_names)
-    )
+    more = {"cluster_id": F.lit(cluster_id), "stage": F.lit("source")}
+    return _incoming(rows, REJECT, "acl_reject", more)
+
+
+def _incoming(rows: DataFrame, kind: str, table: str, more: dict[str, Column]) -> DataFrame:
+    """Return the rows of a kind as rows of a table, with the columns that a source lacks."""
+    found = rows.where(F.col("kind") == kind).withColumns(more)
+    return found.select(*TABLES[table].column_names)
 
 
 def not_withdrawn(cuts: Mapping[int, int]) -> Column:

@@ -13,6 +13,7 @@ from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 from pyspark.sql.window import WindowSpec
 
+from aclkit.model.acl import BINDING
 from aclkit.model.facts import (
     ADD_ACL,
     ADD_DELEGATION,
@@ -33,16 +34,6 @@ from aclkit.warehouse.schemas import TABLES
 
 STRETCHES_DDL: Final = "cluster_id STRING, fact STRING, from_offset BIGINT, to_offset BIGINT"
 SPANS_DDL: Final = "cluster_id STRING, begin_offset BIGINT, end_offset BIGINT, outcome STRING"
-
-BINDING: Final = (
-    "resource_type",
-    "resource_name",
-    "pattern_type",
-    "principal",
-    "host",
-    "operation",
-    "permission_type",
-)
 
 _REJECT_REASON: Final = {
     ADD_ACL: "expected a new ACL id, but this id is alive already",

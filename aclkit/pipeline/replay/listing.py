@@ -7,16 +7,14 @@ fields, so that the same ACL always has the same id.
 
 from __future__ import annotations
 
-import base64
 import hashlib
 from collections.abc import Iterable, Iterator
 from datetime import datetime
 
-from aclkit.model.acl import Acl
+from aclkit.model.acl import BINDING, Acl
 from aclkit.model.brokers import Brokers
 from aclkit.model.facts import ADD_ACL, LISTING, REMOVE_ACL, SourceRow
 from aclkit.pipeline.replay.brokers import notes_on_brokers
-from aclkit.pipeline.replay.fold import BINDING
 from aclkit.pipeline.replay.history_plan import plan_history
 from aclkit.pipeline.replay.known import KnownLog, Replayed, ReplayOptions
 from aclkit.pipeline.replay.listed import Thing, changed_things, notes_on_listing, thing_of
@@ -24,6 +22,7 @@ from aclkit.pipeline.replay.ranges import Range, merge_ranges
 from aclkit.pipeline.replay.rejects import listing_rejects
 from aclkit.pipeline.replay.replay import tables_anew
 from aclkit.pipeline.sources.listing import Listing
+from aclkit.pipeline.sources.payload import uuid_text
 from aclkit.runtime.frame import Steps, local_frame
 from aclkit.warehouse.schemas import TABLES
 
@@ -31,8 +30,7 @@ from aclkit.warehouse.schemas import TABLES
 def acl_id_of(cluster_id: str, binding: tuple[str, ...]) -> str:
     """Make an id in Kafka's text form out of a cluster id and the seven fields."""
     text = "\x00".join((cluster_id, *binding)).encode("utf-8", "surrogatepass")
-    digest = hashlib.sha256(text).digest()[:16]
-    return base64.urlsafe_b64encode(digest).decode("ascii").rstrip("=")
+    return uuid_text(hashlib.sha256(text).digest()[:16])
 
 
 def listed_acls(rows: Iterable[SourceRow], cluster_id: str) -> dict[str, Acl]:

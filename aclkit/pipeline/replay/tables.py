@@ -49,11 +49,8 @@ class ReplayTables(KnownTables):
     def _few_rows(self, table: str) -> pa.Table | None:
         """Read the rows of a table without Spark, which takes a job or two; None for many."""
         schema = arrow_schema(table)
-        one_more = ("LIMIT", str(ROWS_IN_A_PLAN + 1))
         with self._open(table) as read:
-            rows = read.arrow(
-                " ".join(("SELECT", ", ".join(schema.names), "FROM", table, *one_more))
-            )
+            rows = read.arrow(f"FROM {table} LIMIT {ROWS_IN_A_PLAN + 1}").select(schema.names)
         return None if rows.num_rows > ROWS_IN_A_PLAN else rows.cast(schema)
 
     def most_rows(self, incoming: int) -> int:
@@ -95,7 +92,8 @@ class ReplayTables(KnownTables):
         count = rows.where(condition).count()
         if count and few is not None:
             stays = rows.where(~F.coalesce(condition, F.lit(False)))
-            self._replace(table, stays, few.num_rows)
+            # By the driver, where Delta takes jobs of Spark.
+            self.store.replace_cluster(table, stays, self.cluster_id, at_most=few.num_rows)
         elif count:
             self.store.delete(table, condition, self.cluster_id)
         return count
@@ -112,13 +110,10 @@ class ReplayTables(KnownTables):
         )
         few = self._few_rows("acl_log")
         if few is not None:
-            self._replace("acl_log", merge.merged(self._frame("acl_log", few)), few.num_rows)
+            rows = merge.merged(self._frame("acl_log", few))
+            self.store.replace_cluster("acl_log", rows, self.cluster_id, at_most=few.num_rows)
         else:
             self.store.merge("acl_log", merge, self.cluster_id)
-
-    def _replace(self, table: str, rows: DataFrame, at_most: int) -> None:
-        """Put few rows in the place of a table: by the driver, where Delta takes jobs of Spark."""
-        self.store.replace_cluster(table, rows, self.cluster_id, at_most=at_most)
 
     def _rows(self, table: str) -> DataFrame:
         """Return the cluster's rows of a table."""

@@ -7,7 +7,7 @@ change it. One that is not known yet, or that only this module has written to, f
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import astuple, replace
+from dataclasses import asdict, astuple, replace
 from datetime import UTC, datetime
 from typing import Final
 
@@ -16,12 +16,12 @@ from aclkit.model.acl import Acl
 from aclkit.model.facts import (
     ADD_ACL,
     FACT,
-    RANGE,
     RECORD,
     REMOVE_ACL,
     SPARK_DDL,
     WRITTEN,
     SourceRow,
+    range_row,
 )
 from aclkit.pipeline.replay.changes import AclChange
 from aclkit.pipeline.replay.cluster import resolve_cluster
@@ -71,23 +71,7 @@ def records_of(change: AclChange, head: int, at: datetime) -> list[SourceRow]:
     """Return the records of a change from the head on, removals first, and their range."""
     base = SourceRow(kind=FACT, source=WRITTEN, fact=RECORD, log_time=at)
     gone = [replace(base, record_type=REMOVE_ACL, acl_id=acl.acl_id) for acl in change.removed]
-    new = [
-        replace(
-            base,
-            record_type=ADD_ACL,
-            **{name: getattr(acl, name) for name in Acl.__slots__},
-        )
-        for acl in change.added
-    ]
+    new = [replace(base, record_type=ADD_ACL, **asdict(acl)) for acl in change.added]
     rows = [replace(row, log_offset=head + n) for n, row in enumerate([*gone, *new])]
-    if rows:
-        rows.append(
-            SourceRow(
-                kind=RANGE,
-                source=WRITTEN,
-                fact=RECORD,
-                from_offset=head,
-                to_offset=head + len(rows),
-            )
-        )
-    return rows
+    whole = [range_row(WRITTEN, RECORD, head, head + len(rows))] if rows else []
+    return [*rows, *whole]

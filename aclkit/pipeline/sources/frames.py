@@ -8,7 +8,7 @@ kept; a credential is never even read. Layouts: Apache Kafka's metadata schemas
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Final, TypedDict
+from typing import Any, Final
 
 from kio.serial.errors import SerialError
 from kio.serial.readers import read_compact_string_as_bytes, read_int8, read_unsigned_varint
@@ -18,31 +18,10 @@ from aclkit.model import facts as rows
 from aclkit.model.acl import LONGEST_TEXT
 from aclkit.model.enums import AclOperation, AclPermissionType, PatternType, ResourceType
 from aclkit.pipeline.sources.payload import mechanism_of, uuid_text
-from aclkit.pipeline.sources.record_types import (
-    ACL_KEYS,
-    TRANSACTIONS,
-    may_lose_acl,
-    unknown_type,
-)
+from aclkit.pipeline.sources.record_types import ACL_KEYS, TRANSACTIONS, may_lose_acl, unknown_type
 
-
-class FrameFields(TypedDict, total=False):
-    """The fields of a ``SourceRow`` that come out of a record's bytes."""
-
-    record_type: str
-    acl_id: str
-    resource_type: str
-    resource_name: str
-    pattern_type: str
-    principal: str
-    host: str
-    operation: str
-    permission_type: str
-    topic_id: str
-    mechanism: str
-    broker_id: int
-    min_level: int | None
-    max_level: int | None
+FrameFields = dict[str, Any]
+"""The fields of a ``SourceRow`` that come out of a record's bytes."""
 
 
 class UndecodableRecord(DataError):
@@ -115,10 +94,6 @@ _FOREIGN_KEYS: Final = frozenset({3, 4, 5, 7, 8, 10, 14, 15, 17, 20, 21, 26, 27,
 _FOREIGN_STARTS: Final = frozenset(bytes((1, key)) for key in _FOREIGN_KEYS)
 _MAX_SHORT: Final = 32767
 _UUID_BYTES: Final = 16
-_RESOURCE_TYPES, _PATTERN_TYPES, _OPERATIONS, _PERMISSION_TYPES = (
-    {code: enum.name_of(code) for code in range(-128, 128)}
-    for enum in (ResourceType, PatternType, AclOperation, AclPermissionType)
-)
 
 
 def _parse_header(value: bytes) -> tuple[int, int, int]:
@@ -177,9 +152,15 @@ def _read_number(value: bytes, at: int) -> tuple[int, int]:
     return number, at + size
 
 
-def _read_code(value: bytes, at: int) -> tuple[int, int]:
-    code, size = read_int8(value, at)
-    return code, at + size
+def _code_in(name_of: Callable[[int], str]) -> _Read:
+    """Return what reads a code of one byte, and tells its name."""
+    names = {code: name_of(code) for code in range(-128, 128)}
+
+    def read(value: bytes, at: int) -> tuple[str, int]:
+        code, size = read_int8(value, at)
+        return names[code], at + size
+
+    return read
 
 
 def _read_uuid(value: bytes, at: int) -> tuple[str, int]:
@@ -187,6 +168,11 @@ def _read_uuid(value: bytes, at: int) -> tuple[str, int]:
     if end > len(value):
         raise ValueError("a uuid ends behind the record")
     return uuid_text(value[at:end]), end
+
+
+def _read_user(value: bytes, at: int) -> tuple[str, int]:
+    name, at = _read_text(value, at)
+    return f"User:{name}", at
 
 
 def _read_text(value: bytes, at: int) -> tuple[str, int]:
@@ -197,43 +183,17 @@ def _read_text(value: bytes, at: int) -> tuple[str, int]:
     return raw.decode(errors="replace"), at + size
 
 
-def _decode_acl(value: bytes, at: int) -> tuple[FrameFields, int]:
-    acl_id, at = _read_uuid(value, at)
-    resource_type, at = _read_code(value, at)
-    resource_name, at = _read_text(value, at)
-    pattern_type, at = _read_code(value, at)
-    principal, at = _read_text(value, at)
-    host, at = _read_text(value, at)
-    operation, at = _read_code(value, at)
-    permission_type, at = _read_code(value, at)
-    fields: FrameFields = {
-        "record_type": rows.ADD_ACL,
-        "acl_id": acl_id,
-        "resource_type": _RESOURCE_TYPES[resource_type],
-        "resource_name": resource_name,
-        "pattern_type": _PATTERN_TYPES[pattern_type],
-        "principal": principal,
-        "host": host,
-        "operation": _OPERATIONS[operation],
-        "permission_type": _PERMISSION_TYPES[permission_type],
-    }
-    return fields, at
+def _decoder(record_type: str, **fields: _Read) -> _Decoder:
+    """Return what decodes a record that begins with some fields, in their order."""
+    parts = tuple(fields.items())
 
+    def decode(value: bytes, at: int) -> tuple[FrameFields, int]:
+        found: FrameFields = {"record_type": record_type}
+        for name, read in parts:
+            found[name], at = read(value, at)
+        return found, at
 
-def _decode_remove_acl(value: bytes, at: int) -> tuple[FrameFields, int]:
-    acl_id, at = _read_uuid(value, at)
-    return {"record_type": rows.REMOVE_ACL, "acl_id": acl_id}, at
-
-
-def _decode_topic(value: bytes, at: int) -> tuple[FrameFields, int]:
-    name, at = _read_text(value, at)
-    topic_id, at = _read_uuid(value, at)
-    return {"record_type": rows.ADD_TOPIC, "resource_name": name, "topic_id": topic_id}, at
-
-
-def _decode_remove_topic(value: bytes, at: int) -> tuple[FrameFields, int]:
-    topic_id, at = _read_uuid(value, at)
-    return {"record_type": rows.REMOVE_TOPIC, "topic_id": topic_id}, at
+    return decode
 
 
 def _broker_decoder(version: int) -> _Decoder:
@@ -277,33 +237,29 @@ def _decode_feature(value: bytes, at: int) -> tuple[FrameFields | None, int]:
     return {"record_type": rows.FEATURE_LEVEL, "max_level": level}, at
 
 
-def _scram_decoder(record_type: str) -> _Decoder:
-    def decode(value: bytes, at: int) -> tuple[FrameFields, int]:
-        name, at = _read_text(value, at)
-        code, at = _read_code(value, at)
-        principal, mechanism = f"User:{name}", mechanism_of(code)
-        return {"record_type": record_type, "principal": principal, "mechanism": mechanism}, at
-
-    return decode
-
-
-def _mark_decoder(record_type: str) -> _Decoder:
-    def decode(_value: bytes, at: int) -> tuple[FrameFields, int]:
-        return {"record_type": record_type}, at
-
-    return decode
-
-
 _WITH_ZOOKEEPER: Final = 2
+_Read = Callable[[bytes, int], tuple[Any, int]]
+"""Reads a field at a position; returns it, and where the next one begins."""
 _Decoder = Callable[[bytes, int], tuple[FrameFields | None, int]]
+_USER: Final = {"principal": _read_user, "mechanism": _code_in(mechanism_of)}
 _DECODERS: Final[dict[int, _Decoder]] = {
     1: _decode_unregistration,
-    2: _decode_topic,
-    9: _decode_remove_topic,
-    11: _scram_decoder(rows.ADD_SCRAM),
+    2: _decoder(rows.ADD_TOPIC, resource_name=_read_text, topic_id=_read_uuid),
+    9: _decoder(rows.REMOVE_TOPIC, topic_id=_read_uuid),
+    11: _decoder(rows.ADD_SCRAM, **_USER),
     12: _decode_feature,
-    18: _decode_acl,
-    19: _decode_remove_acl,
-    22: _scram_decoder(rows.REMOVE_SCRAM),
-    **{key: _mark_decoder(name) for key, name in TRANSACTIONS.items()},
+    18: _decoder(
+        rows.ADD_ACL,
+        acl_id=_read_uuid,
+        resource_type=_code_in(ResourceType.name_of),
+        resource_name=_read_text,
+        pattern_type=_code_in(PatternType.name_of),
+        principal=_read_text,
+        host=_read_text,
+        operation=_code_in(AclOperation.name_of),
+        permission_type=_code_in(AclPermissionType.name_of),
+    ),
+    19: _decoder(rows.REMOVE_ACL, acl_id=_read_uuid),
+    22: _decoder(rows.REMOVE_SCRAM, **_USER),
+    **{key: _decoder(name) for key, name in TRANSACTIONS.items()},
 }

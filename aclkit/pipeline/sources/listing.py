@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Final
 
-from aclkit.model.acl import Acl
+from aclkit.model.acl import BINDING
 from aclkit.model.broker_settings import BrokerConfig
 from aclkit.model.facts import ADD_ACL, FACT, LISTING, SourceRow
 
@@ -40,5 +40,5 @@ class Listing:
 
 def acl_row(source: str, *binding: str) -> SourceRow:
     """Return the row of a listed ACL, of its seven fields in Kafka's order (``Acl.binding``)."""
-    columns: dict[str, Any] = dict(zip(Acl.__slots__[1:], binding, strict=True))
+    columns: dict[str, Any] = dict(zip(BINDING, binding, strict=True))
     return SourceRow(kind=FACT, source=source, fact=LISTING, record_type=ADD_ACL, **columns)

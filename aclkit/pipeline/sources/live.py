@@ -8,7 +8,7 @@ are what is asked for; all else is left out, and said, where the user has no rig
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from kafka import errors as kafka_errors
@@ -60,11 +60,9 @@ def read_live(bootstrap: str, config: ClientConfig, timeout_seconds: float) -> L
     _require_one_cluster(bootstrap, answers)
     source = f"live:{bootstrap}"
     told = tell_parts(answers.parts, source)
-    return Listing(
+    return replace(
+        told,
         rows=(*dict.fromkeys(_facts(answers.acls, source)), *told.rows),
-        told=told.told,
-        brokers=told.brokers,
-        metadata_version=told.metadata_version,
         cluster_id=answers.cluster_id,
         notes=tuple(map(config.masked, told.notes)),
     )

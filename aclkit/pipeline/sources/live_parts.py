@@ -17,7 +17,14 @@ from kafka import errors as kafka_errors
 from aclkit.kafka.client.connection import Untyped
 from aclkit.model import facts
 from aclkit.model.broker_settings import BROKER_KEYS, BrokerConfig
-from aclkit.pipeline.sources.listing import GROUPS, TOKENS, TOPICS, TRANSACTIONAL_IDS, USERS
+from aclkit.pipeline.sources.listing import (
+    GROUPS,
+    TOKENS,
+    TOPICS,
+    TRANSACTIONAL_IDS,
+    USERS,
+    Listing,
+)
 from aclkit.pipeline.sources.payload import mechanism_of, uuid_text
 
 Answer = Untyped
@@ -49,19 +56,8 @@ class Parts:
     nodes: list[NodeAnswers] = field(default_factory=list)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Told:
-    """What of a listing is told beside the ACLs: fields of ``Listing``."""
-
-    rows: tuple[facts.SourceRow, ...]
-    told: frozenset[str]
-    brokers: tuple[BrokerConfig, ...]
-    metadata_version: int | None
-    notes: tuple[str, ...]
-
-
-def tell_parts(parts: Parts, source: str) -> Told:
-    """Make rows and notes of answers; a part of which any answer lacks is not told whole."""
+def tell_parts(parts: Parts, source: str) -> Listing:
+    """Return what is told beside the ACLs; a part of which any answer lacks is not told whole."""
     rows: list[facts.SourceRow] = []
     told: set[str] = set()
     notes: list[str] = []
@@ -78,7 +74,7 @@ def tell_parts(parts: Parts, source: str) -> Told:
         notes += reading.notes
     brokers, config_notes = _broker_configs(parts)
     version, version_notes = _metadata_version(parts)
-    return Told(
+    return Listing(
         rows=tuple(dict.fromkeys(rows)),
         told=frozenset(told),
         brokers=brokers,

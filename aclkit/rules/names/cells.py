@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 from aclkit.model.acl import Acl, Request
+from aclkit.model.groups import grouped
 from aclkit.model.operation import OPERATIONS_OF_TYPE
 from aclkit.model.semantics import Semantics
 from aclkit.rules.names.budget import Budget
@@ -161,14 +162,11 @@ class CellsOfType:
         counts_default = is_wide or supers[0] != supers[1]
         if supers[0] == supers[1] and is_open[0] == is_open[1]:
             parts = _near_to_changed(parts)
-        placed = list(_placed(parts))
-        rows: dict[Symbols, list[_Placed]] = {}
+        rows = grouped(
+            (p, each) for each in _placed(parts) if (p := each.row.principal) is not None
+        )
         changed = {tuple(name) for name in supers[0] ^ supers[1]}
-        for each in placed:
-            if each.row.principal is not None:
-                rows.setdefault(each.row.principal, []).append(each)
-                if each.state != BOTH:
-                    changed.add(each.row.principal)
+        changed |= {p for p, placed in rows.items() if any(each.state != BOTH for each in placed)}
         principals = Classes((), is_complete=True)
         if is_wide or changed:
             named = {tuple(name) for name in supers[0] | supers[1]}
@@ -194,9 +192,8 @@ class CellsOfType:
                 yield from self._of_principal(principal, defaults)
 
     def _of_principal(self, principal: NameClass, defaults: Defaults) -> Iterator[AskedCell]:
-        mine: dict[Symbols, list[_Placed]] = {}
-        for each in (each for text in principal.patterns for each in self.rows.get(text, ())):
-            mine.setdefault(each.row.host, []).append(each)
+        own = (each for text in principal.patterns for each in self.rows.get(text, ()))
+        mine = grouped((each.row.host, each) for each in own)
         for host in self._hosts_of(frozenset(mine)):
             here = [each for text in host.patterns for each in mine.get(text, ())]
             for operation in OPERATIONS_OF_TYPE[self.resource_type]:

@@ -14,12 +14,7 @@ from functools import cache
 
 from aclkit.model.cidr import IPV4, Address, Range, any_other_in
 from aclkit.rules.names.budget import Budget
-from aclkit.rules.names.classes import (
-    Classes,
-    NameClass,
-    classes_of_hosts,
-    classes_of_principals,
-)
+from aclkit.rules.names.classes import Classes, NameClass, classes_of_hosts, classes_of_principals
 from aclkit.rules.names.cover import LEFT, covers, find_beside, find_shared, near_to
 from aclkit.rules.names.domain import HOSTS, PRINCIPALS, USERS, Domain
 from aclkit.rules.names.question import Question

@@ -12,7 +12,6 @@ from typing import Final, NamedTuple
 from aclkit.model.groups import grouped
 from aclkit.model.operation import OPERATIONS_OF_TYPE
 from aclkit.rules.names.budget import Budget
-from aclkit.rules.names.cells import Defaults, Patterns
 from aclkit.rules.names.classes import NameClass
 from aclkit.rules.names.compare import CellChange, Difference
 from aclkit.rules.names.region import Region, regions_of
@@ -72,11 +71,11 @@ def fold(changes: Iterable[CellChange]) -> list[Opening]:
 
 def _alike(changes: Iterable[CellChange]) -> list[list[CellChange]]:
     """Put the changes of one question together, the most first."""
-    groups: dict[tuple[str, str, Patterns, Defaults], list[CellChange]] = {}
-    for change in changes:
-        asked = change.asked
-        key = change.kind, asked.cell.resource_type, asked.patterns, asked.defaults
-        groups.setdefault(key, []).append(change)
+    groups = grouped(
+        ((change.kind, asked.cell.resource_type, asked.patterns, asked.defaults), change)
+        for change in changes
+        for asked in [change.asked]
+    )
     # The order in which they were found is that of names, so equal counts keep it.
     return sorted(groups.values(), key=lambda alike: -len(alike))
 
@@ -95,14 +94,10 @@ def _opening(changes: Sequence[CellChange], regions: tuple[Region, ...]) -> Open
 
 def _parties(changes: Iterable[CellChange]) -> list[Party]:
     """Put operations together, then hosts, then principals."""
-    operations: dict[tuple[NameClass, NameClass], tuple[str, ...]] = {}
-    for _, principal, host, operation in (change.cell for change in changes):
-        place = principal, host
-        operations[place] = (*operations.get(place, ()), operation)
-    hosts: dict[tuple[NameClass, tuple[str, ...]], tuple[NameClass, ...]] = {}
-    for (principal, host), which in operations.items():
-        hosts[principal, which] = (*hosts.get((principal, which), ()), host)
-    principals = grouped(((where, which), principal) for (principal, which), where in hosts.items())
+    cells = (change.cell for change in changes)
+    operations = grouped(((each.principal, each.host), each.operation) for each in cells)
+    hosts = grouped(((who, tuple(which)), host) for (who, host), which in operations.items())
+    principals = grouped(((tuple(where), which), who) for (who, which), where in hosts.items())
     return [
         Party(tuple(who), where, tuple(sorted(which, key=_ORDER.__getitem__)))
         for (where, which), who in principals.items()

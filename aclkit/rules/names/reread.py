@@ -14,6 +14,7 @@ from itertools import product
 from typing import Final, NamedTuple
 
 from aclkit.model.acl import Acl
+from aclkit.model.groups import grouped
 from aclkit.model.semantics import Semantics
 from aclkit.rules.names.aim import Sort
 from aclkit.rules.names.budget import Budget
@@ -128,9 +129,8 @@ class _Teller:
             for row in line.rows:
                 place = row.acl.resource_type, row.principal, row.host
                 self.placed.setdefault(place, {})[row.acl.acl_id] = line
-        self.reaching: dict[str, list[_Line]] = {}
-        for line in (line for line in lines if line.reaching[0] != line.reaching[1]):
-            self.reaching.setdefault(line.found.acl.resource_type, []).append(line)
+        otherwise = (line for line in lines if line.reaching[0] != line.reaching[1])
+        self.reaching = grouped((line.found.acl.resource_type, line) for line in otherwise)
 
     def concerned(self, cell: Cell) -> Iterator[tuple[_Line, _Matching]]:
         """Yield the ACLs that answer a cell in either way, and which names of it."""

@@ -7,15 +7,15 @@ from pathlib import Path
 import pytest
 
 from aclkit.errors import SurroundingsError
-from aclkit.kafka.verify.jars import JARS_OF, NEWEST, VERSIONS, class_path, kafka_jar_folder
+from aclkit.kafka.verify.jars import JARS_OF, NEWEST, VERSIONS, class_path
 from aclkit.runtime.jars import wrong_jars
 from aclkit.runtime.surroundings import jar_folder
 
 
 def test_they_lie_beside_deltas_and_not_among_them(tmp_path):
-    assert kafka_jar_folder({}).parent == jar_folder({}).parent
-    assert kafka_jar_folder({"ACLKIT_JARS": str(tmp_path / "a")}) == tmp_path / "kafka-jars"
-    assert kafka_jar_folder({"ACLKIT_KAFKA_JARS": str(tmp_path)}) == tmp_path
+    assert JARS_OF[NEWEST].folder({}).parent == jar_folder({}).parent
+    assert JARS_OF[NEWEST].folder({"ACLKIT_JARS": str(tmp_path / "a")}) == tmp_path / "kafka-jars"
+    assert JARS_OF[NEWEST].folder({"ACLKIT_KAFKA_JARS": str(tmp_path)}) == tmp_path
 
 
 def test_the_version_that_is_told_is_that_of_the_jars():

@@ -10,6 +10,7 @@ from aclkit.errors import UsageError
 from aclkit.kafka.verify.answer import Reply
 from aclkit.kafka.verify.kafka import Kafka
 from aclkit.model.semantics import BrokerSettings
+from tests.benchmarks.kafka_loop import measure
 from tests.factories import acl, request
 
 pytestmark = pytest.mark.kafka
@@ -82,6 +83,6 @@ def test_two_letters_shared_below_the_wildcard_throw(kafka):
 
 def test_what_makes_no_sense_is_refused(kafka):
     with pytest.raises(UsageError, match="at least one request"):
-        kafka.measure([], 1)
+        measure(kafka, [], 1)
     with Kafka(()) as empty, pytest.raises(UsageError, match="ACLs to be loaded"):
         empty.ask([request()])

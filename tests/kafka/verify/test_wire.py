@@ -14,10 +14,10 @@ from aclkit.kafka.verify.wire import (
     decode_answers,
     encode_ask,
     encode_load,
-    encode_measure,
 )
 from aclkit.model.semantics import BrokerSettings
 from aclkit.rules.decide.order import utf16
+from tests.benchmarks.kafka_loop import encode_measure
 from tests.factories import acl, request
 
 any_text = st.text(st.characters(), max_size=20)

@@ -89,7 +89,7 @@ def decide_by_spark(
     allow_everyone: bool,
 ) -> list[Answer]:
     """Decide everything of a scope, and return the answers to the requests, in their order."""
-    trial = Output.of(Store(spark, str(place)), scope, is_trial=True)
+    trial = Output(store=Store(spark, str(place)), cluster_id=scope.cluster_id, is_trial=True)
     for name, rows in tables.of_inventory(scope).items():
         trial.write_rows(name, rows)
     decide_all(scope, acl_frame(spark, acls), trial, allow_everyone=allow_everyone)

@@ -12,6 +12,8 @@ from pyspark.sql import DataFrame, SparkSession
 
 from aclkit.model.acl import ANY_OTHER, Acl
 from aclkit.model.semantics import KIP_1042, Semantics
+from aclkit.pipeline.explain.frames import texts_of_acls
+from aclkit.pipeline.explain.reach import number_acls
 from aclkit.pipeline.explain.scope import Scope
 from aclkit.pipeline.inventory.entry import ALWAYS, FILE, Entry
 from aclkit.pipeline.inventory.survey import Inventory, Texts
@@ -25,6 +27,12 @@ COMPILED = {"spark.sql.codegen.wholeStage": "true", "spark.sql.codegen.factoryMo
 def acl_frame(spark: SparkSession, acls: Iterable[Acl]) -> DataFrame:
     """ACLs alive, as columns."""
     return spark.createDataFrame([astuple(acl) for acl in acls], ACL_DDL)
+
+
+def numbered_acls(spark: SparkSession, scope: Scope, acls: Iterable[Acl]) -> DataFrame:
+    """ACLs alive, with their numbers and ranks."""
+    texts = texts_of_acls(spark, scope.texts, scope.semantics)
+    return number_acls(acl_frame(spark, acls), *texts)
 
 
 def must_hold(frame: DataFrame, rows: Sequence[Sequence[Any]], ddl: str) -> None:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from aclkit.pipeline.explain.change_steps import change_steps
-from aclkit.pipeline.explain.changes import changed_accesses, tables_of_changes
+from aclkit.pipeline.explain.changes import change_steps, changed_accesses, tables_of_changes
 from aclkit.warehouse.dialect import spark_sql
 from tests.pipeline.explain.memory import Memory
 

@@ -76,7 +76,7 @@ def scope(semantics):
 
 
 def must_decide_as_the_pure_rules(spark, tmp_path, scope):
-    trial = Output.of(Store(spark, str(tmp_path)), scope, is_trial=True)
+    trial = Output(store=Store(spark, str(tmp_path)), cluster_id=scope.cluster_id, is_trial=True)
     for name, rows in tables.of_inventory(scope).items():
         trial.write_rows(name, rows)
     decide_all(scope, acl_frame(spark, ACLS), trial, allow_everyone=False)

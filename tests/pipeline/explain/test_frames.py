@@ -49,7 +49,7 @@ def test_a_broker_ranks_patterns_by_descending_name_and_then_by_type(spark):
 
 def test_principals_have_the_rank_of_their_kind_and_of_their_text(spark):
     must_hold(
-        frames.principals(spark, TEXTS, KIP_1042),
+        frames.identities(spark, TEXTS.principals, "text_no", "principal", KIP_1042),
         [(0, "User:a", 0, 1), (1, "User:*", 1, 0)],
         "text_no INT, principal STRING, principal_rank INT, principal_text_rank INT",
     )
@@ -57,7 +57,7 @@ def test_principals_have_the_rank_of_their_kind_and_of_their_text(spark):
 
 def test_hosts_of_acls_have_the_rank_of_their_kind_and_of_their_text(spark):
     must_hold(
-        frames.hosts(spark, TEXTS, KIP_1042),
+        frames.identities(spark, TEXTS.hosts, "acl_host_no", "host", KIP_1042),
         [(0, "*", 1, 0), (1, "10.0.0.1", 0, 1)],
         "acl_host_no INT, host STRING, host_rank INT, host_text_rank INT",
     )

@@ -15,11 +15,11 @@ from aclkit.pipeline.explain.reach import Late
 from aclkit.pipeline.explain.rulings import rank_acls
 from aclkit.runtime.frame import Steps
 from tests.factories import acl
-from tests.pipeline.explain.frames import acl_frame, in_parts, must_hold, scope_of
+from tests.pipeline.explain.frames import in_parts, must_hold, numbered_acls, scope_of
 
 
 def ranked(spark, scope, acls):
-    return rank_acls(pairing.number_acls(scope, acl_frame(spark, acls)), scope.semantics)
+    return rank_acls(numbered_acls(spark, scope, acls), scope.semantics)
 
 
 def pair(spark, scope, acls):
@@ -132,8 +132,7 @@ def test_a_group_is_the_acls_of_one_pattern_and_one_principal(spark):
         [(0, 0, 0, ["1", "2"], content_id("12")), (1, 0, 1, ["3"], content_id("3"))],
         "group_no BIGINT, pattern_id INT, text_no INT, acl_ids ARRAY<STRING>, group_id STRING",
     )
-    patterns = frames.patterns(spark, scope.texts, scope.semantics)
-    principals = frames.principals(spark, scope.texts, scope.semantics)
+    patterns, principals, _ = frames.texts_of_acls(spark, scope.texts, scope.semantics)
     where = ("resource_type", "pattern_type", "resource_name", "principal")
     must_hold(
         reach.name_groups(groups, patterns, principals).select("acl_ids", *where),

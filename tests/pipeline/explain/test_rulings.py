@@ -13,11 +13,11 @@ from aclkit.model.semantics import BROKER, KAFKA, KIP_1042
 from aclkit.pipeline.explain import best, frames, rulings
 from aclkit.pipeline.explain.best import BEST, Wildcards
 from aclkit.pipeline.explain.frames import ANY_HOST_NO
-from aclkit.pipeline.explain.pairing import acls_of, number_acls
+from aclkit.pipeline.explain.pairing import acls_of
 from aclkit.pipeline.explain.reach import Late, group_acls
 from aclkit.pipeline.explain.rulings import RULING
 from tests.factories import acl
-from tests.pipeline.explain.frames import acl_frame, must_hold, scope_of
+from tests.pipeline.explain.frames import must_hold, numbered_acls, scope_of
 
 READ, DESCRIBE = (OPERATIONS_OF_TYPE["TOPIC"].index(name) for name in ("READ", "DESCRIBE"))
 NOT_LATE, NONE_LAST = Late(), Wildcards()
@@ -26,7 +26,7 @@ NOT_LATE, NONE_LAST = Late(), Wildcards()
 def answering(spark, acls, semantics, hosts=("10.0.0.1",)):
     """The ACLs with how they answer, and the hosts that they name."""
     scope = scope_of(acls, hosts=hosts, semantics=semantics)
-    ranked = rulings.rank_acls(number_acls(scope, acl_frame(spark, acls)), semantics)
+    ranked = rulings.rank_acls(numbered_acls(spark, scope, acls), semantics)
     return acls_of(scope, ranked)
 
 

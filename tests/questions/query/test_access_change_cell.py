@@ -11,7 +11,7 @@ from aclkit.rules.decide.rules import decide
 from aclkit.warehouse.duck import connect
 from aclkit.warehouse.published import open_warehouse
 from aclkit.warehouse.schemas import TABLES
-from aclkit.warehouse.views import PAST, PAST_TABLES, access_change_cell_sql
+from aclkit.warehouse.views import PAST, PAST_TABLES, sql_of
 from tests.questions.query import changed_warehouse
 from tests.questions.query import small_warehouse as small
 from tests.questions.query.small_warehouse import SUPER_USER, acl
@@ -123,6 +123,6 @@ def test_spark_reads_the_same_cells(spark, tmp_path):
         reader = reader if version is None else reader.option("versionAsOf", version)
         names[key] = f"t{number}"
         reader.load(f"{tmp_path}/{table}").createOrReplaceTempView(names[key])
-    rows = spark.sql(f"SELECT {COLUMNS} FROM ({access_change_cell_sql(names)})").collect()
+    rows = spark.sql(f"SELECT {COLUMNS} FROM ({sql_of('access_change_cell', names)})").collect()
     assert {tuple(row) for row in rows} == set(expected(nights))
     assert len(TABLES)

@@ -7,7 +7,7 @@ import pytest
 from deltalake import Schema, write_deltalake
 
 from aclkit.errors import SurroundingsError
-from aclkit.warehouse.commits import Commit, add_columns, replace_files, restore_files
+from aclkit.warehouse.commits import Commit, changing, replace_files
 from aclkit.warehouse.place import Place
 from aclkit.warehouse.table_files import ask_files, columns_of, read_files
 
@@ -59,7 +59,8 @@ def test_a_column_that_the_table_lacks_is_refused_and_not_left_out(tmp_path):
 def test_rows_of_a_table_have_null_in_a_column_that_came_later(tmp_path):
     path = tmp_path / "finding"
     write_deltalake(path, pa.table({"cluster_id": ["c"], "subject": ["old"]}))
-    add_columns(str(path), Schema.from_arrow(pa.schema([("fix", pa.string())])), COMMIT)
+    with changing(str(path), COMMIT) as (table, told):
+        table.alter.add_columns(Schema.from_arrow(pa.schema([("fix", pa.string())])).fields, **told)
     assert columns_of(str(path)) == ["cluster_id", "subject", "fix"]
     for version in (0, None):
         table = read_files(of(path), path.name, version)
@@ -72,6 +73,7 @@ def test_putting_a_table_back_keeps_the_bounds_by_which_its_files_are_found(tmp_
     for name in ("a", "z"):
         write_deltalake(path, pa.table({"principal": [name]}), mode="append")
     write_deltalake(path, pa.table({"principal": ["m"]}), mode="overwrite")
-    restore_files(str(path), 1, COMMIT)
+    with changing(str(path), COMMIT) as (table, told):
+        table.restore(1, **told)
     assert len(read_files(of(path), path.name, None).files) == 2
     assert len(read_files(of(path), path.name, None, {"principal": "a"}).files) == 1

@@ -13,7 +13,7 @@ from aclkit.warehouse.dialect import spark_sql
 from aclkit.warehouse.duck import connect
 from aclkit.warehouse.published import open_warehouse
 from aclkit.warehouse.schemas import TABLES
-from aclkit.warehouse.views import explain_acl_sql, explain_sql, finding_current_sql, view_sql
+from aclkit.warehouse.views import explain_sql, sql_of, view_sql
 from tests.questions.query import small_warehouse as small
 
 SETTINGS = BrokerSettings(super_users=frozenset({small.SUPER_USER}), allow_everyone=True)
@@ -94,7 +94,7 @@ def test_spark_reads_the_same_views(spark, root, published, connection):
     names = {name: f"t_{name}" for name in order} | {"acl_current": "t_acl_history"}
     for view, text in {
         "explain": explain_sql(names),
-        "explain_acl": explain_acl_sql(names),
+        "explain_acl": sql_of("explain_acl", names),
     }.items():
         here = spark.sql(spark_sql(text).text)
         there = connection.execute(f"SELECT * FROM {view}")
@@ -193,7 +193,7 @@ def test_spark_shows_the_same_findings_in_force(spark, root):
     tables["acl_history"] = []
     for name, values in tables.items():
         spark.createDataFrame(values, TABLES[name].ddl).createOrReplaceTempView(f"t_{name}")
-    text = finding_current_sql({name: f"t_{name}" for name in tables})
+    text = sql_of("finding_current", {name: f"t_{name}" for name in tables})
     here = spark.sql(spark_sql(text).text)
     assert sorted((row["subject"], row["run_id"]) for row in here.collect()) == there
     assert there == [("dead", "r1"), ("log", "r2")]
