@@ -17,6 +17,10 @@ from tests.untouched import left_alone
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+    from xdist.remote import Producer
+    from xdist.scheduler.protocol import Scheduling
+
+    from tests.kafka.verify.kept_jvms import KeptJvms
 
 DATA = Path(__file__).parent / "data"
 
@@ -61,6 +65,19 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             asks_spark = item.get_closest_marker("spark") is not None
             item.add_marker(pytest.mark.xdist_group("spark-store" if asks_spark else "store"))
     items.sort(key=lambda item: item.get_closest_marker("spark") is not None)
+
+
+@pytest.hookimpl(optionalhook=True)  # where xdist is not at work nobody knows it
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> Scheduling | None:
+    """Hand out what is in no group file by file: one worker makes what a file's tests share.
+
+    Test by test, each would also cost the more, the more have been handed out.
+    """
+    if config.getoption("dist") != "loadgroup":
+        return None
+    from tests.by_file import GroupsAndFiles
+
+    return GroupsAndFiles(config, log)
 
 
 @pytest.fixture(scope="session")
@@ -109,10 +126,11 @@ def spark(_session: SparkSession) -> Iterator[SparkSession]:
     """The one session of the test run, without the views and caches of the test before."""
     before = _session.conf.getAll
     yield _session
-    # Not by catalog.listTables(), which fails where a view is temporary and no plan is compiled.
-    for view in _session.sql("SHOW VIEWS").collect():
-        if view.isTemporary:
-            _session.catalog.dropTempView(view.viewName)
+    # Asked of the books themselves: SHOW VIEWS takes a plan, and listTables() fails where a view is
+    # temporary and no plan is compiled.
+    views = _session._jsparkSession.sessionState().catalog().listLocalTempViews("*")
+    for view in [views.apply(number).table() for number in range(views.size())]:
+        _session.catalog.dropTempView(view)
     _session.catalog.clearCache()
     _restore(_session, before)
 
@@ -141,6 +159,22 @@ def demo_warehouse(
     assert result.exit_code == 0, result.output
     with left_alone(path):
         yield path
+
+
+@pytest.fixture(scope="session")
+def _jvms() -> Iterator[KeptJvms]:
+    from tests.kafka.verify.kept_jvms import KeptJvms
+
+    with KeptJvms() as jvms:
+        yield jvms
+
+
+@pytest.fixture(scope="module")
+def kept_jvms(_jvms: KeptJvms) -> Iterator[None]:
+    """Let all that asks Kafka's authorizer in a file ask the JVM that others asked before."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("aclkit.kafka.verify.kafka.start_jvm", _jvms.start_jvm)
+        yield
 
 
 @pytest.fixture

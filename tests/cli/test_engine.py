@@ -39,11 +39,12 @@ def test_sql_that_writes_is_refused_with_spark_too(root, spark):
     assert result.stdout == ""
 
 
-def test_duckdb_answers_without_loading_spark(root):
+def test_duckdb_answers_without_loading_spark_or_pandas(root):
     code = (
         "import sys; from aclkit.cli import cli; "
         f"cli(['--warehouse', {str(root)!r}, 'why', 'User:bob', 'READ', 'topic:payments'], "
         "standalone_mode=False); "
-        "sys.exit(any(name.partition('.')[0] in ('pyspark', 'py4j') for name in sys.modules))"
+        "sys.exit(any(name.partition('.')[0] in ('pyspark', 'py4j', 'pandas') "
+        "for name in sys.modules))"
     )
     subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)

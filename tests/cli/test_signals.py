@@ -24,6 +24,8 @@ NIGHT = ("run", "--source", f"metadata-log:{SYNTHETIC / 'basic'}", "--super-user
 SECONDS = 500
 SAID = "ended by {}: nothing half done can be seen, start it again to go on"
 CODES = {signal.SIGINT: 130, signal.SIGTERM: 143, signal.SIGHUP: 129}
+HEEDS_SIGHUP = "import signal; signal.signal(signal.SIGHUP, signal.SIG_DFL)\n"
+"""What begins each program: under nohup it would inherit that the signal is ignored."""
 
 
 class Command:
@@ -77,7 +79,7 @@ def started(tmp_path, *arguments, program=PROGRAM, **settings):
     # What is said is compared: without an archive its making would be said too, once.
     own = {"TMPDIR": str(tmp), "ACLKIT_FAST_JVM": "1", "ACLKIT_CLASS_ARCHIVE": "0"}
     process = subprocess.Popen(
-        [sys.executable, "-c", program, *map(str, arguments)],
+        [sys.executable, "-c", HEEDS_SIGHUP + program, *map(str, arguments)],
         env={**os.environ, **own, **settings},
         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip

@@ -77,7 +77,6 @@ class Kafka:
             jvm.exchange(message, len(wire.ASKED), self.patience)
         except StalledError:
             answers = list(wire.decode_answers(jvm.answers(), self._acls))
-            self._load()
             hangs = Reply(None, f"hangs: no answer within {self.patience:g} s")
             return [*answers, hangs][: len(requests)]
         return list(wire.decode_answers(jvm.answers(), self._acls))
@@ -96,6 +95,10 @@ class Kafka:
             ) from None
 
     def _running(self) -> Jvm:
+        """Return the JVM, or another one with the same ACLs where Kafka hung in it."""
+        # Known without a look, for it was killed; one that has ended by itself is told of.
+        if self._jvm is not None and self._jvm.process.returncode is not None:
+            self._load()
         if self._jvm is None:
             raise UsageError("expected ACLs to be loaded before a request is made")
         return self._jvm

@@ -10,7 +10,7 @@ import pytest
 from aclkit.audit.findings.broker_settings_differ import BROKER_SETTINGS_DIFFER
 from aclkit.audit.findings.facts import AuditInput, Life
 from aclkit.audit.findings.readings import DUPLICATE_ACL, READS_DIFFERENTLY, UNKNOWN_CODE
-from aclkit.audit.findings.registry import KINDS, find_all
+from aclkit.audit.findings.registry import KINDS, REGISTRY, Finder, find_all
 from aclkit.model.acl import Acl
 from aclkit.model.findings import EVERY_NAME, INVENTORY, SEVERITIES
 from aclkit.model.log_findings import (
@@ -46,6 +46,13 @@ def audit_sample(*planted: Acl, **known: Any) -> AuditInput:
 
 def found(audit: AuditInput) -> set[tuple[str, str]]:
     return {(finding.finding, finding.subject) for finding in find_all(audit)}
+
+
+def found_of(kind: str, audit: AuditInput) -> set[tuple[str, str]]:
+    """Ask the finder of one kind alone."""
+    find = REGISTRY[KINDS[kind]]
+    assert find is not None
+    return {(finding.finding, finding.subject) for finding in find(audit)}
 
 
 def new(resource_name: str = "new.topic", **fields: str) -> Acl:
@@ -162,12 +169,29 @@ def known() -> set[tuple[str, str]]:
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.kind)
 def test_a_finding_fires_on_the_acl_planted_for_it_and_is_silent_without_it(case, known):
     assert case.key not in known
-    assert case.key in found(audit_sample(case.planted, *case.beside, **case.known))
-    silent = found(audit_sample(*case.beside, *case.harmless, **case.known))
+    audit = audit_sample(case.planted, *case.beside, **case.known)
+    assert case.key in found_of(case.kind, audit)
+    silent = found_of(case.kind, audit_sample(*case.beside, *case.harmless, **case.known))
     assert case.key not in silent
     assert not {key for key in silent if key[0] == case.kind} & {
         (case.kind, str(row)) for row in case.harmless
     }
+
+
+def test_an_audit_finds_what_the_finders_find_and_each_finds_its_own_kinds_only():
+    """With all that is planted anywhere at once."""
+    rows = [row for case in CASES for row in (case.planted, *case.beside, *case.harmless)]
+    audit = audit_sample(*{row.acl_id: row for row in rows}.values(), brokers=ROLLING)
+    of_finder: dict[Finder, set[str]] = {}
+    for kind, find in REGISTRY.items():
+        if find is not None:
+            of_finder.setdefault(find, set()).add(kind.id)
+    every = set()
+    for kinds in of_finder.values():
+        keys = found_of(min(kinds), audit)
+        assert {kind for kind, _ in keys} <= kinds
+        every |= keys
+    assert found(audit) == every
 
 
 def test_a_resource_without_acl_is_open_to_everyone_until_an_acl_reaches_it():

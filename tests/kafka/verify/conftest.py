@@ -1,4 +1,4 @@
-"""Kafka's own authorizer, started once per file; its jars are fetched where they miss."""
+"""Kafka's own authorizer, started once for all files; its jars are fetched where they miss."""
 
 from __future__ import annotations
 
@@ -17,6 +17,6 @@ def kafka_path() -> tuple[Path, ...]:
 
 
 @pytest.fixture(scope="module")
-def kafka(kafka_path: tuple[Path, ...]) -> Iterator[Kafka]:
+def kafka(kafka_path: tuple[Path, ...], kept_jvms: None) -> Iterator[Kafka]:
     with Kafka(kafka_path) as kafka:
         yield kafka

@@ -32,7 +32,7 @@ def version(request: pytest.FixtureRequest) -> str:
 
 
 @pytest.fixture(scope="module")
-def kafka(version: str) -> Iterator[Kafka]:
+def kafka(version: str, kept_jvms: None) -> Iterator[Kafka]:
     with Kafka(class_path(version, print)) as kafka:
         yield kafka
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator, Sequence
-from itertools import product
+from itertools import islice, product
 
 from aclkit.model.acl import Acl, Request
 from aclkit.model.resource import Resource
@@ -38,7 +38,7 @@ CROWD = sorted({
       for name in ["", *names_up_to(2, "aqsxz"), *(f"{n}-x" for n in names_up_to(2, "aqsz"))]),
 })  # fmt: skip
 HOSTS = ["10.0.0.1", "10.0.0.2", "9.9.9.9", "10.9.9.9"]
-NAMES = names_up_to(6)
+NAMES = tuple(names_up_to(6))
 
 
 class World:
@@ -82,7 +82,7 @@ class World:
                 asked = product(HOSTS, operations_on(what, resource.resource_type))
                 requests = (Request.of(principal, *each, resource) for each in asked)
                 bad = (r for r in requests if self.speaks_against(assertion, what, r))
-                yield from list(bad)[:1]
+                yield from islice(bad, 1)
 
 
 def shortest_of_brute_force(world: World, assertion: Assertion) -> int | None:

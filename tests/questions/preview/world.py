@@ -9,6 +9,7 @@ from aclkit.model.semantics import KIP_1042, BrokerSettings
 from aclkit.questions.preview.state import Asked, Change, State
 from aclkit.rules.decide.broker_rescan import BrokerRescan
 from aclkit.rules.decide.rules import decide
+from aclkit.rules.patterns.match import reaches
 
 PRINCIPALS = ("User:a", "User:b", "Group:a", "User:s", ANY_OTHER_PRINCIPAL)
 HOSTS = ("10.0.0.1", "10.0.0.2", ANY_OTHER)
@@ -54,6 +55,8 @@ def decisions(of, semantics, asked=ASKED):
     decided = {}
     for resource in asked.resources:
         kind, name = resource.resource_type, resource.resource_name
+        # The others of the cluster have no say, by the rule's second step.
+        reaching = [a for a in acls if reaches(a, kind, name, semantics)]
         is_last = search.wildcard_is_last(kind, name)
         for principal in asked.principals:
             for operation in OPERATIONS_OF_TYPE[kind]:
@@ -62,7 +65,9 @@ def decisions(of, semantics, asked=ASKED):
                         principal=principal, host=host, operation=operation,
                         resource_type=kind, resource_name=name,
                     )  # fmt: skip
-                    ruling = decide(acls, request, of.settings, semantics, wildcard_is_last=is_last)
+                    ruling = decide(
+                        reaching, request, of.settings, semantics, wildcard_is_last=is_last
+                    )
                     decided[principal, host, operation, resource] = (
                         ruling.decision, ruling.rule, ruling.acl.acl_id if ruling.acl else None,
                     )  # fmt: skip

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import random
 from collections.abc import Callable, Iterable, Iterator
+from functools import cache
 
 from aclkit.model.acl import Acl, Request
 from aclkit.model.operation import OPERATIONS_OF_TYPE
@@ -84,11 +85,18 @@ def told_apart(
     patterns = sorted(
         {(*acl.pattern[1:], state.semantics) for state in states for acl in state.acls}, key=repr
     )
+    names = tuple(names)
+    reached = [_reached(*pattern, names) for pattern in patterns]
     first: dict[tuple[bool, ...], str] = {}
-    for name in names:
-        reached = tuple(pattern_matches(k, p, name, how) for k, p, how in patterns)
-        first.setdefault((*reached, *by(name)), name)
+    for name, *said in zip(names, *reached, strict=True):
+        first.setdefault((*said, *by(name)), name)
     return list(first.values())
+
+
+@cache
+def _reached(kind: str, pattern: str, how: Semantics, names: tuple[str, ...]) -> list[bool]:
+    """Return of each name whether a pattern reaches it; many states have the same patterns."""
+    return [pattern_matches(kind, pattern, name, how) for name in names]
 
 
 def decisions(
