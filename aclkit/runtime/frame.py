@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any, Final, cast
 
 from pyspark.sql import DataFrame, SparkSession
@@ -23,11 +24,15 @@ def local_frame(
     Through Arrow, and not by ``parallelize``: the rows travel once, as columns, and a join with
     them needs no job of its own.
     """
-    struct = schema
-    if isinstance(struct, str):
-        struct = cast(StructType, StructType.fromDDL(struct))
+    struct = struct_of(schema) if isinstance(schema, str) else schema
     arrow = to_arrow_schema(struct, timezone="UTC")
     return spark.createDataFrame(arrow_table(rows, arrow), schema=struct)
+
+
+@cache
+def struct_of(ddl: str) -> StructType:
+    """Return the columns that a text of SQL names; pyspark has the JVM parse it each time."""
+    return cast(StructType, StructType.fromDDL(ddl))
 
 
 def checkpoint(frame: DataFrame, *, is_large: bool = False) -> DataFrame:

@@ -19,6 +19,7 @@ from pyspark.java_gateway import launch_gateway
 
 from aclkit.errors import SurroundingsError
 from aclkit.runtime import child
+from aclkit.runtime.jvm_lists import send_lists_at_once
 from aclkit.runtime.jvm_names import remember_names
 from aclkit.runtime.scratch import scratch
 
@@ -65,6 +66,7 @@ def start_gateway(conf: SparkConf, output: int) -> JavaGateway:
     with _known(told):
         gateway = launch_gateway()  # type: ignore[no-untyped-call]  # no types in pyspark
     remember_names(gateway)
+    send_lists_at_once(gateway)
     gateway.proc = process
     atexit.register(_tell_no_more, gateway)
     return gateway

@@ -33,6 +33,7 @@ from aclkit.runtime.class_archive import class_archive, options_for, start_makin
 from aclkit.runtime.file_systems import require_file_systems
 from aclkit.runtime.gateway import start_gateway
 from aclkit.runtime.jars import DELTA, checked_jars, spark_home
+from aclkit.runtime.jvm_lists import send_lists_at_once
 from aclkit.runtime.jvm_names import remember_names
 from aclkit.runtime.memory import DEFAULT_HEAP
 from aclkit.runtime.object_store import is_s3, spark_options
@@ -309,6 +310,7 @@ def _submitted_session(
             builder = builder.config(key, value)
     session = builder.config(map={**_SQL, **extra}).getOrCreate()
     remember_names(session.sparkContext._gateway)
+    send_lists_at_once(session.sparkContext._gateway)
     try:
         session.catalog.currentDatabase()
     except (PySparkException, Py4JError) as error:

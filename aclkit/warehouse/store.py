@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING, Any, Final, Literal, cast
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 import pyarrow as pa
 from deltalake import DeltaTable as OpenTable
@@ -435,6 +435,6 @@ def _of_contract(table: str, rows: DataFrame) -> DataFrame:
 
 def schema_of(table: str) -> StructType:
     """Return the StructType that ``schemas.TABLES`` declares for a table."""
-    from pyspark.sql.types import StructType
+    from aclkit.runtime.frame import struct_of
 
-    return cast(StructType, StructType.fromDDL(TABLES[table].ddl))
+    return struct_of(TABLES[table].ddl)

@@ -17,8 +17,11 @@ from duckdb import DuckDBPyConnection
 from kafka.record.util import calc_crc32c
 
 from aclkit.cli import cli
+from aclkit.cli.output import render_rows
+from aclkit.cli.table import Layout
 from aclkit.warehouse.duck import connect
 from aclkit.warehouse.published import Published, open_warehouse
+from aclkit.warehouse.sql import run_sql
 
 DATA = Path(__file__).parents[1] / "data"
 KRAFT = DATA / "kraft-4.1" / "__cluster_metadata-0"
@@ -64,8 +67,8 @@ class Warehouse:
         return self.run("replay", *given, *more, code=code, cluster=cluster)
 
     def sql(self, statement: str) -> list[dict[str, str]]:
-        """Ask the command ``sql`` for CSV and read it."""
-        out = self.run("sql", "--format", "csv", statement).stdout_bytes.decode()
+        """Read the CSV that the command ``sql`` prints."""
+        out = asked(self.path, statement, "csv")
         return list(csv.DictReader(io.StringIO(out, newline="")))
 
     def acls(self, cluster: str | None = None) -> Counter[tuple[str, ...]]:
@@ -76,11 +79,7 @@ class Warehouse:
 
     def table(self, name: str, cluster: str | None = None) -> list[tuple[Any, ...]]:
         """Return all rows of a published table in a fixed order, nulls and types kept."""
-        with connect(open_warehouse(str(self.path))) as connection:
-            where = f" WHERE cluster_id = '{cluster}'" if cluster else ""
-            kept = _kept(connection, name)
-            rows = connection.execute(f"SELECT {kept} FROM {name}{where}").fetchall()
-        return sorted(rows, key=repr)
+        return self.tables((name,), cluster)[name]
 
     def digest(self, name: str) -> tuple[int, int]:
         """Return how many rows a published table has, and a number that stands for all of them."""
@@ -95,7 +94,8 @@ class Warehouse:
         self, names: tuple[str, ...] = REPLAYED, cluster: str | None = None
     ) -> dict[str, list[tuple[Any, ...]]]:
         """Return all rows of several tables."""
-        return {name: self.table(name, cluster) for name in names}
+        with connect(open_warehouse(str(self.path))) as connection:
+            return {name: _rows(connection, name, cluster) for name in names}
 
     def published(self) -> Published:
         """Return what readers see: all runs, the newest with its table versions."""
@@ -105,6 +105,22 @@ class Warehouse:
         """Copy the warehouse, for a test that changes it."""
         shutil.copytree(self.path, path)
         return Warehouse(path)
+
+
+def asked(warehouse: Path, statement: str, output_format: str) -> str:
+    """Return what the command ``sql`` prints, asked in this process: starting another takes long.
+
+    That the command's own process answers alike is for ``test_sql`` to say.
+    """
+    with connect(open_warehouse(str(warehouse)), sealed=True) as connection:
+        found = run_sql(connection, statement)
+        return "".join(render_rows(found.columns, found.rows, output_format, Layout(width=None)))
+
+
+def _rows(connection: DuckDBPyConnection, table: str, cluster: str | None) -> list[tuple[Any, ...]]:
+    where = f" WHERE cluster_id = '{cluster}'" if cluster else ""
+    kept = _kept(connection, table)
+    return sorted(connection.execute(f"SELECT {kept} FROM {table}{where}").fetchall(), key=repr)
 
 
 def _kept(connection: DuckDBPyConnection, name: str) -> str:

@@ -6,9 +6,11 @@ import csv
 import gzip
 import json
 
+import pyarrow as pa
 import pytest
 
 from aclkit.pipeline.explain import whole
+from aclkit.warehouse.duck import connect
 from tests.cli.running import KRAFT_TEXT
 
 pytestmark = pytest.mark.usefixtures("spark")
@@ -59,15 +61,20 @@ def decided(request, replayed, kafkas_answers, tmp_path_factory):
 
 
 def test_decision_rule_and_deciding_acl_are_those_of_kafkas_authorizer(decided, kafkas_answers):
-    rows = decided.sql(
-        "SELECT e.principal, e.host AS from_host, e.operation AS asked, e.resource_type AS kind,"
-        " e.resource_name AS name, e.decision, e.rule, a.resource_type, a.resource_name,"
-        " a.pattern_type, a.principal AS acl_principal, a.host, a.operation, a.permission_type"
-        " FROM explain e LEFT JOIN acl_current a"
-        " ON a.cluster_id = e.cluster_id AND a.acl_id = e.deciding_acl_id"
-    )
+    names = ("principal", "host", "operation", "resource_type", "resource_name")
+    asked = dict(zip(names, zip(*kafkas_answers, strict=True), strict=True))
+    with connect(decided.published()) as connection:
+        connection.register("asked", pa.table({n: list(column) for n, column in asked.items()}))
+        rows = connection.execute(
+            "SELECT e.principal, e.host, e.operation, e.resource_type, e.resource_name,"
+            " e.decision, e.rule, a.resource_type, a.resource_name, a.pattern_type, a.principal,"
+            " a.host, a.operation, a.permission_type"
+            f" FROM asked JOIN explain e USING ({', '.join(names)})"
+            " LEFT JOIN acl_current a ON a.cluster_id = e.cluster_id"
+            " AND a.acl_id = e.deciding_acl_id"
+        ).fetchall()
     ours = {}
-    for row in map(tuple, map(dict.values, rows)):
+    for row in rows:
         rule = ACL_AS_KAFKA_NAMES_IT.format(*row[7:]) if row[6] == "MatchingAcl" else row[6]
         ours[row[:5]] = (row[5], rule)
     different = {

@@ -18,6 +18,7 @@ from aclkit.cli import cli
 from aclkit.nightly import night
 from aclkit.pipeline.explain import decided
 from aclkit.rules.names.budget import Budget
+from tests.cli.running import asked
 
 pytestmark = pytest.mark.usefixtures("spark")
 
@@ -107,9 +108,8 @@ class Nights:
         return CliRunner().invoke(cli, ["--warehouse", warehouse, *arguments])
 
     def sql(self, query: str) -> list[dict[str, object]]:
-        result = self.call("sql", "--format", "jsonl", query)
-        assert result.exit_code == 0, result.output
-        return [json.loads(row) for row in result.stdout.splitlines()]
+        out = asked(self.folder / "warehouse", query, "jsonl")
+        return [json.loads(row) for row in out.splitlines()]
 
 
 @pytest.fixture(scope="module")

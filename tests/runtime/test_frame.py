@@ -62,8 +62,8 @@ def test_rows_find_what_is_known_of_their_key_however_many_share_it(
     spark, monkeypatch, are_few, shared_by
 ):
     monkeypatch.setattr(frame, "_SHARED_BY", shared_by)
-    rows = spark.createDataFrame([(1, "a"), (1, "b"), (2, "c"), (4, "d")], "key INT, row STRING")
-    known = spark.createDataFrame([(1, "x"), (1, "y"), (2, "z"), (3, "-")], "key INT, of STRING")
+    rows = local_frame(spark, [(1, "a"), (1, "b"), (2, "c"), (4, "d")], "key INT, row STRING")
+    known = local_frame(spark, [(1, "x"), (1, "y"), (2, "z"), (3, "-")], "key INT, of STRING")
 
     def joined(how):
         found = frame.join_known(rows, known, "key", are_few=are_few, how=how)

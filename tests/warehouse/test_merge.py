@@ -6,6 +6,7 @@ import pytest
 from chispa import assert_df_equality
 from pyspark.sql import functions as F
 
+from aclkit.runtime.frame import local_frame
 from aclkit.warehouse.merge import Merge
 from aclkit.warehouse.store import Store
 
@@ -22,7 +23,7 @@ NEW = [
 
 def merge(spark, *, inserts):
     return Merge(
-        rows=spark.createDataFrame(NEW, COLUMNS),
+        rows=local_frame(spark, NEW, COLUMNS),
         keys=("cluster_id", "line"),
         where=F.col("t.at").isNull() | (F.col("t.at") < 30),
         updated=("verdict",),
@@ -37,10 +38,10 @@ ADDED = [("c", 3, None, 31), ("c", 5, "n", 5)]
 @pytest.mark.parametrize(("inserts", "expected"), [(False, CHANGED), (True, [*CHANGED, *ADDED])])
 def test_a_frame_becomes_what_delta_makes_of_the_table(spark, tmp_path, inserts, expected):
     path = f"{tmp_path}/access_log"
-    spark.createDataFrame(OLD, COLUMNS).write.format("delta").save(path)
-    expected = spark.createDataFrame(expected, COLUMNS)
+    local_frame(spark, OLD, COLUMNS).write.format("delta").save(path)
+    expected = local_frame(spark, expected, COLUMNS)
 
-    merged = merge(spark, inserts=inserts).merged(spark.createDataFrame(OLD, COLUMNS))
+    merged = merge(spark, inserts=inserts).merged(local_frame(spark, OLD, COLUMNS))
     assert_df_equality(merged, expected, ignore_row_order=True, ignore_nullable=True)
 
     Store(spark, str(tmp_path)).merge("access_log", merge(spark, inserts=inserts), "c")

@@ -67,7 +67,8 @@ def materialize(run: Run, scope: Scope, options: MaterializeOptions) -> Material
     """
     before = run.previous(MATERIALIZING)
     settings = deciding_settings(options, scope)
-    output = Output(store=run.store, cluster_id=scope.cluster_id)
+    is_small = scope.pairs <= _FEW_PAIRS
+    output = Output(store=run.store, cluster_id=scope.cluster_id, is_small=is_small)
     affected = None if options.full else _find_affected(output, scope, before, settings)
     _write_setting(output, options.settings, run.started_at)
     of_inventory = tables.of_inventory(scope)
@@ -237,6 +238,7 @@ def _of_run(
         yield batch.select(schema.names).cast(schema)
 
 
+_FEW_PAIRS: Final = 50_000
 _DENSE: Final = ("explain",)
 _NEWEST_SETTING: Final = (
     "SELECT super_users, allow_everyone FROM setting ORDER BY since_time DESC LIMIT 1"

@@ -25,6 +25,7 @@ class Output:
         store: the warehouse's tables.
         cluster_id: the cluster.
         is_trial: nothing is written, to try another reading: the rows are kept in memory.
+        is_small: rows are counted before they are written, for few of them are without Spark.
         kept: table → its rows, of a trial.
         steps: frames that were computed on the way.
     """
@@ -32,6 +33,7 @@ class Output:
     store: Store
     cluster_id: str
     is_trial: bool = False
+    is_small: bool = False
     kept: dict[str, DataFrame] = field(default_factory=dict)
     steps: Steps = field(default_factory=Steps)
 
@@ -41,9 +43,13 @@ class Output:
         frame = frame.select(*TABLES[table].column_names)
         if self.is_trial:
             self.kept[table] = frame.persist()
-        else:
-            rows_per_file = _ROWS_OF_A_FILE.get(table)
-            self.store.replace_cluster(table, frame, self.cluster_id, rows_per_file)
+            return
+        most = None
+        if self.is_small:
+            frame = self.steps.checkpoint(frame)
+            most = frame.count()
+        rows_per_file = _ROWS_OF_A_FILE.get(table)
+        self.store.replace_cluster(table, frame, self.cluster_id, rows_per_file, most)
 
     def write_rows(self, table: str, rows: Sequence[Sequence[Any]]) -> None:
         """Put rows that the driver holds in the place of the cluster's rows of a table."""

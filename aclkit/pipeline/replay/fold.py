@@ -41,22 +41,25 @@ _REJECT_REASON: Final = {
 }
 
 
-def with_effect(facts: DataFrame, stretches: DataFrame, spans: DataFrame) -> DataFrame:
+def with_effect(facts: DataFrame, stretches: DataFrame, spans: DataFrame | None) -> DataFrame:
     """Keep the facts that history passes, with ``effective_offset``: where each takes effect.
 
     A record of a committed transaction takes effect at its End; one of an aborted or open
     transaction not at all. A snapshot's entries take effect at its last offset, and only where
-    history jumps onto it.
+    history jumps onto it. ``spans`` is None where there are no transactions.
     """
     offset, start, end = F.col("f.log_offset"), F.col("s.from_offset"), F.col("s.to_offset")
     records = facts.where(F.col("fact").isin(RECORD, LISTING))
     read = stretches.where(F.col("fact") == RECORD)
     passed = beside(records, read, (offset >= start) & (offset < end), "inner").select("f.*")
-    inside = (
-        beside(passed, spans, is_within(), "left")
-        .where(F.col("s.outcome").isNull() | (F.col("s.outcome") == COMMITTED))
-        .select("f.*", F.coalesce("s.end_offset", "f.log_offset").alias("effective_offset"))
-    )
+    if spans is None:
+        inside = passed.withColumn("effective_offset", F.col("log_offset"))
+    else:
+        inside = (
+            beside(passed, spans, is_within(), "left")
+            .where(F.col("s.outcome").isNull() | (F.col("s.outcome") == COMMITTED))
+            .select("f.*", F.coalesce("s.end_offset", "f.log_offset").alias("effective_offset"))
+        )
     entries = facts.where(F.col("fact") == SNAPSHOT)
     jumps = stretches.where(F.col("fact") == SNAPSHOT)
     bridged = beside(entries, jumps, offset == end, "inner")
@@ -75,8 +78,8 @@ def is_within() -> Column:
     return (offset > F.col("s.begin_offset")) & (offset < F.col("s.end_offset"))
 
 
-def fold_acls(effects: DataFrame, stretches: DataFrame) -> DataFrame:
-    """Fold ACL facts into ``acl_history``."""
+def fold_acls(effects: DataFrame, stretches: DataFrame | None) -> DataFrame:
+    """Fold ACL facts into ``acl_history``; here and below None says: no jump onto a snapshot."""
     lives = _fold(_acl_events(effects), stretches, ["acl_id"])
     payload = [f"payload.{name}" for name in BINDING]
     return lives.select(
@@ -94,7 +97,7 @@ def fold_acls(effects: DataFrame, stretches: DataFrame) -> DataFrame:
     ).select(*TABLES["acl_history"].column_names)
 
 
-def reject_acls(effects: DataFrame, stretches: DataFrame) -> DataFrame:
+def reject_acls(effects: DataFrame, stretches: DataFrame | None) -> DataFrame:
     """Return ``acl_reject`` rows for records that add a live id or remove an unknown one."""
     events = _with_previous(_with_vanished(_acl_events(effects), stretches, ["acl_id"]), ["acl_id"])
     refused = (F.col("is_add") == F.col("was_alive")) & (F.col("fact") != SNAPSHOT)
@@ -112,7 +115,7 @@ def reject_acls(effects: DataFrame, stretches: DataFrame) -> DataFrame:
     )
 
 
-def fold_resources(effects: DataFrame, stretches: DataFrame) -> DataFrame:
+def fold_resources(effects: DataFrame, stretches: DataFrame | None) -> DataFrame:
     """Fold facts of topics and listed resources into ``resource_lifetime``.
 
     A topic is known by its id, all else by its type and name.
@@ -136,7 +139,7 @@ def fold_resources(effects: DataFrame, stretches: DataFrame) -> DataFrame:
     )
 
 
-def fold_users(effects: DataFrame, stretches: DataFrame) -> DataFrame:
+def fold_users(effects: DataFrame, stretches: DataFrame | None) -> DataFrame:
     """Fold facts of SCRAM users and owners of tokens into ``principal_lifetime``."""
     adds = (ADD_SCRAM, ADD_DELEGATION)
     events = effects.where(
@@ -177,7 +180,7 @@ def _acl_events(effects: DataFrame) -> DataFrame:
     )
 
 
-def _fold(events: DataFrame, stretches: DataFrame, key: list[str]) -> DataFrame:
+def _fold(events: DataFrame, stretches: DataFrame | None, key: list[str]) -> DataFrame:
     """Pair each event that made its subject alive with the next one that ended it."""
     happened = _with_previous(_with_vanished(events, stretches, key), key).where(
         F.col("is_add") != F.col("was_alive")
@@ -195,8 +198,10 @@ def _fold(events: DataFrame, stretches: DataFrame, key: list[str]) -> DataFrame:
     )
 
 
-def _with_vanished(events: DataFrame, stretches: DataFrame, key: list[str]) -> DataFrame:
+def _with_vanished(events: DataFrame, stretches: DataFrame | None, key: list[str]) -> DataFrame:
     """Add an ending for whatever a snapshot that history jumps onto no longer lists."""
+    if stretches is None:
+        return events
     entries = events.where(F.col("fact") == SNAPSHOT)
     listed = entries.select("cluster_id", *key, "log_offset")
     times = entries.groupBy("cluster_id", "log_offset").agg(

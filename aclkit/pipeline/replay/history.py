@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from pyspark.sql import DataFrame, SparkSession
 
+from aclkit.model.facts import SNAPSHOT
 from aclkit.pipeline.replay import fold
 from aclkit.pipeline.replay.history_plan import HistoryPlan
 from aclkit.runtime.frame import Steps, local_frame
@@ -26,16 +27,22 @@ def compute_history(
     """
     spark = facts.sparkSession
     stretches = stretches_frame(spark, cluster_id, plan)
-    effects = fold.with_effect(facts, stretches, spans_frame(spark, cluster_id, plan))
-    effects = steps.checkpoint(effects)
-    of_replay = fold.reject_acls(effects, stretches)
+    # Most logs have no jump, and many no transaction: joins with nothing are not planned.
+    spans = spans_frame(spark, cluster_id, plan) if plan.spans else None
+    jumps = stretches if _has_jump(plan) else None
+    effects = steps.checkpoint(fold.with_effect(facts, stretches, spans))
+    of_replay = fold.reject_acls(effects, jumps)
     faults = faults_frame(spark, cluster_id, plan)
     return {
-        "acl_history": steps.checkpoint(fold.fold_acls(effects, stretches)),
-        "resource_lifetime": fold.fold_resources(effects, stretches),
-        "principal_lifetime": fold.fold_users(effects, stretches),
+        "acl_history": steps.checkpoint(fold.fold_acls(effects, jumps)),
+        "resource_lifetime": fold.fold_resources(effects, jumps),
+        "principal_lifetime": fold.fold_users(effects, jumps),
         "acl_reject": rejected.unionByName(of_replay).unionByName(faults),
     }
+
+
+def _has_jump(plan: HistoryPlan) -> bool:
+    return any(stretch.fact == SNAPSHOT for stretch in plan.itinerary.stretches)
 
 
 def stretches_frame(spark: SparkSession, cluster_id: str, plan: HistoryPlan) -> DataFrame:

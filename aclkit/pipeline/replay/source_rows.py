@@ -17,7 +17,7 @@ from aclkit.pipeline.sources.files import is_packed
 from aclkit.pipeline.sources.items import WorkItem
 from aclkit.pipeline.sources.metadata_log import listing_again
 from aclkit.pipeline.sources.spark_source import read_sources
-from aclkit.runtime.frame import ROWS_IN_A_PLAN
+from aclkit.runtime.frame import ROWS_IN_A_PLAN, local_frame
 from aclkit.runtime.progress import step
 from aclkit.runtime.reading import followed, size_of
 from aclkit.runtime.uri import shown
@@ -72,6 +72,9 @@ def _frame(
     spark: SparkSession, items: Sequence[WorkItem], early: EarlyRows | None, board: str | None
 ) -> tuple[DataFrame, int | None]:
     """Return the rows of items: those that were read while Spark started, or read by it now."""
+    if not items:
+        # As where something is only taken back: no job to read nothing, and it is known how much.
+        return local_frame(spark, [], SPARK_DDL), 0
     read = early.of(items) if early is not None else None
     if read is None:
         return read_sources(spark, items, board).persist(), None

@@ -7,8 +7,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import astuple, fields
 from typing import Any
 
-from chispa import assert_df_equality
+from chispa.schema_comparer import assert_schema_equality
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.pandas.types import to_arrow_schema
 
 from aclkit.model.acl import ANY_OTHER, Acl
 from aclkit.model.semantics import KIP_1042, Semantics
@@ -17,6 +18,8 @@ from aclkit.pipeline.explain.reach import number_acls
 from aclkit.pipeline.explain.scope import Scope
 from aclkit.pipeline.inventory.entry import ALWAYS, FILE, Entry
 from aclkit.pipeline.inventory.survey import Inventory, Texts
+from aclkit.runtime.arrow import arrow_table
+from aclkit.runtime.frame import local_frame, struct_of
 
 ACL_DDL = ", ".join(f"{name} STRING" for name in Acl.__slots__)
 
@@ -26,7 +29,7 @@ COMPILED = {"spark.sql.codegen.wholeStage": "true", "spark.sql.codegen.factoryMo
 
 def acl_frame(spark: SparkSession, acls: Iterable[Acl]) -> DataFrame:
     """ACLs alive, as columns."""
-    return spark.createDataFrame([astuple(acl) for acl in acls], ACL_DDL)
+    return local_frame(spark, [astuple(acl) for acl in acls], ACL_DDL)
 
 
 def numbered_acls(spark: SparkSession, scope: Scope, acls: Iterable[Acl]) -> DataFrame:
@@ -36,11 +39,15 @@ def numbered_acls(spark: SparkSession, scope: Scope, acls: Iterable[Acl]) -> Dat
 
 
 def must_hold(frame: DataFrame, rows: Sequence[Sequence[Any]], ddl: str) -> None:
-    """Compare a whole frame, whatever the order of its rows and whether columns may be null."""
-    expected = frame.sparkSession.createDataFrame(list(rows), ddl)
-    assert_df_equality(
-        frame, expected, ignore_row_order=True, ignore_nullable=True, ignore_column_order=False
-    )
+    """Compare a whole frame, whatever the order of its rows and whether columns may be null.
+
+    Spark is asked for the frame's rows alone: what is expected needs no plan.
+    """
+    struct = struct_of(ddl)
+    assert_schema_equality(frame.schema, struct, ignore_nullable=True)
+    expected = arrow_table(rows, to_arrow_schema(struct, timezone="UTC"))
+    found = frame.toArrow().to_pylist()
+    assert sorted(found, key=repr) == sorted(expected.to_pylist(), key=repr)
 
 
 def scope_of(

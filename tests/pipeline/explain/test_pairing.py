@@ -13,7 +13,7 @@ from aclkit.pipeline.explain.best import ALLOW, BEST, DENY, Wildcards
 from aclkit.pipeline.explain.on_driver import content_id
 from aclkit.pipeline.explain.reach import Late
 from aclkit.pipeline.explain.rulings import rank_acls
-from aclkit.runtime.frame import Steps
+from aclkit.runtime.frame import Steps, local_frame
 from tests.factories import acl
 from tests.pipeline.explain.frames import in_parts, must_hold, numbered_acls, scope_of
 
@@ -145,7 +145,7 @@ def test_a_group_is_the_acls_of_one_pattern_and_one_principal(spark):
 def test_the_content_of_a_ruleset_is_looked_up_at_its_first_pair(spark):
     ddl = "part INT, resource_no INT, subject INT, set1 BIGINT, set2 BIGINT, class1 BIGINT, class2 BIGINT"  # noqa: E501 -- one column after another
     rows = [(0, 9, 1, 5, 5, None, None), (0, 2, 1, 5, 5, None, None), (0, 3, 1, 6, 6, 8, 8)]
-    firsts = rulesets.first_pairs(spark.createDataFrame(rows, ddl))
+    firsts = rulesets.first_pairs(local_frame(spark, rows, ddl))
     found = firsts.select(*rulesets.SET, reach.resource_of(F.col("pair")).alias("no"), "class1")
     must_hold(
         found, [(5, 5, 2, None), (6, 6, 3, 8)],
@@ -154,8 +154,8 @@ def test_the_content_of_a_ruleset_is_looked_up_at_its_first_pair(spark):
 
 
 def test_the_id_of_a_ruleset_is_a_hash_of_its_groups_and_of_where_the_wildcard_is_last(spark):
-    frame = spark.createDataFrame(
-        [(["a", "b"], None), (["a", "b"], "all")], "ids ARRAY<STRING>, last STRING"
+    frame = local_frame(
+        spark, [(["a", "b"], None), (["a", "b"], "all")], "ids ARRAY<STRING>, last STRING"
     )
     found = frame.select(rulesets.ruleset_id(F.col("ids"), F.col("last"))).collect()
     wanted = [hashlib.sha256(text).hexdigest()[:32] for text in (b"a,b", b"a,b,* all")]
@@ -196,13 +196,14 @@ def test_the_rows_of_an_inventory_say_class_and_super_user_and_which_hosts_are_n
 
 
 def test_a_group_gives_its_pattern_back(spark):
-    frame = spark.createDataFrame([(7, 7 << 32 | 5), (0, 9)], "pattern_id INT, group_no BIGINT")
+    frame = local_frame(spark, [(7, 7 << 32 | 5), (0, 9)], "pattern_id INT, group_no BIGINT")
     found = frame.select("pattern_id", reach.pattern_of(F.col("group_no")).alias("again"))
     must_hold(found, [(7, 7), (0, 0)], "pattern_id INT, again INT")
 
 
 def test_the_parts_of_a_ruleset_are_the_groups_that_concern_its_first_pair(spark):
-    reached = spark.createDataFrame(
+    reached = local_frame(
+        spark,
         [(1, 5, 10), (1, 5, 11), (2, 5, 12), (1, 6, 13)],
         "resource_no INT, subject INT, group_no BIGINT",
     )
@@ -219,7 +220,8 @@ def test_the_parts_of_a_ruleset_are_the_groups_that_concern_its_first_pair(spark
         [(3, 4, 7, 8, 10), (3, 4, 7, 8, 11)],
         "set1 BIGINT, set2 BIGINT, class1 BIGINT, class2 BIGINT, group_no BIGINT",
     )
-    groups = spark.createDataFrame(
+    groups = local_frame(
+        spark,
         [(n, f"g{n}", "TOPIC", *range(n, n + len(BEST))) for n in (10, 11, 12)],
         f"group_no BIGINT, group_id STRING, resource_type STRING, {BEST_DDL}",
     )
@@ -249,14 +251,15 @@ def best_of(deny=None, allow=None):
 
 
 def test_the_content_of_a_ruleset_is_its_own_groups_and_those_of_its_class_sorted(spark):
-    parts = spark.createDataFrame(
+    parts = local_frame(
+        spark,
         [(1, 1, 7, 7, 0, "z", "TOPIC", *best_of(deny=5)),
          (1, 1, 7, 7, 0, "a", "TOPIC", *best_of(deny=4, allow=9)),
          (2, 2, None, None, 0, "x", "GROUP", *best_of(allow=3))],
         PARTS,
     )  # fmt: skip
-    of_class = spark.createDataFrame(
-        [(7, 7, None, None, "TOPIC", ["m"], None, *best_of(deny=6, allow=8), "k")], CONTENTS
+    of_class = local_frame(
+        spark, [(7, 7, None, None, "TOPIC", ["m"], None, *best_of(deny=6, allow=8), "k")], CONTENTS
     )
     for semantics, allow in ((KIP_1042, 8), (KAFKA, 9)):
         must_hold(
@@ -271,8 +274,8 @@ def test_the_content_of_a_ruleset_is_its_own_groups_and_those_of_its_class_sorte
 
 
 def test_the_content_of_a_ruleset_says_where_its_first_resource_has_the_wildcard_last(spark):
-    parts = spark.createDataFrame(
-        [(n, n, None, None, n << 32, "g", "TOPIC", *best_of()) for n in range(5)], PARTS
+    parts = local_frame(
+        spark, [(n, n, None, None, n << 32, "g", "TOPIC", *best_of()) for n in range(5)], PARTS
     )
     found = rulesets.contents(parts, None, Late(all_below=2, deny_below=4), KAFKA, 1)
     must_hold(
@@ -294,7 +297,8 @@ def test_each_part_has_a_place_of_its_own_and_the_sum_of_its_groups_moves_nothin
         list(range(first, first + 10)) for first in range(0, 60, 10)
     ]
     assert len({place for _, place in numbers}) == 6
-    granted = spark.createDataFrame(
+    granted = local_frame(
+        spark,
         [(0, 0, 75, 1, 2)],
         "pattern_id INT, subject INT, group_no BIGINT, bits1 BIGINT, bits2 BIGINT",
     )
@@ -303,8 +307,8 @@ def test_each_part_has_a_place_of_its_own_and_the_sum_of_its_groups_moves_nothin
 
 
 def test_a_class_without_acls_has_the_fixed_ruleset_of_the_type(spark):
-    frame = spark.createDataFrame(
-        [("TOPIC", True), ("GROUP", False)], "resource_type STRING, has_acl BOOLEAN"
+    frame = local_frame(
+        spark, [("TOPIC", True), ("GROUP", False)], "resource_type STRING, has_acl BOOLEAN"
     )
     found = {row[0] for row in frame.select(rulesets.fixed_id(F.col("has_acl"))).collect()}
     assert found == {"other:TOPIC", "none:GROUP"}

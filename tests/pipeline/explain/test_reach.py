@@ -6,6 +6,7 @@ import re
 
 from aclkit.pipeline.explain import reach
 from aclkit.pipeline.explain.reach import Seed
+from aclkit.runtime.frame import local_frame
 from tests.factories import acl
 from tests.pipeline.explain.frames import acl_frame, must_hold
 
@@ -13,7 +14,7 @@ from tests.pipeline.explain.frames import acl_frame, must_hold
 def test_the_set_of_a_pair_is_the_exclusive_or_of_the_bits_of_its_groups(spark):
     ddl = "part INT, resource_no INT, salt BIGINT, subject INT, group_no BIGINT, bits1 BIGINT, bits2 BIGINT"  # noqa: E501 -- one column after another
     rows = [(0, 1, 0, 5, 1, 0b110, 1), (0, 1, 0, 5, 2, 0b011, 1), (0, 1, 0, -1, 3, 0b1000, 7)]
-    found = reach.sets_of_groups(spark.createDataFrame(rows, ddl))
+    found = reach.sets_of_groups(local_frame(spark, rows, ddl))
     must_hold(
         found.select("resource_no", "subject", "set1", "set2"),
         [(1, 5, 0b101, 0), (1, -1, 0b1000, 7)],
@@ -22,11 +23,12 @@ def test_the_set_of_a_pair_is_the_exclusive_or_of_the_bits_of_its_groups(spark):
 
 
 def test_an_own_pair_adds_the_set_of_its_class_and_the_salt(spark):
-    sets = spark.createDataFrame(
+    sets = local_frame(
+        spark,
         [(0, 1, 16, 5, 1, 1), (0, 1, 16, -1, 2, 2), (0, 2, 0, 5, 4, 4)],
         "part INT, resource_no INT, salt BIGINT, subject INT, set1 BIGINT, set2 BIGINT",
     )
-    classes = spark.createDataFrame([(5, -1)], "subject INT, class_no INT")
+    classes = local_frame(spark, [(5, -1)], "subject INT, class_no INT")
     of_classes = reach.class_pairs(sets)
     found = reach.own_pairs(sets, classes, of_classes)
     must_hold(
@@ -38,7 +40,7 @@ def test_an_own_pair_adds_the_set_of_its_class_and_the_salt(spark):
 
 def test_a_packed_pair_gives_its_resource_back(spark):
     numbers = [(number, subject) for number in (0, 7, 2**31 - 1) for subject in (-(2**31), -1, 3)]
-    frame = spark.createDataFrame(numbers, "resource_no INT, subject INT")
+    frame = local_frame(spark, numbers, "resource_no INT, subject INT")
     packed = frame.select("resource_no", reach.resource_of(reach.packed_pair()).alias("again"))
     assert packed.where("resource_no <> again").count() == 0
     assert frame.select(reach.packed_pair()).distinct().count() == len(numbers)
@@ -47,13 +49,16 @@ def test_a_packed_pair_gives_its_resource_back(spark):
 def test_acls_get_the_numbers_and_ranks_of_their_pattern_principal_and_host(spark):
     acls = acl_frame(spark, [acl("b", principal="User:x", acl_id="1"), acl("a", acl_id="2")])
     where = "resource_type STRING, pattern_type STRING, resource_name STRING, "
-    patterns = spark.createDataFrame(
+    patterns = local_frame(
+        spark,
         [(7, "TOPIC", "LITERAL", "b", 3, 0), (8, "TOPIC", "LITERAL", "a", 4, 1)],
         f"pattern_id INT, {where}pattern_rank INT, acls_before INT",
     )
-    hosts = spark.createDataFrame([(9, "*", 5)], "acl_host_no INT, host STRING, host_rank INT")
-    principals = spark.createDataFrame(
-        [(5, "User:x", 1), (6, "User:a", 2)], "text_no INT, principal STRING, principal_rank INT"
+    hosts = local_frame(spark, [(9, "*", 5)], "acl_host_no INT, host STRING, host_rank INT")
+    principals = local_frame(
+        spark,
+        [(5, "User:x", 1), (6, "User:a", 2)],
+        "text_no INT, principal STRING, principal_rank INT",
     )
     must_hold(
         reach.number_acls(acls, patterns, principals, hosts).select(
@@ -66,11 +71,13 @@ def test_acls_get_the_numbers_and_ranks_of_their_pattern_principal_and_host(spar
 
 
 def test_a_pattern_grants_to_each_subject_of_its_principal_text_with_bits_of_its_own(spark):
-    groups = spark.createDataFrame(
+    groups = local_frame(
+        spark,
         [(7, 5, 75), (8, 5, 85), (7, 6, 76)],
         "pattern_id INT, text_no INT, group_no BIGINT",
     )
-    subjects = spark.createDataFrame(
+    subjects = local_frame(
+        spark,
         [(5, 0, 1, 2), (5, 3, 1, 2), (9, 4, 1, 2)],
         "text_no INT, subject INT, seed1 BIGINT, seed2 BIGINT",
     )
@@ -85,12 +92,13 @@ def test_a_pattern_grants_to_each_subject_of_its_principal_text_with_bits_of_its
 
 
 def test_a_resource_is_reached_by_the_grants_of_all_its_patterns(spark):
-    resources = spark.createDataFrame(
+    resources = local_frame(
+        spark,
         [(0, 1, 16, [7, 8]), (0, 2, 0, [8]), (1, 3, 0, []), (1, 4, 0, [9])],
         "part INT, resource_no INT, salt BIGINT, pattern_ids ARRAY<INT>",
     )
-    granted = spark.createDataFrame(
-        [(7, 0, 75), (8, 0, 80), (8, 1, 81)], "pattern_id INT, subject INT, group_no BIGINT"
+    granted = local_frame(
+        spark, [(7, 0, 75), (8, 0, 80), (8, 1, 81)], "pattern_id INT, subject INT, group_no BIGINT"
     )
     must_hold(
         reach.reach(resources, granted).select(
@@ -103,12 +111,13 @@ def test_a_resource_is_reached_by_the_grants_of_all_its_patterns(spark):
 
 
 def test_too_many_grants_go_where_the_resources_are_that_they_reach(spark):
-    resources = spark.createDataFrame(
+    resources = local_frame(
+        spark,
         [(0, 1, 16, [7, 8]), (0, 2, 0, [8]), (1, 3, 0, []), (1, 4, 0, [7])],
         "part INT, resource_no INT, salt BIGINT, pattern_ids ARRAY<INT>",
     ).repartition(2, "part")
-    granted = spark.createDataFrame(
-        [(7, 0, 75), (8, 1, 81), (9, 2, 92)], "pattern_id INT, subject INT, group_no BIGINT"
+    granted = local_frame(
+        spark, [(7, 0, 75), (8, 1, 81), (9, 2, 92)], "pattern_id INT, subject INT, group_no BIGINT"
     )
     there = reach.in_parts(granted, reach.patterns_in_parts(resources), 2)
     must_hold(
@@ -128,7 +137,8 @@ def test_too_many_grants_go_where_the_resources_are_that_they_reach(spark):
 
 
 def test_a_class_pair_is_the_set_of_its_class_alone_with_the_salt_in_it(spark):
-    sets = spark.createDataFrame(
+    sets = local_frame(
+        spark,
         [(0, 1, 16, -1, 2, 3), (0, 1, 16, 5, 1, 1)],
         "part INT, resource_no INT, salt BIGINT, subject INT, set1 BIGINT, set2 BIGINT",
     )

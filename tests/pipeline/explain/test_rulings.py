@@ -16,6 +16,7 @@ from aclkit.pipeline.explain.frames import ANY_HOST_NO
 from aclkit.pipeline.explain.pairing import acls_of
 from aclkit.pipeline.explain.reach import Late, group_acls
 from aclkit.pipeline.explain.rulings import RULING
+from aclkit.runtime.frame import local_frame
 from tests.factories import acl
 from tests.pipeline.explain.frames import must_hold, numbered_acls, scope_of
 
@@ -112,8 +113,8 @@ def test_the_best_allow_is_the_first_place_and_to_a_broker_the_last(spark, seman
         (is_allow, 1, acl_no, [0 if n == READ else None for n in range(8)])
         for is_allow, acl_no in ((True, 4), (True, 9), (False, 6), (False, 5))
     ]
-    acls = spark.createDataFrame(
-        rows, "is_allow BOOLEAN, first_no INT, acl_no INT, answers ARRAY<INT>"
+    acls = local_frame(
+        spark, rows, "is_allow BOOLEAN, first_no INT, acl_no INT, answers ARRAY<INT>"
     )
     found = acls.agg(*best.best_acls(semantics)).select(
         best.acl_no_of(F.col(f"deny{READ}")).alias("deny"),
@@ -129,7 +130,7 @@ PARTS = "set1 BIGINT, set2 BIGINT, class1 BIGINT, class2 BIGINT, pair BIGINT, gr
 def best_frame(spark, *rows):
     """(group or set columns, host_no, deny of READ, allow of READ), all other operations null."""
     ddl = "group_no BIGINT, host_no INT, deny BIGINT, allow BIGINT"
-    frame = spark.createDataFrame(list(rows), ddl)
+    frame = local_frame(spark, list(rows), ddl)
     denies = [f"CAST({'deny' if n == READ else 'NULL'} AS BIGINT) AS deny{n}" for n in range(8)]
     allows = [f"CAST({'allow' if n == READ else 'NULL'} AS BIGINT) AS allow{n}" for n in range(8)]
     return frame.selectExpr("group_no", "host_no", *denies, *allows)
@@ -142,7 +143,7 @@ def test_the_wildcards_are_literal_stars_and_among_allows_empty_names_too():
 
 
 def ruled(spark, of_groups, semantics, *, heirs=None, wildcards=NONE_LAST, late=NOT_LATE):
-    parts = spark.createDataFrame([(1, 1, 7, 7, 0, 10), (1, 1, 7, 7, 0, 20)], PARTS)
+    parts = local_frame(spark, [(1, 1, 7, 7, 0, 10), (1, 1, 7, 7, 0, 20)], PARTS)
     return rulings.best_of_hosts(
         parts, of_groups, 9, wildcards, heirs=heirs, late=late, semantics=semantics
     ).select("set1", "set2", "host_no", f"deny{READ}", f"allow{READ}")
@@ -163,7 +164,8 @@ def test_a_ruleset_inherits_the_best_of_its_class(spark):
     of_class = best_frame(spark, (0, 1, 2, 4), (0, 3, 1, None)).selectExpr(
         "CAST(7 AS BIGINT) AS set1", "CAST(7 AS BIGINT) AS set2", "host_no", *BEST
     )
-    held = spark.createDataFrame(
+    held = local_frame(
+        spark,
         [(1, 1, 7, 7), (2, 2, None, None)],
         "set1 BIGINT, set2 BIGINT, class1 BIGINT, class2 BIGINT",
     )
@@ -183,7 +185,7 @@ def test_a_wildcard_that_the_broker_meets_last_stands_behind_every_other_acl(spa
 
 def test_only_places_of_the_wildcards_are_moved_back(spark):
     other = 20 | 5 << 32  # of pattern 5
-    parts = spark.createDataFrame([(1, 1, 7, 7, 0, 10), (1, 1, 7, 7, 0, other)], PARTS)
+    parts = local_frame(spark, [(1, 1, 7, 7, 0, 10), (1, 1, 7, 7, 0, other)], PARTS)
     of_groups = best_frame(spark, (10, 0, 3, None), (other, 0, 6, None))
     found = rulings.best_of_hosts(
         parts, of_groups, 9, Wildcards((0,), (0,)),
@@ -236,9 +238,9 @@ def test_a_ruling_names_decision_rule_and_the_acl_of_its_place(spark):
         ("r", 0, "READ", 5 + late + before, 4),
         ("r", -1, "WRITE", None, None),
     ]
-    ranked = spark.createDataFrame([(4, "allows"), (5, "denies")], "acl_no INT, acl_id STRING")
-    hosts = spark.createDataFrame([(0, "10.0.0.1")], "host_no INT, host STRING")
-    found = rulings.name_rulings(spark.createDataFrame(rows, DECIDED), ranked, 2, hosts)
+    ranked = local_frame(spark, [(4, "allows"), (5, "denies")], "acl_no INT, acl_id STRING")
+    hosts = local_frame(spark, [(0, "10.0.0.1")], "host_no INT, host STRING")
+    found = rulings.name_rulings(local_frame(spark, rows, DECIDED), ranked, 2, hosts)
     must_hold(
         found,
         [

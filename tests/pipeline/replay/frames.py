@@ -6,7 +6,6 @@ from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from chispa import assert_df_equality
 from pyspark.sql import DataFrame, SparkSession
 
 from aclkit.model.acl import Acl
@@ -15,6 +14,7 @@ from aclkit.pipeline.replay.fold import BINDING, SPANS_DDL, STRETCHES_DDL
 from aclkit.runtime.frame import local_frame
 from aclkit.warehouse.schemas import TABLES
 from tests.factories import acl
+from tests.pipeline.explain.frames import must_hold
 
 Row = dict[str, Any]
 
@@ -89,8 +89,8 @@ def source_rows(spark: SparkSession, *rows: Row) -> DataFrame:
 
 def must_be(frame: DataFrame, name: str, rows: Iterable[Row]) -> None:
     """Compare a frame with a whole table, whatever the order of its rows."""
-    expected = table(frame.sparkSession, name, rows)
-    assert_df_equality(frame, expected, ignore_row_order=True, ignore_nullable=True)
+    ddl = TABLES[name].ddl
+    must_hold(frame, _values(ddl, rows), ddl)
 
 
 def stretches(spark: SparkSession, *rows: tuple[str, int, int]) -> DataFrame:
@@ -104,7 +104,11 @@ def spans(spark: SparkSession, *rows: tuple[int, int, str]) -> DataFrame:
 
 
 def _frame(spark: SparkSession, ddl: str, rows: Iterable[Row]) -> DataFrame:
+    return local_frame(spark, _values(ddl, rows), ddl)
+
+
+def _values(ddl: str, rows: Iterable[Row]) -> list[list[Any]]:
     names = [column.split()[0] for column in ddl.split(", ")]
     held = list(rows)
     assert all(row.keys() <= {*names, "cluster_id"} for row in held)
-    return local_frame(spark, [[row.get(name) for name in names] for row in held], ddl)
+    return [[row.get(name) for name in names] for row in held]

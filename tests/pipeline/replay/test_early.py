@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import pytest
 
-from aclkit.model.facts import FAILURE, SourceRow
+from aclkit.model.facts import FAILURE, SPARK_DDL, SourceRow
 from aclkit.pipeline.replay import early, source_rows
 from aclkit.pipeline.replay.early import EarlyRows, read_early
 from aclkit.pipeline.replay.intake import Source, look_at
@@ -18,6 +18,7 @@ from aclkit.pipeline.sources import readers
 from aclkit.pipeline.sources.arrow import to_record_batch
 from aclkit.pipeline.sources.items import WorkItem, metadata_log_items
 from aclkit.pipeline.sources.readers import read_item
+from aclkit.runtime.frame import struct_of
 from tests.pipeline.sources.log_bytes import KRAFT
 
 
@@ -107,14 +108,22 @@ def rows_of(frame):
     return Counter(SourceRow(**row) for row in frame.toArrow().to_pylist())
 
 
-@pytest.mark.parametrize("rows_in_a_plan", [0, 1_000_000])
-def test_spark_gets_the_rows_that_it_would_have_read(spark, items, monkeypatch, rows_in_a_plan):
-    monkeypatch.setattr(source_rows, "ROWS_IN_A_PLAN", rows_in_a_plan)
-    early_frame, count = source_rows._frame(spark, items, read_early(items), None)
+def test_spark_gets_the_rows_that_it_would_have_read(spark, items, monkeypatch):
     read, unknown = source_rows._frame(spark, items, None, None)
-    assert (count, unknown) == (early_frame.count(), None)
-    assert early_frame.schema == read.schema
-    assert rows_of(early_frame) == rows_of(read)
+    rows = rows_of(read)
+    assert unknown is None
+    for rows_in_a_plan in (0, 1_000_000):
+        monkeypatch.setattr(source_rows, "ROWS_IN_A_PLAN", rows_in_a_plan)
+        early_frame, count = source_rows._frame(spark, items, read_early(items), None)
+        assert count == early_frame.count()
+        assert early_frame.schema == read.schema
+        assert rows_of(early_frame) == rows
+
+
+def test_of_no_source_there_are_no_rows_and_nobody_reads(spark, monkeypatch):
+    monkeypatch.setattr(source_rows, "read_sources", lambda *_: pytest.fail("it was read"))
+    frame, count = source_rows._frame(spark, [], None, None)
+    assert (frame.schema, frame.count(), count) == (struct_of(SPARK_DDL), 0, 0)
 
 
 def test_where_a_file_went_while_spark_started_all_is_listed_and_read_again(spark, tmp_path):

@@ -11,6 +11,7 @@ from aclkit.pipeline.replay import fold
 from aclkit.pipeline.replay.history_plan import HistoryPlan, plan_history
 from aclkit.pipeline.replay.ranges import Range
 from aclkit.pipeline.replay.transactions import Marker
+from aclkit.runtime.frame import local_frame
 from aclkit.warehouse.schemas import TABLES
 from tests.pipeline.replay.specification import AclFact, History, Lifetime, write_history
 
@@ -56,10 +57,10 @@ def test_spark_folds_every_log_as_the_specification_does(spark: SparkSession):
         stretches += [(cluster, x.fact, x.from_offset, x.to_offset) for x in itinerary.stretches]
         spans += [(cluster, *span) for span in plan.spans]
         faults[cluster] = [fault.log_offset for fault in plan.faults]
-    facts_frame = spark.createDataFrame(rows, TABLES["acl_log"].ddl)
-    stretches_frame = spark.createDataFrame(stretches, fold.STRETCHES_DDL)
+    facts_frame = local_frame(spark, rows, TABLES["acl_log"].ddl)
+    stretches_frame = local_frame(spark, stretches, fold.STRETCHES_DDL)
     effects = fold.with_effect(
-        facts_frame, stretches_frame, spark.createDataFrame(spans, fold.SPANS_DDL)
+        facts_frame, stretches_frame, local_frame(spark, spans, fold.SPANS_DDL)
     )
     found: dict[str, set[Lifetime]] = {cluster: set() for cluster in expected}
     for row in fold.fold_acls(effects, stretches_frame).collect():

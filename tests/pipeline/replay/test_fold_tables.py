@@ -131,6 +131,13 @@ def test_a_snapshot_ends_what_it_lacks_and_begins_what_it_adds(effects):
     )
 
 
+def test_without_a_jump_and_a_transaction_the_same_comes_of_fewer_joins(spark):
+    gone = fact(3, REMOVE_ACL, acl_id="a")
+    facts = table(spark, "acl_log", [added(1, "a"), gone, added(4, "b"), added(30, "c")])
+    plain = fold.with_effect(facts, stretches(spark, (RECORD, 0, 30)), None)
+    must_be(fold.fold_acls(plain, None), "acl_history", [life("a", 1, 3), life("b", 4)])
+
+
 def test_adding_what_lives_and_removing_what_does_not_are_rejects(effects):
     gone = fact(5, REMOVE_ACL, acl_id="x")
     found = fold.reject_acls(*effects(added(1, "a"), added(2, "a"), gone))

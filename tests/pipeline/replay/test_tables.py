@@ -11,6 +11,7 @@ from aclkit.pipeline.replay.history_plan import plan_history
 from aclkit.pipeline.replay.known import Replayed
 from aclkit.pipeline.replay.ranges import Range
 from aclkit.pipeline.replay.tables import ReplayTables
+from aclkit.runtime.frame import local_frame
 from aclkit.warehouse.run import begin_run
 from aclkit.warehouse.store import Store
 from tests.pipeline.replay.frames import added, listed, must_be, table
@@ -28,7 +29,7 @@ def test_few_facts_and_many_are_taken_back_and_moved_alike(spark, tmp_path, monk
     # Of a fact without a source it is not known whether it goes: it stays.
     removed = (F.col("log_offset") == 3) & (F.col("source") != "another")
     of_moved = "cluster_id STRING, log_offset BIGINT, txn_offset BIGINT"
-    moved = spark.createDataFrame([("c", 2, 1)], of_moved)
+    moved = local_frame(spark, [("c", 2, 1)], of_moved)
     plan = plan_history([Range(0, 4, 1, RECORD)], ())
     with begin_run(spark, str(tmp_path), "replay", lock_timeout=0) as run:
         for cluster, rows in (("d", OTHERS), ("c", KNOWN)):

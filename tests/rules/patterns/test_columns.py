@@ -5,6 +5,7 @@ from __future__ import annotations
 from aclkit.model.semantics import KIP_1042
 from aclkit.rules.patterns.columns import with_matched_patterns, with_patterns_of_parts
 from aclkit.rules.patterns.trie import PatternIndex
+from aclkit.runtime.frame import local_frame
 
 PATTERNS = [
     (0, "TOPIC", "LITERAL", "*"),
@@ -22,7 +23,7 @@ def test_every_name_gets_the_ids_of_all_patterns_that_match_it(spark):
         ("USER", "x"),
         ("TOPIC", None),
     ]
-    frame = spark.createDataFrame(names, "resource_type STRING, resource_name STRING")
+    frame = local_frame(spark, names, "resource_type STRING, resource_name STRING")
     matched = with_matched_patterns(frame, PatternIndex.build(PATTERNS, KIP_1042))
     assert matched.columns == ["resource_type", "resource_name", "pattern_ids"]
     expected = [[0, 1, 2], [0], [3], [], None]
@@ -33,8 +34,9 @@ def test_every_name_gets_the_ids_of_all_patterns_that_match_it(spark):
 
 def test_each_part_is_matched_by_patterns_of_its_own(spark):
     names = [(0, "TOPIC", "pay-in1"), (1, "TOPIC", "pay-in2"), (2, "TOPIC", "x")]
-    frame = spark.createDataFrame(names, "part INT, resource_type STRING, resource_name STRING")
-    patterns = spark.createDataFrame(
+    frame = local_frame(spark, names, "part INT, resource_type STRING, resource_name STRING")
+    patterns = local_frame(
+        spark,
         [(0, *PATTERNS[1]), (0, *PATTERNS[3]), (1, *PATTERNS[0]), (1, *PATTERNS[2])],
         "part INT, pattern_id INT, resource_type STRING, pattern_type STRING, text STRING",
     )
@@ -47,8 +49,8 @@ def test_a_broadcast_index_answers_like_the_index_itself(spark):
     rows = [(at, "TOPIC", "GLOB", f"team-{at}-*-{at % 97}") for at in range(20_000)]
     index = PatternIndex.build(rows, KIP_1042)
     names = [f"team-{at}-orders-{at % 97}" for at in range(0, 20_000, 40)]
-    frame = spark.createDataFrame(
-        [("TOPIC", name) for name in names], "resource_type STRING, resource_name STRING"
+    frame = local_frame(
+        spark, [("TOPIC", name) for name in names], "resource_type STRING, resource_name STRING"
     )
     matched = with_matched_patterns(frame, index).collect()
     assert {row.resource_name: row.pattern_ids for row in matched} == {
