@@ -19,6 +19,8 @@ from aclkit.warehouse.place import Place
 from aclkit.warehouse.published import Published, versions_before
 from aclkit.warehouse.schemas import TABLES
 from aclkit.warehouse.table_files import (
+    AS_WRITTEN,
+    Settings,
     TableFiles,
     files_sql,
     open_files,
@@ -151,16 +153,15 @@ def create_tables(
         raise SurroundingsError(f"cannot read {name} of {place}: {error}") from error
 
 
-_Settings = dict[str, str | bool | int | float | list[str]]
-
-_CONFIG: Final[_Settings] = {
+_CONFIG: Final[Settings] = {
     "autoinstall_known_extensions": False,
     "autoload_known_extensions": False,
     "python_enable_replacements": False,
     "temp_directory": "",
+    **AS_WRITTEN,
 }
 
-_SEALED: Final[_Settings] = {"memory_limit": "50%"}
+_SEALED: Final[Settings] = {"memory_limit": "50%"}
 
 _VIEW_IF_UNWRITTEN: Final = "explain"
 

@@ -15,7 +15,7 @@ from aclkit.warehouse.duck import create_tables, find_tables
 from aclkit.warehouse.published import Published
 from aclkit.warehouse.schemas import TABLES
 from aclkit.warehouse.standing import KEEP_DAYS
-from aclkit.warehouse.table_files import quoted, served_if_remote
+from aclkit.warehouse.table_files import Settings, quoted, served_if_remote
 
 ABOUT: Final = "about"
 """The table of the file that says what the file is, as (name, value)."""
@@ -35,7 +35,7 @@ def write_duck_file(published: Published, path: Path, now: datetime, *, with_row
         SurroundingsError: a table cannot be read, or there is no room.
     """
     kind: Literal["TABLE", "VIEW"] = "TABLE" if with_rows else "VIEW"
-    settings: dict[str, str | bool | int | float | list[str]] = {
+    settings: Settings = {
         "memory_limit": "2GB",
         "temp_directory": str(scratch() / "duckdb"),
         "preserve_insertion_order": False,

@@ -77,3 +77,9 @@ def test_putting_a_table_back_keeps_the_bounds_by_which_its_files_are_found(tmp_
         table.restore(1, **told)
     assert len(read_files(of(path), path.name, None).files) == 2
     assert len(read_files(of(path), path.name, None, {"principal": "a"}).files) == 1
+
+
+def test_the_view_explain_keeps_no_product_in_memory_whatever_duckdb_thinks_of_its_size(connection):
+    ((_, plan),) = connection.execute("EXPLAIN SELECT count(decision) FROM explain").fetchall()
+    assert "Join Type: LEFT" in plan
+    assert "Join Type: RIGHT" not in plan
