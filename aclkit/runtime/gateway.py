@@ -65,11 +65,16 @@ def start_gateway(conf: SparkConf, output: int) -> JavaGateway:
     _wait_for(told, process)
     with _known(told):
         gateway = launch_gateway()  # type: ignore[no-untyped-call]  # no types in pyspark
-    remember_names(gateway)
-    send_lists_at_once(gateway)
+    quicken(gateway)
     gateway.proc = process
     atexit.register(_tell_no_more, gateway)
     return gateway
+
+
+def quicken(gateway: JavaGateway) -> None:
+    """Let a gateway say what planning says to the JVM in a fraction of the messages."""
+    remember_names(gateway)
+    send_lists_at_once(gateway)
 
 
 def _tell_no_more(gateway: JavaGateway) -> None:

@@ -31,10 +31,8 @@ from aclkit.errors import SurroundingsError
 from aclkit.runtime import ending
 from aclkit.runtime.class_archive import class_archive, options_for, start_making
 from aclkit.runtime.file_systems import require_file_systems
-from aclkit.runtime.gateway import start_gateway
+from aclkit.runtime.gateway import quicken, start_gateway
 from aclkit.runtime.jars import DELTA, checked_jars, spark_home
-from aclkit.runtime.jvm_lists import send_lists_at_once
-from aclkit.runtime.jvm_names import remember_names
 from aclkit.runtime.memory import DEFAULT_HEAP
 from aclkit.runtime.object_store import is_s3, spark_options
 from aclkit.runtime.permissions import current_umask
@@ -309,8 +307,7 @@ def _submitted_session(
         if not given.contains(key):
             builder = builder.config(key, value)
     session = builder.config(map={**_SQL, **extra}).getOrCreate()
-    remember_names(session.sparkContext._gateway)
-    send_lists_at_once(session.sparkContext._gateway)
+    quicken(session.sparkContext._gateway)
     try:
         session.catalog.currentDatabase()
     except (PySparkException, Py4JError) as error:
