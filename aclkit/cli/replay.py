@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
@@ -14,7 +14,7 @@ from aclkit.cli.context import Context, format_option
 from aclkit.cli.options import lock_timeout_option, option, parse_time, picked, replay_options
 from aclkit.cli.output import tell, tell_all
 from aclkit.cli.unchanged import without_spark
-from aclkit.model.findings import Finding
+from aclkit.model.findings import Finding, sort_findings
 from aclkit.pipeline.replay.history_plan import describe_spans
 from aclkit.pipeline.replay.imprint import imprint_of
 from aclkit.pipeline.replay.intake import Intake, ask_live, look_at, parse_source
@@ -163,6 +163,13 @@ def summary(cluster_id: str, status: str, result: ReplayResult) -> tuple[object,
 
 
 def tell_notes(notes: Iterable[str], findings: Iterable[Finding]) -> None:
-    """Print on stderr what a reader of the result must know."""
+    """Print on stderr what a reader of the result must know: of many findings the worst."""
     tell_all(f"note: {note}" for note in notes)
-    tell_all(f"finding ({each.severity}) {each.finding}: {each.message}" for each in findings)
+    known = sort_findings(findings)
+    shown = known[:_MOST_FINDINGS]
+    tell_all(f"finding ({each.severity}) {each.finding}: {each.message}" for each in shown)
+    if more := len(known) - len(shown):
+        tell(f"and {more:,} more findings, in the table finding")
+
+
+_MOST_FINDINGS: Final = 20

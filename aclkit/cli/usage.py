@@ -13,11 +13,10 @@ import click
 from aclkit.cli.context import Context, format_option
 from aclkit.cli.materialize import choose_cluster
 from aclkit.cli.options import FiniteRange, lock_timeout_option, option
-from aclkit.cli.output import as_objects, render_object, tell
+from aclkit.cli.output import as_objects, render_object
 from aclkit.cli.replay import tell_notes
 from aclkit.cli.session import command_run
 from aclkit.cli.table import Table
-from aclkit.model.findings import sort_findings
 from aclkit.pipeline.explain.materialize import continue_from_replay
 from aclkit.pipeline.replay.known_tables import read_clusters
 from aclkit.questions.query.words import short_acl
@@ -33,7 +32,6 @@ COLUMNS: Final = (
     "usage", "principal", "operation", "resource_type", "resource_name", "pattern_type", "host",
     "last_used_at", "last_matched_at", "used_lines", "added_at", "acl_id",
 )  # fmt: skip
-_MOST_FINDINGS: Final = 20
 
 
 @click.command()
@@ -120,10 +118,7 @@ def usage(
         json=lambda: render_object(_as_object(run.cluster_id, run.notes, result, rows)),
         table=lambda: [counts, _table(result.grants, rows)],
     )
-    findings = sort_findings(run.findings)
-    tell_notes(run.notes, findings[:_MOST_FINDINGS])
-    if (more := len(findings) - _MOST_FINDINGS) > 0:
-        tell(f"and {more:,} more findings, in the table finding")
+    tell_notes(run.notes, run.findings)
 
 
 def _table(grants: Sequence[Grant], rows: Sequence[Sequence[object]]) -> Table:

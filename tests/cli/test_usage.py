@@ -131,6 +131,22 @@ def test_names_in_notes_and_findings_do_not_act_on_the_terminal(capsys):
     assert capsys.readouterr().err == f"note: {shown}\nfinding (high) k: {shown}\n"
 
 
+def test_of_many_findings_the_worst_are_told_and_how_many_more_there_are(capsys):
+    found = [
+        Finding(finding="k", severity=severity, subject=str(n), message=f"{severity} {n}", fix="f")
+        for severity, count in (("low", 30), ("high", 2))
+        for n in range(count)
+    ]
+    tell_notes([], found)
+    *told, last = capsys.readouterr().err.splitlines()
+    assert told[:3] == [
+        "finding (high) k: high 0",
+        "finding (high) k: high 1",
+        "finding (low) k: low 0",
+    ]
+    assert (len(told), last) == (20, "and 12 more findings, in the table finding")
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [

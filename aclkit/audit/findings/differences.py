@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
+from aclkit.audit.findings.odd_texts import read_odd_acls
 from aclkit.audit.findings.readings import READS_DIFFERENTLY, reads_differently
 from aclkit.audit.findings.registry import find_readings
 from aclkit.model.acl import Acl
@@ -31,7 +32,6 @@ from aclkit.rules.patterns.match import has_wildcard, names_exactly
 from aclkit.rules.patterns.trie import PatternIndex
 from aclkit.runtime.arrow import arrow_table
 from aclkit.runtime.progress import step
-from aclkit.warehouse.codecs import ACLS_ALIVE_SQL, acl_of
 from aclkit.warehouse.column_types import arrow_schema
 from aclkit.warehouse.dialect import spark_sql
 from aclkit.warehouse.reader import read_written
@@ -47,7 +47,7 @@ def note_readings(run: Run, result: MaterializeResult, settings: BrokerSettings)
     """Add the findings about how ACLs are read, and what depends on the reading."""
     with step("comparing the readings"):
         with read_written(run.store, run.cluster_id, "acl_history") as read:
-            acls = list(map(acl_of, read.rows(ACLS_ALIVE_SQL)))
+            acls = read_odd_acls(read, result.scope.texts, result.scope.semantics)
         run.findings.extend(find_readings(acls, result.scope.semantics))
         by_id = {acl.acl_id: acl for acl in acls}
         suspects = {i: (by_id[i], reason) for i, reason in reads_differently(acls).items()}

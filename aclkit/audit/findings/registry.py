@@ -5,7 +5,7 @@ A new finding is a module with its kind and its finder, and a line of the regist
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Final
 
@@ -101,8 +101,14 @@ def find_all(audit: AuditInput) -> list[Finding]:
 
 def find_readings(acls: Sequence[Acl], semantics: Semantics = KIP_1042) -> list[Finding]:
     """Return the findings on how ACLs are read; ``materialize`` says them with its result."""
-    of_texts = (find_never_matches(acls, semantics), find_malformed_ranges(acls, semantics))
-    return merge_same(chain(*of_texts, find_duplicates(acls), find_unknown_codes(acls)))
+    return merge_same(chain(find_by_texts(acls, semantics), find_duplicates(acls)))
+
+
+def find_by_texts(acls: Sequence[Acl], semantics: Semantics) -> Iterator[Finding]:
+    """Yield those that hang on nothing but the texts of one ACL, each on one of its texts."""
+    yield from find_never_matches(acls, semantics)
+    yield from find_malformed_ranges(acls, semantics)
+    yield from find_unknown_codes(acls)
 
 
 def scope_words(kind: Kind) -> str:
