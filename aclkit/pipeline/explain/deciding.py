@@ -6,6 +6,7 @@ so what does not build on each other is asked at the same time.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Final
@@ -41,19 +42,28 @@ from aclkit.runtime.progress import step
 _AT_ONCE: Final = 4
 
 
-def decide_all(scope: Scope, acls: DataFrame, output: Output, *, allow_everyone: bool) -> None:
+def decide_all(
+    scope: Scope, open_acls: Callable[[], DataFrame], output: Output, *, allow_everyone: bool
+) -> None:
     """Pair and decide everything anew; write the explain tables, the inventory's aside.
+
+    Args:
+        scope: what is asked about.
+        open_acls: returns the ACLs alive; in a new JVM that takes seconds, beside the matching.
+        output: where the tables go.
+        allow_everyone: what becomes of resources that no ACL reaches.
 
     Raises:
         DataError: there are more ACLs than can be told apart.
     """
     if scope.acls > MOST_ACLS:
         raise DataError(f"expected at most {MOST_ACLS:,} ACLs alive, found {scope.acls:,}")
-    spark, steps = acls.sparkSession, output.steps
+    spark, steps = output.store.spark, output.steps
     shuffles = shuffles_over(spark, scope.shuffled_over if scope.is_large else 1)
     with shuffles, ThreadPoolExecutor(_AT_ONCE) as pool:
         with step("matching patterns and pairing"):
             matching = pool.submit(match_resources, spark, scope, steps)
+            acls = open_acls()
             texts = frames.texts_of_acls(spark, scope.texts, scope.semantics)
             ranked = rank_acls(reach.number_acls(acls, *texts), scope.semantics)
             ranked = steps.checkpoint(ranked)

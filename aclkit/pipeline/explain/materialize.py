@@ -9,6 +9,7 @@ from itertools import chain
 from typing import Final
 
 import pyarrow as pa
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from aclkit.errors import UsageError
@@ -120,8 +121,11 @@ def decide_small(output: Output, scope: Scope, *, allow_everyone: bool) -> Colum
 
 def decide_large(output: Output, scope: Scope, *, allow_everyone: bool) -> None:
     """Decide a scope by Spark."""
-    alive = output.read("acl_history").where(F.col("removed_offset").isNull())
-    decide_all(scope, alive, output, allow_everyone=allow_everyone)
+
+    def open_acls() -> DataFrame:
+        return output.read("acl_history").where(F.col("removed_offset").isNull())
+
+    decide_all(scope, open_acls, output, allow_everyone=allow_everyone)
 
 
 def _find_affected(

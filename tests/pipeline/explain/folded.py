@@ -92,7 +92,8 @@ def decide_by_spark(
     trial = Output(store=Store(spark, str(place)), cluster_id=scope.cluster_id, is_trial=True)
     for name, rows in tables.of_inventory(scope).items():
         trial.write_rows(name, rows)
-    decide_all(scope, acl_frame(spark, acls), trial, allow_everyone=allow_everyone)
+    acl_rows = acl_frame(spark, acls)
+    decide_all(scope, lambda: acl_rows, trial, allow_everyone=allow_everyone)
     answers = _answers(trial, requests)
     trial.forget()
     return answers

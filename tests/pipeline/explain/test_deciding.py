@@ -79,7 +79,8 @@ def must_decide_as_the_pure_rules(spark, tmp_path, scope):
     trial = Output(store=Store(spark, str(tmp_path)), cluster_id=scope.cluster_id, is_trial=True)
     for name, rows in tables.of_inventory(scope).items():
         trial.write_rows(name, rows)
-    decide_all(scope, acl_frame(spark, ACLS), trial, allow_everyone=False)
+    acl_rows = acl_frame(spark, ACLS)
+    decide_all(scope, lambda: acl_rows, trial, allow_everyone=False)
     memory = decided(scope, ACLS)
     for name in AMENDED:
         found = Counter(repr(tuple(row)) for row in trial.read(name).collect())
