@@ -60,7 +60,7 @@ def take_inventory(run: Run, options: MaterializeOptions) -> Scope:
         if options.auto_ranges:
             semantics = replace(semantics, cidr_hosts=known.newest_decides)
         inventory = survey(texts, log, options.given, options.settings, semantics)
-    notes = _notes_on_reading(texts.hosts, known, semantics, is_auto=options.auto_ranges)
+    notes = notes_on_reading(texts.hosts, known, semantics, is_auto=options.auto_ranges)
     # The replay of the same run may have said so already.
     fresh = [one for one in notes if not any(note.startswith(one) for note in run.notes)]
     inventory = replace(inventory, notes=(*fresh, *inventory.notes))
@@ -73,7 +73,7 @@ def take_inventory(run: Run, options: MaterializeOptions) -> Scope:
     )
 
 
-def _notes_on_reading(
+def notes_on_reading(
     acl_hosts: Iterable[str], known: RangesByBroker, semantics: Semantics, *, is_auto: bool
 ) -> Iterator[str]:
     """Yield how ACLs are read, and who says whether ranges decide where a host may be one."""
