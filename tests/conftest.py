@@ -124,7 +124,8 @@ def _session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]
 @pytest.fixture
 def spark(_session: SparkSession) -> Iterator[SparkSession]:
     """The one session of the test run, without the views and caches of the test before."""
-    before = _session.conf.getAll
+    settings = _session.conf._jconf
+    before = settings.getAllAsJava()
     yield _session
     # Asked of the books themselves: SHOW VIEWS takes a plan, and listTables() fails where a view is
     # temporary and no plan is compiled.
@@ -132,12 +133,13 @@ def spark(_session: SparkSession) -> Iterator[SparkSession]:
     for view in [views.apply(number).table() for number in range(views.size())]:
         _session.catalog.dropTempView(view)
     _session.catalog.clearCache()
-    _restore(_session, before)
+    now = settings.getAllAsJava()
+    if not now.equals(before):  # within the JVM: to fetch them takes a call for each
+        _restore(_session, dict(before), dict(now))
 
 
-def _restore(session: SparkSession, before: dict[str, str]) -> None:
+def _restore(session: SparkSession, before: dict[str, str], now: dict[str, str]) -> None:
     """Take back what the test set, so that no test depends on another's settings."""
-    now = session.conf.getAll
     for key in now.keys() - before.keys():
         session.conf.unset(key)
     for key, value in before.items():

@@ -132,8 +132,13 @@ def join_known(
 
 
 def is_few(rows: DataFrame, most: int) -> bool:
-    """Whether a frame of at most so many rows is small; they are counted only where it matters."""
-    return is_small(most) or is_small(rows.count())
+    """Whether a frame of at most so many rows is small."""
+    return is_small(count_if_many(rows, most))
+
+
+def count_if_many(rows: DataFrame, most: int) -> int:
+    """Return how many rows a frame has at most: they are counted only where it matters."""
+    return most if is_small(most) else rows.count()
 
 
 def is_small(count: int) -> bool:

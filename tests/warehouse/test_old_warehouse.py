@@ -92,7 +92,7 @@ def bytes_of(warehouse: Warehouse) -> dict[str, bytes]:
 
 def newest(warehouse: Warehouse) -> dict[str, list[str]]:
     """Return all rows that nights on the same inputs leave alike."""
-    said = {name: sorted(map(repr, warehouse.table(name))) for name in COMPARED}
+    said = {name: sorted(map(repr, rows)) for name, rows in warehouse.tables(COMPARED).items()}
     return said | {name: sorted(map(repr, warehouse.sql(text))) for name, text in NEWEST.items()}
 
 

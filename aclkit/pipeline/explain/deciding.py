@@ -36,7 +36,7 @@ from aclkit.pipeline.explain.rulings import (
 )
 from aclkit.pipeline.explain.scope import Scope
 from aclkit.runtime.fail_points import fail_point
-from aclkit.runtime.frame import Steps, broadcast_if_few, shuffles_over
+from aclkit.runtime.frame import Steps, broadcast_if_few, count_if_many, shuffles_over
 from aclkit.runtime.progress import step
 
 _AT_ONCE: Final = 4
@@ -97,7 +97,7 @@ def _best_of_hosts(
     decide = partial(
         best_of_hosts,
         best=best,
-        count=best.count(),
+        count=count_if_many(best, scope.acls * len(scope.inventory.hosts)),
         wildcards=wildcards,
         late=late,
         semantics=semantics,

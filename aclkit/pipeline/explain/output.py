@@ -25,7 +25,7 @@ class Output:
         store: the warehouse's tables.
         cluster_id: the cluster.
         is_trial: nothing is written, to try another reading: the rows are kept in memory.
-        is_small: rows are counted before they are written, for few of them are without Spark.
+        is_small: where a table has few rows, they are written without Spark.
         kept: table → its rows, of a trial.
         steps: frames that were computed on the way.
     """
@@ -44,12 +44,9 @@ class Output:
         if self.is_trial:
             self.kept[table] = frame.persist()
             return
-        most = None
-        if self.is_small:
-            frame = self.steps.checkpoint(frame)
-            most = frame.count()
-        rows_per_file = _ROWS_OF_A_FILE.get(table)
-        self.store.replace_cluster(table, frame, self.cluster_id, rows_per_file, most)
+        if self.is_small and self.store.replace_few(table, frame, self.cluster_id):
+            return
+        self.store.replace_cluster(table, frame, self.cluster_id, _ROWS_OF_A_FILE.get(table))
 
     def write_rows(self, table: str, rows: Sequence[Sequence[Any]]) -> None:
         """Put rows that the driver holds in the place of the cluster's rows of a table."""

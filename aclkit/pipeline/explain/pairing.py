@@ -27,6 +27,7 @@ from aclkit.runtime.frame import (
     broadcast_if_few,
     broadcast_if_few_texts,
     broadcast_if_small,
+    count_if_many,
     is_few,
     local_frame,
     parts_by_hash,
@@ -129,7 +130,7 @@ def pair_up(scope: Scope, groups: DataFrame, matching: Matching, steps: Steps) -
     class_contents = steps.checkpoint(contents(class_parts, None))
     class_contents = broadcast_if_few(class_contents, few)
     firsts = steps.checkpoint(rulesets.first_pairs(pairs))
-    count = firsts.count()
+    count = count_if_many(firsts, scope.pairs)
     # Where pairs are very many, to shuffle them costs more than the memory of a few gigabytes.
     broadcast = broadcast_if_few_texts if scope.is_large else broadcast_if_small
     own_parts = steps.checkpoint(

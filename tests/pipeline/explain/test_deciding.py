@@ -8,7 +8,7 @@ import pytest
 from pyspark.sql import functions as F
 
 from aclkit.model.semantics import KAFKA, KIP_1042
-from aclkit.pipeline.explain import pairing, tables
+from aclkit.pipeline.explain import deciding, pairing, tables
 from aclkit.pipeline.explain.deciding import decide_all
 from aclkit.pipeline.explain.incremental import AMENDED
 from aclkit.pipeline.explain.output import Output
@@ -35,7 +35,7 @@ RESOURCES = (("TOPIC", "pay-in"), ("TOPIC", "pay-out"), ("TOPIC", "x"), ("GROUP"
 
 @pytest.mark.parametrize("semantics", [KIP_1042, KAFKA], ids=["kip-1042", "kafka"])
 def test_spark_decides_as_the_pure_rules_do_row_by_row(spark, tmp_path, semantics):
-    must_decide_as_the_pure_rules(spark, tmp_path, scope(semantics))
+    must_decide_as_the_pure_rules(spark, tmp_path, scope(semantics), ask_its_view=True)
 
 
 @pytest.mark.parametrize("semantics", [KIP_1042, KAFKA], ids=["kip-1042", "kafka"])
@@ -45,6 +45,7 @@ def test_beyond_every_bound_spark_broadcasts_nothing_and_decides_the_same(
     monkeypatch.setattr(frame, "_BROADCAST_ROWS", 0)
     monkeypatch.setattr(frame, "_BROADCAST_TEXTS", 0)
     monkeypatch.setattr(pairing, "_PATTERNS_OF_A_WORKER", 0)
+    monkeypatch.setattr(deciding, "MOST_ACLS", len(ACLS))
     spark.conf.set("spark.sql.autoBroadcastJoinThreshold", "-1")
     monkeypatch.setattr(F, "broadcast", lambda rows: pytest.fail(f"{rows} was broadcast"))
     must_decide_as_the_pure_rules(spark, tmp_path, in_parts(scope(semantics), 3))
@@ -75,7 +76,7 @@ def scope(semantics):
     )
 
 
-def must_decide_as_the_pure_rules(spark, tmp_path, scope):
+def must_decide_as_the_pure_rules(spark, tmp_path, scope, *, ask_its_view=False):
     trial = Output(store=Store(spark, str(tmp_path)), cluster_id=scope.cluster_id, is_trial=True)
     for name, rows in tables.of_inventory(scope).items():
         trial.write_rows(name, rows)
@@ -85,10 +86,15 @@ def must_decide_as_the_pure_rules(spark, tmp_path, scope):
     for name in AMENDED:
         found = Counter(repr(tuple(row)) for row in trial.read(name).collect())
         assert found == Counter(map(repr, memory.rows(f"FROM {name}"))), name
+    if ask_its_view:  # that of equal tables is the same
+        must_show_the_same_cells(spark, trial, memory)
+    trial.forget()
+    assert trial.kept == {}
+    assert list(tmp_path.iterdir()) == []
+
+
+def must_show_the_same_cells(spark, trial, memory):
     asked = "principal, host, operation, resource_type, resource_name, decision, deciding_acl_id"
     trial.make_readable("")
     cells = set(map(tuple, spark.sql(f"SELECT {asked} FROM ({explain_sql()})").collect()))
     assert cells == set(memory.rows(f"SELECT {asked} FROM ({explain_sql()})"))
-    trial.forget()
-    assert trial.kept == {}
-    assert list(tmp_path.iterdir()) == []

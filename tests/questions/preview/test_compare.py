@@ -42,7 +42,7 @@ def found(of, asked=ASKED):
     return cells
 
 
-@settings(max_examples=70)
+@settings(max_examples=50)
 @given(small.acl_sets(8), small.acl_sets(3), GONE, st.booleans(), small.semantics)
 def test_a_change_set_differs_where_deciding_everything_twice_differs(
     acls, more, gone, allow_everyone, semantics
@@ -65,7 +65,7 @@ def test_other_settings_differ_where_deciding_everything_twice_differs(
     assert found(of) == differences(of)
 
 
-@settings(max_examples=100)
+@settings(max_examples=60)
 @given(small.acl_sets(7), small.acl_sets(2), st.booleans(), small.semantics, small.semantics)
 def test_two_readings_differ_where_deciding_everything_twice_differs(
     acls, more, allow_everyone, then, now
