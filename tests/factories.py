@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import astuple
 from itertools import count
 
 from aclkit.model.acl import Acl, Request
@@ -31,6 +32,13 @@ def acl(
         operation=operation,
         permission_type=permission_type,
     )
+
+
+def history_row(
+    row: Acl, number: int, cluster_id: str, removed: int | None = None
+) -> tuple[object, ...]:
+    """Make a row of ``acl_history``: the ACL came with offset ``number``, and lives or not."""
+    return (cluster_id, *astuple(row), number, number, None, "record", removed, None)
 
 
 def request(

@@ -28,7 +28,10 @@ def acl_sql(rest: str, *more: str) -> str:
     return f"SELECT {', '.join((*ACL_COLUMNS, *more))} {rest}"
 
 
-ACLS_ALIVE_SQL: Final = acl_sql("FROM acl_history WHERE removed_offset IS NULL ORDER BY acl_id")
+ALIVE_SQL: Final = "FROM acl_history WHERE removed_offset IS NULL"
+"""What a SELECT takes of the ACLs alive at the head, of the clusters that stand behind it."""
+
+ACLS_ALIVE_SQL: Final = acl_sql(f"{ALIVE_SQL} ORDER BY acl_id")
 """The SELECT of the ACLs alive at the head, of the clusters that stand behind it."""
 
 

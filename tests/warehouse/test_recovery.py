@@ -11,7 +11,6 @@ from deltalake import DeltaTable
 from aclkit.warehouse.commits import KEEPING
 from aclkit.warehouse.formats import FORMAT, STEPS
 from aclkit.warehouse.published import open_warehouse
-from aclkit.warehouse.reader import read_written
 from aclkit.warehouse.run import begin_run, publish
 from aclkit.warehouse.schemas import TABLES
 from aclkit.warehouse.table_files import columns_of
@@ -100,9 +99,8 @@ def test_a_killed_run_is_taken_back_however_long_ago(aged, spark):
     require_readable(spark, aged)
     with begin_run(spark, str(aged), "replay", lock_timeout=0) as run:
         run.cluster_id = "c"
-        with read_written(run.store, "c", *PUBLISHED) as read:
-            for table, number in PUBLISHED.items():
-                assert read.rows(f"SELECT count(*) FROM {table}") == [(number + 1,)]
+        for table, number in PUBLISHED.items():
+            assert run.store.read(table).count() == number + 1
         publish(run)
     require_readable(spark, aged)
 

@@ -20,7 +20,7 @@ from aclkit.model.semantics import Semantics
 from aclkit.pipeline.inventory.survey import Texts
 from aclkit.rules.patterns.match import PREFIXED
 from aclkit.runtime.arrow import arrow_table
-from aclkit.warehouse.codecs import acl_of, acl_sql
+from aclkit.warehouse.codecs import ALIVE_SQL, acl_of, acl_sql
 from aclkit.warehouse.reader import Reader
 
 PLAIN: Final = Acl(
@@ -48,7 +48,7 @@ def read_odd_acls(read: Reader, texts: Texts, semantics: Semantics) -> list[Acl]
         ("resource_type", "pattern_type", "resource_name"): texts.patterns,
         ("principal",): zip(texts.principals, strict=True),
         ("host",): zip(texts.hosts, strict=True),
-        _ACTION: read.rows(f"SELECT DISTINCT {', '.join(_ACTION)} {_ALIVE}"),
+        _ACTION: read.rows(f"SELECT DISTINCT {', '.join(_ACTION)} {ALIVE_SQL}"),
     }
     conditions = [_TWICE]
     for columns, found in known.items():
@@ -56,9 +56,8 @@ def read_odd_acls(read: Reader, texts: Texts, semantics: Semantics) -> list[Acl]
         schema = pa.schema(dict.fromkeys(columns, pa.string()))
         read.give(name, arrow_table(odd_texts(columns, found, semantics), schema))
         conditions.append(f"({listed}) IN (FROM {name} SELECT ({listed}))")
-    return list(
-        map(acl_of, read.rows(acl_sql(f"{_ALIVE} AND ({' OR '.join(conditions)}) {_ORDER}")))
-    )
+    rest = f"{ALIVE_SQL} AND ({' OR '.join(conditions)}) ORDER BY acl_id"
+    return list(map(acl_of, read.rows(acl_sql(rest))))
 
 
 def odd_texts(
@@ -79,8 +78,6 @@ def _is_told(acl: Acl, semantics: Semantics) -> bool:
 
 
 _ACTION: Final = ("resource_type", "operation", "permission_type")
-_ALIVE: Final = "FROM acl_history WHERE removed_offset IS NULL"
-_ORDER: Final = "ORDER BY acl_id"
 _BINDING: Final = f"hash({', '.join(BINDING)})"
 # Whether equal numbers stand for equal ACLs is seen by who looks for duplicates.
-_TWICE: Final = f"{_BINDING} IN (SELECT {_BINDING} {_ALIVE} GROUP BY ALL HAVING count(*) > 1)"
+_TWICE: Final = f"{_BINDING} IN (SELECT {_BINDING} {ALIVE_SQL} GROUP BY ALL HAVING count(*) > 1)"

@@ -7,7 +7,7 @@ from typing import Final
 
 from aclkit.audit.findings.facts import BROAD_SHARE, AuditInput, Life
 from aclkit.model.semantics import BrokerSettings, Semantics
-from aclkit.warehouse.codecs import BROKERS_SQL, acl_of, acl_sql, behind_acl, brokers_of
+from aclkit.warehouse.codecs import ALIVE_SQL, BROKERS_SQL, acl_of, acl_sql, behind_acl, brokers_of
 from aclkit.warehouse.reader import Reader, read_written
 from aclkit.warehouse.store import Store
 
@@ -64,9 +64,7 @@ def _names(tables: Reader, sql: str) -> frozenset[str]:
     return frozenset(row[0] for row in tables.rows(sql))
 
 
-_ACLS: Final = acl_sql(
-    "FROM acl_history WHERE removed_offset IS NULL ORDER BY acl_id", "added_offset"
-)
+_ACLS: Final = acl_sql(f"{ALIVE_SQL} ORDER BY acl_id", "added_offset")
 _TOPICS: Final = (
     "SELECT resource_name, first_offset, last_offset, topic_id FROM resource_lifetime "
     "WHERE resource_type = 'TOPIC' ORDER BY resource_name, first_offset"

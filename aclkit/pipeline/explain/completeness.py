@@ -23,7 +23,7 @@ from aclkit.rules.decide.broker_rescan import BrokerRescan
 from aclkit.rules.decide.rules import decide
 from aclkit.rules.patterns.match import names_exactly, principal_matches
 from aclkit.runtime.arrow import arrow_table
-from aclkit.warehouse.codecs import ACL_COLUMNS, acl_of
+from aclkit.warehouse.codecs import ACL_COLUMNS, ALIVE_SQL, acl_of
 from aclkit.warehouse.reader import Reader
 from aclkit.warehouse.views import operations_sql
 
@@ -71,7 +71,7 @@ def check_completeness(
     """
     counts = _count_keys(written)
     decided = rows_decided(written, counts["host"])
-    ((acls,),) = written.rows("SELECT count(*) FROM acl_history WHERE removed_offset IS NULL")
+    ((acls,),) = written.rows(f"SELECT count(*) {ALIVE_SQL}")
     counts |= {"acls": acls, "rows_expected": expected, "rows_decided": decided}
     if decided != expected:
         raise DataError(f"expected {expected:,} decisions, the written tables hold {decided:,}")

@@ -17,7 +17,7 @@ from aclkit.pipeline.explain.incremental import AMENDED, decide_affected
 from aclkit.pipeline.explain.scope import Scope
 from aclkit.runtime import memory
 from aclkit.runtime.arrow import arrow_table
-from aclkit.warehouse.codecs import ACLS_ALIVE_SQL, acl_of
+from aclkit.warehouse.codecs import ACLS_ALIVE_SQL, ALIVE_SQL, acl_of
 from aclkit.warehouse.column_types import arrow_schema
 from aclkit.warehouse.reader import Reader, Versions
 
@@ -48,7 +48,7 @@ def decide_whole(scope: Scope, read: Reader, *, allow_everyone: bool) -> Columns
     """
     if scope.pairs > MOST_PAIRS or scope.may_meet_wildcard_last:
         return None
-    ((count,),) = read.rows("SELECT count(*) FROM acl_history WHERE removed_offset IS NULL")
+    ((count,),) = read.rows(f"SELECT count(*) {ALIVE_SQL}")
     if count > MOST_ACLS:
         return None
     everything = Affected(

@@ -32,6 +32,7 @@ from aclkit.pipeline.inventory.entry import (
 )
 from aclkit.rules.patterns.match import names_exactly
 from aclkit.rules.patterns.ranges import asked_host
+from aclkit.warehouse.codecs import ALIVE_SQL
 from aclkit.warehouse.reader import Reader
 
 
@@ -89,16 +90,15 @@ class Inventory:
 
 def read_texts(tables: Reader) -> Texts:
     """Read the different texts of the ACLs alive, of ``acl_history``."""
-    alive = "FROM acl_history WHERE removed_offset IS NULL"
     pattern = "resource_type, pattern_type, resource_name"
-    counted = sorted(tables.rows(f"SELECT {pattern}, count(*) {alive} GROUP BY {pattern}"))
+    counted = sorted(tables.rows(f"SELECT {pattern}, count(*) {ALIVE_SQL} GROUP BY {pattern}"))
     return Texts(
         patterns=tuple((row[0], row[1], row[2]) for row in counted),
         counts=tuple(row[3] for row in counted),
         principals=tuple(
-            sorted(row[0] for row in tables.rows(f"SELECT DISTINCT principal {alive}"))
+            sorted(row[0] for row in tables.rows(f"SELECT DISTINCT principal {ALIVE_SQL}"))
         ),
-        hosts=tuple(sorted(row[0] for row in tables.rows(f"SELECT DISTINCT host {alive}"))),
+        hosts=tuple(sorted(row[0] for row in tables.rows(f"SELECT DISTINCT host {ALIVE_SQL}"))),
     )
 
 

@@ -13,7 +13,7 @@ from aclkit.pipeline.replay.listed import Thing
 from aclkit.pipeline.replay.ranges import Range
 from aclkit.pipeline.replay.transactions import MARKERS, Marker
 from aclkit.pipeline.sources.record_types import UNKNOWN_TYPE
-from aclkit.warehouse.codecs import BROKERS_SQL, brokers_of
+from aclkit.warehouse.codecs import ALIVE_SQL, BROKERS_SQL, brokers_of
 from aclkit.warehouse.reader import Reader, read_written
 from aclkit.warehouse.store import Store
 
@@ -117,8 +117,8 @@ _REGISTERED: Final = (
     "SELECT fact, log_offset, record_type, broker_id, min_level, max_level, epoch, "
     "epoch_ms(log_time) FROM acl_log WHERE record_type IN (?, ?, ?)"
 )
-_ALIVE: Final = "SELECT acl_id FROM acl_history WHERE removed_offset IS NULL"
-_COUNT: Final = "SELECT count(*) FROM acl_history WHERE removed_offset IS NULL"
+_ALIVE: Final = f"SELECT acl_id {ALIVE_SQL}"
+_COUNT: Final = f"SELECT count(*) {ALIVE_SQL}"
 _RESOURCES: Final = (
     "SELECT resource_type, resource_name, topic_id FROM resource_lifetime WHERE last_offset IS NULL"
 )

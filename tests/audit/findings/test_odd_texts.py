@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import astuple, replace
+from dataclasses import replace
 
 import duckdb
 import pytest
@@ -18,7 +18,7 @@ from aclkit.pipeline.inventory.survey import Texts
 from aclkit.runtime.arrow import arrow_table
 from aclkit.warehouse.column_types import arrow_schema
 from aclkit.warehouse.reader import Reader
-from tests.factories import acl
+from tests.factories import acl, history_row
 from tests.strategies import acls
 
 RANGES = replace(KAFKA, cidr_hosts=True)
@@ -43,8 +43,8 @@ ODD = [
 def read_odd(rows, semantics, removed=()):
     """Read the odd ones of some ACLs out of a history of them."""
     history = [
-        ("c", *astuple(row), n, n, None, "record", 9 if row in removed else None, None)
-        for n, row in enumerate(rows)
+        history_row(row, number, "c", 9 if row in removed else None)
+        for number, row in enumerate(rows)
     ]
     texts = Texts(
         patterns=tuple({row.pattern for row in rows}),

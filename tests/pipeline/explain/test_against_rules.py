@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from dataclasses import astuple, replace
+from dataclasses import replace
 
 import pytest
 
@@ -22,6 +22,7 @@ from aclkit.rules.decide.rules import decide
 from aclkit.warehouse import store
 from aclkit.warehouse.reader import read_written
 from aclkit.warehouse.run import begin_run
+from tests.factories import history_row
 
 ACLS = 40
 SUPER_USER = "User:root"
@@ -91,10 +92,7 @@ def random_acls(seed, hosts=ACL_HOSTS):
 
 
 def write_acls(run, acls):
-    rows = [
-        (run.cluster_id, *astuple(acl), number, number, None, "record", None, None)
-        for number, acl in enumerate(acls)
-    ]
+    rows = [history_row(acl, number, run.cluster_id) for number, acl in enumerate(acls)]
     run.store.replace_rows("acl_history", rows, run.cluster_id)
 
 
