@@ -49,10 +49,9 @@ def contradictions(
         .agg(F.sum("side").alias("sides"))
         .where("sides <> 0")
         .groupBy("log_offset")
-        .agg(F.sort_array(F.collect_set("acl_id")).alias("acl_ids"))
-        .orderBy("log_offset")
+        .agg(F.sort_array(F.collect_set("acl_id")))
     )
-    return {row["log_offset"]: list(row["acl_ids"]) for row in differing.collect()}
+    return {end_offset: list(acl_ids) for end_offset, acl_ids in sorted(differing.collect())}
 
 
 def contradiction(end_offset: int, acl_ids: Sequence[str]) -> Finding:

@@ -28,10 +28,11 @@ def raise_failures(rows: DataFrame) -> None:
 
 
 def incoming_ranges(rows: DataFrame) -> list[Range]:
-    """Collect the ranges among source rows."""
+    """Collect the ranges among source rows, each once."""
     ranges = rows.where(F.col("kind") == RANGE)
     columns = ("from_offset", "to_offset", "epoch", "fact")
-    return [Range(*row) for row in ranges.select(*columns).distinct().collect()]
+    # They are few, and made different here: of rows that the driver holds this takes no job.
+    return list({Range(*row) for row in ranges.select(*columns).collect()})
 
 
 def incoming_facts(rows: DataFrame, cluster_id: str) -> DataFrame:
