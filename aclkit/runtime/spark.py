@@ -33,7 +33,7 @@ from aclkit.runtime.class_archive import class_archive, options_for, start_makin
 from aclkit.runtime.file_systems import require_file_systems
 from aclkit.runtime.gateway import quicken, start_gateway
 from aclkit.runtime.jars import DELTA, checked_jars, spark_home
-from aclkit.runtime.memory import DEFAULT_HEAP
+from aclkit.runtime.memory import heap_size
 from aclkit.runtime.object_store import is_s3, spark_options
 from aclkit.runtime.permissions import current_umask
 from aclkit.runtime.progress import measure_by
@@ -162,7 +162,7 @@ def _local_conf(env: Mapping[str, str], java_options: Sequence[str]) -> dict[str
     cores = os.cpu_count() or 1
     partitions = str(min(_MOST_PARTITIONS, max(2, cores)))
     return {
-        "spark.driver.memory": env.get("ACLKIT_DRIVER_MEMORY") or DEFAULT_HEAP,
+        "spark.driver.memory": f"{heap_size(env)}b",
         # Without bindAddress it listens to the world, without host executors look for the world.
         "spark.driver.host": "127.0.0.1",
         "spark.driver.bindAddress": "127.0.0.1",
@@ -196,6 +196,9 @@ def _java_options(env: Mapping[str, str], length: Length) -> list[str]:
     if env.get("ACLKIT_FAST_JVM", "0" if length == "long" else "1") == "1":
         # Only the quick compiler: half the CPU time of a short run, and slower in a long one.
         options.append("-XX:TieredStopAtLevel=1")
+    if length == "long":
+        # Each step by which heap and classes grow up to their size is a full collection.
+        options += [f"-Xms{heap_size(env)}", "-XX:MetaspaceSize=512m"]
     return options
 
 

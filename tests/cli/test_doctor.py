@@ -93,6 +93,11 @@ def test_a_heap_that_is_no_size_is_the_requests_fault(text):
         memory.heap_size({"ACLKIT_DRIVER_MEMORY": text})
 
 
+@pytest.mark.parametrize(("text", "mebibytes"), [("512", 512), ("2g", 2048), ("1048576kb", 1024)])
+def test_a_heap_is_as_large_as_spark_reads_it(text, mebibytes):
+    assert memory.heap_size({"ACLKIT_DRIVER_MEMORY": text}) == mebibytes << 20
+
+
 @pytest.mark.parametrize(("group", "limit"), [("1048576", 1 << 20), ("max", 2 << 20)])
 def test_memory_is_that_of_the_container_where_that_is_less(tmp_path, group, limit):
     (tmp_path / "meminfo").write_text("MemTotal:        2048 kB\nMemFree:  1 kB\n")

@@ -66,12 +66,12 @@ def test_a_jvm_that_does_not_start_is_told_with_its_log(tmp_path: Path) -> None:
         "try: build_session('broken')\n"
         "except SurroundingsError as error: print(error, error.exit_code)\n"
     )
-    done = run(program, TMPDIR=str(tmp_path), ACLKIT_DRIVER_MEMORY="much")
+    done = run(program, TMPDIR=str(tmp_path), ACLKIT_DRIVER_MEMORY="99999999t")
 
     log = next(tmp_path.glob("aclkit-spark-*.log"))
     assert done.stderr == ""
     assert done.stdout.startswith("Spark did not start: ")
-    assert "much" in done.stdout
+    assert "heap size" in done.stdout
     assert done.stdout.endswith(f"{log} 4\n")
 
 

@@ -101,6 +101,7 @@ def _best_of_hosts(
         wildcards=wildcards,
         late=late,
         semantics=semantics,
+        partitions=scope.shuffled_over,
     )
     of_classes = steps.checkpoint(decide(pairing.class_parts))
     few = scope.class_pairs * len(scope.inventory.hosts)

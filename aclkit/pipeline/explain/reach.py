@@ -174,9 +174,14 @@ def in_parts(granted: DataFrame, patterns: DataFrame, parts: int) -> DataFrame:
 
 
 def sets_of_groups(reached: DataFrame) -> DataFrame:
-    """Return each (resource, subject) that a group concerns, with the fingerprint of them all."""
+    """Return each (resource, subject) that a group concerns, with the fingerprint of them all.
+
+    ``only_group`` is the group where it is one alone, as it is for most pairs.
+    """
     return reached.groupBy(*PLACE, "salt", "subject").agg(
-        F.bit_xor("bits1").alias("set1"), F.bit_xor("bits2").alias("set2")
+        F.bit_xor("bits1").alias("set1"),
+        F.bit_xor("bits2").alias("set2"),
+        F.when(F.count("*") == 1, F.min("group_no")).alias("only_group"),
     )
 
 
@@ -188,6 +193,7 @@ def class_pairs(sets: DataFrame) -> DataFrame:
         F.col("set1").alias("bare1"),
         F.col("set1").bitwiseXOR(F.col("salt")).alias("set1"),
         "set2",
+        "only_group",
         F.lit(None).cast("bigint").alias("class1"),
         F.lit(None).cast("bigint").alias("class2"),
     )
@@ -197,8 +203,9 @@ def own_pairs(sets: DataFrame, classes: DataFrame, of_classes: DataFrame) -> Dat
     """Return the (resource, principal) pairs that an own ACL concerns.
 
     ``set1``, ``set2``: all groups that apply, the class's too; ``class1``, ``class2``: the
-    class's alone, null where there are none. ``salt`` is not 0 for resources where the broker
-    meets LITERAL ``*`` last (``Late``): the same groups are another ruleset there.
+    class's alone, null where there are none. ``only_group`` is the principal's. ``salt`` is not 0
+    for resources where the broker meets LITERAL ``*`` last (``Late``): the same groups are another
+    ruleset there.
 
     Args:
         sets: result of ``sets_of_groups``.
@@ -225,6 +232,7 @@ def own_pairs(sets: DataFrame, classes: DataFrame, of_classes: DataFrame) -> Dat
             .bitwiseXOR(F.col("salt"))
             .alias("set1"),
             F.col("set2").bitwiseXOR(F.coalesce("class2", F.lit(0))).alias("set2"),
+            "only_group",
             "class1",
             "class2",
         )

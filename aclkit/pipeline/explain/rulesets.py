@@ -37,21 +37,26 @@ SET: Final = ("set1", "set2")
 def first_pairs(pairs: DataFrame) -> DataFrame:
     """Return each ruleset once, with ``pair``: the first pair that has it.
 
-    ``class1``, ``class2`` say which class ruleset is part of it.
+    ``class1``, ``class2`` say which class ruleset is part of it, ``only_group`` which group is all
+    the rest, if one is.
     """
-    return pairs.groupBy(*SET).agg(
-        F.min(packed_pair()).alias("pair"),
-        F.min("class1").alias("class1"),
-        F.min("class2").alias("class2"),
-    )
+    alike = [F.min(name).alias(name) for name in ("class1", "class2", "only_group")]
+    return pairs.groupBy(*SET).agg(F.min(packed_pair()).alias("pair"), *alike)
 
 
 def parts_of(reached: DataFrame, firsts: DataFrame) -> DataFrame:
-    """Return the groups of each ruleset that concern its first pair directly."""
-    return (
-        reached.select(packed_pair().alias("pair"), "group_no")
-        .join(firsts, on="pair", how="inner")
-        .select(*SET, "class1", "class2", "pair", "group_no")
+    """Return the groups of each ruleset that concern its first pair directly.
+
+    ``is_only`` says of a group that it is the only one; such groups need not be looked up.
+    """
+    columns = (*SET, "class1", "class2", "pair", "group_no")
+    is_only = F.col("only_group").isNotNull()
+    alone = firsts.where(is_only).withColumnRenamed("only_group", "group_no").select(*columns)
+    several = reached.select(packed_pair().alias("pair"), "group_no").join(
+        firsts.where(~is_only), on="pair", how="inner"
+    )
+    return alone.withColumn("is_only", F.lit(True)).unionByName(
+        several.select(*columns, F.lit(False).alias("is_only"))
     )
 
 
@@ -63,8 +68,9 @@ def with_groups(
     There are at most ``count`` groups.
     """
     known = groups.select("group_no", "group_id", "resource_type", *BEST)
+    kept = (*SET, "class1", "class2", "pair", "is_only", "group_id", "resource_type")
     return join_known(parts, known, "group_no", are_few=is_small(count)).select(
-        *SET, "class1", "class2", "pair", "group_id", "resource_type", *moved_back(wildcards, late)
+        *kept, *moved_back(wildcards, late)
     )
 
 
@@ -84,12 +90,15 @@ def contents(
         semantics: names the deciding ACL.
         partitions: over how many the work is spread.
     """
-    own = (
-        parts.repartition(partitions, *SET)
-        .groupBy(*SET)
-        .agg(
+    alike = ("resource_type", "pair", "class1", "class2")
+    # To collect lists Spark sorts, uncompiled: of most rulesets there is nothing to collect.
+    alone, several = (
+        parts.where(which).repartition(partitions, *SET) for which in ("is_only", "NOT is_only")
+    )
+    own = alone.select(*SET, F.array("group_id").alias("own_ids"), *alike, *BEST).unionByName(
+        several.groupBy(*SET).agg(
             F.collect_list("group_id").alias("own_ids"),
-            *[F.min(n).alias(n) for n in ("resource_type", "pair", "class1", "class2")],
+            *[F.min(name).alias(name) for name in alike],
             *best_of_best(semantics),
         )
     )

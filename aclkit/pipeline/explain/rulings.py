@@ -75,8 +75,12 @@ def best_of_hosts(
     heirs: DataFrame | None = None,
     late: Late,
     semantics: Semantics,
+    partitions: int,
 ) -> DataFrame:
     """Return what is best in the groups of a ruleset, a row per host that one of them names.
+
+    They lie by their fingerprints over as many parts as the contents do, so that neither these nor
+    what comes of them moves.
 
     Args:
         parts: (set1, set2, pair, group_no), see ``rulesets.parts_of``.
@@ -86,10 +90,12 @@ def best_of_hosts(
         heirs: such rows that the rulesets have from their classes, if they do.
         late: for which resources they are.
         semantics: names the deciding ACL.
+        partitions: over how many the contents of rulesets are spread.
     """
     own = join_known(parts, best, "group_no", are_few=is_small(count)).select(
         *SET, "host_no", *moved_back(wildcards, late)
     )
+    own = own.repartition(partitions, *SET)
     rows = own if heirs is None else own.unionByName(heirs)
     return rows.groupBy(*SET, "host_no").agg(*best_of_best(semantics))
 

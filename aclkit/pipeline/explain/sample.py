@@ -97,10 +97,11 @@ WHERE m.is_super_user""",
 SELECT *, hash(standing, principal_class, resource_type) AS stratum,
        hash($seed, standing, principal_class, resource_type, ruleset_id) AS lot
 FROM standing_of""",
-    # Only the ruleset of super users has rulings of operations that a type does not know.
+    # Only the ruleset of super users has rulings of operations that a type does not know. The
+    # rulings, of which there are most, stand on the left: of a join the right is kept in memory.
     "held": """\
 SELECT r.*, g.operation, g.host, g.decision, g.rule
-FROM ruled r JOIN explain_ruling g ON g.ruleset_id = r.ruleset_id WHERE r.standing <> 'super'
+FROM explain_ruling g JOIN ruled r ON r.ruleset_id = g.ruleset_id WHERE r.standing <> 'super'
 UNION ALL
 SELECT r.*, g.operation, g.host, g.decision, g.rule
 FROM ruled r

@@ -143,14 +143,15 @@ def test_a_group_is_the_acls_of_one_pattern_and_one_principal(spark):
 
 
 def test_the_content_of_a_ruleset_is_looked_up_at_its_first_pair(spark):
-    ddl = "part INT, resource_no INT, subject INT, set1 BIGINT, set2 BIGINT, class1 BIGINT, class2 BIGINT"  # noqa: E501 -- one column after another
-    rows = [(0, 9, 1, 5, 5, None, None), (0, 2, 1, 5, 5, None, None), (0, 3, 1, 6, 6, 8, 8)]
+    ddl = "resource_no INT, subject INT, set1 BIGINT, set2 BIGINT, class1 BIGINT, class2 BIGINT, only_group BIGINT"  # noqa: E501 -- one column after another
+    rows = [(9, 1, 5, 5, None, None, 7), (2, 1, 5, 5, None, None, 7), (3, 1, 6, 6, 8, 8, None)]
     firsts = rulesets.first_pairs(local_frame(spark, rows, ddl))
-    found = firsts.select(*rulesets.SET, reach.resource_of(F.col("pair")).alias("no"), "class1")
+    resource_no = reach.resource_of(F.col("pair")).alias("no")
     must_hold(
-        found, [(5, 5, 2, None), (6, 6, 3, 8)],
-        "set1 BIGINT, set2 BIGINT, no INT, class1 BIGINT",
-    )  # fmt: skip
+        firsts.select(*rulesets.SET, resource_no, "class1", "only_group"),
+        [(5, 5, 2, None, 7), (6, 6, 3, 8, None)],
+        "set1 BIGINT, set2 BIGINT, no INT, class1 BIGINT, only_group BIGINT",
+    )
 
 
 def test_the_id_of_a_ruleset_is_a_hash_of_its_groups_and_of_where_the_wildcard_is_last(spark):
@@ -213,12 +214,21 @@ def test_the_parts_of_a_ruleset_are_the_groups_that_concern_its_first_pair(spark
         reach.packed_pair().alias("pair"),
         F.lit(7).cast("bigint").alias("class1"),
         F.lit(8).cast("bigint").alias("class2"),
+        F.lit(None).cast("bigint").alias("only_group"),
     )
     parts = rulesets.parts_of(reached, first)
     must_hold(
         parts.drop("pair"),
-        [(3, 4, 7, 8, 10), (3, 4, 7, 8, 11)],
-        "set1 BIGINT, set2 BIGINT, class1 BIGINT, class2 BIGINT, group_no BIGINT",
+        [(3, 4, 7, 8, 10, False), (3, 4, 7, 8, 11, False)],
+        f"{SET_AND_CLASS}, group_no BIGINT, is_only BOOLEAN",
+    )
+    of_one = rulesets.parts_of(
+        reached.limit(0), first.withColumn("only_group", F.lit(12).cast("bigint"))
+    )
+    must_hold(
+        of_one.drop("pair"),
+        [(3, 4, 7, 8, 12, True)],
+        f"{SET_AND_CLASS}, group_no BIGINT, is_only BOOLEAN",
     )
     groups = local_frame(
         spark,
@@ -227,19 +237,19 @@ def test_the_parts_of_a_ruleset_are_the_groups_that_concern_its_first_pair(spark
     )
     must_hold(
         rulesets.with_groups(parts, groups, 9, Wildcards(), Late()).drop("pair"),
-        [(3, 4, 7, 8, f"g{n}", "TOPIC", *range(n, n + len(BEST))) for n in (10, 11)],
-        "set1 BIGINT, set2 BIGINT, class1 BIGINT, class2 BIGINT, group_id STRING, "
-        f"resource_type STRING, {BEST_DDL}",
+        [(3, 4, 7, 8, False, f"g{n}", "TOPIC", *range(n, n + len(BEST))) for n in (10, 11)],
+        f"{SET_AND_CLASS}, is_only BOOLEAN, group_id STRING, resource_type STRING, {BEST_DDL}",
     )
 
 
+SET_AND_CLASS = "set1 BIGINT, set2 BIGINT, class1 BIGINT, class2 BIGINT"
 BEST_DDL = ", ".join(f"{name} BIGINT" for name in BEST)
 PARTS = (
-    "set1 BIGINT, set2 BIGINT, class1 BIGINT, class2 BIGINT, pair BIGINT, group_id STRING, "
-    f"resource_type STRING, {BEST_DDL}"
+    f"{SET_AND_CLASS}, pair BIGINT, is_only BOOLEAN, group_id STRING, resource_type STRING, "
+    f"{BEST_DDL}"
 )
 CONTENTS = (
-    "set1 BIGINT, set2 BIGINT, class1 BIGINT, class2 BIGINT, resource_type STRING, "
+    f"{SET_AND_CLASS}, resource_type STRING, "
     f"group_ids ARRAY<STRING>, wildcard_last STRING, {BEST_DDL}, ruleset_id STRING"
 )
 
@@ -253,9 +263,10 @@ def best_of(deny=None, allow=None):
 def test_the_content_of_a_ruleset_is_its_own_groups_and_those_of_its_class_sorted(spark):
     parts = local_frame(
         spark,
-        [(1, 1, 7, 7, 0, "z", "TOPIC", *best_of(deny=5)),
-         (1, 1, 7, 7, 0, "a", "TOPIC", *best_of(deny=4, allow=9)),
-         (2, 2, None, None, 0, "x", "GROUP", *best_of(allow=3))],
+        [(1, 1, 7, 7, 0, False, "z", "TOPIC", *best_of(deny=5)),
+         (1, 1, 7, 7, 0, False, "a", "TOPIC", *best_of(deny=4, allow=9)),
+         (2, 2, None, None, 0, True, "x", "GROUP", *best_of(allow=3)),
+         (3, 3, 7, 7, 0, True, "z", "TOPIC", *best_of(deny=7))],
         PARTS,
     )  # fmt: skip
     of_class = local_frame(
@@ -268,6 +279,7 @@ def test_the_content_of_a_ruleset_is_its_own_groups_and_those_of_its_class_sorte
                 (1, 1, 7, 7, "TOPIC", ["a", "m", "z"], None, *best_of(4, allow),
                  content_id("amz")),
                 (2, 2, None, None, "GROUP", ["x"], None, *best_of(allow=3), content_id("x")),
+                (3, 3, 7, 7, "TOPIC", ["m", "z"], None, *best_of(6, 8), content_id("mz")),
             ],
             CONTENTS,
         )  # fmt: skip
@@ -275,7 +287,9 @@ def test_the_content_of_a_ruleset_is_its_own_groups_and_those_of_its_class_sorte
 
 def test_the_content_of_a_ruleset_says_where_its_first_resource_has_the_wildcard_last(spark):
     parts = local_frame(
-        spark, [(n, n, None, None, n << 32, "g", "TOPIC", *best_of()) for n in range(5)], PARTS
+        spark,
+        [(n, n, None, None, n << 32, bool(n % 2), "g", "TOPIC", *best_of()) for n in range(5)],
+        PARTS,
     )
     found = rulesets.contents(parts, None, Late(all_below=2, deny_below=4), KAFKA, 1)
     must_hold(

@@ -10,31 +10,37 @@ from aclkit.runtime.frame import local_frame
 from tests.factories import acl
 from tests.pipeline.explain.frames import acl_frame, must_hold
 
+SETS = (
+    "part INT, resource_no INT, salt BIGINT, subject INT, set1 BIGINT, set2 BIGINT, "
+    "only_group BIGINT"
+)
 
-def test_the_set_of_a_pair_is_the_exclusive_or_of_the_bits_of_its_groups(spark):
+
+def test_the_set_of_a_pair_is_the_exclusive_or_of_the_bits_of_its_groups_or_names_the_one(spark):
     ddl = "part INT, resource_no INT, salt BIGINT, subject INT, group_no BIGINT, bits1 BIGINT, bits2 BIGINT"  # noqa: E501 -- one column after another
     rows = [(0, 1, 0, 5, 1, 0b110, 1), (0, 1, 0, 5, 2, 0b011, 1), (0, 1, 0, -1, 3, 0b1000, 7)]
     found = reach.sets_of_groups(local_frame(spark, rows, ddl))
     must_hold(
-        found.select("resource_no", "subject", "set1", "set2"),
-        [(1, 5, 0b101, 0), (1, -1, 0b1000, 7)],
-        "resource_no INT, subject INT, set1 BIGINT, set2 BIGINT",
+        found.select("resource_no", "subject", "set1", "set2", "only_group"),
+        [(1, 5, 0b101, 0, None), (1, -1, 0b1000, 7, 3)],
+        "resource_no INT, subject INT, set1 BIGINT, set2 BIGINT, only_group BIGINT",
     )
 
 
 def test_an_own_pair_adds_the_set_of_its_class_and_the_salt(spark):
     sets = local_frame(
         spark,
-        [(0, 1, 16, 5, 1, 1), (0, 1, 16, -1, 2, 2), (0, 2, 0, 5, 4, 4)],
-        "part INT, resource_no INT, salt BIGINT, subject INT, set1 BIGINT, set2 BIGINT",
+        [(0, 1, 16, 5, 1, 1, 9), (0, 1, 16, -1, 2, 2, 8), (0, 2, 0, 5, 4, 4, None)],
+        SETS,
     )
     classes = local_frame(spark, [(5, -1)], "subject INT, class_no INT")
     of_classes = reach.class_pairs(sets)
     found = reach.own_pairs(sets, classes, of_classes)
     must_hold(
-        found.select("resource_no", "subject", "set1", "set2", "class1", "class2"),
-        [(1, 5, 1 ^ 2 ^ 16, 1 ^ 2, 2 ^ 16, 2), (2, 5, 4, 4, None, None)],
-        "resource_no INT, subject INT, set1 BIGINT, set2 BIGINT, class1 BIGINT, class2 BIGINT",
+        found.drop("part"),
+        [(1, 5, 1 ^ 2 ^ 16, 1 ^ 2, 9, 2 ^ 16, 2), (2, 5, 4, 4, None, None, None)],
+        "resource_no INT, subject INT, set1 BIGINT, set2 BIGINT, only_group BIGINT, "
+        "class1 BIGINT, class2 BIGINT",
     )
 
 
@@ -139,14 +145,14 @@ def test_too_many_grants_go_where_the_resources_are_that_they_reach(spark):
 def test_a_class_pair_is_the_set_of_its_class_alone_with_the_salt_in_it(spark):
     sets = local_frame(
         spark,
-        [(0, 1, 16, -1, 2, 3), (0, 1, 16, 5, 1, 1)],
-        "part INT, resource_no INT, salt BIGINT, subject INT, set1 BIGINT, set2 BIGINT",
+        [(0, 1, 16, -1, 2, 3, 9), (0, 1, 16, 5, 1, 1, None)],
+        SETS,
     )
     must_hold(
         reach.class_pairs(sets),
-        [(0, 1, -1, 2, 18, 3, None, None)],
+        [(0, 1, -1, 2, 18, 3, 9, None, None)],
         "part INT, resource_no INT, subject INT, bare1 BIGINT, set1 BIGINT, set2 BIGINT, "
-        "class1 BIGINT, class2 BIGINT",
+        "only_group BIGINT, class1 BIGINT, class2 BIGINT",
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import pytest
@@ -15,6 +16,7 @@ from aclkit.pipeline.explain.best import BEST, Wildcards
 from aclkit.pipeline.explain.frames import ANY_HOST_NO
 from aclkit.pipeline.explain.pairing import acls_of
 from aclkit.pipeline.explain.reach import Late, group_acls
+from aclkit.pipeline.explain.rulesets import SET
 from aclkit.pipeline.explain.rulings import RULING
 from aclkit.runtime.frame import local_frame
 from tests.factories import acl
@@ -145,7 +147,14 @@ def test_the_wildcards_are_literal_stars_and_among_allows_empty_names_too():
 def ruled(spark, of_groups, semantics, *, heirs=None, wildcards=NONE_LAST, late=NOT_LATE):
     parts = local_frame(spark, [(1, 1, 7, 7, 0, 10), (1, 1, 7, 7, 0, 20)], PARTS)
     return rulings.best_of_hosts(
-        parts, of_groups, 9, wildcards, heirs=heirs, late=late, semantics=semantics
+        parts,
+        of_groups,
+        9,
+        wildcards,
+        heirs=heirs,
+        late=late,
+        semantics=semantics,
+        partitions=2,
     ).select("set1", "set2", "host_no", f"deny{READ}", f"allow{READ}")
 
 
@@ -174,6 +183,21 @@ def test_a_ruleset_inherits_the_best_of_its_class(spark):
     must_hold(found, [(1, 1, 1, 2, 4), (1, 1, 3, 1, None)], OF_SET)
 
 
+def test_what_rulesets_inherit_stays_where_their_contents_are(spark):
+    held = local_frame(
+        spark, [(1, 1, 7, 7)], "set1 BIGINT, set2 BIGINT, class1 BIGINT, class2 BIGINT"
+    )
+    of_class = best_frame(spark, (0, 1, 2, 4)).selectExpr(
+        "CAST(7 AS BIGINT) AS set1", "CAST(7 AS BIGINT) AS set2", "host_no", *BEST
+    )
+    heirs = rulings.inherited(held.repartition(2, *SET), F.broadcast(of_class))
+    found = ruled(spark, best_frame(spark, (10, 1, None, 5)), KIP_1042, heirs=heirs)
+    plan = found._jdf.queryExecution().executedPlan().toString()
+    assert (
+        re.findall("Exchange hashpartitioning.*, ([A-Z_]+), ", plan) == ["REPARTITION_BY_NUM"] * 2
+    )
+
+
 def test_a_wildcard_that_the_broker_meets_last_stands_behind_every_other_acl(spark):
     of_groups = best_frame(spark, (10, 0, 3, 3), (20, 0, 6, 6))
     late = Late(all_below=1, deny_below=1)
@@ -189,7 +213,7 @@ def test_only_places_of_the_wildcards_are_moved_back(spark):
     of_groups = best_frame(spark, (10, 0, 3, None), (other, 0, 6, None))
     found = rulings.best_of_hosts(
         parts, of_groups, 9, Wildcards((0,), (0,)),
-        late=Late(all_below=1, deny_below=1), semantics=KAFKA,
+        late=Late(all_below=1, deny_below=1), semantics=KAFKA, partitions=1,
     )  # fmt: skip
     must_hold(found.select(f"deny{READ}"), [(6,)], f"deny{READ} BIGINT")
 
