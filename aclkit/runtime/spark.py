@@ -162,7 +162,8 @@ def _local_conf(env: Mapping[str, str], java_options: Sequence[str]) -> dict[str
     cores = os.cpu_count() or 1
     partitions = str(min(_MOST_PARTITIONS, max(2, cores)))
     return {
-        "spark.driver.memory": f"{heap_size(env)}b",
+        # As the JVM reads it: not "4gb".
+        "spark.driver.memory": f"{heap_size(env) >> 20}m",
         # Without bindAddress it listens to the world, without host executors look for the world.
         "spark.driver.host": "127.0.0.1",
         "spark.driver.bindAddress": "127.0.0.1",
@@ -197,8 +198,8 @@ def _java_options(env: Mapping[str, str], length: Length) -> list[str]:
         # Only the quick compiler: half the CPU time of a short run, and slower in a long one.
         options.append("-XX:TieredStopAtLevel=1")
     if length == "long":
-        # Each step by which heap and classes grow up to their size is a full collection.
-        options += [f"-Xms{heap_size(env)}", "-XX:MetaspaceSize=512m"]
+        # Each step by which the heap grows up to its size, and the classes, is a full collection.
+        options += ["-XX:InitialRAMPercentage=100", "-XX:MetaspaceSize=512m"]
     return options
 
 

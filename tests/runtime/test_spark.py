@@ -59,6 +59,21 @@ def test_a_session_writes_delta_without_a_word(tmp_path: Path) -> None:
 
 
 @pytest.mark.spark
+def test_a_heap_is_what_the_environment_says_and_of_a_long_run_from_its_start(
+    tmp_path: Path,
+) -> None:
+    program = (
+        "from aclkit.runtime.spark import build_session\n"
+        "of = build_session('long')._jvm.java.lang.Runtime.getRuntime()\n"
+        "print(of.maxMemory() >> 20, of.totalMemory() >> 20)\n"
+    )
+    done = run(program, TMPDIR=str(tmp_path), ACLKIT_DRIVER_MEMORY="512MB")
+
+    most, now = map(int, done.stdout.split())
+    assert 400 < now <= most <= 512
+
+
+@pytest.mark.spark
 def test_a_jvm_that_does_not_start_is_told_with_its_log(tmp_path: Path) -> None:
     program = (
         "from aclkit.errors import SurroundingsError\n"
