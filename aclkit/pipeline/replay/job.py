@@ -66,7 +66,7 @@ def replay(
     with ExitStack() as needed:
         steps = needed.enter_context(Steps())
         if intake.listing is None:
-            is_news = news_filter(known.ranges, head if known.has_brokers else None)
+            is_news = news_filter(known.ranges, head, has_brokers=known.has_brokers)
             reading = source_rows(run.store.spark, intake, is_news)
             rows, whole, incoming = needed.enter_context(reading)
             done = replay_log(known, rows, options, steps, reread=whole)

@@ -88,16 +88,19 @@ def _size_of(item: WorkItem) -> int | None:
     return None if is_packed(item.path) else size_of(item.path)
 
 
-def news_filter(ranges: Sequence[Range], head: int | None) -> Callable[[WorkItem], bool]:
+def news_filter(
+    ranges: Sequence[Range], head: int | None, *, has_brokers: bool
+) -> Callable[[WorkItem], bool]:
     """Return what says whether an item may hold anything that is not known.
 
     Of an older snapshot in a folder the way through the known log says so, as far as history has
-    been computed.
+    been computed; not where that was read by an aclkit that passed over brokers.
     """
     way = plan(ranges)
 
     def is_news(item: WorkItem) -> bool:
         end = item.only_below
-        return end is None or end > (head or 0) or not way.knows(end)
+        is_known = has_brokers and end is not None and end <= (head or 0) and way.knows(end)
+        return not is_known
 
     return is_news
