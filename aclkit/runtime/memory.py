@@ -17,7 +17,7 @@ DEFAULT_HEAP: Final = "4g"
 IS_OURS: Final = "PYSPARK_GATEWAY_PORT" not in os.environ
 """Whether the driver's memory is ours to plan; under spark-submit it is not."""
 
-# A number alone are mebibytes to Spark.
+# To Spark a number alone is mebibytes.
 _UNITS: Final = {"": 1 << 20, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
 _SIZE: Final = re.compile(r"(\d{1,12})([kmgt]?)b?")
 _TOTAL: Final = re.compile(r"^MemTotal:\s*(\d+) kB$", re.MULTILINE)

@@ -163,7 +163,7 @@ def _local_conf(env: Mapping[str, str], java_options: Sequence[str]) -> dict[str
     partitions = str(min(_MOST_PARTITIONS, max(2, cores)))
     return {
         # As the JVM reads it: not "4gb".
-        "spark.driver.memory": f"{heap_size(env) >> 20}m",
+        "spark.driver.memory": f"{heap_size(env) >> 10}k",
         # Without bindAddress it listens to the world, without host executors look for the world.
         "spark.driver.host": "127.0.0.1",
         "spark.driver.bindAddress": "127.0.0.1",

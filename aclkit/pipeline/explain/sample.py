@@ -147,17 +147,17 @@ FROM principal""",
 SELECT r.standing, r.principal_class, r.resource_type, r.ruleset_id,
        min_by(p.principal, hash($seed, p.principal, p.resource_name)) AS principal,
        min_by(p.resource_name, hash($seed, p.principal, p.resource_name)) AS resource_name
-FROM ruled r
-JOIN explain_pair p ON p.ruleset_id = r.ruleset_id AND p.resource_type = r.resource_type
+FROM explain_pair p
+JOIN ruled r ON r.ruleset_id = p.ruleset_id AND r.resource_type = p.resource_type
 JOIN member m ON m.principal = p.principal AND m.principal_class = r.principal_class
 WHERE r.standing = 'pair' AND NOT m.is_super_user
 GROUP BY r.standing, r.principal_class, r.resource_type, r.ruleset_id""",
     "resource_of_class": """\
 SELECT r.standing, r.principal_class, r.resource_type, r.ruleset_id,
        min_by(p.resource_name, hash($seed, p.resource_name)) AS resource_name
-FROM ruled r
-JOIN explain_class_pair p ON p.ruleset_id = r.ruleset_id AND p.resource_type = r.resource_type
- AND p.principal_class = r.principal_class
+FROM explain_class_pair p
+JOIN ruled r ON r.ruleset_id = p.ruleset_id AND r.resource_type = p.resource_type
+ AND r.principal_class = p.principal_class
 WHERE r.standing = 'class'
 GROUP BY r.standing, r.principal_class, r.resource_type, r.ruleset_id""",
     "tried_pair": """\
@@ -192,14 +192,21 @@ GROUP BY r.standing, r.principal_class, r.resource_type, r.ruleset_id, m.princip
 SELECT host FROM (
 SELECT host, row_number() OVER (ORDER BY hash($seed, host), host) AS nth FROM host
 ) AS numbered WHERE nth <= $tried OR host = $any_other""",
+    "of_any_other": """\
+SELECT DISTINCT ruleset_id, operation FROM drawn_ruling WHERE host = $any_other""",
+    "taken_host": """\
+SELECT g.ruleset_id, g.operation, g.host
+FROM explain_ruling g
+JOIN of_any_other d ON d.ruleset_id = g.ruleset_id AND d.operation = g.operation
+WHERE g.host <> $any_other""",
     # A ruling of any other host answers for a host that has none of its own.
     "host_of_any_other": """\
 SELECT d.ruleset_id, d.operation,
        min_by(h.host, hash($seed, d.ruleset_id, d.operation, h.host)) AS asked_host
-FROM (SELECT DISTINCT ruleset_id, operation FROM drawn_ruling WHERE host = $any_other) d
+FROM of_any_other d
 CROSS JOIN host_tried h
-LEFT JOIN explain_ruling g ON g.ruleset_id = d.ruleset_id AND g.operation = d.operation
- AND g.host = h.host AND g.host <> $any_other
+LEFT JOIN taken_host g ON g.ruleset_id = d.ruleset_id AND g.operation = d.operation
+ AND g.host = h.host
 WHERE g.host IS NULL
 GROUP BY d.ruleset_id, d.operation""",
     "cell": """\
