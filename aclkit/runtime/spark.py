@@ -58,6 +58,9 @@ _SQL: Final = {
     "spark.databricks.delta.vacuum.enforceTimeTravelWithinDeletedFileRetentionDuration": "false",
     # Delta's parser stands before Spark's and hands no parameters on: they are bound in the plan.
     "spark.sql.legacy.parameterSubstitution.constantsOnly": "true",
+    # By default what is below 10 MiB on the disk: six million pairs, in memory gigabytes.
+    # Whoever makes a frame knows how many rows it has at most, and says so: see ``frame``.
+    "spark.sql.autoBroadcastJoinThreshold": "-1",
     # Sorts after 128 groups of lists in any case, the slow way.
     "spark.sql.execution.useObjectHashAggregateExec": "false",
     # Parts of resources are joined where they lie, on more columns than they are spread by.

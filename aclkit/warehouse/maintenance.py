@@ -21,6 +21,7 @@ from aclkit.warehouse.schemas import TABLES
 from aclkit.warehouse.standing import MAINTAIN
 from aclkit.warehouse.store import Store
 from aclkit.warehouse.table_files import Extent
+from aclkit.warehouse.trial import remove_trial
 
 SORTED: Final = "explain_pair"
 """Cut into files by resource and, within these, by principal: a question opens few of them."""
@@ -87,6 +88,7 @@ def maintain(run: Run, policy: Policy, *, dry_run: bool) -> list[Maintained]:
         with step("removing what no kept run needs"):
             # Whoever opened the warehouse before this run was published still reads job_run.
             remove_unneeded(store, {**kept.versions, **opened})
+            remove_trial(store.place)
     after = before if dry_run else {table: store.extent(table) for table in before}
     return [
         Maintained(

@@ -96,15 +96,19 @@ def open_tables(
 
 
 @contextmanager
-def read_versions(store: Store, cluster_id: str | None, tables: Versions) -> Iterator[Reader]:
+def read_versions(
+    store: Store, cluster_id: str | None, tables: Versions, *beside: tuple[Store, Versions]
+) -> Iterator[Reader]:
     """Open tables for a run's questions about one cluster, or about all for None.
 
-    ``cluster_id`` has been checked by ``parse_cluster_id``.
+    ``cluster_id`` has been checked by ``parse_cluster_id``. Tables of other places may stand
+    beside them.
     """
     spill = str(scratch() / "duckdb")  # by default in the folder where the command was started
     found = {
-        name: unwritten(table) if version is None else read_files(store.place, table, version)
-        for name, (table, version) in tables.items()
+        name: unwritten(table) if version is None else read_files(of.place, table, version)
+        for of, named in ((store, tables), *beside)
+        for name, (table, version) in named.items()
     }
     with connect_beside(found, spill) as (connection, readable):
         for name, files in readable.items():
@@ -152,6 +156,10 @@ class Reader:
     def give(self, name: str, table: pa.Table) -> None:
         """Make a small table known under a name."""
         self.connection.register(name, table)
+
+    def keep(self, name: str, sql: str) -> None:
+        """Compute a SELECT once for the statements to come, which find its rows under a name."""
+        self.connection.execute(f"CREATE TEMP TABLE {quoted(name)} AS {sql}")
 
     def rewrite(self, table: str, sql: str) -> None:
         """Put the result of a SELECT in the place of the rows of a table that was opened.

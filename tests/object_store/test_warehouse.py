@@ -17,6 +17,7 @@ from aclkit.warehouse.run import begin_run, hold, publish
 from aclkit.warehouse.schemas import TABLES
 from aclkit.warehouse.storage import newest_version
 from aclkit.warehouse.store import Store
+from aclkit.warehouse.trial import FOLDER, trial_store
 
 RANGES = [("c", 0, 5, 1, "record"), ("c", 5, 9, None, "snapshot")]
 OTHER = [("d", 0, 7, 2, "record")]
@@ -58,6 +59,17 @@ def test_a_table_is_read_as_of_a_version_and_put_back_to_it(store_of_tables):
     store_of_tables.restore("log_range", 0)
     store_of_tables.adopt("log_range")
     assert rows(store_of_tables) == sorted(RANGES, key=repr)
+
+
+def test_a_trial_is_asked_beside_the_tables_and_gone_after_it(store_of_tables):
+    ours, theirs = {"ours": ("log_range", 1)}, {"theirs": ("log_range", 0)}
+    with trial_store(store_of_tables) as trial:
+        trial.replace_rows("log_range", [("c", 0, 99, 3, "record")], "c")
+        with read_versions(store_of_tables, "c", ours, (trial, theirs)) as read:
+            counts = "SELECT (SELECT count(*) FROM ours), (SELECT count(*) FROM theirs)"
+            assert read.rows(counts) == [(2, 1)]
+    assert [*store_of_tables.place.files.tree(FOLDER)] == []
+    assert rows(store_of_tables) == sorted([*RANGES, *OTHER], key=repr)
 
 
 def test_what_one_run_publishes_the_next_and_readers_see(where):

@@ -8,7 +8,10 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
+from pyspark.sql import functions as F
 
 from aclkit.errors import SurroundingsError
 from aclkit.runtime.jars import DELTA, checked_jars, fetch_jars, wrong_jars
@@ -102,6 +105,17 @@ def test_settings_make_tables_that_everybody_can_read(spark: SparkSession) -> No
     assert spark.conf.get("spark.sql.ansi.enabled") == "true"
     assert spark.conf.get(f"{prefix}.enableDeletionVectors") == "false"
     assert spark.conf.get(f"{prefix}.columnMapping.mode") == "none"
+
+
+def test_what_is_small_on_the_disk_alone_is_not_broadcast(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    rows = {"who": ["User:a"] * 100_000, "ruleset_id": ["0" * 32] * 100_000}
+    pq.write_table(pa.table(rows), tmp_path / "pairs")
+    assert (tmp_path / "pairs").stat().st_size < 10_000
+    pairs = spark.read.parquet(str(tmp_path / "pairs"))
+    joined = spark.range(10).withColumn("who", F.lit("User:a")).join(pairs, "who")
+    assert "Broadcast" not in joined._jdf.queryExecution().executedPlan().toString()
 
 
 def test_workers_are_this_python(spark: SparkSession) -> None:

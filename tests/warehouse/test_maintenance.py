@@ -15,6 +15,7 @@ from aclkit.warehouse.job_run import PublishedRun
 from aclkit.warehouse.maintenance import COMPACTED
 from aclkit.warehouse.published import open_warehouse
 from aclkit.warehouse.run import versions_now
+from aclkit.warehouse.trial import FOLDER
 from tests.nightly.test_nightly import FIRST_NIGHT, SECOND_NIGHT, Nights, add
 
 pytestmark = [pytest.mark.usefixtures("spark"), pytest.mark.slow, pytest.mark.timeout(1_200)]
@@ -40,9 +41,10 @@ def maintained(_session: SparkSession, tmp_path_factory: pytest.TempPathFactory)
     _session._jvm.org.apache.spark.sql.delta.DeltaLog.clearCache()
     nights.rows = {name: sorted(map(str, nights.sql(query))) for name, query in ROWS.items()}
     nights.runs = open_warehouse(str(nights.folder / "warehouse")).runs
+    (nights.folder / "warehouse" / FOLDER).mkdir()
     options = ("--retain-days", "0", "--keep-runs", "2", "--format", "json")
     nights.tried = nights.call("maintain", *options, "--dry-run")
-    nights.after_trial = open_warehouse(str(nights.folder / "warehouse")).runs
+    nights.after_dry_run = open_warehouse(str(nights.folder / "warehouse")).runs
     nights.done = nights.call("maintain", *options)
     assert nights.done.exit_code == 0, nights.done.output
     return nights
@@ -74,7 +76,7 @@ def files_of(nights, table, version):
 def test_a_dry_run_tells_and_changes_nothing(maintained):
     assert maintained.tried.exit_code == 0, maintained.tried.output
     assert {row["table"] for row in json.loads(maintained.tried.stdout)} >= {"acl_log", "job_run"}
-    assert maintained.after_trial == maintained.runs
+    assert maintained.after_dry_run == maintained.runs
 
 
 def test_readers_see_the_same_rows_after_maintenance(maintained):
@@ -92,6 +94,10 @@ def test_what_grows_by_small_files_is_one_file_again(maintained):
 def test_files_that_no_kept_run_needs_are_removed(maintained):
     assert maintained.first
     assert not [file for file in maintained.first if file.exists()]
+
+
+def test_what_a_killed_trial_left_is_removed(maintained):
+    assert not (maintained.folder / "warehouse" / FOLDER).exists()
 
 
 def test_every_file_that_a_kept_run_needs_is_still_there(maintained):

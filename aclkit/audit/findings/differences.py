@@ -9,8 +9,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
+
+import pyarrow as pa
 
 from aclkit.audit.findings.odd_texts import read_odd_acls
 from aclkit.audit.findings.readings import READS_DIFFERENTLY, reads_differently
@@ -21,10 +24,16 @@ from aclkit.model.principal import WILDCARD_PRINCIPAL
 from aclkit.model.resource import Resource
 from aclkit.model.semantics import KAFKA, KIP_1042, PRESETS, BrokerSettings, Semantics
 from aclkit.pipeline.explain import tables
+from aclkit.pipeline.explain.differing import (
+    DECIDED_TABLES,
+    DIFFERING,
+    INVENTORY_TABLES,
+    SUSPECT,
+    differing_steps,
+)
 from aclkit.pipeline.explain.materialize import MaterializeResult, decide_large, decide_small
 from aclkit.pipeline.explain.output import Output
 from aclkit.pipeline.explain.scope import Scope
-from aclkit.pipeline.explain.steps import in_steps
 from aclkit.pipeline.inventory.entry import Entry
 from aclkit.pipeline.inventory.survey import Inventory
 from aclkit.rules.patterns.identity import IdentityIndex, index_principals
@@ -33,12 +42,13 @@ from aclkit.rules.patterns.trie import PatternIndex
 from aclkit.runtime.arrow import arrow_table
 from aclkit.runtime.progress import step
 from aclkit.warehouse.column_types import arrow_schema
-from aclkit.warehouse.dialect import spark_sql
-from aclkit.warehouse.reader import read_written
+from aclkit.warehouse.reader import Reader, read_written
 from aclkit.warehouse.run import Run
-from aclkit.warehouse.views import EXPLAIN_TABLES, explain_sql
+from aclkit.warehouse.store import Store
+from aclkit.warehouse.trial import trial_store
 
-_CELL: Final = ["principal", "host", "operation", "resource_type", "resource_name"]
+_SUSPECT: Final = pa.schema({"acl_id": pa.string()})
+_IN_ORDER: Final = f"FROM {DIFFERING} ORDER BY resource_type, resource_name, example"
 _MOST_EXAMPLES: Final = 5
 """Of so many resources a decision that differs is shown for an ACL."""
 
@@ -100,7 +110,9 @@ def find_differing(
     if not affected.resources or not affected.principals:
         return Differing()
     theirs = replace(theirs, inventory=affected)
-    rows = _rows_that_differ(result.output, theirs, allow_everyone=settings.allow_everyone)
+    rows = _rows_that_differ(
+        result.output, theirs, suspects, allow_everyone=settings.allow_everyone
+    )
     return _count(rows, read)
 
 
@@ -178,64 +190,50 @@ def _is_like(one: Semantics, other: Semantics) -> bool:
     return one == replace(other, deciding_acl=one.deciding_acl, cidr_hosts=one.cidr_hosts)
 
 
-_OURS: Final = {table: f"ours_{table}" for table in EXPLAIN_TABLES}
-_THEIRS: Final = {table: f"theirs_{table}" for table in EXPLAIN_TABLES}
-_READINGS: Final = {
-    # Of ours only what the other reading was asked about.
-    "asked": "SELECT * FROM ours_principal "
-    "WHERE principal IN (SELECT principal FROM theirs_principal)",
-    "ours": explain_sql({**_OURS, "principal": "asked", "resource": _THEIRS["resource"]}),
-    "theirs": explain_sql(_THEIRS),
-}
-_DIFFERING: Final = f"""\
-SELECT resource_type, resource_name, ours_acl_id, theirs_acl_id, count(*) AS decisions,
-       min(example) AS example
-FROM (
-SELECT o.resource_type, o.resource_name, o.deciding_acl_id AS ours_acl_id,
-       t.deciding_acl_id AS theirs_acl_id,
-       [o.principal, o.operation, o.host, o.decision, t.decision] AS example
-FROM ours o JOIN theirs t ON {" AND ".join(f"o.{name} = t.{name}" for name in _CELL)}
-WHERE o.decision <> t.decision
-) AS differing
-GROUP BY resource_type, resource_name, ours_acl_id, theirs_acl_id
-ORDER BY resource_type, resource_name, example"""  # noqa: S608 -- names of the contract
-
-
 def _rows_that_differ(
-    ours: Output, theirs: Scope, *, allow_everyone: bool
+    ours: Output, theirs: Scope, suspects: Iterable[str], *, allow_everyone: bool
 ) -> Sequence[Sequence[Any]]:
-    """Decide a scope, and return where this run's tables decide otherwise."""
+    """Decide a scope in their reading, and return what this run's tables decide otherwise."""
+    given = {SUSPECT: arrow_table([(acl_id,) for acl_id in suspects], _SUSPECT)}
     inventory = tables.of_inventory(theirs)
-    found, store = decide_small(ours, theirs, allow_everyone=allow_everyone), ours.store
+    for table in INVENTORY_TABLES:
+        given[f"theirs_{table}"] = arrow_table(inventory[table], arrow_schema(table))
+    asked = _versions("ours", ours.store, (*INVENTORY_TABLES, *DECIDED_TABLES))
+    found = decide_small(ours, theirs, allow_everyone=allow_everyone)
     if found is not None:
-        written = {_OURS[table]: (table, store.versions.get(table)) for table in EXPLAIN_TABLES}
-        with ours.ask_versions(written) as read:
-            for table, rows in inventory.items():
-                found[table] = arrow_table(rows, arrow_schema(table))
-            for table in EXPLAIN_TABLES:
-                read.give(_THEIRS[table], found[table])
-            return read.rows(in_steps({**_READINGS, "counted": _DIFFERING}))
-    trial = Output(store=store, cluster_id=theirs.cluster_id, is_trial=True)
-    for table, known in inventory.items():
-        trial.write_rows(table, known)
-    decide_large(trial, theirs, allow_everyone=allow_everyone)
-    ours.make_readable("ours_")
-    trial.make_readable("theirs_")
-    spark = store.spark
-    for name, sql in _READINGS.items():
-        spark.sql(sql).createOrReplaceTempView(name)
-    differing = spark.sql(spark_sql(_DIFFERING).text).collect()
-    trial.forget()
-    return differing
+        given |= {f"theirs_{table}": found[table] for table in DECIDED_TABLES}
+        return _ask(ours.ask_versions(asked), given)
+    with trial_store(ours.store) as store:
+        trial = Output.of(store, theirs)
+        decide_large(ours, theirs, trial, allow_everyone=allow_everyone)
+        beside = store, _versions("theirs", store, DECIDED_TABLES)
+        return _ask(ours.ask_versions(asked, beside), given)
+
+
+def _versions(side: str, store: Store, names: Iterable[str]) -> dict[str, tuple[str, int | None]]:
+    return {f"{side}_{table}": (table, store.versions.get(table)) for table in names}
+
+
+def _ask(
+    opened: AbstractContextManager[Reader], given: Mapping[str, pa.Table]
+) -> Sequence[Sequence[Any]]:
+    with opened as read:
+        for name, rows in given.items():
+            read.give(name, rows)
+        # One at a time: all at once they would hold twice as much, and take twice as long.
+        for name, sql in differing_steps().items():
+            read.keep(name, sql)
+        found: Sequence[Sequence[Any]] = read.rows(_IN_ORDER)
+    return found
 
 
 def _count(rows: Iterable[Sequence[Any]], suspects: Suspects) -> Differing:
     """Count the decisions that differ, for each ACL that decided or kept the default away."""
     known = {acl.acl_id for acl in suspects.acls}
     found = Differing()
-    for kind, name, ours, theirs, decisions, example in rows:
+    for kind, name, ours, theirs, is_default, decisions, example in rows:
         behind = {ours, theirs} & known
-        if ours is None and theirs is None:
+        if is_default:
             behind = suspects.reaching_in_one_reading(kind, name)
         found.total += decisions
         found.counts.update(dict.fromkeys(behind, decisions))

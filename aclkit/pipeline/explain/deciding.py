@@ -36,7 +36,7 @@ from aclkit.pipeline.explain.rulings import (
 )
 from aclkit.pipeline.explain.scope import Scope
 from aclkit.runtime.fail_points import fail_point
-from aclkit.runtime.frame import Steps, broadcast_if_few, count_if_many, shuffles_over
+from aclkit.runtime.frame import Steps, broadcast_if_few, count_if_many, release, shuffles_over
 from aclkit.runtime.progress import step
 
 _AT_ONCE: Final = 4
@@ -58,9 +58,9 @@ def decide_all(
     """
     if scope.acls > MOST_ACLS:
         raise DataError(f"expected at most {MOST_ACLS:,} ACLs alive, found {scope.acls:,}")
-    spark, steps = output.store.spark, output.steps
+    spark, steps = output.store.spark, Steps()
     shuffles = shuffles_over(spark, scope.shuffled_over if scope.is_large else 1)
-    with shuffles, ThreadPoolExecutor(_AT_ONCE) as pool:
+    with steps, shuffles, ThreadPoolExecutor(_AT_ONCE) as pool:
         with step("matching patterns and pairing"):
             matching = pool.submit(match_resources, spark, scope, steps)
             acls = open_acls()
@@ -80,12 +80,12 @@ def decide_all(
             ruled = _rule_on(scope, pairing, ranked, named)
             for written in writing:
                 written.result()
-            output.free(groups, *pairing.spent)
+            for frame in (groups, *pairing.spent):
+                release(frame)
             fail_point("between-pairs-and-rulings")
             fixed = fixed_rulings(allow_everyone=allow_everyone)
             ruled = ruled.unionByName(tables.of_driver(spark, "explain_ruling", fixed))
             output.write("explain_ruling", ruled)
-    output.forget_steps()
 
 
 def _best_of_hosts(

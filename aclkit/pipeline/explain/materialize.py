@@ -68,8 +68,7 @@ def materialize(run: Run, scope: Scope, options: MaterializeOptions) -> Material
     """
     before = run.previous(MATERIALIZING)
     settings = deciding_settings(options, scope)
-    is_small = scope.pairs <= _FEW_PAIRS
-    output = Output(store=run.store, cluster_id=scope.cluster_id, is_small=is_small)
+    output = Output.of(run.store, scope)
     affected = None if options.full else _find_affected(output, scope, before, settings)
     _write_setting(output, options.settings, run.started_at)
     of_inventory = tables.of_inventory(scope)
@@ -104,7 +103,7 @@ def _decide_everything(output: Output, scope: Scope, *, allow_everyone: bool) ->
     """Decide every pair of a scope and write it: a small one on the driver, others by Spark."""
     found = decide_small(output, scope, allow_everyone=allow_everyone)
     if found is None:
-        decide_large(output, scope, allow_everyone=allow_everyone)
+        decide_large(output, scope, output, allow_everyone=allow_everyone)
         return
     for table in AMENDED:
         if table == "explain_ruling":
@@ -119,11 +118,11 @@ def decide_small(output: Output, scope: Scope, *, allow_everyone: bool) -> Colum
         return decide_whole(scope, read, allow_everyone=allow_everyone)
 
 
-def decide_large(output: Output, scope: Scope, *, allow_everyone: bool) -> None:
-    """Decide a scope by Spark."""
+def decide_large(source: Output, scope: Scope, output: Output, *, allow_everyone: bool) -> None:
+    """Decide a scope by Spark: the ACLs that ``source`` has → the tables of ``output``."""
 
     def open_acls() -> DataFrame:
-        return output.read("acl_history").where(F.col("removed_offset").isNull())
+        return source.read("acl_history").where(F.col("removed_offset").isNull())
 
     decide_all(scope, open_acls, output, allow_everyone=allow_everyone)
 
@@ -242,7 +241,6 @@ def _of_run(
         yield batch.select(schema.names).cast(schema)
 
 
-_FEW_PAIRS: Final = 50_000
 _DENSE: Final = ("explain",)
 _NEWEST_SETTING: Final = (
     "SELECT super_users, allow_everyone FROM setting ORDER BY since_time DESC LIMIT 1"

@@ -61,7 +61,6 @@ def told(_session, tmp_path_factory):
                 )
                 result = materialize(run, take_inventory(run, options), options)
                 note_readings(run, result, options.settings)
-                result.output.forget()
                 with read_written(run.store, run.cluster_id, "explain") as written:
                     rows = written.rows(f"SELECT {', '.join(CELL)} FROM explain")
                 decisions = {tuple(cell): decision for *cell, decision in rows}

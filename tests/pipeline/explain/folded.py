@@ -12,7 +12,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-import duckdb
 import pyarrow as pa
 from pyspark.sql import SparkSession
 
@@ -89,27 +88,23 @@ def decide_by_spark(
     allow_everyone: bool,
 ) -> list[Answer]:
     """Decide everything of a scope, and return the answers to the requests, in their order."""
-    trial = Output(store=Store(spark, str(place)), cluster_id=scope.cluster_id, is_trial=True)
+    output = Output.of(Store(spark, str(place)), scope)
     for name, rows in tables.of_inventory(scope).items():
-        trial.write_rows(name, rows)
+        output.write_rows(name, rows)
     acl_rows = acl_frame(spark, acls)
-    decide_all(scope, lambda: acl_rows, trial, allow_everyone=allow_everyone)
-    answers = _answers(trial, requests)
-    trial.forget()
-    return answers
+    decide_all(scope, lambda: acl_rows, output, allow_everyone=allow_everyone)
+    return _answers(output, requests)
 
 
-def _answers(trial: Output, requests: Sequence[Request]) -> list[Answer]:
+def _answers(output: Output, requests: Sequence[Request]) -> list[Answer]:
     """Ask the view ``explain`` over what Spark decided by DuckDB, as questions do: in a moment."""
     keys, answer = ", ".join(ASKED), "decision, rule, deciding_acl_id"
     columns = {name: [getattr(request, name) for request in requests] for name in ASKED}
     asked = pa.table({"number": range(len(requests)), **columns})
-    with duckdb.connect() as connection:
-        for table in EXPLAIN_TABLES:
-            connection.register(table, trial.read(table).toArrow())
-        connection.register("asked", asked)
-        found = connection.sql(
+    with output.ask(*EXPLAIN_TABLES) as read:
+        read.give("asked", asked)
+        found = read.rows(
             f"SELECT number, {answer} FROM asked JOIN ({explain_sql()}) USING ({keys})"
-        ).fetchall()
+        )
     by_number = {number: (decision, rule, acl_id) for number, decision, rule, acl_id in found}
     return [by_number[number] for number in range(len(requests))]

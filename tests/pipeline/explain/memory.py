@@ -30,6 +30,9 @@ class Memory:
     def give(self, name: str, table: pa.Table) -> None:
         self.connection.register(name, table)
 
+    def keep(self, name: str, sql: str) -> None:
+        self.connection.execute(f"CREATE TEMP TABLE {name} AS {sql}")
+
     def rewrite(self, table: str, sql: str) -> None:
         self.connection.execute(f"CREATE OR REPLACE TABLE fresh AS {sql}")
         self.connection.execute(f"DROP TABLE {table}; ALTER TABLE fresh RENAME TO {table}")

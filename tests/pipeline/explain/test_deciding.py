@@ -1,4 +1,4 @@
-"""All tables of a small cluster as Spark decides them, against the pure rules; none is written."""
+"""All tables of a small cluster as Spark decides them, against the pure rules."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from aclkit.pipeline.explain.incremental import AMENDED
 from aclkit.pipeline.explain.output import Output
 from aclkit.runtime import frame
 from aclkit.warehouse.store import Store
-from aclkit.warehouse.views import explain_sql
+from aclkit.warehouse.views import EXPLAIN_TABLES, explain_sql
 from tests.factories import acl
 from tests.pipeline.explain.decided import decided
 from tests.pipeline.explain.frames import COMPILED, acl_frame, in_parts, scope_of
@@ -46,7 +46,6 @@ def test_beyond_every_bound_spark_broadcasts_nothing_and_decides_the_same(
     monkeypatch.setattr(frame, "_BROADCAST_TEXTS", 0)
     monkeypatch.setattr(pairing, "_PATTERNS_OF_A_WORKER", 0)
     monkeypatch.setattr(deciding, "MOST_ACLS", len(ACLS))
-    spark.conf.set("spark.sql.autoBroadcastJoinThreshold", "-1")
     monkeypatch.setattr(F, "broadcast", lambda rows: pytest.fail(f"{rows} was broadcast"))
     must_decide_as_the_pure_rules(spark, tmp_path, in_parts(scope(semantics), 3))
 
@@ -77,24 +76,21 @@ def scope(semantics):
 
 
 def must_decide_as_the_pure_rules(spark, tmp_path, scope, *, ask_its_view=False):
-    trial = Output(store=Store(spark, str(tmp_path)), cluster_id=scope.cluster_id, is_trial=True)
+    output = Output.of(Store(spark, str(tmp_path)), scope)
     for name, rows in tables.of_inventory(scope).items():
-        trial.write_rows(name, rows)
+        output.write_rows(name, rows)
     acl_rows = acl_frame(spark, ACLS)
-    decide_all(scope, lambda: acl_rows, trial, allow_everyone=False)
+    decide_all(scope, lambda: acl_rows, output, allow_everyone=False)
     memory = decided(scope, ACLS)
     for name in AMENDED:
-        found = Counter(repr(tuple(row)) for row in trial.read(name).collect())
+        found = Counter(repr(tuple(row)) for row in output.read(name).collect())
         assert found == Counter(map(repr, memory.rows(f"FROM {name}"))), name
     if ask_its_view:  # that of equal tables is the same
-        must_show_the_same_cells(spark, trial, memory)
-    trial.forget()
-    assert trial.kept == {}
-    assert list(tmp_path.iterdir()) == []
+        must_show_the_same_cells(output, memory)
 
 
-def must_show_the_same_cells(spark, trial, memory):
+def must_show_the_same_cells(output, memory):
     asked = "principal, host, operation, resource_type, resource_name, decision, deciding_acl_id"
-    trial.make_readable("")
-    cells = set(map(tuple, spark.sql(f"SELECT {asked} FROM ({explain_sql()})").collect()))
-    assert cells == set(memory.rows(f"SELECT {asked} FROM ({explain_sql()})"))
+    cells = f"SELECT {asked} FROM ({explain_sql()})"
+    with output.ask(*EXPLAIN_TABLES) as read:
+        assert set(read.rows(cells)) == set(memory.rows(cells))

@@ -1,0 +1,36 @@
+"""Tables that one run tries something with: beside those of its warehouse, and gone after it."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Final
+
+from aclkit.warehouse.place import Place
+from aclkit.warehouse.store import Store
+
+FOLDER: Final = "_trial"
+
+
+@contextmanager
+def trial_store(store: Store) -> Iterator[Store]:
+    """Open a store for tables that are never published, empty; what it holds goes at the end.
+
+    It lies within the warehouse, for there Spark can write wherever its tasks run, and only who
+    holds the warehouse may have one.
+    """
+    remove_trial(store.place)
+    try:
+        yield Store(lambda: store.spark, store.place.of_table(FOLDER), store.require_held)
+    finally:
+        remove_trial(store.place)
+
+
+def remove_trial(place: Place) -> None:
+    """Remove what a trial left, one of a killed run too."""
+    if not place.is_remote:
+        shutil.rmtree(place.folder / FOLDER, ignore_errors=True)
+        return
+    for file in place.files.tree(FOLDER):
+        place.files.delete(f"{FOLDER}/{file.name}")
