@@ -13,11 +13,13 @@ import pytest
 from click.testing import CliRunner
 
 from aclkit.cli import cli
+from aclkit.pipeline.explain import whole
 from aclkit.warehouse.duck import connect
 from aclkit.warehouse.lease import LEASE
 from aclkit.warehouse.place import Place
 from aclkit.warehouse.published import open_warehouse
 from aclkit.warehouse.schemas import TABLES
+from aclkit.warehouse.trial import FOLDER
 from tests.nightly.test_nightly import FIRST_NIGHT, SECOND_NIGHT, Nights, add, remove, topic
 from tests.object_store.copies import put_folder
 
@@ -89,6 +91,22 @@ def test_ten_nights_leave_the_tables_of_a_local_disk_whatever_the_clock_of_the_s
     assert asked[0].exit_code == asked[1].exit_code == 0
     places = (here.folder / "warehouse", there.uri)
     assert len({len(open_warehouse(str(place)).runs) for place in places}) == 1
+
+
+@pytest.mark.spark
+@pytest.mark.usefixtures("session_on_s3")
+def test_readings_that_spark_decides_are_compared_in_a_bucket_and_leave_nothing_there(
+    bucket, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(whole, "MOST_PAIRS", -1)
+    (tmp_path / "here").mkdir()
+    here, there = Nights(tmp_path / "here"), NightsInABucket(tmp_path, f"{bucket.uri}/acls")
+    for each in (here, there):
+        result = each.run(*FIRST_NIGHT, add(9, "User:a*", "pay.in"), options=("--fail-on", "never"))
+        assert result.exit_code == 0, result.output
+        assert "of this run's decisions otherwise" in result.output
+    assert seen(there.uri) == seen(here.folder / "warehouse")
+    assert [*Place(there.uri).files.tree(FOLDER)] == []
 
 
 def in_a_process(uri, source, **env):

@@ -8,7 +8,7 @@ decided; there the ACLs count that reach the resource in one reading alone.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
@@ -192,8 +192,8 @@ def _is_like(one: Semantics, other: Semantics) -> bool:
 
 def _rows_that_differ(
     ours: Output, theirs: Scope, suspects: Iterable[str], *, allow_everyone: bool
-) -> Sequence[Sequence[Any]]:
-    """Decide a scope in their reading, and return what this run's tables decide otherwise."""
+) -> Iterator[Sequence[Any]]:
+    """Decide a scope in their reading, and yield what this run's tables decide otherwise."""
     given = {SUSPECT: arrow_table([(acl_id,) for acl_id in suspects], _SUSPECT)}
     inventory = tables.of_inventory(theirs)
     for table in INVENTORY_TABLES:
@@ -202,12 +202,13 @@ def _rows_that_differ(
     found = decide_small(ours, theirs, allow_everyone=allow_everyone)
     if found is not None:
         given |= {f"theirs_{table}": found[table] for table in DECIDED_TABLES}
-        return _ask(ours.ask_versions(asked), given)
+        yield from _ask(ours.ask_versions(asked), given)
+        return
     with trial_store(ours.store) as store:
         trial = Output.of(store, theirs)
         decide_large(ours, theirs, trial, allow_everyone=allow_everyone)
         beside = store, _versions("theirs", store, DECIDED_TABLES)
-        return _ask(ours.ask_versions(asked, beside), given)
+        yield from _ask(ours.ask_versions(asked, beside), given)
 
 
 def _versions(side: str, store: Store, names: Iterable[str]) -> dict[str, tuple[str, int | None]]:
@@ -216,15 +217,16 @@ def _versions(side: str, store: Store, names: Iterable[str]) -> dict[str, tuple[
 
 def _ask(
     opened: AbstractContextManager[Reader], given: Mapping[str, pa.Table]
-) -> Sequence[Sequence[Any]]:
+) -> Iterator[Sequence[Any]]:
     with opened as read:
         for name, rows in given.items():
             read.give(name, rows)
         # One at a time: all at once they would hold twice as much, and take twice as long.
         for name, sql in differing_steps().items():
             read.keep(name, sql)
-        found: Sequence[Sequence[Any]] = read.rows(_IN_ORDER)
-    return found
+        # Of many suspects there are as many rows as resources that each decides on.
+        for batch in read.stream(_IN_ORDER):
+            yield from zip(*(column.to_pylist() for column in batch.columns), strict=True)
 
 
 def _count(rows: Iterable[Sequence[Any]], suspects: Suspects) -> Differing:

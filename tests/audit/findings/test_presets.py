@@ -14,6 +14,7 @@ from aclkit.pipeline.inventory.entry import HOSTS, RESOURCES
 from aclkit.pipeline.inventory.survey import Given
 from aclkit.warehouse.reader import read_written
 from aclkit.warehouse.run import begin_run
+from aclkit.warehouse.views import EXPLAIN_TABLES, explain_sql
 from tests.factories import acl
 from tests.pipeline.explain.test_against_rules import GIVEN, random_acls, write_acls
 
@@ -57,12 +58,12 @@ def told(_session, tmp_path_factory):
                         entries=ASKED if case == "anything" else ABOVE,
                         extend=case != "anything",
                     ),
-                    dense="always",
+                    dense="never",
                 )
                 result = materialize(run, take_inventory(run, options), options)
                 note_readings(run, result, options.settings)
-                with read_written(run.store, run.cluster_id, "explain") as written:
-                    rows = written.rows(f"SELECT {', '.join(CELL)} FROM explain")
+                with read_written(run.store, run.cluster_id, *EXPLAIN_TABLES) as written:
+                    rows = written.rows(f"SELECT {', '.join(CELL)} FROM ({explain_sql()})")
                 decisions = {tuple(cell): decision for *cell, decision in rows}
                 found[case, name] = decisions, tuple(run.notes), tuple(run.findings)
     return found

@@ -33,35 +33,38 @@ ACLS = [
 RESOURCES = (("TOPIC", "pay-in"), ("TOPIC", "pay-out"), ("TOPIC", "x"), ("GROUP", "g"))
 
 
-@pytest.mark.parametrize("semantics", [KIP_1042, KAFKA], ids=["kip-1042", "kafka"])
-def test_spark_decides_as_the_pure_rules_do_row_by_row(spark, tmp_path, semantics):
+@pytest.mark.parametrize(
+    ("semantics", "conf"), [(KIP_1042, {}), (KAFKA, COMPILED)], ids=["walked", "compiled"]
+)
+def test_spark_decides_as_the_pure_rules_do_whether_its_plans_are_walked_or_compiled(
+    spark, tmp_path, semantics, conf
+):
+    for key, value in conf.items():
+        spark.conf.set(key, value)
     must_decide_as_the_pure_rules(spark, tmp_path, scope(semantics), ask_its_view=True)
 
 
-@pytest.mark.parametrize("semantics", [KIP_1042, KAFKA], ids=["kip-1042", "kafka"])
 def test_beyond_every_bound_spark_broadcasts_nothing_and_decides_the_same(
-    spark, tmp_path, monkeypatch, semantics
+    spark, tmp_path, monkeypatch
 ):
-    monkeypatch.setattr(frame, "_BROADCAST_ROWS", 0)
-    monkeypatch.setattr(frame, "_BROADCAST_TEXTS", 0)
-    monkeypatch.setattr(pairing, "_PATTERNS_OF_A_WORKER", 0)
-    monkeypatch.setattr(deciding, "MOST_ACLS", len(ACLS))
+    be_beyond_every_bound(monkeypatch)
     monkeypatch.setattr(F, "broadcast", lambda rows: pytest.fail(f"{rows} was broadcast"))
-    must_decide_as_the_pure_rules(spark, tmp_path, in_parts(scope(semantics), 3))
+    must_decide_as_the_pure_rules(spark, tmp_path, in_parts(scope(KAFKA), 3))
 
 
 def test_keys_that_many_rows_share_are_joined_apart_and_decide_the_same(
     spark, tmp_path, monkeypatch
 ):
-    monkeypatch.setattr(frame, "_BROADCAST_ROWS", 0)
+    be_beyond_every_bound(monkeypatch)
     monkeypatch.setattr(frame, "_SHARED_BY", 1)
-    must_decide_as_the_pure_rules(spark, tmp_path, scope(KIP_1042))
+    must_decide_as_the_pure_rules(spark, tmp_path, in_parts(scope(KIP_1042), 3))
 
 
-def test_compiled_plans_decide_as_the_pure_rules_do(spark, tmp_path):
-    for key, value in COMPILED.items():
-        spark.conf.set(key, value)
-    must_decide_as_the_pure_rules(spark, tmp_path, scope(KIP_1042))
+def be_beyond_every_bound(monkeypatch):
+    monkeypatch.setattr(frame, "_BROADCAST_ROWS", 0)
+    monkeypatch.setattr(frame, "_BROADCAST_TEXTS", 0)
+    monkeypatch.setattr(pairing, "_PATTERNS_OF_A_WORKER", 0)
+    monkeypatch.setattr(deciding, "MOST_ACLS", len(ACLS))
 
 
 def scope(semantics):
