@@ -9,13 +9,12 @@ begins so is the same question asked of one side.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from string import Template
 from typing import Final
 
 import pyarrow as pa
 
 from aclkit.model.acl import ANY_OTHER
-from aclkit.pipeline.explain.steps import in_steps
+from aclkit.pipeline.explain.steps import in_steps, of_sides, own_pairs_sql
 from aclkit.warehouse.reader import Reader, Versions
 from aclkit.warehouse.views import PAST_TABLES, SUPER_RULESET, operations_sql
 
@@ -66,14 +65,10 @@ def change_steps(
         "settings_changed": str(settings_changed).lower(),
         "rules_changed": str(rules_changed).lower(),
     }
-    return {
-        name.replace("SIDE", side): Template(sql).substitute(words, side=side, run=run)
-        for name, sql in _STEPS.items()
-        for side, run in (_SIDES.items() if "SIDE" in name else [("", "")])
-    }
+    return of_sides(_STEPS, _SIDES, words)
 
 
-_SIDES: Final = {"was": "before", "now": "after"}
+_SIDES: Final = {"was": {"run": "before"}, "now": {"run": "after"}}
 _WORDS: Final = {
     "super_ruleset": f"'{SUPER_RULESET}'",
     "any_other": f"'{ANY_OTHER}'",
@@ -110,14 +105,7 @@ SELECT n.principal FROM now_member n JOIN was_member w ON w.principal = n.princi
 WHERE n.is_super_user <> w.is_super_user"""
 
 # The pairs with a ruleset of their own in one of the runs.
-_STEPS["own_pair"] = """\
-SELECT coalesce(n.principal, w.principal) AS principal,
-       coalesce(n.resource_type, w.resource_type) AS resource_type,
-       coalesce(n.resource_name, w.resource_name) AS resource_name,
-       w.ruleset_id AS own_before, n.ruleset_id AS own_after
-FROM now_explain_pair n
-FULL JOIN was_explain_pair w ON w.principal = n.principal
- AND w.resource_type = n.resource_type AND w.resource_name = n.resource_name"""
+_STEPS["own_pair"] = own_pairs_sql("was", "now", "own_before", "own_after")
 
 # Those of them that may have changed.
 _STEPS["changed_own_pair"] = """\

@@ -8,13 +8,12 @@ reading, or the same question asked of one.
 
 from __future__ import annotations
 
-from string import Template
 from typing import Final
 
 from aclkit.model.acl import ANY_OTHER
+from aclkit.pipeline.explain.steps import of_sides, own_pairs_sql
 from aclkit.warehouse.views import operations_sql
 
-SIDES: Final = ("ours", "theirs")
 INVENTORY_TABLES: Final = ("principal", "host")
 DECIDED_TABLES: Final = ("explain_pair", "explain_class_pair", "explain_ruling")
 """What is read of each reading; of theirs may be fewer principals and resources."""
@@ -33,13 +32,10 @@ def differing_steps() -> dict[str, str]:
     ``example``, the first of them: principal, operation, host, and what each reading decides.
     """
     words = {"operations": operations_sql(), "any_other": f"'{ANY_OTHER}'"}
-    return {
-        name.replace("SIDE", side): Template(sql).substitute(words, side=side)
-        for name, sql in _STEPS.items()
-        for side in (SIDES if "SIDE" in name else ("",))
-    }
+    return of_sides(_STEPS, _SIDES, words)
 
 
+_SIDES: Final[dict[str, dict[str, str]]] = {"ours": {}, "theirs": {}}
 _STEPS: Final[dict[str, str]] = {}
 
 _STEPS["operation"] = "$operations"
@@ -63,7 +59,10 @@ JOIN (SELECT ours_class, theirs_class, count(*) AS principals
 JOIN ours_explain_class_pair o ON o.principal_class = m.ours_class
  AND o.resource_type = t.resource_type AND o.resource_name = t.resource_name"""
 
-# The pairs with a ruleset of their own in one of the readings, numbered among those of their class.
+# The pairs with a ruleset of their own in one of the readings.
+_STEPS["own_pair"] = own_pairs_sql("ours", "theirs", "ours_own", "theirs_own")
+
+# Those that were asked about in both, numbered among those of their class.
 _STEPS["own"] = """\
 SELECT m.ours_class, m.theirs_class, m.principal, m.place, p.resource_type, p.resource_name,
        coalesce(p.ours_own, s.ours_ruleset) AS ours_ruleset,
@@ -71,15 +70,7 @@ SELECT m.ours_class, m.theirs_class, m.principal, m.place, p.resource_type, p.re
        row_number() OVER (
            PARTITION BY p.resource_type, p.resource_name, m.ours_class, m.theirs_class
            ORDER BY m.place) AS nth
-FROM (
-SELECT coalesce(o.principal, t.principal) AS principal,
-       coalesce(o.resource_type, t.resource_type) AS resource_type,
-       coalesce(o.resource_name, t.resource_name) AS resource_name,
-       o.ruleset_id AS ours_own, t.ruleset_id AS theirs_own
-FROM ours_explain_pair o
-FULL JOIN theirs_explain_pair t ON t.principal = o.principal
- AND t.resource_type = o.resource_type AND t.resource_name = o.resource_name
-) p
+FROM own_pair p
 JOIN member m ON m.principal = p.principal
 JOIN shared s ON s.ours_class = m.ours_class AND s.theirs_class = m.theirs_class
  AND s.resource_type = p.resource_type AND s.resource_name = p.resource_name"""

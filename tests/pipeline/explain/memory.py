@@ -18,6 +18,14 @@ class Memory:
     def __init__(self) -> None:
         self.connection = duckdb.connect()
 
+    @classmethod
+    def of(cls, tables: Mapping[str, Sequence[Any]]) -> Memory:
+        """Hold tables: name → its columns' names in a text, then its rows."""
+        memory = cls()
+        for name, (columns, *rows) in tables.items():
+            memory.table(name, columns, *rows)
+        return memory
+
     def rows(self, sql: str, *values: object) -> list[tuple[Any, ...]]:
         return self.connection.execute(sql, list(values)).fetchall()
 

@@ -29,9 +29,7 @@ def ruling(ruleset, host, operation, decision="ALLOWED", acl="1"):
 
 def answer(step, tables, *, settings_changed=False, hosts_changed=False, only=None):
     """The rows of one step over the tables and steps that it asks, as a sorted list."""
-    memory = Memory()
-    for name, (columns, *rows) in tables.items():
-        memory.table(name, columns, *rows)
+    memory = Memory.of(tables)
     steps = change_steps(
         settings_changed=settings_changed,
         rules_changed=False,

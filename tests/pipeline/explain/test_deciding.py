@@ -34,7 +34,9 @@ RESOURCES = (("TOPIC", "pay-in"), ("TOPIC", "pay-out"), ("TOPIC", "x"), ("GROUP"
 
 
 @pytest.mark.parametrize(
-    ("semantics", "conf"), [(KIP_1042, {}), (KAFKA, COMPILED)], ids=["walked", "compiled"]
+    ("semantics", "conf"),
+    [(KIP_1042, {}), (KAFKA, {}), (KIP_1042, COMPILED)],
+    ids=["kip-1042", "kafka", "kip-1042-compiled"],
 )
 def test_spark_decides_as_the_pure_rules_do_whether_its_plans_are_walked_or_compiled(
     spark, tmp_path, semantics, conf
@@ -44,12 +46,13 @@ def test_spark_decides_as_the_pure_rules_do_whether_its_plans_are_walked_or_comp
     must_decide_as_the_pure_rules(spark, tmp_path, scope(semantics), ask_its_view=True)
 
 
+@pytest.mark.parametrize("semantics", [KIP_1042, KAFKA], ids=["kip-1042", "kafka"])
 def test_beyond_every_bound_spark_broadcasts_nothing_and_decides_the_same(
-    spark, tmp_path, monkeypatch
+    spark, tmp_path, monkeypatch, semantics
 ):
     be_beyond_every_bound(monkeypatch)
     monkeypatch.setattr(F, "broadcast", lambda rows: pytest.fail(f"{rows} was broadcast"))
-    must_decide_as_the_pure_rules(spark, tmp_path, in_parts(scope(KAFKA), 3))
+    must_decide_as_the_pure_rules(spark, tmp_path, in_parts(scope(semantics), 3))
 
 
 def test_keys_that_many_rows_share_are_joined_apart_and_decide_the_same(

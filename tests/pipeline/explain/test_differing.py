@@ -37,10 +37,11 @@ DIFFERS = (
 
 def answer(step, tables):
     """The rows of one step over the tables and steps that it asks, as a sorted list."""
-    memory = Memory()
-    for name, (columns, *rows) in tables.items():
-        memory.table(name, columns, *rows)
-    return sorted(memory.rows(differing_steps()[step]), key=repr)
+    memory = Memory.of(tables)
+    steps = differing_steps()
+    if step == "own":  # the one step that stands in two: its pairs, and their numbers
+        memory.keep("own_pair", steps["own_pair"])
+    return sorted(memory.rows(steps[step]), key=repr)
 
 
 CASES = {
