@@ -41,7 +41,8 @@ class Terminal(io.StringIO):
 def terminal(monkeypatch):
     ends = Terminal()
     monkeypatch.setattr("aclkit.cli.screen.sys", SimpleNamespace(stdin=ends, stdout=ends))
-    monkeypatch.setattr("shutil.get_terminal_size", lambda: os.terminal_size((80, 10)))
+    size = os.terminal_size((80, 10))
+    monkeypatch.setattr("shutil.get_terminal_size", lambda fallback=size: size)
     monkeypatch.setattr("click.echo_via_pager", ends.page)
     return ends
 

@@ -8,7 +8,7 @@ asks for.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from itertools import chain
 from typing import Any, Final
@@ -18,6 +18,8 @@ from aclkit.model.resource import CLUSTER_NAME
 
 _State = Any
 """A state of a domain's automaton: any value that can be hashed."""
+Ways = tuple[tuple[str, Hashable], ...]
+"""Letters, each with the state that it leads to."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,6 +41,20 @@ class Domain:
     tried: Callable[[_State], str]
     alike: Callable[[_State], Iterable[str]]
     longest: int | None = None
+    _tried: dict[Hashable, Ways] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
+
+    def ways(self, state: _State, letters: Iterable[str]) -> Ways:
+        """Return those of some letters that lead on, and where each leads."""
+        steps = ((letter, self.step(state, letter)) for letter in letters)
+        return tuple((letter, after) for letter, after in steps if after is not None)
+
+    def tried_ways(self, state: _State) -> Ways:
+        """Return ``ways`` of the letters that make a difference, looked up once for each state."""
+        if (known := self._tried.get(state)) is None:
+            known = self._tried[state] = self.ways(state, self.tried(state))
+        return known
 
     def holds(self, name: str) -> bool:
         """Whether a name is one of the domain."""

@@ -135,9 +135,11 @@ class _Globs:
         start: the first place of each glob.
         any_one: places before a wildcard for one letter.
         runs: places where any run may stand.
-        letters: letter → the places before it, and those that a "but" closes to it.
+        letters: letter → the places before it.
         special: letter → the places where it is not like any other letter.
-        closed: letter → the places where "but" forbids it to stay.
+        steps: such a letter → from where it leads on, and where it may stay; after ``close``.
+        no_step: letter → the places before a wildcard that "but" closes to it.
+        no_stay: letter → the runs where "but" forbids it to stay.
         before: place of a run → the earlier places of its glob, which it makes needless.
         ends: last places → group; ``sinks`` those that end with a run, for good.
         of_group: group → its places.
@@ -152,6 +154,7 @@ class _Globs:
     sink_bits: int = 0
     letters: dict[str, int] = field(default_factory=dict)
     special: dict[str, int] = field(default_factory=dict)
+    steps: dict[str, tuple[int, int]] = field(default_factory=dict)
     no_step: dict[str, int] = field(default_factory=dict)
     no_stay: dict[str, int] = field(default_factory=dict)
     before: dict[int, int] = field(default_factory=dict)
@@ -190,11 +193,17 @@ class _Globs:
         bits = (1 << self.size) - (1 << first)
         self.of_group[group] = self.of_group.get(group, 0) | bits
 
+    def close(self) -> None:
+        """Note what each special letter does."""
+        for letter in self.special:
+            go = (self.any_one & ~self.no_step.get(letter, 0)) | self.letters.get(letter, 0)
+            self.steps[letter] = go, self.runs & ~self.no_stay.get(letter, 0)
+
     def step(self, places: int, letter: str) -> int:
         """Return the places after one more letter."""
-        go = (self.any_one & ~self.no_step.get(letter, 0)) | self.letters.get(letter, 0)
-        stay = self.runs & ~self.no_stay.get(letter, 0)
-        return self.without_needless((places & go) << 1 | (places & stay))
+        go, stay = self.steps.get(letter) or (self.any_one, self.runs)
+        after = (places & go) << 1 | (places & stay)
+        return self.without_needless(after) if after & self.plain_runs else after
 
     def without_needless(self, places: int) -> int:
         """Drop the places before a run that was reached: all they lead to, the run leads to."""
@@ -237,6 +246,7 @@ class Question:
                 else:
                     self._add(symbols, group)
         self._trie.close()
+        self._globs.close()
         if not self._ranges:
             self._groups.clear()
 
@@ -270,8 +280,8 @@ class Question:
                         break
             if domain.longest is not None and way.length >= domain.longest:
                 continue
-            for letter in self._letters(way.state):
-                state = self._step(way.state, letter, aim, found)
+            for letter, after in self._letters(way.state):
+                state = self._step(way.state, letter, after, aim, found)
                 if state is None or state in seen:
                     continue
                 if len(seen) >= budget:
@@ -310,12 +320,9 @@ class Question:
             self._globs.add(symbols, group)
 
     def _step(
-        self, state: _State, letter: str, aim: Aim, found: Mapping[Hashable, str]
+        self, state: _State, letter: str, domain: Hashable, aim: Aim, found: Mapping[Hashable, str]
     ) -> _State | None:
         """Return the state after one more letter, None where it leads to nothing."""
-        domain = self.domain.step(state.domain, letter)
-        if domain is None:
-            return None
         node, flags = state.node, state.flags
         if node != _NOWHERE:
             node = self._trie.children[node].get(letter, _NOWHERE)
@@ -353,15 +360,25 @@ class Question:
         flags = state.flags | self._globs.flags(state.places & self._globs.end_bits)
         return flags if state.node == _NOWHERE else flags | self._trie.whole[state.node]
 
-    def _letters(self, state: _State) -> list[str]:
-        """Return the letters to try: each that makes a difference, and one for all others."""
-        tried = self.domain.tried(state.domain)
-        letters = {letter for letter, bits in self._globs.special.items() if bits & state.places}
+    def _letters(self, state: _State) -> list[tuple[str, Hashable]]:
+        """Return the letters to try, and where each leads in the domain.
+
+        Each that makes a difference to a pattern, and the first of all others that lead to the
+        same.
+        """
+        domain, at = self.domain, state.domain
+        asked = {letter for letter, bits in self._globs.special.items() if bits & state.places}
         if state.node != _NOWHERE:
-            letters.update(self._trie.children[state.node])
-        letters.update(tried)
-        other = next((one for one in self.domain.alike(state.domain) if one not in letters), "")
-        return [*other, *tried, *sorted(letters.difference(tried))]
+            asked.update(self._trie.children[state.node])
+        tried, reached = domain.tried(at), set[Hashable]()
+        other = next((one for one in domain.alike(at) if one not in asked and one not in tried), "")
+        letters = []
+        for letter, after in (*domain.ways(at, other), *domain.tried_ways(at)):
+            if letter in asked or after not in reached:
+                letters.append((letter, after))
+            if letter not in asked:
+                reached.add(after)
+        return [*letters, *domain.ways(at, sorted(asked.difference(tried)))]
 
 
 def _put(bits: dict[str, int], letter: str, bit: int) -> None:
