@@ -159,7 +159,7 @@ class Reader:
 
     def keep(self, name: str, sql: str) -> None:
         """Compute a SELECT once for the statements to come, which find its rows under a name."""
-        self.connection.execute(f"CREATE TEMP TABLE {quoted(name)} AS {sql}")
+        self.connection.execute(f"CREATE OR REPLACE TEMP TABLE {quoted(name)} AS {sql}")
 
     def rewrite(self, table: str, sql: str) -> None:
         """Put the result of a SELECT in the place of the rows of a table that was opened.

@@ -39,7 +39,7 @@ class Memory:
         self.connection.register(name, table)
 
     def keep(self, name: str, sql: str) -> None:
-        self.connection.execute(f"CREATE TEMP TABLE {name} AS {sql}")
+        self.connection.execute(f"CREATE OR REPLACE TEMP TABLE {name} AS {sql}")
 
     def rewrite(self, table: str, sql: str) -> None:
         self.connection.execute(f"CREATE OR REPLACE TABLE fresh AS {sql}")
