@@ -89,7 +89,7 @@ _BIT: Final = f"(1::BIGINT << list_position({list(AclOperation.__members__)}, op
 
 # Read once: of a large cluster's tables no other has as many rows.
 _RULINGS_OF_HOST: Final = (
-    f"SELECT ruleset_id, host, count(*) AS rulings, bit_or({_BIT}) AS operations, "  # noqa: S608 -- enum
+    f"SELECT ruleset_id, host, count(*) AS rulings, bit_or({_BIT}) AS operations, "  # noqa: S608 -- names of the contract
     f"bit_or({_BIT}) FILTER (decision IS NOT NULL) AS decided "
     "FROM explain_ruling GROUP BY ruleset_id, host"
 )

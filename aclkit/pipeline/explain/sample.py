@@ -36,10 +36,13 @@ def draw_cells(written: Reader, seed: str, most: int) -> list[tuple[Any, ...]]:
         "lots": _LOTS,
         "looked_at": _LOOKED_AT * most,
     }
-    given = (("stratum_size", _STRATA), ("drawn_ruling", _RULINGS), ("drawn_cell", _CELLS))
-    for name, steps in given:
-        filled = {step: Template(sql).substitute(words) for step, sql in steps.items()}
-        written.give(name, written.arrow(in_steps(filled)))
+    asked = {
+        name: in_steps({step: Template(sql).substitute(words) for step, sql in steps.items()})
+        for name, steps in _ASKED.items()
+    }
+    written.keep("ruled", asked.pop("ruled"))
+    for name, sql in asked.items():
+        written.give(name, written.arrow(sql))
     return written.rows(_view_of_cells())
 
 
@@ -81,9 +84,8 @@ _LOOKED_AT: Final = 4
 """A ruling has one of so many lots. Of a large stratum only the lowest lots are put in order, so
 many that there are some times as many rulings as can be drawn."""
 
-_RULING: Final = {
-    "operation": "$operations",
-    # Who is ruled by each ruleset, with what its rulings add to: few texts are hashed per ruling.
+# Who is ruled by each ruleset, with what its rulings add to: few texts are hashed per ruling.
+_RULED: Final = {
     "standing_of": """\
 SELECT DISTINCT 'pair' AS standing, m.principal_class, p.resource_type, p.ruleset_id
 FROM explain_pair p JOIN principal m ON m.principal = p.principal WHERE NOT m.is_super_user
@@ -97,6 +99,10 @@ WHERE m.is_super_user""",
 SELECT *, hash(standing, principal_class, resource_type) AS stratum,
        hash($seed, standing, principal_class, resource_type, ruleset_id) AS lot
 FROM standing_of""",
+}
+
+_RULING: Final = {
+    "operation": "$operations",
     # Only the ruleset of super users has rulings of operations that a type does not know. The
     # rulings, of which there are most, stand on the left: of a join the right is kept in memory.
     "held": """\
@@ -136,7 +142,7 @@ FROM turn ORDER BY nth, lot, ruleset_id, operation, host LIMIT $most""",
 }
 
 _CELLS: Final = {
-    "ruled": """\
+    "drawn": """\
 SELECT DISTINCT standing, principal_class, resource_type, ruleset_id FROM drawn_ruling""",
     "member": """\
 SELECT principal, principal_class, is_super_user, row_number() OVER (
@@ -148,7 +154,7 @@ SELECT r.standing, r.principal_class, r.resource_type, r.ruleset_id,
        min_by(p.principal, hash($seed, p.principal, p.resource_name)) AS principal,
        min_by(p.resource_name, hash($seed, p.principal, p.resource_name)) AS resource_name
 FROM explain_pair p
-JOIN ruled r ON r.ruleset_id = p.ruleset_id AND r.resource_type = p.resource_type
+JOIN drawn r ON r.ruleset_id = p.ruleset_id AND r.resource_type = p.resource_type
 JOIN member m ON m.principal = p.principal AND m.principal_class = r.principal_class
 WHERE r.standing = 'pair' AND NOT m.is_super_user
 GROUP BY r.standing, r.principal_class, r.resource_type, r.ruleset_id""",
@@ -156,7 +162,7 @@ GROUP BY r.standing, r.principal_class, r.resource_type, r.ruleset_id""",
 SELECT r.standing, r.principal_class, r.resource_type, r.ruleset_id,
        min_by(p.resource_name, hash($seed, p.resource_name)) AS resource_name
 FROM explain_class_pair p
-JOIN ruled r ON r.ruleset_id = p.ruleset_id AND r.resource_type = p.resource_type
+JOIN drawn r ON r.ruleset_id = p.ruleset_id AND r.resource_type = p.resource_type
  AND r.principal_class = p.principal_class
 WHERE r.standing = 'class'
 GROUP BY r.standing, r.principal_class, r.resource_type, r.ruleset_id""",
@@ -183,7 +189,7 @@ GROUP BY t.standing, t.principal_class, t.resource_type, t.ruleset_id, t.resourc
     "pair_of_super_user": """\
 SELECT r.standing, r.principal_class, r.resource_type, r.ruleset_id, m.principal,
        min_by(e.resource_name, hash($seed, e.resource_name)) AS resource_name
-FROM ruled r
+FROM drawn r
 JOIN member m ON m.principal_class = r.principal_class AND m.is_super_user AND m.nth = 1
 JOIN resource e ON e.resource_type = r.resource_type
 WHERE r.standing = 'super'
@@ -222,3 +228,11 @@ JOIN (SELECT * FROM own_pair UNION ALL SELECT * FROM pair_of_class
 LEFT JOIN host_of_any_other h ON h.ruleset_id = d.ruleset_id AND h.operation = d.operation
 WHERE d.host <> $any_other OR h.asked_host IS NOT NULL""",
 }
+
+_ASKED: Final = {
+    "ruled": _RULED,
+    "stratum_size": _STRATA,
+    "drawn_ruling": _RULINGS,
+    "drawn_cell": _CELLS,
+}
+"""What is computed one after another, each from those before it."""
