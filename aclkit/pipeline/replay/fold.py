@@ -204,9 +204,7 @@ def _with_vanished(events: DataFrame, stretches: DataFrame | None, key: list[str
         return events
     entries = events.where(F.col("fact") == SNAPSHOT)
     listed = entries.select("cluster_id", *key, "log_offset")
-    times = entries.groupBy("cluster_id", "log_offset").agg(
-        F.max("log_time").alias("log_time"), F.max("source").alias("source")
-    )
+    times = entries.groupBy("cluster_id", "log_offset").agg(F.max("log_time").alias("log_time"))
     jumps = stretches.where(F.col("fact") == SNAPSHOT)
     jumps = jumps.select("cluster_id", F.col("to_offset").alias("log_offset"))
     vanished = (
@@ -222,7 +220,7 @@ def _with_vanished(events: DataFrame, stretches: DataFrame | None, key: list[str
             "log_offset",
             (F.col("log_offset") - 1).alias("effective_offset"),
             "log_time",
-            "source",
+            F.lit(None).cast("string").alias("source"),  # of an ending nobody asks for it
             *key,
             F.lit(False).alias("is_add"),
             F.lit(None).cast(events.schema["payload"].dataType).alias("payload"),
