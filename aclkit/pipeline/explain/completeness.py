@@ -142,15 +142,10 @@ def _count_keys(written: Reader) -> dict[str, int]:
     """Count the rows of every written table, and refuse a key that stands twice."""
     counts = {}
     for table, key in _KEYS.items():
-        ((rows, surely),) = written.rows(
-            _COUNT_OF_RULINGS
-            if table == "explain_ruling"
-            else f"SELECT count(*), count(DISTINCT hash({key})) FROM {table}"  # noqa: S608 -- names of the contract
-        )
-        # As many hashes as rows: no key stands twice. With fewer, two keys may have one hash.
+        ((rows, told_apart),) = written.rows(_COUNTS[table])
         twice = (
             []
-            if rows == surely
+            if rows == told_apart
             else written.rows(
                 f"SELECT {key}, count(*) FROM {table} GROUP BY {key} "  # noqa: S608 -- names of the contract
                 "HAVING count(*) > 1 LIMIT 1"
@@ -162,9 +157,16 @@ def _count_keys(written: Reader) -> dict[str, int]:
     return counts
 
 
-_COUNT_OF_RULINGS: Final = """\
-SELECT coalesce(sum(rulings), 0), coalesce(sum(bit_count(operations)), 0) FROM rulings_of_host"""
-"""How many there are, and how many operations they are of; an unknown one counts for nothing."""
+_COUNTS: Final = {
+    table: f"SELECT count(*), count(DISTINCT hash({key})) FROM {table}"  # noqa: S608 -- names of the contract
+    for table, key in _KEYS.items()
+} | {
+    "explain_ruling": "SELECT coalesce(sum(rulings), 0), "
+    "coalesce(sum(bit_count(operations)), 0) FROM rulings_of_host"
+}
+"""How many rows a table has, and how many of them are told apart: by hashes of their keys, rulings
+by their operations. With as many no key stands twice; with fewer two keys may have one hash, or a
+ruling is of no operation."""
 
 
 def _check_sample(scope: Scope, written: Reader, settings: BrokerSettings, seed: str) -> int:

@@ -36,13 +36,9 @@ def draw_cells(written: Reader, seed: str, most: int) -> list[tuple[Any, ...]]:
         "lots": _LOTS,
         "looked_at": _LOOKED_AT * most,
     }
-    asked = {
-        name: in_steps({step: Template(sql).substitute(words) for step, sql in steps.items()})
-        for name, steps in _ASKED.items()
-    }
-    written.keep("ruled", asked.pop("ruled"))
-    for name, sql in asked.items():
-        written.give(name, written.arrow(sql))
+    for name, steps in _ASKED.items():
+        filled = {step: Template(sql).substitute(words) for step, sql in steps.items()}
+        written.keep(name, in_steps(filled))
     return written.rows(_view_of_cells())
 
 

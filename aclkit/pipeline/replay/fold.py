@@ -220,13 +220,12 @@ def _with_vanished(events: DataFrame, stretches: DataFrame | None, key: list[str
             "log_offset",
             (F.col("log_offset") - 1).alias("effective_offset"),
             "log_time",
-            F.lit(None).cast("string").alias("source"),  # of an ending nobody asks for it
             *key,
             F.lit(False).alias("is_add"),
-            F.lit(None).cast(events.schema["payload"].dataType).alias("payload"),
         )
     )
-    return events.unionByName(vanished)
+    # What is no record has neither a source nor a payload.
+    return events.unionByName(vanished, allowMissingColumns=True)
 
 
 def _with_previous(events: DataFrame, key: list[str]) -> DataFrame:

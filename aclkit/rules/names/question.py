@@ -202,8 +202,7 @@ class _Globs:
     def step(self, places: int, letter: str) -> int:
         """Return the places after one more letter."""
         go, stay = self.steps.get(letter) or (self.any_one, self.runs)
-        after = (places & go) << 1 | (places & stay)
-        return self.without_needless(after) if after & self.plain_runs else after
+        return self.without_needless((places & go) << 1 | (places & stay))
 
     def without_needless(self, places: int) -> int:
         """Drop the places before a run that was reached: all they lead to, the run leads to."""
