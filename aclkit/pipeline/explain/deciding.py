@@ -49,7 +49,7 @@ def decide_all(
 
     Args:
         scope: what is asked about.
-        open_acls: returns the ACLs alive; in a new JVM that takes seconds, beside the matching.
+        open_acls: returns the ACLs alive; from a table that takes seconds, beside the matching.
         output: where the tables go.
         allow_everyone: what becomes of resources that no ACL reaches.
 

@@ -27,14 +27,19 @@ from aclkit.pipeline.explain.output import Output
 from aclkit.pipeline.explain.scope import Scope
 from aclkit.pipeline.explain.whole import ColumnsOfTables, decide_whole, tables_of_whole
 from aclkit.pipeline.inventory.survey import Inventory
+from aclkit.runtime import memory
 from aclkit.runtime.fail_points import fail_point
 from aclkit.runtime.progress import step
+from aclkit.warehouse.codecs import ALIVE_SQL, acl_sql
 from aclkit.warehouse.column_types import arrow_schema
 from aclkit.warehouse.job_run import PublishedRun, RunSettings
 from aclkit.warehouse.reader import read_written
 from aclkit.warehouse.run import Run
 from aclkit.warehouse.standing import MATERIALIZING
 from aclkit.warehouse.views import EXPLAIN_TABLES, explain_sql
+
+MOST_ACLS_HELD: Final = 500_000 if memory.IS_OURS else 50_000
+"""Up to so many ACLs alive the driver reads for Spark, some 100 bytes each."""
 
 DENSE_LIMIT: Final = 50_000_000
 """``--dense auto`` writes the dense table up to this many rows."""
@@ -122,7 +127,11 @@ def decide_large(source: Output, scope: Scope, output: Output, *, allow_everyone
     """Decide a scope by Spark: the ACLs that ``source`` has → the tables of ``output``."""
 
     def open_acls() -> DataFrame:
-        return source.read("acl_history").where(F.col("removed_offset").isNull())
+        if scope.acls > MOST_ACLS_HELD:
+            return source.read("acl_history").where(F.col("removed_offset").isNull())
+        # To open its first table takes Delta in a new JVM five seconds, for which all else waits.
+        with source.ask("acl_history") as read:
+            return output.store.spark.createDataFrame(read.arrow(acl_sql(ALIVE_SQL)))
 
     decide_all(scope, open_acls, output, allow_everyone=allow_everyone)
 

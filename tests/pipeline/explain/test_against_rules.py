@@ -65,7 +65,7 @@ CASES = {
     "ranges-beside-globs": (replace(KIP_1042, cidr_hosts=True), True),
 }
 """Few, because each is a materialize: presets, allow.everyone, and settings of their own."""
-WRITTEN_BY_SPARK = "kip-1042"
+ALL_BY_SPARK = "kip-1042"
 
 
 def random_acl(random_, number, hosts=ACL_HOSTS):
@@ -108,10 +108,13 @@ def explained(request, _session, tmp_path_factory):
     ):
         other = "decide_whole" if request.param == "by-spark" else "decide_all"
         patch.setattr(materialize_module, other, lambda *_, **__: None)
-        few = store.MOST_COLLECTED
+        few, held = store.MOST_COLLECTED, materialize_module.MOST_ACLS_HELD
         for case, (semantics, allow_everyone) in CASES.items():
-            # Of small clusters that Spark decides the driver writes the tables; of one Spark does.
-            patch.setattr(store, "MOST_COLLECTED", -1 if case == WRITTEN_BY_SPARK else few)
+            # Of what Spark decides the driver reads the ACLs and writes small tables; of one case
+            # Spark does both.
+            is_all_sparks = case == ALL_BY_SPARK
+            patch.setattr(store, "MOST_COLLECTED", -1 if is_all_sparks else few)
+            patch.setattr(materialize_module, "MOST_ACLS_HELD", -1 if is_all_sparks else held)
             given = Given(entries=GIVEN, extend=True)
             if request.param == "on-driver" and semantics.deciding_acl == BROKER:
                 # With names below "*", such as ACLs have too, a broker's order is Spark's work.
