@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import logging
 import os
 import signal
@@ -65,6 +66,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             asks_spark = item.get_closest_marker("spark") is not None
             item.add_marker(pytest.mark.xdist_group("spark-store" if asks_spark else "store"))
     items.sort(key=lambda item: item.get_closest_marker("spark") is not None)
+
+
+def pytest_collection_finish() -> None:
+    """Hide ten thousand tests from the garbage collector, which finds them alive each time."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.hookimpl(optionalhook=True)  # where xdist is not at work nobody knows it

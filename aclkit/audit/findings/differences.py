@@ -39,7 +39,7 @@ from aclkit.pipeline.inventory.survey import Inventory
 from aclkit.rules.patterns.identity import IdentityIndex, index_principals
 from aclkit.rules.patterns.match import has_wildcard, names_exactly
 from aclkit.rules.patterns.trie import PatternIndex
-from aclkit.runtime.arrow import arrow_table
+from aclkit.runtime.arrow import arrow_table, rows_of
 from aclkit.runtime.progress import step
 from aclkit.warehouse.column_types import arrow_schema
 from aclkit.warehouse.reader import Reader, read_written
@@ -226,7 +226,7 @@ def _ask(
             read.keep(name, sql)
         # Of many suspects there are as many rows as resources that each decides on.
         for batch in read.stream(_IN_ORDER):
-            yield from zip(*(column.to_pylist() for column in batch.columns), strict=True)
+            yield from rows_of(batch.columns)
 
 
 def _count(rows: Iterable[Sequence[Any]], suspects: Suspects) -> Differing:

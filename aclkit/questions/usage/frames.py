@@ -21,6 +21,7 @@ from aclkit.questions.usage.check import UNDETERMINED, UNREADABLE, Verdict, chec
 from aclkit.questions.usage.line import Statement
 from aclkit.questions.usage.past import ClusterPast, Rulings, rulings_of
 from aclkit.questions.usage.source import COLUMNS, REQUEST, STATEMENT
+from aclkit.runtime.arrow import rows_of
 from aclkit.warehouse.schemas import TABLES
 
 
@@ -37,8 +38,7 @@ def judge(entries: DataFrame, past: ClusterPast, cluster_id: str, skew: int) -> 
     @arrow_udf(f"struct<{ddl}>")  # type: ignore[untyped-decorator] # not in the stubs
     def judged(*columns: pa.Array) -> pa.Array:
         judge_row = _judging(payload, cluster_id, skew)
-        rows = zip(*(column.to_pylist() for column in columns), strict=True)
-        found = zip(*map(judge_row, rows), strict=True)
+        found = zip(*map(judge_row, rows_of(columns)), strict=True)
         arrays = [pa.array(c, type=f.type) for c, f in zip(found, struct, strict=True)]
         return pa.StructArray.from_arrays(arrays, fields=list(struct))
 
@@ -59,11 +59,9 @@ def uses(requests: DataFrame, past: ClusterPast) -> DataFrame:
     @arrow_udf("array<string>")  # type: ignore[untyped-decorator] # not in the stubs
     def granting(*columns: pa.Array) -> pa.Array:
         loaded = _load(payload)
-        rows = zip(*(column.to_pylist() for column in columns), strict=True)
-        return pa.array(
-            [[life.acl.acl_id for life in loaded.granting(_request(own), at)] for *own, at in rows],
-            pa.list_(pa.string()),
-        )
+        found = (loaded.granting(_request(own), at) for *own, at in rows_of(columns))
+        ids = [[life.acl.acl_id for life in lives] for lives in found]
+        return pa.array(ids, pa.list_(pa.string()))
 
     pairs = requests.select("at", F.explode(granting(*REQUEST, "at")).alias("acl_id"))
     return pairs.groupBy("acl_id").agg(F.max("at").alias("at"))
@@ -71,8 +69,7 @@ def uses(requests: DataFrame, past: ClusterPast) -> DataFrame:
 
 def collect_rows(frame: DataFrame) -> list[tuple[Any, ...]]:
     """Collect a small frame; times come in UTC without a zone, whatever the driver's is."""
-    columns = [column.to_pylist() for column in frame.toArrow().columns]
-    return [tuple(map(_without_zone, row)) for row in zip(*columns, strict=True)]
+    return [tuple(map(_without_zone, row)) for row in rows_of(frame.toArrow().columns)]
 
 
 def _without_zone(value: Any) -> Any:  # noqa: ANN401 -- whatever a table holds

@@ -21,6 +21,7 @@ from pyspark.sql.types import ArrayType, IntegerType, StructType
 
 from aclkit.model.semantics import Semantics
 from aclkit.rules.patterns.trie import PatternIndex
+from aclkit.runtime.arrow import rows_of
 
 PATTERN_IDS: Final = "pattern_ids"
 _NAME: Final = ["resource_type", "resource_name"]
@@ -49,8 +50,7 @@ def with_patterns_of_parts(
 
     def matched(of_part: pa.Table, known: pa.Table) -> pa.Table:
         columns = known.select(["pattern_id", "resource_type", "pattern_type", "text"])
-        rows = zip(*(column.to_pylist() for column in columns), strict=True)
-        ids = _ids(PatternIndex.build(rows, semantics), of_part)
+        ids = _ids(PatternIndex.build(rows_of(columns), semantics), of_part)
         return of_part.append_column(PATTERN_IDS, ids)
 
     schema = StructType([*names.schema.fields]).add(PATTERN_IDS, ArrayType(IntegerType()))
@@ -59,7 +59,7 @@ def with_patterns_of_parts(
 
 def _ids(index: PatternIndex, names: pa.Table) -> pa.Array:
     """Look up every name; null where the resource type or name is null."""
-    rows = zip(*(names[column].to_pylist() for column in _NAME), strict=True)
+    rows = rows_of(names[column] for column in _NAME)
     found = [None if None in row else index.matches(*row) for row in rows]
     return pa.array(found, pa.list_(pa.int32()))
 
