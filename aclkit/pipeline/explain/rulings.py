@@ -155,15 +155,17 @@ def name_rulings(decided: DataFrame, acl_ids: DataFrame, count: int, hosts: Data
         hosts: (host_no, host).
     """
     denied, allowed = F.col("deny").isNotNull(), F.col("allow").isNotNull()
-    acl_no = acl_no_of(F.coalesce("deny", "allow"))
-    # A null would send all that no ACL answers, most rows, into one task of the join.
-    nowhere = F.xxhash64("ruleset_id", "operation").bitwiseOR(F.lit(-1 << 63))
+    acl_no, are_few = acl_no_of(F.coalesce("deny", "allow")), are_few_texts(count)
+    if not are_few:
+        # A null would send all that no ACL answers, most rows, into one task of the join.
+        nowhere = F.xxhash64("ruleset_id", "operation").bitwiseOR(F.lit(-1 << 63))
+        acl_no = F.coalesce(acl_no, nowhere)
     ids = acl_ids.select(
         F.col("acl_no").cast("bigint").alias("acl_no"), F.col("acl_id").alias("deciding_acl_id")
     )
-    numbered = decided.withColumn("acl_no", F.coalesce(acl_no, nowhere))
+    numbered = decided.withColumn("acl_no", acl_no)
     return (
-        join_known(numbered, ids, "acl_no", are_few=are_few_texts(count), how="left")
+        join_known(numbered, ids, "acl_no", are_few=are_few, how="left")
         .join(hosts, on="host_no", how="left")
         .withColumns(
             {
