@@ -35,6 +35,7 @@ def draw_cells(written: Reader, seed: str, most: int) -> list[tuple[Any, ...]]:
         "tried": _TRIED,
         "lots": _LOTS,
         "looked_at": _LOOKED_AT * most,
+        "counted_of": _COUNTED_OF,
     }
     for name, steps in _ASKED.items():
         filled = {step: Template(sql).substitute(words) for step, sql in steps.items()}
@@ -79,6 +80,9 @@ _LOTS: Final = 1_000_000_000
 _LOOKED_AT: Final = 4
 """A ruling has one of so many lots. Of a large stratum only the lowest lots are put in order, so
 many that there are some times as many rulings as can be drawn."""
+_COUNTED_OF: Final = 16
+"""How large a stratum is one of so many rulesets tells: to count all is to go once more through the
+table with most rows. A stratum without a counted one is small, and all of it is put in order."""
 
 # Who is ruled by each ruleset, with what its rulings add to: few texts are hashed per ruling.
 _RULED: Final = {
@@ -97,37 +101,42 @@ SELECT *, hash(standing, principal_class, resource_type) AS stratum,
 FROM standing_of""",
 }
 
-_RULING: Final = {
-    "operation": "$operations",
-    # Only the ruleset of super users has rulings of operations that a type does not know. The
-    # rulings, of which there are most, stand on the left: of a join the right is kept in memory.
-    "held": """\
+
+def _rulings_of(ruled: str) -> dict[str, str]:
+    """Return the steps to the rulings of rulesets, each with its stratum and a lot."""
+    return {"operation": "$operations", "held": _HELD.replace("RULED", ruled), "ruling": _RULING}
+
+
+# Only the ruleset of super users has rulings of operations that a type does not know. The
+# rulings, of which there are most, stand on the left: of a join the right is kept in memory.
+_HELD: Final = """\
 SELECT r.*, g.operation, g.host, g.decision, g.rule
-FROM explain_ruling g JOIN ruled r ON r.ruleset_id = g.ruleset_id WHERE r.standing <> 'super'
+FROM explain_ruling g JOIN RULED r ON r.ruleset_id = g.ruleset_id WHERE r.standing <> 'super'
 UNION ALL
 SELECT r.*, g.operation, g.host, g.decision, g.rule
-FROM ruled r
+FROM RULED r
 JOIN operation o ON o.resource_type = r.resource_type
 JOIN explain_ruling g ON g.operation = o.operation AND g.ruleset_id = $super_ruleset
-WHERE r.standing = 'super'""",
-    # Each with its stratum and a lot.
-    "ruling": """\
+WHERE r.standing = 'super'"""
+
+_RULING: Final = """\
 SELECT standing, principal_class, resource_type, ruleset_id, operation, host,
        hash(stratum, host = $any_other, decision, rule) AS stratum,
        abs(hash(lot, operation, host) % $lots) AS lot
-FROM held""",
-}
+FROM held"""
 
 _STRATA: Final = {
-    **_RULING,
-    "stratum_size": "SELECT stratum, count(*) AS rulings FROM ruling GROUP BY stratum",
+    "counted": "SELECT * FROM ruled WHERE lot % $counted_of = 0",
+    **_rulings_of("counted"),
+    "size": "SELECT stratum, count(*) * $counted_of AS rulings FROM ruling GROUP BY stratum",
 }
 
 _RULINGS: Final = {
-    **_RULING,
+    **_rulings_of("ruled"),
     "low": """\
-SELECT r.* FROM ruling r JOIN stratum_size s ON s.stratum = r.stratum
-WHERE r.lot * CAST(s.rulings AS DOUBLE) <= $lots * CAST($looked_at AS DOUBLE)""",
+SELECT r.* FROM ruling r LEFT JOIN stratum_size s ON s.stratum = r.stratum
+WHERE s.rulings IS NULL
+ OR r.lot * CAST(s.rulings AS DOUBLE) <= $lots * CAST($looked_at AS DOUBLE)""",
     "turn": """\
 SELECT *, row_number() OVER (
        PARTITION BY stratum ORDER BY lot, principal_class, ruleset_id, operation, host
