@@ -68,8 +68,8 @@ def test_physical_explain_takes_the_place_of_the_view(root):
 
 def test_view_reads_the_tables_that_it_is_told():
     text = explain_sql({"principal": "some_principal", "resource": "some_resource"})
-    assert "FROM some_principal p" in text
-    assert "JOIN some_resource r" in text
+    assert "FROM some_resource r" in text
+    assert "JOIN some_principal p" in text
 
 
 def test_view_is_left_out_where_a_table_is_missing():
