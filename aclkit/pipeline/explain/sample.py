@@ -81,8 +81,8 @@ _LOOKED_AT: Final = 4
 """A ruling has one of so many lots. Of a large stratum only the lowest lots are put in order, so
 many that there are some times as many rulings as can be drawn."""
 _COUNTED_OF: Final = 16
-"""How large a stratum is one of so many rulesets tells: to count all is to go once more through the
-table with most rows. A stratum without a counted one is small, and all of it is put in order."""
+"""A stratum's rulings are counted in one of so many rulesets: to count all is to go once more
+through the table with most rows. There are at least so many, so never too few are put in order."""
 
 # Who is ruled by each ruleset, with what its rulings add to: few texts are hashed per ruling.
 _RULED: Final = {
@@ -128,13 +128,13 @@ FROM held"""
 _STRATA: Final = {
     "counted": "SELECT * FROM ruled WHERE lot % $counted_of = 0",
     **_rulings_of("counted"),
-    "size": "SELECT stratum, count(*) * $counted_of AS rulings FROM ruling GROUP BY stratum",
+    "least": "SELECT stratum, count(*) AS rulings FROM ruling GROUP BY stratum",
 }
 
 _RULINGS: Final = {
     **_rulings_of("ruled"),
     "low": """\
-SELECT r.* FROM ruling r LEFT JOIN stratum_size s ON s.stratum = r.stratum
+SELECT r.* FROM ruling r LEFT JOIN stratum_least s ON s.stratum = r.stratum
 WHERE s.rulings IS NULL
  OR r.lot * CAST(s.rulings AS DOUBLE) <= $lots * CAST($looked_at AS DOUBLE)""",
     "turn": """\
@@ -236,7 +236,7 @@ WHERE d.host <> $any_other OR h.asked_host IS NOT NULL""",
 
 _ASKED: Final = {
     "ruled": _RULED,
-    "stratum_size": _STRATA,
+    "stratum_least": _STRATA,
     "drawn_ruling": _RULINGS,
     "drawn_cell": _CELLS,
 }
