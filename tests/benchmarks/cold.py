@@ -24,7 +24,7 @@ from pathlib import Path
 import click
 
 from tests.benchmarks.clusters import build
-from tests.benchmarks.cold_cases import CASES, Case
+from tests.benchmarks.cold_cases import CASES, Case, Replayed
 from tests.benchmarks.cold_process import Cost, measure
 from tests.benchmarks.shapes import Shape
 
@@ -80,11 +80,11 @@ class Tree:
         warehouse = self.scratch / f"before-{case.before.name}"
         if not warehouse.exists():
             click.echo(f"{self.name}: {case.before.name}, once …", err=True)
-            for command in case.before.commands:
-                if case.before.program is None:
-                    self.run([word.format(inputs=inputs) for word in command], warehouse)
+            for step in case.before.steps:
+                if isinstance(step, Replayed):
+                    self.python(step.program(warehouse))
                 else:
-                    self.python(["-c", case.before.program, str(warehouse), *command])
+                    self.run([word.format(inputs=inputs) for word in step], warehouse)
         return warehouse
 
     def once(self, case: Case, inputs: Path) -> Cost:

@@ -15,6 +15,7 @@ from tests.benchmarks.authorizer_benchmark import B3
 from tests.benchmarks.clusters import SKEWS, build
 from tests.benchmarks.replay import log_batch
 from tests.benchmarks.shapes import B1, B2, Shape
+from tests.benchmarks.warehouse import CLUSTER_ID
 from tests.cli.running import split_batches
 
 SAMPLE = Path(__file__).parents[2] / "aclkit/cli/data/sample/__cluster_metadata-0"
@@ -23,21 +24,32 @@ _SEGMENT = "00000000000000000000.log"
 _WRITE_ACLS = """
 import json, sys
 from aclkit.runtime.spark import build_session
-from tests.benchmarks import authorizer_benchmark, shapes
-from tests.benchmarks.warehouse import write_acls
-shape = shapes.Shape(**json.loads(sys.argv[2]))
+from tests.benchmarks import authorizer_benchmark, shapes, warehouse
+_, folder, warehouse.CLUSTER_ID, shape = sys.argv
+shape = shapes.Shape(**json.loads(shape))
 maker = authorizer_benchmark if shape.name.startswith("B3") else shapes
-write_acls(build_session("aclkit-bench"), sys.argv[1], maker.build(shape).acls)
+warehouse.write_acls(build_session("aclkit-bench"), folder, maker.build(shape).acls)
 """
 
 
 @dataclass(frozen=True, slots=True)
+class Replayed:
+    """A shape's ACLs, written into a warehouse as a replay of that cluster would."""
+
+    shape: Shape
+    cluster: str
+
+    def program(self, warehouse: Path) -> list[str]:
+        """Return the arguments by which Python writes them."""
+        return ["-c", _WRITE_ACLS, str(warehouse), self.cluster, json.dumps(_said(self.shape))]
+
+
+@dataclass(frozen=True, slots=True)
 class Before:
-    """How a warehouse is made: by commands of aclkit, or by a program that gets their words."""
+    """How a warehouse is made: commands of aclkit, and ACLs that are written at once."""
 
     name: str
-    commands: tuple[tuple[str, ...], ...]
-    program: str | None = None
+    steps: tuple[tuple[str, ...] | Replayed, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,19 +105,31 @@ def _write(path: Path, columns: tuple[str, ...], rows: Iterable[tuple[str, ...]]
 
 def decide(shape: Shape, *, is_large: bool = False, has_loop: bool = False) -> Case:
     """Return the case that decides a shape, whose ACLs are in the warehouse."""
+    return Case(
+        shape.name,
+        _decide(shape, CLUSTER_ID),
+        partial(_write_inventory, shape),
+        Before(shape.name, (Replayed(shape, CLUSTER_ID),)),
+        is_large,
+        shape if has_loop else None,
+    )
+
+
+def beside_another(case: Case, shape: Shape) -> Case:
+    """Return the case that decides a shape where another cluster as large was decided before."""
+    name = f"{case.name}, two clusters"
+    another = (Replayed(shape, "another"), _decide(shape, "another"))
+    before = Before(name, (*another, Replayed(shape, CLUSTER_ID)))
+    return replace(case, name=name, before=before)
+
+
+def _decide(shape: Shape, cluster: str) -> tuple[str, ...]:
     given = (
         word
         for kind in ("principals", "hosts", "resources")
         for word in (f"--{kind}", f"{{inputs}}/{shape.name}-{kind}.csv")
     )
-    return Case(
-        shape.name,
-        ("materialize", "--dense", "never", *given),
-        partial(_write_inventory, shape),
-        Before(shape.name, ((json.dumps(_said(shape)),),), _WRITE_ACLS),
-        is_large,
-        shape if has_loop else None,
-    )
+    return ("--cluster", cluster, "materialize", "--dense", "never", *given)
 
 
 def _said(shape: Shape) -> dict[str, object]:
@@ -117,7 +141,8 @@ def _said(shape: Shape) -> dict[str, object]:
 _LOG, _LONGER = "{inputs}/log", "{inputs}/longer"
 _OTHER = Before("another cluster", (_night(_LOG, "another"),))
 _FIRST = Before("first night", (_night(_LOG),))
-_BOTH = Before("two clusters", (*_OTHER.commands, *_FIRST.commands))
+_BOTH = Before("two clusters", (*_OTHER.steps, *_FIRST.steps))
+_B1, _B2, _B3 = decide(B1, has_loop=True), decide(B2, is_large=True), decide(B3, is_large=True)
 CASES = (
     Case("first night", _night(_LOG), _write_sample),
     Case("one new ACL", _night(_LONGER), _write_longer_sample, _FIRST),
@@ -126,8 +151,9 @@ CASES = (
     Case("one new ACL, two clusters", _night(_LONGER), _write_longer_sample, _BOTH),
     Case("nothing new, two clusters", _night(_LOG), _write_sample, _BOTH),
     Case("who-can", ("who-can", "READ", "topic:payments.v1.events"), _write_sample, _FIRST),
-    decide(B1, has_loop=True),
-    decide(B2, is_large=True),
-    decide(B3, is_large=True),
+    *(_B1, _B2, _B3),
+    beside_another(_B1, B1),
+    beside_another(_B2, B2),
+    beside_another(_B3, B3),
     *(decide(replace(B2, skew=skew, name=f"B2-{skew}"), is_large=True) for skew in SKEWS),
 )
