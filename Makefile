@@ -68,7 +68,7 @@ bench-full: $(READY) ## Measure everything, and compare a million random decisio
 	@$(BIN)/python -m tests.benchmarks --full
 	@$(BIN)/python -m tests.benchmarks.differential --decisions 1000000 --seed 1
 
-bench-cold: $(READY) ## Measure what starts cold, five times each; AGAINST=FOLDER for pairs (half an hour)
+bench-cold: $(READY) ## Measure what starts cold, five times each; AGAINST=FOLDER for pairs (forty minutes)
 	@$(BIN)/python -m tests.benchmarks.cold $(if $(AGAINST),--against $(AGAINST))
 
 bench-scale: $(READY) ## Measure large runs, each anew; CASES="S30 S100", DOCS=1 writes docs/speed.md
