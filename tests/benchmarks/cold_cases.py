@@ -20,7 +20,8 @@ from tests.cli.running import split_batches
 
 SAMPLE = Path(__file__).parents[2] / "aclkit/cli/data/sample/__cluster_metadata-0"
 _SEGMENT = "00000000000000000000.log"
-# In a checkout of before, too: nothing newer than what decided B1 first.
+# In a checkout of before, too: nothing newer than what decided B1 first. So the cluster is set
+# where ``write_acls`` looks for it.
 _WRITE_ACLS = """
 import json, sys
 from aclkit.runtime.spark import build_session
@@ -103,24 +104,27 @@ def _write(path: Path, columns: tuple[str, ...], rows: Iterable[tuple[str, ...]]
         csv.writer(file).writerows([columns, *rows])
 
 
-def decide(shape: Shape, *, is_large: bool = False, has_loop: bool = False) -> Case:
-    """Return the case that decides a shape, whose ACLs are in the warehouse."""
+def decide(
+    shape: Shape, *, is_large: bool = False, has_loop: bool = False, has_another: bool = False
+) -> Case:
+    """Return the case that decides a shape, whose ACLs are in the warehouse.
+
+    Args:
+        shape: the cluster.
+        is_large: it takes minutes.
+        has_loop: Kafka's own loop decides it beside each run.
+        has_another: another cluster, as large, was decided in that warehouse before.
+    """
+    name = f"{shape.name}, two clusters" if has_another else shape.name
+    other = (Replayed(shape, "another"), _decide(shape, "another")) if has_another else ()
     return Case(
-        shape.name,
+        name,
         _decide(shape, CLUSTER_ID),
         partial(_write_inventory, shape),
-        Before(shape.name, (Replayed(shape, CLUSTER_ID),)),
+        Before(name, (*other, Replayed(shape, CLUSTER_ID))),
         is_large,
         shape if has_loop else None,
     )
-
-
-def beside_another(case: Case, shape: Shape) -> Case:
-    """Return the case that decides a shape where another cluster as large was decided before."""
-    name = f"{case.name}, two clusters"
-    another = (Replayed(shape, "another"), _decide(shape, "another"))
-    before = Before(name, (*another, Replayed(shape, CLUSTER_ID)))
-    return replace(case, name=name, before=before)
 
 
 def _decide(shape: Shape, cluster: str) -> tuple[str, ...]:
@@ -142,7 +146,6 @@ _LOG, _LONGER = "{inputs}/log", "{inputs}/longer"
 _OTHER = Before("another cluster", (_night(_LOG, "another"),))
 _FIRST = Before("first night", (_night(_LOG),))
 _BOTH = Before("two clusters", (*_OTHER.steps, *_FIRST.steps))
-_B1, _B2, _B3 = decide(B1, has_loop=True), decide(B2, is_large=True), decide(B3, is_large=True)
 CASES = (
     Case("first night", _night(_LOG), _write_sample),
     Case("one new ACL", _night(_LONGER), _write_longer_sample, _FIRST),
@@ -151,9 +154,11 @@ CASES = (
     Case("one new ACL, two clusters", _night(_LONGER), _write_longer_sample, _BOTH),
     Case("nothing new, two clusters", _night(_LOG), _write_sample, _BOTH),
     Case("who-can", ("who-can", "READ", "topic:payments.v1.events"), _write_sample, _FIRST),
-    *(_B1, _B2, _B3),
-    beside_another(_B1, B1),
-    beside_another(_B2, B2),
-    beside_another(_B3, B3),
+    decide(B1, has_loop=True),
+    decide(B1, has_loop=True, has_another=True),
+    decide(B2, is_large=True),
+    decide(B2, is_large=True, has_another=True),
+    decide(B3, is_large=True),
+    decide(B3, is_large=True, has_another=True),
     *(decide(replace(B2, skew=skew, name=f"B2-{skew}"), is_large=True) for skew in SKEWS),
 )
