@@ -1,8 +1,9 @@
 """The text of an X.500 name ↔ its parts, after RFC 2253, as Java writes it for a broker.
 
 Source: RFC 2253 and X500Principal.getName(): no spaces around separators, the types that the RFC
-knows in upper case, values escaped with a backslash. Read is also what older tools write: spaces,
-``;`` for ``,``, quoted values, and a backslash with two hexadecimal digits for a byte of UTF-8.
+knows in upper case, values escaped with a backslash; other types as object identifiers with encoded
+values (``attribute_types``). Read is also what older tools write: spaces, ``;`` for ``,``, quoted
+values, and a backslash with two hexadecimal digits for a byte of UTF-8.
 """
 
 from __future__ import annotations
@@ -13,13 +14,18 @@ from dataclasses import dataclass
 from typing import Final
 
 from aclkit.errors import UsageError
-
-KEYWORDS: Final = ("CN", "C", "O", "OU", "L", "ST", "STREET", "DC", "UID")
-"""The attribute types of RFC 2253."""
+from aclkit.kafka.principals.attribute_types import (
+    KEYWORDS,
+    decode,
+    encode,
+    is_der,
+    standard_type,
+)
 
 _TYPE: Final = re.compile(r"\s*(?:(?:OID|oid)\.)?([A-Za-z][A-Za-z0-9-]*|\d+(?:\.\d+)*)\s*=\s*")
-_SPECIAL: Final = ',+"\\<>;'
+_SPECIAL: Final = ',=+<>#;"\\'
 _SEPARATORS: Final = ",;+"
+_BLANKS: Final = " \r"
 _ENCODED: Final = re.compile(r"#(?:[0-9A-Fa-f]{2})+")
 _BYTES: Final = re.compile(r"(?:\\[0-9A-Fa-f]{2})+")
 
@@ -29,10 +35,10 @@ class NameAttribute:
     """One attribute of a name.
 
     Attributes:
-        attribute_type: a keyword or an object identifier.
+        attribute_type: a keyword of RFC 2253, or an object identifier.
         value: unescaped.
         is_joined: it belongs to the same level as the part before (``+``).
-        is_encoded: the value is ``#`` and hexadecimal digits, which nobody here decodes.
+        is_encoded: the value is ``#`` and the hexadecimal digits of its DER.
     """
 
     attribute_type: str
@@ -42,13 +48,15 @@ class NameAttribute:
 
 
 def parse_name(text: str) -> tuple[NameAttribute, ...]:
-    r"""Read a distinguished name, the most specific part first.
+    r"""Read a distinguished name as Java does, the most specific part first.
 
     Raises:
-        UsageError: it is none.
+        UsageError: it is none, or has an attribute type that Java does not know.
 
     >>> [(part.attribute_type, part.value) for part in parse_name(r"cn=Doe\, Jane, OU=ops")]
     [('CN', 'Doe, Jane'), ('OU', 'ops')]
+    >>> render_name(parse_name("serialNumber=4711,CN=device-7"))
+    '2.5.4.5=#130434373131,CN=device-7'
     """
     parts: list[NameAttribute] = []
     at, before = 0, ","
@@ -69,7 +77,8 @@ def parse_name(text: str) -> tuple[NameAttribute, ...]:
         after = text[at : at + 1]
         if after and after not in _SEPARATORS:
             raise _bad(text, at, "',' or '+' or the end")
-        parts.append(NameAttribute(keyword(found[1]), value, before == "+", read is _encoded))
+        kind, is_encoded = standard_type(found[1]), read is _encoded
+        parts.append(_attribute(kind, value, is_joined=before == "+", is_encoded=is_encoded))
         at, before = at + 1, after
     return tuple(parts)
 
@@ -89,26 +98,32 @@ def render_name(parts: Iterable[NameAttribute]) -> str:
 
 
 def escape(value: str) -> str:
-    """Write a value so that it can stand in a name."""
+    """Write a value so that it can stand in a name, each blank at its ends escaped."""
     escaped = "".join(f"\\{letter}" if letter in _SPECIAL else letter for letter in value)
-    if value[:1] in ("#", " "):
-        escaped = f"\\{escaped}"
-    if len(value) > 1 and value.endswith(" "):
-        escaped = f"{escaped[:-1]}\\ "
-    return escaped
+    core = escaped.strip(_BLANKS)
+    before, _, after = escaped.partition(core) if core else (escaped, "", "")
+    return f"{_each_escaped(before)}{core}{_each_escaped(after)}".replace("\0", "\\00")
 
 
-def keyword(attribute_type: str) -> str:
-    """Return an attribute type as Java writes it."""
-    upper = attribute_type.upper()
-    return upper if upper in KEYWORDS else attribute_type
+def _each_escaped(blanks: str) -> str:
+    return "".join(f"\\{blank}" for blank in blanks)
+
+
+def _attribute(kind: str, value: str, *, is_joined: bool, is_encoded: bool) -> NameAttribute:
+    """Return a part as Java keeps it: the types of RFC 2253 as text, all others encoded."""
+    if kind not in KEYWORDS:
+        value, is_encoded = value if is_encoded else encode(kind, value), True
+    elif is_encoded:
+        text = decode(value)
+        value, is_encoded = (value, True) if text is None else (text, False)
+    return NameAttribute(kind, value, is_joined, is_encoded)
 
 
 def _encoded(text: str, at: int) -> tuple[str, int]:
     found = _ENCODED.match(text, at)
-    if found is None:
-        raise _bad(text, at, "hexadecimal digits behind #")
-    return found[0], found.end()
+    if found is None or not is_der(found[0]):
+        raise _bad(text, at, "the hexadecimal digits of a DER value after #")
+    return found[0].lower(), found.end()
 
 
 def _quoted(text: str, at: int) -> tuple[str, int]:

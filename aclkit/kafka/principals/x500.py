@@ -6,13 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from aclkit.errors import UsageError
-from aclkit.kafka.principals.distinguished_name import (
-    KEYWORDS,
-    NameAttribute,
-    keyword,
-    parse_name,
-    render_name,
-)
+from aclkit.kafka.principals.attribute_types import KEYWORDS, decode, readable_type
+from aclkit.kafka.principals.distinguished_name import NameAttribute, parse_name, render_name
 from aclkit.kafka.principals.mapping_rules import RULES_PROPERTY, map_name, parse_rules
 from aclkit.kafka.principals.principal import USER_TYPE, ChannelPrincipal, KafkaPrincipal
 from aclkit.runtime.notation import shown_key
@@ -25,7 +20,8 @@ class X500Builder:
 
     Properties: ``ssl.principal.mapping.rules``, as in a broker's configuration; without it, and
     with ``DEFAULT``, the principal's name is the whole name. Custom fields are the parts of the
-    name (``CN``, ``OU``, of several equal types ``OU.2`` and so on) and ``distinguished_name``.
+    name (``CN``, ``OU``, of several equal types ``OU.2`` and so on) and ``distinguished_name``. Of
+    types that Java writes encoded they are the keyword and the text: ``SERIALNUMBER``, ``4711``.
     """
 
     def __init__(self) -> None:
@@ -56,13 +52,13 @@ class X500Builder:
         name = fields.pop(DISTINGUISHED_NAME, None)
         if name is not None:
             return self._build(parse_name(name), fields)
-        parts = [NameAttribute(keyword(k), v) for k, v in fields.items() if keyword(k) in KEYWORDS]
+        parts = [NameAttribute(k.upper(), v) for k, v in fields.items() if k.upper() in KEYWORDS]
         if not parts:
             raise UsageError(
                 f"expected a property {DISTINGUISHED_NAME}, or some of {', '.join(KEYWORDS)}; "
                 f"found {', '.join(map(shown_key, fields)) or 'none'}"
             )
-        others = {key: value for key, value in fields.items() if keyword(key) not in KEYWORDS}
+        others = {key: value for key, value in fields.items() if key.upper() not in KEYWORDS}
         return self._build(parts, others)
 
     def build_principal_from_name(self, name: str) -> KafkaPrincipal:
@@ -86,7 +82,8 @@ def _numbered(parts: Sequence[NameAttribute]) -> dict[str, str]:
     attributes: dict[str, str] = {}
     counts: dict[str, int] = {}
     for part in parts:
-        count = counts[part.attribute_type] = counts.get(part.attribute_type, 0) + 1
-        key = part.attribute_type if count == 1 else f"{part.attribute_type}.{count}"
-        attributes[key] = part.value
+        kind = readable_type(part.attribute_type)
+        count = counts[kind] = counts.get(kind, 0) + 1
+        text = decode(part.value) if part.is_encoded else None
+        attributes[kind if count == 1 else f"{kind}.{count}"] = part.value if text is None else text
     return attributes
