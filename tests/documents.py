@@ -214,10 +214,10 @@ def _findings_page(generated: str) -> Iterator[str]:
     yield from (f"<!-- {generated.strip()} -->", "# Findings", "", _FINDINGS, "")
     yield from ("| finding | severity | holds for |", "|---|---|---|")
     for kind in KINDS.values():
-        yield f"| [{kind.id}](#{kind.id}) | {kind.severity} | {kind.holds_for} |"
+        yield f"| [{kind.id}](#{kind.id}) | {kind.severity_words} | {kind.holds_for} |"
     for kind in KINDS.values():
         yield from ("", f"## {kind.id}", "", _plain(kind.meaning), "")
-        yield f"- *Severity:* {kind.severity}."
+        yield f"- *Severity:* {kind.severity_words}."
         yield f"- *Holds for:* {scope_words(kind)}."
         yield f"- *Fix:* {_plain(_sentence(kind.fix))}"
 

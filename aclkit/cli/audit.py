@@ -199,7 +199,7 @@ def _explanation(kind_id: str) -> Iterator[str]:
     kind = KINDS[kind_id]
     yield kind.id
     for title, text in (
-        ("severity", kind.severity),
+        ("severity", kind.severity_words),
         ("holds for", scope_words(kind)),
         ("meaning", kind.meaning),
         ("how to fix", kind.fix),

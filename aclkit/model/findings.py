@@ -64,7 +64,8 @@ class Kind:
 
     Attributes:
         id: its name, in kebab case.
-        severity: how bad it is, and where that depends on the ACL, on what.
+        severity: the worst that a finding of the kind can be, one of ``SEVERITIES``.
+        depends: in words, which finding is how severe; empty where all are alike.
         meaning: what such a finding says, and why it matters.
         fix: what to do, for all of the kind.
         holds_for: ``EVERY_NAME`` or ``INVENTORY``.
@@ -75,6 +76,12 @@ class Kind:
     meaning: str
     fix: str
     holds_for: str = EVERY_NAME
+    depends: str = ""
+
+    @property
+    def severity_words(self) -> str:
+        """How bad such a finding is, for people."""
+        return self.depends or self.severity
 
     def about(
         self,

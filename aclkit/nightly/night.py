@@ -43,11 +43,17 @@ def _decide(run: Run, scope: Scope, options: NightlyOptions) -> None:
     note_readings(run, result, chosen.settings)
     with step("looking for findings"):
         who = (run.store, run.cluster_id)
-        audit = audit_of(*who, chosen.settings, scope.semantics, broad_share=share)
+        audit = audit_of(
+            *who,
+            chosen.settings,
+            scope.semantics,
+            broad_share=share,
+            has_builder=options.has_builder,
+        )
         found = find_all(audit)
         unknown = find_unknown(audit, found, find_all)
         run.findings.extend(found)
         if unknown:
             run.findings.extend(staying(unknown, findings_before(run)))
             run.notes.extend(notes_on(unknown))
-    run.settings = replace(run.settings, broad_share=share)
+    run.settings = replace(run.settings, broad_share=share, has_builder=options.has_builder)

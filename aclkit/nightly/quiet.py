@@ -48,6 +48,11 @@ class NightlyOptions:
     resolved: ResolvedSettings | None = None
     broad_share: float = BROAD_SHARE
 
+    @property
+    def has_builder(self) -> bool:
+        """Whether a principal builder is configured."""
+        return self.materialize.given.attributes_of is not None
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NightlyResult:
@@ -83,7 +88,7 @@ def begin_deciding(run: Run, options: NightlyOptions) -> Scope:
 def holds_decisions(run: Run, scope: Scope, options: NightlyOptions) -> bool:
     """Whether the decisions and findings of the run before hold; then the run takes them over."""
     told, before = run.settings, run.previous(MATERIALIZING)
-    if before is None or not _is_audited(before, run.job, told, options.broad_share):
+    if before is None or not _is_audited(before, run.job, told, options):
         return False
     if not is_decided(run, scope, options.materialize):
         return False
@@ -109,10 +114,14 @@ def end_night(run: Run, replayed: ReplayResult, options: NightlyOptions) -> Nigh
     )
 
 
-def _is_audited(before: PublishedRun, job: str, told: RunSettings, broad_share: float) -> bool:
+def _is_audited(before: PublishedRun, job: str, told: RunSettings, options: NightlyOptions) -> bool:
     """Whether the run whose decisions hold looked for findings, as this one would."""
     then = before.settings
-    is_same = then.broad_share == broad_share and _brokers(then) == _brokers(told)
+    is_same = (
+        then.broad_share == options.broad_share
+        and bool(then.has_builder) == options.has_builder
+        and _brokers(then) == _brokers(told)
+    )
     return before.job == job and is_same
 
 

@@ -43,6 +43,7 @@ class RunSettings:
         sources: imprint of what a replay read, see ``pipeline.replay.imprint``; None where it
             cannot be told whether the next one would read the same.
         broad_share: of a run that looked for findings, see ``audit.findings.facts``.
+        has_builder: of such a run, whether a principal builder was configured.
         rewritten: of maintenance: table → the version that it found, and the one it made.
         keep_days: of maintenance.
         keep_runs: of maintenance.
@@ -58,6 +59,7 @@ class RunSettings:
     rules_digest: str | None = None
     sources: str | None = None
     broad_share: float | None = None
+    has_builder: bool | None = None
     rewritten: Mapping[str, tuple[int, int]] | None = None
     keep_days: float | None = None
     keep_runs: int | None = None
@@ -113,7 +115,7 @@ def read_settings(text: str | None) -> RunSettings:
 
 _AS_THEY_ARE: Final = (
     "allow_everyone", "dense", "inventory_digest", "inventory_rows", "rules_digest", "sources",
-    "broad_share", "keep_days", "keep_runs",
+    "broad_share", "has_builder", "keep_days", "keep_runs",
 )  # fmt: skip
 
 

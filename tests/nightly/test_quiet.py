@@ -116,6 +116,7 @@ TAKES_SPARK = {
     "a high watermark": ("--high-watermark", "9"),
     "accepted holes": ("--accept-holes",),
     "--strict": ("--strict",),
+    "a principal builder": ("--principal-builder", "aclkit.api:X500Builder"),
     "a dense table": ("--dense", "never"),
     "other principals": ("--principals", "{}/principals.csv"),
     "a Delta folder of resources": ("--resources", "{}/warehouse/resource"),

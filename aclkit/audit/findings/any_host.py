@@ -15,7 +15,8 @@ from aclkit.model.groups import grouped
 
 ANY_HOST: Final = Kind(
     id="any-host",
-    severity="medium on CLUSTER and USER, low elsewhere, info for WRITE and CREATE alone",
+    severity="medium",
+    depends="medium on CLUSTER and USER, low elsewhere, info for WRITE and CREATE alone",
     meaning=(
         "A principal may do what destroys or changes data, changes the configuration or hands out "
         "access from any address: DELETE, ALTER, ALTER_CONFIGS, CLUSTER_ACTION, CREATE_TOKENS, "

@@ -23,7 +23,8 @@ from aclkit.rules.patterns.match import LITERAL, names_exactly
 
 ESCALATION: Final = Kind(
     id="escalation",
-    severity="high; medium for ALTER_CONFIGS, and for tokens of users without such power",
+    severity="high",
+    depends="high; medium for ALTER_CONFIGS, and for tokens of users without such power",
     meaning=(
         "This ALLOW is worth more than it says. ALTER on the cluster writes ACLs, for oneself "
         "too, and sets SCRAM passwords of others: that is everything. CLUSTER_ACTION speaks as a "

@@ -75,6 +75,7 @@ class AuditInput:
         broad_share: the share of the topics that more than is broad.
         brokers: those registered, as the log says.
         budget: the states that exact answers may take.
+        has_builder: the user configured a principal builder, so names may have any form.
         supposed: whether something is left where the budget ended before that was known.
     """
 
@@ -91,6 +92,7 @@ class AuditInput:
     broad_share: float = BROAD_SHARE
     brokers: Sequence[Broker] = ()
     budget: Budget = field(default_factory=Budget)
+    has_builder: bool = False
     supposed: bool = False
 
     @cached_property

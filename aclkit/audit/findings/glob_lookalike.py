@@ -12,7 +12,8 @@ from aclkit.rules.patterns.match import LITERAL, effective_pattern_type
 
 GLOB_LOOKALIKE: Final = Kind(
     id="glob-lookalike",
-    severity="medium for a DENY, low for an ALLOW",
+    severity="medium",
+    depends="medium for a DENY, low for an ALLOW",
     meaning=(
         "The name holds * or ?, but in a LITERAL or PREFIXED pattern these are letters like any "
         "other: LITERAL app-* is the one group of that very name, and PREFIXED * are names that "

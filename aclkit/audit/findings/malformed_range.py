@@ -13,7 +13,8 @@ from aclkit.rules.patterns.match import is_malformed_range
 
 MALFORMED_RANGE: Final = Kind(
     id="malformed-range",
-    severity="medium for a DENY, low for an ALLOW",
+    severity="medium",
+    depends="medium for a DENY, low for an ALLOW",
     meaning=(
         "The host holds a / and is no range as Kafka 4.4 reads it (10.0.0.0/33, 10.0.0/8, "
         "10.0.*/8, ::ffff:10.0.0.0/104), so no address matches it, and nothing says so when a "

@@ -29,7 +29,8 @@ from aclkit.rules.patterns.match import (
 
 NEVER_MATCHES: Final = Kind(
     id="never-matches",
-    severity="medium for a DENY, low for an ALLOW",
+    severity="medium",
+    depends="medium for a DENY, low for an ALLOW",
     meaning=(
         "No request can ever meet the ACL: a topic's name cannot hold its letters (PREFIXED *, a "
         "LITERAL that looks like a glob) or be that long, its host is no address as a broker "

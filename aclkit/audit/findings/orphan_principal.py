@@ -15,7 +15,8 @@ from aclkit.rules.patterns.match import names_exactly
 
 ORPHAN_PRINCIPAL: Final = Kind(
     id="orphan-principal",
-    severity="medium for a deleted user, info for one that the log never knew",
+    severity="medium",
+    depends="medium for a deleted user, info for one that the log never knew",
     meaning=(
         "ACLs name a user that has no SCRAM credential. Where the log says that it was deleted, "
         "the ACLs wait for whoever is given that name next. Where the log never knew it, it may "

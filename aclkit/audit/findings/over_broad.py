@@ -12,7 +12,8 @@ from aclkit.rules.names.rows import operations_of
 
 OVER_BROAD: Final = Kind(
     id="over-broad",
-    severity="medium where it changes or deletes, low where it reads or describes",
+    severity="medium",
+    depends="medium where it changes or deletes, low where it reads or describes",
     meaning=(
         "An ALLOW gives something on more than a share of all topics, half of them unless "
         "told otherwise, that no DENY takes: a prefix that is too short, a glob, or *. Access that "

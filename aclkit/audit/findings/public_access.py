@@ -15,7 +15,8 @@ from aclkit.rules.patterns.match import principal_matches
 
 PUBLIC_ACCESS: Final = Kind(
     id="public-access",
-    severity="high; medium where bound to a host, low where it shows descriptions only",
+    severity="high",
+    depends="high; medium where bound to a host, low where it shows descriptions only",
     meaning=(
         "An ALLOW is for everybody, for all principals that stand in no ACL, or for clients that "
         "come without authentication (User:ANONYMOUS): whoever reaches a listener has the access. "

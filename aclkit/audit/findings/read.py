@@ -24,6 +24,7 @@ def audit_of(
     semantics: Semantics,
     *,
     broad_share: float = BROAD_SHARE,
+    has_builder: bool = False,
 ) -> AuditInput:
     """Read the ACLs alive, lifetimes, inventory and brokers of a cluster, as this run wrote them.
 
@@ -33,6 +34,7 @@ def audit_of(
         settings: super users and allow.everyone.
         semantics: how ACLs are read.
         broad_share: the share of the topics that more than is broad.
+        has_builder: see ``AuditInput``.
     """
     with read_written(store, cluster_id, *AUDITED) as tables:
         rows = tables.rows(_ACLS)
@@ -51,6 +53,7 @@ def audit_of(
                 acl.acl_id: behind_acl(row)[0] for row, acl in zip(rows, acls, strict=True)
             },
             broad_share=broad_share,
+            has_builder=has_builder,
             brokers=brokers_of(tables.rows(BROKERS_SQL)).brokers,
         )
 

@@ -43,7 +43,8 @@ UNKNOWN_CODE: Final = Kind(
 )
 READS_DIFFERENTLY: Final = Kind(
     id="reads-differently",
-    severity="medium where decisions differ, info where none does",
+    severity="medium",
+    depends="medium where decisions differ, info where none does",
     meaning=(
         "KIP-1042 and today's brokers read the ACL differently: a GLOB pattern is a prefix to "
         "Kafka; a principal or host with * or ? is a glob to KIP-1042 and plain text to Kafka; "

@@ -43,6 +43,7 @@ from aclkit.audit.findings.transactional_without_write import (
     TRANSACTIONAL_WITHOUT_WRITE,
     find_transactional_without_write,
 )
+from aclkit.audit.findings.unusual_principal import UNUSUAL_PRINCIPAL, find_unusual_principals
 from aclkit.model.acl import Acl
 from aclkit.model.findings import EVERY_NAME, Finding, Kind, merge_same
 from aclkit.model.log_findings import (
@@ -66,6 +67,7 @@ REGISTRY: Final[Mapping[Kind, Finder | None]] = {
     SLEEPING_RANGE: find_sleeping_ranges,
     ALLOW_OVERRIDDEN: find_overridden,
     NEVER_MATCHES: lambda audit: find_never_matches(audit.acls, audit.semantics),
+    UNUSUAL_PRINCIPAL: find_unusual_principals,
     MALFORMED_RANGE: lambda audit: find_malformed_ranges(audit.acls, audit.semantics),
     GLOB_LOOKALIKE: find_glob_lookalikes,
     DENY_LEAVES_DESCRIBE: find_deny_leaves_describe,

@@ -17,7 +17,8 @@ from aclkit.rules.names.words import reread_words
 
 SLEEPING_RANGE: Final = Kind(
     id="sleeping-range",
-    severity="high where it will give access, medium where it will take some, info otherwise",
+    severity="high",
+    depends="high where it will give access, medium where it will take some, info otherwise",
     meaning=(
         "The ACL's host is a range of addresses such as 10.0.0.0/8. Brokers up to 4.3 store it and "
         "compare it as text, so that it matches no client; from 4.4 on it is that range. It wakes "

@@ -74,7 +74,7 @@ def _rule(name: str, worst: Finding | None) -> dict[str, Any]:
     else:
         meaning, fix = (worst.message, worst.fix) if worst else (name, name)
     severity = worst.severity if worst else kind.severity if kind else SEVERITIES[0]
-    return rule_of(name, meaning, fix, _LEVELS.get(severity, _LEVELS[SEVERITIES[0]]))
+    return rule_of(name, meaning, fix, _LEVELS[severity])
 
 
 def _result(finding: Finding, state: Judged | None, rule: int) -> dict[str, Any]:

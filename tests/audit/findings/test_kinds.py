@@ -26,7 +26,8 @@ def test_the_page_is_made_of_the_finders_own_words(request):
 @pytest.mark.parametrize("kind", KINDS.values(), ids=lambda kind: kind.id)
 def test_a_kind_says_what_it_means_and_how_to_mend_it(kind):
     assert re.fullmatch(r"[a-z]+(-[a-z]+)*", kind.id)
-    assert kind.severity.split(";")[0].split()[0] in SEVERITIES
+    assert kind.severity in SEVERITIES
+    assert kind.severity_words.startswith(kind.severity)
     assert kind.meaning.endswith(".")
     assert kind.fix
     assert kind.holds_for in (EVERY_NAME, INVENTORY)

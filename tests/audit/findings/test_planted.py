@@ -108,6 +108,8 @@ CASES = [
     Case("never-matches", new(operation="CLUSTER_ACTION")),
     Case("never-matches", replace(TOKENS, resource_name="alice"), harmless=(TOKENS,)),
     Case("never-matches", new(principal="alice")),
+    Case("unusual-principal", new(principal="Group:new"), harmless=(new(),)),
+    Case("unusual-principal", new(principal="User:CN=new, O=x")),
     Case("malformed-range", new(host="10.0.0.0/33"), known={"semantics": RANGES}),
     Case("glob-lookalike", new("new-*", resource_type="GROUP")),
     Case("glob-lookalike", new("*", resource_type="GROUP", pattern_type="PREFIXED")),
@@ -213,7 +215,7 @@ def test_every_finding_on_the_sample_is_of_a_kind_and_says_what_it_holds_for():
     for finding in find_all(audit_sample()):
         assert finding.finding in KINDS
         assert finding.severity in SEVERITIES
-        assert finding.severity in KINDS[finding.finding].severity
+        assert finding.severity in KINDS[finding.finding].severity_words
         assert finding.holds_for in (EVERY_NAME, INVENTORY)
         assert finding.evidence, finding
         assert finding.message.endswith("."), finding.message

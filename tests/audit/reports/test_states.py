@@ -170,6 +170,12 @@ def test_what_is_fixed_passes_in_sarif_though_no_finding_of_its_kind_is_left():
     assert (only["kind"], only["level"], only["ruleId"]) == ("pass", "none", "of-old")
 
 
+def test_a_kind_of_which_all_is_fixed_has_the_level_of_the_worst_that_it_can_be():
+    made = judged_report(baseline={"gone": replace(FIXED, finding="never-matches")})
+    (rule,) = json.loads(render(made, "sarif"))["runs"][0]["tool"]["driver"]["rules"]
+    assert (rule["id"], rule["defaultConfiguration"]) == ("never-matches", {"level": "warning"})
+
+
 def test_sarif_without_states_has_none():
     (only,) = sarif(report(NEW)).values()
     assert not {"baselineState", "suppressions"} & set(only)

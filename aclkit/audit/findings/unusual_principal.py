@@ -1,0 +1,81 @@
+"""ACLs → ``unusual-principal``: their principal is one that Kafka's own builder never makes.
+
+Source: DefaultKafkaPrincipalBuilder. Every principal that it makes has the type ``User``, and a
+client with a certificate has its distinguished name as X500Principal.getName() writes it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from aclkit.audit.findings.facts import AuditInput
+from aclkit.errors import UsageError
+from aclkit.kafka.principals.distinguished_name import parse_name, render_name
+from aclkit.kafka.principals.principal import USER_TYPE
+from aclkit.model.findings import Finding, Kind
+from aclkit.model.principal import split_principal
+from aclkit.model.semantics import Semantics
+from aclkit.rules.patterns.match import has_wildcard
+
+UNUSUAL_PRINCIPAL: Final = Kind(
+    id="unusual-principal",
+    severity="medium",
+    depends="medium for a DENY, low for an ALLOW",
+    meaning=(
+        "No client has this principal unless the brokers have a principal.builder.class of their "
+        "own. Kafka's own builder makes principals of the type User, in this spelling, and "
+        "compares whole texts: Group:ops, Regex:.*, user:alice and a name with a blank at its end "
+        "match no client, nor does a distinguished name in another form than Java writes. An "
+        "ALLOW of the kind grants nothing; a DENY is a protection that does not exist. Runs with "
+        "--principal-builder do not look for it."
+    ),
+    fix="Add the ACL for the principal that clients really have, then remove this one.",
+)
+
+
+def find_unusual_principals(audit: AuditInput) -> Iterator[Finding]:
+    """Yield each ACL with such a principal, with the reason; none where there is a builder.
+
+    Medium for a DENY, which protects nothing; low for an ALLOW.
+    """
+    if audit.has_builder:
+        return
+    for acl in audit.acls:
+        reason = _reason(acl.principal, audit.semantics)
+        if reason is not None:
+            effect = "grants nothing" if acl.is_allow else "protects nothing"
+            yield UNUSUAL_PRINCIPAL.about(
+                str(acl),
+                f"The {acl.permission_type} for {acl.principal} {effect}: {reason}.",
+                severity="low" if acl.is_allow else "medium",
+                acls=(acl,),
+            )
+
+
+def _reason(principal: str, semantics: Semantics) -> str | None:
+    """Return why Kafka's builder never makes a principal; None where it may, or matches many."""
+    parts = split_principal(principal)
+    if parts is None:  # never-matches
+        return None
+    kind, name = parts
+    if semantics.identity_globs and (not all(parts) or any(map(has_wildcard, parts))):
+        return None
+    if kind != USER_TYPE:
+        return f"clients have the principal type {USER_TYPE}, not {kind!r}"
+    if name != name.strip():
+        return "its name begins or ends with a blank"
+    if not name:
+        return "its name is empty"
+    written = _as_java(name)
+    return None if written == name else f"brokers write this name as {written!r}"
+
+
+def _as_java(name: str) -> str:
+    """Return a distinguished name in Java's form; any other name as it is."""
+    if "=" not in name:
+        return name
+    try:
+        return render_name(parse_name(name))
+    except UsageError:
+        return name
