@@ -6,6 +6,7 @@ from typing import Final
 
 import click
 
+from aclkit.audit.findings.facts import AuditInput
 from aclkit.cli.acls import KAFKA_ACLS
 from aclkit.cli.budget_options import budget_options
 from aclkit.cli.context import Context, engine_option, formats, tell_state
@@ -14,10 +15,12 @@ from aclkit.cli.output import FORMATS, tell
 from aclkit.cli.tidy_output import print_proposals, print_tidy
 from aclkit.errors import UsageError
 from aclkit.model.groups import grouped
-from aclkit.questions.preview.read import read_base
+from aclkit.questions.preview.read import Base, read_base
 from aclkit.questions.tidy.propose import propose
 from aclkit.questions.tidy.proven import Proven, tidy_proven
 from aclkit.rules.names.budget import Budget
+from aclkit.rules.names.rows import Rules
+from aclkit.rules.names.tidy import Reasons
 from aclkit.rules.patterns.match import GLOB, PREFIXED
 
 _NOT_PROVEN: Final = 1
@@ -52,10 +55,12 @@ def tidy(
       aclkit tidy --idle-denies --format kafka-acls > tidy.sh
       aclkit tidy --to-globs --format json
 
-    What is printed is proven: the ACLs before and after are compared for every principal, host,
-    operation and name there could be. Where that ends at the budget, nothing is printed and the
-    exit code is 1. An ACL that is not known to be needless stays. Where all operations of a
-    resource type are there, ALL takes their place, and takes in what a later Kafka adds to them.
+    An ACL that a finding asks to remove or narrow, such as one for User:*, makes no other one
+    needless. What is printed is proven: the ACLs before and after are compared for every
+    principal, host, operation and name there could be. Where that ends at the budget, nothing is
+    printed and the exit code is 1. An ACL that is not known to be needless stays. Where all
+    operations of a resource type are there, ALL takes their place, and takes in what a later
+    Kafka adds to them.
 
     kafka-acls is a script that adds first and removes then. What kafka-acls cannot say is left
     out, stands in it as a comment and on stderr, and the command ends with 1.
@@ -71,17 +76,33 @@ def tidy(
         base = read_base(context.asked_warehouse(), context.cluster, spark)
     tell_state(base.published, base.run)
     rules = base.state.rules(base.semantics)
+    reasons = _reasons(base, rules)
     if pattern_type is None:
         proven = tidy_proven(
-            rules, budget, idle_denies=idle_denies, keep_operations=keep_operations
+            rules,
+            budget,
+            reasons=reasons,
+            idle_denies=idle_denies,
+            keep_operations=keep_operations,
         )
         _check(proven)
         print_tidy(context, proven)
     else:
         if pattern_type == GLOB and not base.semantics.glob_patterns:
             raise UsageError("expected a way of reading ACLs that has globs: materialize with them")
-        proposals = propose(rules, grouped(base.inventory.resources), pattern_type, budget)
+        proposals = propose(rules, grouped(base.inventory.resources), pattern_type, budget, reasons)
         print_proposals(context, proposals, budget.to_raise)
+
+
+def _reasons(base: Base, rules: Rules) -> Reasons:
+    """Return what finds the findings that ask to remove or narrow an ACL: it covers no other."""
+    audit = AuditInput(
+        acls=tuple(rules.acls),
+        semantics=rules.semantics,
+        settings=rules.settings,
+        listed_topics=frozenset(grouped(base.inventory.resources).get("TOPIC", ())),
+    )
+    return audit.reasons_to_go
 
 
 def _check(proven: Proven) -> None:

@@ -32,8 +32,11 @@ ACLS = [
         acl(200 + n, principal=HOSTILE, resource_name="orders", operation=operation)
         for n, operation in enumerate(OPERATIONS_OF_TYPE["TOPIC"])
     ),
-    acl(300, principal="User:eve", resource_name="eve.1"),
-    acl(301, principal="User:eve", resource_name="eve.", pattern_type="PREFIXED", operation="ALL"),
+    acl(300, principal="User:eve", host="10.0.0.1", resource_name="eve.1"),
+    acl(
+        301, principal="User:eve", host="10.0.0.1", resource_name="eve.", pattern_type="PREFIXED",
+        operation="ALL",
+    ),
     acl(302, principal="User:fay", resource_name="none", permission_type="DENY"),
 ]  # fmt: skip
 
@@ -60,8 +63,10 @@ def test_people_are_told_what_goes_with_what_covers_it_and_the_proof(tidy):
     assert lines[3].endswith(" states")
     assert "mind    ALL takes in what a later Kafka adds; not so with --keep-operations" in lines
     assert all(len(line) <= 80 for line in lines if not line.startswith(("add", "remove", " ")))
-    gone = "remove  ALLOW READ for User:eve from host * on LITERAL topic 'eve.1'"
-    covered = "        covered by ALLOW ALL for User:eve from host * on PREFIXED topic 'eve.'"
+    gone = "remove  ALLOW READ for User:eve from host 10.0.0.1 on LITERAL topic 'eve.1'"
+    covered = (
+        "        covered by ALLOW ALL for User:eve from host 10.0.0.1 on PREFIXED topic 'eve.'"
+    )
     assert lines[lines.index(gone) + 1] == covered
     assert "\x1b" not in "".join(lines)
 

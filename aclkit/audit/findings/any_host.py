@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from aclkit.audit.findings.anywhere import anywhere_words, is_anywhere
-from aclkit.audit.findings.facts import AuditInput
 from aclkit.audit.findings.partners import number_of
 from aclkit.audit.findings.public_access import public_left
 from aclkit.model.acl import Acl
 from aclkit.model.findings import Finding, Kind
 from aclkit.model.groups import grouped
+
+if TYPE_CHECKING:
+    from aclkit.audit.findings.facts import AuditInput
 
 ANY_HOST: Final = Kind(
     id="any-host",
@@ -45,7 +47,8 @@ _TYPES: Final = ("TOPIC", "GROUP", *_WEIGHTY)
 
 def find_any_host(audit: AuditInput) -> Iterator[Finding]:
     """Yield each principal with sensitive operations from any host, for each resource type."""
-    unbound = (acl for acl in audit.allows if _is_unbound(acl, audit) and _sensitive(audit, (acl,)))
+    needed = (acl for acl in audit.allows if acl.acl_id not in audit.removable)
+    unbound = (acl for acl in needed if is_unbound(acl, audit))
     found = grouped(((acl.principal, acl.resource_type), acl) for acl in unbound)
     for (principal, resource_type), acls in found.items():
         operations = _sensitive(audit, acls)
@@ -60,12 +63,12 @@ def find_any_host(audit: AuditInput) -> Iterator[Finding]:
         )
 
 
-def _is_unbound(acl: Acl, audit: AuditInput) -> bool:
-    """Whether to bind an ALLOW to a host would bind somebody's access."""
+def is_unbound(acl: Acl, audit: AuditInput) -> bool:
+    """Whether an ALLOW grants some principals something sensitive from any host."""
     return (
         acl.resource_type in _TYPES
         and is_anywhere(acl.host, audit.semantics)
-        and acl.acl_id not in audit.removable
+        and bool(_sensitive(audit, (acl,)))
         and not public_left(acl, audit)
     )
 

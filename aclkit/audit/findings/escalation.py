@@ -12,9 +12,11 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from aclkit.audit.findings.facts import AuditInput, PatternKey
+if TYPE_CHECKING:
+    from aclkit.audit.findings.facts import AuditInput, PatternKey
+
 from aclkit.model.acl import Acl
 from aclkit.model.findings import Finding, Kind
 from aclkit.model.groups import grouped
@@ -60,7 +62,7 @@ def find_escalations(audit: AuditInput) -> Iterator[Finding]:
 
 def _by_cluster(acl: Acl, audit: AuditInput) -> Iterator[Finding]:
     """Yield the worst that an ALLOW on the cluster is good for."""
-    powers = [power for power in _BY_CLUSTER if audit.gives(acl, power)]
+    powers = _powers(acl, audit)
     if powers:
         severity, good_for = _BY_CLUSTER[powers[0]]
         whole = _whole(audit)
@@ -72,6 +74,22 @@ def _by_cluster(acl: Acl, audit: AuditInput) -> Iterator[Finding]:
             acls=(acl,),
             evidence=(f"{power}: {_BY_CLUSTER[power][1]} {whole}" for power in powers),
         )
+
+
+def _powers(acl: Acl, audit: AuditInput) -> list[str]:
+    """Return for what an ALLOW on the cluster is worth more than it says, the worst first."""
+    return [power for power in _BY_CLUSTER if audit.gives(acl, power)]
+
+
+def escalates(acl: Acl, audit: AuditInput) -> bool:
+    """Whether an ALLOW lets its principal get more than its ACLs say."""
+    if acl.resource_type == "CLUSTER":
+        return bool(_powers(acl, audit))
+    return _creates_tokens(acl, audit) and not _is_for_itself(acl)
+
+
+def _is_for_itself(acl: Acl) -> bool:
+    return acl.pattern_type == LITERAL and acl.resource_name == acl.principal
 
 
 def _whole(audit: AuditInput) -> str:
@@ -89,8 +107,7 @@ def _by_tokens(audit: AuditInput) -> Iterator[Finding]:
         others = _left(acl, targets[acl.pattern], audit)
         if any(target.user == acl.principal for target in others):
             others = [target for target in others if target.user != acl.principal]
-        is_self = acl.pattern_type == LITERAL and acl.resource_name == acl.principal
-        if not is_self:
+        if not _is_for_itself(acl):
             yield _tokens_of(acl, others, audit)
 
 

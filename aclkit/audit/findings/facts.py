@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Final
 
-from aclkit.audit.findings.never_matches import can_match
 from aclkit.audit.findings.removable import (
     Covers,
     Removable,
@@ -15,7 +14,9 @@ from aclkit.audit.findings.removable import (
     find_leftovers,
     find_overridden,
     find_removable,
+    written_beside,
 )
+from aclkit.audit.findings.unwanted import reasons_to_go
 from aclkit.model.acl import Acl, Request
 from aclkit.model.brokers import Broker, RangesByBroker, ranges_by_broker
 from aclkit.model.cidr import parse_range
@@ -30,9 +31,13 @@ from aclkit.rules.names.reread import Reread
 from aclkit.rules.names.rows import Rules, rows_of
 from aclkit.rules.patterns.match import names_exactly
 from aclkit.rules.patterns.trie import PatternIndex
+from aclkit.rules.patterns.unmatchable import can_match
 
 PatternKey = tuple[str, str, str]
 """Resource type, pattern type, resource name."""
+
+_KNOWN_OF_BOTH: Final = ("rows", "others", "decider", "leftovers", "overridden", "index")
+"""What is the same whatever is supposed."""
 
 BROAD_SHARE: Final = 0.5
 """An ALLOW that reaches more than this share of the topics is broad, unless told otherwise."""
@@ -158,12 +163,29 @@ class AuditInput:
     @cached_property
     def removables(self) -> Removable:
         """The ACLs that others of the same permission make unnecessary, and the unknown ones."""
-        return find_removable(self.rows, self.others, self.overridden)
+        return find_removable(self.rows, self.others, self.overridden, self.may_cover)
 
-    @property
+    @cached_property
+    def reasons_to_go(self) -> Callable[[Acl], frozenset[str]]:
+        """Tells which kinds of findings ask, or may ask, to remove or narrow an ACL."""
+        return reasons_to_go(self._supposing(_KNOWN_OF_BOTH))
+
+    def may_cover(self, cover: Acl, covered: Acl) -> bool:
+        """Whether one ACL may be the reason for another to go.
+
+        It may not where a finding wants it gone, or narrowed, and does not want so of the other.
+        """
+        return self.reasons_to_go(cover) <= self.reasons_to_go(covered)
+
+    @cached_property
     def removable(self) -> Covers:
-        """The ACLs that others of the same permission make unnecessary, each with those."""
-        return self.removables.covers
+        """The ACLs that others of the same permission make unnecessary, each with those.
+
+        A DESCRIBE that kafka-acls wrote beside a READ or WRITE stays with it.
+        """
+        covers = self.removables.covers
+        staying = set(written_beside(self.rows, covers))
+        return {acl_id: by for acl_id, by in covers.items() if acl_id not in staying}
 
     @cached_property
     def given(self) -> Mapping[str, frozenset[str]]:
@@ -226,11 +248,10 @@ class AuditInput:
 
     def supposing(self) -> AuditInput:
         """Return the same, where something is left wherever that is unknown."""
+        return self._supposing((*_KNOWN_OF_BOTH, "removables", "by_ranges", "rereads"))
+
+    def _supposing(self, known_of_both: Iterable[str]) -> AuditInput:
         other = replace(self, supposed=True)
-        known_of_both = (
-            "rows", "others", "decider", "by_ranges", "rereads", "leftovers", "overridden",
-            "removables", "index",
-        )  # fmt: skip
         for known in known_of_both:
             other.__dict__[known] = getattr(self, known)
         return other

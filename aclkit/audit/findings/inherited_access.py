@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Final
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Final
 
-from aclkit.audit.findings.facts import AuditInput, Life
 from aclkit.model.acl import Acl
 from aclkit.model.findings import INVENTORY, Finding, Kind
 from aclkit.model.groups import grouped
 from aclkit.rules.patterns.match import LITERAL
+
+if TYPE_CHECKING:
+    from aclkit.audit.findings.facts import AuditInput, Life
 
 INHERITED_ACCESS: Final = Kind(
     id="inherited-access",
@@ -29,12 +31,24 @@ INHERITED_ACCESS: Final = Kind(
 
 def find_inherited_access(audit: AuditInput) -> Iterator[Finding]:
     """Yield each ALLOW on a topic by name that is older than the end of the topic before it."""
-    born_again = dict(_born_again(audit))
+    lives_of = inherited_lives(audit)
     for acl in audit.allows:
+        lives = lives_of(acl)
+        if lives is not None:
+            yield _finding(acl, audit.added_offsets[acl.acl_id], *lives)
+
+
+def inherited_lives(audit: AuditInput) -> Callable[[Acl], tuple[Life, Life] | None]:
+    """Return what finds the two lives of the topic whose access a later one inherited, or None."""
+    born_again = dict(_born_again(audit))
+
+    def lives_of(acl: Acl) -> tuple[Life, Life] | None:
         lives = born_again.get(acl.resource_name) if _names_a_topic(acl) else None
         added = audit.added_offsets.get(acl.acl_id)
-        if lives and added is not None and added < _end(lives[0]):
-            yield _finding(acl, added, *lives)
+        is_older = lives is not None and added is not None and added < _end(lives[0])
+        return lives if is_older else None
+
+    return lives_of
 
 
 def _born_again(audit: AuditInput) -> Iterator[tuple[str, tuple[Life, Life]]]:

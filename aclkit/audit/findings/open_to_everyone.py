@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from aclkit.audit.findings.facts import AuditInput
 from aclkit.model.acl import ANY_OTHER, ANY_OTHER_PRINCIPAL, Request
 from aclkit.model.findings import INVENTORY, Finding, Kind
 from aclkit.model.operation import OPERATIONS_OF_TYPE
@@ -14,6 +13,9 @@ from aclkit.rules.names.cover import LEFT, find_left
 from aclkit.rules.names.domain import domain_of
 from aclkit.rules.names.rows import rows_of
 from aclkit.rules.names.symbols import EVERYTHING
+
+if TYPE_CHECKING:
+    from aclkit.audit.findings.facts import AuditInput
 
 OPEN_TO_EVERYONE: Final = Kind(
     id="open-to-everyone",

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Final
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Final
 
-from aclkit.audit.findings.facts import AuditInput, Life
 from aclkit.audit.findings.public_access import ANONYMOUS
 from aclkit.model.acl import Acl
 from aclkit.model.findings import INVENTORY, Finding, Kind
 from aclkit.model.groups import grouped
 from aclkit.model.principal import split_principal
 from aclkit.rules.patterns.match import names_exactly
+
+if TYPE_CHECKING:
+    from aclkit.audit.findings.facts import AuditInput, Life
 
 ORPHAN_PRINCIPAL: Final = Kind(
     id="orphan-principal",
@@ -31,15 +33,22 @@ ORPHAN_PRINCIPAL: Final = Kind(
 
 def find_orphan_principals(audit: AuditInput) -> Iterator[Finding]:
     """Yield each principal that ACLs name and that is neither a user alive nor listed."""
-    if not audit.users:
-        return
     lives = grouped((life.name, life) for life in audit.users)
-    alive = {name for name, rows in lives.items() if any(r.last_offset is None for r in rows)}
-    known = alive | audit.listed_principals | audit.settings.super_users | {ANONYMOUS}
-    orphaned = (acl for acl in audit.acls if acl.principal not in known)
-    acls = grouped((acl.principal, acl) for acl in orphaned if _may_be_scram(acl.principal, audit))
-    for principal, rows in acls.items():
+    orphaned = filter(orphaned_principals(audit), audit.acls)
+    for principal, rows in grouped((acl.principal, acl) for acl in orphaned).items():
         yield _finding(principal, rows, lives.get(principal, ()))
+
+
+def orphaned_principals(audit: AuditInput) -> Callable[[Acl], bool]:
+    """Return what tells whether an ACL names a principal that is neither alive nor listed."""
+    alive = {life.name for life in audit.users if life.last_offset is None}
+    known = alive | audit.listed_principals | audit.settings.super_users | {ANONYMOUS}
+
+    def is_orphaned(acl: Acl) -> bool:
+        is_known = not audit.users or acl.principal in known
+        return not is_known and _may_be_scram(acl.principal, audit)
+
+    return is_orphaned
 
 
 def _may_be_scram(principal: str, audit: AuditInput) -> bool:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Final
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Final
 
-from aclkit.audit.findings.facts import AuditInput
 from aclkit.model.acl import Acl
 from aclkit.model.findings import INVENTORY, Finding, Kind
 from aclkit.rules.patterns.match import LITERAL
+
+if TYPE_CHECKING:
+    from aclkit.audit.findings.facts import AuditInput
 
 ORPHAN_RESOURCE: Final = Kind(
     id="orphan-resource",
@@ -26,18 +28,22 @@ ORPHAN_RESOURCE: Final = Kind(
 
 def find_orphan_resources(audit: AuditInput) -> Iterator[Finding]:
     """Yield each ACL on a topic by name that is not among the topics alive."""
-    if not audit.topics and not audit.listed_topics:
-        return
-    alive = set(audit.topics_alive)
+    is_orphaned = orphaned_resources(audit)
     ends: dict[str, int] = {}
     for life in audit.topics:
         if life.last_offset is not None:
             ends[life.name] = max(life.last_offset, ends.get(life.name, 0))
-    for acl in audit.acls:
-        if _names_a_topic(acl) and acl.resource_name not in alive:
-            end = ends.get(acl.resource_name)
-            if end is not None or not (acl.is_allow and acl.operation == "CREATE"):
-                yield _finding(acl, end)
+    for acl in filter(is_orphaned, audit.acls):
+        end = ends.get(acl.resource_name)
+        if end is not None or not (acl.is_allow and acl.operation == "CREATE"):
+            yield _finding(acl, end)
+
+
+def orphaned_resources(audit: AuditInput) -> Callable[[Acl], bool]:
+    """Return what tells whether an ACL is on a topic by name that does not exist."""
+    alive = set(audit.topics_alive)
+    are_known = bool(audit.topics or audit.listed_topics)
+    return lambda acl: are_known and _names_a_topic(acl) and acl.resource_name not in alive
 
 
 def _names_a_topic(acl: Acl) -> bool:

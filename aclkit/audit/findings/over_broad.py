@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from aclkit.audit.findings.facts import AuditInput
 from aclkit.model.acl import Acl
 from aclkit.model.findings import INVENTORY, Finding, Kind
 from aclkit.rules.names.rows import operations_of
+
+if TYPE_CHECKING:
+    from aclkit.audit.findings.facts import AuditInput
 
 OVER_BROAD: Final = Kind(
     id="over-broad",
@@ -33,15 +35,23 @@ _MILD: Final = ("READ", "DESCRIBE", "DESCRIBE_CONFIGS")
 def find_over_broad(audit: AuditInput) -> Iterator[Finding]:
     """Yield each ALLOW on topics whose pattern reaches more than ``broad_share`` of them."""
     total = len(audit.topics_alive)
-    if total < _FEW_TOPICS:
-        return
-    most = audit.broad_share * total
     for acl in audit.allows:
-        if acl.resource_type == "TOPIC" and audit.reached.get(acl.pattern, 0).bit_count() > most:
-            reached = _left(acl, audit).bit_count()
-            if reached > most:
-                is_mild = audit.given[acl.acl_id].issubset(_MILD)
-                yield _finding(acl, "low" if is_mild else "medium", reached, total)
+        reached = broadly_reached(acl, audit)
+        if reached:
+            is_mild = audit.given[acl.acl_id].issubset(_MILD)
+            yield _finding(acl, "low" if is_mild else "medium", reached, total)
+
+
+def broadly_reached(acl: Acl, audit: AuditInput) -> int:
+    """Return on how many topics an ALLOW grants something; 0 where these are no large share."""
+    total = len(audit.topics_alive)
+    most = audit.broad_share * total
+    if total < _FEW_TOPICS or acl.resource_type != "TOPIC":
+        return 0
+    if audit.reached.get(acl.pattern, 0).bit_count() <= most:
+        return 0
+    reached = _left(acl, audit).bit_count()
+    return reached if reached > most else 0
 
 
 def _left(acl: Acl, audit: AuditInput) -> int:

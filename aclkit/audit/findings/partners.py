@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
 
-from aclkit.audit.findings.facts import AuditInput
 from aclkit.audit.findings.open_to_everyone import name_left
 from aclkit.model.acl import Acl
 from aclkit.model.groups import grouped
 from aclkit.model.principal import WILDCARD_PRINCIPAL
 from aclkit.rules.names.symbols import Symbols, of_principal
+
+if TYPE_CHECKING:
+    from aclkit.audit.findings.facts import AuditInput
 
 
 def lacking(

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from aclkit.audit.findings.anywhere import anywhere_words, is_anywhere
-from aclkit.audit.findings.facts import AuditInput
 from aclkit.model.acl import ANY_OTHER_PRINCIPAL, Acl, Request
 from aclkit.model.findings import Finding, Kind
 from aclkit.model.semantics import Semantics
 from aclkit.rules.names.rows import operations_of
 from aclkit.rules.patterns.match import principal_matches
+
+if TYPE_CHECKING:
+    from aclkit.audit.findings.facts import AuditInput
 
 PUBLIC_ACCESS: Final = Kind(
     id="public-access",
@@ -42,8 +44,8 @@ def find_public_access(audit: AuditInput) -> Iterator[Finding]:
             f"{ANONYMOUS} is a super user: every client without authentication may do everything.",
             severity="high",
             fix=(
-                "Take it out of super.users once brokers and controllers authenticate; until then "
-                "let nobody else reach a listener without authentication."
+                f"Enable authentication between brokers and controllers, then remove {ANONYMOUS} "
+                "from super.users. Until then, firewall the PLAINTEXT listeners."
             ),
             evidence=(f"super.users holds {ANONYMOUS}",),
         )

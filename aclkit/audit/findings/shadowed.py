@@ -15,7 +15,9 @@ ALLOW_SHADOWED: Final = Kind(
     meaning=(
         "A wider ALLOW gives all that this ALLOW gives, and more. No decision changes without it; "
         "but who removes it to take the access away will be surprised, because the wider one "
-        "still gives it."
+        "still gives it. An ALLOW that another finding asks to remove or narrow, such as one for "
+        "User:*, shadows nothing; nor does a READ or WRITE the DESCRIBE that kafka-acls writes "
+        "beside it."
     ),
     fix=(
         "Keep one of the two: remove this ACL if the wider one is meant, otherwise narrow the "

@@ -7,16 +7,17 @@ client with a certificate has its distinguished name as X500Principal.getName() 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from aclkit.audit.findings.facts import AuditInput
 from aclkit.errors import UsageError
 from aclkit.kafka.principals.distinguished_name import parse_name, render_name
 from aclkit.kafka.principals.principal import USER_TYPE
 from aclkit.model.findings import Finding, Kind
 from aclkit.model.principal import split_principal
-from aclkit.model.semantics import Semantics
 from aclkit.rules.patterns.match import has_wildcard
+
+if TYPE_CHECKING:
+    from aclkit.audit.findings.facts import AuditInput
 
 UNUSUAL_PRINCIPAL: Final = Kind(
     id="unusual-principal",
@@ -39,10 +40,8 @@ def find_unusual_principals(audit: AuditInput) -> Iterator[Finding]:
 
     Medium for a DENY, which protects nothing; low for an ALLOW.
     """
-    if audit.has_builder:
-        return
     for acl in audit.acls:
-        reason = _reason(acl.principal, audit.semantics)
+        reason = why_unusual(acl.principal, audit)
         if reason is not None:
             effect = "grants nothing" if acl.is_allow else "protects nothing"
             yield UNUSUAL_PRINCIPAL.about(
@@ -53,13 +52,13 @@ def find_unusual_principals(audit: AuditInput) -> Iterator[Finding]:
             )
 
 
-def _reason(principal: str, semantics: Semantics) -> str | None:
+def why_unusual(principal: str, audit: AuditInput) -> str | None:
     """Return why Kafka's builder never makes a principal; None where it may, or matches many."""
     parts = split_principal(principal)
-    if parts is None:  # never-matches
+    if parts is None or audit.has_builder:  # without a colon: never-matches
         return None
     kind, name = parts
-    if semantics.identity_globs and (not all(parts) or any(map(has_wildcard, parts))):
+    if audit.semantics.identity_globs and (not all(parts) or any(map(has_wildcard, parts))):
         return None
     if kind != USER_TYPE:
         return f"clients have the principal type {USER_TYPE}, not {kind!r}"

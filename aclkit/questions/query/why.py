@@ -45,6 +45,7 @@ from aclkit.rules.patterns.match import (
     principal_matches,
 )
 from aclkit.rules.patterns.ranges import asked_host
+from aclkit.rules.patterns.unmatchable import reasons_never_to_match
 from aclkit.warehouse.codecs import BROKERS_SQL, brokers_of
 from aclkit.warehouse.job_run import PublishedRun
 from aclkit.warehouse.published import Published, deciding_run, run_settings
@@ -105,6 +106,7 @@ class Why:
         other_count: how many of these ACLs there are.
         elsewhere: hosts that fare differently, where no host was named.
         least: the least ACL that would allow what no ACL denies; None where it is no answer.
+        never: why no ACL can allow it, where that is so.
         without_denies: what the decision would be without the DENYs that match.
         not_super: what it would be without super.users, for a super user.
         unknown: what of the question is in no inventory.
@@ -127,6 +129,7 @@ class Why:
     least: Acl | None
     without_denies: Ruling | None
     not_super: Ruling | None
+    never: tuple[str, ...] = ()
     unknown: tuple[Unknown, ...] = ()
     fault: str | None = None
     by_broker: tuple[tuple[ByBroker, ByBroker], ...] = ()
@@ -239,6 +242,8 @@ def _explain(
     others = Counter(life.acl.principal for life in lives)
     others.subtract(life.acl.principal for life in mine)
     others = +others
+    least = least_allowing_acl(request) if ruling.rule == DEFAULT_DENY else None
+    never = tuple(reasons_never_to_match(least, case.semantics)) if least else ()
     return Why(
         request=request,
         ruling=ruling,
@@ -248,7 +253,8 @@ def _explain(
         others=tuple(name for name, _ in others.most_common(MOST_OTHERS)),
         other_count=others.total(),
         elsewhere=() if is_super else _elsewhere(case, ruling, mine, hosts),
-        least=least_allowing_acl(request) if ruling.rule == DEFAULT_DENY else None,
+        least=None if never else least,
+        never=never,
         without_denies=_without_denies(case, acls),
         not_super=_no_super_users(case) if is_super else None,
         case=case,

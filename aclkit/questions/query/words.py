@@ -120,6 +120,8 @@ def ruling_words(ruling: Ruling) -> str:
 
 def why_hints(why: Why) -> Iterator[str]:
     """Yield what else there is of the principal, and what would be without DENYs or super users."""
+    if why.never:
+        yield f"No ACL can allow it: {'; '.join(why.never)}."
     if more := why.near_count - len(why.near):
         yield f"{more:,} more ACLs of the principal reach it and do not match."
     if why.without_denies is not None:

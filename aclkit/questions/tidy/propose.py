@@ -25,7 +25,7 @@ from aclkit.rules.names.others import Others
 from aclkit.rules.names.question import Question
 from aclkit.rules.names.rows import Row, Rules, rows_of
 from aclkit.rules.names.symbols import EVERYTHING, RUN, is_plain, start_of
-from aclkit.rules.names.tidy import tidy
+from aclkit.rules.names.tidy import Reasons, no_reasons, tidy
 from aclkit.rules.patterns.match import GLOB, effective_pattern_type, has_wildcard
 
 LEAST: Final = 3
@@ -69,7 +69,11 @@ class Proposals:
 
 
 def propose(
-    rules: Rules, inventory: Mapping[str, Sequence[str]], pattern_type: str, budget: Budget
+    rules: Rules,
+    inventory: Mapping[str, Sequence[str]],
+    pattern_type: str,
+    budget: Budget,
+    reasons: Reasons = no_reasons,
 ) -> Proposals:
     """Propose patterns of a type.
 
@@ -78,23 +82,25 @@ def propose(
         inventory: resource type → names.
         pattern_type: ``GLOB`` or ``PREFIXED``.
         budget: what may be spent.
+        reasons: why an ACL should go itself, see ``tidy``.
     """
     found: list[tuple[Acl, tuple[Acl, ...]]] = []
-    needed = {acl.binding for acl in tidy(rules, budget, keep_operations=True).after}
-    looked_at = left = 0
+    left = tidy(rules, budget, reasons=reasons, keep_operations=True).after
+    needed = {acl.binding for acl in left}
+    looked_at = groups_left = 0
     for resource_type in OPERATIONS_OF_TYPE:
         finder = _Finder(resource_type, rules, inventory.get(resource_type, ()), budget)
         for group in finder.groups(needed):
             names = candidates(map(_text, group), pattern_type)
             looked_at += len(names)
             if looked_at > MOST_CANDIDATES:
-                left += 1
+                groups_left += 1
             else:
                 found += finder.proposals(group, names, pattern_type)
     found.sort(key=lambda each: (-len(each[1]), each[0].binding))
     decider = Decider.of(rules)
     told = tuple(_tell(*each, rules, decider, budget) for each in found[:MOST_PROPOSALS])
-    return Proposals(found=told, more=len(found) - len(told), left=left)
+    return Proposals(found=told, more=len(found) - len(told), left=groups_left)
 
 
 class _Finder:

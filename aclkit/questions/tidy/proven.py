@@ -8,7 +8,7 @@ from aclkit.rules.decide.confirm import DisagreementError
 from aclkit.rules.names.budget import Budget
 from aclkit.rules.names.compare import Difference, compare
 from aclkit.rules.names.rows import Rules
-from aclkit.rules.names.tidy import Tidy, tidy
+from aclkit.rules.names.tidy import Reasons, Tidy, no_reasons, tidy
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,9 +29,14 @@ class Proven:
 
 
 def tidy_proven(
-    rules: Rules, budget: Budget, *, idle_denies: bool = False, keep_operations: bool = False
+    rules: Rules,
+    budget: Budget,
+    *,
+    reasons: Reasons = no_reasons,
+    idle_denies: bool = False,
+    keep_operations: bool = False,
 ) -> Proven:
-    """Find the tidy form of a state, and compare the two for every name.
+    """Find the tidy form of a state, and compare the two for every name; see ``tidy``.
 
     At most half of the budget is for the search: what that leaves is worth nothing without proof.
 
@@ -39,7 +44,13 @@ def tidy_proven(
         DisagreementError: they do not decide alike, which is a defect of aclkit.
     """
     searching = replace(budget, total=budget.total // 2)
-    found = tidy(rules, searching, idle_denies=idle_denies, keep_operations=keep_operations)
+    found = tidy(
+        rules,
+        searching,
+        reasons=reasons,
+        idle_denies=idle_denies,
+        keep_operations=keep_operations,
+    )
     proving = replace(budget, total=budget.total - searching.states)
     proof = compare(replace(rules, acls=found.before), replace(rules, acls=found.after), proving)
     for change in proof.changes:

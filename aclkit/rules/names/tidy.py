@@ -6,7 +6,7 @@ Greedy: every step leaves all decisions as they are. Who prints what comes of it
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from typing import Final, NamedTuple
 
@@ -59,8 +59,22 @@ class Tidy:
     unknown: tuple[Acl, ...]
 
 
+Reasons = Callable[[Acl], frozenset[str]]
+"""An ACL → why it should go itself; another one goes because of it only for the same reasons."""
+
+
+def no_reasons(_: Acl) -> frozenset[str]:
+    """Find no reason for an ACL to go: each may be why another one does."""
+    return frozenset()
+
+
 def tidy(
-    rules: Rules, budget: Budget, *, idle_denies: bool = False, keep_operations: bool = False
+    rules: Rules,
+    budget: Budget,
+    *,
+    reasons: Reasons = no_reasons,
+    idle_denies: bool = False,
+    keep_operations: bool = False,
 ) -> Tidy:
     """Leave out what the other ACLs make needless.
 
@@ -69,6 +83,7 @@ def tidy(
     Args:
         rules: what decides.
         budget: what may be spent; beyond it an ACL stays.
+        reasons: why an ACL should go itself.
         idle_denies: leave out DENYs too that take nothing away today.
         keep_operations: do not write ALL where all its operations are there.
     """
@@ -77,7 +92,7 @@ def tidy(
     for resource_type in OPERATIONS_OF_TYPE:
         acls = [acl for _, acl in sorted(before.items()) if acl.resource_type == resource_type]
         if acls:
-            tidier = _Tidier(acls, rules, budget, work)
+            tidier = _Tidier(acls, rules, budget, reasons, work)
             tidier.drop_covered(tidier.rows)
             if not keep_operations:
                 tidier.merge_operations()
@@ -107,13 +122,16 @@ class _Work:
 class _Tidier:
     """Leaves out ACLs of one type."""
 
-    def __init__(self, acls: list[Acl], rules: Rules, budget: Budget, work: _Work) -> None:
+    def __init__(
+        self, acls: list[Acl], rules: Rules, budget: Budget, reasons: Reasons, work: _Work
+    ) -> None:
         rows = list(rows_of(acls, rules.semantics))
         self.rows = sorted((row for row in rows if operations_to_come(row.acl)), key=_width)
         self._semantics, self._work = rules.semantics, work
         self._is_open = rules.settings.allow_everyone
         supers = rules.settings.super_users
         self._others = Others(rows, rules.semantics, budget, supers)
+        self._reasons = {row: reasons(row.acl) for row in rows}
         self._alive = dict.fromkeys(self.rows)
         self._made: list[Row] = []
         self._went: dict[Row, tuple[str, tuple[Row, ...]]] = {}
@@ -156,6 +174,7 @@ class _Tidier:
         name = f"tidy-{acl.resource_type}-{len(self._made) + 1}"
         (row,) = rows_of([replace(acl, operation="ALL", acl_id=name)], self._semantics)
         self._made.append(row)
+        self._reasons[row] = frozenset().union(*(self._reasons[each] for each in rows))
         self._others.add(row)
         self._alive[row] = None
         for each in rows:
@@ -168,7 +187,13 @@ class _Tidier:
         return cover.by if may_go else None
 
     def _find(self, row: Row) -> Leftover:
-        return find_cover(row, self._others, operations_to_come(row.acl))
+        reasons = self._reasons[row]
+        return find_cover(
+            row,
+            self._others,
+            operations_to_come(row.acl),
+            lambda other: self._reasons[other] <= reasons,
+        )
 
     def _may_go(self, row: Row, *, is_needless: bool | None, is_reached: bool = False) -> bool:
         """Whether an ACL may go; where it is needless but for the default that allows, not."""

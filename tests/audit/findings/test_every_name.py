@@ -16,13 +16,13 @@ from aclkit.audit.findings.any_host import find_any_host
 from aclkit.audit.findings.deny_leaves_describe import find_deny_leaves_describe
 from aclkit.audit.findings.escalation import find_escalations
 from aclkit.audit.findings.facts import AuditInput, Life
-from aclkit.audit.findings.never_matches import can_match
 from aclkit.audit.findings.open_to_everyone import find_open_to_everyone
 from aclkit.audit.findings.over_broad import find_over_broad
 from aclkit.audit.findings.overridden import find_overridden
 from aclkit.audit.findings.public_access import find_public_access
 from aclkit.audit.findings.read_without_group import find_read_without_group
 from aclkit.audit.findings.registry import find_all
+from aclkit.audit.findings.removable import find_removable
 from aclkit.audit.findings.unknown import find_unknown, notes_on, staying
 from aclkit.model.acl import Acl, Request
 from aclkit.model.semantics import KAFKA, KIP_1042, BrokerSettings, Semantics
@@ -31,6 +31,7 @@ from aclkit.rules.names.budget import Budget
 from aclkit.rules.names.classes import classes_of_hosts, classes_of_principals
 from aclkit.rules.names.symbols import of_host, of_principal
 from aclkit.rules.patterns.match import reaches
+from aclkit.rules.patterns.unmatchable import can_match
 from tests.audit.findings.auditing import audit_of, subjects
 from tests.factories import acl
 from tests.fuzz.mutants import each
@@ -135,7 +136,8 @@ def test_all_that_is_reported_can_go_and_what_is_left_cannot() -> None:
     seen = 0
     for audit, world in systems():
         rows, read = audit.acls, audit.semantics
-        overridden, removable = set(audit.overridden), {k for k, v in audit.removable.items() if v}
+        covers = find_removable(audit.rows, audit.others, audit.overridden).covers
+        overridden, removable = set(audit.overridden), {k for k, v in covers.items() if v}
         seen += len(overridden | removable)
         for some in ({one} for one in sorted(overridden | removable)):
             assert world.allowed(frozenset(some)) == world.allowed()

@@ -100,7 +100,6 @@ def test_no_decision_changes_without_the_reported_acls_one_at_a_time_or_all_toge
         {"resource_name": "ord", "pattern_type": "PREFIXED"},
         {"resource_name": "o*s", "pattern_type": "GLOB"},
         {"resource_name": "*"},
-        {"principal": "User:*"},
         {"principal": "User:?"},
         {"host": "10.*"},
         {"operation": "ALL"},

@@ -17,7 +17,7 @@ from aclkit.model.operation import OPERATIONS_OF_TYPE
 from aclkit.model.resource import Resource
 from aclkit.model.semantics import BROKER, KAFKA, KIP_1042, BrokerSettings
 from aclkit.questions.query.why import MOST_NEAR, MOST_OTHERS, explain_why
-from aclkit.questions.query.words import hosts_words, why_sentence
+from aclkit.questions.query.words import hosts_words, why_hints, why_sentence
 from aclkit.rules.decide.broker_rescan import BrokerRescan
 from aclkit.rules.decide.rules import answers, decide
 from aclkit.rules.patterns.match import principal_matches, reaches
@@ -408,3 +408,18 @@ def test_where_ranges_do_not_decide_their_atoms_are_no_hosts():
         ask_memory(OF_ALL_HOSTS, asked, semantics=KAFKA, host="<any-other in 10.1.0.0/16>")
     answer = ask_memory(OF_ALL_HOSTS, asked, semantics=KAFKA)
     assert [hosts for hosts, _ in answer.elsewhere] == [("10.1.2.3",)]
+
+
+@pytest.mark.parametrize(
+    ("operation", "resource", "reason"),
+    [
+        ("CREATE_TOKENS", Resource("USER", "alice"), "USER 'alice' has no colon"),
+        ("READ", Resource("TOPIC", "a b"), "no topic's name can hold ' '"),
+    ],
+)
+def test_no_acl_is_proposed_that_could_never_match(operation, resource, reason):
+    asked = Request.of("User:a", "10.0.0.1", operation, resource)
+    answer = ask_memory([], asked, brokers=BrokerSettings(), host="10.0.0.1")
+    assert answer.least is None
+    assert reason in answer.never[0]
+    assert any(f"No ACL can allow it: {reason}" in hint for hint in why_hints(answer))
