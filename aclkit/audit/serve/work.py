@@ -57,10 +57,16 @@ class Workers:
         self._inside += 1
         try:
             await asyncio.wait_for(self._slots.acquire(), self._seconds)
-        except TimeoutError:
+        except BaseException as error:  # whoever asks may also stop waiting: CancelledError
             self._inside -= 1
+            if isinstance(error, TimeoutError):
+                raise BusyError(_BUSY) from None
+            raise
+        try:
+            job = _Job(newest, work, asyncio.get_running_loop(), self._leave)
+        except RuntimeError:  # the system has no thread to give
+            self._leave()
             raise BusyError(_BUSY) from None
-        job = _Job(newest, work, asyncio.get_running_loop(), self._leave)
         try:
             return await asyncio.wait_for(asyncio.shield(job.result), self._seconds)
         except TimeoutError:
