@@ -6,22 +6,18 @@ a file, never from the command line, and stand in no message, no log line and no
 
 from __future__ import annotations
 
-import http.client
 import json
 import logging
 import os
-import socket
-import ssl
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from threading import Timer
 from typing import Final
 from urllib.parse import SplitResult, urlsplit
-from urllib.request import getproxies, proxy_bypass
 
 from aclkit.audit.alerts.alerts import Alert, render_alert
 from aclkit.errors import SurroundingsError, UsageError
+from aclkit.runtime.http_post import PostError, UntrustedError, post
 from aclkit.runtime.user_file import read_text
 
 ADDRESS_VARIABLE: Final = "ACLKIT_ALERT_WEBHOOK"
@@ -124,14 +120,13 @@ def send_alert(alert: Alert, webhook: Webhook, sleep: Callable[[float], None] = 
 def _attempt(webhook: Webhook, body: bytes) -> tuple[str | None, float | None]:
     """Post once; return what went wrong, and how long to wait: None where that is no use."""
     try:
-        status, retry_after = _post(webhook, body)
-    except ssl.SSLCertVerificationError:
+        status, retry_after = post(webhook.address, body, _headers(webhook.token), webhook.timeout)
+    except UntrustedError:
         return "its certificate is not trusted", None
     except TimeoutError:
         return f"no answer within {webhook.timeout:g} s", 0.0
-    except (OSError, http.client.HTTPException) as error:
-        # Its text may hold the address, its class does not.
-        return f"it could not be reached ({type(error).__name__})", 0.0
+    except PostError as error:
+        return f"it could not be reached ({error})", 0.0
     if 200 <= status < 300:
         return None, None
     if 300 <= status < 400:
@@ -141,58 +136,9 @@ def _attempt(webhook: Webhook, body: bytes) -> tuple[str | None, float | None]:
     return f"it answered {status}", None
 
 
-def _post(webhook: Webhook, body: bytes) -> tuple[int, float]:
-    """Send one request and return the status, and the seconds that the server asks to wait."""
-    parts = _parse(webhook.address, webhook.where)
-    connection = _connect(parts, webhook.timeout)
-    headers = {"Content-Type": "application/json", "User-Agent": "aclkit", "Connection": "close"}
-    if webhook.token is not None:
-        headers["Authorization"] = f"Bearer {webhook.token}"
-    path = parts.path or "/"
-    end = time.monotonic() + webhook.timeout
-    # A socket's own timeout is one of silence: a server that drips could go on for ever.
-    timer = Timer(webhook.timeout, lambda: _hang_up(connection))
-    timer.start()
-    try:
-        connection.request("POST", f"{path}?{parts.query}" if parts.query else path, body, headers)
-        answer = connection.getresponse()
-        return answer.status, _seconds(answer.headers.get("Retry-After", ""))
-    except (OSError, http.client.HTTPException):
-        if time.monotonic() >= end:
-            raise TimeoutError from None
-        raise
-    finally:
-        timer.cancel()
-        connection.close()
-
-
-def _hang_up(connection: http.client.HTTPConnection) -> None:
-    sock: socket.socket | None = connection.sock
-    if sock is not None:
-        try:
-            sock.shutdown(socket.SHUT_RDWR)
-        except OSError:
-            return
-
-
-def _connect(parts: SplitResult, timeout: float) -> http.client.HTTPConnection:
-    """Make the connection, for https through the proxy that the environment names."""
-    host, port = parts.hostname or "", parts.port
-    if parts.scheme == "http":
-        return http.client.HTTPConnection(host, port, timeout=timeout)
-    context = ssl.create_default_context()
-    proxy = urlsplit(getproxies().get("https", ""))
-    if not proxy.hostname or proxy_bypass(host):
-        return http.client.HTTPSConnection(host, port, timeout=timeout, context=context)
-    through = http.client.HTTPSConnection(
-        proxy.hostname, proxy.port, timeout=timeout, context=context
-    )
-    through.set_tunnel(host, port or 443)
-    return through
-
-
-def _seconds(text: str) -> float:
-    return float(text) if text.isdecimal() and len(text) < 6 else 0.0
+def _headers(token: str | None) -> dict[str, str]:
+    bearer = {} if token is None else {"Authorization": f"Bearer {token}"}
+    return {"Content-Type": "application/json", "User-Agent": "aclkit", **bearer}
 
 
 def _read(path: str) -> str:

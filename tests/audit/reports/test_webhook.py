@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import logging
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
 
 import pytest
 
@@ -95,6 +97,18 @@ def test_a_broken_connection_is_tried_again():
 def test_a_busy_server_says_how_long_to_wait():
     with serving(429, 200, Retry_After="7") as hook:
         assert deliver(hook) == [7.0]
+
+
+def test_a_busy_server_may_name_the_time_at_which_to_come_back():
+    at = format_datetime(datetime.now(UTC) + timedelta(seconds=30), usegmt=True)
+    with serving(503, 200, Retry_After=at) as hook:
+        (pause,) = deliver(hook)
+    assert 20 < pause <= 30
+
+
+def test_a_wait_that_is_neither_a_number_nor_a_time_is_ours_to_choose():
+    with serving(503, 200, Retry_After="soon") as hook:
+        assert deliver(hook) == [1.0]
 
 
 def test_no_server_makes_us_wait_for_ever():
