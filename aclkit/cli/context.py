@@ -72,11 +72,12 @@ class Context:
     known_only: bool = False
     is_reached: bool = False
 
-    def require_warehouse(self) -> str:
+    def require_warehouse(self, *, to_write: bool = True) -> str:
         """Return the warehouse.
 
         Raises:
-            UsageError: none was named, or its URI holds a password; that is not shown.
+            UsageError: none was named, its URI holds a password, which is not shown, or no run can
+                write there.
         """
         if not self.warehouse:
             raise none_named()
@@ -88,6 +89,8 @@ class Context:
                 "the URI of the warehouse holds a password, which everybody on this machine "
                 "can read: give it to Spark's configuration"
             )
+        if to_write:
+            place.require_writable()
         self._reach(place)
         return place.text
 

@@ -53,7 +53,7 @@ def export() -> None:
     Example:
       aclkit export acls --format strimzi
       aclkit export explain --format parquet --output explain.parquet
-      aclkit export duckdb --copy --output acls.duckdb
+      aclkit export duckdb --output acls.duckdb
     """
 
 

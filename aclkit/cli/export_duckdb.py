@@ -31,44 +31,46 @@ from aclkit.warehouse.published import open_warehouse
     help="Where to write, such as acls.duckdb.",
 )
 @click.option(
-    "--copy", is_flag=True, help="Put the rows into the file; otherwise it reads the warehouse's."
+    "--views", is_flag=True, help="Write views of the warehouse's files instead of the rows."
 )
+@click.option("--copy", is_flag=True, help="Put the rows into the file, as without --views.")
 @click.option("--force", is_flag=True, help="Replace a file that is there.")
 @click.pass_obj
-def export_duckdb(context: Context, output: str, *, copy: bool, force: bool) -> None:
+def export_duckdb(context: Context, output: str, *, views: bool, copy: bool, force: bool) -> None:
     """Write all tables and views as one DuckDB file, for BI tools and SQL editors.
 
     \b
     Example:
       aclkit export duckdb --output acls.duckdb
-      aclkit export duckdb --copy --output acls.duckdb --force
+      aclkit export duckdb --views --output acls.duckdb --force
 
-    With --copy the file stands alone. Without it, it is small, made at once, and reads the
-    Parquet files of the run that is published now: on this machine, and until maintain removes
-    them. Its table about says which run that is, and until when it holds. It has the rows of all
-    clusters, and the meaning of each table and column as comments.
+    The file stands alone; before it is made, the disk is checked for room. With --views it is
+    small, and reads the Parquet files of the run that is published now: on this machine, and
+    until maintain removes them. Its table about says which run that is, and until when it holds.
+    It has the rows of all clusters, and the meaning of each table and column as comments.
     """
+    if views and copy:
+        raise UsageError("Pass --views or --copy, not both.")
     _require_place(output, force=force)
     now = datetime.now(UTC)
     published = open_warehouse(context.warehouse)
-    if published.place.is_remote and not copy:
+    if published.place.is_remote and views:
         raise UsageError(
-            f"views read files of this machine, and {published.place} is none of it; next: "
-            "the same with --copy, which puts the rows into the file"
+            f"Views read files of this machine, and {published.place} is an object store. Next: "
+            "the same without --views."
         )
     for cluster_id in published.clusters:
         if run := published.last_materialize(cluster_id):
             tell_state(published, run)
     with tempfile.TemporaryDirectory(dir=scratch()) as folder:
         made = Path(folder) / _NAME
-        write_duck_file(published, made, now, with_rows=copy)
+        write_duck_file(published, made, now, with_rows=not views)
         with made.open("rb") as source, open_whole(output) as target:
             shutil.copyfileobj(source, target.buffer)
-    if not copy:
+    if views:
         tell(
-            f"{output} reads the files of run {published.run.run_number} in {published.place}: "
-            f"until {holds_until(now):%Y-%m-%d} at least, unless maintain is told to keep less; "
-            "with --copy it would hold the rows"
+            f"Wrote {output}: views of {published.place}, valid while that folder stays (at least "
+            f"until {holds_until(now):%Y-%m-%d}). Without --views the file holds the rows itself."
         )
 
 

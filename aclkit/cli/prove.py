@@ -149,7 +149,7 @@ def never(context: Context, /, file: str, a: str | None, budget: Budget, **chose
     inventory only is unknown, and so is [[always]] unless it says inventory_only = false.
     """
     assertions = parse_assertions(read_text(file), file)
-    sides = read_sides(context, [context.require_warehouse() if a is None else a])
+    sides = read_sides(context, [context.require_warehouse(to_write=False) if a is None else a])
     read = read_alike(sides, _given(chosen))
     notes = _tell_notes(sides)
     found = hold_assertions(assertions, read[0].rules, budget)

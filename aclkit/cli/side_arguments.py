@@ -65,7 +65,7 @@ def find_meant(text: str, context: Context) -> Meant:
                 f"{moment} may be meant; expected a text that can be meant in one way only"
             )
         return Meant(text, is_folder)
-    path = stem or (context.require_warehouse() if mark else "")
+    path = stem or (context.require_warehouse(to_write=False) if mark else "")
     is_folder = _is_folder(path, context) if mark else None
     if is_folder is None:
         raise UsageError(f"{shown(text)!r}: {EXPECTED}; there is no such file or folder")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -19,6 +20,12 @@ from aclkit.warehouse.table_files import Settings, quoted, served_if_remote
 
 ABOUT: Final = "about"
 """The table of the file that says what the file is, as (name, value)."""
+
+
+_AT_LEAST: Final = 16 << 20
+_GROWTH: Final = 4
+"""Bytes of a file of few rows, and how many a byte of Parquet takes there at most: 11 MB for the
+sample, of which 0.7 MB are Parquet."""
 
 
 def write_duck_file(published: Published, path: Path, now: datetime, *, with_rows: bool) -> None:
@@ -41,6 +48,8 @@ def write_duck_file(published: Published, path: Path, now: datetime, *, with_row
         "preserve_insertion_order": False,
     }
     tables = find_tables(published)
+    if with_rows:
+        _require_room(path.parent, sum(f.size for found in tables.values() for f in found.files))
     try:
         with duckdb.connect(path, config=settings) as connection:
             connection.execute("SET TimeZone = 'UTC'")
@@ -53,6 +62,20 @@ def write_duck_file(published: Published, path: Path, now: datetime, *, with_row
                 connection.table(ABOUT).insert(row)
     except (duckdb.Error, OSError) as error:
         raise SurroundingsError(f"cannot write {published.place} as DuckDB: {error}") from error
+
+
+def _require_room(folder: Path, size: int) -> None:
+    """Refuse to begin a copy that the disk has no room for.
+
+    Raises:
+        SurroundingsError: it has not.
+    """
+    needed, free = _AT_LEAST + _GROWTH * size, shutil.disk_usage(folder).free
+    if free < needed:
+        raise SurroundingsError(
+            f"A copy of the rows takes about {needed >> 20:,} MiB, and {folder} has "
+            f"{free >> 20:,} MiB free. Next: set TMPDIR to a larger disk, or pass --views."
+        )
 
 
 def about(published: Published, now: datetime, *, with_rows: bool) -> dict[str, str]:
@@ -73,7 +96,7 @@ def about(published: Published, now: datetime, *, with_rows: bool) -> dict[str, 
         said["holds_until"] = _utc(holds_until(now))
         said["note"] = (
             "after that aclkit maintain may have removed the files, with --keep-days below "
-            f"{KEEP_DAYS:g} sooner: make the file anew, or with --copy"
+            f"{KEEP_DAYS:g} sooner: make the file anew, or without --views"
         )
     return said
 

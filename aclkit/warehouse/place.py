@@ -48,6 +48,19 @@ class Place:
             )
         return f"{_SCHEMES.get(scheme, scheme)}://{rest}"
 
+    def require_writable(self) -> None:
+        """Insist that runs can write here.
+
+        Raises:
+            UsageError: on Google's store a condition is a generation, and aclkit puts by ETags.
+        """
+        if self.is_remote and self.text.startswith(_UNTRIED):
+            raise UsageError(
+                f"aclkit does not write to {shown(self.given)}: conditional writes on gs:// need "
+                "generations, which aclkit does not send, so two runs could destroy each other's "
+                "tables. Write to a folder or to s3a://, and copy the folder there."
+            )
+
     @property
     def folder(self) -> Path:
         """The folder on a local disk.
@@ -82,4 +95,5 @@ class Place:
 
 _LOCAL: Final = "file://"
 _SCHEMES: Final = {"s3": "s3a", "s3n": "s3a"}
+_UNTRIED: Final = "gs://"
 _STORES: Final = ("s3a", "gs", "abfs", "abfss")

@@ -111,8 +111,10 @@ def hold(warehouse: str, lock_timeout: float) -> Iterator[Held]:
 
     Raises:
         SurroundingsError: see ``lock.warehouse_lock`` and ``lease.hold``.
+        UsageError: see ``Place.require_writable``.
     """
     place = Place(warehouse)
+    place.require_writable()
     if not place.is_remote:
         with warehouse_lock(place.text, lock_timeout) as held:
             yield held

@@ -30,7 +30,7 @@ def about(path):
         return dict(connection.execute("SELECT name, value FROM about").fetchall())
 
 
-@pytest.mark.parametrize("words", [(), ("--copy",)])
+@pytest.mark.parametrize("words", [(), ("--copy",), ("--views",)])
 def test_the_file_has_every_table_and_view_of_a_question(warehouse, tmp_path, words):
     path = tmp_path / 'it\'s "one".duckdb'
     warehouse.run("export", "duckdb", "--output", path, *words)
@@ -48,7 +48,7 @@ def test_the_file_has_every_table_and_view_of_a_question(warehouse, tmp_path, wo
 def test_a_copy_stands_alone_and_tells_no_path(tmp_path):
     small.build(tmp_path / "warehouse")
     path = tmp_path / "acls.duckdb"
-    Warehouse(tmp_path / "warehouse").run("export", "duckdb", "--copy", "-o", path)
+    Warehouse(tmp_path / "warehouse").run("export", "duckdb", "-o", path)
     shutil.rmtree(tmp_path / "warehouse")
     with duckdb.connect(path, read_only=True) as made:
         assert made.execute("SELECT count(*) > 0 FROM explain").fetchall() == [(True,)]
@@ -57,7 +57,7 @@ def test_a_copy_stands_alone_and_tells_no_path(tmp_path):
 
 
 def test_views_say_of_which_run_they_are_and_until_when_they_hold(warehouse, tmp_path):
-    told = warehouse.run("export", "duckdb", "-o", tmp_path / "acls.duckdb").stderr
+    told = warehouse.run("export", "duckdb", "--views", "-o", tmp_path / "acls.duckdb").stderr
     said = about(tmp_path / "acls.duckdb")
     assert (said["warehouse"], said["clusters"]) == (str(warehouse.path), small.CLUSTER)
     assert said["run_number"] == str(open_warehouse(str(warehouse.path)).run.run_number)
@@ -95,3 +95,17 @@ def test_what_cannot_be_made_leaves_nothing(tmp_path):
     told = Warehouse(tmp_path / "warehouse").run(*words, code=4).stderr
     assert told.startswith("Error: cannot read explain_ruling of ")
     assert [path.name for path in tmp_path.iterdir()] == ["warehouse"]
+
+
+def test_a_copy_that_finds_no_room_is_refused_before_it_begins(warehouse, tmp_path, monkeypatch):
+    usage = shutil.disk_usage(tmp_path)._replace(free=1 << 20)
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: usage)
+    told = warehouse.run("export", "duckdb", "-o", tmp_path / "acls.duckdb", code=4).stderr
+    assert "has 1 MiB free. Next: set TMPDIR to a larger disk, or pass --views." in told
+    assert list(tmp_path.iterdir()) == []
+    warehouse.run("export", "duckdb", "--views", "-o", tmp_path / "acls.duckdb")
+
+
+def test_a_copy_and_views_are_not_asked_for_at_once(warehouse, tmp_path):
+    words = ("export", "duckdb", "--views", "--copy", "-o", tmp_path / "acls.duckdb")
+    assert "Pass --views or --copy, not both." in warehouse.run(*words, code=2).stderr

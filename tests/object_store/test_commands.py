@@ -205,14 +205,14 @@ def test_it_is_the_same_in_a_bucket(name, both, tmp_path):
 
 @pytest.mark.object_store
 def test_a_duckdb_file_of_a_bucket_holds_the_rows_and_no_views(both, tmp_path):
-    line = f"export duckdb -o {tmp_path}/x.duckdb"
+    line = f"export duckdb --views -o {tmp_path}/x.duckdb"
     code, _, told, files = both.ask(line, both.uri, tmp_path / "a")
     assert (code, files) == (2, {})
-    assert "next: the same with --copy" in told
+    assert "Next: the same without --views" in told
     found = []
     for number, warehouse in enumerate((str(both.folder), both.uri)):
         path = tmp_path / f"{number}.duckdb"
-        code, *told = both.ask(f"export duckdb --copy -o {path}", warehouse, tmp_path / str(number))
+        code, *told = both.ask(f"export duckdb -o {path}", warehouse, tmp_path / str(number))
         assert code == 0, told
         with duckdb.connect(path, read_only=True) as made:
             names = [name for (name,) in made.execute("SHOW TABLES").fetchall()]

@@ -43,3 +43,10 @@ def test_a_bucket_is_called_as_spark_calls_it_and_has_no_folder(given, text):
 def test_what_is_no_object_store_is_refused(given):
     with pytest.raises(UsageError, match="expected a folder, or a URI of s3a, gs or abfss"):
         _ = Place(given).text
+
+
+def test_no_run_writes_where_conditions_are_generations(tmp_path):
+    with pytest.raises(UsageError, match="does not write to gs://bucket/acls"):
+        Place("gs://bucket/acls").require_writable()
+    for given in ("s3a://bucket/acls", "abfss://c@a.dfs.core.windows.net/acls", str(tmp_path)):
+        Place(given).require_writable()
