@@ -138,7 +138,9 @@ replay_options = together(
         help="Rows at or above this offset have no effect yet.",
     ),
     flag(
-        "--accept-holes", "Go on behind offsets that cannot be read, and mark the run incomplete."
+        "--accept-holes",
+        "Go on behind offsets, or without lines of a listing, that cannot be read, and mark the "
+        "run incomplete.",
     ),
     flag("--strict", "Any rejected row ends the run with exit code 3."),
     option("--at", metavar="TIME", help="Time of a listing, ISO 8601; now if not given."),

@@ -140,6 +140,7 @@ def intake_of(chosen: dict[str, Any], *, may_be_none: bool = False) -> Intake:
         command_config=chosen["command_config"],
         timeout=chosen["timeout"],
         allow_empty=chosen["allow_empty"],
+        accept_holes=chosen["accept_holes"],
         may_be_none=may_be_none,
     )
     if intake.not_honoured:

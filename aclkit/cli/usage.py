@@ -88,7 +88,9 @@ def usage(
 
     Each line must follow from the ACLs and settings of its time, in decision, rule and deciding
     ACL, as Kafka itself decides; a mismatch is a finding. Lines are kept in the table access_log,
-    so that a log may be read night by night. Brokers write ALLOWED lines only while
+    so that a log may be read night by night. The broker's own time is the last one before
+    "Principal = "; JSON with one object per line is read too. If no line can be read, the exit
+    code is 3 and the message has the reason. Brokers write ALLOWED lines only while
     kafka.authorizer.logger is at DEBUG: without any it is unknown what is used. Hosts of ACLs that
     are ranges (10.0.0.0/8) are read for the whole past as the newest decisions read them.
     """

@@ -332,7 +332,7 @@ TABLES: Final[dict[str, Table]] = {
                 ("request_name", "STRING", "Kafka's name of the API"),
                 ("resource_ref_count", "INT", "how often the request names the resource"),
                 ("decision", "STRING", "what the broker did: ALLOWED or DENIED"),
-                ("rule", "STRING", "SuperUser, MatchingAcl, DefaultAllow or DefaultDeny"),
+                ("rule", "STRING", "SuperUser, MatchingAcl, DefaultAllow, DefaultDeny; or null"),
                 ("deciding_acl_id", "STRING", "the ACL that the line names, where it is known"),
                 ("verdict", "STRING", "agree, mismatch, undetermined or unreadable"),
                 ("expected_decision", "STRING", "what the ACLs of then give, under kafka"),

@@ -6,7 +6,7 @@ import fcntl
 
 import pytest
 
-from tests.cli.running import Warehouse
+from tests.cli.running import DATA, Warehouse
 from tests.pipeline.sources import fake_broker as fake
 from tests.pipeline.sources.fake_broker import fake_broker
 
@@ -49,7 +49,28 @@ def test_a_listing_whose_every_acl_is_misspelt_is_refused(warehouse, tmp_path):
         "permissionType=ALLOV)\n"
     )
     said = refused(warehouse, "replay", f"acls-list:{tmp_path}/acls.txt", code=3)
-    assert "found none, and 1 lines that cannot be used" in said
+    assert "found none that can be used; 1 line cannot be used, line 2: 'ALLOV' is no" in said
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize(
+    ("name", "form"),
+    [
+        ("pasted-listings/add-output.txt", "--add or --remove"),
+        ("pasted-listings/wrapped80.txt", "wrapped or cut"),
+        ("pasted-listings/kafka-1.0.txt", "kafka-acls up to Kafka 2.2"),
+        ("other-acl-forms/desired.sh", "a shell script"),
+        ("other-acl-forms/kafka-ui.csv", "CSV"),
+        ("other-acl-forms/kafka.tf", "Terraform"),
+        ("other-acl-forms/kafkauser.yaml", "Strimzi KafkaUser"),
+        ("other-acl-forms/ksm.csv", "kafka-security-manager"),
+    ],
+)
+def test_a_listing_in_a_form_that_is_not_read(warehouse, command, name, form):
+    said = refused(warehouse, command, f"acls-list:{DATA / name}", "--allow-empty", code=3)
+    (error,) = [line for line in said.splitlines() if line.startswith("Error: ")]
+    assert form in error
+    assert not warehouse.path.exists()
 
 
 @pytest.mark.parametrize("command", COMMANDS)

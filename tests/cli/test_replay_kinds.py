@@ -8,7 +8,7 @@ from collections import Counter
 import pytest
 
 from tests.cli.dump_text import alive_at_end, read_dump
-from tests.cli.running import BINDING, KRAFT_TEXT, Warehouse
+from tests.cli.running import BINDING, DATA, KRAFT_TEXT, Warehouse
 
 pytestmark = pytest.mark.usefixtures("spark")
 
@@ -67,3 +67,23 @@ def test_snapshot_gives_the_acls_of_its_end_offset_of_the_log(warehouse, snapsho
         " AND (removed_offset IS NULL OR removed_offset >= 915)"
     )
     assert Counter(tuple(row.values()) for row in as_of_915) == dumped
+
+
+@pytest.mark.slow
+def test_pasted_listings_and_the_table_of_rpk_become_the_acls_that_they_state(spark, tmp_path):
+    warehouse = Warehouse(tmp_path / "warehouse")
+    for name in ("tabs", "eight-spaces", "commented"):
+        warehouse.replay(f"acls-list:{DATA / 'pasted-listings' / name}.txt", cluster=name)
+    assert warehouse.acls("tabs") == warehouse.acls("eight-spaces") == warehouse.acls("commented")
+    assert sum(warehouse.acls("tabs").values()) == 3
+    warehouse.replay(f"acls-list:{DATA / 'other-acl-forms' / 'rpk.txt'}", cluster="rpk")
+    assert set(warehouse.acls("rpk")) == {
+        ("TOPIC", "foo", "LITERAL", "User:ann", "*", "READ", "ALLOW"),
+        ("CLUSTER", "kafka-cluster", "LITERAL", "User:ann", "*", "ALL", "ALLOW"),
+    }
+
+
+def test_a_dump_without_decoder_says_which_option_is_missing(tmp_path):
+    source = f"dump-log:{DATA / 'pasted-listings' / 'dump-without-decoder.txt'}"
+    result = Warehouse(tmp_path / "warehouse").replay(source, code=3)
+    assert "the option --cluster-metadata-decoder is missing" in result.stderr

@@ -12,6 +12,7 @@ from aclkit.cli.replay import tell_notes
 from aclkit.model.findings import Finding
 from tests.cli.running import Warehouse, run
 from tests.questions.usage.pasts import LOG, SECURE
+from tests.questions.usage.test_layout import LAYOUTS
 
 WRONG = (
     "[2026-11-21 10:28:05,000] INFO Principal = User:ANONYMOUS is Denied operation = READ from "
@@ -120,6 +121,65 @@ def test_a_log_in_another_zone_and_at_info_is_explained_and_leaves_use_unknown(
     rows = [line.split()[0] for line in result.stdout.splitlines()[2:]]
     assert set(rows) == {"unknown"}
     assert "set kafka.authorizer.logger to DEBUG" in result.stderr
+
+
+@pytest.fixture(scope="module")
+def listed(_session, tmp_path_factory) -> Warehouse:
+    """READ on topic ledger for User:clerk, since an hour before the logs of all layouts."""
+    warehouse = Warehouse(tmp_path_factory.mktemp("layouts") / "warehouse")
+    at = ("--at", "2026-11-20T09:00:00Z")
+    warehouse.replay(f"acls-list:{LAYOUTS / 'acls.txt'}", more=at)
+    warehouse.run("materialize", "--super-users", "", "--dense", "never")
+    return warehouse
+
+
+@pytest.mark.slow
+def test_logs_of_all_layouts_agree_and_name_the_grant_that_was_used(spark, listed, tmp_path):
+    warehouse = listed.copy(tmp_path / "warehouse")
+    logs = sorted(set(LAYOUTS.glob("*.log")) - {LAYOUTS / "docker-read.log"})
+    answer, result = usage(warehouse, *logs, "--unused-days", "0.00001")
+    assert counts(answer) == (16, 0, 16, 0, 0)
+    assert "finding (" not in result.stderr
+    assert [row["usage"] for row in answer["rows"]] == ["used"]
+    by_file = warehouse.sql("SELECT source, count(*) AS n FROM access_log GROUP BY source")
+    assert [row["n"] for row in by_file] == ["2"] * 8
+
+
+@pytest.mark.slow
+def test_a_log_of_which_no_line_can_be_read_is_refused_with_the_reason_of_the_first(
+    spark, listed, tmp_path
+):
+    lines = (LAYOUTS / "plain.log").read_text().splitlines()
+    log = tmp_path / "no-time.log"
+    log.write_text("started\n" + "\n".join(line.partition("] ")[2] for line in lines))
+    before = listed.published().run.run_number
+    result = listed.run("usage", log, code=3)
+    assert f"{log}, line 2: layout not read: found no date and time before" in result.stderr
+    assert "DEBUG" not in result.stderr
+    assert listed.published().run.run_number == before
+
+
+@pytest.mark.slow
+def test_what_lines_of_an_unread_layout_used_is_unknown_and_a_better_reading_takes_their_place(
+    spark, listed, tmp_path
+):
+    warehouse = listed.copy(tmp_path / "warehouse")
+    denied, allowed = (LAYOUTS / "plain.log").read_text().splitlines()
+    denied = denied.replace("10:00:00", "10:00:02").replace("CREATE", "ALTER")
+    local = allowed.replace("[2026-11-20 10:00:01,259]", "2026-11-20 11:00:01,259 CET")
+    other = allowed.replace("ledger", "y").replace("READ", "WRITE")
+    log = tmp_path / "kafka.log"
+    log.write_text("\n".join([denied, other, local]))
+    answer, result = usage(warehouse, log, "--unused-days", "0.00001")
+    assert counts(answer)[:2] == (3, 1)
+    assert [row["usage"] for row in answer["rows"]] == ["unknown"]
+    assert f"lines of {log} could not be read" in result.stderr
+    log.write_text(local)
+    again, _ = usage(warehouse, log, "--unused-days", "1", "--log-timezone", "Europe/Berlin")
+    assert counts(again) == (1, 0, 1, 0, 0)
+    (row,) = warehouse.sql("SELECT log_time, principal FROM access_log WHERE verdict = 'agree' "
+                           "AND decision = 'ALLOWED'")  # fmt: skip
+    assert row == {"log_time": "2026-11-20T10:00:01.259000Z", "principal": "User:clerk"}
 
 
 def test_names_in_notes_and_findings_do_not_act_on_the_terminal(capsys):

@@ -19,6 +19,7 @@ from tests.fuzz.mutating import ends_well, rounds
 from tests.questions.preview.test_change_set import ID, OTHER, add, mark, remove
 from tests.questions.preview.world import state
 from tests.questions.usage.pasts import LOG
+from tests.questions.usage.test_layout import LAYOUTS
 
 ENTRY = {"fingerprint": "f", "finding": "k", "severity": "low", "subject": 'a"\n é'}
 BASELINE = {
@@ -81,6 +82,23 @@ def test_authorizer_logs_are_read_whatever_their_bytes(write):
         if mutants.chance.random() < 0.5:
             content = gzip.compress(content, 1)
             content = mutants.bytes_of(content) if mutants.chance.random() < 0.7 else content
+        path = write(content)
+        assert ends_well(lambda path=path: list(read_file(path, "UTC")), content) == 0
+
+
+def test_authorizer_logs_of_other_layouts_are_read_whatever_their_bytes(write):
+    own = sorted(LAYOUTS.glob("*.log"))
+    line = LOG.read_text().splitlines()[0]
+    wrapped = [
+        json.dumps({"log": f"{line}\n", "stream": "stdout", "time": "2026-11-21T10:27:31.3Z"},
+                   separators=(",", ":")),
+        json.dumps({"time": 1, "log": json.dumps({"@timestamp": "2026-11-21", "m": line})}),
+        f"2026-11-21T10:27:31.3Z stdout P {line[:80]}\n2026-11-21T10:27:31.3Z stdout F {line[80:]}",
+        f"Nov 21, 2026 10:27:31 AM kafka.authorizer.logger log\nINFO: {line.partition('INFO ')[2]}",
+    ]  # fmt: skip
+    sound = [*(path.read_bytes() for path in own), *(text.encode() for text in wrapped)]
+    for mutants in rounds("layouts", 300):
+        content = mutants.bytes_of(mutants.chance.choice(sound))
         path = write(content)
         assert ends_well(lambda path=path: list(read_file(path, "UTC")), content) == 0
 

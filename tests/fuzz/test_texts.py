@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator
 from io import BytesIO, TextIOWrapper
 from itertools import islice
+from pathlib import Path
 
 import pytest
 
@@ -32,11 +33,16 @@ RECORDS = "".join(
 )
 LISTING = "".join((KRAFT_TEXT / "kafka-acls-list.txt").read_text().splitlines(keepends=True)[:150])
 
+RPK = (Path(__file__).parents[1] / "data" / "other-acl-forms" / "rpk.txt").read_text()
+COMMENTED = "".join(f"# {line}" for line in LISTING.splitlines(keepends=True))
+
 TEXTS = {
     "dump-log": (read_dump_log, DUMP),
     "checkpoint": (read_dump_log, CHECKPOINT),
     "records": (read_records, RECORDS),
     "acls-list": (read_acls_list, LISTING),
+    "commented": (read_acls_list, COMMENTED),
+    "rpk": (read_acls_list, RPK),
 }
 
 
@@ -89,3 +95,15 @@ def test_an_acl_whose_line_is_cut_leaves_a_hole_and_no_silence(kind):
             if any(r.from_offset <= offset < r.to_offset for r in covered)
         ]
         assert not silent, (at, kept)
+
+
+def test_a_table_of_rpk_with_something_wrong_loses_no_acl_in_silence():
+    sound = {_named(row) for row in read(read_acls_list, RPK)}
+    for rng in each("rpk lost", 300):
+        found = {_named(row) for row in read(read_acls_list, edited(RPK, rng))}
+        kept = len(found & sound)
+        assert not found or kept + 1 >= len(sound), found
+
+
+def _named(row: SourceRow) -> tuple[str | None, ...]:
+    return row.resource_name, row.principal, row.operation, row.permission_type

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from aclkit.errors import DataError, UsageError
 from aclkit.model.broker_settings import require_known_authorizer
-from aclkit.model.facts import ADD_ACL, REJECT
+from aclkit.model.facts import ADD_ACL, REJECT, SourceRow
 from aclkit.pipeline.replay.early import EarlyRows, read_early
 from aclkit.pipeline.replay.imprint import Imprint
 from aclkit.pipeline.sources.files import require_file
@@ -111,6 +111,7 @@ def look_at(
     command_config: str | None = None,
     timeout: float = 30.0,
     allow_empty: bool = False,
+    accept_holes: bool = False,
     may_be_none: bool = False,
 ) -> Intake:
     """Check that sources exist and fit together; a text of a listing is read, no broker asked.
@@ -121,12 +122,13 @@ def look_at(
         command_config: .properties file of a Kafka client, for a live source.
         timeout: seconds that a live source may take.
         allow_empty: a listing may have no ACLs.
+        accept_holes: lines of a listing that cannot be used may be left out.
         may_be_none: there may be no source at all, where something is forgotten.
 
     Raises:
         UsageError: no source, a missing file, or kinds that do not mix.
-        DataError: a file of the wrong kind, a listing without ACLs, or sources of different
-            clusters.
+        DataError: a file of the wrong kind, a listing without ACLs or with lines that cannot be
+            used, or sources of different clusters.
     """
     if not sources and not may_be_none:
         raise UsageError(f"expected at least one --source KIND:PATH; kinds are {_listed()}")
@@ -136,7 +138,8 @@ def look_at(
     if listings and listings[0].kind == LIVE:
         return _look_at_live(listings[0], at, command_config, timeout, allow_empty=allow_empty)
     if listings:
-        return _look_at_text(listings[0], at, allow_empty=allow_empty)
+        may = {"allow_empty": allow_empty, "accept_holes": accept_holes}
+        return _look_at_text(listings[0], at, **may)
     found = {_cluster_id_of(source) for source in sources} - {None}
     if len(found) > 1:
         names = ", ".join(sorted(map(str, found)))
@@ -202,12 +205,16 @@ def _look_at_live(
     )
 
 
-def _look_at_text(source: Source, at: datetime | None, *, allow_empty: bool) -> Intake:
+def _look_at_text(
+    source: Source, at: datetime | None, *, allow_empty: bool, accept_holes: bool
+) -> Intake:
     from aclkit.pipeline.sources.readers import read_listing
 
     require_file(source.path)
     listing = Listing(rows=tuple(read_listing(source.path)))
-    if not allow_empty:
+    if not accept_holes:
+        _refuse_half(source.path, listing)
+    if not allow_empty or refused_lines(listing):
         _refuse_empty(source.path, listing)
     return Intake(
         sources=(source,),
@@ -221,12 +228,43 @@ def _refuse_empty(path: str, listing: Listing) -> None:
     """Refuse a text without ACLs: most texts without them are of a tool that failed."""
     if has_acl(listing):
         return
-    refused = sum(row.kind == REJECT for row in listing.rows)
-    lines = f", and {refused:,} lines that cannot be used" if refused else ""
+    refused = len(refused_lines(listing))
+    if refused:
+        raise DataError(
+            f"{path}: expected the ACLs of kafka-acls --list, found none that can be used; "
+            f"{_lines(refused)} cannot be used, {_first(listing)}"
+        )
     raise DataError(
-        f"{path}: expected the ACLs of kafka-acls --list, found none{lines}. It would take every "
+        f"{path}: expected the ACLs of kafka-acls --list, found none. It would take every "
         "ACL away: say --allow-empty where the cluster really has none"
     )
+
+
+def _refuse_half(path: str, listing: Listing) -> None:
+    """Refuse a text of which not every line can be used: an ACL there would count as removed."""
+    refused = len(refused_lines(listing))
+    if not refused or not has_acl(listing):
+        return
+    raise DataError(
+        f"{path}: {_lines(refused)} of the listing cannot be used, so its ACLs are not all known; "
+        f"{_first(listing)}. Correct the file, or pass --accept-holes: an ACL that only such a "
+        "line states then counts as removed"
+    )
+
+
+def _lines(count: int) -> str:
+    return "1 line" if count == 1 else f"{count:,} lines"
+
+
+def _first(listing: Listing) -> str:
+    """Return where the first line stands that cannot be used, and why."""
+    row = refused_lines(listing)[0]
+    return f"line {row.position}: {row.reason}"
+
+
+def refused_lines(listing: Listing) -> list[SourceRow]:
+    """Return the lines of a listing that cannot be used."""
+    return [row for row in listing.rows if row.kind == REJECT]
 
 
 def has_acl(listing: Listing) -> bool:

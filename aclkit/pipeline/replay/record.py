@@ -7,7 +7,7 @@ from typing import Final
 
 from aclkit.errors import DataError
 from aclkit.pipeline.replay.history_plan import notes_on
-from aclkit.pipeline.replay.intake import Intake
+from aclkit.pipeline.replay.intake import Intake, refused_lines
 from aclkit.pipeline.replay.known import Replayed, ReplayOptions
 from aclkit.pipeline.replay.known_tables import KnownTables
 from aclkit.warehouse.job_run import RunSettings
@@ -49,6 +49,8 @@ def enter(
         for reason, count in tables.unknown_types()
     ]
     run.settings = run.settings.updated(intake.settings or RunSettings())
+    if intake.listing is not None and refused_lines(intake.listing):
+        run.status = INCOMPLETE
     return record(run, done, options, *tables.counts())
 
 

@@ -8,7 +8,8 @@ is left out; a word that is none of Kafka's makes its line a reject.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain, islice
 from typing import Final
 
 from aclkit.errors import DataError
@@ -17,7 +18,9 @@ from aclkit.model.enums import AclOperation, AclPermissionType, CodedEnum, Patte
 from aclkit.model.facts import SourceRow
 from aclkit.pipeline.sources.listing import acl_row
 from aclkit.pipeline.sources.masking import mask_text, numbered, reject_line
-from aclkit.pipeline.sources.tool_output import without_log
+from aclkit.pipeline.sources.other_forms import READ, describe_form
+from aclkit.pipeline.sources.rpk_list import is_rpk_header, read_rpk_list
+from aclkit.pipeline.sources.tool_output import Line, is_log_line, without_log
 
 _HEADER: Final = ("Current ACLs for resource `ResourcePattern(resourceType=", ")`:")
 _ENTRY: Final = ("(principal=", ")")
@@ -27,16 +30,31 @@ _PRINCIPAL: Final = ("ACLs for principal `", "`")
 def read_acls_list(lines: Iterable[str], source: str) -> Iterator[SourceRow]:
     """Read a listing; an ACL that stands in it twice, as under two principals, is read once.
 
+    Read is a pasted one too: with blanks for tabs, and with one and the same sign in front of all
+    lines. The table of ``rpk acl list`` is read as well; other forms are named.
+
     kafka-acls prints nothing of a cluster without ACLs. A text of log lines alone reads like that
     too: whether it may be believed is for the caller to say.
 
     Raises:
-        DataError: no line is one of kafka-acls', and something else is there.
+        DataError: no line is one of kafka-acls', and something else is there; or the text holds
+            what kafka-acls prints of a change, behind which it lists some ACLs only.
     """
+    numbers = numbered(lines)
+    head = list(islice(numbers, _LOOKED_AT))
+    texts = [text for _, text in head if text.strip() and not is_log_line(text)]
+    everything = chain(head, numbers)
+    if texts and is_rpk_header(texts[0]):
+        yield from read_rpk_list(_without_log_lines(everything), source)
+        return
+    yield from _read_listing(_unmarked(everything, _mark_of(texts), source), source, texts)
+
+
+def _read_listing(lines: Iterable[Line], source: str, head: Sequence[str]) -> Iterator[SourceRow]:
     resource: tuple[str, str, str] | None = None
     seen: set[tuple[str, ...]] = set()
     is_known, first = False, ""
-    for number, text in without_log(numbered(lines), _is_line):
+    for number, text in without_log(lines, _is_line):
         first = first or text.strip()
         if (header := _parse_header(text)) or _between(text, *_PRINCIPAL) is not None:
             is_known, resource = True, header
@@ -50,16 +68,69 @@ def read_acls_list(lines: Iterable[str], source: str) -> Iterator[SourceRow]:
             elif (*resource, *entry) not in seen:
                 seen.add((*resource, *entry))
                 yield acl_row(source, *resource, *entry)
+        elif text.startswith(_CHANGES):
+            raise DataError(f"{source}, line {number}: {_OF_A_CHANGE}")
         elif text.strip():
             yield reject_line(text, source=source, position=number, reason=_reason(text))
             resource = resource if _is_indented(text) else None
         else:
             resource = None
     if first and not is_known:
-        raise DataError(
-            f"{source}: expected the text of kafka-acls --list, found {mask_text(first)[:120]}"
-        )
+        form = describe_form(head) or mask_text(first)[:120]
+        raise DataError(f"{source}: expected {READ}, found {form}")
 
+
+def _mark_of(head: Iterable[str]) -> str:
+    """Return the sign that stands in front of the first line of kafka-acls, with its blanks."""
+    for text in head:
+        at = text.find(_HEADER[0])
+        mark = text[: max(0, at)]
+        if at > 0 and (not mark.strip() or mark.strip() in _MARKS):
+            return mark
+        if at == 0 or _between(text, *_PRINCIPAL) is not None:
+            break
+    return ""
+
+
+def _unmarked(lines: Iterable[Line], mark: str, source: str) -> Iterator[Line]:
+    """Take a sign away from the front of all lines.
+
+    Raises:
+        DataError: it does not stand in front of all: some may be meant not to count.
+    """
+    for number, text in lines:
+        if text.startswith(mark):
+            yield number, text[len(mark) :]
+        elif not text.strip() or text.strip() == mark.strip():
+            yield number, ""
+        elif not mark.strip() or is_log_line(text):
+            yield number, text
+        else:
+            raise DataError(
+                f"{source}, line {number}: expected {mark.strip()!r} in front of each line, as in "
+                "front of the first; remove it, or the lines that do not count"
+            )
+
+
+def _without_log_lines(lines: Iterable[Line]) -> Iterator[Line]:
+    return (line for line in lines if not is_log_line(line[1]))
+
+
+_LOOKED_AT: Final = 200
+"""Lines by which a form is told."""
+
+_MARKS: Final = ("#", "##", ">", ">>", "|", "//", "--", ";")
+"""Signs that people and mail programs put in front of lines; a diff's are none of them."""
+
+_CHANGES: Final = (
+    "Adding ACLs for resource `",
+    "Are you sure you want to remove ACLs",
+    "Are you sure you want to delete all ACLs",
+)
+_OF_A_CHANGE: Final = (
+    "the text is of kafka-acls --add or --remove, which then lists the ACLs of the changed "
+    "resources only; write the output of kafka-acls --list alone to a file"
+)
 
 _HEADER_WORDS: Final[tuple[type[CodedEnum], ...]] = (ResourceType, PatternType)
 _ENTRY_WORDS: Final[tuple[type[CodedEnum], ...]] = (AclOperation, AclPermissionType)
@@ -102,8 +173,8 @@ def _parse_header(text: str) -> tuple[str, str, str] | None:
 
 def _parse_entry(text: str) -> tuple[str, str, str, str] | None:
     """Read principal, host, operation and permission type of an ACL."""
-    inner = _between(text.removeprefix(" ").removeprefix("\t"), *_ENTRY)
-    if inner is None or not _is_indented(text):
+    inner = _between(text.lstrip(), *_ENTRY)
+    if inner is None:
         return None
     rest, mark_permission, permission_type = inner.rpartition(", permissionType=")
     rest, mark_operation, operation = rest.rpartition(", operation=")
@@ -116,18 +187,27 @@ def _parse_entry(text: str) -> tuple[str, str, str, str] | None:
 
 
 def _between(text: str, start: str, end: str) -> str | None:
-    """Return what stands between two outer texts; up to 3.9 a space may follow."""
-    text = text.removesuffix(" ")
+    """Return what stands between two outer texts; up to 3.9 a space may follow, pasted more."""
+    text = text.rstrip()
     if len(text) < len(start) + len(end) or not (text.startswith(start) and text.endswith(end)):
         return None
     return text[len(start) : -len(end)]
 
 
 def _is_indented(text: str) -> bool:
-    return text.startswith(("\t", " \t"))
+    return text[:1].isspace()
+
+
+_CUT: Final = (
+    "the line is wrapped or cut, as by the width of a terminal; write the output of kafka-acls "
+    "--list to a file: kafka-acls --list > acls.txt"
+)
 
 
 def _reason(text: str) -> str:
+    begin = text.lstrip()
+    if begin.startswith((_HEADER[0], _ENTRY[0])) and not begin.rstrip().endswith((")`:", ")")):
+        return _CUT
     if _parse_entry(text):
         return "an ACL without the line that names its resource"
     if _is_indented(text):

@@ -19,9 +19,12 @@ from aclkit.model import facts as rows
 from aclkit.model.facts import FACT, RECORD, REJECT, SNAPSHOT, UNREADABLE, SourceRow, range_row
 from aclkit.pipeline.sources.masking import mask_text, names_acl, numbered, reject_line
 from aclkit.pipeline.sources.payload import (
+    NO_DECODER,
     BadPayload,
+    is_decoded,
     load_payload,
     not_decoded,
+    parse_integer,
     parse_offset,
     parse_payload,
     parse_timestamp,
@@ -46,10 +49,10 @@ def read_dump_log(lines: Iterable[str], source: str) -> Iterator[SourceRow]:
     no hole check. A checkpoint gives its facts and the range 0 … its end offset if it is complete.
 
     Raises:
-        DataError: no line is one of kafka-dump-log's.
+        DataError: no line is one of kafka-dump-log's, or no record of the log is decoded.
     """
     files = 0
-    is_known, first = False, ""
+    is_known, first, decoded, undecoded = False, "", 0, 0
 
     def file_of(line: tuple[int, str]) -> int:
         nonlocal files
@@ -61,6 +64,9 @@ def read_dump_log(lines: Iterable[str], source: str) -> Iterator[SourceRow]:
         yield from _read_snapshot(file, _read_file(file, section))
         is_known = is_known or file.is_known
         first = first or file.first
+        decoded, undecoded = decoded + file.decoded, undecoded + file.undecoded
+    if undecoded > 1 and not decoded:  # a single one may be a line that is cut
+        raise DataError(f"{source}: {NO_DECODER}")
     if not is_known:
         raise DataError(
             f"{source}: expected the text of kafka-dump-log --cluster-metadata-decoder, "
@@ -102,6 +108,8 @@ class _Dump:
     snapshot_time: datetime | None = None
     has_footer: bool = False
     has_headers: bool = False
+    decoded: int = 0
+    undecoded: int = 0
     is_distrusted: bool = False
     batch: _DumpedBatch | None = None
     next_offset: int = 0
@@ -184,13 +192,13 @@ def _read_preamble(file: _Dump, line: tuple[int, str]) -> Iterator[SourceRow]:
     words = line[1].replace(",", "").split()
     try:
         if words[0] == "Log":
-            file.start = file.next_offset = parse_offset(_integer(words[-1]))
+            file.start = file.next_offset = parse_offset(parse_integer(words[-1]))
             return
         is_bootstrap = words[0] == "KRaft"
         file.snapshot_line = line
         file.snapshot = _BOOTSTRAP if is_bootstrap else _UNSTATED
         if not is_bootstrap:
-            file.snapshot = (parse_offset(_integer(words[3])), _integer(words[-1]))
+            file.snapshot = (parse_offset(parse_integer(words[3])), parse_integer(words[-1]))
     except (ValueError, IndexError):
         yield file.reject(line, "expected numbers in the text's second line")
 
@@ -230,10 +238,10 @@ def _parse_header(line: tuple[int, str]) -> _DumpedBatch:
     values = dict(zip(words[0::2], words[1::2], strict=False))
     batch = _DumpedBatch(
         line=line,
-        base=parse_offset(_integer(values["baseOffset:"])),
-        last=parse_offset(_integer(values["lastOffset:"])),
-        epoch=_integer(values["partitionLeaderEpoch:"]),
-        count=_integer(values["count:"]),
+        base=parse_offset(parse_integer(values["baseOffset:"])),
+        last=parse_offset(parse_integer(values["lastOffset:"])),
+        epoch=parse_integer(values["partitionLeaderEpoch:"]),
+        count=parse_integer(values["count:"]),
         time=_time_or_none(values.get("CreateTime:", values.get("LogAppendTime:", ""))),
         is_valid=_is_true(values["isvalid:"]),
         is_control=_is_true(values["isControl:"]),
@@ -253,6 +261,8 @@ def _close_batch(file: _Dump, behind: _DumpedBatch | None = None) -> Iterator[So
         return
     found = len(batch.seen) + (batch.blank if batch.is_control else 0)
     is_short = found < batch.count
+    if is_short and batch.is_valid and not (batch.lines or batch.is_control):
+        file.undecoded += 1
     if is_short and batch.is_valid:
         reason = f"{batch.count} records announced, {found} lines found"
         missing = next(offset for offset in count(batch.base) if offset not in batch.seen)
@@ -308,7 +318,7 @@ def _parse_record(file: _Dump, line: tuple[int, str]) -> _Record:
     else:
         head, mark, body = text.partition(" payload: ")
         words = [*head.split(), "", "", ""]
-        offset = parse_offset(_integer(words[2]))
+        offset = parse_offset(parse_integer(words[2]))
         time = _time_or_none(words[4])
         body = mark.lstrip() + body if mark else head.partition("headerKeys: ")[2]
     if batch:
@@ -330,6 +340,8 @@ def _read_body(file: _Dump, record: _Record) -> SourceRow | None:
     if not record.body.startswith("payload: "):
         _read_control(file, record)
         return None
+    file.decoded += is_decoded(record.body)
+    file.undecoded += not is_decoded(record.body)
     if record.body.startswith("payload: Error at "):
         raise not_decoded(record.body)
     payload = load_payload(record.body.removeprefix("payload: "))
@@ -350,6 +362,7 @@ def _read_control(file: _Dump, record: _Record) -> None:
     """Accept a control record: it takes an offset and says nothing about ACLs."""
     word = next((word for word in _CONTROL if f" {word}" in f" {record.body}"), None)
     if word is None and not (file.batch and file.batch.is_control):
+        file.undecoded += 1
         raise BadPayload("the record's line is cut", hides_acl=True)
     file.has_footer = file.has_footer or word == "SnapshotFooter"
     if word == "SnapshotHeader":
@@ -424,12 +437,6 @@ def _read_snapshot(file: _Dump, read: Iterator[SourceRow]) -> Iterator[SourceRow
     yield replace(range_row(file.source, SNAPSHOT, 0, end, epoch), log_time=time)
 
 
-def _integer(text: str) -> int:
-    if not (text.isascii() and text.removeprefix("-").isdecimal() and len(text) <= 20):
-        raise ValueError("expected an integer in the line")
-    return int(text)
-
-
 def _is_true(text: str) -> bool:
     if text not in ("true", "false"):
         raise ValueError("expected true or false")
@@ -438,6 +445,6 @@ def _is_true(text: str) -> bool:
 
 def _time_or_none(text: str) -> datetime | None:
     try:
-        return parse_timestamp(_integer(text))
+        return parse_timestamp(parse_integer(text))
     except ValueError:
         return None

@@ -25,6 +25,12 @@ from aclkit.runtime.notation import refuse_constant
 MAX_OFFSET: Final = 2**63 - 2
 """The last offset whose exclusive end still is a long."""
 
+NO_DECODER: Final = (
+    "expected payloads as JSON, found none: the option --cluster-metadata-decoder is missing; "
+    "next: kafka-dump-log --cluster-metadata-decoder --files FILE"
+)
+"""What to say of a dump whose every record is bytes as they are, or is not shown at all."""
+
 _MAX_TIMESTAMP: Final = 253_402_300_799_999
 _MECHANISMS: Final = {1: "SCRAM-SHA-256", 2: "SCRAM-SHA-512"}
 _UUID: Final = re.compile(r"[A-Za-z0-9_-]{22}(?:==)?")
@@ -96,6 +102,11 @@ def not_decoded(text: str) -> BadPayload:
     return BadPayload("kafka-dump-log could not decode the record", hides_acl=True)
 
 
+def is_decoded(body: str) -> bool:
+    """Whether kafka-dump-log decoded a record's payload, or tried to."""
+    return body.startswith(("payload: {", "payload: Error at "))
+
+
 def may_hide_acl(text: str) -> bool:
     """Whether a line that cannot be read may have stated something about ACLs.
 
@@ -114,6 +125,17 @@ def mechanism_of(code: int) -> str:
 def uuid_text(raw: bytes) -> str:
     """Write the 16 bytes of a Uuid as Kafka does: base64url without padding."""
     return base64.urlsafe_b64encode(raw).decode()[:22]
+
+
+def parse_integer(text: str) -> int:
+    """Read an integer as Java writes it.
+
+    Raises:
+        ValueError: it is none.
+    """
+    if not (text.isascii() and text.removeprefix("-").isdecimal() and len(text) <= 20):
+        raise ValueError("expected an integer in the line")
+    return int(text)
 
 
 def parse_timestamp(value: object) -> datetime:

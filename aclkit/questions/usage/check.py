@@ -43,7 +43,7 @@ def check(
     A line within ``skew`` of a change that would alter this very decision, in decision or rule,
     is undetermined: brokers learn of a change a moment later. Where only the deciding ACL changes,
     the line agrees if it names either. What lies in a time of which no state is known is
-    undetermined too.
+    undetermined too. Of a line that names no rule the decision alone is compared.
 
     Args:
         statement: what the line says.
@@ -63,25 +63,27 @@ def check(
     if past.is_unknown(span):
         reason = "the ACLs of then are not known: that part of the log was not read"
         return Verdict(verdict=UNDETERMINED, acl_id=named, reason=reason)
-    if len({_outcome(one) for one in possible}) > 1:
+    if len({_outcome(one, statement) for one in possible}) > 1:
         return Verdict(verdict=UNDETERMINED, held=held, acl_id=named, reason=_close(possible))
-    if (statement.decision, statement.rule) != _outcome(held):
+    if (statement.decision, statement.rule) != _outcome(held, statement):
         reason = f"in force was {held.ruling.decision} by {held.texts[-1]}"
         return Verdict(verdict=MISMATCH, held=held, acl_id=named, reason=reason)
-    if statement.rule_text not in held.texts:
+    if statement.rule_text is not None and statement.rule_text not in held.texts:
         reason = f"named is another ACL than {held.texts[-1]}"
         return Verdict(verdict=MISMATCH, held=held, acl_id=named, reason=reason)
     return Verdict(verdict=AGREE, held=held, acl_id=named)
 
 
-def _outcome(held: Held) -> tuple[str, str]:
-    return held.ruling.decision, held.ruling.rule
+def _outcome(held: Held, statement: Statement) -> tuple[str, str | None]:
+    """Return what of a ruling a line can be compared with."""
+    return held.ruling.decision, None if statement.rule is None else held.ruling.rule
 
 
 def _close(possible: tuple[Held, ...]) -> str:
     """Write which change lies too near."""
     since = possible[-1].since[1]
-    either = " or ".join(dict.fromkeys(f"{d} by {r}" for d, r in map(_outcome, possible)))
+    rulings = [one.ruling for one in possible]
+    either = " or ".join(dict.fromkeys(f"{r.decision} by {r.rule}" for r in rulings))
     return f"too close to the change at {to_datetime(since):%Y-%m-%dT%H:%M:%S.%fZ}: {either}"
 
 

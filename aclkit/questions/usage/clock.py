@@ -1,8 +1,9 @@
-"""The beginning of a log line, in the brokers' time zone → when that was, in UTC.
+"""A time of a log line, in the brokers' time zone → when that was, in UTC.
 
-Understood are log4j's ISO8601 (``2026-11-21 10:27:31,252``), with ``T``, with a point, with up to
-nine digits and with a zone of its own, and DATE (``21 Nov 2026 10:27:31,252``); all of them alone
-or in brackets.
+Understood are log4j's ISO8601 (``2026-11-21 10:27:31,252``), with ``T``, with slashes, with a
+point, with up to nine digits and with a zone of its own, its DATE (``21 Nov 2026 10:27:31,252``)
+and UNIX_MILLIS, and java.util.logging's ``Nov 21, 2026 10:27:31 AM``; all of them alone or in
+brackets.
 """
 
 from __future__ import annotations
@@ -37,6 +38,21 @@ def parse_zone(text: str) -> tzinfo:
         ) from None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Moment:
+    """The last time in a text.
+
+    Attributes:
+        span: when; None where the text has no time, or one that cannot be read.
+        problem: why it cannot be read; None where there is none.
+        is_first: nothing stands before it.
+    """
+
+    span: Span | None = None
+    problem: str | None = None
+    is_first: bool = False
+
+
 @dataclass(frozen=True, slots=True)
 class Clock:
     """Reads the times of one log.
@@ -57,11 +73,51 @@ class Clock:
         >>> clock.read("[1970-01-01 01:00:01,5] INFO"), clock.read("1970-01-01T00:00:01Z")
         ((1500000, 1500000), (1000000, 1000000))
         """
-        found = _ISO.match(line) or _DATE.match(line)
+        found = next(filter(None, (form.match(line) for form in _FORMS)), None)
+        return None if found is None else self._span(found)
+
+    def last(self, text: str) -> Moment:
+        """Return the last time in a text, wherever it stands.
+
+        Each tool that passes a line on may put a time of its own in front. So the last one
+        counts, and no other one in its place where the last one cannot be read.
+
+        >>> clock = Clock(parse_zone("UTC"))
+        >>> clock.last("1970-01-01 03:00:00 kafka-1 | [1970-01-01 00:00:01,5] INFO ").span
+        (1500000, 1500000)
+        """
+        clocks = list(_CLOCK.finditer(text))
+        start, end = clocks[-1].span() if clocks else (-1, 0)
+        for millis in list(_MILLIS.finditer(text, end))[-1:]:
+            exact = int(millis[0]) * 1_000
+            return Moment(span=(exact, exact), is_first=millis.start() == 0)
+        if not clocks:
+            return Moment()
+        found = _form_around(text, start, end)
         if found is None:
+            return Moment(problem=_UNKNOWN_FORM)
+        if problem := self._zone_word(text, found) or _viewers_time(text, found):
+            return Moment(problem=problem)
+        span = self._span(found)
+        problem = None if span else _UNKNOWN_FORM
+        return Moment(span=span, problem=problem, is_first=found.start() == 0)
+
+    def _zone_word(self, text: str, found: re.Match[str]) -> str | None:
+        """Return what is wrong where a zone's short name follows that is not the log's own."""
+        word = None if found["zone"] else _ZONE_WORD.match(text, found.end())
+        span = self._span(found) if word else None
+        if word is None or span is None:
             return None
-        parts = found.groupdict()
-        minute = tuple(parts[name] or "" for name in _MINUTE)
+        if to_datetime(span[0]).astimezone(self.zone).tzname() == word[1]:
+            return None
+        return f"its time is in the zone {word[1]}; pass --log-timezone, such as Europe/Berlin"
+
+    def _span(self, found: re.Match[str]) -> Span | None:
+        """Return when a time was, where there is such a time."""
+        parts = found.groupdict("")
+        if half := parts.get("half"):
+            parts["hour"] = str(int(parts["hour"]) % 12 + (12 if half == "PM" else 0))
+        minute = tuple(parts[name] for name in _MINUTE)
         try:
             start = self._minutes.get(minute) or self._remember(minute)
         except (ValueError, OverflowError):
@@ -69,7 +125,7 @@ class Clock:
         seconds = int(parts["second"])
         if seconds > _LAST_SECOND:
             return None
-        rest = seconds * 1_000_000 + int((parts["fraction"] or "")[:6].ljust(6, "0"))
+        rest = seconds * 1_000_000 + int(parts["fraction"][:6].ljust(6, "0"))
         return start[0] + rest, start[1] + rest
 
     def _remember(self, minute: tuple[str, ...]) -> Span:
@@ -123,10 +179,50 @@ _TIME: Final = (
     r"[ T](?P<hour>\d\d):(?P<minute>\d\d):(?P<second>\d\d)(?:[.,](?P<fraction>\d{1,9}))?"
     r"(?:[ ]?(?P<zone>(?:Z|UTC|GMT)(?!\w)|[+-](?:[01]\d|2[0-3]):?(?:[0-5]\d)?))?(?![\d:])"
 )
-_ISO: Final = re.compile(rf"[\[(]?\s?(?P<year>\d{{4}})-(?P<month>\d\d)-(?P<day>\d\d){_TIME}", re.A)
-_DATE: Final = re.compile(
-    rf"[\[(]?\s?(?P<day>\d\d) (?P<month>{'|'.join(_MONTHS)}) (?P<year>\d{{4}}){_TIME}", re.A
+_MONTH: Final = rf"(?P<month>{'|'.join(_MONTHS)})"
+_FORMS: Final = (
+    re.compile(
+        rf"[\[(]?\s?(?<![\w.-])(?P<year>\d{{4}})(?P<mark>[-/])(?P<month>\d\d)(?P=mark)"
+        rf"(?P<day>\d\d){_TIME}",
+        re.A,
+    ),
+    re.compile(rf"[\[(]?\s?(?<![\w.-])(?P<day>\d\d) {_MONTH} (?P<year>\d{{4}}){_TIME}", re.A),
+    re.compile(
+        rf"(?<!\w){_MONTH} (?P<day>\d\d?), (?P<year>\d{{4}}),? (?P<hour>\d\d?):(?P<minute>\d\d):"
+        r"(?P<second>\d\d)(?P<fraction>)[ \u00a0\u202f](?P<half>AM|PM)(?P<zone>)\b"
+    ),
+)
+_CLOCK: Final = re.compile(r"(?<!\d)\d\d?:\d\d:\d\d(?![\d:])", re.A)
+_MILLIS: Final = re.compile(r"(?<![\w.,:-])1\d{12}(?![\w.,:-])", re.A)
+_ZONE_WORD: Final = re.compile(
+    r" ?(A[CEKW][DS]?T|BST|[CEMP][DS]T|CES?T|EES?T|HKT|HST|IST|[JKM]S[KT]|NZ[DS]T|SAST|SGT|WES?T)"
+    r"(?!\w)"
+)
+_VIEWER: Final = re.compile(r"\s+\S{1,200}\s+\|\s")
+_UNKNOWN_FORM: Final = (
+    "its time has no date or is written in another form than 2026-11-20 10:00:00,259; write it so, "
+    "as %d does in log4j"
 )
 _MINUTE: Final = ("year", "month", "day", "hour", "minute", "zone")
 _LAST_SECOND: Final = 59
 _MOST_MINUTES: Final = 10_000
+_LONGEST: Final = 60
+
+
+def _form_around(text: str, start: int, end: int) -> re.Match[str] | None:
+    """Return the time of which the hours, minutes and seconds at a place are part."""
+    for form in _FORMS:
+        for found in form.finditer(text, max(0, start - _LONGEST)):
+            if found.start() <= start and end <= found.end():
+                return found
+    return None
+
+
+def _viewers_time(text: str, found: re.Match[str]) -> str | None:
+    """Return what is wrong where a viewer of containers wrote the time, in the zone it shows."""
+    if found["zone"] or found["fraction"] or not _VIEWER.match(text, found.end()):
+        return None
+    return (
+        "its only time is that of the program that shows the containers' lines; add %d to the "
+        "broker's log4j pattern, or pass --timestamps to docker logs or kubectl logs"
+    )

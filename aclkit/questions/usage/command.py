@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from pyspark.sql import DataFrame
 
+from aclkit.errors import DataError
 from aclkit.model.findings import Finding
 from aclkit.model.log_findings import AUTHORIZER_LOG_MISMATCH
 from aclkit.model.resource import Resource
@@ -23,6 +24,7 @@ from aclkit.questions.usage.lines import (
     count_verdicts,
     coverage_of,
     disagreements,
+    first_unreadable,
     grants_of,
     readable,
     worst_lines,
@@ -84,6 +86,7 @@ def check_usage(run: Run, options: UsageOptions) -> UsageResult:
 
     Raises:
         UsageError: no run has said what super.users and allow.everyone were.
+        DataError: none of the lines can be read.
     """
     tables = UsageTables(run.store, run.cluster_id)
     past = tables.read_past(run.head_offset, _as_brokers_read(run.previous(MATERIALIZING)))
@@ -94,15 +97,17 @@ def check_usage(run: Run, options: UsageOptions) -> UsageResult:
         read = read_log(run.store.spark, options.paths, options.zone, board)
         skew = round(options.skew.total_seconds() * 1_000_000)
         lines = checkpoint(judge(read, past, run.cluster_id, skew)).select("line.*")
+    counts = count_verdicts(lines)
+    _require_readable(lines, counts)
     with step("writing access_log"):
         tables.merge_lines(lines)
     # Use is asked of all lines, those of earlier runs too.
     known = readable(tables.rows(ACCESS_LOG))
-    coverage = coverage_of(known)
+    coverage = coverage_of(tables.rows(ACCESS_LOG))
     with step("looking for unused grants"):
         grants = grants_of(known, past, coverage, options.days)
         tables.write_usage(grants)
-    result = _result_of(lines, coverage, grants)
+    result = _result_of(lines, counts, coverage, grants)
     run.findings += (_mismatch(one) for one in disagreements(lines, MOST_FINDINGS))
     run.findings += find_unused(grants)
     run.counts |= {f"lines_{verdict}": count for verdict, count in result.counts.items()}
@@ -116,10 +121,23 @@ def _as_brokers_read(decided: PublishedRun | None) -> Semantics:
     return replace(KAFKA, cidr_hosts=bool(told and told.cidr_hosts))
 
 
-def _result_of(lines: DataFrame, coverage: Coverage, grants: Sequence[Grant]) -> UsageResult:
+def _require_readable(lines: DataFrame, counts: Mapping[str, int]) -> None:
+    """Refuse a log of which no line can be read, with the reason of the first."""
+    if not counts[UNREADABLE] or counts[UNREADABLE] < sum(counts.values()):
+        return
+    source, position, reason = first_unreadable(lines)
+    raise DataError(
+        f"no line of the authorizer log could be read, so nothing was written; {source}, "
+        f"line {position}: {reason}"
+    )
+
+
+def _result_of(
+    lines: DataFrame, counts: Mapping[str, int], coverage: Coverage, grants: Sequence[Grant]
+) -> UsageResult:
     asking = (MISMATCH, UNDETERMINED, UNREADABLE)
     return UsageResult(
-        counts=count_verdicts(lines),
+        counts=counts,
         examples={each: worst_lines(lines, each, MOST_EXAMPLES) for each in asking},
         coverage=coverage,
         grants=grants,
@@ -130,7 +148,7 @@ def _mismatch(found: Disagreement) -> Finding:
     """Return the finding that brokers did not decide as their ACLs say."""
     principal, host, operation, resource_type, name = found.request
     resource = Resource(resource_type, name)
-    said = f"{found.decision} by {found.rule}"
+    said = f"{found.decision} by {found.rule}" if found.rule else found.decision
     return AUTHORIZER_LOG_MISMATCH.about(
         f"{principal} {operation} {resource} from {host}: {said}; {found.reason}",
         f"{found.lines:,} lines of the authorizer log say that {operation} on {resource} "
@@ -155,7 +173,13 @@ def _notes(
         yield f"without ALLOWED lines: {_some(coverage.silent_files)}; use there is not known"
     if options.others:
         yield f"not read, as they begin without lines of an authorizer: {_some(options.others)}"
-    if not coverage.allowed_lines and any(grant.usage == UNKNOWN for grant in grants):
+    if coverage.unread_files:
+        yield (
+            f"lines of {_some(coverage.unread_files)} could not be read, see access_log: what they "
+            "allowed is not known, so no grant counts as unused"
+        )
+    is_silent = coverage.lines and not (coverage.allowed_lines or coverage.unread_files)
+    if is_silent and any(grant.usage == UNKNOWN for grant in grants):
         yield "what is used is unknown: set kafka.authorizer.logger to DEBUG on all brokers"
 
 

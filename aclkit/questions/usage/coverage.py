@@ -33,11 +33,14 @@ class Coverage:
         allowed_from: the first ALLOWED line; None where there is none, as brokers log these at
             DEBUG only.
         gaps: stretches longer than ``GAP`` without any line, from the first to the last line.
+        unread_files: files with lines of the authorizer that are laid out as none that is read;
+            what these allowed is not known.
     """
 
     files: tuple[FileCoverage, ...]
     allowed_from: datetime | None
     gaps: tuple[Gap, ...]
+    unread_files: tuple[str, ...] = ()
 
     @property
     def first(self) -> datetime | None:
@@ -121,7 +124,9 @@ def describe(coverage: Coverage, days: float) -> str:
         f"{coverage.lines:,} lines in {len(coverage.files):,} files, {coverage.allowed_lines:,} of "
         f"them ALLOWED, {len(coverage.gaps)} gaps of more than {GAP // timedelta(hours=1)} h."
     ]
-    if coverage.allowed_from is None:
+    if coverage.allowed_from is None and coverage.unread_files:
+        told.append("No ALLOWED line could be read, so it is not known what is used.")
+    elif coverage.allowed_from is None:
         told.append(
             "Without ALLOWED lines (brokers write them at DEBUG) it is not known what is used."
         )

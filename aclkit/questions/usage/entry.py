@@ -7,9 +7,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Final
 
-from aclkit.kafka.authorizer.audit import LOGGER, PRINCIPAL_IS
 from aclkit.questions.usage.clock import Clock, Span
-from aclkit.questions.usage.line import Statement, read_statement
+from aclkit.questions.usage.envelope import Written, unwrap
+from aclkit.questions.usage.layout import LAYOUT_NOT_READ, Message, find_messages, is_companion
+from aclkit.questions.usage.line import Statement, is_before_2_4, read_statement
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,76 +43,124 @@ def read_entries(lines: Iterable[bytes], clock: Clock) -> Iterator[LogEntry]:
     An entry is a line; only where names hold line breaks it is several: a line that begins with
     a time and is cut short goes on in those behind it that have no time, if that makes it whole.
     Where fewer lines can be read as well as more, a name holds Kafka's own words in front of a
-    line break, and it is not known who was meant. Empty lines are none, but in a name.
+    line break, and it is not known who was meant; nor is it where each of the lines has the name
+    of a pod or a service in front. Empty lines are none, but in a name.
     """
     naming = _Naming()
-    group: list[_RawLine] = []
-    for position, raw in enumerate(lines, start=1):
-        entry = read_entry(raw.rstrip(_BREAKS), position, clock)
-        if group and (entry.span is not None or len(group) == MOST_LINES):
+    group: list[_Line] = []
+    for written in unwrap(lines):
+        line = _read(written, clock)
+        if group and (_begins(line, group[0]) or len(group) == MOST_LINES):
             yield from naming.names(_put_together(group, clock))
             group = []
-        group.append(_RawLine(entry, raw if raw.endswith(b"\n") else raw + b"\n"))
+        group.append(line)
     yield from naming.names(_put_together(group, clock))
 
 
 @dataclass(frozen=True, slots=True)
-class _RawLine:
-    """A line read by itself, and its bytes with their end."""
+class _Line:
+    """A line read by itself."""
 
+    written: Written
+    message: Message
     entry: LogEntry
-    raw: bytes
 
 
-def _put_together(group: list[_RawLine], clock: Clock) -> list[LogEntry]:
+def _begins(line: _Line, first: _Line) -> bool:
+    """Whether a line begins an entry and is not the rest of a name of the one that began before.
+
+    Where that one has no time of its own, the authorizer's first words are all there is to tell.
+    Behind the name of a pod a line begins with that name and not with its time.
+    """
+    if line.message.begins or (line.message.has_time and not first.message.is_bare):
+        return True
+    return bool(line.message.text) and not first.message.begins
+
+
+def _put_together(group: list[_Line], clock: Clock) -> list[LogEntry]:
     """Return the entries of lines of which only the first may have a time."""
     alone = [line.entry for line in group]
-    if len(group) < 2 or not (alone[0].statement or alone[0].problem == CUT_SHORT):
+    if len(group) < 2 or group[0].message.is_json:
         return alone
-    whole, size, raw = alone[0], 1, group[0].raw
+    if not (alone[0].statement or alone[0].problem == CUT_SHORT):
+        return alone
+    whole, size, written = alone[0], 1, group[0].written
     for number, line in enumerate(group[1:], start=2):
-        raw += line.raw
-        longer = read_entry(raw.rstrip(_BREAKS), whole.position, clock)
+        written = _behind(written, line.written)
+        longer = _read(written, clock).entry
         is_read = longer.statement is not None or longer.is_ambiguous
         if is_read and (longer.is_ambiguous or longer.statement != whole.statement):
-            is_first = whole.problem == CUT_SHORT
-            whole, size = longer if is_first else _ambiguous(longer), number
-    if len(group) == MOST_LINES and whole.statement:
+            is_sure = whole.problem == CUT_SHORT and group[0].message.is_bare
+            whole, size = longer if is_sure else _ambiguous(longer), number
+    if len(group) == MOST_LINES and whole.statement and group[0].message.is_bare:
         whole = _ambiguous(whole)
     return [whole, *alone[size:]]
 
 
+def _behind(first: Written, second: Written) -> Written:
+    raw, line = (part if part.endswith(b"\n") else part + b"\n" for part in (first.raw, first.line))
+    return replace(first, raw=raw + second.raw, line=line + second.line)
+
+
 def _ambiguous(entry: LogEntry) -> LogEntry:
-    problem = "names in it hold Kafka's own words, so that it can be read in several ways"
-    return replace(entry, statement=None, problem=problem, is_ambiguous=True)
+    return replace(entry, statement=None, problem=SEVERAL_WAYS, is_ambiguous=True)
 
 
-def read_entry(line: bytes, position: int, clock: Clock) -> LogEntry:
-    """Read the bytes of one entry; its ``line_id`` is that of the text alone."""
-    digest = hashlib.sha256(line).hexdigest()[:_ID]
+def _read(written: Written, clock: Clock) -> _Line:
+    """Read a line by itself; its entry's ``line_id`` is that of the text alone."""
+    raw, line = written.raw.rstrip(_BREAKS), written.line.rstrip(_BREAKS)
+    text = line.decode(errors="replace")
+    messages = find_messages(text, written.outer, clock)
+    first = messages[0]
+    own, statement, problem, is_ambiguous = first, None, None, False
+    if "\ufffd" in text and not _is_utf_8(line):
+        problem = _other_bytes(line)
+    elif len(text) > LONGEST:
+        problem = f"longer than {LONGEST:,} letters"
+    elif not first.text and is_companion(text):
+        raw = b""
+    else:
+        own, statement, problem, is_ambiguous = _said(messages)
+    entry = LogEntry(
+        position=written.position,
+        line_id=hashlib.sha256(raw).hexdigest()[:_ID],
+        text=raw[: 4 * LONGEST].decode(errors="replace")[:LONGEST],
+        span=own.span,
+        statement=statement,
+        problem=problem,
+        is_ambiguous=is_ambiguous,
+    )
+    return _Line(written, first, entry)
+
+
+def _said(messages: list[Message]) -> tuple[Message, Statement | None, str | None, bool]:
+    """Return what the messages of a line say, if they all say the same, and which is read."""
+    first = messages[0]
+    readings = [read_statement(message.text) for message in messages]
+    found = [(own, one) for own, some in zip(messages, readings, strict=True) for one in some]
+    if any(len(some) > 1 for some in readings) or any(one != found[0][1] for _, one in found):
+        return first, None, SEVERAL_WAYS, True
+    if found:
+        return *found[0], None, False
+    for message in messages:
+        if message.problem:
+            return message, None, message.problem, False
+    is_old = any(is_before_2_4(message.text) for message in messages)
+    return first, None, BEFORE_2_4 if is_old else CUT_SHORT, False
+
+
+def _is_utf_8(line: bytes) -> bool:
     try:
-        text = line.decode()
+        line.decode()
     except UnicodeDecodeError:
-        shown = line[:LONGEST].decode(errors="replace")
-        problem = "expected UTF-8, found other bytes"
-        span = clock.read(shown)
-        return LogEntry(position=position, line_id=digest, text=shown, span=span, problem=problem)
-    entry = LogEntry(position=position, line_id=digest, text=text[:LONGEST])
-    span = clock.read(text.removeprefix("\ufeff"))
-    if len(text) > LONGEST:
-        return replace(entry, span=span, problem=f"longer than {LONGEST:,} letters")
-    if span is None:
-        return replace(entry, problem=_no_time(text))
-    at = text.find(PRINCIPAL_IS)
-    if at < 0:
-        problem = f"expected a line of {LOGGER}, found no {PRINCIPAL_IS.strip()!r}"
-        return replace(entry, span=span, problem=problem)
-    readings = read_statement(text[at:])
-    if not readings:
-        return replace(entry, span=span, problem=CUT_SHORT)
-    if len(readings) > 1:
-        return _ambiguous(replace(entry, span=span))
-    return replace(entry, span=span, statement=readings[0])
+        return False
+    return True
+
+
+def _other_bytes(line: bytes) -> str:
+    if line.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return f"{LAYOUT_NOT_READ}expected UTF-8, found UTF-16, as PowerShell writes it"
+    return "expected UTF-8, found other bytes"
 
 
 class _Naming:
@@ -134,12 +183,6 @@ class _Naming:
         return replace(entry, line_id=f"{entry.line_id}-{number}") if number else entry
 
 
-def _no_time(text: str) -> str:
-    if text.lstrip().startswith("{"):
-        return "expected the text of a pattern layout, found JSON"
-    return "expected a date and time at its beginning, found none"
-
-
 LONGEST: Final = 100_000
 """Letters of an entry that are read; Kafka's names are up to 32,767 bytes each."""
 
@@ -149,6 +192,11 @@ MOST_LINES: Final = 16
 CUT_SHORT: Final = (
     "expected 'Principal = … is Allowed|Denied operation = … from host = … on resource = … for "
     "request = … with resourceRefCount = … based on rule …', found something else"
+)
+SEVERAL_WAYS: Final = "names in it hold Kafka's own words, so that it can be read in several ways"
+BEFORE_2_4: Final = (
+    f"{LAYOUT_NOT_READ}the words are those of Kafka up to 2.3 or of Confluent Server, which do not "
+    "say where the name of the resource ends; aclkit reads the logs of Apache Kafka 2.4 and newer"
 )
 _BREAKS: Final = b"\r\n"
 _ID: Final = 32

@@ -56,7 +56,8 @@ def judge_grants(
     """Judge of each grant whether it was used in the ``days`` up to the newest line.
 
     Without any ALLOWED line the answer is ``unknown``. So it is for what no line speaks of where a
-    file of the window has none: its broker may have logged at INFO, and allowed it. A grant that is
+    file of the window has none: its broker may have logged at INFO, and allowed it; and where
+    lines of a file could not be read, for these may have allowed it too. A grant that is
     younger than the window is ``too-new`` to be judged. ``covered`` says how much of the window the
     log speaks of: what is ``unused`` was not used in that part.
 
@@ -72,7 +73,7 @@ def judge_grants(
     window = None if coverage.last is None else coverage.last - timedelta(days=days)
     covered = 0.0 if window is None else coverage.share(window)
     is_silent = window is not None and coverage.silent_share(window) > 1 - _WHOLE
-    otherwise = UNKNOWN if is_silent else UNUSED
+    otherwise = UNKNOWN if is_silent or coverage.unread_files else UNUSED
     grants = []
     for life in lives:
         use = by_binding.get(life.acl.binding)

@@ -8,6 +8,9 @@ end. The principal ends where a head begins and the name where a tail begins. Wh
 stands before one tail, the text can be read in one way only; where there are more, it is not
 known who was meant, and nobody guesses.
 
+ZooKeeper's AclAuthorizer (Kafka 2.4 to 3.9) writes ``Operation = Read`` and no rule: its tail is
+``for request = … with resourceRefCount = 1`` up to the end, and goes with a head of its own only.
+
 Each candidate is looked at up to the next space or colon, so that the time is linear in the
 length of the line; no regular expression is used.
 """
@@ -31,7 +34,7 @@ from aclkit.kafka.authorizer.audit import (
     Wording,
 )
 from aclkit.model.acl import Request
-from aclkit.model.enums import ResourceType
+from aclkit.model.enums import AclOperation, ResourceType
 from aclkit.rules.decide.rules import DEFAULT_ALLOW, DEFAULT_DENY, MATCHING_ACL, SUPER_USER
 
 
@@ -45,8 +48,8 @@ class Statement:
         request_name: Kafka's name of the API.
         resource_ref_count: how often the request names the resource: decisions are batched.
         decision: ALLOWED or DENIED.
-        rule: Kafka's rule name.
-        rule_text: the rule as written, with the ACL where one decided.
+        rule: Kafka's rule name; None where AclAuthorizer wrote the line, which names none.
+        rule_text: the rule as written, with the ACL where one decided; None as well.
     """
 
     request: Request
@@ -54,8 +57,8 @@ class Statement:
     request_name: str
     resource_ref_count: int
     decision: str
-    rule: str
-    rule_text: str
+    rule: str | None
+    rule_text: str | None
 
 
 def read_statement(text: str) -> list[Statement]:
@@ -76,6 +79,8 @@ def read_statement(text: str) -> list[Statement]:
         for tail in reversed(tails):
             if tail.start < head.end:
                 break
+            if head.has_rule == (tail.rule is None):
+                continue
             readings.append(_statement(text, head, tail))
             if len(readings) == MOST_READINGS:
                 return readings
@@ -97,6 +102,7 @@ class _Head:
     host: str
     resource_type: str
     pattern_type: str
+    has_rule: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,8 +112,8 @@ class _Tail:
     start: int
     request_name: str
     count: int
-    rule: str
-    rule_text: str
+    rule: str | None
+    rule_text: str | None
 
 
 def _statement(text: str, head: _Head, tail: _Tail) -> Statement:
@@ -132,16 +138,19 @@ def _statement(text: str, head: _Head, tail: _Tail) -> Statement:
 def _heads(text: str) -> Iterator[_Head]:
     """Yield the places where a principal may end."""
     for decision, verb in VERBS.items():
-        words = f" is {verb}{OPERATION_IS}"
-        for start in _places(text, words):
-            operation, at = _word(text, start + len(words), FROM_HOST)
-            host, at = _word(text, at, ON_RESOURCE)
-            if at < 0 or not _is_operation(operation):
-                continue
-            kind, at = _upto_colon(text, at)
-            pattern_type, at = _upto_colon(text, at)
-            if at >= 0 and kind in _TYPES and pattern_type.isalpha() and pattern_type.isupper():
-                yield _Head(start, at, decision, operation, host, _TYPES[kind], pattern_type)
+        for has_rule, operation_is in ((True, OPERATION_IS), (False, _OLD_OPERATION_IS)):
+            words = f" is {verb}{operation_is}"
+            for start in _places(text, words):
+                operation, at = _word(text, start + len(words), FROM_HOST)
+                host, at = _word(text, at, ON_RESOURCE)
+                operation = operation if has_rule else _OLD_OPERATIONS.get(operation, "")
+                if at < 0 or not _is_operation(operation):
+                    continue
+                kind, at = _upto_colon(text, at)
+                pattern, at = _upto_colon(text, at)
+                if at >= 0 and kind in _TYPES and pattern.isalpha() and pattern.isupper():
+                    named = (operation, host, _TYPES[kind], pattern)
+                    yield _Head(start, at, decision, *named, has_rule)
 
 
 def _tails(text: str) -> Iterator[_Tail]:
@@ -149,13 +158,40 @@ def _tails(text: str) -> Iterator[_Tail]:
     closing = max(text.rfind("))"), text.rfind("])")) + 2
     for start in _places(text, FOR_REQUEST):
         request_name, at = _word(text, start + len(FOR_REQUEST), WITH_COUNT)
+        if old := _old_tail(text, start, request_name, at):
+            yield old
         count, at = _word(text, at, BASED_ON)
-        if at < 0 or not (count.isascii() and count.isdigit() and len(count) <= _MOST_DIGITS):
+        if at < 0 or not _is_count(count):
             continue
         for rule, end in ((MATCHING_ACL, closing), *((name, 0) for name in _PLAIN_RULES)):
             end = end or at + len(rule)
             if _is_rule(text, rule, at, end) and _is_decoration(text, end):
                 yield _Tail(start, request_name, int(count), rule, text[at:end])
+
+
+def _old_tail(text: str, start: int, request_name: str, at: int) -> _Tail | None:
+    """Return the tail of AclAuthorizer, if a line can end with it."""
+    if at < 0:
+        return None
+    end = at
+    while end < len(text) and end - at <= _MOST_DIGITS and text[end].isdigit():
+        end += 1
+    count = text[at:end]
+    if not _is_count(count) or text.startswith(BASED_ON, end) or not _is_decoration(text, end):
+        return None
+    return _Tail(start, request_name, int(count), None, None)
+
+
+def is_before_2_4(text: str) -> bool:
+    """Whether a text has the words of Kafka up to 2.3, which end with the resource's name."""
+    words = (f" is {verb}{_OLD_OPERATION_IS}" for verb in VERBS.values())
+    return FOR_REQUEST not in text and any(
+        word in text and FROM_HOST in text and ON_RESOURCE in text for word in words
+    )
+
+
+def _is_count(text: str) -> bool:
+    return text.isascii() and text.isdigit() and len(text) <= _MOST_DIGITS
 
 
 def _places(text: str, words: str) -> Iterator[int]:
@@ -209,6 +245,12 @@ _TYPES: Final = {
     pascal_case(kind.name): kind.name
     for kind in ResourceType
     if kind not in (ResourceType.UNKNOWN, ResourceType.ANY)
+}
+_OLD_OPERATION_IS: Final = " Operation = "
+_OLD_OPERATIONS: Final = {
+    pascal_case(operation.name): operation.name
+    for operation in AclOperation
+    if operation not in (AclOperation.UNKNOWN, AclOperation.ANY)
 }
 _PLAIN_RULES: Final = (SUPER_USER, DEFAULT_ALLOW, DEFAULT_DENY)
 _LAST_FIELD: Final = ", permissionType="

@@ -12,8 +12,10 @@ from pyspark.sql import functions as F
 from aclkit.questions.usage.check import MISMATCH, UNREADABLE, VERDICTS
 from aclkit.questions.usage.clock import to_datetime
 from aclkit.questions.usage.coverage import GAP, Coverage, FileCoverage, find_gaps
+from aclkit.questions.usage.entry import CUT_SHORT
 from aclkit.questions.usage.frames import collect_rows, uses
 from aclkit.questions.usage.grants import Grant, Use, judge_grants
+from aclkit.questions.usage.layout import LAYOUT_NOT_READ
 from aclkit.questions.usage.past import ClusterPast
 from aclkit.questions.usage.source import REQUEST
 from aclkit.rules.decide.rules import ALLOWED, MATCHING_ACL
@@ -26,7 +28,7 @@ class Disagreement:
     Attributes:
         request: the columns of the request, in the order of ``REQUEST``.
         decision: what the broker did.
-        rule: by which rule.
+        rule: by which rule; None where the line names none.
         reason: what was in force.
         lines: how many there are.
         first: when the first of them was written.
@@ -36,7 +38,7 @@ class Disagreement:
 
     request: tuple[str, ...]
     decision: str
-    rule: str
+    rule: str | None
     reason: str
     lines: int
     first: datetime
@@ -86,8 +88,29 @@ def readable(lines: DataFrame) -> DataFrame:
     return lines.where((F.col("verdict") != UNREADABLE) & F.col("log_time").isNotNull())
 
 
+def first_unreadable(lines: DataFrame) -> tuple[str, int, str]:
+    """Return the first line that could not be read: file, number and reason.
+
+    One of the authorizer's comes before what stands among them.
+    """
+    is_other = ~F.col("reason").startswith(LAYOUT_NOT_READ) & (F.col("reason") != CUT_SHORT)
+    found = lines.where(F.col("verdict") == UNREADABLE).orderBy(is_other, "source", "position")
+    ((source, position, reason),) = collect_rows(
+        found.select("source", "position", "reason").limit(1)
+    )
+    return source, position, reason
+
+
+def unread_files(lines: DataFrame) -> tuple[str, ...]:
+    """Return the files with lines of the authorizer that are laid out as none that is read."""
+    is_unread = (F.col("verdict") == UNREADABLE) & F.col("reason").startswith(LAYOUT_NOT_READ)
+    files = lines.where(is_unread).select("source").distinct().orderBy("source")
+    return tuple(row[0] for row in collect_rows(files))
+
+
 def coverage_of(lines: DataFrame) -> Coverage:
-    """Return which time readable lines cover."""
+    """Return which time readable lines cover, and which files could not be read."""
+    unread, lines = unread_files(lines), readable(lines)
     allowed = F.col("decision") == ALLOWED
     files = collect_rows(
         lines.groupBy("source")
@@ -108,6 +131,7 @@ def coverage_of(lines: DataFrame) -> Coverage:
         files=tuple(FileCoverage(**dict(zip(own, row[:-1], strict=True))) for row in files),
         allowed_from=min((row[-1] for row in files if row[-1]), default=None),
         gaps=find_gaps(collect_rows(stretches.drop("window"))),
+        unread_files=unread,
     )
 
 
@@ -121,8 +145,12 @@ def uses_of(lines: DataFrame, since: datetime) -> dict[str, Use]:
 
 
 def allowed_requests(lines: DataFrame) -> DataFrame:
-    """Return the requests that some ACL allowed, with the time of the last line (``at``)."""
-    by_acl = (F.col("decision") == ALLOWED) & (F.col("rule") == MATCHING_ACL)
+    """Return the requests that some ACL allowed, with the time of the last line (``at``).
+
+    A line that names no rule may be of one.
+    """
+    may_be = F.col("rule").isNull() | (F.col("rule") == MATCHING_ACL)
+    by_acl = (F.col("decision") == ALLOWED) & may_be
     return lines.where(by_acl).groupBy(*REQUEST).agg(F.unix_micros(F.max("log_time")).alias("at"))
 
 

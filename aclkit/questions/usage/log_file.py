@@ -52,11 +52,10 @@ def find_log_files(paths: Iterable[str]) -> tuple[list[str], list[str]]:
 
 def is_authorizer_log(path: str) -> bool:
     """Whether a line of an authorizer log stands at a file's beginning."""
-    wanted = PRINCIPAL_IS.encode()
     size = 0
     try:
         for line in read_lines(path):
-            if wanted in line:
+            if any(words in line for words in _WANTED):
                 return True
             size += len(line)
             if size > _LOOKED_AT:
@@ -147,5 +146,6 @@ MOST_PACKED: Final = 500
 _LOOK_EVERY: Final = 1 << 26
 _GZIP: Final = b"\x1f\x8b"
 _BUFFER: Final = 1 << 20
+_WANTED: Final = (PRINCIPAL_IS.encode(), b"Principal \\u003d ")
 _LOOKED_AT: Final = 1 << 16
 _LONGEST_LINE: Final = 8 * LONGEST

@@ -64,7 +64,7 @@ class UsageTables:
             rows=lines,
             keys=("cluster_id", "line_id"),
             where=_about(lines),
-            updated=TABLES[ACCESS_LOG].column_names[_FIRST_JUDGED:],
+            updated=[name for name in TABLES[ACCESS_LOG].column_names if name not in _KEPT],
             inserts=True,
         )
         self.store.merge(ACCESS_LOG, merge, self.cluster_id)
@@ -81,13 +81,20 @@ class UsageTables:
 
 
 def _about(lines: DataFrame) -> Column:
-    """Return what lets Delta pass over files of other times."""
-    ends = lines.agg(F.min("log_time").alias("a"), F.max("log_time"))
-    ((first, last),) = collect_rows(ends)
+    """Return what lets Delta pass over files of other times.
+
+    A line that was read before may have been given another time then, in another zone.
+    """
+    ((first, last),) = collect_rows(lines.agg(F.min("log_time").alias("a"), F.max("log_time")))
     if first is None:
         return F.col("t.log_time").isNull()
     first, last = (F.lit(end.replace(tzinfo=UTC)) for end in (first, last))
-    return F.col("t.log_time").isNull() | F.col("t.log_time").between(first, last)
+    ends = first - F.expr(_ZONES), last + F.expr(_ZONES)
+    return F.col("t.log_time").isNull() | F.col("t.log_time").between(*ends)
 
 
-_FIRST_JUDGED: Final = TABLES[ACCESS_LOG].column_names.index("deciding_acl_id")
+_KEPT: Final = ("cluster_id", "line_id", "source", "position")
+"""Columns of a line that stay as they were when it was read first."""
+
+_ZONES: Final = "INTERVAL 26 HOURS"
+"""Between the zones farthest apart."""

@@ -14,7 +14,10 @@ from aclkit.model.acl import Acl
 from aclkit.model.enums import AclOperation, AclPermissionType, PatternType, ResourceType
 from aclkit.pipeline.sources.acls_list import read_acls_list
 
-DATA = Path(__file__).parents[2] / "data" / "kraft-4.1-text"
+TESTS = Path(__file__).parents[2]
+DATA = TESTS / "data" / "kraft-4.1-text"
+PASTED = TESTS / "data" / "pasted-listings"
+OTHER_FORMS = TESTS / "data" / "other-acl-forms"
 FIELDS = (
     *("resource_type", "resource_name", "pattern_type", "principal", "host", "operation"),
     "permission_type",
@@ -228,8 +231,135 @@ def test_a_text_of_log_lines_alone_has_no_acls():
 
 
 def test_another_kind_of_file_is_refused():
-    with pytest.raises(DataError, match=r"expected the text of kafka-acls --list, found Er.*\*"):
+    with pytest.raises(DataError, match=r"the output of kafka-acls --list .* found Er.*\*"):
         read("Error while executing hunter2")
+
+
+def read_path(path):
+    with path.open(encoding="utf-8") as lines:
+        return list(read_acls_list(lines, "s"))
+
+
+RELATION = [
+    ("GROUP", "relation-81-*", "LITERAL", "User:relation-81", "*", "READ", "ALLOW"),
+    ("TOPIC", "parcels", "LITERAL", "User:relation-81", "*", "WRITE", "ALLOW"),
+    ("TOPIC", "parcels", "LITERAL", "User:relation-81", "*", "READ", "ALLOW"),
+]
+
+
+@pytest.mark.parametrize("name", ["tabs.txt", "eight-spaces.txt", "commented.txt"])
+def test_a_pasted_listing_is_read_as_kafka_acls_wrote_it(name):
+    rows = read_path(PASTED / name)
+    assert (bindings(rows), rejected_lines(rows)) == (RELATION, [])
+
+
+@pytest.mark.parametrize("mark", ["# ", "> ", "| ", "// ", "-- ", ";", "    ", "\t", "##  "])
+def test_one_sign_in_front_of_all_lines_is_left_out(mark):
+    text = (PASTED / "tabs.txt").read_text()
+    rows = read(*(f"{mark}{line}".rstrip() for line in text.splitlines()))
+    assert (bindings(rows), rejected_lines(rows)) == (RELATION, [])
+
+
+@pytest.mark.parametrize("blanks", ["", " ", "    ", "\u00a0\u00a0", "\t\t"])
+def test_an_acl_may_be_indented_by_any_blanks(blanks):
+    header, line, _ = group("foo", entry())
+    assert bindings(read(header, f"{blanks}{line.strip()}   ")) == [FOO]
+
+
+def test_a_sign_in_front_of_some_lines_only_is_refused():
+    lines = [f"# {line}" for line in group("foo", entry())[:2]]
+    with pytest.raises(DataError, match="line 3: expected '#' in front of each line"):
+        read(*lines, *group("bar", entry()))
+    rows = read(*group("bar", entry()), *lines)
+    assert [row.kind for row in rows] == ["fact", "reject", "reject"]
+
+
+@pytest.mark.parametrize("mark", ["+", "-", "- ", "x "])
+def test_a_diff_is_no_listing(mark):
+    lines = [f"{mark}{line}" for line in group("foo", entry())]
+    with pytest.raises(DataError, match="expected the output of kafka-acls --list"):
+        read(*lines)
+
+
+def test_what_a_change_prints_is_no_list_of_all_acls():
+    with pytest.raises(DataError, match=r"line 1: .* --add or --remove, which then lists"):
+        read_path(PASTED / "add-output.txt")
+    with pytest.raises(DataError, match=r"line 4: .* --add or --remove"):
+        read(*group("foo", entry()), "Are you sure you want to remove ACLs: ")
+
+
+@pytest.mark.parametrize(
+    ("path", "form"),
+    [
+        (PASTED / "wrapped80.txt", "lines are wrapped or cut"),
+        (PASTED / "kafka-1.0.txt", "kafka-acls up to Kafka 2.2; list with a newer kafka-acls"),
+        (PASTED / "dump-without-decoder.txt", "--source dump-log:FILE"),
+        (OTHER_FORMS / "desired.sh", "a shell script"),
+        (OTHER_FORMS / "kafka-ui.csv", "kafka-ui"),
+        (OTHER_FORMS / "kafka.tf", "Terraform"),
+        (OTHER_FORMS / "kafkauser.yaml", "Strimzi KafkaUser"),
+        (OTHER_FORMS / "ksm.csv", "kafka-security-manager"),
+    ],
+    ids=lambda value: getattr(value, "name", ""),
+)
+def test_another_form_is_refused_by_its_name_and_in_one_line(path, form):
+    with pytest.raises(DataError) as refused:
+        read_path(path)
+    said = str(refused.value)
+    assert form in said
+    assert "kafka-acls --list (Kafka 2.3 or newer) or of rpk acl list" in said
+    assert "\n" not in said
+
+
+def test_a_line_that_a_terminal_has_wrapped_is_named_so():
+    header, line, _ = group("foo", entry())
+    rows = read(header, line, line[:30], line[30:])
+    (first, _) = [row for row in rows if row.kind == "reject"]
+    assert "wrapped or cut" in first.reason
+
+
+RPK = (OTHER_FORMS / "rpk.txt").read_text().splitlines()
+ANN = ("User:ann", "*", "READ", "ALLOW")
+RPK_ACLS = [
+    ("TOPIC", "foo", "LITERAL", *ANN),
+    ("CLUSTER", "kafka-cluster", "LITERAL", "User:ann", "*", "ALL", "ALLOW"),
+]
+
+
+def test_the_table_of_rpk_is_read():
+    assert bindings(read(*RPK)) == RPK_ACLS
+    assert bindings(read(LOG, *RPK, "", RPK[1])) == RPK_ACLS
+
+
+def rpk(*rows):
+    """Write a table as rpk does: each column as wide as its longest cell, and two blanks."""
+    table = [RPK[0].split(), *([*row, ""] for row in rows)]
+    wide = [max(6, *(len(row[n]) + 2 for row in table)) for n in range(8)]
+    return ["".join(c.ljust(w) for c, w in zip(row, wide, strict=True)).rstrip() for row in table]
+
+
+def test_names_with_blanks_are_read_from_the_table_of_rpk():
+    row = ("User:CN=a  b, OU=c", "10.0.0.1", "TOPIC", "x y  z", "PREFIXED", "READ", "DENY")
+    assert bindings(read(*rpk(row))) == [
+        ("TOPIC", "x y  z", "PREFIXED", "User:CN=a  b, OU=c", "10.0.0.1", "READ", "DENY")
+    ]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda lines: [lines[0], lines[1].replace("  ", " ", 1)],
+        lambda lines: [lines[0], lines[1].replace("  ", "\t", 1)],
+        lambda lines: [lines[0], lines[1].replace("ALLOW", "ALLOV")],
+        lambda lines: [lines[0], lines[1].replace("TOPIC", "TOPIK")],
+        lambda lines: [lines[0], lines[1][:60]],
+        lambda lines: [lines[0], f"{lines[1]}       timeout"],
+        lambda lines: [lines[0].replace("HOST", "HOST  "), lines[1].replace("*", "*  ")],
+    ],
+)
+def test_a_table_of_rpk_that_was_changed_is_refused_whole(change):
+    with pytest.raises(DataError):
+        read(*change(RPK))
 
 
 def words(enum):
@@ -254,6 +384,20 @@ def test_what_kafka_writes_is_read_back(acls):
         pattern, body = written.render_pattern(), written.render_entry()
         lines += [f"Current ACLs for resource `{pattern}`:", f"\t{body}", ""]
     assert bindings(read(*lines)) == acls
+
+
+CELL = NAME.map(str.strip).filter(lambda cell: cell and cell.isprintable() and "\t" not in cell)
+RPK_ROW = st.tuples(
+    CELL, CELL, words(ResourceType), CELL, words(PatternType), words(AclOperation),
+    words(AclPermissionType),
+)  # fmt: skip
+
+
+@given(st.lists(RPK_ROW, min_size=1, unique=True))
+def test_what_rpk_writes_is_read_back(rows):
+    told = [(kind, name, pattern, who, *rest) for who, host, kind, name, pattern, *more in rows
+            for rest in [(host, *more)]]  # fmt: skip
+    assert bindings(read(*rpk(*rows))) == told
 
 
 @given(st.lists(st.text() | st.sampled_from(group("foo", entry()))))

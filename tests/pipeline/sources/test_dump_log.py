@@ -189,6 +189,28 @@ def test_only_a_bad_payload_that_may_be_an_acl_is_unreadable(body, is_lost):
     assert rejects(rows) == [(3, 0)]
 
 
+def test_a_dump_without_decoder_is_named_so():
+    path = Path(__file__).parents[2] / "data" / "pasted-listings" / "dump-without-decoder.txt"
+    with (
+        path.open(encoding="utf-8", errors="replace") as lines,
+        pytest.raises(DataError, match="--cluster-metadata-decoder is missing"),
+    ):
+        list(read_dump_log(lines, "dump"))
+
+
+@pytest.mark.parametrize("has_lines", [True, False])
+def test_a_dump_that_shows_no_payload_is_named_so(has_lines):
+    lines = [*batch(0, "", ""), *batch(2, "", "")]
+    kept = [line for line in lines if has_lines or line.startswith("baseOffset")]
+    with pytest.raises(DataError, match="--cluster-metadata-decoder is missing"):
+        read(DUMPING, *kept)
+
+
+def test_a_dump_of_which_some_records_are_decoded_is_read():
+    rows = read(DUMPING, *batch(0, acl(1), "payload: \x01\x02", "payload: \x01"))
+    assert facts(rows) == [(0, "t1")]
+
+
 def test_a_line_that_is_missing_in_its_batch_is_a_hole():
     lines = batch(0, acl(1), acl(2), acl(3))
     rows = read(DUMPING, lines[0], lines[1], lines[3])

@@ -111,7 +111,7 @@ def test_an_empty_file_is_a_cluster_without_acls_and_says_so(change_of):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("hello\n", "expected the text of kafka-acls --list"),
+        ("hello\n", "expected the output of kafka-acls --list"),
         (json.dumps(add()) + "\n{nonsense\n", "line 2: not JSON"),
         ('{"type":"SOMETHING"}\n', "line 1: unknown record type SOMETHING: Kafka up to 4.4"),
     ],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import UTC, datetime
 
 import pytest
 from hypothesis import given
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 from aclkit.kafka.authorizer.audit import Wording, rule_text
 from aclkit.model.semantics import KAFKA, BrokerSettings
 from aclkit.questions.usage.check import AGREE, MISMATCH, UNDETERMINED, check
-from aclkit.questions.usage.clock import Clock, parse_zone
+from aclkit.questions.usage.clock import Clock, parse_zone, to_micros
 from aclkit.questions.usage.entry import read_entries
 from aclkit.questions.usage.line import Statement
 from aclkit.questions.usage.past import note_on_ranges, rulings_of
@@ -62,6 +63,32 @@ def test_every_line_of_a_real_broker_follows_from_its_acls(wording):
     ]
     assert [each.verdict for each in found] == [AGREE] * 369
     assert {each.acl_id is None for each in found} == {True, False}
+
+
+def test_a_viewer_s_local_time_in_front_of_the_broker_s_own_changes_nothing():
+    """Docker Desktop wrote 13:00, the broker 10:00; the ACL came at 11:00 UTC."""
+    eleven = to_micros(datetime(2026, 11, 20, 11, tzinfo=UTC))
+    came = acl("ledger", principal="User:clerk", acl_id="clerk")
+    past = past_of([Step(1, eleven - 7200 * SECOND), Step(2, eleven, came=came)])
+    data = (LOG.parents[1] / "log-layouts" / "docker-read.log").read_bytes()
+    (entry,) = read_entries([data], Clock(parse_zone("UTC")))
+    assert verdict(entry.statement, entry.span, past).verdict == AGREE
+
+
+def test_of_a_line_that_names_no_rule_the_decision_is_compared():
+    def old(ruling):
+        return replace(said(ruling), rule=None, rule_text=None)
+
+    found = [verdict(old(one), at) for one, at in ((DENIED, 50), (ALLOWED, 150))]
+    assert [(each.verdict, each.acl_id) for each in found] == [(AGREE, None)] * 2
+    assert [verdict(old(one), at).verdict for one, at in ((DENIED, 150), (ALLOWED, 50))] == [
+        MISMATCH, MISMATCH,
+    ]  # fmt: skip
+    assert verdict(old(DENIED), 100).verdict == UNDETERMINED
+    past = past_of([Step(1, 100 * SECOND, came=READ), Step(2, 200 * SECOND, came=DENY)])
+    denied = past_of([Step(1, 100 * SECOND), Step(2, 200 * SECOND, came=DENY)])
+    assert verdict(old(DENIED), 200, past).verdict == UNDETERMINED
+    assert verdict(old(DENIED), 200, denied).verdict == AGREE
 
 
 def test_the_fixture_in_a_wrong_time_zone_does_not_agree():

@@ -37,8 +37,8 @@ def test_every_line_of_a_real_log_is_read():
 @pytest.mark.parametrize(
     ("line", "problem"),
     [
-        (b'{"@timestamp":"2026-11-21","message":"Principal = User:a"}', "found JSON"),
-        (b"Principal = User:a is Denied", "expected a date and time"),
+        (b'{"@timestamp":"2026-11-21","message":"Principal = User:a"}', "JSON without a time"),
+        (b"Principal = User:a is Denied", "found no date and time before"),
         (AT + b"set super.users=User:admin", "found no 'Principal ='"),
         (AT + b"Principal = User:a is Denied Operation = Read", "found something else"),
         (AT + b"Principal = User:\xff", "expected UTF-8"),

@@ -53,6 +53,18 @@ def test_a_grant_that_no_line_names_in_the_window_is_unused():
     assert usage([life()], {"old": used(89)}) == {"old": USED}
 
 
+def test_a_log_of_which_allowed_lines_could_not_be_read_is_not_said_to_lack_debug():
+    log = coverage(allowed=0)
+    assert "at DEBUG" in describe(log, 90)
+    assert "DEBUG" not in describe(replace(log, unread_files=("b.log",)), 90)
+
+
+def test_where_a_file_could_not_be_read_nothing_counts_as_unused():
+    log = replace(coverage(), unread_files=("b.log",))
+    assert usage([life()], log=log) == {"old": UNKNOWN}
+    assert usage([life()], {"old": used(1)}, log=log) == {"old": USED}
+
+
 @pytest.mark.parametrize("uses", [{}, {"old": used(1)}])
 def test_only_grants_older_than_the_window_are_judged(uses):
     assert usage([life(age=89)], uses) == {"old": TOO_NEW}

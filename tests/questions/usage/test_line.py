@@ -56,6 +56,35 @@ def test_both_wordings_of_the_deciding_acl_are_read(wording):
         assert statement.decision == "ALLOWED"
 
 
+OLD = (
+    "Principal = {} is Allowed Operation = DescribeConfigs from host = 10.0.0.1 on resource = "
+    "Topic:LITERAL:{} for request = DescribeConfigs with resourceRefCount = 2"
+)
+
+
+@pytest.mark.parametrize("end", ["", " (kafka.authorizer.logger)", " [main] kafka"])
+@pytest.mark.parametrize("name", ["orders", "a b", f"x{TAIL}DefaultDeny"])
+def test_the_wording_of_zookeeper_s_authorizer_is_read(name, end):
+    statement = only(OLD.format("User:a", name) + end)
+    assert statement.request == Request(
+        principal="User:a", host="10.0.0.1", operation="DESCRIBE_CONFIGS",
+        resource_type="TOPIC", resource_name=name,
+    )  # fmt: skip
+    assert (statement.decision, statement.rule, statement.rule_text) == ("ALLOWED", None, None)
+    assert (statement.request_name, statement.resource_ref_count) == ("DescribeConfigs", 2)
+
+
+def test_a_whole_head_of_the_old_wording_within_a_name_can_be_read_in_two_ways():
+    assert len(read_statement(OLD.format("User:a", OLD))) == 2
+
+
+@pytest.mark.parametrize("old", [OLD.format("x", "y"), OLD.format("x", "y").partition(" for")[0]])
+def test_the_other_wording_within_a_name_does_not_change_who_is_meant(old):
+    readings = read_statement(line(principal=f"User:a{old}", name=old))
+    truth = (f"User:a{old}", old)
+    assert [(one.request.principal, one.request.resource_name) for one in readings] == [truth]
+
+
 @pytest.mark.parametrize(
     "principal",
     ["User:CN=a b,O=c = d", "User:x is Denied operation = y", "User:on resource = Topic", "User:"],

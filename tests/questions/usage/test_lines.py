@@ -13,9 +13,11 @@ from aclkit.pipeline.replay.ranges import Range
 from aclkit.questions.usage import lines
 from aclkit.questions.usage.check import AGREE, MISMATCH, UNDETERMINED, UNREADABLE
 from aclkit.questions.usage.coverage import FileCoverage
+from aclkit.questions.usage.entry import CUT_SHORT
 from aclkit.questions.usage.frames import collect_rows, judge, uses
 from aclkit.questions.usage.grants import Use
 from aclkit.questions.usage.known_past import past_of
+from aclkit.questions.usage.layout import LAYOUT_NOT_READ
 from aclkit.questions.usage.source import COLUMNS, DDL
 from aclkit.runtime.frame import local_frame
 from tests.factories import acl
@@ -158,6 +160,26 @@ def test_coverage_is_by_file_with_gaps_and_the_first_allowed_line(log):
     assert (found.allowed_from, found.gaps) == (moment(6), ((moment(8), late),))
 
 
+def test_files_with_lines_of_an_unread_layout_are_known(log):
+    found = lines.coverage_of(
+        log(
+            line(source="a"),
+            line(UNREADABLE, 1, source="a", reason="expected a line of the logger"),
+            line(UNREADABLE, 2, source="b", reason=f"{LAYOUT_NOT_READ}found no time"),
+            line(UNREADABLE, 3, source="c", reason=CUT_SHORT),
+        )
+    )
+    assert found.unread_files == ("b",)
+    assert [file.source for file in found.files] == ["a"]
+
+
+def test_the_first_line_of_the_authorizer_that_could_not_be_read_is_told(log):
+    other = line(UNREADABLE, 1, source="a", reason="no Principal")
+    rows = [line(UNREADABLE, n, source="b", reason=LAYOUT_NOT_READ + str(n)) for n in (7, 5)]
+    assert lines.first_unreadable(log(line(), other, *rows)) == ("b", 5, f"{LAYOUT_NOT_READ}5")
+    assert lines.first_unreadable(log(line(), other)) == ("a", 1, "no Principal")
+
+
 def test_an_acl_is_used_by_the_allowed_lines_that_name_it(log):
     found = lines.uses_of(
         log(
@@ -178,13 +200,14 @@ def test_allowed_requests_are_those_that_an_acl_allowed_each_with_its_last_line(
             line(second=1),
             line(second=5),
             line(second=6, rule="SuperUser"),
+            line(second=3, rule=None, host="10.0.0.2"),
             line(second=7, decision="DENIED"),
             line(second=2, host="10.0.0.2"),
         )
     )
     rows = [
         (*REQUEST.values(), round(at(5).timestamp()) * SECOND),
-        (*{**REQUEST, "host": "10.0.0.2"}.values(), round(at(2).timestamp()) * SECOND),
+        (*{**REQUEST, "host": "10.0.0.2"}.values(), round(at(3).timestamp()) * SECOND),
     ]
     must_hold(found, rows, ", ".join(f"{name} STRING" for name in REQUEST) + ", at BIGINT")
 

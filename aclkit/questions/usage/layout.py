@@ -1,0 +1,229 @@
+"""A line as loggers and tools lay it out → the authorizer's message in it, and its time.
+
+In front of the message may stand whatever a pattern layout or a tool that passes lines on puts
+there: the name of a pod, a viewer's time, a level, a thread. The broker's own time is the last one
+before the message. Of JSON the string counts that holds the message, whatever its key is, with the
+time in it, else with that beside it. What is laid out otherwise is named, with what to do.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from aclkit.kafka.authorizer.audit import LOGGER, PRINCIPAL_IS
+from aclkit.questions.usage.clock import Clock, Moment, Span
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Message:
+    """What the authorizer wrote on a line, or why there is nothing to read.
+
+    Attributes:
+        text: from ``Principal = `` on; empty where there is a problem.
+        span: when; None where it is not known.
+        problem: why the line cannot be read; None where nothing stands against it.
+        begins: the line has a time of its own, so it is not the rest of another one's name.
+        is_bare: nothing stands before that time, so that lines without one may be the rest of a
+            name of this one; behind a pod's name they would have that name in front too.
+        is_json: in which no name has a line break.
+        has_time: it has a time somewhere, as other lines have behind a pod's name.
+    """
+
+    text: str = ""
+    span: Span | None = None
+    problem: str | None = None
+    begins: bool = False
+    is_bare: bool = False
+    is_json: bool = False
+    has_time: bool = False
+
+
+def find_messages(text: str, outer: str, clock: Clock) -> list[Message]:
+    """Return the messages of a line: one, or of JSON each string that holds one.
+
+    Args:
+        text: the line, without its end.
+        outer: the time that a container runtime gave it, or nothing.
+        clock: reads the times.
+    """
+    text = text.removeprefix("\ufeff")
+    around = clock.read(outer)
+    found = _of_json(text, around, clock, 0)
+    return [_of_text(text, around, clock)] if found is None else found
+
+
+def is_companion(text: str) -> bool:
+    """Whether a line is one that AclAuthorizer, ZooKeeper's, writes beside that of a decision."""
+    return PRINCIPAL_IS not in text and any(
+        all(word in text for word in words) for words in _COMPANIONS
+    )
+
+
+def _of_text(text: str, outer: Span | None, clock: Clock) -> Message:
+    """Read a line that a pattern laid out."""
+    at = text.find(PRINCIPAL_IS)
+    if at < 0:
+        own = clock.read(text)
+        problem = f"expected a line of {LOGGER}, found no {PRINCIPAL_IS.strip()!r}"
+        return Message(
+            span=own or outer,
+            problem=problem,
+            begins=own is not None,
+            has_time=clock.last(text[:_LOOKED_AT]) != Moment(),
+        )
+    before, message = text[:at], text[at:]
+    if _ESCAPE in text:
+        before, message = _COLOUR.sub("", before), _COLOURED_END.sub("", message)
+    moment = clock.last(before)
+    span = moment.span or outer
+    found = _problem_of(before, message, moment, span)
+    return Message(
+        text="" if found else message,
+        span=span,
+        problem=found and f"{LAYOUT_NOT_READ}{found}",
+        begins=moment != Moment(),
+        is_bare=moment.is_first,
+    )
+
+
+def _problem_of(before: str, message: str, moment: Moment, span: Span | None) -> str | None:
+    """Return why a message cannot be read as it stands, and what to do."""
+    if before.lstrip().startswith("{"):
+        return "found JSON that is cut or stands on several lines; write one object per line"
+    if before.endswith(('"', "'")):
+        return (
+            "found the message in quotation marks, as in CSV and logfmt; give the lines as the "
+            "broker wrote them, or JSON with one object per line"
+        )
+    if _ESCAPE in message and _COLOUR.search(message):
+        return "found the colours of a terminal in the message; pass --color=never to grep"
+    if span is None:
+        return moment.problem or (
+            f"found no date and time before {PRINCIPAL_IS.strip()!r}; add %d to the broker's log4j "
+            "pattern, or pass --timestamps to docker logs or kubectl logs"
+        )
+    return None
+
+
+def _of_json(text: str, outer: Span | None, clock: Clock, depth: int) -> list[Message] | None:
+    """Read JSON, with what a tool put in front; None where the line is none."""
+    start = text.find("{")
+    if start < 0 or not text.rstrip().endswith("}") or PRINCIPAL_IS in text[:start]:
+        return None
+    try:
+        value = json.loads(text[start:])
+    except (ValueError, RecursionError):
+        return None
+    before = clock.last(_COLOUR.sub("", text[:start])).span or outer
+    found = list(_messages(value, before, clock, depth))
+    if found:
+        return found
+    span = _time_beside(value, clock) or before
+    problem = f"expected a line of {LOGGER}, found JSON without {PRINCIPAL_IS.strip()!r}"
+    if PRINCIPAL_IS in text:
+        problem = f"{LAYOUT_NOT_READ}found the message in a list in JSON; write one object per line"
+    return [Message(span=span, problem=problem, begins=True, is_json=True)]
+
+
+def _messages(
+    value: Mapping[str, Any], outer: Span | None, clock: Clock, depth: int
+) -> Iterator[Message]:
+    """Yield the messages in the strings of an object, and of objects in it."""
+    span = _time_beside(value, clock) or outer
+    for part in value.values():
+        if isinstance(part, dict) and depth < _DEEPEST:
+            yield from _messages(part, span, clock, depth + 1)
+        elif isinstance(part, str) and _PRINCIPAL_IS.search(part):
+            yield from _of_string(part.rstrip("\r\n"), span, clock, depth)
+
+
+def _of_string(text: str, outer: Span | None, clock: Clock, depth: int) -> Iterator[Message]:
+    """Read a string of JSON: it is JSON again, or a line as a pattern lays it out."""
+    inner = _of_json(text, outer, clock, depth + 1) if depth < _DEEPEST else None
+    for message in [_of_text(text, outer, clock)] if inner is None else inner:
+        problem = message.problem
+        if not _is_text(message.text):
+            problem = "expected text, found half a character"
+        elif message.span is None:
+            problem = f"{LAYOUT_NOT_READ}found JSON without a time beside the message"
+        own = message.text if problem is None else ""
+        yield Message(text=own, span=message.span, problem=problem, begins=True, is_json=True)
+
+
+def _is_text(text: str) -> bool:
+    """Whether a text can be written; JSON may hold half of a character."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _time_beside(value: Mapping[str, Any], clock: Clock) -> Span | None:
+    """Return the time of an object; where it has several, from the first of them to the last."""
+    times = (
+        _time_of(part, clock)
+        for key, part in value.items()
+        if key.lower().strip("@_") in _TIME_KEYS
+    )
+    spans = [span for span in times if span is not None]
+    return (min(s[0] for s in spans), max(s[1] for s in spans)) if spans else None
+
+
+def _time_of(value: object, clock: Clock) -> Span | None:
+    """Read a time of JSON: a text, a number since 1970 of any unit, or log4j's instant."""
+    if isinstance(value, dict):
+        seconds, nanos = value.get("epochSecond"), value.get("nanoOfSecond", 0)
+        if not (type(seconds) is int and type(nanos) is int):
+            return None
+        value = seconds * 1_000_000_000 + nanos
+    if isinstance(value, str):
+        if not _NUMBER.fullmatch(value):
+            return clock.last(value).span
+        value = float(value) if "." in value else int(value)
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    for least, multiply, divide in _UNITS:
+        if least <= value < least * 1_000:
+            micros = int(value * multiply // divide)
+            return micros, micros
+    return None
+
+
+LAYOUT_NOT_READ: Final = "layout not read: "
+"""How each problem begins of a line of the authorizer that is laid out as none that is read."""
+
+_PRINCIPAL_IS: Final = re.compile(re.escape(PRINCIPAL_IS) + r"|Principal \\u003d ")
+"""The message's first words, also in JSON within JSON as Gson writes it."""
+
+_COMPANIONS: Final = (
+    ("operation = ", " on resource = ", " from host = ", " is Allow based on acl = "),
+    ("operation = ", " on resource = ", " from host = ", " is Deny based on acl = "),
+    ("No acl found for resource ", ", authorized = "),
+    ("principal = ", " is a super user, allowing operation without checking acls"),
+)
+_ESCAPE: Final = "\x1b"
+_COLOUR: Final = re.compile(r"\x1b\[[\d;]*[mK]", re.A)
+_COLOURED_END: Final = re.compile(r"(?:\s*\x1b\[[\d;]*[mK])+\s*\Z", re.A)
+_NUMBER: Final = re.compile(r"\d{9,20}(?:\.\d{1,9})?", re.A)
+_TIME_KEYS: Final = frozenset(
+    {
+        *("timestamp", "time", "ts", "instant", "timemillis", "datetime", "date", "asctime"),
+        *("eventtime", "logtime", "timestamp_ms", "timestampmillis", "epochmillis"),
+        *("realtime_timestamp", "source_realtime_timestamp"),
+    }
+)
+_UNITS: Final = (
+    (10**8, 1_000_000, 1),
+    (10**11, 1_000, 1),
+    (10**14, 1, 1),
+    (10**17, 1, 1_000),
+)
+"""From which number on one counts seconds, milli-, micro- and nanoseconds since 1970."""
+
+_DEEPEST: Final = 5
+_LOOKED_AT: Final = 300
