@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from aclkit.cli.context import Context
-from aclkit.cli.output import render_rows
-from aclkit.cli.table import Table
+from aclkit.cli.output import Objects
+from aclkit.cli.table import Part, Table, Words
 from aclkit.model.groups import grouped
 from aclkit.model.operation import OPERATIONS_OF_TYPE
 from aclkit.model.resource import TYPE_OF_WORD
@@ -15,8 +15,13 @@ from aclkit.questions.preview.words import few_hosts
 from aclkit.questions.query.access import WHO_CAN_COLUMNS, Access
 from aclkit.questions.query.fold import ALL_HOSTS, Folded, Ground, fold
 from aclkit.questions.query.names import near_object
-from aclkit.questions.query.words import short_reason
-from aclkit.rules.decide.rules import ALLOWED
+from aclkit.questions.query.pattern_grants import PatternGrant, pattern_words, reach_words, together
+from aclkit.questions.query.words import short_acl, short_reason
+from aclkit.rules.decide.rules import ALLOWED, MATCHING_ACL
+from aclkit.warehouse.rows import Rows
+
+GRANT_COLUMNS: Final = ("pattern_type", "extent", "reaches", "reached_names")
+"""What a row of what-can has besides where it is about a pattern; null where it is about a name."""
 
 _MOST_NAMED: Final = 2
 
@@ -30,19 +35,73 @@ def print_access(context: Context, answer: Access, about: str, decision: str | N
         about: what is the same in it: the principal, or the resource's type.
         decision: the one that was asked for; a table says it where it is not ALLOWED.
     """
+    found = answer if answer.columns == WHO_CAN_COLUMNS else _with_grants(answer)
     context.write(
-        answer.columns,
-        answer.rows,
-        json=lambda: _json(answer),
-        table=lambda: [_table(answer, about, says_decision=decision != ALLOWED)],
+        found.columns,
+        found.rows,
+        json=lambda: _json(found, answer),
+        table=lambda: _parts(answer, about, says_decision=decision != ALLOWED),
     )
 
 
-def _json(answer: Access) -> Iterator[str]:
-    """Yield the rows, each with the names that nobody knows: who reads one reads that too."""
+def _json(found: Rows, answer: Access) -> Objects:
+    """Return the rows, each with the names that nobody knows: who reads one reads that too."""
     near = near_object(answer.unknown)
-    columns = (*answer.columns, *near)
-    return render_rows(columns, ((*row, *near.values()) for row in answer.rows), "json")
+    columns = (*found.columns, *near)
+    return Objects(columns, ((*row, *near.values()) for row in found.rows))
+
+
+def _with_grants(answer: Access) -> Rows:
+    """Return the rows of known names, and behind them those of patterns."""
+    of_names = ((*row, *[None] * len(GRANT_COLUMNS)) for row in answer.rows)
+    return Rows((*answer.columns, *GRANT_COLUMNS), [*of_names, *map(_grant_row, answer.grants)])
+
+
+def _grant_row(grant: PatternGrant) -> tuple[object, ...]:
+    acl = grant.acl
+    return (
+        str(grant.resource), grant.hosts, grant.operation, grant.decision, MATCHING_ACL, str(acl),
+        acl.acl_id, acl.pattern_type, grant.extent, grant.reaches, list(grant.names),
+    )  # fmt: skip
+
+
+def _parts(answer: Access, about: str, *, says_decision: bool) -> Iterator[Part]:
+    """Yield the table of known names, and that of patterns below it where there are any."""
+    if answer.rows or answer.columns == WHO_CAN_COLUMNS:
+        yield _table(answer, about, says_decision=says_decision)
+    else:
+        yield Words(_nothing(answer, about, says_decision=says_decision))
+    if answer.grants:
+        yield "\n"
+        yield Words("By pattern, for resources that do not exist yet too:")
+        yield _grants_table(answer, about, says_decision=says_decision)
+
+
+def _nothing(answer: Access, principal: str, *, says_decision: bool) -> str:
+    """Write that no known resource is among the answer, by its type where it is about one."""
+    kinds = {name.partition(":")[0] for name in answer.names}
+    known = f"known {next(iter(kinds))}" if len(kinds) == 1 else "known resource"
+    if says_decision:
+        return f"No {known} has such a decision for {principal}."
+    return f"{principal} can access no {known}."
+
+
+def _grants_table(answer: Access, principal: str, *, says_decision: bool) -> Table:
+    """Return what ACLs with a pattern grant, the operations of one together."""
+    decision = ["decision"] if says_decision else []
+    rows = [
+        (
+            pattern_words(grant.acl),
+            operations_words(done, grant.acl.resource_type),
+            *([grant.decision] if says_decision else []),
+            hosts_words(grant.hosts, answer.hosts),
+            reach_words(grant),
+            short_acl(grant.acl, principal, grant.acl.resource_type),
+        )
+        for grant, done in together(answer.grants)
+    ]
+    wide = Table((*answer.columns, *GRANT_COLUMNS), list(map(_grant_row, answer.grants)))
+    return Table(("pattern", "operations", *decision, "host", "today", "because"), rows, wide)
 
 
 def _table(answer: Access, about: str, *, says_decision: bool) -> Table:
@@ -54,9 +113,9 @@ def _table(answer: Access, about: str, *, says_decision: bool) -> Table:
         of_type = about if is_who else shown_type
         rows.append((
             line.name or _all_words(line),
-            _operations(line.operations, of_type),
+            operations_words(line.operations, of_type),
             *([line.ground.decision] if says_decision else []),
-            _hosts(line.ground.hosts, answer.hosts),
+            hosts_words(line.ground.hosts, answer.hosts),
             _because(line.ground, answer, line.name if is_who else about, of_type),
         ))  # fmt: skip
     decision = ["decision"] if says_decision else []
@@ -86,7 +145,7 @@ def _all_words(line: Folded) -> str:
     return f"all {line.number:,} {kind}{but}"
 
 
-def _operations(done: Sequence[str], resource_type: str | None) -> str:
+def operations_words(done: Sequence[str], resource_type: str | None) -> str:
     """Write operations in the order of their codes; all that the type knows are ``ANY``."""
     known = OPERATIONS_OF_TYPE.get(resource_type or "", ())
     if len(done) > 1 and set(done) == set(known):
@@ -94,7 +153,8 @@ def _operations(done: Sequence[str], resource_type: str | None) -> str:
     return ", ".join(sorted(done, key=known.index) if known else done)
 
 
-def _hosts(hosts: str, known: frozenset[str]) -> str:
+def hosts_words(hosts: str, known: frozenset[str]) -> str:
+    """Write hosts that fare alike, few of them."""
     if hosts == ALL_HOSTS or len(known) == 1:
         return hosts
     return few_hosts(hosts.split(","), sorted(known))

@@ -36,6 +36,7 @@ def read_alive(context: Context) -> Alive:
     """
     with context.open(_NEEDED) as opened:
         run = opened.published.last_run(opened.cluster_id)
+        context.stand_on(opened.published, run)
         tell_state(opened.published, run)
         found = acls_alive(opened.tables, run).values()
         level = level_in_force(*opened.where)

@@ -5,19 +5,27 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from datetime import timedelta
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Generic, Literal, TypeVar
 
 import click
 
 from aclkit.cli.found import find, none_named
-from aclkit.cli.options import option, together
+from aclkit.cli.options import age_words, option, together
 from aclkit.cli.output import (
+    CSV,
     FORMATS,
+    JSON,
+    JSONL,
     TABLE,
+    JsonAnswer,
     choose_columns,
+    render_json,
     render_rows,
+    stamped,
     tell,
     tell_all,
     write_lines,
@@ -34,7 +42,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from aclkit.warehouse.job_run import PublishedRun
-    from aclkit.warehouse.published import Published
+    from aclkit.warehouse.published import AsOf, Published
     from aclkit.warehouse.spark_tables import SparkTables
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
@@ -58,6 +66,8 @@ class Context:
         columns: the columns of rows that are wanted; all if none is named.
         known_only: a question is answered only if an inventory knows its names.
         is_reached: the warehouse is on an object store, which has answered.
+        max_age: what an answer stands on is told with a warning where it is older.
+        standing: the runs that the answer stands on.
     """
 
     warehouse: str | None = None
@@ -71,6 +81,8 @@ class Context:
     columns: tuple[str, ...] = ()
     known_only: bool = False
     is_reached: bool = False
+    max_age: timedelta | None = None
+    standing: list[AsOf] = field(default_factory=list)
 
     def require_warehouse(self, *, to_write: bool = True) -> str:
         """Return the warehouse.
@@ -107,6 +119,7 @@ class Context:
                 raise none_named()
             ctx.with_resource(storage_said(found.storage, found.where))
             self.warehouse, self.cluster = found.warehouse, self.cluster or found.cluster
+            self.max_age = self.max_age or found.max_age
             tell(f"asking {found.place}, for {found.where} is here; another: --warehouse DIR")
         self._reach(Place(self.warehouse))
         return self.warehouse
@@ -131,6 +144,7 @@ class Context:
 
         published = open_warehouse(self.asked_warehouse())
         cluster_id = resolve_cluster(published, self.cluster)
+        self.stand_on(published, _answering(published, cluster_id))
         with connect(published, holding) as connection:
             yield Opened(published, cluster_id, connection)
 
@@ -151,7 +165,9 @@ class Context:
             self.session() as spark,
             open_tables(warehouse, holding, spark) as (published, tables),
         ):
-            yield Opened(published, resolve_cluster(published, self.cluster), tables)
+            cluster_id = resolve_cluster(published, self.cluster)
+            self.stand_on(published, _answering(published, cluster_id))
+            yield Opened(published, cluster_id, tables)
 
     @contextmanager
     def session(self) -> Iterator[SparkSession | None]:
@@ -163,6 +179,12 @@ class Context:
 
         with command_session(self, click.get_current_context().info_name or "") as spark:
             yield spark
+
+    def stand_on(self, published: Published, run: PublishedRun) -> None:
+        """Note the run that the answer is of; it takes the place of one that was noted before."""
+        from aclkit.warehouse.published import as_of
+
+        self.standing = [as_of(published, run)]
 
     @property
     def layout(self) -> Layout:
@@ -176,6 +198,7 @@ class Context:
         beside: Iterable[Part] = (),
         *,
         table: Callable[[], Iterable[Part]] | None = None,
+        json: Callable[[], JsonAnswer] | None = None,
         **own: Callable[[], Iterable[str]],
     ) -> None:
         """Write an answer in the format that was chosen, to stdout or the file that was.
@@ -185,12 +208,16 @@ class Context:
             rows: the answer, for every format that has no other form of it.
             beside: lines for stderr, where the rows alone are written.
             table: makes what people read, where it is not just the rows.
+            json: makes the whole answer, where it is not just the rows.
             own: another format → what makes its lines, where they are not just the rows.
 
         Raises:
             UsageError: columns are chosen that the rows have not, or of what has no rows.
         """
+        stamp = self._stamp()
         render = own.get(self.output_format)
+        if json is not None and self.output_format == JSON:
+            render = partial(_rendered, json, stamp)
         if self.columns and render is not None:
             raise UsageError(
                 "--columns chooses among the columns of rows, and --format "
@@ -202,13 +229,34 @@ class Context:
             lines = iter(render())
         else:
             write_lines(lay_out(beside, Layout()), sys.stderr)
+            if self.output_format in (JSON, JSONL):
+                columns, rows = stamped(columns, rows, stamp)
             chosen = choose_columns(self.columns, columns, rows)
             lines = render_rows(*chosen, self.output_format, self.layout)
         self.deliver(lines)
 
     def deliver(self, lines: Iterable[str]) -> None:
-        """Write lines to stdout, or to the file that was chosen."""
+        """Write lines to stdout, or to the file that was chosen; last the run that they are of."""
         deliver(lines, self.output, may_page=self.output_format == TABLE)
+        self._tell_standing()
+
+    def _stamp(self) -> tuple[object, ...]:
+        """Return time and offset of the run that an answer stands on, of several the oldest."""
+        known = [each for each in self.standing if each.time is not None] or self.standing
+        oldest = min(known, key=lambda each: (each.time is None, each.time), default=None)
+        return () if oldest is None else (oldest.time, oldest.offset)
+
+    def _tell_standing(self) -> None:
+        """Say on stderr how old an answer is: to people always, to programs where it is old."""
+        most = self.max_age or timedelta(days=1)
+        for each in dict.fromkeys(self.standing):
+            if each.is_older(most):
+                tell(
+                    f"warning: {each}: older than {age_words(most)}, so what changed since is "
+                    "missing. Next: aclkit run"
+                )
+            elif self.output_format not in (JSON, JSONL, CSV):
+                tell(str(each))
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,6 +278,15 @@ class Opened(Generic[_Tables]):
         from aclkit.warehouse.published import deciding_run
 
         return deciding_run(self.published, self.cluster_id)
+
+
+def _answering(published: Published, cluster_id: str) -> PublishedRun:
+    """Return the run whose decisions are published, or the newest where nothing is decided."""
+    return published.last_materialize(cluster_id) or published.last_run(cluster_id)
+
+
+def _rendered(json: Callable[[], JsonAnswer], stamp: Sequence[object]) -> Iterator[str]:
+    return render_json(json(), stamp)
 
 
 def tell_state(published: Published, run: PublishedRun) -> None:

@@ -29,6 +29,7 @@ def diff(context: Context, start: str, end: str, gate: Gate) -> None:
     moments = parse_moment(start), parse_moment(end)
     with context.session() as spark:
         past = read_past(context.asked_warehouse(), context.cluster, *moments, spark)
+    context.stand_on(past.base.published, past.base.run)
     tell_all(past.notes)
     before, after = past.offsets
     title = f"Offset {before} to {after}, cluster {past.base.run.cluster_id}"

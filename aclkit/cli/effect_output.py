@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby, islice
@@ -15,7 +14,7 @@ from aclkit.audit.reports.preview_markdown import render_preview
 from aclkit.cli.budget_options import budget_options
 from aclkit.cli.context import Context, engine_option, formats
 from aclkit.cli.options import gathered, option, together
-from aclkit.cli.output import FORMATS
+from aclkit.cli.output import FORMATS, Members
 from aclkit.cli.table import Part, Table, Words
 from aclkit.questions.preview.access_change import KINDS
 from aclkit.questions.preview.effect import ChangedCell, Count
@@ -166,37 +165,25 @@ def _more(number: int) -> str:
     return f"… and {number:,} more; --format csv prints every cell\n"
 
 
-def _json(preview: Preview) -> Iterator[str]:
-    """Yield one object; its lists are written as they are made."""
+def _json(preview: Preview) -> Members:
+    """Yield the members of one object; its lists are written as they are made."""
     example = preview.example
-    yield f'{{\n"verdict": {json.dumps(preview.verdict)},\n'
-    yield f'"example": {_text(example._asdict() if example else None)}'
+    yield "verdict", preview.verdict
+    yield "example", example._asdict() if example else None
     for kind in KINDS:
-        yield from json_list(kind, (cell._asdict() for cell in preview.effect.cells(kind)))
-    yield f',\n"looked_at": {_text(inventory_sentence(preview))}'
-    yield f',\n"proven_for_every_name": {_text(preview.proof)}'
-    yield f',\n"is_known": {_text(preview.is_known)}'
-    yield from json_list("unknown", left_open(preview))
-    cost = {"questions": preview.budget.questions, "states": preview.budget.states}
-    yield f',\n"cost": {_text(cost)}'
-    yield from json_list("to_come", (_to_come(preview, each) for each in preview.openings))
-    yield from json_list("read_otherwise", (_reread(preview, each) for each in preview.rereads))
+        yield kind, (cell._asdict() for cell in preview.effect.cells(kind))
+    yield "looked_at", inventory_sentence(preview)
+    yield "proven_for_every_name", preview.proof
+    yield "is_known", preview.is_known
+    yield "unknown", iter(left_open(preview))
+    yield "cost", {"questions": preview.budget.questions, "states": preview.budget.states}
+    yield "to_come", (_to_come(preview, each) for each in preview.openings)
+    yield "read_otherwise", (_reread(preview, each) for each in preview.rereads)
     for name, counts in (
         ("by_principal", preview.effect.by_principal),
         ("by_resource", preview.effect.by_resource),
     ):
-        yield from json_list(name, (_count(name, count) for count in counts))
-    yield "\n}\n"
-
-
-def json_list(name: str, items: Iterable[object], *, is_first: bool = False) -> Iterator[str]:
-    """Yield a member of an object that is a list, item by item."""
-    yield f"{'' if is_first else ','}\n{json.dumps(name)}: ["
-    before = "\n"
-    for item in items:
-        yield before + _text(item)
-        before = ",\n"
-    yield "]" if before == "\n" else "\n]"
+        yield name, (_count(name, count) for count in counts)
 
 
 def _to_come(preview: Preview, opening: Opening) -> dict[str, object]:
@@ -244,7 +231,3 @@ def _reread(preview: Preview, reread: Reread) -> dict[str, object]:
 
 def _count(name: str, count: Count) -> dict[str, object]:
     return {name.removeprefix("by_"): count.name, **dict(zip(KINDS, count[1:], strict=True))}
-
-
-def _text(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False)

@@ -3,8 +3,8 @@
 Only a person's questions look there. What writes, what a build server starts, and what ends a build
 (``assert``, ``prove``, ``--fail-on``) hears its own options alone: whoever may put a file into that
 folder, by a merge request say, decides neither what they do nor what they find. For the same reason
-a file that is found says where the tables are, how their storage is reached and which cluster is
-meant, and nothing else.
+a file that is found says where the tables are, how their storage is reached, which cluster is
+meant and how old an answer may be before it is told, and nothing else.
 """
 
 from __future__ import annotations
@@ -12,12 +12,14 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from datetime import timedelta
 from pathlib import Path
 from typing import Final
 
 import click
 from click.core import ParameterSource
 
+from aclkit.cli.options import parse_age
 from aclkit.errors import UsageError
 from aclkit.runtime.notation import parse_toml
 from aclkit.runtime.object_store import SECTION
@@ -45,12 +47,14 @@ class Found:
         warehouse: folder or URI of the tables.
         cluster: which cluster is meant, where that is said.
         storage: how the warehouse's storage is reached, see ``runtime.object_store``.
+        max_age: how old an answer may be without a warning, where that is said.
         where: the file or folder that says it.
     """
 
     warehouse: str
     cluster: str | None = None
     storage: object = field(default_factory=dict)
+    max_age: timedelta | None = None
     where: str
 
     @property
@@ -81,7 +85,13 @@ def look_around(folder: Path = Path()) -> Found | None:
         warehouse, cluster = (_text(said, key, str(file)) for key in ("warehouse", "cluster"))
         if warehouse is not None:
             storage = said.get(SECTION, {})
-            return Found(warehouse=warehouse, cluster=cluster, storage=storage, where=f"./{file}")
+            return Found(
+                warehouse=warehouse,
+                cluster=cluster,
+                storage=storage,
+                max_age=_max_age(said, str(file)),
+                where=f"./{file}",
+            )
     if is_warehouse(folder / WAREHOUSE):
         return Found(warehouse=str(folder / WAREHOUSE), where=f"./{folder / WAREHOUSE}")
     return None
@@ -101,6 +111,16 @@ def none_named(folder: Path = Path()) -> UsageError:
     near = [path for path in (inside, *sorted(inside.glob("*"))) if is_warehouse(path)]
     here = f"; there is one in {near[0]}" if near else f"; aclkit init writes {SETTINGS}"
     return UsageError(f"no warehouse was named: expected {' or '.join(ways)}{here}")
+
+
+def _max_age(said: Mapping[str, object], where: str) -> timedelta | None:
+    text = _text({key.replace("_", "-"): value for key, value in said.items()}, "max-age", where)
+    if text is None:
+        return None
+    try:
+        return parse_age(text)
+    except UsageError as error:
+        raise UsageError(f"{where}: max-age: {error}") from None
 
 
 def _text(said: Mapping[str, object], key: str, where: str) -> str | None:

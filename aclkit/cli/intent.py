@@ -9,6 +9,7 @@ from itertools import permutations
 from typing import Final
 
 from aclkit.errors import UsageError
+from aclkit.model.acl import ANY_OTHER
 from aclkit.model.enums import AclOperation
 from aclkit.model.resource import (
     TYPE_OF_WORD,
@@ -17,6 +18,7 @@ from aclkit.model.resource import (
     likely_resource,
     parse_resource,
 )
+from aclkit.rules.names.domain import domain_of
 
 _OTHER_WORDS: Final[dict[str, str]] = {
     "can": "who-can", "who": "who-can", "what": "what-can", "explain": "why", "log": "history",
@@ -65,6 +67,67 @@ def asked_resource(text: str) -> Resource:
             f"says: aclkit what-can PRINCIPAL {word}"
         )
     return resource
+
+
+def possible_resource(text: str, operation: str) -> Resource:
+    """Read the resource of a question about who can do something to it: one that there can be.
+
+    Raises:
+        UsageError: as in ``asked_resource``, or no resource can have such a name.
+    """
+    resource = asked_resource(text)
+    kind, name = resource
+    domain = domain_of(kind)
+    if name == ANY_OTHER or domain.holds(name):
+        return resource
+    word, start = WORD_OF_TYPE[kind], name.rstrip("*")
+    message = f"No {word} can have the name {name!r}"
+    if start != name and domain.holds(f"{start}x"):
+        raise UsageError(f"{message}. {_by_prefix(kind, start, operation)}")
+    raise UsageError(f"{message}{_LEGAL.get(kind, '')}.")
+
+
+def star_note(resource: Resource, operation: str) -> str | None:
+    """Say of a name with a star, which nobody knows, that the star is no wildcard in it.
+
+    >>> star_note(Resource("GROUP", "app-*"), "READ")
+    "* is part of this name. For every group that begins with 'app-', also those to come: \
+aclkit who-can READ group --prefix app-"
+    """
+    kind, name = resource
+    if not name.endswith("*"):
+        return None
+    return f"* is part of this name. {_by_prefix(kind, name.rstrip('*'), operation)}"
+
+
+def _by_prefix(resource_type: str, start: str, operation: str) -> str:
+    word = WORD_OF_TYPE[resource_type]
+    meant = shlex.join(["aclkit", "who-can", operation, word, "--prefix", start])
+    every = f"every {word} that begins with {start!r}" if start else f"every {word}"
+    return f"For {every}, also those to come: {meant}"
+
+
+def asked_type(text: str | None) -> str:
+    """Read the resource type beside ``--prefix``; topics where none is named.
+
+    Raises:
+        UsageError: it is none, or there is only one of it.
+    """
+    if text is None:
+        return TYPE_OF_WORD["topic"]
+    known = [word for word in TYPE_OF_WORD if word != "cluster"]
+    if text not in known:
+        raise UsageError(
+            f"With --prefix the resource is a type, not {text!r}. Expected one of "
+            f"{', '.join(known)}."
+        )
+    return TYPE_OF_WORD[text]
+
+
+_LEGAL: Final = {
+    "TOPIC": ": a topic has up to 249 ASCII letters, digits, '.', '_' and '-'",
+    "USER": ": a user is a principal such as User:alice",
+}
 
 
 def type_intended(text: str) -> str:

@@ -18,7 +18,7 @@ import aclkit
 from aclkit.cli.command_index import read_index
 from aclkit.cli.context import Context
 from aclkit.cli.late import LateGroup, Places
-from aclkit.cli.options import flag, option
+from aclkit.cli.options import flag, option, parse_age
 from aclkit.cli.output import flush_output, is_unread, tell, tell_error
 from aclkit.cli.settings import read_config
 from aclkit.errors import AclkitError, SurroundingsError, UsageError
@@ -112,7 +112,8 @@ _NOBODY_READS: Final = 141
 """As of a program that SIGPIPE ended: what was to be said was not said."""
 
 _SHARED: Final = {
-    "--warehouse": 1, "--config": 1, "--cluster": 1, "--file-mode": 1, "--file-group": 1,
+    "--warehouse": 1, "--config": 1, "--cluster": 1, "--max-age": 1,
+    "--file-mode": 1, "--file-group": 1,
     "--assume-single-writer": 0, "--verbose": 0, "-v": 0,
     "--class-archive": 0, "--no-class-archive": 0,
 }  # fmt: skip
@@ -186,6 +187,11 @@ def _load_config(ctx: click.Context, _: click.Parameter, path: str | None) -> st
     help="Read options from a TOML file.",
 )
 @option(
+    "--max-age",
+    metavar="DURATION",
+    help="Warn of answers from an older run: 36h, 2d.  [default: 1d]",
+)
+@option(
     "--file-mode",
     metavar="OCTAL",
     help="Mode of new files; new folders let in whoever may read.  [default: 0640]",
@@ -212,6 +218,7 @@ def cli(
     ctx: click.Context,
     warehouse: str | None,
     cluster: str | None,
+    max_age: str | None,
     file_mode: str | None,
     file_group: str | None,
     *,
@@ -243,7 +250,11 @@ def cli(
     ctx.with_resource(writing_as(mode, group))
     ctx.with_resource(single_writer_assumed(assume_single_writer))
     ctx.obj = Context(
-        warehouse=warehouse, cluster=cluster, verbose=verbose, class_archive=class_archive
+        warehouse=warehouse,
+        cluster=cluster,
+        verbose=verbose,
+        class_archive=class_archive,
+        max_age=None if max_age is None else parse_age(max_age),
     )
     _tell_progress(is_shared=verbose)
     if verbose:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import fields
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import wraps
 from inspect import signature
 from typing import Any, TypeVar
@@ -71,6 +71,40 @@ class FiniteRange(click.FloatRange):
         if math.isnan(number):
             self.fail(f"{value} is not a number.", param, ctx)
         return number
+
+
+def parse_age(text: str) -> timedelta:
+    """Read how long ago something may have been: ``36h``, ``2d``.
+
+    Raises:
+        UsageError: it is no number with a unit.
+    """
+    number, unit = text.strip()[:-1], text.strip()[-1:]
+    try:
+        age = float(number) * _UNITS[unit]
+    except (KeyError, ValueError, OverflowError):
+        age = timedelta(0)
+    if age <= timedelta(0):
+        raise UsageError(f"Expected a number and one of m, h, d, as in 36h, found {text!r}.")
+    return age
+
+
+_UNITS = {
+    "m": timedelta(minutes=1), "h": timedelta(hours=1), "d": timedelta(days=1)
+}  # fmt: skip
+
+
+def age_words(age: timedelta) -> str:
+    """Write how long something is.
+
+    >>> age_words(timedelta(days=1)), age_words(timedelta(hours=36))
+    ('1 day', '36 hours')
+    """
+    for size, word in ((86_400, "day"), (3_600, "hour"), (60, "minute")):
+        number = age.total_seconds() / size
+        if number >= 1 and number == int(number):
+            return f"{int(number):,} {word}{'s' * (number != 1)}"
+    return f"{age.total_seconds() / 60:g} minutes"
 
 
 def parse_time(text: str) -> datetime:

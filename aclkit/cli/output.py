@@ -6,9 +6,9 @@ import json
 import os
 import select
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
-from typing import Final, TextIO
+from typing import Final, NamedTuple, TextIO
 
 import click
 
@@ -88,6 +88,66 @@ def render_object(value: object) -> Iterator[str]:
     yield json.dumps(json_value(value), ensure_ascii=False, indent=2) + "\n"
 
 
+class Objects(NamedTuple):
+    """Objects of JSON with the same keys, and their values."""
+
+    columns: Sequence[str]
+    rows: Iterable[Sequence[object]]
+
+
+Members = Iterable[tuple[str, object]]
+"""Members of an object of JSON; one whose value is an iterator is a list, made item by item."""
+
+JsonAnswer = Objects | Mapping[str, object] | Members
+"""A whole answer; an object may be written as it is made."""
+
+AS_OF: Final = ("as_of", "as_of_offset")
+"""The keys of what an answer stands on; where the first means something else, ``as_of_time``."""
+
+
+def stamp(names: Container[str], values: Sequence[object]) -> dict[str, object]:
+    """Return what an answer stands on under keys that it does not have itself."""
+    first = "as_of_time" if AS_OF[0] in names else AS_OF[0]
+    return dict(zip((first, AS_OF[1]), values, strict=True)) if values else {}
+
+
+def render_json(answer: JsonAnswer, values: Sequence[object]) -> Iterator[str]:
+    """Yield the lines of a whole answer in JSON, each object with what it stands on."""
+    if isinstance(answer, Objects):
+        return _render_json(*stamped(answer.columns, answer.rows, values))
+    if isinstance(answer, Mapping):
+        return render_object({**answer, **stamp(answer, values)})
+    return _members(chain(answer, stamp((), values).items()))
+
+
+def stamped(
+    columns: Sequence[str], rows: Iterable[Sequence[object]], values: Sequence[object]
+) -> tuple[Sequence[str], Iterable[Sequence[object]]]:
+    """Return rows with what they stand on behind their own cells."""
+    more = stamp(columns, values)
+    return (*columns, *more), ((*row, *more.values()) for row in rows)
+
+
+def _members(members: Members) -> Iterator[str]:
+    before = "{\n"
+    for name, value in members:
+        yield f"{before}{json.dumps(name)}: "
+        if isinstance(value, Iterator):
+            yield from _items(value)
+        else:
+            yield json.dumps(json_value(value), ensure_ascii=False)
+        before = ",\n"
+    yield "\n}\n"
+
+
+def _items(items: Iterator[object]) -> Iterator[str]:
+    before = "[\n"
+    for item in items:
+        yield before + json.dumps(item, ensure_ascii=False)
+        before = ",\n"
+    yield "[]" if before == "[\n" else "\n]"
+
+
 def as_objects(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> list[dict[str, object]]:
     """Return rows with the names of their cells."""
     return [dict(zip(columns, row, strict=True)) for row in rows]
@@ -155,6 +215,9 @@ _RENDERERS: Final[dict[str, Callable[..., Iterator[str]]]] = {
     "csv": _render_csv,
 }
 TABLE: Final = "table"
+JSON: Final = "json"
+JSONL: Final = "jsonl"
+CSV: Final = "csv"
 FORMATS: Final = (TABLE, *_RENDERERS)
 
 

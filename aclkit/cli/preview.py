@@ -178,6 +178,7 @@ def _said(value: object) -> str:
 def _read(context: Context) -> Base:
     with context.session() as spark:
         base = read_base(context.asked_warehouse(), context.cluster, spark)
+    context.stand_on(base.published, base.run)
     tell_state(base.published, base.run)
     return base
 

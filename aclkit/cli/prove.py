@@ -12,7 +12,7 @@ from aclkit.audit.reports.prove_sarif import answers_sarif, comparison_sarif
 from aclkit.cli.budget_options import budget_options
 from aclkit.cli.context import Context, engine_option, formats
 from aclkit.cli.options import flag, option, together
-from aclkit.cli.output import FORMATS, render_object, tell_all
+from aclkit.cli.output import FORMATS, tell_all
 from aclkit.cli.prove_output import answers_lines, comparison_lines, labelled
 from aclkit.cli.settings_options import given_settings, own_semantics, settings_options
 from aclkit.cli.side_arguments import read_sides
@@ -157,7 +157,7 @@ def never(context: Context, /, file: str, a: str | None, budget: Budget, **chose
         ANSWER_COLUMNS,
         [line for answer in found.answers for line in answer_rows(answer)],
         labelled(answers_sentences(found, read)),
-        json=lambda: render_object(answers_object(found, read, notes)),
+        json=lambda: answers_object(found, read, notes),
         markdown=lambda: [render_answers(found, read, notes)],
         sarif=lambda: [answers_sarif(found, read, notes)],
         table=lambda: answers_lines(found, read),
@@ -175,7 +175,7 @@ def _compare(context: Context, claim: str, texts: Sequence[str], chosen: dict[st
         COLUMNS,
         map(row, found.counterexamples),
         labelled(comparison_sentences(found, read)),
-        json=lambda: render_object(comparison_object(found, read, notes, limit)),
+        json=lambda: comparison_object(found, read, notes, limit),
         markdown=lambda: [render_comparison(found, read, notes)],
         sarif=lambda: [comparison_sarif(found, read, notes)],
         table=lambda: comparison_lines(found, read),

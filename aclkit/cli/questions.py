@@ -8,10 +8,23 @@ from aclkit.cli.access_output import print_access
 from aclkit.cli.asking import question_options, tell_unknown
 from aclkit.cli.completing import complete_operation, complete_principal, complete_resource
 from aclkit.cli.context import Context, tell_state
-from aclkit.cli.intent import asked_resource, check_order, missing_resource, type_intended
+from aclkit.cli.intent import (
+    asked_type,
+    check_order,
+    missing_resource,
+    possible_resource,
+    star_note,
+    type_intended,
+)
+from aclkit.cli.options import option
+from aclkit.cli.output import tell
+from aclkit.cli.prefix_output import print_by_prefix
 from aclkit.errors import UsageError
 from aclkit.model.resource import TYPE_OF_WORD
 from aclkit.questions.query import access
+from aclkit.questions.query.by_prefix import NEEDED as BY_PREFIX
+from aclkit.questions.query.by_prefix import who_can_prefix
+from aclkit.questions.query.decisions import Where
 from aclkit.warehouse.published import Published
 
 _host_option = click.option(
@@ -31,9 +44,19 @@ _all_option = click.option(
 @_host_option
 @_denied_option
 @_all_option
+@option(
+    "--prefix",
+    metavar="TEXT",
+    help="Of all names that begin so, also names to come; RESOURCE is a type then.",
+)
 @question_options
 def who_can(
-    context: Context, operation: str, resource: str | None, host: str | None, decision: str | None
+    context: Context,
+    operation: str,
+    resource: str | None,
+    host: str | None,
+    decision: str | None,
+    prefix: str | None,
 ) -> None:
     """Say who may do OPERATION (or ANY) to RESOURCE, and because of which ACL.
 
@@ -41,22 +64,31 @@ def who_can(
     Example:
       aclkit who-can READ topic:payments --host 10.0.0.7
       aclkit who-can ANY group:billing --all --format csv
+      aclkit who-can READ topic --prefix payments.
 
     RESOURCE is topic:NAME, group:NAME, transactional-id:NAME, delegation-token:NAME, user:NAME
     or cluster. A name that no inventory knows is answered by the same ACLs, with a warning and the
     names most like it. Hosts with the same answer share a line; * is all hosts. A table has
     operations together, and last in one line what all principals may; --wide and the other
     formats have every operation and host.
+
+    With --prefix each principal is allowed all names that begin so, some or none: known names are
+    counted, and what is said of names to come is proven for each of them, or not known.
     """
+    if prefix is not None:
+        _who_can_prefix(context, operation, asked_type(resource), prefix, host, decision)
+        return
     if resource is None:
         raise missing_resource(operation)
     check_order("who-can", operation=operation, resource=resource)
-    asked = asked_resource(resource)
+    asked = possible_resource(resource, operation)
     near = {"resource_type": asked.resource_type, "resource_name": asked.resource_name}
     with context.ask({**access.NEEDED, "explain_pair": near}) as at:
         answer = access.who_can(
             *at.where, operation, asked, host=host, decision=_decision(decision)
         )
+    if answer.unknown and (note := star_note(asked, operation)) is not None:
+        tell(f"note: {note}")
     _print(context, answer, at.published, asked.resource_type, decision)
 
 
@@ -99,6 +131,23 @@ def what_can(
     _print(context, answer, at.published, principal, decision)
 
 
+def _who_can_prefix(
+    context: Context,
+    operation: str,
+    resource_type: str,
+    prefix: str,
+    host: str | None,
+    decision: str | None,
+) -> None:
+    with context.ask(BY_PREFIX) as at:
+        answer = who_can_prefix(
+            Where(*at.where), operation, resource_type, prefix,
+            host=host, decision=_decision(decision),
+        )  # fmt: skip
+    tell_state(at.published, answer.decided_by)
+    print_by_prefix(context, answer, _decision(decision))
+
+
 def _decision(given: str | None) -> str | None:
     """Return the decision to keep: ALLOWED unless told; None keeps both."""
     return None if given == "ANY" else given or "ALLOWED"
@@ -115,7 +164,7 @@ def _type_and_name(text: str | None) -> tuple[str | None, str | None]:
             f"bad resource {text!r}: expected one of {', '.join(TYPE_OF_WORD)}, alone or as "
             f"TYPE:NAME; did you mean {type_intended(text)}?"
         )
-    resource = asked_resource(text)
+    resource = possible_resource(text, "ANY")
     return resource.resource_type, resource.resource_name
 
 

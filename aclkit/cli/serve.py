@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Final
 
 import click
@@ -68,7 +69,11 @@ def serve(context: Context, /, timeout: float, **chosen: object) -> None:
 
     warehouse, listen = context.asked_warehouse(), str(chosen["listen"])
     serving = picked(Serving, chosen, warehouse=warehouse, cluster=context.cluster)
-    prepared = prepare(serving, Answers(judge_of(chosen)), Limits(seconds=timeout))
+    prepared = prepare(
+        serving,
+        Answers(judge_of(chosen), context.max_age or timedelta(days=1)),
+        Limits(seconds=timeout),
+    )
     if not is_loopback(listen):
         tell(
             f"warning: others than this machine reach {listen}, by plain HTTP: who listens reads "

@@ -42,12 +42,14 @@ def read_sides(context: Context, texts: Sequence[str]) -> list[Side]:
     if not any(each.is_warehouse for each in meant):
         return [read_file_side(each.path) for each in meant]
     with context.session() as spark:
-        return [
+        sides = [
             read_warehouse_side(each.path, context.cluster, each.at, spark)
             if each.is_warehouse
             else read_file_side(each.path)
             for each in meant
         ]
+    context.standing = [side.as_of for side in sides if side.as_of is not None]
+    return sides
 
 
 def find_meant(text: str, context: Context) -> Meant:

@@ -74,6 +74,7 @@ def tidy(
         raise UsageError("proposals are to be judged, not run: expected another --format")
     with context.session() as spark:
         base = read_base(context.asked_warehouse(), context.cluster, spark)
+    context.stand_on(base.published, base.run)
     tell_state(base.published, base.run)
     rules = base.state.rules(base.semantics)
     reasons = _reasons(base, rules)

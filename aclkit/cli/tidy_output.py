@@ -8,9 +8,9 @@ from typing import Final
 
 import click
 
-from aclkit.cli.acls import COLUMNS, KAFKA_ACLS, print_lines
+from aclkit.cli.acls import COLUMNS, KAFKA_ACLS
 from aclkit.cli.context import Context
-from aclkit.cli.output import as_objects, render_object, tell
+from aclkit.cli.output import as_objects, tell
 from aclkit.cli.table import Part, Table, Words
 from aclkit.kafka.acls.script import render_changes
 from aclkit.model.acl import Acl
@@ -31,13 +31,13 @@ _MOST_NAMED: Final = 3
 def print_tidy(context: Context, proven: Proven) -> None:
     """Print what goes and what comes; end with 1 where a script cannot say all of it."""
     if context.output_format == KAFKA_ACLS:
-        _print_script(proven)
+        _print_script(context, proven)
         return
     context.write(
         STEP_COLUMNS,
         _rows(proven),
         (Words(": ".join(line)) for line in _statements(proven)),
-        json=lambda: render_object(_object(proven)),
+        json=lambda: _object(proven),
         table=lambda: _table(proven),
     )
 
@@ -49,13 +49,11 @@ def print_proposals(context: Context, proposals: Proposals, option: str) -> None
         PROPOSAL_COLUMNS,
         rows,
         map(Words, _proposal_statements(proposals)),
-        json=lambda: render_object(
-            {
-                "proposals": as_objects(PROPOSAL_COLUMNS, rows),
-                "not_compared": proposals.more,
-                "groups_not_looked_at": proposals.left,
-            }
-        ),
+        json=lambda: {
+            "proposals": as_objects(PROPOSAL_COLUMNS, rows),
+            "not_compared": proposals.more,
+            "groups_not_looked_at": proposals.left,
+        },
         table=lambda: _proposal_table(proposals, option),
     )
 
@@ -135,7 +133,7 @@ def _reasons(found: Tidy) -> dict[Acl, str]:
     return {step.acl: _why_words(step, gone) for step in found.steps}
 
 
-def _print_script(proven: Proven) -> None:
+def _print_script(context: Context, proven: Proven) -> None:
     found = proven.found
     reasons = _reasons(found)
     covered, idle = (
@@ -143,7 +141,7 @@ def _print_script(proven: Proven) -> None:
         for is_idle in (False, True)
     )
     lines, unsaid = render_changes(found.added, [covered, idle])
-    print_lines(lines)
+    context.deliver(f"{line}\n" for line in lines)
     for line in _statements(proven):
         tell(": ".join(line))
     for acl in unsaid[:_MOST_STEPS]:

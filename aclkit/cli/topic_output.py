@@ -8,7 +8,8 @@ from typing import Final
 
 from aclkit.audit.reports.preview_markdown import render_topics
 from aclkit.cli.context import Context
-from aclkit.cli.effect_output import json_list, part_lines
+from aclkit.cli.effect_output import part_lines
+from aclkit.cli.output import Members
 from aclkit.cli.table import Part, Table
 from aclkit.questions.preview.topics import TopicToCome
 from aclkit.questions.preview.words import few_hosts
@@ -71,13 +72,13 @@ def _table(topics: Sequence[TopicToCome], hosts: Sequence[str]) -> Iterator[Part
         yield from part_lines(columns, rows, len(rows))
 
 
-def _json(topics: Sequence[TopicToCome]) -> Iterator[str]:
-    """Yield one object: the topics with what governs them, and every decision."""
-    yield "{"
-    yield from json_list("topics", map(_topic, topics), is_first=True)
-    rows = (dict(zip(COLUMNS, row, strict=True)) for topic in topics for row in _rows(topic))
-    yield from json_list("decisions", rows)
-    yield "\n}\n"
+def _json(topics: Sequence[TopicToCome]) -> Members:
+    """Yield the members of one object: the topics with what governs them, and every decision."""
+    yield "topics", map(_topic, topics)
+    yield (
+        "decisions",
+        (dict(zip(COLUMNS, row, strict=True)) for topic in topics for row in _rows(topic)),
+    )
 
 
 def _topic(topic: TopicToCome) -> dict[str, object]:

@@ -13,7 +13,7 @@ import click
 from aclkit.cli.context import Context, format_option
 from aclkit.cli.materialize import choose_cluster
 from aclkit.cli.options import FiniteRange, lock_timeout_option, option
-from aclkit.cli.output import as_objects, render_object
+from aclkit.cli.output import as_objects
 from aclkit.cli.replay import tell_notes
 from aclkit.cli.session import command_run
 from aclkit.cli.table import Table
@@ -117,7 +117,7 @@ def usage(
         COLUMNS,
         rows,
         [counts],
-        json=lambda: render_object(_as_object(run.cluster_id, run.notes, result, rows)),
+        json=lambda: _as_object(run.cluster_id, run.notes, result, rows),
         table=lambda: [counts, _table(result.grants, rows)],
     )
     tell_notes(run.notes, run.findings)

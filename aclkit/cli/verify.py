@@ -14,7 +14,7 @@ import duckdb
 
 from aclkit.cli.context import Context, Opened, format_option, tell_state
 from aclkit.cli.options import option, timeout_option
-from aclkit.cli.output import as_objects, render_object, tell
+from aclkit.cli.output import as_objects, tell
 from aclkit.cli.table import Part, Table
 from aclkit.errors import DataError, UsageError
 from aclkit.kafka.verify.answer import Reply
@@ -165,7 +165,7 @@ def _print(context: Context, version: str, report: Agreement) -> None:
         MISMATCH,
         map(_mismatch, report.mismatches),
         _summary(version, report),
-        json=lambda: render_object(_object(version, report)),
+        json=lambda: _object(version, report),
         table=lambda: _table(version, report),
     )
 

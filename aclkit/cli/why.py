@@ -12,9 +12,9 @@ import click
 from aclkit.cli.asking import question_options, tell_unknown
 from aclkit.cli.completing import complete_operation, complete_principal, complete_resource
 from aclkit.cli.context import Context, tell_state
-from aclkit.cli.intent import asked_resource, check_order
+from aclkit.cli.intent import check_order, possible_resource
 from aclkit.cli.options import gathered, option, parse_time, together
-from aclkit.cli.output import render_object, tell_all
+from aclkit.cli.output import tell_all
 from aclkit.cli.why_output import (
     history_object,
     history_parts,
@@ -44,7 +44,7 @@ class AccessQuestion:
         check_order(
             command, principal=self.principal, operation=self.operation, resource=self.resource
         )
-        return asked_resource(self.resource)
+        return possible_resource(self.resource, self.operation)
 
 
 def _access_arguments(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -97,7 +97,7 @@ def why(context: Context, access: AccessQuestion, at_offset: int | None, at: str
     context.write(
         found.columns,
         found.rows,
-        json=lambda: render_object(why_object(answer)),
+        json=lambda: why_object(answer),
         table=lambda: why_parts(answer),
     )
 
@@ -129,7 +129,7 @@ def history(context: Context, access: AccessQuestion) -> None:
     context.write(
         found.columns,
         found.rows,
-        json=lambda: render_object(history_object(answer)),
+        json=lambda: history_object(answer),
         table=lambda: history_parts(answer),
     )
 

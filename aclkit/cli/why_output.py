@@ -114,6 +114,8 @@ def why_object(answer: Why) -> dict[str, object]:
         **near_object(answer.unknown),
         "notes": [*_unknown(answer.unknown), *words.why_notes(answer)],
         "requests": [_passage_object(answer, passage) for passage in answer.passages],
+        "own_acls_elsewhere": list(map(_acl_object, answer.own.others)),
+        "group_acls": None if answer.own.groups is None else [*map(_acl_object, answer.own.groups)],
     }
 
 
@@ -150,6 +152,11 @@ def _passage_object(answer: Why, passage: Passage) -> dict[str, object]:
             for tried in passage.tried
         ],
     }
+
+
+def _acl_object(acl: Acl) -> dict[str, object]:
+    """Return an ACL that takes no part."""
+    return {**asdict(acl), "text": str(acl)}
 
 
 def _least_object(acl: Acl) -> dict[str, object]:

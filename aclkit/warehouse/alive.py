@@ -24,6 +24,16 @@ def acls_alive(
     return {row[0]: acl_of(row) for row in rows}
 
 
+def acls_naming(connection: Tables, run: PublishedRun, principal: str) -> list[Acl]:
+    """Read the ACLs by which a run decided that may match a principal: by name, or by a wildcard.
+
+    Of ALLOWs with the very name of a known resource there are none: what they do is known of it.
+    """
+    offset = _END if run.head_offset is None else run.head_offset
+    rows = fetch(connection, _NAMING, [run.cluster_id, offset, offset, principal])
+    return list(map(acl_of, rows))
+
+
 def times_added(connection: Tables, cluster_id: str) -> dict[str, datetime | None]:
     """Return when each ACL alive at the head was added, by id; None where no time is known."""
     rows = fetch(connection, _TIMES, [cluster_id])
@@ -48,8 +58,24 @@ _FINALIZED: Final = "SELECT max(finalized_level) FROM broker WHERE cluster_id = 
 
 _TIMES: Final = "SELECT acl_id, epoch_ms(added_at) FROM acl_current WHERE cluster_id = ?"
 _END: Final = 2**63 - 1
-_ACLS: Final = acl_sql(
+_ALIVE: Final = (
     "FROM acl_history WHERE cluster_id = ? AND effective_offset < ? "
     "AND (removed_offset IS NULL OR removed_offset >= ?) "
-    "AND (? IS NULL OR acl_id IN (SELECT unnest(CAST(? AS VARCHAR[]))))"
 )
+_ACLS: Final = acl_sql(
+    f"{_ALIVE}AND (? IS NULL OR acl_id IN (SELECT unnest(CAST(? AS VARCHAR[]))))"
+)
+NAMES: Final = (
+    "(principal = ? OR principal LIKE '%*%' OR principal LIKE '%' || chr(63) || '%' "
+    "OR principal LIKE ':%' OR principal LIKE '%:')"
+)
+"""Which ACLs may match a principal: under some semantics a text without a part, or with a wildcard,
+stands for many. ``chr(63)`` is a question mark: one that is written stands for a value.
+"""
+_TELLING: Final = (
+    "(permission_type <> 'ALLOW' OR pattern_type <> 'LITERAL' OR NOT EXISTS ("
+    "SELECT 1 FROM resource WHERE resource.cluster_id = acl_history.cluster_id "
+    "AND resource.resource_type = acl_history.resource_type "
+    "AND resource.resource_name = acl_history.resource_name))"
+)
+_NAMING: Final = acl_sql(f"{_ALIVE}AND {NAMES} AND {_TELLING} ORDER BY acl_id")

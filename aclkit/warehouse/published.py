@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from typing import Final
 
 import duckdb
@@ -13,7 +14,13 @@ from aclkit.errors import SurroundingsError, UsageError
 from aclkit.model.semantics import KIP_1042, BrokerSettings, Semantics
 from aclkit.warehouse.job_run import JOB_RUN, PublishedRun, published_runs
 from aclkit.warehouse.place import Place
-from aclkit.warehouse.standing import ALL_RUNS, MATERIALIZING, STANDING, decided_and_before
+from aclkit.warehouse.standing import (
+    ALL_RUNS,
+    MATERIALIZING,
+    REPLAYING,
+    STANDING,
+    decided_and_before,
+)
 from aclkit.warehouse.table_files import TableFiles, ask_files, read_files
 
 REPLAY_STEP: Final = "aclkit --warehouse {path} replay --source metadata-log:DIR"
@@ -66,6 +73,46 @@ class Published:
             if run.cluster_id == cluster_id and run.job in MATERIALIZING:
                 return run
         return None
+
+
+@dataclass(frozen=True, slots=True)
+class AsOf:
+    """What an answer stands on.
+
+    Attributes:
+        time: when its run read the sources; None where the run does not say.
+        offset: the head of the cluster in that run, exclusive; None where it is not known.
+    """
+
+    time: datetime | None
+    offset: int | None
+
+    def __str__(self) -> str:
+        """Write it as people read it."""
+        time = None if self.time is None else f"{self.time:%Y-%m-%d %H:%M} UTC"
+        offset = None if self.offset is None else f"offset {self.offset}"
+        return f"as of {', '.join(filter(None, (time, offset))) or 'an unknown time'}"
+
+    def is_older(self, most: timedelta) -> bool:
+        """Whether its sources were read longer ago than that; unknown times are not."""
+        return self.time is not None and datetime.now(UTC) - self.time > most
+
+
+DAY: Final = timedelta(days=1)
+"""What is older than this is told with a warning, unless another age is asked for."""
+
+
+def as_of(published: Published, run: PublishedRun) -> AsOf:
+    """Return when the sources were read that a run stands on, and up to which offset it goes."""
+    reading = [
+        each
+        for each in published.standing
+        if each.cluster_id == run.cluster_id
+        and each.job in REPLAYING
+        and each.run_number <= run.run_number
+    ]
+    began = (reading[-1] if reading else run).started_at
+    return AsOf(None if began is None else began.replace(tzinfo=UTC), run.head_offset)
 
 
 def open_warehouse(path: str | None) -> Published:

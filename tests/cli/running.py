@@ -153,6 +153,11 @@ def run(*arguments: object, code: int = 0, env: Mapping[str, str | None] | None 
     return result
 
 
+def without_run(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Leave out what a row of JSON says of the run that it stands on."""
+    return {key: value for key, value in row.items() if key not in ("as_of", "as_of_offset")}
+
+
 def split_batches(log: bytes) -> Iterator[tuple[int, bytes]]:
     """Cut a segment at its batch borders: (base offset, bytes) of each batch."""
     at = 0

@@ -383,12 +383,13 @@ def test_a_name_acts_on_no_terminal_and_forges_no_line(evil, words, number):
 def test_what_is_not_exact_is_said_and_raw_is_exact(evil):
     assert "written as code points: 1; --raw" in evil.run("acls", "list").stderr
     raw = evil.run("acls", "list", "--raw", "--principal", f"User:{EVIL}")
-    assert (raw.stdout.count(EVIL), raw.stderr) == (3, "")
+    assert raw.stdout.count(EVIL) == 3
+    assert "code points" not in raw.stderr
     assert evil.run("acls", "show", "--raw", "1").stdout.count(EVIL) == 2
-    assert evil.run("acls", "list", "--principal", "User:a").stderr == ""
+    assert "code points" not in evil.run("acls", "list", "--principal", "User:a").stderr
 
 
 def test_a_cluster_that_is_passed_over_is_said(small):
     words = ("acls", "list", "--cluster", "--resource-pattern-type", "prefixed")
     assert "passes over --cluster beside" in small.run(*words).stderr
-    assert small.run("acls", "list", "--cluster").stderr == ""
+    assert "passes over" not in small.run("acls", "list", "--cluster").stderr

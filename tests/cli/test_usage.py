@@ -86,6 +86,18 @@ def test_every_line_of_a_real_broker_is_explained_plain_gzipped_and_again(
 
 
 @pytest.mark.slow
+def test_a_line_newer_than_the_run_is_undetermined_and_no_finding(spark, warehouse, tmp_path):
+    log = tmp_path / "newer.log"
+    log.write_text(WRONG.replace("2026-11-21", "2099-11-21"), encoding="utf-8")
+    answer, result = usage(warehouse, "--authorizer-log", log)
+    assert counts(answer) == (1, 0, 0, 0, 1)
+    (line,) = answer["undetermined_lines"]
+    assert "newer than the last run" in line["reason"]
+    assert "run first" in line["reason"]
+    assert "authorizer-log-mismatch" not in result.stderr
+
+
+@pytest.mark.slow
 def test_planted_lines_are_found_and_told(spark, warehouse, tmp_path):
     log = tmp_path / "planted.log"
     lines = [WRONG, WRONG, LATE.format("100"), LATE.format("900"), HOSTILE, '{"message": "x"}',

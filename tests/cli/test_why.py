@@ -92,7 +92,8 @@ def test_why_as_rows_has_the_decision_in_every_row(root, output_format):
         rows = [json.loads(line) for line in out.splitlines()]
     assert [str(row["rank"] or "") for row in rows] in (["1", "2", ""], ["1", "2", "None"])
     assert {row["decision"] for row in rows} == {"DENIED"}
-    assert {tuple(row) for row in rows} == {WHY_COLUMNS}
+    stands_on = () if output_format == "csv" else ("as_of", "as_of_offset")
+    assert {tuple(row) for row in rows} == {(*WHY_COLUMNS, *stands_on)}
 
 
 def test_why_as_rows_without_any_acl_is_the_decision_alone(root):
@@ -104,7 +105,7 @@ def test_why_as_rows_without_any_acl_is_the_decision_alone(root):
 def test_what_is_in_no_inventory_is_said_on_stderr(root):
     result = invoke(root, "why", "User:new", "READ", "topic:brand-new", "--host", "10.9.9.9")
     assert "not in the inventory: User:new, 10.9.9.9, topic:brand-new" in result.stderr
-    assert invoke(root, "why", *BOB).stderr == ""
+    assert "inventory" not in invoke(root, "why", *BOB).stderr
 
 
 def test_why_says_which_request_passes_all_the_same(root):
@@ -113,7 +114,6 @@ def test_why_says_which_request_passes_all_the_same(root):
     told = [line for line in lines if line.startswith("The broker lets CreateDelegationToken pass")]
     assert len(told) == 1
     answer = json.loads(invoke(root, *question, "--format", "json").stdout)
-    assert list(answer)[-1] == "requests"
     (request,) = answer["requests"]
     assert (request["request"], request["result"]) == ("CreateDelegationToken", "PASSES")
     checked, for_oneself = request["ways"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Any, Final
 
@@ -32,13 +32,20 @@ from aclkit.kafka.acls.command import kafka_acls_command
 from aclkit.model.acl import ANY_OTHER_PRINCIPAL
 from aclkit.model.enums import AclOperation
 from aclkit.model.findings import SEVERITIES, Finding
-from aclkit.model.operation import ANY_OPERATION, OPERATIONS_OF_TYPE
+from aclkit.model.operation import ANY_OPERATION, OPERATIONS_OF_TYPE, USE_OF_OPERATION
 from aclkit.model.resource import TYPE_OF_WORD, Resource, parse_resource
+from aclkit.questions.preview.words import few_hosts
 from aclkit.questions.query import access
 from aclkit.questions.query.decisions import Decisions, decisions_of, decisions_on
 from aclkit.questions.query.history import read_history
 from aclkit.questions.query.names import Unknown
 from aclkit.questions.query.passage_words import passage_lines
+from aclkit.questions.query.pattern_grants import (
+    pattern_words,
+    reach_words,
+    read_pattern_grants,
+    together,
+)
 from aclkit.questions.query.why import explain_why
 from aclkit.questions.query.words import (
     history_notes,
@@ -50,6 +57,7 @@ from aclkit.questions.query.words import (
 )
 from aclkit.rules.decide.rules import ALLOWED
 from aclkit.warehouse.alive import acls_alive
+from aclkit.warehouse.published import DAY
 
 Given = Mapping[str, str]
 
@@ -72,9 +80,15 @@ class Page:
 
 @dataclass(frozen=True, slots=True)
 class Answers:
-    """The pages; ``judge`` says the states of findings, where there is a baseline or a mute."""
+    """The pages.
+
+    Attributes:
+        judge: says the states of findings, where there is a baseline or a mute.
+        max_age: of a run that is older each page says so.
+    """
 
     judge: Judge | None = None
+    max_age: timedelta = DAY
 
     def summary(self, reading: Reading) -> NightlySummary:
         """Return the summary of the run; mutes run out by the day."""
@@ -128,6 +142,8 @@ class Answers:
         found, folded = _ask_what(reading, given)
         return Page("what_can", {
             "principal": given.get("principal", ""),
+            "grants": _pattern_grants(reading, found, given),
+            "uses": USE_OF_OPERATION,
             "types": tuple(TYPE_OF_WORD),
             "prefix": given.get("prefix"),
             **_shown(reading, folded, given),
@@ -276,6 +292,28 @@ def _ask_what(reading: Reading, given: Given) -> tuple[Decisions, Folded]:
     if prefix is not None:
         found, usual = of_prefix(found, prefix), lines_of_prefix(usual, prefix)
     return found, fold_what(found, usual)
+
+
+def _pattern_grants(reading: Reading, found: Decisions, given: Given) -> list[dict[str, Any]]:
+    """Return what the principal has by patterns; nothing where only a prefix is asked about."""
+    if given.get("prefix") is not None:
+        return []
+    grants = read_pattern_grants(
+        reading.tables, found, given.get("principal", ""), decision=_decision(given),
+        kind=TYPE_OF_WORD.get(given.get("type", "")), is_one_host=bool(given.get("host")),
+    )  # fmt: skip
+    return [
+        {
+            "pattern": pattern_words(grant.acl),
+            "operations": done,
+            "hosts": grant.hosts
+            if given.get("host")
+            else few_hosts(grant.hosts.split(","), sorted(found.hosts)),
+            "grant": grant,
+            "today": reach_words(grant),
+        }
+        for grant, done in together(grants)
+    ]
 
 
 def _form(given: Given) -> dict[str, Any]:

@@ -21,7 +21,7 @@ from aclkit.audit.serve.latest import Latest, Reading, Snapshot
 from aclkit.audit.serve.page import assets, href, render
 from aclkit.audit.serve.work import Workers
 from aclkit.errors import AclkitError, SurroundingsError, UsageError
-from aclkit.warehouse.published import notes_on_state, resolve_cluster
+from aclkit.warehouse.published import as_of, notes_on_state, resolve_cluster
 
 LONGEST_FIELD: Final = 4_096
 MOST_FIELDS: Final = 20
@@ -132,10 +132,13 @@ class _Site:
     def _head(self, reading: Reading) -> dict[str, Any]:
         """Return what stands at the top of every page: which run it is of, and what it misses."""
         summary, run = self._answers.summary(reading), reading.run
+        stands_on = as_of(reading.published, run)
         return {
             "cluster": reading.cluster_id,
             "clusters": reading.published.clusters if self._cluster is None else (),
             "run": run,
+            "as_of": str(stands_on),
+            "is_old": stands_on.is_older(self._answers.max_age),
             "state_notes": tuple(notes_on_state(reading.published, run)),
             "finding_count": len(summary.findings),
             "change_count": summary.access_changes,

@@ -16,7 +16,9 @@ from aclkit.questions.query.names import read_hosts, read_principals, read_resou
 from aclkit.warehouse.alive import acls_alive, level_in_force
 from aclkit.warehouse.job_run import PublishedRun
 from aclkit.warehouse.published import (
+    AsOf,
     Published,
+    as_of,
     deciding_run,
     notes_on_state,
     resolve_cluster,
@@ -127,6 +129,7 @@ class Standing:
         semantics: how that run reads ACLs.
         offset: the state is as of it (exclusive), where it is known.
         notes: what is unsure about it.
+        as_of: what it stands on.
     """
 
     place: str
@@ -137,6 +140,7 @@ class Standing:
     semantics: Semantics
     offset: int | None
     notes: tuple[str, ...]
+    as_of: AsOf
 
 
 def read_moment(
@@ -169,6 +173,7 @@ def read_moment(
             semantics=semantics,
             offset=offset,
             notes=notes,
+            as_of=as_of(published, run),
         )
 
 

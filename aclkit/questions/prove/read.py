@@ -66,6 +66,7 @@ def read_warehouse_side(
         cluster_id=read.cluster_id,
         offset=read.offset,
         notes=read.notes,
+        as_of=read.as_of,
     )
 
 

@@ -9,13 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from aclkit.errors import UsageError
 from aclkit.model.acl import Acl
 from aclkit.model.broker_settings import ALLOW_EVERYONE, SUPER_USERS, GivenSettings
 from aclkit.model.semantics import KIP_1042, PRESETS, BrokerSettings, Semantics
 from aclkit.rules.names.rows import Rules
+
+if TYPE_CHECKING:
+    from aclkit.warehouse.published import AsOf
 
 WAREHOUSE: Final = "warehouse"
 LISTING: Final = "listing"
@@ -83,6 +86,7 @@ class Side:
         cluster_id: of a warehouse.
         offset: of a warehouse, where it is known: the state of all records below.
         notes: what a reader must know besides.
+        as_of: what a warehouse's state stands on.
     """
 
     path: str
@@ -92,6 +96,7 @@ class Side:
     cluster_id: str | None = None
     offset: int | None = None
     notes: tuple[str, ...] = ()
+    as_of: AsOf | None = None
 
 
 @dataclass(frozen=True, slots=True)

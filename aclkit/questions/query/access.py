@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from aclkit.model.acl import Acl
 from aclkit.model.resource import Resource
 from aclkit.questions.query.decisions import Decisions, Where, decisions_of, decisions_on
 from aclkit.questions.query.fold import Alike
+from aclkit.questions.query.pattern_grants import PatternGrant, read_pattern_grants
 from aclkit.warehouse.alive import acls_alive
 from aclkit.warehouse.published import Published
 from aclkit.warehouse.reader import Tables
@@ -37,10 +38,13 @@ class Access(Decisions, Rows):
     Attributes:
         rows: the lines, sorted.
         acls: the ACLs that decide, by id.
+        grants: of what-can, unless it is about one resource: what ACLs with a pattern grant, on
+            names to come too.
     """
 
     rows: tuple[tuple[str | None, ...], ...]
     acls: Mapping[str | None, Acl]
+    grants: tuple[PatternGrant, ...] = ()
 
 
 def who_can(
@@ -85,12 +89,21 @@ def what_can(
 ) -> Access:
     """Return what a principal may do: to all resources, those of a type, or one of them.
 
+    Beside the known names, ``grants`` has what ACLs with a pattern grant on names to come too.
+
     The other arguments and errors are those of ``who_can``.
     """
     where = Where(connection, published, cluster_id)
     narrow = {"resource_type": resource_type, "resource_name": resource_name}
     found = decisions_of(where, principal, narrow, host=host, decision=decision)
-    return _access(connection, found, WHAT_CAN_COLUMNS)
+    answer = _access(connection, found, WHAT_CAN_COLUMNS)
+    if resource_name is not None:
+        return answer
+    grants = read_pattern_grants(
+        connection, found, principal,
+        decision=decision, kind=resource_type, is_one_host=host is not None,
+    )  # fmt: skip
+    return replace(answer, grants=grants)
 
 
 def _access(connection: Tables, found: Decisions, columns: tuple[str, ...]) -> Access:

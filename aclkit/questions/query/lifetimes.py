@@ -12,6 +12,7 @@ from aclkit.model.resource import Resource
 from aclkit.model.semantics import BROKER, Semantics
 from aclkit.rules.decide.broker_rescan import BrokerRescan
 from aclkit.rules.patterns.match import reaches
+from aclkit.warehouse.alive import NAMES
 from aclkit.warehouse.codecs import ACL_COLUMNS, acl_of, acl_sql, behind_acl
 from aclkit.warehouse.reader import Tables
 from aclkit.warehouse.sql import fetch
@@ -77,6 +78,23 @@ def lifetimes_of_type(
     return _read(connection, "", [cluster_id, resource_type], offset)
 
 
+def lifetimes_beginning(
+    connection: Tables, cluster_id: str, resource_type: str, prefix: str, offset: int
+) -> list[Lifetime]:
+    """Read the lifetimes of the ACLs alive that can reach a name with a beginning.
+
+    A glob is among them wherever it begins.
+    """
+    return _read(connection, _BEGINNING, [cluster_id, resource_type, prefix, prefix], offset)
+
+
+def lifetimes_naming(
+    connection: Tables, cluster_id: str, resource_type: str, principal: str, offset: int
+) -> list[Lifetime]:
+    """Read the lifetimes of the ACLs alive that may match a principal, see ``NAMES``."""
+    return _read(connection, f"AND {NAMES} ", [cluster_id, resource_type, principal], offset)
+
+
 def lifetimes_below_star(
     connection: Tables, cluster_id: str, resource: Resource, semantics: Semantics
 ) -> list[Lifetime]:
@@ -110,6 +128,10 @@ _LIFETIMES: Final = acl_sql(
 )
 _REACHING: Final = (
     "AND (resource_name IN (?, '*') OR pattern_type = 'GLOB' "
+    "OR (pattern_type <> 'LITERAL' AND starts_with(?, resource_name))) "
+)
+_BEGINNING: Final = (
+    "AND (resource_name = '*' OR pattern_type = 'GLOB' OR starts_with(resource_name, ?) "
     "OR (pattern_type <> 'LITERAL' AND starts_with(?, resource_name))) "
 )
 _BELOW: Final = "AND (resource_name < '*' OR pattern_type = 'PREFIXED' AND resource_name = '*') "

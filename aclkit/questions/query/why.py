@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from itertools import pairwise
 from typing import Final
@@ -31,6 +31,7 @@ from aclkit.questions.query.lifetimes import (
     lifetimes_reaching,
 )
 from aclkit.questions.query.names import Unknown, read_hosts, unknown_names
+from aclkit.questions.query.own_acls import OwnAcls, read_own_acls
 from aclkit.questions.query.passages import read_passages
 from aclkit.rules.decide.broker_rescan import Ending
 from aclkit.rules.decide.counterfactual import Case, least_allowing_acl
@@ -113,6 +114,7 @@ class Why:
         fault: what a broker does in place of answering, where its search gets lost.
         by_broker: where the decision depends on the broker, how each side decides.
         passages: the requests that hang on this access, and what becomes of them.
+        own: what the principal has on other names.
         case: what was decided by.
         moment: the state that the answer is about.
         run: the run whose decisions are published.
@@ -134,6 +136,7 @@ class Why:
     fault: str | None = None
     by_broker: tuple[tuple[ByBroker, ByBroker], ...] = ()
     passages: tuple[Passage, ...] = ()
+    own: OwnAcls = field(default_factory=OwnAcls)
     case: Case
     moment: Moment
     run: PublishedRun
@@ -198,6 +201,7 @@ def explain_why(
         fault=_fault(why, search.ending(*resource)),
         by_broker=tuple(rulings_by_broker(case, hosts, brokers.brokers, found.offset)),
         passages=read_passages(connection, cluster_id, case, found.offset),
+        own=_own(connection, cluster_id, why),
     )
 
 
@@ -224,6 +228,16 @@ def check_host(request: Request, semantics: Semantics) -> None:
     """
     if range_of_any_other(request.host) and not semantics.cidr_hosts:
         parse_host(request.host)
+
+
+def _own(connection: Tables, cluster_id: str, why: Why) -> OwnAcls:
+    """Return what the principal has on other names, where none of its ACLs denies this one."""
+    acl = why.ruling.acl
+    if why.ruling.rule == SUPER_USER or (acl is not None and not acl.is_allow):
+        return OwnAcls()
+    case = why.case
+    own = read_own_acls(connection, cluster_id, case.request, case.semantics, why.moment.offset)
+    return own if why.ruling.rule == DEFAULT_DENY else replace(own, others=())
 
 
 def _explain(

@@ -21,6 +21,7 @@ from aclkit.questions.query.history import (
     History,
     Interval,
 )
+from aclkit.questions.query.own_acls import own_acl_words
 from aclkit.questions.query.timeline import note_on_settings
 from aclkit.questions.query.why import MOST_OTHERS, Why
 from aclkit.rules.decide.rules import (
@@ -119,7 +120,10 @@ def ruling_words(ruling: Ruling) -> str:
 
 
 def why_hints(why: Why) -> Iterator[str]:
-    """Yield what else there is of the principal, and what would be without DENYs or super users."""
+    """Yield what else there is of the principal, and what would be without DENYs or super users.
+
+    Last what the principal has on other names, and the group that a consumer needs.
+    """
     if why.never:
         yield f"No ACL can allow it: {'; '.join(why.never)}."
     if more := why.near_count - len(why.near):
@@ -128,6 +132,7 @@ def why_hints(why: Why) -> Iterator[str]:
         yield f"Without the DENYs: {ruling_words(why.without_denies)}."
     if why.not_super is not None:
         yield f"Without super.users: {ruling_words(why.not_super)}."
+    yield from own_acl_words(why.own, why.request)
 
 
 def why_notes(why: Why) -> Iterator[str]:

@@ -43,7 +43,8 @@ def check(
     A line within ``skew`` of a change that would alter this very decision, in decision or rule,
     is undetermined: brokers learn of a change a moment later. Where only the deciding ACL changes,
     the line agrees if it names either. What lies in a time of which no state is known is
-    undetermined too. Of a line that names no rule the decision alone is compared.
+    undetermined too, and so is what is newer than the run that read the ACLs. Of a line that
+    names no rule the decision alone is compared.
 
     Args:
         statement: what the line says.
@@ -63,6 +64,8 @@ def check(
     if past.is_unknown(span):
         reason = "the ACLs of then are not known: that part of the log was not read"
         return Verdict(verdict=UNDETERMINED, acl_id=named, reason=reason)
+    if span[1] > past.read_at:
+        return Verdict(verdict=UNDETERMINED, held=held, acl_id=named, reason=_newer(past))
     if len({_outcome(one, statement) for one in possible}) > 1:
         return Verdict(verdict=UNDETERMINED, held=held, acl_id=named, reason=_close(possible))
     if (statement.decision, statement.rule) != _outcome(held, statement):
@@ -77,6 +80,12 @@ def check(
 def _outcome(held: Held, statement: Statement) -> tuple[str, str | None]:
     """Return what of a ruling a line can be compared with."""
     return held.ruling.decision, None if statement.rule is None else held.ruling.rule
+
+
+def _newer(past: ClusterPast) -> str:
+    """Write that the ACLs were read before."""
+    read = f"{to_datetime(past.read_at):%Y-%m-%dT%H:%M:%SZ}"
+    return f"newer than the last run, which read the ACLs at {read}; run first, then usage again"
 
 
 def _close(possible: tuple[Held, ...]) -> str:

@@ -16,6 +16,7 @@ from aclkit.model.resource import Resource
 from aclkit.model.semantics import KAFKA, Semantics
 from aclkit.questions.query.timeline import note_on_settings
 from aclkit.questions.usage.check import MISMATCH, UNDETERMINED, UNREADABLE
+from aclkit.questions.usage.clock import to_micros
 from aclkit.questions.usage.coverage import Coverage, describe
 from aclkit.questions.usage.frames import judge
 from aclkit.questions.usage.grants import UNKNOWN, Grant, find_unused
@@ -37,7 +38,7 @@ from aclkit.runtime.progress import step
 from aclkit.runtime.reading import followed, size_of
 from aclkit.warehouse.job_run import PublishedRun
 from aclkit.warehouse.run import Run
-from aclkit.warehouse.standing import MATERIALIZING
+from aclkit.warehouse.standing import MATERIALIZING, REPLAYING
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,6 +91,7 @@ def check_usage(run: Run, options: UsageOptions) -> UsageResult:
     """
     tables = UsageTables(run.store, run.cluster_id)
     past = tables.read_past(run.head_offset, _as_brokers_read(run.previous(MATERIALIZING)))
+    past = _known_until(past, run.previous(REPLAYING))
     with (
         step(f"reading {len(options.paths):,} files and checking their lines"),
         followed(map(size_of, options.paths)) as board,
@@ -130,6 +132,13 @@ def _require_readable(lines: DataFrame, counts: Mapping[str, int]) -> None:
         f"no line of the authorizer log could be read, so nothing was written; {source}, "
         f"line {position}: {reason}"
     )
+
+
+def _known_until(past: ClusterPast, reading: PublishedRun | None) -> ClusterPast:
+    """Note when the run began that read the sources: the state of later times is not known."""
+    if reading is None or reading.started_at is None:
+        return past
+    return replace(past, read_at=to_micros(reading.started_at))
 
 
 def _result_of(

@@ -43,6 +43,7 @@ class ClusterPast:
         reached: offset → since when the state holds the record there: the earliest and the
             latest time that it may have come.
         unknown: times of which no state is known.
+        read_at: when the sources were read, in microseconds: of later times nothing is known.
         hosts: those that some ACL names; of all others those fare alike that the same ranges hold.
         semantics: how ACLs are read.
         ranges: those among the hosts.
@@ -57,6 +58,7 @@ class ClusterPast:
     unknown: tuple[Span, ...]
     hosts: frozenset[str]
     semantics: Semantics = KAFKA
+    read_at: int = END
     ranges: frozenset[Range] = frozenset()
     masks: frozenset[tuple[int, int]] = frozenset()
 

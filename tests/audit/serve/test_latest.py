@@ -51,7 +51,10 @@ def test_the_next_request_reads_the_newest_run_and_the_page_says_which(tmp_path,
         place = {"resource": "topic:payments", "operation": "READ"}
         page = inside.ask("/who-can", **place)
         assert "User:carol" not in page.text
-        assert "Run 1 of 2026-11-21 12:00:00 UTC, complete, as of log offset 100" in page.text
+        assert (
+            "Run 1 of 2026-11-21 12:00:00 UTC, complete, as of 2026-11-21 12:00 UTC, offset 100"
+            in page.text
+        )
         publish_next(
             tmp_path,
             [*small.ACLS, READS],

@@ -78,7 +78,9 @@ def on_served(answer):
         found = re.findall(r'<(?:a|span) class="chip [^>]*>([^<]*)</', html)
         return [unescape(chip) for chip in found]
 
-    rows = re.findall(r"<tr><th scope=\"row\".*?</tr>", answer.html, re.DOTALL)
+    # The report has no table of patterns: what it decides are known names.
+    known, *_ = answer.html.partition('data-name="what-can-by-pattern"')
+    rows = re.findall(r"<tr><th scope=\"row\".*?</tr>", known, re.DOTALL)
     everybody = re.search(r'<div class="everybody">.*?</div>\s*(<span>.*?</span>)?</div>',
                           answer.html, re.DOTALL)  # fmt: skip
     return {

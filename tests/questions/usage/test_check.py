@@ -180,6 +180,16 @@ def test_beyond_what_is_committed_nothing_is_known():
     assert verdict(said(ALLOWED), 150, past).verdict == UNDETERMINED
 
 
+def test_a_line_newer_than_the_run_that_read_the_acls_is_undetermined():
+    past = replace(PAST, read_at=300 * SECOND)
+    assert verdict(said(ALLOWED), 300, past).verdict == MISMATCH
+    newer = verdict(said(ALLOWED), 300.001, past)
+    assert newer.verdict == UNDETERMINED
+    assert "run first" in newer.reason
+    assert "1970-01-01T00:05:00Z" in newer.reason
+    assert verdict(said(), 301, past).verdict == UNDETERMINED
+
+
 def test_between_two_listings_only_what_both_say_is_known():
     steps = [Step(0, 100 * SECOND, came=READ), Step(1, 200 * SECOND, came=DENY),
              Step(2, 300 * SECOND, came=acl("x"))]  # fmt: skip
