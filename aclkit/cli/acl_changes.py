@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from pathlib import Path
 
 import click
 
@@ -30,8 +29,10 @@ from aclkit.pipeline.replay.changes import AclChange, add_to, remove_from
 from aclkit.pipeline.replay.write import write_change
 from aclkit.questions.query.follows import follows_a_source
 from aclkit.warehouse.job_run import JOB_RUN
+from aclkit.warehouse.place import Place
 from aclkit.warehouse.published import MATERIALIZE_STEP, open_warehouse
 from aclkit.warehouse.run import publish
+from aclkit.warehouse.storage import newest_version
 
 
 @click.command("add")
@@ -132,7 +133,7 @@ def _with_built(options: AclOptions, builder: CheckedBuilder | None) -> AclOptio
 def _read(context: Context) -> Alive | None:
     """Read what is there before; None where this would be the first of the cluster."""
     warehouse = context.require_warehouse()
-    if not (Path(warehouse) / JOB_RUN).is_dir():
+    if newest_version(Place(warehouse).files, JOB_RUN) is None:
         return None
     if context.cluster is not None and context.cluster not in open_warehouse(warehouse).clusters:
         return None

@@ -54,8 +54,8 @@ settings_options = together(
         "--cidr-hosts",
         type=click.Choice([AUTO, ON, OFF]),
         help="A host of an ACL such as 10.0.0.0/8 is a range of addresses, as in Kafka from 4.4 "
-        "on; auto, the default, follows the newest of the brokers that the log registers, and is "
-        "off where none is known.",
+        "on. auto, the default, follows the newest broker that the log or the live cluster names; "
+        "without one, a range ends with exit code 3.",
     ),
 )
 

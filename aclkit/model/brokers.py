@@ -1,8 +1,9 @@
-"""The brokers that a log registers → whether ranges (CIDR) in hosts of ACLs decide there. Pure.
+"""The brokers of a cluster → whether ranges (CIDR) in hosts of ACLs decide there. Pure.
 
 A broker's binary decides, whatever metadata.version is in force: from Kafka 4.4 on a host such as
 ``10.0.0.0/8`` is a range, before it a text that no client's address equals. Which binary it is, the
-highest metadata.version that it supports tells.
+highest metadata.version that it supports tells: its registration in the log has it, and a live
+broker answers it.
 """
 
 from __future__ import annotations
@@ -12,11 +13,16 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
+from aclkit.errors import DataError
+from aclkit.model.cidr import has_unknown_zone, parse_range
 from aclkit.model.groups import grouped
 from aclkit.model.semantics import OFF, ON
 
 CIDR_LEVEL: Final = 32
 """A binary that supports this metadata.version reads ranges; they are made where it is in force."""
+
+NOT_TOLD: Final = -1
+"""The levels of a live broker that did not say which it supports."""
 
 DIFFER: Final = "differ"
 UNKNOWN: Final = "unknown"
@@ -30,13 +36,15 @@ LEVEL_NAMES: Final = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Broker:
-    """A broker as the log last says.
+    """A broker as the log or a live cluster last says.
 
     Attributes:
         broker_id: its number.
-        is_registered: nothing has unregistered it; a fenced broker is registered.
-        min_level: the lowest metadata.version that it supports; None where it does not say.
-        max_level: the highest.
+        is_registered: nothing has unregistered it; a fenced broker is registered. A live cluster
+            registers those that it lists.
+        min_level: the lowest metadata.version that it supports; None where it supports none,
+            ``NOT_TOLD`` where that is not known.
+        max_level: the highest, in the same way.
         since_offset: from where on this is so.
         since_time: the time of that record.
     """
@@ -69,10 +77,11 @@ class RangesByBroker:
     """Whether ranges decide, as the registered brokers' binaries say.
 
     Attributes:
-        state: ``on`` where all do, ``off`` where none does, ``differ``, or ``unknown`` where no
-            broker is registered.
+        state: ``on`` where they do on all that are known, ``off`` where all are known and they do
+            on none, ``differ``, or ``unknown`` where no broker is registered, or none is known to
+            read ranges and not all are known.
         with_ranges: the brokers where they decide.
-        without: the others.
+        without: those where they do not.
         words: the same in one sentence, for people.
     """
 
@@ -90,16 +99,21 @@ class RangesByBroker:
 def ranges_by_broker(brokers: Iterable[Broker]) -> RangesByBroker:
     """Return whether ranges decide; brokers that are unregistered do not count."""
     registered = sorted((b for b in brokers if b.is_registered), key=lambda b: b.broker_id)
+    silent = [b.broker_id for b in registered if b.max_level == NOT_TOLD]
     reading = [b for b in registered if reads_ranges(b)]
-    others = [b for b in registered if not reads_ranges(b)]
+    others = [b for b in registered if not reads_ranges(b) and b.max_level != NOT_TOLD]
     if not registered:
         state, words = UNKNOWN, "is unknown, for no registered broker is known"
+    elif silent and not reading:
+        state, words = UNKNOWN, f"is unknown: {_silent(silent)}"
     elif not others:
         state, words = ON, f"yes, {_told(reading)}"
     elif not reading:
         state, words = OFF, f"no, {_told(others)}"
     else:
         state, words = DIFFER, f"the brokers differ, yes: {_told(reading)}; no: {_told(others)}"
+    if silent and reading:
+        words = f"{words}; {_silent(silent)}"
     return RangesByBroker(
         state=state,
         with_ranges=tuple(b.broker_id for b in reading),
@@ -108,6 +122,32 @@ def ranges_by_broker(brokers: Iterable[Broker]) -> RangesByBroker:
         if state == UNKNOWN
         else f"ranges (CIDR) decide: {words}",
     )
+
+
+def may_be_range(host: str) -> bool:
+    """Whether an ACL's host is a range to a broker of 4.4, on this machine or on another.
+
+    >>> may_be_range("10.0.0.0/8"), may_be_range("10.0.0.0/33"), may_be_range("fe80::%bond0/10")
+    (True, False, True)
+    """
+    return parse_range(host) is not None or has_unknown_zone(host)
+
+
+def require_known_reading(known: RangesByBroker, acl_hosts: Iterable[str]) -> None:
+    """Insist that it is known how the brokers read the hosts of ACLs: as ranges or as text.
+
+    Raises:
+        DataError: a host is a range from Kafka 4.4 on, and no broker says which Kafka it runs.
+    """
+    ranges = sorted(filter(may_be_range, acl_hosts)) if known.state == UNKNOWN else []
+    if ranges:
+        shown = ", ".join(ranges[:_MOST_SHOWN]) + (", …" if len(ranges) > _MOST_SHOWN else "")
+        raise DataError(
+            f"ACLs have a range (CIDR) as their host: {shown}. Brokers of Kafka 4.4 and newer read "
+            "it as a range of addresses, older ones as a text that matches no client. Which of "
+            f"them run is not known: {known.words}. Pass --cidr-hosts on for Kafka 4.4 and newer, "
+            "--cidr-hosts off for older brokers"
+        )
 
 
 def note_on_ranges(known: RangesByBroker, *, decide: bool, is_auto: bool) -> str:
@@ -123,11 +163,6 @@ def note_on_ranges(known: RangesByBroker, *, decide: bool, is_auto: bool) -> str
         differs = known.with_ranges if not decide else known.without
         although = f", although {known.words}" if differs else ""
         return f"ranges (CIDR) {as_given}, as --cidr-hosts says{although}"
-    if known.state == UNKNOWN:
-        return (
-            "ranges (CIDR) are compared as text, for no registered broker is known; where the "
-            "brokers are of Kafka 4.4 or newer say --cidr-hosts on"
-        )
     if known.state == DIFFER:
         return f"{known.words}. Decided is as on those that read ranges"
     return known.words
@@ -167,6 +202,11 @@ def named_brokers(numbers: Sequence[int]) -> str:
     return f"{'broker' if len(numbers) == 1 else 'brokers'} {shown}{more}"
 
 
+def _silent(numbers: Sequence[int]) -> str:
+    do = "does" if len(numbers) == 1 else "do"
+    return f"{named_brokers(numbers)} {do} not say which metadata.version is supported"
+
+
 def _supported(level: int | None, *, is_one: bool) -> str:
     if level is None:
         return f"{'names' if is_one else 'name'} no metadata.version"
@@ -174,3 +214,4 @@ def _supported(level: int | None, *, is_one: bool) -> str:
 
 
 _MOST_NAMED: Final = 20
+_MOST_SHOWN: Final = 3

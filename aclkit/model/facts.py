@@ -7,7 +7,7 @@ into one DataFrame, so facts, ranges and rejects share one schema.
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Final
 
 FACT, RANGE, REJECT, FAILURE = "fact", "range", "reject", "failure"
@@ -60,8 +60,9 @@ class SourceRow:
     ``acl_id`` in a listing); ``topic_id`` and ``resource_name`` for topics (in a listing the id may
     be unknown); ``principal`` (``User:name``) and ``mechanism`` for SCRAM users and owners of
     tokens; ``resource_type`` and ``resource_name`` for a listed resource; ``broker_id``,
-    ``min_level`` and ``max_level`` for a broker and the metadata.version that it supports, and
-    ``max_level`` for the one that is in force. Nothing else of any record is kept.
+    ``min_level`` and ``max_level`` for a broker and the metadata.version that it supports (see
+    ``model.brokers``), and ``max_level`` for the one that is in force. Nothing else of any record
+    is kept.
 
     A **range** says that offsets ``from_offset`` ≤ o < ``to_offset`` were read (or, with fact
     ``unreadable``, were not readable). A snapshot's range is 0 … its end offset.
@@ -118,6 +119,11 @@ def log_time(milliseconds: int) -> datetime:
     """Turn a timestamp of the log (milliseconds since 1970, UTC) into a datetime."""
     seconds, rest = divmod(milliseconds, 1000)
     return datetime.fromtimestamp(seconds, tz=UTC).replace(microsecond=rest * 1000)
+
+
+def in_milliseconds(time: datetime) -> int:
+    """Turn a time into a timestamp of the log, what is below a millisecond cut off."""
+    return (in_utc(time) - datetime.fromtimestamp(0, UTC)) // timedelta(milliseconds=1)
 
 
 def in_utc(time: datetime) -> datetime:

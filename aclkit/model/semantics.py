@@ -48,7 +48,7 @@ KAFKA: Final = Semantics(
 PRESETS: Final[dict[str, Semantics]] = {"kip-1042": KIP_1042, "kafka": KAFKA}
 
 AUTO, ON, OFF = "auto", "on", "off"
-"""What ``--cidr-hosts`` can say; ``auto`` is as the brokers that a log registers read them."""
+"""What ``--cidr-hosts`` can say; ``auto`` is as the brokers read them that are known."""
 
 
 RANGES_SINCE: Final = (4, 4)

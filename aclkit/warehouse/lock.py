@@ -66,11 +66,7 @@ def lock_holder(warehouse: str) -> str | None:
     except FileNotFoundError:
         return None
     with handle:
-        try:
-            fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return handle.read().strip() or "unknown"
-        return None
+        return None if _locks(handle, fcntl.LOCK_SH) else handle.read().strip() or "unknown"
 
 
 @contextmanager
@@ -101,20 +97,45 @@ def _require_same_file(handle: IO[str], path: Path) -> None:
 def _wait(handle: IO[str], warehouse: str, timeout_seconds: float) -> None:
     deadline = time.monotonic() + timeout_seconds
     is_told = False
-    while True:
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            handle.seek(0)
-            holder = handle.read().strip() or "unknown"
-            if time.monotonic() >= deadline:
-                raise SurroundingsError(
-                    f"another run (process {holder}) holds the lock of {warehouse}; waited "
-                    f"{timeout_seconds:g} s. Let it end, or wait longer with --lock-timeout"
-                ) from None
-            if not is_told:
-                log.info("waiting for another run (process %s) to end …", holder)
-                is_told = True
-            time.sleep(0.2)
-        else:
-            return
+    while not _take(handle):
+        handle.seek(0)
+        holder = handle.read().strip() or "unknown"
+        if time.monotonic() >= deadline:
+            raise SurroundingsError(
+                f"another run (process {holder}) holds the lock of {warehouse}; waited "
+                f"{timeout_seconds:g} s. Let it end, or wait longer with --lock-timeout"
+            )
+        if not is_told:
+            log.info("waiting for another run (process %s) to end …", holder)
+            is_told = True
+        time.sleep(0.2)
+
+
+def _take(handle: IO[str]) -> bool:
+    """Take the lock unless a run holds it.
+
+    Whoever looks for its holder (``lock_holder``) shares it for a moment. That is no run, so its
+    end is waited for even by a run that does not wait.
+    """
+    end = time.monotonic() + _LONGEST_LOOK
+    while not _locks(handle, fcntl.LOCK_EX):
+        if not _locks(handle, fcntl.LOCK_SH):
+            return False
+        fcntl.flock(handle, fcntl.LOCK_UN)
+        if time.monotonic() >= end:
+            return False
+        # Of another length in each process, so that two runs do not meet again and again.
+        time.sleep(0.001 + os.getpid() % 16 / 1000)
+    return True
+
+
+def _locks(handle: IO[str], how: int) -> bool:
+    try:
+        fcntl.flock(handle, how | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+_LONGEST_LOOK: Final = 5.0
+"""Seconds; a look takes less than a millisecond, if its process is not stopped meanwhile."""

@@ -166,13 +166,17 @@ TABLES: Final[dict[str, Table]] = {
         ),
         Table(
             "broker",
-            "broker that the log registers; none where that is not known, as of a listing",
+            "broker that the log registers or a live cluster lists; none as of kafka-acls --list",
             (
                 _CLUSTER,
                 ("broker_id", "INT", "the broker's number"),
                 ("is_registered", "BOOLEAN", "false once it is unregistered; fenced ones are true"),
                 ("min_level", "INT", "lowest metadata.version that its binary supports"),
-                ("max_level", "INT", "highest one; from 32 on ranges (CIDR) in hosts decide there"),
+                (
+                    "max_level",
+                    "INT",
+                    "highest one; from 32 on ranges (CIDR) in hosts decide there; -1 unknown",
+                ),
                 ("since_offset", "BIGINT", "offset from which on this is so"),
                 ("since_time", "TIMESTAMP", "time of that record"),
                 ("finalized_level", "INT", "metadata.version in force in the cluster"),

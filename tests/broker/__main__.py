@@ -17,7 +17,7 @@ from typing import Final
 
 import click
 
-from tests.broker import export, filters, live, log, requests
+from tests.broker import export, filters, live, log, ranges, requests, settings
 from tests.broker.jars import NEWEST, TOOLS, VERSIONS, class_path
 from tests.broker.running import Difference
 from tests.broker.server import LISTENERS, BrokerError, start_broker
@@ -57,14 +57,44 @@ def _requests(folder: Path, version: str, say: Say) -> None:
         requests.compare_requests(broker, folder, say)
 
 
-PARTS: Final = {"listings": _listings, "log": _log, "requests": _requests}
+def _ranges(folder: Path, version: str, say: Say) -> None:
+    listeners = ("PLAINTEXT", "SASL_PLAINTEXT")
+    with start_broker(folder / "broker", listeners=listeners, version=version) as broker:
+        ranges.compare_ranges(broker, folder, say)
+
+
+def _settings(folder: Path, version: str, say: Say) -> None:
+    """What is wrong with one broker leaves the other to be compared."""
+    both = {
+        settings.compare_hidden: {},
+        settings.compare_unauthorized: settings.UNAUTHORIZED,
+    }
+    differences = []
+    for number, (compare, properties) in enumerate(both.items()):
+        where, listeners = folder / f"broker-{number}", ("PLAINTEXT", "SASL_PLAINTEXT")
+        with start_broker(where, properties, listeners, version=version) as broker:
+            try:
+                compare(broker, folder, say)
+            except Difference as error:
+                differences.append(str(error))
+    if differences:
+        raise Difference("\n".join(differences))
+
+
+PARTS: Final = {
+    "listings": _listings,
+    "log": _log,
+    "requests": _requests,
+    "ranges": _ranges,
+    "settings": _settings,
+}
 
 
 @click.command()
 @click.argument("names", nargs=-1, type=click.Choice(list(PARTS)), metavar="[PART]...")
 @click.option("--kafka", "version", type=click.Choice(VERSIONS), default=NEWEST, show_default=True)
 def main(names: tuple[str, ...], version: str) -> None:
-    """Run the parts named, or all: listings log requests."""
+    """Run the parts named, or all: listings log requests ranges settings."""
     signal.signal(signal.SIGALRM, _late)
     signal.alarm(MOST_SECONDS)
     began, failed = time.monotonic(), False

@@ -6,7 +6,7 @@ import uuid
 
 import pytest
 
-from tests.cli.running import Warehouse
+from tests.cli.running import REPLAYED, Warehouse
 from tests.pipeline.sources import fake_broker as fake
 from tests.pipeline.sources.fake_broker import fake_broker
 
@@ -34,9 +34,11 @@ def warehouse(tmp_path):
     return Warehouse(tmp_path / "warehouse")
 
 
-def night(warehouse, command, *more, acls=(READ,), topics=("orders",), code=0, **changes):
+def night(
+    warehouse, command, *more, acls=(READ,), topics=("orders",), code=0, supports=(7, 25), **changes
+):
     ids = [(name, uuid.uuid5(uuid.NAMESPACE_URL, name)) for name in topics]
-    with fake_broker(acls, parts=parts(**changes), topics=ids) as broker:
+    with fake_broker(acls, parts=parts(**changes), topics=ids, supports=supports) as broker:
         source = ("--source", f"live:{broker.bootstrap}")
         return warehouse.run(command, *source, *more, code=code)
 
@@ -51,7 +53,7 @@ def lives(warehouse):
 
 @pytest.mark.slow
 def test_what_a_cluster_names_lives_until_a_listing_that_tells_it_whole_lacks_it(warehouse):
-    night(warehouse, "replay")
+    night(warehouse, "replay", "--at", "2026-11-21T02:00:00.0007Z")
     assert lives(warehouse) == dict.fromkeys(
         [
             *("TOPIC orders", "GROUP billing", "TRANSACTIONAL_ID tx"),
@@ -105,6 +107,74 @@ def test_brokers_settings_hold_what_is_given_wins_and_a_difference_is_a_finding(
     )  # fmt: skip
     query = "SELECT count(*) AS n FROM finding_current WHERE finding = 'broker-settings-differ'"
     assert warehouse.sql(query) == [{"n": "0"}]
+
+
+RANGE = (2, "orders", 3, "User:alice", "10.0.0.0/8", 3, 2)
+"""A DENY for the range."""
+
+
+def by_host(warehouse):
+    rows = warehouse.sql(
+        "SELECT host, decision FROM explain WHERE principal = 'User:alice' AND operation = 'READ' "
+        "AND resource_type = 'TOPIC' AND resource_name = 'orders'"
+    )
+    return {row["host"]: row["decision"] for row in rows}
+
+
+def known_brokers(warehouse):
+    rows = warehouse.sql("SELECT is_registered, max_level, finalized_level FROM broker")
+    return [tuple(row.values()) for row in rows]
+
+
+@pytest.mark.slow
+def test_ranges_of_a_live_cluster_are_read_as_its_brokers_read_them(warehouse):
+    asked = ("run", "--fail-on", "never")
+    result = night(warehouse, *asked, acls=(READ, RANGE), supports=(7, 33))
+    assert "decide: yes, broker 1 supports metadata.version up to 33 (4.4-IV2); " in result.output
+    assert by_host(warehouse) == {
+        "<any-other>": "ALLOWED", "<any-other in 10.0.0.0/8>": "DENIED",
+    }  # fmt: skip
+    assert known_brokers(warehouse) == [("true", "33", "25")]
+    result = night(warehouse, *asked, acls=(READ, RANGE), supports=(7, 33))
+    assert "nothing new since the run before" in result.output
+    result = night(warehouse, *asked, acls=(READ, RANGE), supports=(7, 31))
+    assert "decide: no, broker 1 supports metadata.version up to 31 (4.4-IV0)" in result.output
+    assert by_host(warehouse) == {"<any-other>": "ALLOWED"}
+    before = by_host(warehouse), known_brokers(warehouse)
+    result = night(warehouse, *asked, acls=(READ, RANGE), supports=None, code=3)
+    assert "broker 1 does not say which metadata.version is supported" in result.output
+    assert "--cidr-hosts on for Kafka 4.4 and newer" in result.output
+    assert (by_host(warehouse), known_brokers(warehouse)) == before
+    night(warehouse, *asked, "--cidr-hosts", "on", acls=(READ, RANGE), supports=None)
+    assert by_host(warehouse)["<any-other in 10.0.0.0/8>"] == "DENIED"
+
+
+@pytest.mark.slow
+def test_a_text_after_a_live_listing_leaves_no_broker_known(warehouse, tmp_path):
+    night(warehouse, "replay", supports=(7, 31))
+    assert known_brokers(warehouse) == [("true", "31", "25")]
+    (tmp_path / "acls.txt").write_text(
+        "Current ACLs for resource `ResourcePattern(resourceType=TOPIC, name=orders, "
+        "patternType=LITERAL)`:\n\t(principal=User:alice, host=10.0.0.0/8, operation=READ, "
+        "permissionType=DENY)\n"
+    )
+    warehouse.replay(f"acls-list:{tmp_path}/acls.txt", cluster="fake-cluster")
+    assert known_brokers(warehouse) == [("false", "31", "25")]
+    for word, code in (("auto", 3), ("off", 0)):
+        result = warehouse.run("materialize", "--cidr-hosts", word, code=code)
+        assert ("ACLs have a range (CIDR) as their host: 10.0.0.0/8. " in result.output) == (
+            code == 3
+        )
+
+
+@pytest.mark.slow
+def test_what_a_live_cluster_with_two_groups_told_is_taken_back(warehouse):
+    night(warehouse, "replay", GROUPS=fake.groups("billing", "refunds"))
+    before = {name: warehouse.table(name) for name in REPLAYED if name != "log_range"}
+    later = (READ, (2, "orders", 3, "User:bob", "*", 3, 3))
+    night(warehouse, "replay", acls=later, GROUPS=fake.groups("billing", "refunds", "tax"))
+    warehouse.run("replay", "--forget", "1-")
+    assert {name: warehouse.table(name) for name in before} == before
 
 
 @pytest.mark.slow

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import pytest
 
+from aclkit.errors import DataError
 from aclkit.model.brokers import (
     DIFFER,
+    NOT_TOLD,
     UNKNOWN,
     Broker,
     level_name,
     note_on_ranges,
     ranges_by_broker,
+    require_known_reading,
 )
 from aclkit.model.semantics import OFF, ON
 
@@ -56,6 +59,12 @@ def brokers(*levels, unregistered=()):
         ((31, None), (), OFF, "no, broker 1 supports metadata.version up to 31 (4.4-IV0), "
          "broker 2 names no metadata.version"),
         ((32, 31), (2,), ON, "yes, broker 1 supports metadata.version up to 32 (4.4-IV1)"),
+        ((33, NOT_TOLD), (), ON, "yes, broker 1 supports metadata.version up to 33 (4.4-IV2); "
+         "broker 2 does not say which metadata.version is supported"),
+        ((33, NOT_TOLD, 31), (), DIFFER, "the brokers differ, yes: broker 1 supports "
+         "metadata.version up to 33 (4.4-IV2); no: broker 3 supports metadata.version up to "
+         "31 (4.4-IV0); broker 2 does not say which metadata.version is supported"),
+        ((31, NOT_TOLD), (2,), OFF, "no, broker 1 supports metadata.version up to 31 (4.4-IV0)"),
     ],
 )  # fmt: skip
 def test_ranges_decide_where_all_registered_brokers_read_them(levels, unregistered, state, words):
@@ -68,6 +77,47 @@ def test_without_a_registered_broker_it_is_unknown(known):
     found = ranges_by_broker(known)
     assert (found.state, found.with_ranges, found.without) == (UNKNOWN, (), ())
     assert found.words.startswith("whether ranges (CIDR) decide is unknown, for no registered")
+
+
+@pytest.mark.parametrize("known", [(NOT_TOLD,), (31, None, NOT_TOLD)])
+def test_where_a_broker_may_be_newer_than_those_that_do_not_read_ranges_it_is_unknown(known):
+    found = ranges_by_broker(brokers(*known))
+    assert (found.state, found.newest_decides) == (UNKNOWN, False)
+    number = len(known)
+    assert found.words == (
+        f"whether ranges (CIDR) decide is unknown: broker {number} does not say which "
+        "metadata.version is supported"
+    )
+
+
+@pytest.mark.parametrize("levels", [(), (NOT_TOLD,), (31, NOT_TOLD)])
+@pytest.mark.parametrize("host", ["10.0.0.0/8", "2001:db8::/32", "fe80::%bond0/10"])
+def test_a_range_that_nobody_says_how_to_read_is_an_error_that_names_the_option(levels, host):
+    with pytest.raises(DataError, match=r"--cidr-hosts on .* --cidr-hosts off") as raised:
+        require_known_reading(ranges_by_broker(brokers(*levels)), ["*", host])
+    assert host in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("levels", "host"),
+    [
+        ((), "*"),
+        ((), "10.0.0.0"),
+        # Nobody reads it as a range, so it matches no client either way.
+        ((NOT_TOLD,), "10.0.0.0/33"),
+        ((33,), "10.0.0.0/8"),
+        ((31,), "10.0.0.0/8"),
+        ((31, 33, NOT_TOLD), "10.0.0.0/8"),
+    ],
+)
+def test_it_is_no_error_where_the_brokers_say_it_or_nothing_depends_on_it(levels, host):
+    require_known_reading(ranges_by_broker(brokers(*levels)), [host])
+
+
+def test_of_many_ranges_three_are_shown():
+    hosts = [f"10.{n}.0.0/16" for n in range(5)]
+    with pytest.raises(DataError, match=r"10\.0\.0\.0/16, 10\.1\.0\.0/16, 10\.2\.0\.0/16, …\. "):
+        require_known_reading(ranges_by_broker(()), hosts)
 
 
 def test_which_brokers_read_ranges_is_told_apart():
@@ -91,7 +141,7 @@ def test_by_itself_ranges_decide_as_on_the_newest_broker(levels, decides):
 @pytest.mark.parametrize(
     ("levels", "decide", "is_auto", "words"),
     [
-        ((), False, True, "ranges (CIDR) are compared as text, for no registered broker is known"),
+        ((), False, True, "whether ranges (CIDR) decide is unknown, for no registered broker"),
         ((30,), False, True, "ranges (CIDR) decide: no, broker 1 supports"),
         ((30, 33), True, True, "ranges (CIDR) decide: the brokers differ, yes: broker 2"),
         ((), True, False, "ranges (CIDR) decide, as --cidr-hosts says"),

@@ -241,6 +241,17 @@ def test_only_the_tables_that_a_question_names_are_opened(both, tmp_path):
     assert {key[2] for key in keys if len(key) > 2} == {"job_run", *access.NEEDED}
 
 
+def test_an_acl_that_the_bucket_holds_exists_already(both, tmp_path):
+    line = (
+        "acls add --allow-principal User:bob --operation All --topic pay "
+        "--resource-pattern-type prefixed"
+    )
+    here = both.ask(line, str(both.folder), tmp_path / "here")
+    there = both.ask(line, both.uri, tmp_path / "there")
+    assert there == here
+    assert (there[0], "already exists." in there[1]) == (0, True)
+
+
 @pytest.mark.object_store
 def test_doctor_looks_at_a_bucket_and_at_its_lease(both, tmp_path):
     code, said, *_ = both.ask("doctor --format jsonl", both.uri, tmp_path / "a")

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import fcntl
 import gc
+import threading
+import time
 from pathlib import Path
 
 import pytest
 
 from aclkit.errors import SurroundingsError
-from aclkit.warehouse.lock import LOCK_NAME, warehouse_lock
+from aclkit.warehouse.lock import LOCK_NAME, lock_holder, warehouse_lock
 
 
 def test_a_second_run_waits_and_then_gives_up(tmp_path: Path):
@@ -18,6 +21,48 @@ def test_a_second_run_waits_and_then_gives_up(tmp_path: Path):
         warehouse_lock(str(tmp_path), 0.3),
     ):
         pass
+
+
+def test_a_run_that_does_not_wait_is_not_stopped_by_somebody_who_looks(tmp_path: Path):
+    with warehouse_lock(str(tmp_path), 0):
+        pass
+    looks, is_looking = (tmp_path / LOCK_NAME).open(), threading.Event()
+
+    def look():
+        # What lock_holder does, for longer.
+        with looks:
+            fcntl.flock(looks, fcntl.LOCK_SH)
+            is_looking.set()
+            time.sleep(0.3)
+
+    looker = threading.Thread(target=look)
+    looker.start()
+    is_looking.wait()
+    with warehouse_lock(str(tmp_path), 0):
+        assert lock_holder(str(tmp_path)) is not None
+    looker.join()
+
+
+def test_many_looks_stop_no_run(tmp_path: Path):
+    with warehouse_lock(str(tmp_path), 0):
+        pass
+    is_over = threading.Event()
+
+    def look():
+        while not is_over.is_set():
+            lock_holder(str(tmp_path))
+
+    lookers = [threading.Thread(target=look) for _ in range(3)]
+    for looker in lookers:
+        looker.start()
+    try:
+        for _ in range(100):
+            with warehouse_lock(str(tmp_path), 0):
+                pass
+    finally:
+        is_over.set()
+        for looker in lookers:
+            looker.join()
 
 
 def test_the_lock_is_free_again_after_a_run(tmp_path: Path):

@@ -25,7 +25,8 @@ from aclkit.audit.serve.door import (
 )
 from aclkit.audit.serve.guard import ENTRY, LONGEST_QUERY
 from aclkit.audit.serve.latest import Latest
-from aclkit.errors import SurroundingsError, UsageError
+from aclkit.errors import AclkitError, SurroundingsError, UsageError
+from aclkit.runtime.user_file import read_text
 from aclkit.warehouse.published import resolve_cluster
 
 _CONNECTIONS: Final = 256
@@ -129,11 +130,11 @@ def _read(path: str) -> str:
     """Read a token that others cannot.
 
     Raises:
-        UsageError: there is none, it is too short, or others may read it.
+        UsageError: there is none, it is too short, it does not end, or others may read it.
     """
     try:
-        mode, text = Path(path).stat().st_mode, Path(path).read_text("ascii").strip()
-    except (OSError, UnicodeDecodeError) as error:
+        mode, text = Path(path).stat().st_mode, read_text(path).strip()
+    except (OSError, AclkitError) as error:
         raise UsageError(f"cannot read the token from {path}: {error}") from None
     if stat.S_IMODE(mode) & (stat.S_IROTH | stat.S_IWOTH):
         raise UsageError(f"others may read the token in {path}: chmod o= {path}")

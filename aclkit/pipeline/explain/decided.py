@@ -9,7 +9,12 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Final
 
-from aclkit.model.brokers import RangesByBroker, note_on_ranges, ranges_by_broker
+from aclkit.model.brokers import (
+    RangesByBroker,
+    note_on_ranges,
+    ranges_by_broker,
+    require_known_reading,
+)
 from aclkit.model.reading import semantics_words
 from aclkit.model.semantics import BrokerSettings, Semantics
 from aclkit.pipeline.explain.rules_digest import rules_digest
@@ -34,7 +39,7 @@ class MaterializeOptions:
         given: files that name what to ask about.
         dense: always, never or auto.
         full: decide everything anew, where deciding what changed would do.
-        auto_ranges: whether ranges (CIDR) decide follows the brokers that the log registers, not
+        auto_ranges: whether ranges (CIDR) decide follows the brokers that are known, not
             ``semantics``. What a run decides under is its scope's.
     """
 
@@ -51,6 +56,7 @@ def take_inventory(run: Run, options: MaterializeOptions) -> Scope:
 
     Raises:
         UsageError: the cluster has never been replayed.
+        DataError: an ACL's host is a range, and nothing says how the brokers read it.
     """
     with step("taking the inventory"):
         with read_written(run.store, run.cluster_id, *_INPUTS) as read:
@@ -58,6 +64,7 @@ def take_inventory(run: Run, options: MaterializeOptions) -> Scope:
             known = ranges_by_broker(brokers_of(read.rows(BROKERS_SQL)).brokers)
         semantics = options.semantics
         if options.auto_ranges:
+            require_known_reading(known, texts.hosts)
             semantics = replace(semantics, cidr_hosts=known.newest_decides)
         inventory = survey(texts, log, options.given, options.settings, semantics)
     notes = notes_on_reading(texts.hosts, known, semantics, is_auto=options.auto_ranges)

@@ -13,8 +13,9 @@ from pathlib import PurePosixPath
 from typing import Any, Final
 
 from aclkit.errors import UsageError
-from aclkit.pipeline.inventory.arrow_rows import batch_rows, parquet_batches
+from aclkit.pipeline.inventory.arrow_rows import batch_rows
 from aclkit.pipeline.inventory.columns import Columns, as_text
+from aclkit.pipeline.inventory.parquet_file import parquet_batches
 from aclkit.pipeline.sources.files import base_name, read_user_file
 from aclkit.runtime.notation import MOST_VALUES, parse_json
 from aclkit.runtime.uri import shown

@@ -1,6 +1,7 @@
 """Records of brokers × the way through the log → who is registered and what it supports. Pure.
 
 They are few, one for each start of a broker, so they are folded on the driver, one after the other.
+What a live cluster tells of its brokers is entered as the same records, where it has changed.
 """
 
 from __future__ import annotations
@@ -11,7 +12,16 @@ from datetime import datetime
 from typing import Final, NamedTuple
 
 from aclkit.model.brokers import UNKNOWN, Broker, Brokers, level_name, ranges_by_broker
-from aclkit.model.facts import FEATURE_LEVEL, RECORD, REGISTER_BROKER, SNAPSHOT, log_time
+from aclkit.model.facts import (
+    FEATURE_LEVEL,
+    LISTING,
+    REGISTER_BROKER,
+    SNAPSHOT,
+    UNREGISTER_BROKER,
+    SourceRow,
+    in_milliseconds,
+    log_time,
+)
 from aclkit.pipeline.replay.history_plan import HistoryPlan
 from aclkit.pipeline.replay.transactions import COMMITTED, Span
 
@@ -49,11 +59,43 @@ def fold_brokers(facts: Iterable[BrokerFact], plan: HistoryPlan) -> Brokers:
             listed = [f for f in known if f[:2] == (SNAPSHOT, stretch.to_offset)]
             state.jump(listed, stretch.to_offset - 1)
             continue
-        inside = (f for f in known if f.fact == RECORD)
+        inside = (f for f in known if f.fact != SNAPSHOT)
         travelled = (f for f in inside if stretch.from_offset <= f.log_offset < stretch.to_offset)
         for offset, one in sorted(_effects(travelled, plan.spans), key=lambda it: it[0]):
             state.take(one, offset)
     return state.brokers()
+
+
+def listed_brokers(
+    before: Brokers, rows: Iterable[SourceRow], sequence: int, at: datetime
+) -> list[BrokerFact]:
+    """Return what a listing tells of brokers that was not so before.
+
+    A broker that it does not list is registered no more, and a listing that tells of none leaves
+    none: which Kafka they run today is not known. A level in force that it does not tell stays.
+
+    Args:
+        before: what was known.
+        rows: those of the listing.
+        sequence: the listing's number.
+        at: its time.
+    """
+    milliseconds = in_milliseconds(at)
+
+    def fact(kind: str, number: int | None, low: int | None, high: int | None) -> BrokerFact:
+        return BrokerFact(LISTING, sequence, kind, number, low, high, None, milliseconds)
+
+    told = {row.broker_id: row for row in rows if row.record_type == REGISTER_BROKER}
+    was = {b.broker_id: (b.min_level, b.max_level) for b in before.brokers if b.is_registered}
+    found = [fact(UNREGISTER_BROKER, number, None, None) for number in was.keys() - told.keys()]
+    for number, row in told.items():
+        levels = row.min_level, row.max_level
+        if number is not None and was.get(number) != levels:
+            found.append(fact(REGISTER_BROKER, number, *levels))
+    for row in rows:
+        if row.record_type == FEATURE_LEVEL and (row.max_level or None) != before.finalized_level:
+            found.append(fact(FEATURE_LEVEL, None, None, row.max_level))
+    return sorted(found, key=repr)
 
 
 def are_kept_alike(one: Brokers, other: Brokers) -> bool:

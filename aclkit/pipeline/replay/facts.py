@@ -186,7 +186,11 @@ _CONTENT: Final = (
 
 def _side(facts: DataFrame, columns: Iterable[str], *, is_known: bool) -> DataFrame:
     """Give each fact its key and content; of a record the offset alone is the key."""
-    named_by = ("principal", "mechanism", F.col("broker_id").cast("string"))
+    # A listed resource is known by its type and name, all else without an id by what is not null.
+    named_by = (
+        *("resource_type", "resource_name", "principal", "mechanism"),
+        F.col("broker_id").cast("string"),
+    )
     entity = F.coalesce("acl_id", "topic_id", F.concat_ws("/", *named_by))
     row = F.struct(*columns)
     return facts.select(

@@ -115,8 +115,9 @@ _UNKNOWN: Final = (
 )
 _REGISTERED: Final = (
     "SELECT fact, log_offset, record_type, broker_id, min_level, max_level, epoch, "
-    "epoch_ms(log_time) FROM acl_log WHERE record_type IN (?, ?, ?)"
+    "epoch_us(log_time) // 1000 FROM acl_log WHERE record_type IN (?, ?, ?)"
 )
+"""Not ``epoch_ms``, which rounds: a listing's time has microseconds, and Spark cuts them off."""
 _ALIVE: Final = f"SELECT acl_id {ALIVE_SQL}"
 _COUNT: Final = f"SELECT count(*) {ALIVE_SQL}"
 _RESOURCES: Final = (

@@ -1,8 +1,8 @@
 """A whole list of ACLs (kafka-acls, a live cluster) → the differences to the one before, as facts.
 
-So are topics, users and other names that a live cluster tells. A listing has no offsets and no
-ids: its sequence number is the offset, and an ACL's id is made from the cluster's id and the seven
-fields, so that the same ACL always has the same id.
+So are topics, users and other names that a live cluster tells, and its brokers. A listing has no
+offsets and no ids: its sequence number is the offset, and an ACL's id is made from the cluster's id
+and the seven fields, so that the same ACL always has the same id.
 """
 
 from __future__ import annotations
@@ -12,9 +12,14 @@ from collections.abc import Iterable, Iterator
 from datetime import datetime
 
 from aclkit.model.acl import BINDING, Acl
-from aclkit.model.brokers import Brokers
 from aclkit.model.facts import ADD_ACL, LISTING, REMOVE_ACL, SourceRow
-from aclkit.pipeline.replay.brokers import notes_on_brokers
+from aclkit.pipeline.replay.brokers import (
+    BrokerFact,
+    are_kept_alike,
+    fold_brokers,
+    listed_brokers,
+    notes_on_brokers,
+)
 from aclkit.pipeline.replay.history_plan import plan_history
 from aclkit.pipeline.replay.known import KnownLog, Replayed, ReplayOptions
 from aclkit.pipeline.replay.listed import Thing, changed_things, notes_on_listing, thing_of
@@ -64,15 +69,13 @@ def replay_listing(
     """
     spark, cluster_id = known.facts.sparkSession, known.cluster_id
     sequence = max((r.to_offset for r in known.ranges), default=0)
-    rows = list(_new_facts(cluster_id, *alive, listing))
+    of_brokers = listed_brokers(known.brokers, listing.rows, sequence, at)
+    rows = list(_log_rows(_new_facts(cluster_id, *alive, listing), of_brokers, at, listing))
     is_new = bool(rows or not known.ranges)
     here = [Range(sequence, sequence + 1, None, LISTING)] if is_new else []
     ranges = merge_ranges(known.ranges, here).ranges
     columns = (cluster_id, LISTING, sequence)
-    source = listing.rows[0].source if listing.rows else "listing"
-    # No listing tells of a broker.
-    tail = (None, at, None, source, None, None, None)
-    added = local_frame(spark, [(*columns, *row, *tail) for row in rows], TABLES["acl_log"].ddl)
+    added = local_frame(spark, [(*columns, *row) for row in rows], TABLES["acl_log"].ddl)
     rejected = listing_rejects(spark, listing.rows, cluster_id).subtract(known.rejects)
     standing = known.rejects.unionByName(rejected)
     plan = plan_history(
@@ -80,23 +83,41 @@ def replay_listing(
     )
     is_same = not is_new and rejected.isEmpty()
     facts = known.facts.unionByName(added)
+    brokers = fold_brokers([*known.broker_facts, *of_brokers], plan)
     return Replayed(
         plan=plan,
         fact_count=len(rows),
         added=added if is_new else None,
         tables=tables_anew(known, facts, standing, plan, steps, is_same=is_same),
         ranges=ranges if is_new else None,
+        brokers=None if are_kept_alike(brokers, known.brokers) else brokers,
         notes=(
             *notes_on_listing(listing),
-            *notes_on_brokers(Brokers(), Brokers(), is_first=not known.ranges),
+            *notes_on_brokers(known.brokers, brokers, is_first=not known.ranges),
         ),
     )
+
+
+def _log_rows(
+    changes: Iterable[tuple[str | None, ...]],
+    brokers: Iterable[BrokerFact],
+    at: datetime,
+    listing: Listing,
+) -> Iterator[tuple[object, ...]]:
+    """Yield the columns of ``acl_log`` from ``record_type`` on."""
+    origin = (None, at, None, listing.rows[0].source if listing.rows else "listing")
+    for change in changes:
+        yield (*change, *origin, None, None, None)
+    nothing_else = [None] * (len(BINDING) + 3)
+    for each in brokers:
+        levels = (each.broker_id, each.min_level, each.max_level)
+        yield (each.record_type, *nothing_else, *origin, *levels)
 
 
 def _new_facts(
     cluster_id: str, acls: Iterable[str], things: Iterable[Thing], listing: Listing
 ) -> Iterator[tuple[str | None, ...]]:
-    """Compare with what is alive: the columns of ``acl_log`` from ``record_type`` on."""
+    """Compare with what is alive: ``record_type`` to ``mechanism`` of ``acl_log``."""
     alive, listed = {*acls}, listed_acls(listing.rows, cluster_id)
     for acl_id in sorted(listed.keys() - alive):
         yield (ADD_ACL, acl_id, *listed[acl_id].binding, None, None)

@@ -22,7 +22,7 @@ from kafka.protocol.admin import (
 )
 from kafka.protocol.metadata import ApiVersionsRequest, MetadataRequest
 
-from aclkit.errors import DataError, SurroundingsError
+from aclkit.errors import AclkitError, DataError, SurroundingsError
 from aclkit.kafka.client.config import ClientConfig
 from aclkit.kafka.client.connection import PROBLEMS, Brokers, Untyped, ask_cluster, describe_problem
 from aclkit.kafka.client.messages import DescribeDelegationTokenRequest
@@ -34,9 +34,9 @@ from aclkit.pipeline.sources.live_parts import NodeAnswers, Parts, tell_parts
 
 _ANY: Final = 1
 _BROKER: Final = 4
+_SECURITY_DISABLED: Final = 54
 _HINTS: Final = {
     "CLUSTER_AUTHORIZATION_FAILED": "; the user needs DESCRIBE on the cluster",
-    "SECURITY_DISABLED": "; the cluster has no authorizer",
 }
 
 
@@ -52,7 +52,7 @@ def read_live(bootstrap: str, config: ClientConfig, timeout_seconds: float) -> L
     Raises:
         UsageError: the bootstrap address is none.
         SurroundingsError: the cluster cannot be reached, or refuses.
-        DataError: the brokers are not of one cluster.
+        DataError: the brokers are not of one cluster, or have no authorizer.
     """
     answers = ask_cluster(bootstrap, config, timeout_seconds, _ask_all)
     if answers.acls.error_code:
@@ -88,9 +88,6 @@ async def _ask_all(brokers: Brokers) -> _Answers:
     if not acls.error_code:
         parts.users = await _try(brokers, DescribeUserScramCredentialsRequest(users=None))
         parts.tokens = await _try(brokers, DescribeDelegationTokenRequest(owners=None))
-        parts.versions = await _try(
-            brokers, ApiVersionsRequest(client_software_name="aclkit", client_software_version="1")
-        )
         for left, node in zip(range(len(metadata.brokers), 0, -1), metadata.brokers, strict=True):
             # So that one that does not answer leaves time for the others.
             share = brokers.seconds_left / left / 2
@@ -106,7 +103,7 @@ async def _ask_all(brokers: Brokers) -> _Answers:
 async def _ask_node(
     brokers: Brokers, metadata: Untyped, node: Untyped, share: float
 ) -> NodeAnswers:
-    """Ask one broker for what it alone knows: its configuration, its groups, its transactions.
+    """Ask one broker for what it alone knows: its Kafka, configuration, groups, transactions.
 
     ``share`` is how many seconds it has to be reached, and as many again to answer first.
     """
@@ -123,6 +120,11 @@ async def _ask_node(
         return answers
     if answers.cluster_id != (metadata.cluster_id or None):
         return answers
+    answers.versions = await _try(
+        brokers,
+        ApiVersionsRequest(client_software_name="aclkit", client_software_version="1"),
+        connection,
+    )
     answers.configs = await _try(brokers, _configs_of(node), connection)
     answers.groups = await _try(
         brokers, ListGroupsRequest(states_filter=[], types_filter=[]), connection
@@ -167,8 +169,14 @@ def _everything() -> DescribeAclsRequest:
     )
 
 
-def _refused(bootstrap: str, config: ClientConfig, answer: Untyped) -> SurroundingsError:
+def _refused(bootstrap: str, config: ClientConfig, answer: Untyped) -> AclkitError:
     name = getattr(kafka_errors.for_code(answer.error_code), "message", "UNKNOWN")
+    if answer.error_code == _SECURITY_DISABLED:
+        return DataError(
+            f"the cluster at {bootstrap} has no authorizer (error {answer.error_code} {name}): its "
+            "brokers allow every request. Set authorizer.class.name on them, or name another "
+            "cluster"
+        )
     said = config.masked(f" ({answer.error_message})") if answer.error_message else ""
     return SurroundingsError(
         f"the cluster at {bootstrap} does not list its ACLs: error {answer.error_code} "

@@ -1,8 +1,9 @@
 """What brokers answer beside their ACLs → rows of a listing, the brokers' settings, and what lacks.
 
 Source: KIP-554 (SCRAM users), KIP-518 and KIP-848 (groups), KIP-664 (transactions), KIP-48
-(tokens), KIP-226 (configurations), KIP-584 (features), and kafka.server.KafkaApis of Kafka 4.1 for
-the right that each of them takes. Iterations, salts and HMACs are not looked at.
+(tokens), KIP-226 (configurations), KIP-584 (features), KIP-896 (versions of requests that 4.0
+removed), and kafka.server.KafkaApis of Kafka 4.1 for the right that each of them takes.
+Iterations, salts and HMACs are not looked at.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from kafka import errors as kafka_errors
 from aclkit.kafka.client.connection import Untyped
 from aclkit.model import facts
 from aclkit.model.broker_settings import BROKER_KEYS, BrokerConfig
+from aclkit.model.brokers import NOT_TOLD
 from aclkit.pipeline.sources.listing import (
     GROUPS,
     TOKENS,
@@ -39,6 +41,7 @@ class NodeAnswers:
     address: str
     cluster_id: str | None = None
     problem: str = ""
+    versions: Answer = None
     configs: Answer = None
     groups: Answer = None
     transactions: Answer = None
@@ -52,7 +55,6 @@ class Parts:
     metadata: Any
     users: Answer = None
     tokens: Answer = None
-    versions: Answer = None
     nodes: list[NodeAnswers] = field(default_factory=list)
 
 
@@ -74,6 +76,7 @@ def tell_parts(parts: Parts, source: str) -> Listing:
         notes += reading.notes
     brokers, config_notes = _broker_configs(parts)
     version, version_notes = _metadata_version(parts)
+    rows += _registrations(parts, version, source)
     return Listing(
         rows=tuple(dict.fromkeys(rows)),
         told=frozenset(told),
@@ -93,15 +96,7 @@ class _Reading:
     notes: list[str] = field(default_factory=list)
 
     def add(self, record_type: str, **columns: Untyped) -> None:
-        self.rows.append(
-            facts.SourceRow(
-                kind=facts.FACT,
-                source=self.source,
-                fact=facts.LISTING,
-                record_type=record_type,
-                **columns,
-            )
-        )
+        self.rows.append(_row(self.source, record_type, **columns))
 
     def answer(self, answer: Answer, node: NodeAnswers | None = None) -> Untyped:
         """Return an answer that is one; else note what lacks."""
@@ -117,6 +112,12 @@ class _Reading:
         for node in parts.nodes:
             if (answer := self.answer(getattr(node, name), node)) is not None:
                 yield answer
+
+
+def _row(source: str, record_type: str, **columns: Untyped) -> facts.SourceRow:
+    return facts.SourceRow(
+        kind=facts.FACT, source=source, fact=facts.LISTING, record_type=record_type, **columns
+    )
 
 
 def _problem_of(answer: Answer) -> str:
@@ -239,9 +240,54 @@ def _broker_configs(parts: Parts) -> tuple[tuple[BrokerConfig, ...], tuple[str, 
     return tuple(sorted(found, key=lambda broker: broker.node_id)), tuple(notes)
 
 
+def _registrations(parts: Parts, in_force: int | None, source: str) -> Iterator[facts.SourceRow]:
+    """Yield each broker with the metadata.version that its binary supports, and the one in force.
+
+    A broker that says nothing of it is of an unknown version, unless it answers a request that
+    Kafka 4.0 removed.
+    """
+    for node in parts.nodes:
+        low, high = _supported_levels(node)
+        yield _row(
+            source,
+            facts.REGISTER_BROKER,
+            broker_id=node.node_id,
+            min_level=low,
+            max_level=high,
+        )
+    if in_force is not None:
+        yield _row(source, facts.FEATURE_LEVEL, max_level=in_force)
+
+
+def _supported_levels(node: NodeAnswers) -> tuple[int | None, int | None]:
+    """Return the lowest and the highest metadata.version of a broker: see ``model.brokers``."""
+    if node.problem or _problem_of(node.versions):
+        return NOT_TOLD, NOT_TOLD
+    for feature in node.versions.supported_features or ():
+        if feature.name == facts.METADATA_VERSION:
+            return feature.min_version, feature.max_version
+    oldest = {key.api_key: key.min_version for key in node.versions.api_keys}
+    is_old = oldest.get(_FETCH, _FETCH_SINCE_4) < _FETCH_SINCE_4
+    return (None, None) if is_old else (NOT_TOLD, NOT_TOLD)
+
+
+_FETCH: Final = 1
+_FETCH_SINCE_4: Final = 4
+"""The oldest version of Fetch that brokers of Kafka 4.0 and newer answer."""
+
+
 def _metadata_version(parts: Parts) -> tuple[int | None, tuple[str, ...]]:
-    if why := _problem_of(parts.versions):
-        return None, (f"metadata.version: not read: {why}",)
-    features = parts.versions.finalized_features or ()
-    levels = [f.max_version_level for f in features if f.name == "metadata.version"]
-    return (levels[0], ()) if levels else (None, ("metadata.version: the brokers tell none",))
+    """Return the level in force; of brokers that differ that of the newest epoch."""
+    lacking = [node.problem or _problem_of(node.versions) for node in parts.nodes]
+    told = [node.versions for node, why in zip(parts.nodes, lacking, strict=True) if not why]
+    if not told:
+        return None, (f"metadata.version: not read: {lacking[0]}",) if lacking else ()
+    levels = [
+        (answer.finalized_features_epoch or 0, feature.max_version_level)
+        for answer in told
+        for feature in answer.finalized_features or ()
+        if feature.name == facts.METADATA_VERSION
+    ]
+    if not levels:
+        return None, ("metadata.version: the brokers tell none",)
+    return max(levels)[1], ()

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 from aclkit.errors import UsageError
 from aclkit.model.acl import Acl
 from aclkit.model.broker_settings import ALLOW_EVERYONE, SUPER_USERS, GivenSettings
+from aclkit.model.brokers import ranges_by_broker, require_known_reading
 from aclkit.model.semantics import KIP_1042, PRESETS, BrokerSettings, Semantics
 from aclkit.rules.names.rows import Rules
 
@@ -125,7 +126,11 @@ def read_alike(
 
     Raises:
         UsageError: they differ, among each other or from what was given.
+        DataError: files alone have a range as a host, and nobody says how brokers read it.
     """
+    if "cidr_hosts" not in given.own and not any(side.own for side in sides):
+        nobody = ranges_by_broker(())
+        require_known_reading(nobody, {acl.host for side in sides for acl in side.acls})
     base = next((side.own for side in sides if side.own), Reading())
     read = tuple(ReadSide(side, side.own or given.over(base)) for side in sides)
     if not each_own:

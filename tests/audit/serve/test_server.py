@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import socket
 import threading
 import time
@@ -18,6 +19,7 @@ from aclkit.model.visible import visible
 from aclkit.questions.query.access import what_can, who_can
 from aclkit.questions.query.why import explain_why
 from aclkit.questions.query.words import why_sentence
+from aclkit.runtime import user_file
 from aclkit.warehouse.duck import connect
 from aclkit.warehouse.published import open_warehouse
 from tests.audit.reports.made import HOSTILE, IMAGE
@@ -236,15 +238,35 @@ def test_an_address_that_is_taken_and_a_token_others_may_read_are_refused(wareho
     file = tmp_path / "token"
     file.write_text("s" * 43)
     file.chmod(0o644)
-    with pytest.raises(UsageError, match="others may read"), serving(warehouse, token_file=file):
+    with (
+        pytest.raises(UsageError, match="others may read"),
+        serving(warehouse, token_file=str(file)),
+    ):
         pass
     file.chmod(0o600)
-    with serving(warehouse, token_file=file) as client:
+    with serving(warehouse, token_file=str(file)) as client:
         assert client.token == ""
         assert client.ask("/", headers={"Authorization": f"Bearer {'s' * 43}"}).status == 200
     file.write_text("short")
-    with pytest.raises(UsageError, match="at least 32"), serving(warehouse, token_file=file):
+    with pytest.raises(UsageError, match="at least 32"), serving(warehouse, token_file=str(file)):
         pass
+
+
+def test_a_token_comes_from_a_pipe_that_ends_and_one_that_does_not_is_refused(
+    warehouse, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(user_file, "PATIENCE", 0.2)
+    pipe = tmp_path / "token"
+    os.mkfifo(pipe, 0o600)
+    refused = pytest.raises(UsageError, match=r"cannot read the token.* did not end within 0.2 s")
+    with refused, serving(warehouse, token_file=str(pipe)):
+        pass
+    monkeypatch.undo()
+    writer = threading.Thread(target=pipe.write_text, args=("s" * 43 + "\n",), daemon=True)
+    writer.start()
+    with serving(warehouse, token_file=str(pipe)) as client:
+        assert client.ask("/", headers={"Authorization": f"Bearer {'s' * 43}"}).status == 200
+    writer.join()
 
 
 def has_ipv6():

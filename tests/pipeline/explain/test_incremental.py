@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import pytest
 
+from aclkit.errors import DataError
 from aclkit.model.brokers import Broker, Brokers
 from aclkit.model.semantics import KIP_1042, BrokerSettings
 from aclkit.pipeline.explain import decided, whole
@@ -180,7 +181,6 @@ def test_decisions_of_other_rules_do_not_hold(spark, tmp_path, monkeypatch, then
 @pytest.mark.parametrize(
     ("levels", "hosts"),
     [
-        ((), ["<any-other>"]),
         ((30, 30), ["<any-other>"]),
         ((30, 33), ["<any-other in 10.0.0.0/8>", "<any-other>"]),
         ((33, 33), ["<any-other in 10.0.0.0/8>", "<any-other>"]),
@@ -200,6 +200,16 @@ def test_by_itself_a_range_decides_as_the_newest_broker_reads_it(spark, tmp_path
     assert sorted(scope.host_names, reverse=True) == sorted(hosts, reverse=True)
     assert scope.semantics.cidr_hosts == (33 in levels)
     assert [note[:13] for note in scope.inventory.notes[:2]] == ["ACLs are read", "ranges (CIDR)"]
+
+
+def test_a_range_is_not_decided_where_no_broker_is_known_unless_that_is_said(spark, tmp_path):
+    asked = replace(options({}), auto_ranges=True)
+    with begin_run(spark, str(tmp_path), "materialize", lock_timeout=0) as run:
+        run.cluster_id = "c"
+        write_acls(run, [replace(random_acls(3)[0], host="10.0.0.0/8")])
+        with pytest.raises(DataError, match="--cidr-hosts on"):
+            take_inventory(run, asked)
+        assert take_inventory(run, replace(asked, auto_ranges=False)).host_names == ["<any-other>"]
 
 
 def test_a_broker_that_came_since_is_something_new(spark, tmp_path):

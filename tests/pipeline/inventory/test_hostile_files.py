@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import resource
 import struct
 import subprocess
 import sys
@@ -13,7 +14,7 @@ import pytest
 from deltalake import write_deltalake
 
 from aclkit.errors import UsageError
-from aclkit.pipeline.inventory import files, sheet
+from aclkit.pipeline.inventory import files, parquet_file, sheet
 from aclkit.pipeline.inventory.entry import HOSTS, PRINCIPALS, RESOURCES
 from aclkit.pipeline.inventory.files import read_inventory
 from tests.fuzz.mutating import ends_well
@@ -305,8 +306,9 @@ def test_parquet_that_cannot_be_used_is_refused(refused, content, message):
     assert refused(content, "i.parquet").startswith(message)
 
 
-def test_a_damaged_column_of_a_footer_does_not_end_the_process(tmp_path):
+def test_a_damaged_column_of_a_footer_does_not_end_the_process(tmp_path, monkeypatch):
     """Asked for the column, pyarrow throws what nobody catches; it is not asked."""
+    monkeypatch.setattr(parquet_file, "_read_apart", parquet_file.read_here)
     path = tmp_path / "i.parquet"
     for at in range(len(SOUND) - 700, len(SOUND) - 8, 7):
         path.write_bytes(SOUND[:at] + b"\0" + SOUND[at + 1 :])
@@ -330,21 +332,25 @@ WRITE = """
 import sys, pyarrow as pa, pyarrow.parquet as pq
 pq.write_table({table}, sys.argv[1], compression="zstd", write_statistics=False)
 """
-READ = """
+READ = '''
 import resource, sys
 from aclkit.errors import UsageError
-from aclkit.pipeline.inventory import arrow_rows
+from aclkit.pipeline.inventory import parquet_file
 from aclkit.pipeline.inventory.files import read_inventory
 
 if "does not tell" in sys.argv[2]:
-    arrow_rows._unpacked_size = lambda _: 0
+    parquet_file._READER = ("-P", "-c", """
+from aclkit.pipeline.inventory import parquet_file
+parquet_file._unpacked_size = lambda _: 0
+parquet_file.main()
+""")
 taken = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
 resource.setrlimit(resource.RLIMIT_AS, (taken + (512 << 20),) * 2)
 try:
     read_inventory(None, sys.argv[1], "principals")
 except UsageError as error:
     print(error)
-"""
+'''
 
 
 def slow(name):
@@ -368,6 +374,32 @@ def test_a_small_file_that_unpacks_to_gigabytes_is_refused_within_half_a_gigabyt
     told = run(READ, str(path), name)
     assert told.startswith(f"{path}")
     assert len(told.splitlines()) == 1
+
+
+def test_the_limit_of_memory_is_none_of_this_process_whose_other_threads_work(read, monkeypatch):
+    monkeypatch.setattr(resource, "setrlimit", lambda *_: pytest.fail("it was lowered here"))
+    content = parquet(principal=["User:a"], x=pa.array([1_000]).cast(pa.timestamp("ns")))
+    assert read(content, "i.parquet")
+
+
+def test_a_process_that_breaks_off_leaves_no_part_of_a_file(tmp_path, monkeypatch):
+    """Batches that end early look like batches that end."""
+    path = tmp_path / "i.parquet"
+    path.write_bytes(SOUND)
+    monkeypatch.setattr(parquet_file, "_READER", ("-P", "-c", BREAKS_OFF))
+    with pytest.raises(UsageError, match="reading it ended with code -9"):
+        read_inventory(None, str(path), PRINCIPALS)
+
+
+BREAKS_OFF = """
+import os, signal, sys, pyarrow as pa
+sys.stdin.buffer.read()
+some = pa.record_batch({"principal": ["User:a"]})
+out = pa.ipc.new_stream(sys.stdout.buffer, some.schema)
+out.write_batch(some)
+sys.stdout.flush()
+os.kill(os.getpid(), signal.SIGKILL)
+"""
 
 
 def test_a_delta_folder_is_counted_before_it_is_collected(spark, tmp_path, monkeypatch):

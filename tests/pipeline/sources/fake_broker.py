@@ -38,7 +38,8 @@ class FakeBroker:
     ``acls`` is a list of (type, name, pattern, principal, host, operation, permission) with codes;
     ``parts`` has a message for each further key of the API, which no other broker knows; ``topics``
     are names with ids; ``cluster_ids`` are told one after the other; ``others`` are further
-    brokers of the cluster.
+    brokers of the cluster; ``supports`` are the lowest and highest metadata.version, or None for a
+    broker that names none; ``more_keys`` are further keys of the API with their versions.
     """
 
     def __init__(
@@ -54,6 +55,9 @@ class FakeBroker:
         others=(),
         node_id=1,
         users=None,
+        supports=(1, 25),
+        in_force=25,
+        more_keys=None,
     ):
         self.parts = parts or {}
         self.topics = list(topics)
@@ -61,6 +65,9 @@ class FakeBroker:
         self.others = list(others)
         self.node_id = node_id
         self.users = users
+        self.supports = supports
+        self.in_force = in_force
+        self.more_keys = more_keys or {}
         self.logins = []
         self.acls = list(acls)
         self.max_version = max_version
@@ -142,13 +149,19 @@ class FakeBroker:
             SASL_HANDSHAKE: (0, 1),
             SASL_AUTHENTICATE: (0, 2),
             **{key: NEWEST[key] for key in self.parts},
+            **self.more_keys,
         }
         keys = [entry(api_key=k, min_version=a, max_version=b) for k, (a, b) in ranges.items()]
-        level = FEATURE(name="metadata.version", max_version_level=25, min_version_level=25)
+        name, most = "metadata.version", self.in_force
+        level = FEATURE(name=name, max_version_level=most, min_version_level=most)
+        supported = ApiVersionsResponse.SupportedFeatureKey
         return ApiVersionsResponse(
             error_code=0,
             api_keys=keys,
-            supported_features=[],
+            supported_features=[
+                supported(name=name, min_version=low, max_version=high)
+                for low, high in filter(None, [self.supports])
+            ],
             finalized_features_epoch=1,
             finalized_features=[level],
             zk_migration_ready=False,

@@ -12,6 +12,8 @@ import pytest
 
 from aclkit.errors import DataError, SurroundingsError, UsageError
 from aclkit.kafka.client.config import client_config
+from aclkit.model.brokers import NOT_TOLD
+from aclkit.model.facts import BROKER_RECORDS, REGISTER_BROKER
 from aclkit.pipeline.sources.live import read_live
 from tests.pipeline.sources import fake_broker as fake
 from tests.pipeline.sources.fake_broker import fake_broker
@@ -29,6 +31,7 @@ SASL = {
     f'username="alice" password="{PASSWORD}";',
 }
 STANDARD = "org.apache.kafka.metadata.authorizer.StandardAuthorizer"
+FETCH = 1
 TOPIC_ID = uuid.UUID(int=42)
 
 
@@ -63,6 +66,15 @@ def named(listing):
     return {
         (row.record_type, row.resource_type or row.mechanism, row.resource_name or row.principal)
         for row in listing.rows
+        if row.record_type not in BROKER_RECORDS
+    }
+
+
+def levels(listing):
+    return {
+        row.broker_id: (row.min_level, row.max_level)
+        for row in listing.rows
+        if row.record_type == REGISTER_BROKER
     }
 
 
@@ -175,6 +187,27 @@ def test_every_broker_is_asked_for_what_it_alone_knows():
     ]
 
 
+def test_every_broker_tells_which_metadata_versions_its_binary_supports():
+    with (
+        fake_broker(node_id=2, supports=(7, 31)) as second,
+        fake_broker([READ], others=[second], supports=(7, 33), in_force=31) as first,
+    ):
+        listing = read(first.bootstrap)
+    assert levels(listing) == {1: (7, 33), 2: (7, 31)}
+    assert listing.metadata_version == 31
+
+
+@pytest.mark.parametrize(
+    ("oldest_fetch", "told"), [(0, None), (3, None), (4, NOT_TOLD), (None, NOT_TOLD)]
+)
+def test_a_broker_without_metadata_version_is_old_where_it_answers_what_4_0_removed(
+    oldest_fetch, told
+):
+    fetch = {} if oldest_fetch is None else {FETCH: (oldest_fetch, 12)}
+    with fake_broker([READ], supports=None, more_keys=fetch) as broker:
+        assert levels(read(broker.bootstrap)) == {1: (told, told)}
+
+
 @pytest.fixture
 def collect_sockets():
     """kafka-python leaves refused sockets to the garbage collector."""
@@ -196,6 +229,7 @@ def test_a_broker_that_cannot_be_reached_leaves_its_share_out():
         listing = read(broker.bootstrap)
     assert listing.told == {"SCRAM users", "delegation tokens"}
     assert ("LISTED_RESOURCE", "GROUP", "billing") in named(listing)
+    assert levels(listing) == {1: (1, 25), 7: (NOT_TOLD, NOT_TOLD)}
     assert any("groups: read in part: broker 7" in note for note in listing.notes)
     assert any("configuration of broker 7: not read" in note for note in listing.notes)
 
@@ -228,13 +262,18 @@ def test_a_broker_of_another_cluster_is_refused():
         read(first.bootstrap)
 
 
-@pytest.mark.parametrize(
-    ("code", "name"), [(31, "CLUSTER_AUTHORIZATION_FAILED"), (54, "SECURITY_DISABLED")]
-)
-def test_a_refusal_names_the_brokers_error(code, name):
+def test_a_refusal_names_the_brokers_error():
     with (
-        fake_broker(error=(code, "no way")) as broker,
-        pytest.raises(SurroundingsError, match=rf"{name} \(no way\); "),
+        fake_broker(error=(31, "no way")) as broker,
+        pytest.raises(SurroundingsError, match=r"CLUSTER_AUTHORIZATION_FAILED \(no way\); "),
+    ):
+        listed(broker)
+
+
+def test_a_cluster_without_authorizer_is_refused_for_it_allows_every_request():
+    with (
+        fake_broker(error=(54, "No Authorizer is configured.")) as broker,
+        pytest.raises(DataError, match=r"no authorizer \(error 54 SECURITY_DISABLED\): .*every"),
     ):
         listed(broker)
 
@@ -250,7 +289,9 @@ def test_an_unreachable_cluster_ends_within_the_time_given():
 @pytest.mark.usefixtures("collect_sockets")
 def test_the_next_broker_is_asked_when_one_cannot_be_reached():
     with fake_broker([READ]) as broker:
-        assert len(read(f"127.0.0.1:1,{broker.bootstrap}").rows) == 1
+        assert named(read(f"127.0.0.1:1,{broker.bootstrap}")) == {
+            ("ACCESS_CONTROL_ENTRY_RECORD", "TOPIC", "orders")
+        }
 
 
 def test_a_mute_broker_ends_within_the_time_given():

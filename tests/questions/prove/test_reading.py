@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from aclkit.errors import UsageError
+from aclkit.errors import DataError, UsageError
 from aclkit.model.broker_settings import GivenSettings
 from aclkit.model.semantics import KAFKA, KIP_1042, BrokerSettings
 from aclkit.questions.prove.reading import (
@@ -18,18 +18,30 @@ from aclkit.questions.prove.reading import (
     read_alike,
 )
 from aclkit.questions.prove.words import settings_words
+from tests.factories import acl
 
 SUPER = BrokerSettings(super_users=frozenset({"User:admin"}))
 NOTHING = GivenReading()
 
 
-def file() -> Side:
-    return Side(path="a.txt", form=LISTING, acls=())
+def file(*acls) -> Side:
+    return Side(path="a.txt", form=LISTING, acls=acls)
 
 
 def warehouse(settings=SUPER, semantics=KAFKA) -> Side:
     own = Reading(settings=settings, semantics=semantics, source="run 1 of the warehouse")
     return Side(path="w", form=WAREHOUSE, acls=(), own=own)
+
+
+def test_ranges_of_files_alone_are_read_as_the_options_say_and_not_by_a_guess():
+    sides = [file(), file(acl(host="10.0.0.0/8"))]
+    with pytest.raises(DataError, match=r"10\.0\.0\.0/8\. .*--cidr-hosts on"):
+        read_alike(sides, NOTHING)
+    for decide in (False, True):
+        for read in read_alike(sides, GivenReading(own={"cidr_hosts": decide})):
+            assert read.rules.semantics.cidr_hosts == decide
+    _, read = read_alike([warehouse(), file(acl(host="10.0.0.0/8"))], NOTHING)
+    assert read.rules.semantics == KAFKA
 
 
 def test_two_files_are_read_by_the_defaults():
