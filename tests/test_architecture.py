@@ -137,6 +137,18 @@ def undocumented(scope: ast.Module | ast.ClassDef, prefix: str) -> list[str]:
     return names
 
 
+def test_every_duckdb_is_made_where_it_is_told_to_count_in_utc() -> None:
+    made_in = ROOT / "aclkit" / "warehouse" / "duck_connection.py"
+    makes = {"duckdb.connect", "duckdb.sql", "duckdb.query", "duckdb.execute"}
+    calls = {
+        path: {ast.unparse(n.func) for n in ast.walk(ast.parse(path.read_text("utf-8")))
+               if isinstance(n, ast.Call)}
+        for path in code()
+    }  # fmt: skip
+    assert calls[made_in] & makes == {"duckdb.connect"}
+    assert_none(name_of(p) for p, found in calls.items() if found & makes and p != made_in)
+
+
 def test_no_file_names_a_place_that_exists_only_once() -> None:
     endings = (".py", ".md", ".toml", ".conf", ".properties", ".yaml", ".yml", ".cfg", ".txt", "")
     assert_none(

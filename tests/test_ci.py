@@ -14,6 +14,7 @@ STAGES = ["setup", "lint", "types", "imports", "test", "test-docs"]
 MAKE = """#!/bin/sh
 shift
 echo "$1" >>"$MADE"
+echo "$1 in $TZ" >>"$MADE.zones"
 case " $FAIL " in *" $1 "*) echo "FAILED $1.py::test_it - because"; exit 2 ;; esac
 """
 PYTEST = """#!/bin/sh
@@ -59,6 +60,14 @@ def run_ci(place, fail=""):
 def test_ci_runs_every_stage_and_says_that_all_passed(place):
     code, made, told = run_ci(place)
     assert (code, made, told.splitlines()[-1]) == (0, STAGES, "==> all passed")
+
+
+def test_ci_runs_the_suite_in_new_york_and_make_where_its_user_is(place):
+    run_ci(place)
+    assert (place / "made.zones").read_text().splitlines() == [
+        f"{stage} in America/New_York" for stage in STAGES
+    ]
+    assert "TZ" not in (place / "Makefile").read_text()
 
 
 def test_ci_runs_the_stages_behind_one_that_fails_and_tells_it_at_the_end(place):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from datetime import UTC, datetime
+from datetime import datetime
 from itertools import starmap
 from typing import NamedTuple
 
@@ -21,6 +21,7 @@ from aclkit.model.acl import Acl
 from aclkit.model.groups import grouped
 from aclkit.model.resource import Resource
 from aclkit.questions.preview.words import few_hosts
+from aclkit.questions.query.run_order import in_order
 from aclkit.questions.query.words import short_acl
 from aclkit.warehouse.codecs import acl_of, acl_sql
 from aclkit.warehouse.job_run import PublishedRun
@@ -98,8 +99,8 @@ def _runs(published: Published, cluster_id: str, since: str | None) -> list[Publ
             "2026-11-21T10:00:00Z"
         ) from None
     if isinstance(moment, datetime):
-        time = moment.astimezone(UTC).replace(tzinfo=None)
-        return [run for run in decided if run.finished_at is not None and run.finished_at > time]
+        ended = _ends(published)
+        return [run for run in decided if ended[run.run_number] > moment]
     if moment > published.run.run_number:
         raise UsageError(f"there is no run {moment}: the newest is {published.run.run_number}")
     return [run for run in decided if run.run_number > moment]
@@ -110,12 +111,18 @@ def _last_gone(published: Published, since: str) -> int | None:
     moment = parse_moment(since)
     runs = published.runs
     if isinstance(moment, datetime):
-        time = moment.astimezone(UTC).replace(tzinfo=None)
-        before = [run.run_number for run in runs if run.finished_at and run.finished_at <= time]
+        before = [number for number, time in _ends(published).items() if time <= moment]
         moment = max(before, default=-1)
     numbers = {run.run_number for run in runs}
     behind = range(published.run.run_number, max(moment, -1), -1)
     return next((number for number in behind if number not in numbers), None)
+
+
+def _ends(published: Published) -> dict[int, datetime]:
+    """Return when each run ended, in their order: a clock may have been ahead."""
+    runs = published.runs
+    times = in_order([run.ended for run in runs])
+    return {run.run_number: time for run, time in zip(runs, times, strict=True)}
 
 
 _Found = tuple[PublishedRun, ReportedChange, Cause | None]

@@ -14,13 +14,12 @@ import duckdb
 from deltalake.exceptions import DeltaError
 
 from aclkit.errors import SurroundingsError
+from aclkit.warehouse.duck_connection import AS_WRITTEN, Settings, new_duckdb
 from aclkit.warehouse.job_run import JOB_RUN
 from aclkit.warehouse.place import Place
 from aclkit.warehouse.published import Published, versions_before
 from aclkit.warehouse.schemas import TABLES
 from aclkit.warehouse.table_files import (
-    AS_WRITTEN,
-    Settings,
     TableFiles,
     files_sql,
     open_files,
@@ -71,9 +70,7 @@ def connect_to(
     place: Place, tables: Opened, *, sealed: bool = False, held: int = 0
 ) -> duckdb.DuckDBPyConnection:
     """Connect to tables that were found, see ``connect`` and ``find_tables``."""
-    connection = duckdb.connect(config=_CONFIG | (_SEALED if sealed else {}))
-    # For cursors of it too.
-    connection.execute("SET GLOBAL TimeZone = 'UTC'")
+    connection = new_duckdb(_CONFIG | (_SEALED if sealed else {}))
     # It would go to stdout, among the data. Where a notebook lacks the package that draws it, it is
     # off already, and DuckDB takes no word about it.
     if connection.execute("SELECT current_setting('enable_progress_bar')").fetchall() == [(True,)]:

@@ -13,10 +13,11 @@ import duckdb
 from aclkit.errors import SurroundingsError
 from aclkit.runtime.scratch import scratch
 from aclkit.warehouse.duck import create_tables, find_tables
+from aclkit.warehouse.duck_connection import Settings, new_duckdb
 from aclkit.warehouse.published import Published
 from aclkit.warehouse.schemas import TABLES
 from aclkit.warehouse.standing import KEEP_DAYS
-from aclkit.warehouse.table_files import Settings, quoted, served_if_remote
+from aclkit.warehouse.table_files import quoted, served_if_remote
 
 ABOUT: Final = "about"
 """The table of the file that says what the file is, as (name, value)."""
@@ -51,8 +52,7 @@ def write_duck_file(published: Published, path: Path, now: datetime, *, with_row
     if with_rows:
         _require_room(path.parent, sum(f.size for found in tables.values() for f in found.files))
     try:
-        with duckdb.connect(path, config=settings) as connection:
-            connection.execute("SET TimeZone = 'UTC'")
+        with new_duckdb(settings, path) as connection:
             readable = served_if_remote(connection, tables)
             create_tables(connection, published.place, readable, kind)
             for statement in _comments(kind, {name for name, _ in tables}):

@@ -20,11 +20,13 @@ class Step:
         says: a note for the run that takes the step.
         columns: table → its new columns; they are null in the rows that are there.
         is_keeping: no table forgets a version by itself any more (``table_files.KEEPING``).
+        puts_times_right: times that were shifted are computed anew (``shifted_times``).
     """
 
     says: str
     columns: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     is_keeping: bool = False
+    puts_times_right: bool = False
 
 
 STEPS: Final[Sequence[Step]] = (
@@ -48,6 +50,11 @@ STEPS: Final[Sequence[Step]] = (
     Step(
         says="the log's brokers are now kept; of what was read before they are not known",
         columns={"acl_log": ("broker_id", "min_level", "max_level")},
+    ),
+    Step(
+        says="settings now say in which run they were first seen",
+        columns={"setting": ("run_number", "log_offset")},
+        puts_times_right=True,
     ),
 )
 

@@ -8,11 +8,12 @@ the old format.
 from __future__ import annotations
 
 import logging
-from typing import Final
+from typing import Final, NamedTuple
 
 from aclkit.warehouse.formats import FORMAT, Step, steps_behind
 from aclkit.warehouse.job_run import JOB_RUN
 from aclkit.warehouse.schemas import TABLES
+from aclkit.warehouse.shifted_times import put_times_right
 from aclkit.warehouse.store import Store
 
 log = logging.getLogger(__name__)
@@ -21,23 +22,32 @@ log = logging.getLogger(__name__)
 _IN_ORDER: Final = (*sorted(set(TABLES) - {JOB_RUN}), JOB_RUN)
 
 
-def migrate(store: Store) -> list[str] | None:
+class Migrated(NamedTuple):
+    """What the steps say that were taken, and what was found out about times on the way."""
+
+    steps: list[str]
+    times: list[str]
+
+
+def migrate(store: Store) -> Migrated | None:
     """Take the steps that the newest run of a warehouse lies behind; none of a new warehouse.
 
     Returns:
-        What the steps say that were taken, and None where no step was behind: tables may have
-        other versions now than are published.
+        What there is to say, and None where no step was behind: tables may have other versions
+        now than are published.
     """
     if not store.runs or store.runs[-1].format_number == FORMAT:
         return None
     there = [name for name in _IN_ORDER if store.newest_version(name) is not None]
-    taken = []
+    taken, times = [], []
     for step in steps_behind(store.runs[-1].format_number):
         changed = [table for table in there if _take(store, step, table)]
         if changed:
             taken.append(step.says)
             log.info("an older aclkit left this warehouse: %s", step.says)
-    return taken
+        if step.puts_times_right:
+            times += put_times_right(store)
+    return Migrated(taken, times)
 
 
 def _take(store: Store, step: Step, table: str) -> bool:

@@ -15,7 +15,7 @@ from aclkit.errors import UsageError
 from aclkit.model.findings import Finding, sort_findings
 from aclkit.runtime.fail_points import fail_point
 from aclkit.warehouse.codecs import finding_of, finding_row, finding_sql
-from aclkit.warehouse.formats import FORMAT
+from aclkit.warehouse.formats import FORMAT, STEPS
 from aclkit.warehouse.job_run import JOB_RUN, PublishedRun, RunSettings
 from aclkit.warehouse.lock import warehouse_lock
 from aclkit.warehouse.migration import migrate
@@ -145,10 +145,13 @@ def begin_run(
     with nullcontext(held) if held else hold(warehouse, lock_timeout) as require_held:
         run = _new_run(Store(spark, warehouse, require_held), job)
         take_back_unpublished(run.store)
-        steps = migrate(run.store)
-        if steps is not None and run.store.moved:
-            _publish_migrated(_new_run(run.store, MAINTAIN), steps)
+        migrated = migrate(run.store)
+        if migrated is not None and run.store.moved:
+            _publish_migrated(_new_run(run.store, MAINTAIN), [*migrated.steps, *migrated.times])
             run = _new_run(Store(spark, warehouse, require_held), job)
+        elif migrated is not None:
+            run.notes += migrated.times
+        run.notes += _said_of_times(run.store.runs)
         yield run
 
 
@@ -174,6 +177,17 @@ def _publish_migrated(run: Run, steps: Iterable[str]) -> None:
     run.settings = RunSettings(rewritten=run.store.moved)
     run.notes.extend(steps)
     publish(run)
+
+
+def _said_of_times(runs: Sequence[PublishedRun]) -> list[str]:
+    """Return what was found out about times, where the newest run is the one that took the steps.
+
+    Nobody has seen its row yet: the run that comes next tells it.
+    """
+    if not runs or runs[-1].job != MAINTAIN or runs[-1].settings.keep_days is not None:
+        return []
+    steps = {step.says for step in STEPS}
+    return [note for note in runs[-1].notes if note not in steps]
 
 
 def publish(run: Run, kept: Sequence[PublishedRun] | None = None) -> None:

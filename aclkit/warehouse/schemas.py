@@ -368,9 +368,11 @@ TABLES: Final[dict[str, Table]] = {
             "broker settings in force since a time",
             (
                 _CLUSTER,
-                ("since_time", "TIMESTAMP", "when a run first saw them"),
+                ("since_time", "TIMESTAMP", "when a run first saw them, by its machine's clock"),
                 ("super_users", "ARRAY<STRING>", "super.users"),
                 ("allow_everyone", "BOOLEAN", "allow.everyone.if.no.acl.found"),
+                ("run_number", "BIGINT", "that run: they are in the order of these numbers"),
+                ("log_offset", "BIGINT", "offset up to which it knew the log (exclusive)"),
             ),
         ),
         Table(

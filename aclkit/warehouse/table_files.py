@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Final, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 from urllib.parse import unquote
 
 import duckdb
@@ -20,6 +20,7 @@ from deltalake import DeltaTable
 
 from aclkit.runtime.requests_made import REQUESTS
 from aclkit.warehouse.column_types import type_of_contract, type_of_delta
+from aclkit.warehouse.duck_connection import AS_WRITTEN, Settings, new_duckdb
 from aclkit.warehouse.formats import GROWN
 from aclkit.warehouse.place import Place
 from aclkit.warehouse.schemas import TABLES
@@ -133,6 +134,13 @@ def columns_of(uri: str) -> list[str]:
     return [field.name for field in DeltaTable(uri).schema().fields]
 
 
+def runs_that_overwrote(uri: str) -> frozenset[str]:
+    """Return the runs that put rows in the place of others of a table, as far as its log says."""
+    commits = DeltaTable(uri).history()
+    overwrites = (c for c in commits if c.get("operationParameters", {}).get("mode") == "Overwrite")
+    return frozenset(c["userMetadata"] for c in overwrites if c.get("userMetadata"))
+
+
 class Extent(NamedTuple):
     """What a version of a table takes: its files, and their bytes."""
 
@@ -149,7 +157,6 @@ def extent_of(uri: str) -> Extent:
 def ask_files(name: str, table: TableFiles, query: str) -> list[dict[str, Any]]:
     """Return the rows of a query about one table, which it knows by a name."""
     with connect_beside({name: table}) as (connection, files):
-        connection.execute("SET TimeZone = 'UTC'")
         create_view(connection, name, files_sql(connection, files[name]))
         found = connection.execute(query)
         names = [column[0] for column in found.description or ()]
@@ -170,7 +177,7 @@ def connect_beside(
         spill: a folder of this process for what does not fit into memory; none if empty.
     """
     if any(table.is_remote for table in tables.values()):
-        with duckdb.connect(config=_settings(spill)) as connection:
+        with new_duckdb(_settings(spill)) as connection:
             yield connection, served_if_remote(connection, tables)
     else:
         with _shared(spill).cursor() as connection:
@@ -180,21 +187,11 @@ def connect_beside(
 @lru_cache(maxsize=2)
 def _shared(spill: str) -> duckdb.DuckDBPyConnection:
     """Return the DuckDB of this process: one that spills and one that does not."""
-    return duckdb.connect(config=_settings(spill))
+    return new_duckdb(_settings(spill))
 
 
 # A forked child would die at its end of one that it inherited, whose threads it does not have.
 os.register_at_fork(before=_shared.cache_clear)
-
-
-Settings = dict[str, str | bool | int | float | list[str]]
-
-AS_WRITTEN: Final[Settings] = {"disabled_optimizers": "build_side_probe_side"}
-"""A join keeps its right side in memory, as our SQL has it.
-
-DuckDB would take the side that it thinks the smaller one, and since 2.0.1 takes principals ×
-resources for no more rows than there are resources: the view ``explain`` of B1 took 20 GB.
-"""
 
 
 def _settings(spill: str) -> Settings:

@@ -100,3 +100,16 @@ def test_since_says_where_runs_behind_it_are_not_kept(tmp_path, changes):
     for since, is_told in ((2, True), (4, False)):
         result = run("--warehouse", path, "changes", "--since", since)
         assert ("runs up to 4 are not all kept" in result.stderr) is is_told
+
+
+def test_a_run_whose_clock_was_ahead_is_no_newer_than_the_one_behind_it(tmp_path):
+    path = tmp_path / "warehouse"
+    changed_warehouse.build(path, [(ACLS, SUPER), ([*ACLS[1:], NEW], SUPER)])
+    newest = open_warehouse(str(path)).run
+    for number, days in ((3, 9_000), (4, 1)):
+        counts = dict(newest.counts) | {"decided_in_run": number}
+        ended = {"finished_at": WHEN + timedelta(days=days), "run_id": f"night-{number}"}
+        publish(path, newest.table_versions, run_number=number, counts=counts, **ended)
+    for days, is_told in ((0.5, False), (2, True)):
+        result = run("--warehouse", path, "changes", "--since", WHEN + timedelta(days=days))
+        assert ("no run decided since then" in result.stderr) is is_told

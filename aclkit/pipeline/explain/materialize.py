@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from datetime import datetime
 from itertools import chain
 from typing import Final
 
@@ -75,7 +74,7 @@ def materialize(run: Run, scope: Scope, options: MaterializeOptions) -> Material
     settings = deciding_settings(options, scope)
     output = Output.of(run.store, scope)
     affected = None if options.full else _find_affected(output, scope, before, settings)
-    _write_setting(output, options.settings, run.started_at)
+    write_setting(output, options.settings, run)
     of_inventory = tables.of_inventory(scope)
     digest = tables.digest_of(of_inventory)
     is_known = before is not None and before.settings.inventory_rows == digest
@@ -158,13 +157,14 @@ def _amend(output: Output, scope: Scope, affected: Affected) -> bool:
     return changes is not None
 
 
-def _write_setting(output: Output, settings: BrokerSettings, since: datetime) -> None:
-    """Note the broker settings with the time since which they hold, when they are new."""
+def write_setting(output: Output, settings: BrokerSettings, run: Run) -> None:
+    """Note the broker settings with the run since which they hold, when they are new."""
     users = sorted(settings.super_users)
     with output.ask("setting") as read:
         newest = read.rows(_NEWEST_SETTING)
     if newest != [(users, settings.allow_everyone)]:
-        row = (output.cluster_id, since, users, settings.allow_everyone)
+        seen = (run.run_number, run.head_offset)
+        row = (output.cluster_id, run.started_at, users, settings.allow_everyone, *seen)
         output.store.append_rows("setting", [row])
 
 
@@ -252,5 +252,6 @@ def _of_run(
 
 _DENSE: Final = ("explain",)
 _NEWEST_SETTING: Final = (
-    "SELECT super_users, allow_everyone FROM setting ORDER BY since_time DESC LIMIT 1"
+    "SELECT super_users, allow_everyone FROM setting "
+    "ORDER BY run_number DESC NULLS LAST, since_time DESC LIMIT 1"
 )

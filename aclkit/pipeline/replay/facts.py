@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Final
+from typing import Final, NamedTuple
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
@@ -66,7 +66,8 @@ def compare(known: DataFrame, incoming: DataFrame) -> DataFrame:
 
     Columns: ``fact``, ``log_offset``, ``entity``; ``contents`` (how many different contents the
     key has), ``is_known``, ``is_incoming``, ``row``: the incoming fact, one whatever files it
-    came from, and ``known_source``: where the known one came from.
+    came from, and ``known_source``: where the known one came from; ``is_shifted``: it is known
+    with a time that an older aclkit had shifted.
     """
     columns = incoming.columns
     sides = _side(known, columns, is_known=True).unionByName(
@@ -78,7 +79,30 @@ def compare(known: DataFrame, incoming: DataFrame) -> DataFrame:
         F.bool_or(~F.col("is_known")).alias("is_incoming"),
         F.min("row").alias("row"),
         F.min("known_source").alias("known_source"),
+        _is_shifted(F.max("known_time"), F.min("row")["log_time"]).alias("is_shifted"),
     )
+
+
+def _is_shifted(known: Column, incoming: Column) -> Column:
+    """Whether two times of a fact differ by whole quarters of an hour, as zones do.
+
+    An older aclkit that forgot facts shifted the others by its machine's zone. Times that differ
+    otherwise are of two logs.
+    """
+    micros = F.unix_micros(known) - F.unix_micros(incoming)
+    return F.coalesce((micros != 0) & (micros % _QUARTER == 0), F.lit(False))
+
+
+def with_times(known: DataFrame, compared: DataFrame) -> DataFrame:
+    """Return known facts, with the times of the source where they were shifted."""
+    shifted = compared.where("is_known AND is_shifted")
+    right = shifted.select(
+        "fact", "log_offset", "entity", F.col("row.log_time").alias("right_time")
+    )
+    named = known.withColumn("entity", _entity())
+    found = named.join(F.broadcast(right), on=["fact", "log_offset", "entity"], how="left")
+    columns = {"log_time": F.coalesce("right_time", "log_time")}
+    return found.withColumns(columns).select(*known.columns)
 
 
 def new_facts(compared: DataFrame) -> DataFrame:
@@ -91,16 +115,32 @@ def once(facts: DataFrame) -> DataFrame:
     return new_facts(compare(facts.limit(0), facts))
 
 
-def count_facts(facts: DataFrame) -> tuple[int, list[Marker], list[BrokerFact]]:
-    """Count facts, and collect the transaction records and those of brokers among them."""
-    is_marker = (F.col("fact") == RECORD) & F.col("record_type").isin(*MARKERS)
-    marker = F.when(is_marker, F.struct("log_offset", "record_type"))
-    ((count, markers, brokers),) = facts.agg(
-        F.count("*"),
+class Counted(NamedTuple):
+    """How many facts are new, and how many are known with a shifted time.
+
+    ``markers`` and ``brokers`` are the transaction records and those of brokers among the new ones.
+    """
+
+    fresh: int
+    shifted: int
+    markers: list[Marker]
+    brokers: list[BrokerFact]
+
+
+def count_facts(compared: DataFrame) -> Counted:
+    """Count facts that were laid side by side, and collect what is small of them, in one job."""
+    kind, is_fresh = F.col("row.record_type"), ~F.col("is_known")
+    is_marker = (F.col("row.fact") == RECORD) & kind.isin(*MARKERS) & is_fresh
+    marker = F.when(is_marker, F.struct("row.log_offset", "row.record_type"))
+    is_broker = kind.isin(*BROKER_RECORDS) & is_fresh
+    ((fresh, shifted, markers, brokers),) = compared.agg(
+        F.count_if(is_fresh),
+        F.count_if(F.col("is_known") & F.col("is_shifted")),
         F.collect_list(marker),
-        F.collect_list(F.when(_is_of_broker(), F.struct(*_of_broker()))),
+        F.collect_list(F.when(is_broker, F.struct(*_of_broker("row.")))),
     ).collect()
-    return count, [Marker(*row) for row in markers], [BrokerFact(*row) for row in brokers]
+    found = [Marker(*row) for row in markers], [BrokerFact(*row) for row in brokers]
+    return Counted(fresh, shifted, *found)
 
 
 def broker_facts(facts: DataFrame) -> list[BrokerFact]:
@@ -114,10 +154,11 @@ def _is_of_broker() -> Column:
     return F.col("record_type").isin(*BROKER_RECORDS)
 
 
-def _of_broker() -> list[Column]:
-    """Return the fields of a ``BrokerFact``."""
+def _of_broker(of: str = "") -> list[Column]:
+    """Return the fields of a ``BrokerFact``, of the columns of a struct where one is named."""
     *columns, _ = BrokerFact._fields
-    return [*map(F.col, columns), F.unix_millis("log_time").alias("milliseconds")]
+    fields = [F.col(f"{of}{name}").alias(name) for name in columns]
+    return [*fields, F.unix_millis(f"{of}log_time").alias("milliseconds")]
 
 
 def with_txn_offset(facts: DataFrame, spans: DataFrame) -> DataFrame:
@@ -178,6 +219,9 @@ def _refusal(fact: str, first: int, last: int, source: str | None) -> str:
     )
 
 
+_QUARTER: Final = 900_000_000
+"""A quarter of an hour in microseconds: all zones are whole ones away from UTC."""
+
 _CONTENT: Final = (
     *("record_type", "acl_id", *BINDING, "topic_id", "mechanism"),
     *("broker_id", "min_level", "max_level"),
@@ -186,22 +230,27 @@ _CONTENT: Final = (
 
 def _side(facts: DataFrame, columns: Iterable[str], *, is_known: bool) -> DataFrame:
     """Give each fact its key and content; of a record the offset alone is the key."""
+    row = F.struct(*columns)
+    return facts.select(
+        "fact",
+        "log_offset",
+        _entity().alias("entity"),
+        F.xxhash64(*_CONTENT).alias("content"),
+        F.lit(is_known).alias("is_known"),
+        F.when(F.lit(not is_known), row).alias("row"),
+        F.when(F.lit(is_known), F.col("source")).alias("known_source"),
+        F.when(F.lit(is_known), F.col("log_time")).alias("known_time"),
+    )
+
+
+def _entity() -> Column:
     # A listed resource is known by its type and name, all else without an id by what is not null.
     named_by = (
         *("resource_type", "resource_name", "principal", "mechanism"),
         F.col("broker_id").cast("string"),
     )
     entity = F.coalesce("acl_id", "topic_id", F.concat_ws("/", *named_by))
-    row = F.struct(*columns)
-    return facts.select(
-        "fact",
-        "log_offset",
-        F.when(F.col("fact") == RECORD, F.lit("")).otherwise(entity).alias("entity"),
-        F.xxhash64(*_CONTENT).alias("content"),
-        F.lit(is_known).alias("is_known"),
-        F.when(F.lit(not is_known), row).alias("row"),
-        F.when(F.lit(is_known), F.col("source")).alias("known_source"),
-    )
+    return F.when(F.col("fact") == RECORD, F.lit("")).otherwise(entity)
 
 
 def _within(ranges: Iterable[Range]) -> Column:

@@ -84,6 +84,7 @@ class Replayed:
     Attributes:
         plan: the way that history takes.
         fact_count: facts that are new.
+        corrected: all facts that were known, where the times of some were wrong.
         removed: which facts go.
         moved: records whose ``txn_offset`` is another now.
         added: facts that come.
@@ -97,6 +98,7 @@ class Replayed:
 
     plan: HistoryPlan
     fact_count: int
+    corrected: DataFrame | None = None
     removed: Column | None = None
     moved: DataFrame | None = None
     added: DataFrame | None = None

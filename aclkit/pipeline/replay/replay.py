@@ -72,7 +72,7 @@ def replay_log(
         high_watermark=options.high_watermark,
         accept_holes=options.accept_holes,
     )
-    is_same = not (taken.count or rejected.has_changed) and (
+    is_same = not (taken.count or taken.shifted or rejected.has_changed) and (
         {*known.ranges} == {*without_snapshots(taken.merged.ranges, taken.spare)}
     )
     tables = tables_anew(known, taken.facts, rejected.standing, plan, steps, is_same=is_same)
@@ -84,6 +84,7 @@ def replay_log(
     return Replayed(
         plan=plan,
         fact_count=taken.count,
+        corrected=taken.corrected if taken.shifted else None,
         removed=_removed(taken, checked),
         moved=None if spans is None else facts.moved_records(taken.kept, spans),
         added=_added(taken, checked, spans),
@@ -91,10 +92,11 @@ def replay_log(
         ranges=None if {*known.ranges} == {*ranges} else ranges,
         brokers=None if are_kept_alike(brokers, known.brokers) else brokers,
         has_brokers=has_brokers,
-        notes=tuple(
-            notes_on_brokers(
+        notes=(
+            *_notes_on_times(taken.shifted),
+            *notes_on_brokers(
                 known.brokers, brokers, is_first=not known.ranges, is_cut=not has_brokers
-            )
+            ),
         ),
         findings=[*_diverged(taken.merged), *(contradiction(*it) for it in checked.wrong.items())],
     )
@@ -132,7 +134,9 @@ class _Taken:
     Attributes:
         merged: the ranges of both.
         spare: end offsets of snapshots that come and that the log explains: they are no facts.
-        kept: known facts that stand.
+        corrected: known facts, with the times of the source where they had been shifted.
+        shifted: how many had been.
+        kept: those that stand.
         came: facts that come, known ones and those of spare snapshots among them.
         fresh: those that are new.
         count: how many.
@@ -143,6 +147,8 @@ class _Taken:
 
     merged: MergedRanges
     spare: Collection[int]
+    corrected: DataFrame
+    shifted: int
     kept: DataFrame
     came: DataFrame
     fresh: DataFrame
@@ -170,20 +176,34 @@ def _take_in(known: KnownLog, rows: DataFrame, before: Sequence[Range], steps: S
     facts.refuse_conflicts(
         compared, withdraw(before, merged.cuts)[0], withdraw(incoming, merged.cuts)[0]
     )
-    fresh = facts.new_facts(compared)
-    count, markers, brokers = facts.count_facts(fresh)
+    counted = facts.count_facts(compared)
+    corrected, brokers = known.facts, known.broker_facts
+    if counted.shifted:
+        corrected = steps.checkpoint(facts.with_times(known.facts, compared))
+        brokers = facts.broker_facts(corrected)
     standing = (m for m, epoch in known.markers if m.log_offset < merged.cut_of(epoch))
     return _Taken(
         merged=merged,
         spare=spare,
-        kept=kept,
+        corrected=corrected,
+        shifted=counted.shifted,
+        kept=corrected.where(stands),
         came=came,
-        fresh=fresh,
-        count=count,
-        markers=[*standing, *markers],
+        fresh=facts.new_facts(compared),
+        count=counted.fresh,
+        markers=[*standing, *counted.markers],
         incoming=incoming,
-        broker_facts=[*_standing(known.broker_facts, merged), *brokers],
+        broker_facts=[*_standing(brokers, merged), *counted.brokers],
     )
+
+
+def _notes_on_times(count: int) -> Iterator[str]:
+    if count:
+        times = "the time of 1 fact" if count == 1 else f"the times of {count:,} facts"
+        yield (
+            f"corrected {times} from the source: an older aclkit had shifted them by the time "
+            "zone of its machine"
+        )
 
 
 def _standing(brokers: Iterable[BrokerFact], merged: MergedRanges) -> Iterator[BrokerFact]:

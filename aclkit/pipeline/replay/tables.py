@@ -65,6 +65,10 @@ class ReplayTables(KnownTables):
 
     def write(self, replayed: Replayed, at_most: int | None = None) -> None:
         """Write what a replay came to; each table has ``at_most`` so many rows, where known."""
+        if replayed.corrected is not None:
+            self.store.replace_cluster(
+                "acl_log", replayed.corrected, self.cluster_id, at_most=at_most
+            )
         if replayed.removed is not None:
             self.delete("acl_log", replayed.removed)
         if replayed.moved is not None:

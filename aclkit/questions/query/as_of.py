@@ -5,18 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import partial
 from typing import Final
 
 from aclkit.errors import UsageError
+from aclkit.model.facts import LISTING, WRITTEN
 from aclkit.model.semantics import BrokerSettings
 from aclkit.pipeline.replay.ranges import END, Range
-from aclkit.questions.query.timeline import (
-    Settings,
-    Timeline,
-    draw_timeline,
-    note_on_settings,
-    settings_of,
+from aclkit.questions.query.run_order import (
+    has_our_times,
+    in_order,
+    settings_in_order,
 )
+from aclkit.questions.query.timeline import Settings, Timeline, draw_timeline, note_on_settings
 from aclkit.warehouse.job_run import PublishedRun
 from aclkit.warehouse.published import Published, run_settings
 from aclkit.warehouse.reader import Tables
@@ -61,7 +62,14 @@ def read_timeline(connection: Tables, published: Published, run: PublishedRun) -
     newest = END if newest is None else newest
     head = newest if run.head_offset is None else run.head_offset
     timeline = draw_timeline(ranges, (), head=head, newest=newest)
-    return replace(timeline, settings=_read_settings(connection, run, timeline))
+    newest_run = (published.run.run_number, published.run.started_at)
+    if has_our_times(ranges):
+        whose = [run.cluster_id, LISTING, WRITTEN]
+        timed = [row for row in fetch(connection, _OURS, whose) if row[1] is not None]
+        times = in_order([time for _, time in timed], newest_run[1])
+        ours = tuple((offset, time) for (offset, _), time in zip(timed, times, strict=True))
+        timeline = replace(timeline, ours=ours)
+    return replace(timeline, settings=_read_settings(connection, run, timeline, newest_run))
 
 
 def find_moment(
@@ -137,6 +145,8 @@ def _first_after(
 
     A snapshot that history jumps onto counts as a record at its last offset, as in history.
     """
+    if timeline.ours:
+        return next((offset for offset, came in timeline.ours if came > time), timeline.newest)
     newest, ends = timeline.newest, [end for _, end in timeline.jumps]
     ((first, times),) = fetch(connection, _AFTER, [time, ends, run.cluster_id, newest])
     if not times:
@@ -144,14 +154,32 @@ def _first_after(
     return newest if first is None else int(first)
 
 
+def _last_below(
+    connection: Tables, run: PublishedRun, timeline: Timeline, offset: int
+) -> datetime | None:
+    """Return the time of the newest record below an offset; None where there is none."""
+    if timeline.ours:
+        return max((came for at, came in timeline.ours if at < offset), default=None)
+    ends = [end for _, end in timeline.jumps]
+    ((time,),) = fetch(connection, _BELOW, [ends, run.cluster_id, offset])
+    found: datetime | None = time
+    return found
+
+
 def _read_settings(
-    connection: Tables, run: PublishedRun, timeline: Timeline
+    connection: Tables,
+    run: PublishedRun,
+    timeline: Timeline,
+    newest: tuple[int, datetime | None],
 ) -> tuple[Settings, ...]:
     """Read the settings of all times; the first ones also stand for the time before them."""
+    rows = fetch(connection, _SETTINGS, [run.cluster_id])
     settings = []
-    for row in fetch(connection, _SETTINGS, [run.cluster_id]):
-        later = _first_after(connection, run, timeline, row[0])
-        settings.append(settings_of(row, timeline.newest if later is None else later))
+    seen = settings_in_order(rows, newest, partial(_last_below, connection, run, timeline))
+    for since, broker in seen:
+        later = _first_after(connection, run, timeline, since)
+        offset = timeline.newest if later is None else later
+        settings.append(Settings(offset=offset, since=since, broker=broker))
     if not settings:
         broker, _ = run_settings(run)
         settings.append(Settings(offset=0, since=None, broker=broker))
@@ -162,16 +190,21 @@ _RANGES: Final = (
     "SELECT from_offset, to_offset, epoch, fact FROM log_range WHERE cluster_id = ? ORDER BY ALL"
 )
 _SETTINGS: Final = (
-    "SELECT CAST(since_time AS TIMESTAMP), super_users, allow_everyone FROM setting "
-    "WHERE cluster_id = ? ORDER BY since_time"
+    "SELECT CAST(since_time AS TIMESTAMP), super_users, allow_everyone, run_number, log_offset "
+    "FROM setting WHERE cluster_id = ? ORDER BY run_number NULLS FIRST, since_time"
 )
-_AFTER: Final = (
-    "SELECT min(at_offset) FILTER (WHERE at_time > ?), count(at_time) FROM ("
-    "SELECT CAST(log_time AS TIMESTAMP) AS at_time, cluster_id, "
+_OURS: Final = (
+    "SELECT log_offset, CAST(max(log_time) AS TIMESTAMP) FROM acl_log WHERE cluster_id = ? "
+    "AND (fact = ? OR source = ?) GROUP BY log_offset ORDER BY log_offset"
+)
+_PASSED: Final = (
+    "FROM (SELECT CAST(log_time AS TIMESTAMP) AS at_time, cluster_id, "
     "CASE WHEN fact <> 'snapshot' THEN log_offset "
     "WHEN log_offset IN (SELECT unnest(CAST(? AS BIGINT[]))) THEN log_offset - 1 END AS at_offset "
     "FROM acl_log) WHERE cluster_id = ? AND at_offset < ?"
 )
+_AFTER: Final = f"SELECT min(at_offset) FILTER (WHERE at_time > ?), count(at_time) {_PASSED}"
+_BELOW: Final = f"SELECT max(at_time) {_PASSED}"
 _TIMES: Final = (
     "SELECT log_offset, CAST(max(log_time) AS TIMESTAMP) FROM acl_log WHERE cluster_id = ? "
     "AND fact <> 'snapshot' AND log_offset IN (SELECT unnest(CAST(? AS BIGINT[]))) GROUP BY 1"

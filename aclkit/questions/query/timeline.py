@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
 from aclkit.model.facts import SNAPSHOT
 from aclkit.model.semantics import BrokerSettings
@@ -38,6 +37,7 @@ class Timeline:
         holes: (from, to) of offsets that could not be read and that history passes over.
         settings: of the brokers, the oldest first; those are taken for the time before them too,
             of which nothing is known.
+        ours: (offset, time) of facts whose times are those of machines that ran aclkit, in order.
     """
 
     head: int
@@ -45,6 +45,7 @@ class Timeline:
     jumps: tuple[tuple[int, int], ...]
     holes: tuple[tuple[int, int], ...]
     settings: tuple[Settings, ...]
+    ours: tuple[tuple[int, datetime], ...] = ()
 
     @property
     def first(self) -> int:
@@ -84,13 +85,6 @@ def draw_timeline(
         holes=tuple(hole for hole in way.holes if hole[1] <= end),
         settings=tuple(settings),
     )
-
-
-def settings_of(row: Sequence[Any], offset: int = 0) -> Settings:
-    """Return the settings of a row of ``setting``: since when, super users, allow.everyone."""
-    since, users, allow_everyone = row
-    broker = BrokerSettings(super_users=frozenset(users or ()), allow_everyone=bool(allow_everyone))
-    return Settings(offset=offset, since=since, broker=broker)
 
 
 def note_on_settings(timeline: Timeline) -> str | None:

@@ -3,17 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime
 
-from pyspark.sql import DataFrame
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
 
-from aclkit.model.facts import LISTING, SNAPSHOT
+from aclkit.model.facts import LISTING, SNAPSHOT, WRITTEN
 from aclkit.model.semantics import KAFKA, Semantics
 from aclkit.pipeline.replay.ranges import Range
 from aclkit.questions.query.lifetimes import LIFETIME_COLUMNS, lifetime_of
-from aclkit.questions.query.timeline import draw_timeline, settings_of
+from aclkit.questions.query.run_order import (
+    SETTING_COLUMNS,
+    has_our_times,
+    in_order,
+    settings_in_order,
+)
+from aclkit.questions.query.timeline import Settings, draw_timeline
 from aclkit.questions.usage.clock import to_micros
 from aclkit.questions.usage.frames import collect_rows
 from aclkit.questions.usage.past import ClusterPast, build_past
+
+
+def _are_ours() -> Column:
+    """Whether a machine that ran aclkit gave facts their times."""
+    return (F.col("fact") == LISTING) | (F.col("source") == WRITTEN)
 
 
 def past_of(
@@ -23,6 +37,7 @@ def past_of(
     settings: DataFrame,
     *,
     head: int,
+    newest: tuple[int, datetime | None] = (0, None),
     semantics: Semantics = KAFKA,
 ) -> ClusterPast | None:
     """Collect the past of a cluster; None where nothing says what its settings were.
@@ -33,22 +48,35 @@ def past_of(
         history: those of ``acl_history``.
         settings: those of ``setting``.
         head: the state is known as of this offset.
+        newest: the number of the newest run, and when it began.
         semantics: Kafka's, with ranges or without.
     """
-    columns = ("since_time", "super_users", "allow_everyone")
-    seen = collect_rows(settings.orderBy("since_time").select(*columns))
-    if not seen:
+    in_order_of_runs = settings.orderBy(F.asc_nulls_first("run_number"), "since_time")
+    rows = collect_rows(in_order_of_runs.select(*SETTING_COLUMNS))
+    if not rows:
         return None
-    timeline = draw_timeline(ranges, map(settings_of, seen), head=head)
+    timeline = draw_timeline(ranges, (), head=head)
     ends = {end for _, end in timeline.jumps}
     times = [
-        (offset - (fact == SNAPSHOT), time and to_micros(time))
+        (offset - (fact == SNAPSHOT), time)
         for fact, offset, time in collect_rows(
             facts.select("fact", "log_offset", "log_time").distinct()
         )
         if fact != SNAPSHOT or offset in ends
     ]
+    if has_our_times(ranges) and not facts.where(~_are_ours()).limit(1).count():
+        timed = sorted((at, time) for at, time in times if time is not None)
+        ordered = in_order([time for _, time in timed], newest[1])
+        times = [(at, time) for (at, _), time in zip(timed, ordered, strict=True)]
+
+    def last_below(offset: int) -> datetime | None:
+        return max((t for at, t in times if t is not None and at < offset), default=None)
+
+    seen = settings_in_order(rows, newest, last_below)
+    known = tuple(Settings(offset=0, since=since, broker=broker) for since, broker in seen)
+    timeline = replace(timeline, settings=known)
     lives = history.select(*LIFETIME_COLUMNS).orderBy("effective_offset", "acl_id")
     is_listed = any(item.fact == LISTING for item in ranges)
     told = map(lifetime_of, collect_rows(lives))
-    return build_past(told, timeline, times, is_listed=is_listed, semantics=semantics)
+    micros = [(at, time and to_micros(time)) for at, time in times]
+    return build_past(told, timeline, micros, is_listed=is_listed, semantics=semantics)

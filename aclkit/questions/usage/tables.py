@@ -45,7 +45,9 @@ class UsageTables:
         """
         ranges = ReplayTables(self.store, self.cluster_id).ranges()
         rows = map(self.rows, ("acl_log", "acl_history", "setting"))
-        past = past_of(ranges, *rows, head=head, semantics=semantics)
+        runs = [(run.run_number, run.started_at) for run in self.store.runs]
+        newest = runs[-1] if runs else (0, None)
+        past = past_of(ranges, *rows, head=head, newest=newest, semantics=semantics)
         if past is None:
             raise UsageError(
                 f"super.users and allow.everyone of cluster {self.cluster_id!r} are not known yet; "

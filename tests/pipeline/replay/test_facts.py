@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 import pytest
 
 from aclkit.errors import DataError, GoneError, UsageError
@@ -91,15 +93,31 @@ def test_what_is_known_is_not_new_whatever_its_source_and_what_comes_twice_is_ne
     must_hold(
         compared.drop("row"),
         [
-            ("record", 1, "", 1, True, True, "log"),
-            ("snapshot", 9, "a", 1, True, True, "snapshot"),
-            ("record", 2, "", 1, False, True, None),
-            ("snapshot", 9, "b", 1, False, True, None),
+            ("record", 1, "", 1, True, True, "log", False),
+            ("snapshot", 9, "a", 1, True, True, "snapshot", False),
+            ("record", 2, "", 1, False, True, None, False),
+            ("snapshot", 9, "b", 1, False, True, None, False),
         ],
         "fact STRING, log_offset BIGINT, entity STRING, contents BIGINT, is_known BOOLEAN, "
-        "is_incoming BOOLEAN, known_source STRING",
+        "is_incoming BOOLEAN, known_source STRING, is_shifted BOOLEAN",
     )
     must_be(facts.new_facts(compared), "acl_log", [added(2, "b", source="x"), listed(9, "b")])
+
+
+def test_a_known_time_that_is_quarters_of_an_hour_off_is_that_of_the_source(spark):
+    hours, quarters = timedelta(hours=5), timedelta(minutes=345)
+    known = [
+        added(1, "a", log_time=at(1) - hours),
+        listed(9, "a", log_time=at(9) + quarters),
+        added(2, "b", log_time=at(2) - timedelta(seconds=1)),
+        added(3, "c"),
+        added(4, "d", log_time=None),
+    ]
+    came = [added(1, "a"), listed(9, "a"), added(2, "b"), added(3, "c"), added(4, "d")]
+    before = table(spark, "acl_log", known)
+    compared = facts.compare(before, table(spark, "acl_log", came))
+    assert facts.count_facts(compared)[:2] == (0, 2)
+    must_be(facts.with_times(before, compared), "acl_log", [*came[:2], *known[2:]])
 
 
 def test_of_facts_that_several_sources_say_one_is_kept(spark):
@@ -109,14 +127,15 @@ def test_of_facts_that_several_sources_say_one_is_kept(spark):
 
 
 def test_facts_are_counted_and_records_of_transactions_and_brokers_collected(spark):
-    rows = [added(1, "a"), fact(2, BEGIN_TXN), fact(5, END_TXN), fact(9, END_TXN, fact=SNAPSHOT)]
+    rows = [added(1, "a"), fact(2, BEGIN_TXN), fact(5, END_TXN), fact(8, END_TXN, fact=SNAPSHOT)]
     levels = {"broker_id": 3, "min_level": 7, "max_level": 33}
     rows.append(fact(7, REGISTER_BROKER, **levels))
     rows.append(fact(9, FEATURE_LEVEL, fact=SNAPSHOT, max_level=30))
     frame = table(spark, "acl_log", rows)
-    count, markers, brokers = facts.count_facts(frame)
-    assert (count, sorted(markers)) == (6, [Marker(2, BEGIN_TXN), Marker(5, END_TXN)])
-    registered, level = sorted(brokers, key=lambda one: one.log_offset)
+    counted = facts.count_facts(facts.compare(frame.limit(0), frame))
+    assert (counted.fresh, counted.shifted) == (6, 0)
+    assert sorted(counted.markers) == [Marker(2, BEGIN_TXN), Marker(5, END_TXN)]
+    registered, level = sorted(counted.brokers, key=lambda one: one.log_offset)
     assert registered == ("record", 7, REGISTER_BROKER, 3, 7, 33, 1, registered.milliseconds)
     assert level[:6] == (SNAPSHOT, 9, FEATURE_LEVEL, None, None, 30)
     assert [one.time for one in (registered, level)] == [at(7), at(9)]

@@ -45,6 +45,7 @@ def open_memory(
     head: int,
     settings: str,
     tables: Mapping[str, Sequence[Mapping[str, Any]]] | None = None,
+    began: datetime | None = None,
 ) -> tuple[duckdb.DuckDBPyConnection, Published]:
     """Make the tables that questions about one access read; every offset has a record.
 
@@ -55,6 +56,7 @@ def open_memory(
         head: offset of the run.
         settings: JSON of the run.
         tables: rows of other tables.
+        began: when the run began, which is the ninth then.
     """
     connection = _database().cursor()
     rows: dict[str, Sequence[Mapping[str, Any]]] = {
@@ -70,9 +72,9 @@ def open_memory(
     for name, content in rows.items():
         create_table(connection, name, name, content)
     run = PublishedRun(
-        run_number=1, run_id="r", cluster_id=CLUSTER, job="run", status="complete",
-        finished_at=START, head_offset=head, settings_text=settings, counts={}, notes=(),
-        table_versions={"explain_ruling": 0},
+        run_number=9 if began else 1, run_id="r", cluster_id=CLUSTER, job="run", status="complete",
+        started_at=began, finished_at=START, head_offset=head, settings_text=settings, counts={},
+        notes=(), table_versions={"explain_ruling": 0},
     )  # fmt: skip
     return connection, Published(place=Place("."), standing=(run,), job_run=TableFiles((), ()))
 

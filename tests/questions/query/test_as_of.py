@@ -23,8 +23,10 @@ LIVES = (Life(acl(1), 3, 7), Life(acl(2, principal="User:b"), 5), Life(acl(3), 6
 
 @pytest.fixture
 def then():
-    def ask(moment, tables=None):
-        connection, published = open_memory(LIVES, head=12, settings=SETTINGS, tables=tables)
+    def ask(moment, tables=None, began=None):
+        connection, published = open_memory(
+            LIVES, head=12, settings=SETTINGS, tables=tables, began=began
+        )
         with connection:
             return explain_why(
                 connection, published, CLUSTER, "User:alice", "READ", PAYMENTS, moment=moment
@@ -62,6 +64,50 @@ def test_a_past_answer_is_under_the_settings_of_then(then):
     assert not then(time_of(8.4).replace(tzinfo=UTC), tables).moment.settings.allow_everyone
     assert "known since 2026-11-21T12:00:04.500000Z only" in then(2, tables).moment.note
     assert "as of offset 2" in "; ".join(why_notes(then(2, tables)))
+
+
+def seen(run_number, second, user, log_offset):
+    since = {"since_time": time_of(second), "run_number": run_number, "log_offset": log_offset}
+    return since | {"super_users": [user], "allow_everyone": False}
+
+
+AHEAD = [seen(1, 1.5, "User:a", 2), seen(2, 9_000_000, "User:b", 5), seen(3, 8.5, "User:c", 9)]
+BEHIND = [seen(1, 1.5, "User:a", 2), seen(2, -9_000_000, "User:b", 5), seen(3, 8.5, "User:c", 9)]
+
+
+@pytest.mark.parametrize("rows", [AHEAD, BEHIND], ids=["ahead", "behind"])
+def test_settings_are_in_the_order_of_their_runs_whatever_the_clock_said(then, rows):
+    tables = {"setting": rows[::-1]}
+
+    def users(moment):
+        return then(moment, tables, began=time_of(20)).moment.settings.super_users
+
+    by_offset = {offset: [*users(offset)] for offset in (2, 4, 5, 8, 9, 12)}
+    a, b, c = ["User:a"], ["User:b"], ["User:c"]
+    assert by_offset == {2: a, 4: a, 5: b, 8: b, 9: c, 12: c}
+    times = {second: [*users(time_of(second).replace(tzinfo=UTC))] for second in (2, 8.4, 8.6, 30)}
+    assert times == {2: a, 8.4: b, 8.6: c, 30: c}
+
+
+def test_settings_that_the_newest_run_saw_hold_although_a_clock_was_ahead(then):
+    rows = [seen(1, 1.5, "User:a", 2), seen(2, 9_000_000, "User:b", 12)]
+    answer = then(time_of(30).replace(tzinfo=UTC), {"setting": rows}, began=time_of(25))
+    assert answer.moment.settings.super_users == {"User:b"}
+
+
+@pytest.mark.parametrize("fact", ["listing", "record"])
+def test_as_of_a_time_listings_are_in_their_order_whatever_the_clock_said(then, fact):
+    source = "listing" if fact == "listing" else "aclkit acls"
+    facts = [
+        {"fact": fact, "source": source, "log_offset": offset, "log_time": time_of(second)}
+        for offset, second in enumerate((0, 10, 9_000_000, 30, 40))
+    ]
+    tables = {"acl_log": facts, "log_range": [{"from_offset": 0, "to_offset": 5, "fact": fact}]}
+
+    def offset(second):
+        return then(time_of(second).replace(tzinfo=UTC), tables, time_of(50)).moment.offset
+
+    assert [offset(second) for second in (5, 15, 35, 45)] == [1, 2, 4, 12]
 
 
 def test_where_history_jumps_onto_a_snapshot_the_state_before_is_not_known(then):

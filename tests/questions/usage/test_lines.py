@@ -248,7 +248,7 @@ def test_a_past_without_settings_is_none(spark):
 
 def test_rows_are_collected_with_times_in_utc_without_a_zone(spark):
     found = collect_rows(table(spark, "setting", [{"cluster_id": "c", "since_time": at(1)}]))
-    assert found == [("c", moment(1), None, None)]
+    assert found == [("c", moment(1), *[None] * 4)]
 
 
 def test_grants_are_used_where_lines_name_them_and_matched_where_they_could_have_allowed(log):

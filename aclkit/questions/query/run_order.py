@@ -1,0 +1,104 @@
+"""What came one after the other, and the times that a clock gave it → times in that order. Pure.
+
+Runs go by their numbers, and listings by theirs. A clock that was ahead once, or behind, gave one
+of them a time that contradicts the others; such a time is not believed, whichever it was.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Sequence
+from datetime import datetime
+from typing import Any
+
+from aclkit.model.facts import LISTING
+from aclkit.model.semantics import BrokerSettings
+from aclkit.pipeline.replay.ranges import Range
+
+
+def believed(times: Sequence[datetime]) -> list[bool]:
+    """Return which times are believed: as many as there can be that do not go back.
+
+    Where that leaves a choice the earlier time is believed: clocks are ahead rather than behind.
+
+    >>> at = [datetime(year, 1, 1) for year in (2024, 2030, 2025, 2026)]
+    >>> believed(at), believed(at[:2]), believed([at[1], at[0]])
+    ([True, False, True, True], [True, True], [False, True])
+    """
+    tails: list[int] = []  # of each length the place where such a sequence can end earliest
+    before: list[int] = []
+    for place, time in enumerate(times):
+        length = bisect_right(tails, time, key=lambda at: times[at])
+        before.append(tails[length - 1] if length else -1)
+        tails[length : length + 1] = [place]
+    chosen, place = set[int](), tails[-1] if tails else -1
+    while place >= 0:
+        chosen.add(place)
+        place = before[place]
+    return [place in chosen for place in range(len(times))]
+
+
+def in_order(times: Sequence[datetime], newest: datetime | None = None) -> list[datetime]:
+    """Return times of which none goes back: one that is not believed is that of the next one.
+
+    Args:
+        times: of what came one after the other.
+        newest: when the newest run began, which came behind all of it.
+
+    >>> at = [datetime(year, 1, 1) for year in (2024, 2030, 2025, 2026)]
+    >>> [time.year for time in in_order(at)], [t.year for t in in_order(at[:2], newest=at[3])]
+    ([2024, 2025, 2025, 2026], [2024, 2026])
+    """
+    every = [*times, *([] if newest is None else [newest])]
+    good = believed(every)
+    # Behind the last one that is believed nothing came earlier than it.
+    then = max((time for time, is_good in zip(every, good, strict=True) if is_good), default=None)
+    found = list[datetime]()
+    for time, is_good in zip(reversed(every), reversed(good), strict=True):
+        then = time if is_good or then is None else then
+        found.append(then)
+    return found[::-1][: len(times)]
+
+
+def settings_in_order(
+    rows: Iterable[Sequence[Any]],
+    newest: tuple[int, datetime | None],
+    last_below: Callable[[int], datetime | None],
+) -> list[tuple[datetime, BrokerSettings]]:
+    """Return the settings that runs saw, each with when it was seen.
+
+    A run came behind the records that it knew; where its clock was ahead, nothing else is known.
+
+    Args:
+        rows: of ``setting``, in the order of their runs; see ``SETTING_COLUMNS``.
+        newest: the number of the newest run, and when it began; where the last row has no number,
+            it is of an older aclkit and nothing says which came later.
+        last_below: the time of the newest record below an offset, if there is one.
+    """
+    held = list(rows)
+    number = held[-1][3] if held else None
+    later = newest[1] if number is not None and number < newest[0] else None
+    known = [None if row[4] is None else last_below(row[4]) for row in held]
+    # A record of a time to come says that a broker's clock was ahead, and nothing of runs.
+    known = [None if then and newest[1] and then > newest[1] else then for then in known]
+    times = [max(row[0], then or row[0]) for row, then in zip(held, known, strict=True)]
+    good = believed([*times, *([] if later is None else [later])])
+    ordered = in_order(times, later)
+    found: list[tuple[datetime, BrokerSettings]] = []
+    for row, then, is_good, time in zip(held, known, good, ordered, strict=False):
+        since = time if is_good or then is None else then
+        users = frozenset(row[1] or ())
+        broker = BrokerSettings(super_users=users, allow_everyone=bool(row[2]))
+        found.append((max([since, *(seen for seen, _ in found[-1:])]), broker))
+    return found
+
+
+SETTING_COLUMNS = ("since_time", "super_users", "allow_everyone", "run_number", "log_offset")
+
+
+def has_our_times(ranges: Iterable[Range]) -> bool:
+    """Whether machines that ran aclkit may have given the facts their times, and not brokers.
+
+    Those of listings, and of ACLs that aclkit itself wrote, which have no epoch.
+    """
+    return all(item.fact == LISTING or item.epoch is None for item in ranges)
