@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+import shlex
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from datetime import datetime
 from itertools import starmap
 from typing import NamedTuple
@@ -11,7 +12,7 @@ import click
 import duckdb
 
 from aclkit.audit.reports.data import Cause, ReportedChange
-from aclkit.audit.reports.gather_past import read_changes
+from aclkit.audit.reports.gather_past import read_changes, read_names
 from aclkit.cli.context import Context, format_option, tell_state
 from aclkit.cli.options import option, parse_moment
 from aclkit.cli.output import tell
@@ -23,7 +24,7 @@ from aclkit.model.resource import Resource
 from aclkit.questions.preview.words import few_hosts
 from aclkit.questions.query.run_order import in_order
 from aclkit.questions.query.words import short_acl
-from aclkit.warehouse.codecs import acl_of, acl_sql
+from aclkit.warehouse.codecs import acl_of, acl_sql, behind_acl
 from aclkit.warehouse.job_run import PublishedRun
 from aclkit.warehouse.published import Published
 from aclkit.warehouse.sql import fetch
@@ -54,7 +55,9 @@ def changes(context: Context, since: str | None, *, cells: bool) -> None:
       aclkit changes --cells --format csv
 
     A line per principal, or class of principals, resource and ACL that came or went; gained and
-    lost count hosts × operations. Without --since it is about the run that decided last; runs
+    lost count hosts × operations. Compared are names that both runs know. A principal, host or
+    resource that only one of them knows has a line of its own, with the cause came or gone.
+    Without --since it is about the run that decided last; runs
     that changed nothing have no line. --since takes the number of a run or a time.
     """
     with context.open() as opened:
@@ -129,7 +132,7 @@ _Found = tuple[PublishedRun, ReportedChange, Cause | None]
 
 
 def _changes(connection: duckdb.DuckDBPyConnection, run: PublishedRun) -> Iterator[_Found]:
-    """Yield the changes of a run, the largest first, and each ACL behind one."""
+    """Yield the changes of a run, the largest first, and each ACL behind one; then names."""
     found, number = read_changes(connection, run)
     if number > len(found):
         tell(
@@ -138,6 +141,13 @@ def _changes(connection: duckdb.DuckDBPyConnection, run: PublishedRun) -> Iterat
         )
     for change in found:
         yield from ((run, change, cause) for cause in change.causes or [None])
+    for names in read_names(connection, run):
+        if names.number > len(names.names):
+            tell(
+                f"run {run.run_number}: the first {len(names.names):,} of {names.number:,} names "
+                f"that {'came' if names.is_new else 'went'}; all are in the table access_change"
+            )
+        yield from ((run, name, None) for name in names.names)
 
 
 def _print(context: Context, found: Sequence[_Found]) -> None:
@@ -158,10 +168,23 @@ def _row(run: PublishedRun, change: ReportedChange, cause: Cause | None) -> Sequ
 
 
 def _few(run: PublishedRun, change: ReportedChange, cause: Cause | None) -> Sequence[object]:
-    because = change.cause
+    because = _named_once(change) or change.cause
     if cause is not None:
         because = f"{short_acl(cause.acl)} {cause.what} at offset {cause.offset}"
     return run.run_number, change.who, change.resource, change.gained, change.lost, because
+
+
+def _named_once(change: ReportedChange) -> str | None:
+    """Say that one of two runs alone knows a name, and how to see the access of a new one."""
+    if change.cause == "gone":
+        return "no longer known, so not compared"
+    if change.cause != "came":
+        return None
+    if change.resource:
+        return f"new; see: aclkit who-can ANY {shlex.quote(change.resource)}"
+    if change.who.startswith(_HOST):
+        return "new"
+    return f"new; see: aclkit what-can {shlex.quote(change.who)}"
 
 
 class _Changed(NamedTuple):
@@ -183,13 +206,37 @@ def _cells(connection: duckdb.DuckDBPyConnection, run: PublishedRun) -> list[_Ch
     rows = fetch(connection, _CELLS, [run.cluster_id])
     ids = sorted({acl_id for row in rows for acl_id in row[6:8] if acl_id is not None})
     history = fetch(connection, _ACLS, [run.cluster_id, ids])
-    acls = {acl.acl_id: acl for acl in map(acl_of, history)}
+    lives = grouped((row[0], (acl_of(row), *behind_acl(row))) for row in history)
     return [
         _Changed._make(
-            (*row[:4], Resource(*row[4:6]), acls.get(row[6]), acls.get(row[7]), *row[8:])
+            (
+                *row[:4],
+                Resource(*row[4:6]),
+                _acl_before(lives.get(row[6], ()), row[9] or ()),
+                _acl_after(lives.get(row[7], ())),
+                *row[8:],
+            )
         )
         for row in rows
     ]
+
+
+_Life = tuple[Acl, int, int | None]
+"""An ACL, where it took effect, and where it went."""
+
+
+def _acl_before(lives: Sequence[_Life], moved_at: Collection[int]) -> Acl | None:
+    """Return the ACL that an id stood for before the change; None where no history has it now.
+
+    An id can stand for another ACL since, which came at one of the offsets of the change.
+    """
+    found = [life for life in lives if life[1] not in moved_at]
+    return found[-1][0] if found else None
+
+
+def _acl_after(lives: Sequence[_Life]) -> Acl | None:
+    """Return the ACL that an id stands for now, or stood for last."""
+    return lives[-1][0] if lives else None
 
 
 def _print_cells(context: Context, cells: Sequence[_Changed]) -> None:
@@ -219,10 +266,14 @@ def _reason(cell: _Changed) -> str:
     return short_acl(acl, cell.principal, cell.resource.resource_type) if acl else cell.cause
 
 
+_HOST = "host "
 _CELLS = (
     "SELECT change, principal, host, operation, resource_type, resource_name, acl_id_before, "
     "acl_id_after, cause, cause_offsets FROM access_change_cell WHERE cluster_id = ? ORDER BY ALL"
 )
 _ACLS = acl_sql(
-    "FROM acl_history WHERE cluster_id = ? AND acl_id IN (SELECT unnest(CAST(? AS VARCHAR[])))"
+    "FROM acl_history WHERE cluster_id = ? AND acl_id IN (SELECT unnest(CAST(? AS VARCHAR[]))) "
+    "ORDER BY acl_id, effective_offset",
+    "effective_offset",
+    "removed_offset",
 )

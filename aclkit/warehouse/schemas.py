@@ -287,15 +287,25 @@ TABLES: Final[dict[str, Table]] = {
         ),
         Table(
             "access_change",
-            "(principal or principal class, resource) whose ruleset changed in a run",
+            "(principal or principal class, resource) whose ruleset changed in a run, if the run "
+            "before knew both too; and per principal, host or resource that only one run knew",
             (
                 _CLUSTER,
                 _RUN,
                 ("principal", "STRING", "type:name; null where a class changed"),
                 ("principal_class", "STRING", "class; null where a principal changed"),
-                *_RESOURCE,
-                ("ruleset_before", "STRING", "ruleset before the run"),
-                ("ruleset_after", "STRING", "ruleset after it"),
+                (
+                    "resource_type",
+                    "STRING",
+                    f"{_RESOURCE[0][2]}; HOST for a host that came or left",
+                ),
+                (
+                    "resource_name",
+                    "STRING",
+                    "the resource's name; null where a principal came or left",
+                ),
+                ("ruleset_before", "STRING", "ruleset before the run; null for a name that came"),
+                ("ruleset_after", "STRING", "ruleset after it; null for a name that left"),
                 ("cause", "STRING", "acl, settings or inventory"),
                 ("cause_offsets", "ARRAY<BIGINT>", "log offsets of the ACL records behind it"),
                 ("gained", "BIGINT", "hosts × operations that became ALLOWED, per principal"),

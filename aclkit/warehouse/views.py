@@ -14,6 +14,13 @@ from aclkit.warehouse.schemas import TABLES
 SUPER_RULESET: Final = "super"
 """The ruleset of every super user."""
 
+ASKED: Final = "asked"
+"""What ``access_change`` has in place of a ruleset, for a name that one run alone asked about: on
+the side of that run. Null on the other side says that the name came, or is gone."""
+
+HOST: Final = "HOST"
+"""The type of such a name there that is a host."""
+
 USAGE: Final = "usage"
 """The job that reads authorizer logs: what it found stays in force until it runs again."""
 
@@ -190,10 +197,10 @@ LEFT JOIN past ON past.cluster_id = f.cluster_id AND past.run_id = f.run_id
  AND past.fingerprint = f.fingerprint
 WHERE past.run_id IS NULL""")
 
-# What the run that decided last gained or lost. A row of access_change stands for its principal, or
-# for the principals asked about that were and are of its class and that no own ACL concerned or
-# concerns. The past is read from the tables of PAST; of a cluster whose past is not kept there are
-# no rows.
+# What the run that decided last gained or lost, of all that it and the run before asked about. A
+# row of access_change stands for its principal, or for the principals asked about twice that were
+# and are of its class and that no own ACL concerned or concerns. The past is read from the tables
+# of PAST; of a cluster whose past is not kept there are no rows.
 _ACCESS_CHANGE_CELL: Final = Template("""\
 WITH known_operation AS (
 $operations
@@ -210,6 +217,7 @@ change AS (
 SELECT a.*
 FROM $access_change a
 JOIN standing s ON s.cluster_id = a.cluster_id AND s.run_id = a.run_id
+WHERE a.ruleset_before IS NOT NULL AND a.ruleset_after IS NOT NULL
 ),
 own AS (
 SELECT cluster_id, principal, resource_type, resource_name FROM $explain_pair
@@ -221,17 +229,15 @@ SELECT c.*, p.principal AS who
 FROM change c
 JOIN $principal p ON p.cluster_id = c.cluster_id
  AND CASE WHEN p.is_super_user THEN $super_ruleset ELSE p.principal_class END = c.principal_class
-LEFT JOIN $was_principal w ON w.cluster_id = p.cluster_id AND w.principal = p.principal
-LEFT JOIN $was_explain_class_pair s
+JOIN $was_principal w ON w.cluster_id = p.cluster_id AND w.principal = p.principal
+JOIN $was_explain_class_pair s
   ON s.cluster_id = w.cluster_id AND s.principal_class = w.principal_class
  AND s.resource_type = c.resource_type AND s.resource_name = c.resource_name
 LEFT JOIN own
   ON own.cluster_id = p.cluster_id AND own.principal = p.principal
  AND own.resource_type = c.resource_type AND own.resource_name = c.resource_name
 WHERE c.principal IS NULL AND own.principal IS NULL
-  AND c.ruleset_before IS NOT DISTINCT FROM
-      CASE WHEN s.ruleset_id IS NOT NULL AND w.is_super_user THEN $super_ruleset
-           ELSE s.ruleset_id END
+  AND c.ruleset_before = CASE WHEN w.is_super_user THEN $super_ruleset ELSE s.ruleset_id END
 ),
 pair AS (
 SELECT DISTINCT cluster_id, run_id, who, resource_type, resource_name,
@@ -240,7 +246,7 @@ FROM (SELECT change.*, change.principal AS who FROM change WHERE change.principa
       UNION ALL SELECT * FROM member) AS every
 ),
 asked AS (
-SELECT cluster_id, host FROM $host UNION SELECT cluster_id, host FROM $was_host
+SELECT cluster_id, host FROM $host INTERSECT SELECT cluster_id, host FROM $was_host
 ),
 cell AS (
 SELECT pair.cluster_id, pair.run_id, pair.who AS principal, h.host, o.operation,

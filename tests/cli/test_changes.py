@@ -12,7 +12,15 @@ from aclkit.model.semantics import BrokerSettings
 from aclkit.warehouse.published import open_warehouse
 from tests.cli.running import run
 from tests.questions.query import changed_warehouse
-from tests.questions.query.small_warehouse import ACLS, SUPER_USER, WHEN, acl, publish
+from tests.questions.query.small_warehouse import (
+    ACLS,
+    CLUSTER,
+    SUPER_USER,
+    WHEN,
+    acl,
+    publish,
+    write_table,
+)
 
 SUPER = BrokerSettings(super_users=frozenset({SUPER_USER}))
 NEW = acl(50, principal="User:carol", resource_name="orders", host="10.0.0.1")
@@ -60,6 +68,17 @@ def test_cells_name_host_and_operation(changes):
     )
     assert {row["acl_after"] for row in rows if row["change"] == "gained"} == {str(NEW)}
     assert {row["acl_before"] for row in rows if row["change"] == "lost"} == {str(GONE)}
+
+
+def test_cells_name_the_acl_that_an_id_stood_for_before_and_the_one_that_it_stands_for(tmp_path):
+    was, now = acl(1), acl(1, operation="WRITE")
+    path = tmp_path / "warehouse"
+    changed_warehouse.build(path, [([was], SUPER), ([now], SUPER)])
+    rows = listed(run("--warehouse", path, "changes", "--cells", "--format", "jsonl"))
+    told = {(row["change"], row["operation"]): (row["acl_before"], row["acl_after"])
+            for row in rows}  # fmt: skip
+    assert told["lost", "READ"] == (str(was), None)
+    assert told["gained", "WRITE"] == (None, str(now))
 
 
 @pytest.mark.parametrize(
@@ -113,3 +132,30 @@ def test_a_run_whose_clock_was_ahead_is_no_newer_than_the_one_behind_it(tmp_path
     for days, is_told in ((0.5, False), (2, True)):
         result = run("--warehouse", path, "changes", "--since", WHEN + timedelta(days=days))
         assert ("no run decided since then" in result.stderr) is is_told
+
+
+def test_names_that_came_or_went_have_lines_of_their_own_and_give_and_take_nothing(tmp_path):
+    path = tmp_path / "warehouse"
+    changed_warehouse.build(path, [(ACLS, SUPER), ([*ACLS[1:], NEW], SUPER)])
+    said = {
+        "cluster_id": CLUSTER,
+        "run_id": "night-3",
+        "cause": "inventory",
+        "gained": 0,
+        "lost": 0,
+    }
+    rows = [
+        {**said, "principal": "User:new", "ruleset_after": "asked"},
+        {**said, "resource_type": "HOST", "resource_name": "10.0.0.7", "ruleset_after": "asked"},
+        {**said, "resource_type": "GROUP", "resource_name": "", "ruleset_before": "asked"},
+    ]
+    versions = dict(open_warehouse(str(path)).run.table_versions)
+    versions["access_change"] = write_table(path, "access_change", rows, mode="append")
+    publish(path, versions, run_number=3, run_id="night-3", counts={"decided_in_run": 3})
+    told = listed(run("--warehouse", path, "changes", "--format", "jsonl"))
+    assert [(t["who"], t["resource"], t["cause"], t["gained"], t["lost"]) for t in told] == [
+        ("User:new", "", "came", 0, 0), ("host 10.0.0.7", "", "came", 0, 0),
+        ("", "group:", "gone", 0, 0),
+    ]  # fmt: skip
+    table = run("--warehouse", path, "changes").stdout
+    assert "new; see: aclkit what-can User:new" in table

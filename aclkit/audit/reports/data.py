@@ -41,7 +41,7 @@ class ReportedChange:
         resource: as people write it.
         gained: how many hosts × operations became ALLOWED.
         lost: how many became DENIED.
-        cause: acl, settings or inventory.
+        cause: acl, settings or inventory; came or gone for a name alone, see ``ChangedNames``.
         cause_offsets: log offsets of the ACL records behind it.
         causes: these records, as far as the history still has them.
     """
@@ -53,6 +53,22 @@ class ReportedChange:
     cause: str
     cause_offsets: tuple[int, ...] = ()
     causes: tuple[Cause, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChangedNames:
+    """Names that came into what is asked about, or left it: principals, hosts or resources.
+
+    Attributes:
+        is_new: whether they came.
+        names: the first of them, each as a change of the cause ``came`` or ``gone`` that gives and
+            takes nothing: a principal or a host in ``who``, a resource in ``resource``.
+        number: how many there are in all.
+    """
+
+    is_new: bool
+    names: tuple[ReportedChange, ...]
+    number: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,6 +108,7 @@ class NightlySummary:
         rows_decided: how many of them the tables answer.
         changes: the largest access changes.
         access_changes: how many there are in all.
+        names: those that the run asked about and the run before did not, or the other way round.
         findings: those in force, but those that are muted.
         exit_code: what the run ended with; None where that is not known any more.
         assertions: the team's policies; None where none were tested.
@@ -118,6 +135,7 @@ class NightlySummary:
     exit_code: int | None
     assertions: tuple[AssertionOutcome, ...] | None = None
     judged: tuple[Judged, ...] | None = None
+    names: tuple[ChangedNames, ...] = ()
 
     @property
     def missing_answers(self) -> int:

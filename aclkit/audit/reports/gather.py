@@ -15,8 +15,9 @@ from aclkit.audit.findings.registry import KINDS
 from aclkit.audit.reports.data import AliveAcl, NightlySummary, RunReport
 from aclkit.audit.reports.gather_access import gather_explorer
 from aclkit.audit.reports.gather_heat import gather_heat
-from aclkit.audit.reports.gather_past import read_changes, read_trend
+from aclkit.audit.reports.gather_past import read_changes, read_names, read_trend
 from aclkit.audit.reports.states import with_states
+from aclkit.audit.reports.words import names_words
 from aclkit.model.findings import Finding, sort_findings
 from aclkit.model.log_findings import AUTHORIZER_LOG_MISMATCH, UNUSED_GRANT
 from aclkit.warehouse.codecs import acl_of, acl_sql, behind_acl, finding_of, finding_sql
@@ -96,6 +97,8 @@ def read_summary(tables: Tables, run: PublishedRun, judge: Judge | None = None) 
     cluster_id = run.cluster_id
     ((principals, hosts, resources),) = fetch(tables, _SIZES, [cluster_id] * 3)
     changes, number = read_changes(tables, run)
+    names = read_names(tables, run)
+    unaudited = () if run.job == _AUDITING else (_NOT_AUDITED,)
     summary = NightlySummary(
         cluster_id=cluster_id,
         run_id=run.run_id,
@@ -109,10 +112,11 @@ def read_summary(tables: Tables, run: PublishedRun, judge: Judge | None = None) 
         resources=resources,
         rows_expected=run.counts.get("rows_expected", 0),
         rows_decided=run.counts.get("rows_decided", 0),
-        notes=(*run.notes, *(() if run.job == _AUDITING else (_NOT_AUDITED,))),
+        notes=(*run.notes, *map(names_words, names), *unaudited),
         findings=tuple(sort_findings(map(finding_of, fetch(tables, _FINDINGS, [cluster_id])))),
         changes=changes,
         access_changes=number,
+        names=names,
         exit_code=None,
     )
     return summary if judge is None else with_states(summary, judge(summary.findings))

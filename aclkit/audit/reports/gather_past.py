@@ -8,7 +8,7 @@ from typing import Final
 
 import duckdb
 
-from aclkit.audit.reports.data import Cause, ReportedChange, TrendPoint
+from aclkit.audit.reports.data import Cause, ChangedNames, ReportedChange, TrendPoint
 from aclkit.model.acl import Acl
 from aclkit.model.findings import SEVERITIES
 from aclkit.model.resource import Resource
@@ -20,6 +20,7 @@ from aclkit.warehouse.published import run_settings
 from aclkit.warehouse.reader import Tables
 from aclkit.warehouse.sql import fetch
 from aclkit.warehouse.standing import MATERIALIZING
+from aclkit.warehouse.views import ASKED, HOST
 
 MOST_CHANGES: Final = 1_000
 """So many access changes are read, the largest; all are counted."""
@@ -85,6 +86,30 @@ def read_changes(tables: Tables, run: PublishedRun) -> tuple[tuple[ReportedChang
     return changes, number
 
 
+def read_names(tables: Tables, run: PublishedRun) -> tuple[ChangedNames, ...]:
+    """Read which names came with a run, and which went: they changed nobody's access."""
+    found = []
+    for is_new, side in ((True, "before"), (False, "after")):
+        place = [run.cluster_id, run.run_id]
+        ((number,),) = fetch(tables, f"SELECT count(*) {_NAMES.format(side)}", place)
+        if number:
+            rows = fetch(tables, _NAMED.format(_NAMES.format(side)), [*place, MOST_CHANGES])
+            names = tuple(_changed_name(*row, is_new=is_new) for row in rows)
+            found.append(ChangedNames(is_new=is_new, names=names, number=number))
+    return tuple(found)
+
+
+def _changed_name(principal: str | None, kind: str, name: str, *, is_new: bool) -> ReportedChange:
+    who = f"host {name}" if principal is None and kind == HOST else principal
+    return ReportedChange(
+        who="" if who is None else who,
+        resource=str(Resource(kind, name)) if who is None else "",
+        gained=0,
+        lost=0,
+        cause="came" if is_new else "gone",
+    )
+
+
 def _may_cause(acl: Acl, principal: str | None, resource: Resource, semantics: Semantics) -> bool:
     """Whether an ACL is about a change: a transaction moves others at the same offset."""
     if not reaches(acl, resource.resource_type, resource.resource_name, semantics):
@@ -121,14 +146,28 @@ _FOUND: Final = (
     "JOIN finding f ON f.cluster_id = d.cluster_id AND f.run_id = d.run_id "
     "WHERE r.cluster_id = ? AND r.run_number IN (SELECT unnest(CAST(? AS BIGINT[]))) GROUP BY ALL"
 )
+# What one run alone asked about changed nobody's access: there one ruleset is null.
 _MOVED: Final = (
     "SELECT run_id, CAST(sum(gained) AS BIGINT), CAST(sum(lost) AS BIGINT) FROM access_change "
-    "WHERE cluster_id = ? GROUP BY run_id"
+    "WHERE cluster_id = ? AND ruleset_before IS NOT NULL AND ruleset_after IS NOT NULL "
+    "GROUP BY run_id"
 )
-_COUNT: Final = "SELECT count(*) FROM access_change WHERE cluster_id = ? AND run_id = ?"
+_COUNT: Final = (
+    "SELECT count(*) FROM access_change WHERE cluster_id = ? AND run_id = ? "
+    "AND ruleset_before IS NOT NULL AND ruleset_after IS NOT NULL"
+)
+_NAMES: Final = (
+    f"FROM access_change WHERE cluster_id = ? AND run_id = ? AND ruleset_{{0}} IS NULL "
+    f"AND '{ASKED}' IN (ruleset_before, ruleset_after)"
+)
+_NAMED: Final = (
+    "SELECT principal, resource_type, resource_name {0} "
+    "ORDER BY principal IS NULL, principal, resource_type, resource_name LIMIT ?"
+)
 _CHANGES: Final = (
     "SELECT principal, principal_class, resource_type, resource_name, gained, lost, cause, "
     "cause_offsets FROM access_change WHERE cluster_id = ? AND run_id = ? "
+    "AND ruleset_before IS NOT NULL AND ruleset_after IS NOT NULL "
     "ORDER BY gained + lost DESC, principal, resource_type, resource_name LIMIT ?"
 )
 _MOVED_ACLS: Final = acl_sql(

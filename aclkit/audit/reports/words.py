@@ -4,12 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import datetime
+from typing import Final
 
-from aclkit.audit.reports.data import COMPLETE, Cause, NightlySummary, ReportedChange
+from aclkit.audit.reports.data import (
+    COMPLETE,
+    Cause,
+    ChangedNames,
+    NightlySummary,
+    ReportedChange,
+)
 from aclkit.audit.reports.states import count_severities, count_states, counted
 from aclkit.model.facts import in_utc
 from aclkit.model.findings import Finding
 from aclkit.questions.query.words import acl_words
+
+_MOST_NAMES: Final = 20
 
 
 def thousands(value: int) -> str:
@@ -31,9 +40,26 @@ def verdict(summary: NightlySummary) -> str:
         *(f"{thousands(number)} {what}" for what, number in wrong.items() if number),
         f"{severities(summary.findings)}{f' ({states})' if states else ''}",
         f"{thousands(changes)} access changes" if changes else "no access changed",
+        *map(_names_count, summary.names),
     ]
     call = "Please look" if summary.needs_a_person else "Nothing to do"
     return f"{call}: {', '.join(results)}{_exit_words(summary)}."
+
+
+def names_words(names: ChangedNames) -> str:
+    """Return which names a run asks about for the first time, or no longer."""
+    # One of the two is empty.
+    first = [f"{each.who}{each.resource}" for each in names.names[:_MOST_NAMES]]
+    more = names.number - len(first)
+    listed = ", ".join(first) + (f" and {thousands(more)} more" if more else "")
+    how = "New since the previous run" if names.is_new else "No longer known since this run"
+    return f"{how}: {listed}."
+
+
+def _names_count(names: ChangedNames) -> str:
+    what = "is" if names.number == 1 else "are"
+    noun = "name" if names.number == 1 else "names"
+    return f"{thousands(names.number)} {noun} {what} {'new' if names.is_new else 'gone'}"
 
 
 def cause_words(change: ReportedChange, most: int) -> str:

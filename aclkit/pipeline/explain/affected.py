@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 import pyarrow as pa
 
-from aclkit.model.acl import Acl
+from aclkit.model.acl import BINDING, Acl
 from aclkit.pipeline.explain.on_driver import Resource
 from aclkit.pipeline.explain.scope import Scope
 from aclkit.rules.patterns.match import names_exactly
 from aclkit.rules.patterns.trie import PatternIndex
-from aclkit.warehouse.codecs import acl_of, acl_sql
+from aclkit.warehouse.codecs import ACL_COLUMNS, acl_of, acl_sql, behind_acl
 from aclkit.warehouse.reader import Reader, Versions
 
 MOST_CHANGES: Final = 1_000
@@ -28,7 +29,8 @@ class Affected:
     """The pairs to decide again: all others have the ruleset that they had.
 
     Attributes:
-        changed: ACLs that were alive and are not, or the other way round.
+        changed: ACLs that were alive and are not, or the other way round; an id that stands for
+            another ACL than before is in both.
         resources: those that a changed ACL reaches, or one that names a new principal, and new
             ones → whether all their pairs are affected, or those alone of ``principals``.
         principals: principals whose pairs with ``resources`` are affected.
@@ -41,6 +43,12 @@ class Affected:
     principals: frozenset[str]
     gone_resources: frozenset[Resource]
     gone_principals: frozenset[str]
+
+    @property
+    def altered(self) -> frozenset[str]:
+        """The ids of ACLs that stand for another ACL than before: what holds them is another."""
+        ids = Counter(acl.acl_id for acl in self.changed)
+        return frozenset(acl_id for acl_id, number in ids.items() if number > 1)
 
 
 def tables_of_affected(before: Mapping[str, int], after: Mapping[str, int]) -> Versions:
@@ -61,7 +69,7 @@ def find_affected(scope: Scope, read: Reader) -> Affected | None:
     """
     if scope.may_meet_wildcard_last:
         return None
-    changed = [acl_of(row) for row in read.rows(_CHANGED)]
+    changed = list(_changed_acls(read))
     hosts = {host for (host,) in read.rows("SELECT host FROM host")}
     was_class = dict(read.rows("SELECT principal, principal_class FROM principal"))
     known = {(kind, name) for kind, name in read.rows(_RESOURCES)}
@@ -86,6 +94,14 @@ def find_affected(scope: Scope, read: Reader) -> Affected | None:
         gone_principals=frozenset(was_class.keys() - class_of.keys()),
     )
     return affected if _pairs_of(affected, len(class_of)) <= MOST_PAIRS else None
+
+
+def _changed_acls(read: Reader) -> Iterator[Acl]:
+    """Yield each ACL of one of two runs alone, and both where an id stands for another one."""
+    for row in read.rows(_CHANGED):
+        for side in (row, behind_acl(row)):
+            if side[0] is not None:
+                yield acl_of(side)
 
 
 def _affected_resources(
@@ -118,12 +134,15 @@ def _pairs_of(affected: Affected, principals: int) -> int:
     return whole * principals + narrow * len(affected.principals)
 
 
-_ALIVE: Final = "SELECT acl_id FROM {} WHERE removed_offset IS NULL"
-_ALIVE_ONLY_IN: Final = "FROM {} WHERE removed_offset IS NULL AND acl_id NOT IN ({})"
-_CHANGED: Final = " UNION ALL ".join(
-    acl_sql(_ALIVE_ONLY_IN.format(one, _ALIVE.format(other)))
-    for one, other in (("acl_history", "was_history"), ("was_history", "acl_history"))
+_ALIVE: Final = acl_sql("FROM {} WHERE removed_offset IS NULL")
+_SIDES: Final = ", ".join(f"{side}.{name}" for side in "nw" for name in ACL_COLUMNS)
+_IS_ANOTHER: Final = " OR ".join(f"n.{name} <> w.{name}" for name in BINDING)
+_BOTH: Final = (
+    f"FROM ({_ALIVE.format('acl_history')}) n FULL JOIN ({_ALIVE.format('was_history')}) w "
+    f"ON w.acl_id = n.acl_id WHERE n.acl_id IS NULL OR w.acl_id IS NULL OR {_IS_ANOTHER}"
 )
+_CHANGED: Final = f"SELECT {_SIDES} {_BOTH}"
+"""An ACL now and before, by all that it says: what a log says of an id may be said anew."""
 _RESOURCES: Final = "SELECT resource_type, resource_name FROM resource"
 _PATTERNS_OF_ADDED: Final = (
     "SELECT DISTINCT h.resource_type, h.pattern_type, h.resource_name FROM acl_history h "

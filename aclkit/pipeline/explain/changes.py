@@ -1,7 +1,11 @@
 """The explain tables before and after a run → which accesses changed, and what caused it. SQL.
 
 A row stands for one principal, or for all principals of a class that no own ACL concerns. Super
-users are a class of their own, ``super``. The steps to it are named SELECTs, each on the others:
+users are a class of their own, ``super``. Compared is what both runs asked about; a name that only
+one of them asked about, a principal, a host or a resource, is a row of its own without gains and
+losses: who comes takes part in nothing before, and who goes takes nothing from those who stay.
+
+The steps to it are named SELECTs, each on the others:
 ``was_X`` is table X as the run before left it, ``now_X`` as this run does, and a step whose name
 begins so is the same question asked of one side.
 """
@@ -13,24 +17,24 @@ from typing import Final
 
 import pyarrow as pa
 
-from aclkit.model.acl import ANY_OTHER
+from aclkit.model.acl import ANY_OTHER, BINDING
 from aclkit.pipeline.explain.steps import in_steps, of_sides, own_pairs_sql
+from aclkit.warehouse.codecs import ACL_COLUMNS
 from aclkit.warehouse.reader import Reader, Versions
-from aclkit.warehouse.views import PAST_TABLES, SUPER_RULESET, operations_sql
+from aclkit.warehouse.views import ASKED, HOST, PAST_TABLES, SUPER_RULESET, operations_sql
 
 BY_SETTINGS: Final = "settings"
 BY_INVENTORY: Final = "inventory"
 BY_ACL: Final = "acl"
 
-_TABLES: Final = (*PAST_TABLES, "ruleset", "ruleset_group")
+_TABLES: Final = (*PAST_TABLES, "resource", "ruleset", "ruleset_group", "acl_history")
 
 
 def tables_of_changes(before: Mapping[str, int], after: Mapping[str, int]) -> Versions:
-    """Return what ``changed_accesses`` asks about: tables as two runs left them, and history."""
+    """Return what ``changed_accesses`` asks about: tables as two runs left them."""
     return {
         **{f"was_{name}": (name, before.get(name)) for name in _TABLES},
         **{f"now_{name}": (name, after.get(name)) for name in _TABLES},
-        "acl_history": ("acl_history", after.get("acl_history")),
     }
 
 
@@ -75,23 +79,45 @@ _WORDS: Final = {
     "by_settings": f"'{BY_SETTINGS}'",
     "by_inventory": f"'{BY_INVENTORY}'",
     "by_acl": f"'{BY_ACL}'",
+    "asked": f"'{ASKED}'",
+    "of_host": f"'{HOST}'",
     "ruling": "ruleset_id, host, operation, decision, rule, deciding_acl_id",
+    "acl_of_h": ", ".join(f"h.{name}" for name in ACL_COLUMNS),
+    "same_acl": " AND ".join(f"h.{name} = g.{name}" for name in ACL_COLUMNS),
+    "another_acl": " OR ".join(f"n.{name} <> w.{name}" for name in BINDING),
 }
 _STEPS: Final[dict[str, str]] = {}
 
 _STEPS["operation"] = "$operations"
 
-# Rulesets of both runs that decide something otherwise. Without other settings, rules or
-# hosts there are none: a ruleset's id is a hash of its ACLs.
+# Ids that stand for another ACL than before: what a log said was taken back and said anew.
+_STEPS["altered_acl"] = """\
+SELECT n.acl_id FROM now_acl_history n JOIN was_acl_history w ON w.acl_id = n.acl_id
+WHERE n.removed_offset IS NULL AND w.removed_offset IS NULL AND ($another_acl)"""
+
+# Rulesets that may decide otherwise under the same id, which is a hash of the ids of its ACLs.
+_STEPS["ruled_anew"] = """\
+SELECT DISTINCT ruleset_id FROM now_explain_ruling WHERE $may_rule_anew
+UNION
+SELECT r.ruleset_id
+FROM (SELECT ruleset_id, unnest(group_ids) AS group_id FROM now_ruleset) r
+JOIN (SELECT group_id, unnest(acl_ids) AS acl_id FROM now_ruleset_group) g
+  ON g.group_id = r.group_id
+JOIN altered_acl a ON a.acl_id = g.acl_id"""
+
+_STEPS["SIDE_ruled"] = """\
+SELECT $ruling FROM ${side}_explain_ruling
+WHERE ruleset_id IN (SELECT ruleset_id FROM ruled_anew)"""
+
+# Rulesets of both runs that decide something otherwise.
 _STEPS["altered_ruleset"] = """\
 SELECT DISTINCT ruleset_id FROM (
-(SELECT $ruling FROM was_explain_ruling EXCEPT SELECT $ruling FROM now_explain_ruling)
+(SELECT * FROM was_ruled EXCEPT SELECT * FROM now_ruled)
 UNION ALL
-(SELECT $ruling FROM now_explain_ruling EXCEPT SELECT $ruling FROM was_explain_ruling)
+(SELECT * FROM now_ruled EXCEPT SELECT * FROM was_ruled)
 ) AS differing
-WHERE $may_rule_anew
-AND ruleset_id IN (SELECT ruleset_id FROM was_explain_ruling)
-AND ruleset_id IN (SELECT ruleset_id FROM now_explain_ruling)"""
+WHERE ruleset_id IN (SELECT ruleset_id FROM was_ruled)
+AND ruleset_id IN (SELECT ruleset_id FROM now_ruled)"""
 
 # Principals with their peers: those who share their rulesets, all super users or a class.
 _STEPS["SIDE_member"] = """\
@@ -114,28 +140,26 @@ WHERE own_before IS DISTINCT FROM own_after
    OR own_after IN (SELECT ruleset_id FROM altered_ruleset)
    OR principal IN (SELECT principal FROM promoted_or_demoted)"""
 
-# What decided them: the super users' ruleset, their own or their class's; null where a run did
-# not ask about the principal or the resource.
+# What decided them, where both runs asked about the principal and the resource: the super users'
+# ruleset, their own or their class's.
 _STEPS["ruleset_of_principal"] = """\
 SELECT c.principal, CAST(NULL AS VARCHAR) AS principal_class, c.resource_type, c.resource_name,
-       CASE WHEN ws.ruleset_id IS NULL THEN NULL
-            WHEN wm.is_super_user THEN $super_ruleset
+       CASE WHEN wm.is_super_user THEN $super_ruleset
             ELSE coalesce(c.own_before, ws.ruleset_id) END AS ruleset_before,
-       CASE WHEN ns.ruleset_id IS NULL THEN NULL
-            WHEN nm.is_super_user THEN $super_ruleset
+       CASE WHEN nm.is_super_user THEN $super_ruleset
             ELSE coalesce(c.own_after, ns.ruleset_id) END AS ruleset_after
 FROM changed_own_pair c
-LEFT JOIN was_member wm ON wm.principal = c.principal
-LEFT JOIN now_member nm ON nm.principal = c.principal
-LEFT JOIN was_explain_class_pair ws ON ws.principal_class = wm.principal_class
+JOIN was_member wm ON wm.principal = c.principal
+JOIN now_member nm ON nm.principal = c.principal
+JOIN was_explain_class_pair ws ON ws.principal_class = wm.principal_class
  AND ws.resource_type = c.resource_type AND ws.resource_name = c.resource_name
-LEFT JOIN now_explain_class_pair ns ON ns.principal_class = nm.principal_class
+JOIN now_explain_class_pair ns ON ns.principal_class = nm.principal_class
  AND ns.resource_type = c.resource_type AND ns.resource_name = c.resource_name"""
 
-# Where the members of each peers came from and went to.
+# Between which peers those moved whom both runs asked about.
 _STEPS["move_between_peers"] = """\
 SELECT DISTINCT w.peers AS peers_before, n.peers AS peers_after
-FROM was_member w FULL JOIN now_member n ON n.principal = w.principal"""
+FROM was_member w JOIN now_member n ON n.principal = w.principal"""
 
 # The rulesets that peers share.
 _STEPS["SIDE_shared"] = """\
@@ -146,25 +170,19 @@ SELECT DISTINCT $super_ruleset, resource_type, resource_name, $super_ruleset
 FROM ${side}_explain_class_pair"""
 
 _STEPS["ruleset_of_peers"] = """\
-SELECT CAST(NULL AS VARCHAR) AS principal, coalesce(peers_after, peers_before) AS principal_class,
-       resource_type, resource_name,
-       max(ruleset_before) AS ruleset_before, max(ruleset_after) AS ruleset_after
-FROM (
-SELECT m.peers_before, m.peers_after, s.resource_type, s.resource_name,
-       s.ruleset_id AS ruleset_before, CAST(NULL AS VARCHAR) AS ruleset_after
-FROM move_between_peers m JOIN was_shared s ON s.peers = m.peers_before
-UNION ALL
-SELECT m.peers_before, m.peers_after, s.resource_type, s.resource_name,
-       CAST(NULL AS VARCHAR), s.ruleset_id
-FROM move_between_peers m JOIN now_shared s ON s.peers = m.peers_after
-) AS of_one_run
-GROUP BY peers_before, peers_after, resource_type, resource_name"""
+SELECT CAST(NULL AS VARCHAR) AS principal, m.peers_after AS principal_class,
+       w.resource_type, w.resource_name,
+       w.ruleset_id AS ruleset_before, n.ruleset_id AS ruleset_after
+FROM move_between_peers m
+JOIN was_shared w ON w.peers = m.peers_before
+JOIN now_shared n ON n.peers = m.peers_after
+ AND n.resource_type = w.resource_type AND n.resource_name = w.resource_name"""
 
 _STEPS["change"] = """\
 SELECT DISTINCT * FROM (
 SELECT * FROM ruleset_of_principal UNION ALL SELECT * FROM ruleset_of_peers
 ) AS decided
-WHERE ruleset_before IS DISTINCT FROM ruleset_after
+WHERE ruleset_before <> ruleset_after
    OR ruleset_after IN (SELECT ruleset_id FROM altered_ruleset)"""
 
 # What all changes of one kind have in common: gains and losses are counted once for them.
@@ -172,45 +190,45 @@ _STEPS["ruleset_change"] = (
     "SELECT DISTINCT ruleset_before, ruleset_after, resource_type FROM change"
 )
 
-_STEPS["replaced_ruleset"] = """\
-SELECT DISTINCT ruleset_before, ruleset_after FROM ruleset_change
-WHERE ruleset_before IS NOT NULL AND ruleset_after IS NOT NULL"""
+_STEPS["replaced_ruleset"] = "SELECT DISTINCT ruleset_before, ruleset_after FROM ruleset_change"
 
-# The ACLs of the rulesets that were replaced, or that took their place.
+# The ACLs of the rulesets that were replaced, or that took their place, as they were then.
 _STEPS["SIDE_acl"] = """\
-SELECT r.ruleset_before, r.ruleset_after, a.acl_id
+SELECT r.ruleset_before, r.ruleset_after, $acl_of_h
 FROM replaced_ruleset r
 JOIN (SELECT ruleset_id, unnest(group_ids) AS group_id FROM ${side}_ruleset
       WHERE ruleset_id IN (SELECT ruleset_$run FROM replaced_ruleset)) g
   ON g.ruleset_id = r.ruleset_$run
 JOIN (SELECT group_id, unnest(acl_ids) AS acl_id FROM ${side}_ruleset_group) a
-  ON a.group_id = g.group_id"""
+  ON a.group_id = g.group_id
+JOIN ${side}_acl_history h ON h.acl_id = a.acl_id AND h.removed_offset IS NULL"""
 
-# The offsets at which ACLs left one and came into the other.
+# The offsets at which ACLs left one and came into the other; null where the log no longer says.
 _STEPS["moved_acl"] = """\
-SELECT g.ruleset_before, g.ruleset_after, h.removed_offset AS moved_at
+SELECT g.ruleset_before, g.ruleset_after, max(h.removed_offset) AS moved_at
 FROM (SELECT * FROM was_acl EXCEPT SELECT * FROM now_acl) AS g
-JOIN acl_history h ON h.acl_id = g.acl_id
+LEFT JOIN now_acl_history h ON $same_acl
+GROUP BY g.ruleset_before, g.ruleset_after, g.acl_id
 UNION ALL
 SELECT c.ruleset_before, c.ruleset_after, h.effective_offset
 FROM (SELECT * FROM now_acl EXCEPT SELECT * FROM was_acl) AS c
-JOIN acl_history h ON h.acl_id = c.acl_id"""
+JOIN now_acl_history h ON h.acl_id = c.acl_id AND h.removed_offset IS NULL"""
 
 _STEPS["cause"] = """\
 SELECT ruleset_before, ruleset_after,
        list_sort(list(DISTINCT moved_at) FILTER (WHERE moved_at IS NOT NULL)) AS cause_offsets
 FROM moved_acl GROUP BY ruleset_before, ruleset_after"""
 
-_STEPS["host_of_either"] = "SELECT host FROM was_host UNION SELECT host FROM now_host"
+_STEPS["host_of_both"] = "SELECT host FROM was_host INTERSECT SELECT host FROM now_host"
 
-# Whether each host may do each operation, before and after; what was not asked about is denied.
+# Whether each host may do each operation, before and after.
 _STEPS["cell"] = """\
 SELECT c.ruleset_before, c.ruleset_after, c.resource_type, h.host, o.operation,
        coalesce(was_named.decision, was_other.decision, 'DENIED') = 'ALLOWED' AS was,
        coalesce(now_named.decision, now_other.decision, 'DENIED') = 'ALLOWED' AS now
 FROM ruleset_change c
 JOIN operation o ON o.resource_type = c.resource_type
-CROSS JOIN host_of_either h
+CROSS JOIN host_of_both h
 LEFT JOIN was_explain_ruling was_named ON was_named.ruleset_id = c.ruleset_before
  AND was_named.operation = o.operation AND was_named.host = h.host
 LEFT JOIN was_explain_ruling was_other ON was_other.ruleset_id = c.ruleset_before
@@ -226,20 +244,38 @@ SELECT ruleset_before, ruleset_after, resource_type,
        CAST(sum(CASE WHEN was AND NOT now THEN 1 ELSE 0 END) AS BIGINT) AS lost
 FROM cell GROUP BY ruleset_before, ruleset_after, resource_type"""
 
-# What only one of the runs asked about counts when somebody may do something there.
+# Names that one of the runs asked about alone.
+_STEPS["asked_once"] = """\
+SELECT coalesce(w.principal, n.principal) AS principal, CAST(NULL AS VARCHAR) AS resource_type,
+       CAST(NULL AS VARCHAR) AS resource_name, w.principal IS NOT NULL AS was_asked
+FROM was_principal w FULL JOIN now_principal n ON n.principal = w.principal
+WHERE w.principal IS NULL OR n.principal IS NULL
+UNION ALL
+SELECT NULL, $of_host, coalesce(w.host, n.host), w.host IS NOT NULL
+FROM was_host w FULL JOIN now_host n ON n.host = w.host
+WHERE w.host IS NULL OR n.host IS NULL
+UNION ALL
+SELECT NULL, coalesce(w.resource_type, n.resource_type),
+       coalesce(w.resource_name, n.resource_name), w.resource_name IS NOT NULL
+FROM was_resource w
+FULL JOIN now_resource n ON n.resource_type = w.resource_type AND n.resource_name = w.resource_name
+WHERE w.resource_name IS NULL OR n.resource_name IS NULL"""
+
 _STEPS["access_change"] = """\
 SELECT c.principal, c.principal_class, c.resource_type, c.resource_name,
        c.ruleset_before, c.ruleset_after,
-       CASE WHEN $settings_changed OR ($rules_changed AND c.ruleset_before = c.ruleset_after)
-            THEN $by_settings
-            WHEN c.ruleset_before IS NULL OR c.ruleset_after IS NULL
-              OR c.ruleset_before = c.ruleset_after THEN $by_inventory
-            ELSE $by_acl END AS cause,
+       CASE WHEN $settings_changed THEN $by_settings
+            WHEN c.ruleset_before <> c.ruleset_after OR m.ruleset_before IS NOT NULL THEN $by_acl
+            WHEN $rules_changed THEN $by_settings
+            ELSE $by_inventory END AS cause,
        coalesce(m.cause_offsets, CAST([] AS BIGINT[])) AS cause_offsets, g.gained, g.lost
 FROM change c
-JOIN gain_and_loss g ON g.ruleset_before IS NOT DISTINCT FROM c.ruleset_before
- AND g.ruleset_after IS NOT DISTINCT FROM c.ruleset_after AND g.resource_type = c.resource_type
+JOIN gain_and_loss g ON g.ruleset_before = c.ruleset_before
+ AND g.ruleset_after = c.ruleset_after AND g.resource_type = c.resource_type
 LEFT JOIN cause m ON m.ruleset_before = c.ruleset_before AND m.ruleset_after = c.ruleset_after
-WHERE g.gained > 0 OR g.lost > 0
-   OR (c.ruleset_before IS NOT NULL AND c.ruleset_after IS NOT NULL
-       AND c.ruleset_before <> c.ruleset_after)"""
+WHERE g.gained > 0 OR g.lost > 0 OR c.ruleset_before <> c.ruleset_after
+UNION ALL
+SELECT principal, NULL, resource_type, resource_name,
+       CASE WHEN was_asked THEN $asked END, CASE WHEN NOT was_asked THEN $asked END,
+       $by_inventory, CAST([] AS BIGINT[]), CAST(0 AS BIGINT), CAST(0 AS BIGINT)
+FROM asked_once"""

@@ -1,7 +1,8 @@
 """The pairs that a change affects, decided again and put in the place of what was.
 
-The result equals a full rebuild row by row, because ids are hashes of content: a pair that no
-changed ACL, principal or resource affects has the same ruleset, and a ruleset the same rulings.
+The result equals a full rebuild row by row, because ids are hashes of the ids of ACLs: a pair that
+no changed ACL, principal or resource affects has the same ruleset, and a ruleset the same rulings,
+unless an id in it stands for another ACL than before.
 """
 
 from __future__ import annotations
@@ -108,14 +109,16 @@ def decide_affected(scope: Scope, affected: Affected, read: Reader) -> list[Amen
     class_pairs = _Difference.between(_class_pairs_before(scope, read), found.class_pairs)
     gone_groups, fresh_groups = _groups(cluster, affected, read)
 
-    used = {*pairs.fresh.values(), *class_pairs.fresh.values()} & found.rulesets.keys()
+    anew = _holding(affected.altered, found)
+    used = {*pairs.fresh.values(), *class_pairs.fresh.values()} & found.rulesets.keys() | anew
     _give(read, "used", ("ruleset_id",), [(ruleset,) for ruleset in sorted(used)])
-    known = {row[0] for row in read.rows(_KNOWN)}
+    known = {row[0] for row in read.rows(_KNOWN)} - anew
     fresh = {ruleset: found.rulesets[ruleset] for ruleset in sorted(used - known)}
     ruler = Ruler(_named_hosts(scope), scope.semantics)
     if sum(map(ruler.steps, fresh.values())) > MOST_STEPS:
         return None
-    gone = [(ruleset,) for ruleset in _left_behind(read, pairs, class_pairs)]
+    left = _left_behind(read, pairs, class_pairs)
+    gone = [(ruleset,) for ruleset in sorted(anew.union(left))]
     rulings = [
         (cluster, ruleset, *ruling)
         for ruleset, held in fresh.items()
@@ -150,6 +153,15 @@ def amend(read: Reader, changes: Iterable[Amendment]) -> None:
             f"LEFT JOIN gone_{table} g ON {same} WHERE g.{key[0]} IS NULL "
             f"UNION ALL SELECT {', '.join(columns)} FROM fresh_{table}",
         )
+
+
+def _holding(altered: Collection[str], found: DecidedPairs) -> set[str]:
+    """Return the rulesets that hold an id which stands for another ACL than before."""
+    return {
+        ruleset
+        for ruleset, held in (found.rulesets.items() if altered else ())
+        if any(acl.acl_id in altered for group in held.groups for acl in group.acls)
+    }
 
 
 def _decide_pairs(scope: Scope, affected: Affected, read: Reader) -> DecidedPairs | None:
@@ -210,18 +222,23 @@ def _class_pairs_before(scope: Scope, read: Reader) -> dict[Key, str]:
 def _groups(
     cluster: str, affected: Affected, read: Reader
 ) -> tuple[list[tuple[str]], list[tuple[Any, ...]]]:
-    """Compare the groups that a changed ACL was or is in: ids that are gone, and fresh rows."""
+    """Compare the groups that a changed ACL was or is in: ids that are gone, and fresh rows.
+
+    A group of the same ids that has another pattern or principal is in both.
+    """
     keys = {(*acl.pattern, acl.principal) for acl in affected.changed}
     _give(read, "group_key", _GROUP, sorted(keys))
-    was = {row[0] for row in read.rows(_GROUPS_BEFORE)}
-    now = {group.group_id: group for group in group_acls(map(acl_of, read.rows(_ACLS_OF_GROUPS)))}
+    was = {row[0]: tuple(row[1:]) for row in read.rows(_GROUPS_BEFORE)}
+    groups = group_acls(map(acl_of, read.rows(_ACLS_OF_GROUPS)))
+    now = {group.group_id: (*group.acls[0].pattern, group.principal) for group in groups}
+    ids = {group.group_id: sorted(acl.acl_id for acl in group.acls) for group in groups}
     fresh = [
-        (cluster, g, a.resource_type, a.resource_name, a.pattern_type, a.principal, sorted(ids))
-        for g, group in sorted(now.items())
-        if g not in was
-        for a, ids in [(group.acls[0], [acl.acl_id for acl in group.acls])]
+        (cluster, g, resource_type, name, pattern_type, principal, ids[g])
+        for g, key in sorted(now.items())
+        for resource_type, pattern_type, name, principal in [key]
+        if was.get(g) != key
     ]
-    return [(g,) for g in sorted(was - now.keys())], fresh
+    return [(g,) for g, key in sorted(was.items()) if now.get(g) != key], fresh
 
 
 def _left_behind(read: Reader, pairs: _Difference, class_pairs: _Difference) -> list[str]:
@@ -266,7 +283,10 @@ _ACLS_OF_GROUPS: Final = (
     f"SELECT {_FIELDS} FROM acl_history h JOIN group_key w ON {_SAME_GROUP} "  # noqa: S608 -- contract
     "WHERE h.removed_offset IS NULL"
 )
-_GROUPS_BEFORE: Final = f"SELECT h.group_id FROM ruleset_group h JOIN group_key w ON {_SAME_GROUP}"  # noqa: S608 -- contract
+_GROUPS_BEFORE: Final = (
+    f"SELECT h.group_id, {', '.join(f'h.{name}' for name in _GROUP)} FROM ruleset_group h "  # noqa: S608 -- contract
+    f"JOIN group_key w ON {_SAME_GROUP}"
+)
 _PAIRS: Final = (
     "SELECT p.principal, p.resource_type, p.resource_name, p.ruleset_id FROM explain_pair p "  # noqa: S608 -- contract
     f"JOIN looked_at l ON {_SAME_RESOURCE.format('l')} "

@@ -8,6 +8,7 @@ from itertools import chain
 from typing import Final
 
 import pyarrow as pa
+import pyarrow.compute as pc
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
@@ -241,10 +242,14 @@ def _write_changes(output: Output, run_id: str, before: PublishedRun, now: RunSe
 def _of_run(
     changes: Iterable[pa.RecordBatch], whose: Mapping[str, str], sizes: list[int]
 ) -> Iterator[pa.RecordBatch]:
-    """Yield the batches that hold a row as they are written, and note how many each holds."""
+    """Yield the batches that hold a row as they are written; note how many changes each holds.
+
+    A name that one run alone asked about has a row, but is no change of anybody's access.
+    """
     schema = arrow_schema("access_change")
     for batch in filter(len, changes):
-        sizes.append(len(batch))
+        both = (batch.column(f"ruleset_{side}").is_valid() for side in ("before", "after"))
+        sizes.append(pc.sum(pc.and_(*both)).as_py())
         for name, value in whose.items():
             batch = batch.append_column(name, pa.repeat(value, len(batch)))
         yield batch.select(schema.names).cast(schema)

@@ -25,7 +25,7 @@ def patterns_near(
     [('TOPIC', 'PREFIXED', 'a')]
     """
     names = grouped(sorted(resources))
-    return [p for p in patterns if any(_names_near(p, names.get(p[0], ()), semantics))]
+    return [p for p in patterns if _is_near(p, names.get(p[0], ()), semantics)]
 
 
 def resources_matched(
@@ -38,6 +38,11 @@ def resources_matched(
         for name in _names_near(pattern, names.get(resource_type, ()), semantics):
             if pattern_matches(kind, text, name, semantics):
                 yield pattern, (resource_type, name)
+
+
+def _is_near(pattern: Pattern, names: Sequence[str], semantics: Semantics) -> bool:
+    """Whether a pattern may match one of some sorted names; a name may be the empty text."""
+    return next(_names_near(pattern, names, semantics), None) is not None
 
 
 def _names_near(pattern: Pattern, names: Sequence[str], semantics: Semantics) -> Iterator[str]:

@@ -116,4 +116,4 @@ def _is_one(search: Search, principal: NameClass, texts: Collection[Symbols]) ->
     end = len(principal.patterns)
     aim = MoreThan(end - 1, [(1 << at, 1 << end + at) for at in range(end)], but=1 << 2 * end)
     groups = [*([each] for each in sorted(principal.patterns)), *[()] * end, others]
-    return not any(search.find(groups, PRINCIPALS, aim))
+    return next(search.find(groups, PRINCIPALS, aim), None) is None

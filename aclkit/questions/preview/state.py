@@ -203,7 +203,8 @@ def with_named(asked: Asked, change: Change) -> Asked:
     """
     affected = [*change.affected, *change.reread]
     for semantics in dict.fromkeys(change.readings):
-        hosts = {host for acl in affected if (host := asked_host(acl.host, semantics))}
+        named = (asked_host(acl.host, semantics) for acl in affected)
+        hosts = {host for host in named if host is not None}
         asked = asked.with_more(
             (acl.principal for acl in affected if names_exactly(acl.principal, semantics)),
             sorted(hosts - _empty_atoms(hosts, asked, change, semantics)),
@@ -233,7 +234,7 @@ def _is_name(acl: Acl, semantics: Semantics) -> bool:
         return False
     kind = effective_pattern_type(acl.pattern_type, semantics)
     if kind == LITERAL:
-        return acl.resource_name not in ("", "*")
+        return acl.resource_name != "*"
     return kind == GLOB and not has_wildcard(acl.resource_name)
 
 

@@ -61,4 +61,4 @@ def _asked(case: Case, hosts: Iterable[str]) -> list[str]:
     if case.request.host != ANY_OTHER:
         return [case.request.host]
     named = (asked_host(acl.host, case.semantics) for acl in case.reaching)
-    return sorted({*hosts, *(host for host in named if host)} - {ANY_OTHER})
+    return sorted({*hosts, *(host for host in named if host is not None)} - {ANY_OTHER})

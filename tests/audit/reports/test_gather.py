@@ -9,6 +9,7 @@ import pytest
 
 from aclkit.audit.reports import gather_access, gather_heat
 from aclkit.audit.reports.gather import gather, read_summary
+from aclkit.audit.reports.words import verdict
 from aclkit.errors import UsageError
 from aclkit.model.acl import ANY_OTHER
 from aclkit.warehouse.duck import connect
@@ -110,6 +111,7 @@ def test_a_change_names_the_acls_that_moved_at_its_offset_and_reach_it(tmp_path)
             "cluster_id": small.CLUSTER, "run_id": "r", "principal": who, "principal_class": kind,
             "resource_type": "TOPIC", "resource_name": "payments", "cause": "acl",
             "cause_offsets": [2], "gained": gained, "lost": 0,
+            "ruleset_before": "a", "ruleset_after": "b",
         }
         for who, kind, gained in (("User:alice", None, 2), (None, "c", 1))
     ]  # fmt: skip
@@ -124,6 +126,45 @@ def test_a_change_names_the_acls_that_moved_at_its_offset_and_reach_it(tmp_path)
     assert shared.who == "all principals of class c"
     assert {cause.acl.acl_id for cause in shared.causes} == {"acl-03", "acl-05"}
     assert all(cause.at == small.WHEN for cause in named.causes)
+
+
+def name_row(side, **name):
+    return {"cluster_id": small.CLUSTER, "run_id": "r", "cause": "inventory", "gained": 0,
+            "lost": 0, f"ruleset_{side}": "asked", **name}  # fmt: skip
+
+
+def test_names_that_came_or_went_are_told_and_are_no_change_of_access(tmp_path):
+    versions = small.build(tmp_path)
+    rows = [
+        name_row("after", principal="User:new"),
+        name_row("after", resource_type="HOST", resource_name="10.0.0.7"),
+        name_row("before", resource_type="GROUP", resource_name=""),
+    ]
+    versions["access_change"] = small.write_table(tmp_path, "access_change", rows)
+    small.publish(tmp_path, versions, run_number=2, run_id="r")
+    report = gathered(tmp_path)
+    summary = report.summary
+    assert (summary.changes, summary.access_changes) == ((), 0)
+    came, gone = summary.names
+    assert [(n.who, n.resource) for n in came.names] == [("User:new", ""), ("host 10.0.0.7", "")]
+    assert [(n.who, n.resource) for n in gone.names] == [("", "group:")]
+    assert summary.notes[-2:] == (
+        "New since the previous run: User:new, host 10.0.0.7.",
+        "No longer known since this run: group:.",
+    )
+    assert "no access changed, 2 names are new, 1 name is gone" in verdict(summary)
+    assert {(point.gained, point.lost) for point in report.trend} == {(0, 0)}
+
+
+def test_what_an_older_aclkit_called_a_gain_of_who_came_is_shown_no_more(tmp_path):
+    versions = small.build(tmp_path)
+    row = name_row("after", principal_class="k", resource_type="TOPIC", resource_name="payments")
+    row |= {"gained": 7, "ruleset_after": "b"}
+    versions["access_change"] = small.write_table(tmp_path, "access_change", [row])
+    small.publish(tmp_path, versions, run_number=2, run_id="r")
+    report = gathered(tmp_path)
+    assert (report.summary.changes, report.summary.names) == ((), ())
+    assert {(point.gained, point.lost) for point in report.trend} == {(0, 0)}
 
 
 def test_the_heat_map_counts_operations_that_some_host_allows(nights):

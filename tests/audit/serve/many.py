@@ -52,7 +52,8 @@ def _add(root, cluster, run_number, people, topics, acls) -> None:
     ]  # fmt: skip
     rows["access_change"] = [
         {"cluster_id": cluster, "run_id": run, "principal": name, "resource_type": "TOPIC",
-         "resource_name": PUBLIC, "cause": "acl", "cause_offsets": [], "gained": number, "lost": 0}
+         "resource_name": PUBLIC, "cause": "acl", "cause_offsets": [], "gained": number, "lost": 0,
+         "ruleset_before": "a", "ruleset_after": "b"}
         for number, name in enumerate(people, 1)
     ]  # fmt: skip
     versions = {

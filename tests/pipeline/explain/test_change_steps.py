@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict, astuple
+
 import pytest
 
 from aclkit.pipeline.explain.changes import change_steps, changed_accesses, tables_of_changes
+from aclkit.warehouse.codecs import ACL_COLUMNS
 from aclkit.warehouse.dialect import spark_sql
+from tests.factories import acl
 from tests.pipeline.explain.memory import Memory
 
 MEMBER = "principal principal_class is_super_user peers"
@@ -18,9 +22,15 @@ RULING = "ruleset_id host operation decision rule deciding_acl_id"
 DECIDED = "principal principal_class resource_type resource_name ruleset_before ruleset_after"
 CHANGE = "ruleset_before ruleset_after resource_type"
 REPLACED = "ruleset_before ruleset_after"
-ACL = "ruleset_before ruleset_after acl_id"
+FIELDS = " ".join(ACL_COLUMNS)
+ACL = f"ruleset_before ruleset_after {FIELDS}"
 CELL = "ruleset_before ruleset_after resource_type was now"
-HISTORY = "acl_id effective_offset removed_offset"
+HISTORY = f"{FIELDS} effective_offset removed_offset"
+
+
+def says(acl_id, principal="User:a"):
+    """What the columns of an ACL hold."""
+    return astuple(acl(principal=principal, acl_id=acl_id))
 
 
 def ruling(ruleset, host, operation, decision="ALLOWED", acl="1"):
@@ -39,24 +49,22 @@ def answer(step, tables, *, settings_changed=False, hosts_changed=False, only=No
     return sorted(rows, key=repr)
 
 
-RULED = {
-    "was_explain_ruling": (RULING, ruling("same", "*", "READ"), ruling("other", "*", "READ"),
-                           ruling("more", "*", "READ"), ruling("gone", "*", "READ")),
-
-                              "now_explain_ruling": (RULING, ruling("same", "*", "READ"),
-                           ruling("other", "*", "READ", acl="2"),
-                           ruling("more", "*", "READ"), ruling("more", "h", "READ"),
-                           ruling("new", "*", "READ")),
+MAY_DIFFER = {
+    "now_explain_ruling": (RULING, ruling("same", "*", "READ"), ruling("same", "*", "WRITE"),
+                           ruling("other", "*", "READ")),
+    "now_ruleset": ("ruleset_id group_ids", ("same", ["g1"]), ("other", ["g1", "g2"])),
+    "now_ruleset_group": ("group_id acl_ids", ("g1", ["1"]), ("g2", ["2", "3"])),
+    "altered_acl": ("acl_id", ("3",)),
 }  # fmt: skip
 
 
 @pytest.mark.parametrize("what", ["settings_changed", "hosts_changed"])
-def test_altered_ruleset_holds_those_of_both_runs_whose_rulings_differ(what):
-    assert answer("altered_ruleset", RULED, **{what: True}) == [("more",), ("other",)]
+def test_ruled_anew_is_every_ruleset_under_other_settings_or_hosts(what):
+    assert answer("ruled_anew", MAY_DIFFER, **{what: True}) == [("other",), ("same",)]
 
 
-def test_altered_ruleset_is_empty_under_the_same_settings_and_hosts():
-    assert answer("altered_ruleset", RULED) == []
+def test_ruled_anew_under_the_same_ones_is_what_holds_an_id_that_stands_for_another_acl():
+    assert answer("ruled_anew", MAY_DIFFER) == [("other",)]
 
 
 @pytest.mark.parametrize("side", ["was", "now"])
@@ -68,6 +76,34 @@ def test_member_has_super_users_for_peers_or_its_class(side):
 
 
 CASES = {
+    "altered_acl": (
+        {
+            "was_acl_history": (HISTORY, (*says("same"), 1, None), (*says("other"), 1, None),
+                                (*says("gone"), 1, None), (*says("again"), 1, None)),
+            "now_acl_history": (HISTORY, (*says("same"), 1, None), (*says("new"), 1, None),
+                                (*says("other", "User:b"), 1, None), (*says("gone"), 1, 5),
+                                (*says("again", "User:b"), 1, 2), (*says("again"), 3, None)),
+        },
+        [("other",)],
+    ),
+    "was_ruled": (
+        {
+            "was_explain_ruling": (RULING, ruling("r1", "*", "READ"), ruling("r2", "*", "READ")),
+            "ruled_anew": ("ruleset_id", ("r2",)),
+        },
+        [ruling("r2", "*", "READ")],
+    ),
+    "altered_ruleset": (
+        {
+            "was_ruled": (RULING, ruling("same", "*", "READ"), ruling("other", "*", "READ"),
+                          ruling("more", "*", "READ"), ruling("gone", "*", "READ")),
+            "now_ruled": (RULING, ruling("same", "*", "READ"),
+                          ruling("other", "*", "READ", acl="2"),
+                          ruling("more", "*", "READ"), ruling("more", "h", "READ"),
+                          ruling("new", "*", "READ")),
+        },
+        [("more",), ("other",)],
+    ),
     "promoted_or_demoted": (
         {
             "was_member": (MEMBER, ("User:up", "k", False, "k"), ("User:down", "k", True, "super"),
@@ -136,13 +172,9 @@ CASES = {
         },
         [
             ("User:a", None, "GROUP", "t", "own1", "l-g"),
-            ("User:a", None, "TOPIC", "gone", "own1", None),
-            ("User:a", None, "TOPIC", "new", None, "own2"),
             ("User:a", None, "TOPIC", "t", "own1", "own2"),
             ("User:a", None, "TOPIC", "u", "k-u", "own2"),
             ("User:down", None, "TOPIC", "t", "super", "own1"),
-            ("User:gone", None, "TOPIC", "t", "own1", None),
-            ("User:new", None, "TOPIC", "t", None, "own2"),
             ("User:up", None, "TOPIC", "t", "own1", "super"),
         ],
     ),
@@ -153,41 +185,35 @@ CASES = {
             "now_member": (MEMBER, ("User:a", "l", False, "l"), ("User:b", "l", False, "l"),
                            ("User:new", "l", False, "l"), ("User:up", "k", True, "super")),
         },
-        [("k", "l"), ("k", "super"), ("k", None), (None, "l")],
+        [("k", "l"), ("k", "super")],
     ),
     "ruleset_of_peers": (
         {
-            "move_between_peers": ("peers_before peers_after", ("k", "l"), ("gone", None),
-                                   (None, "new")),
+            "move_between_peers": ("peers_before peers_after", ("k", "l"), ("l", "l")),
             "was_shared": (SHARED, ("k", "TOPIC", "t", "r1"), ("k", "TOPIC", "gone", "r2"),
                            ("gone", "TOPIC", "t", "r3"), ("l", "TOPIC", "t", "r9")),
             "now_shared": (SHARED, ("l", "TOPIC", "t", "r4"), ("l", "GROUP", "new", "r5"),
                            ("new", "TOPIC", "t", "r6"), ("k", "TOPIC", "t", "r9")),
         },
         [
-            (None, "gone", "TOPIC", "t", "r3", None),
-            (None, "l", "GROUP", "new", None, "r5"),
-            (None, "l", "TOPIC", "gone", "r2", None),
             (None, "l", "TOPIC", "t", "r1", "r4"),
-            (None, "new", "TOPIC", "t", None, "r6"),
+            (None, "l", "TOPIC", "t", "r9", "r4"),
         ],
     ),
     "change": (
         {
             "ruleset_of_principal": (DECIDED, ("User:a", None, "TOPIC", "t", "r1", "r2"),
                                      ("User:a", None, "TOPIC", "t", "r1", "r2"),
-                                     ("User:a", None, "TOPIC", "same", "r1", "r1"),
-                                     ("User:a", None, "TOPIC", "gone", "r1", None)),
-            "ruleset_of_peers": (DECIDED, (None, "k", "TOPIC", "new", None, "r1"),
+                                     ("User:a", None, "TOPIC", "same", "r1", "r1")),
+            "ruleset_of_peers": (DECIDED, (None, "k", "TOPIC", "t", "r2", "r1"),
                                  (None, "k", "TOPIC", "altered", "r9", "r9"),
                                  (None, "k", "TOPIC", "same", "r2", "r2")),
             "altered_ruleset": ("ruleset_id", ("r9",)),
         },
         [
-            ("User:a", None, "TOPIC", "gone", "r1", None),
             ("User:a", None, "TOPIC", "t", "r1", "r2"),
             (None, "k", "TOPIC", "altered", "r9", "r9"),
-            (None, "k", "TOPIC", "new", None, "r1"),
+            (None, "k", "TOPIC", "t", "r2", "r1"),
         ],
     ),
     "ruleset_change": (
@@ -200,8 +226,7 @@ CASES = {
     ),
     "replaced_ruleset": (
         {
-            "ruleset_change": (CHANGE, ("r1", "r2", "TOPIC"), ("r1", "r2", "GROUP"),
-                               ("r1", None, "TOPIC"), (None, "r2", "TOPIC")),
+            "ruleset_change": (CHANGE, ("r1", "r2", "TOPIC"), ("r1", "r2", "GROUP")),
         },
         [("r1", "r2")],
     ),
@@ -212,25 +237,33 @@ CASES = {
                             ("r2", ["g3"])),
             "was_ruleset_group": ("group_id acl_ids", ("g1", ["1", "2"]), ("g2", ["3"]),
                                   ("g3", ["4"])),
+            "was_acl_history": (HISTORY, *((*says(name), 1, None) for name in "1234"),
+                                (*says("1", "User:b"), 0, 1)),
         },
-        [("r1", after, acl) for after in ("r2", "r3") for acl in "123"],
+        [("r1", after, *says(name)) for after in ("r2", "r3") for name in "123"],
     ),
     "now_acl": (
         {
             "replaced_ruleset": (REPLACED, ("r1", "r2"), ("r3", "r2")),
             "now_ruleset": ("ruleset_id group_ids", ("r1", ["g1"]), ("r2", ["g1", "g2"])),
             "now_ruleset_group": ("group_id acl_ids", ("g1", ["1"]), ("g2", ["2"])),
+            "now_acl_history": (HISTORY, *((*says(name), 1, None) for name in "12")),
         },
-        [(before, "r2", acl) for before in ("r1", "r3") for acl in "12"],
+        [(before, "r2", *says(name)) for before in ("r1", "r3") for name in "12"],
     ),
     "moved_acl": (
         {
-            "was_acl": (ACL, ("r1", "r2", "left"), ("r1", "r2", "stayed"), ("r3", "r4", "stayed")),
-            "now_acl": (ACL, ("r1", "r2", "came"), ("r1", "r2", "stayed"), ("r5", "r6", "stayed")),
-            "acl_history": (HISTORY, ("left", 1, 15), ("came", 16, None), ("stayed", 2, 17),
-                            ("elsewhere", 3, 18)),
+            "was_acl": (ACL, ("r1", "r2", *says("left")), ("r1", "r2", *says("stayed")),
+                        ("r3", "r4", *says("left")), ("r7", "r7", *says("other"))),
+            "now_acl": (ACL, ("r1", "r2", *says("came")), ("r1", "r2", *says("stayed")),
+                        ("r5", "r6", *says("stayed")), ("r7", "r7", *says("other", "User:b"))),
+            "now_acl_history": (HISTORY, (*says("left"), 1, 3), (*says("left"), 5, 15),
+                                (*says("came"), 2, 4), (*says("came"), 16, None),
+                                (*says("stayed"), 2, None), (*says("elsewhere"), 3, 18),
+                                (*says("other", "User:b"), 17, None)),
         },
-        [("r1", "r2", 15), ("r1", "r2", 16), ("r3", "r4", 17), ("r5", "r6", 2)],
+        [("r1", "r2", 15), ("r1", "r2", 16), ("r3", "r4", 15), ("r5", "r6", 2),
+         ("r7", "r7", 17), ("r7", "r7", None)],
     ),
     "cause": (
         {
@@ -239,18 +272,32 @@ CASES = {
         },
         [("r1", "r2", [7, 9]), ("r3", "r4", [1])],
     ),
-    "host_of_either": (
+    "host_of_both": (
         {"was_host": ("host", ("a",), ("b",)), "now_host": ("host", ("b",), ("c",))},
-        [("a",), ("b",), ("c",)],
+        [("b",)],
+    ),
+    "asked_once": (
+        {
+            "was_principal": ("principal", ("User:a",), ("User:gone",)),
+            "now_principal": ("principal", ("User:a",), ("User:new",)),
+            "was_host": ("host", ("a",), ("gone",)),
+            "now_host": ("host", ("a",), ("new",)),
+            "was_resource": ("resource_type resource_name", ("TOPIC", ""), ("TOPIC", "t")),
+            "now_resource": ("resource_type resource_name", ("GROUP", ""), ("TOPIC", "t")),
+        },
+        [
+            ("User:gone", None, None, True), ("User:new", None, None, False),
+            (None, "GROUP", "", False), (None, "HOST", "gone", True),
+            (None, "HOST", "new", False), (None, "TOPIC", "", True),
+        ],
     ),
     "gain_and_loss": (
         {
             "cell": (CELL, ("r1", "r2", "TOPIC", False, True), ("r1", "r2", "TOPIC", False, True),
                      ("r1", "r2", "TOPIC", True, False), ("r1", "r2", "TOPIC", True, True),
-                     ("r1", "r2", "TOPIC", False, False), ("r1", "r2", "GROUP", True, False),
-                     (None, "r2", "TOPIC", False, True)),
+                     ("r1", "r2", "TOPIC", False, False), ("r1", "r2", "GROUP", True, False)),
         },
-        [("r1", "r2", "GROUP", 0, 1), ("r1", "r2", "TOPIC", 2, 1), (None, "r2", "TOPIC", 1, 0)],
+        [("r1", "r2", "GROUP", 0, 1), ("r1", "r2", "TOPIC", 2, 1)],
     ),
 }  # fmt: skip
 
@@ -281,12 +328,11 @@ def test_operation_holds_what_each_type_knows():
     assert ("TRANSACTIONAL_ID", "READ") not in found
 
 
-def test_cell_has_the_ruling_of_the_host_or_of_any_other_and_is_denied_where_nothing_was_asked():
+def test_cell_has_the_ruling_of_the_host_or_of_any_other():
     tables = {
-        "ruleset_change": (CHANGE, ("r1", "r2", "GROUP"), (None, "r2", "GROUP"),
-                           ("r1", None, "GROUP")),
+        "ruleset_change": (CHANGE, ("r1", "r2", "GROUP")),
         "operation": ("resource_type operation", ("GROUP", "READ"), ("TOPIC", "WRITE")),
-        "host_of_either": ("host", ("named",), ("<any-other>",)),
+        "host_of_both": ("host", ("named",), ("<any-other>",)),
         "was_explain_ruling": (RULING, ruling("r1", "named", "READ", "DENIED"),
                                ruling("r1", "<any-other>", "READ"), ruling("r2", "named", "READ")),
         "now_explain_ruling": (RULING, ruling("r2", "named", "READ"),
@@ -297,26 +343,22 @@ def test_cell_has_the_ruling_of_the_host_or_of_any_other_and_is_denied_where_not
     assert answer("cell", tables, only=asked) == [
         ("r1", "r2", "GROUP", "<any-other>", "READ", True, False),
         ("r1", "r2", "GROUP", "named", "READ", False, True),
-        ("r1", None, "GROUP", "<any-other>", "READ", True, False),
-        ("r1", None, "GROUP", "named", "READ", False, False),
-        (None, "r2", "GROUP", "<any-other>", "READ", False, False),
-        (None, "r2", "GROUP", "named", "READ", False, True),
     ]
 
 
 CHANGED = {
     "change": (DECIDED, ("User:a", None, "TOPIC", "t", "r1", "r2"),
-               ("User:a", None, "TOPIC", "u", "r3", "r4"), (None, "k", "TOPIC", "new", None, "r2"),
-               (None, "k", "TOPIC", "gone", "r1", None),
-               (None, "k", "TOPIC", "nothing", None, "r0"),
+               ("User:a", None, "TOPIC", "u", "r3", "r4"),
+               (None, "k", "TOPIC", "said-anew", "r7", "r7"),
                (None, "k", "TOPIC", "altered", "r9", "r9"),
                (None, "k", "TOPIC", "felt-not", "r8", "r8")),
     "gain_and_loss": (f"{CHANGE} gained lost", ("r1", "r2", "TOPIC", 1, 2),
                       ("r1", "r2", "GROUP", 5, 5),
-                      ("r3", "r4", "TOPIC", 0, 0), (None, "r2", "TOPIC", 3, 0),
-                      ("r1", None, "TOPIC", 0, 4), (None, "r0", "TOPIC", 0, 0),
+                      ("r3", "r4", "TOPIC", 0, 0), ("r7", "r7", "TOPIC", 3, 0),
                       ("r9", "r9", "TOPIC", 0, 1), ("r8", "r8", "TOPIC", 0, 0)),
-    "cause": (f"{REPLACED} cause_offsets", ("r1", "r2", [7])),
+    "cause": (f"{REPLACED} cause_offsets", ("r1", "r2", [7]), ("r7", "r7", None)),
+    "asked_once": ("principal resource_type resource_name was_asked",
+                   ("User:new", None, None, False), (None, "TOPIC", "gone", True)),
 }  # fmt: skip
 
 
@@ -324,15 +366,16 @@ def test_access_change_says_why_and_leaves_out_what_nobody_feels():
     assert answer("access_change", CHANGED) == [
         ("User:a", None, "TOPIC", "t", "r1", "r2", "acl", [7], 1, 2),
         ("User:a", None, "TOPIC", "u", "r3", "r4", "acl", [], 0, 0),
+        ("User:new", None, None, None, None, "asked", "inventory", [], 0, 0),
         (None, "k", "TOPIC", "altered", "r9", "r9", "inventory", [], 0, 1),
-        (None, "k", "TOPIC", "gone", "r1", None, "inventory", [], 0, 4),
-        (None, "k", "TOPIC", "new", None, "r2", "inventory", [], 3, 0),
+        (None, "k", "TOPIC", "said-anew", "r7", "r7", "acl", [], 3, 0),
+        (None, None, "TOPIC", "gone", "asked", None, "inventory", [], 0, 0),
     ]
 
 
 def test_access_change_blames_the_settings_where_they_differ():
-    causes = answer("access_change", CHANGED, settings_changed=True, only="DISTINCT cause")
-    assert causes == [("settings",)]
+    said = answer("access_change", CHANGED, settings_changed=True, only="cause, gained + lost > 0")
+    assert {cause for cause, is_felt in said if is_felt} == {"settings"}
 
 
 def test_every_step_is_asked_by_another_one_and_the_last_by_nobody():
@@ -343,7 +386,9 @@ def test_every_step_is_asked_by_another_one_and_the_last_by_nobody():
     assert f" {last}" not in asked
 
 
+LIVES = [asdict(acl(acl_id=n)) | {"effective_offset": at} for n, at in (("1", 2), ("2", 15))]
 TABLES = {
+    "resource": [{"resource_type": "TOPIC", "resource_name": "t"}],
     "principal": [{"principal": "User:a", "principal_class": "k", "is_super_user": False},
                   {"principal": "User:b", "principal_class": "k", "is_super_user": False}],
     "host": [{"host": "10.0.0.1"}, {"host": "<any-other>"}],
@@ -374,7 +419,8 @@ def two_runs():
     for side in ("was", "now"):
         for table, rows in {**both, "explain_pair": PAIRS[side]}.items():
             memory.contract(table, rows, name=f"{side}_{table}")
-    memory.contract("acl_history", [{"acl_id": "2", "effective_offset": 15}])
+    memory.contract("acl_history", LIVES[:1], name="was_acl_history")
+    memory.contract("acl_history", LIVES, name="now_acl_history")
     return memory
 
 

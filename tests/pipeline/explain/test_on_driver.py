@@ -25,7 +25,7 @@ from tests.pipeline.explain.test_against_rules import ACL_PRINCIPALS, random_acl
 
 PRINCIPALS = ("User:a", "User:ab", "User:c", "Group:a", "User:a*", ":a")
 HOSTS = ("10.0.0.1", "10.0.0.2", "192.168.0.1")
-NAMES = ("a", "ab", "b", "zz", ANY_OTHER)
+NAMES = ("", "a", "ab", "b", "zz", ANY_OTHER)
 
 
 def tables(acls, semantics):
@@ -98,12 +98,18 @@ def test_no_pattern_that_matches_a_resource_is_left_out_of_those_near(semantics)
         for form in ("LITERAL", "PREFIXED", "GLOB", "UNKNOWN(9)")
         for text in ("", "a", "ab", "b", "*", "?", "a*", "*b", "?b", "a?c*", "zz", "zzz")
     ]
-    resources = [("TOPIC", name) for name in ("ab", "b", "*", "*x", "zz", ANY_OTHER)]
+    resources = [("TOPIC", name) for name in ("", "ab", "b", "*", "*x", "zz", ANY_OTHER)]
     near = set(patterns_near(patterns, resources, semantics))
     matching = {
         p for p in patterns for r in resources if pattern_matches(p[1], p[2], r[1], semantics)
     }
     assert matching <= near < set(patterns)
+
+
+@pytest.mark.parametrize("form", ["LITERAL", "PREFIXED", "GLOB"])
+def test_a_pattern_that_matches_the_empty_name_alone_is_near_it(form):
+    """The name of a group may be empty, and an empty text is no "none was found"."""
+    assert patterns_near([("GROUP", form, "")], [("GROUP", "")], KAFKA) == [("GROUP", form, "")]
 
 
 @pytest.mark.parametrize("semantics", [KIP_1042, KAFKA], ids=["kip-1042", "kafka"])
@@ -113,7 +119,7 @@ def test_patterns_are_matched_with_a_few_resources_as_the_specification_says(sem
         for form in ("LITERAL", "PREFIXED", "GLOB", "UNKNOWN(9)")
         for text in ("", "a", "ab", "b", "*", "?", "a*", "*b", "?b", "a?c*", "zz", "zzz")
     ]
-    resources = [("TOPIC", name) for name in ("ab", "abc", "b", "*", "*x", "zz")]
+    resources = [("TOPIC", name) for name in ("", "ab", "abc", "b", "*", "*x", "zz")]
     resources.append(("GROUP", "a"))
     expected = {
         (p, r)

@@ -215,6 +215,14 @@ def test_a_new_principal_and_a_new_host_are_asked_about():
     assert "(2 of them named by the change only)" in inventory_sentence(result)
 
 
+def test_an_acl_on_the_empty_name_is_asked_about_by_that_name():
+    deny = acl("", resource_type="GROUP", permission_type="DENY")
+    before = [acl("*", resource_type="GROUP")]
+    lost = preview(change(before, [*before, deny]), topics()).effect.cells(LOST)
+    asked = {(cell.principal, cell.resource_type, cell.resource_name) for cell in lost}
+    assert asked == {("User:a", "GROUP", "")}
+
+
 def test_principals_and_hosts_to_come_are_told_by_their_patterns():
     of = change([], [acl("t", principal="User:svc-*", host="10.7.*")])
     result = preview(of, topics("t"))

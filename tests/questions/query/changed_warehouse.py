@@ -16,7 +16,7 @@ from tests.questions.query import small_warehouse as small
 
 _READ = (
     "principal", "host", "explain_pair", "explain_class_pair", "explain_ruling", "ruleset",
-    "ruleset_group",
+    "ruleset_group", "resource",
 )  # fmt: skip
 
 
@@ -34,7 +34,11 @@ def _build(
     made = [small.tables(acls, settings, KIP_1042) for acls, settings in nights]
     history = _history(nights[0][0], nights[1][0])
     memory = Memory()
-    memory.contract("acl_history", history)
+    alive = [row for row in history if row["added_offset"] == 1]
+    memory.contract(
+        "acl_history", [row | {"removed_offset": None} for row in alive], name="was_acl_history"
+    )
+    memory.contract("acl_history", history, name="now_acl_history")
     for side, tables in zip(("was", "now"), made, strict=True):
         for name in _READ:
             memory.contract(name, tables[name], name=f"{side}_{name}")
