@@ -128,7 +128,9 @@ def packages(lines):
 
 
 DEPENDENCIES = packages(PROJECT["dependencies"])
-MODULES = {name: name for name in DEPENDENCIES} | {"delta-spark": "delta", "kafka-python": "kafka"}
+MODULES = {name: name for name in DEPENDENCIES} | {
+    "delta-spark": "delta", "kafka-python": "kafka", "pyyaml": "yaml",
+}  # fmt: skip
 """Package → the module that it brings."""
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from aclkit.cli.context import Context
-from aclkit.cli.output import Objects
+from aclkit.cli.output import JSON, Objects, tell_all
 from aclkit.cli.table import Part, Table, Words
 from aclkit.model.groups import grouped
 from aclkit.model.operation import OPERATIONS_OF_TYPE
@@ -36,17 +36,25 @@ def print_access(context: Context, answer: Access, about: str, decision: str | N
         decision: the one that was asked for; a table says it where it is not ALLOWED.
     """
     found = answer if answer.columns == WHO_CAN_COLUMNS else _with_grants(answer)
+    caveats = answer.caveats(None if answer.columns == WHO_CAN_COLUMNS else about)
+    if context.output_format == JSON:
+        # An answer without rows has no place for them.
+        tell_all(caveats)
     context.write(
         found.columns,
         found.rows,
+        map(Words, caveats),
         json=lambda: _json(found, answer),
-        table=lambda: _parts(answer, about, says_decision=decision != ALLOWED),
+        table=lambda: [
+            *_parts(answer, about, says_decision=decision != ALLOWED),
+            *map(Words, caveats),
+        ],
     )
 
 
 def _json(found: Rows, answer: Access) -> Objects:
-    """Return the rows, each with the names that nobody knows: who reads one reads that too."""
-    near = near_object(answer.unknown)
+    """Return the rows, each with the names and settings that are not known."""
+    near = {**near_object(answer.unknown), "unknown_settings": answer.unknown_settings}
     columns = (*found.columns, *near)
     return Objects(columns, ((*row, *near.values()) for row in found.rows))
 

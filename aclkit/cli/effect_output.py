@@ -25,6 +25,7 @@ from aclkit.questions.preview.words import (
     few_hosts,
     inventory_sentence,
     left_open,
+    settings_sentences,
     statements,
 )
 from aclkit.questions.query.words import short_reason
@@ -176,6 +177,7 @@ def _json(preview: Preview) -> Members:
     yield "proven_for_every_name", preview.proof
     yield "is_known", preview.is_known
     yield "unknown", iter(left_open(preview))
+    yield "notes", iter(settings_sentences(preview))
     yield "cost", {"questions": preview.budget.questions, "states": preview.budget.states}
     yield "to_come", (_to_come(preview, each) for each in preview.openings)
     yield "read_otherwise", (_reread(preview, each) for each in preview.rereads)

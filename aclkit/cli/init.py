@@ -14,6 +14,7 @@ import click
 from aclkit.cli.context import Context
 from aclkit.cli.found import SETTINGS, WAREHOUSE
 from aclkit.cli.output import tell
+from aclkit.cli.settings_options import given_settings, said_super_users
 from aclkit.errors import AclkitError, UsageError
 from aclkit.model.principal import parse_super_users
 from aclkit.pipeline.replay.intake import LIVE, METADATA_LOG, Source, look_at, parse_source
@@ -26,6 +27,7 @@ T = TypeVar("T")
 @click.command("init")
 @click.option("--source", metavar="KIND:PATH", help="What is read, see aclkit replay.")
 @click.option("--super-users", metavar="'TYPE:NAME;…'", help="super.users of the brokers.")
+@click.option("--no-super-users", is_flag=True, help="The brokers have no super users.")
 @click.option("--server-properties", metavar="FILE", help="Read them from a broker's file instead.")
 @click.option("--command-config", metavar="FILE", help="Client .properties for a live source.")
 @click.option("--output", "-o", metavar="FILE", default=SETTINGS, help="Where.", show_default=True)
@@ -39,6 +41,7 @@ def init(
     command_config: str | None,
     output: str,
     *,
+    no_super_users: bool,
     force: bool,
 ) -> None:
     """Write aclkit.toml: where the ACLs come from, and where the answers go.
@@ -49,30 +52,35 @@ def init(
       aclkit init --source metadata-log:/var/lib/kafka/__cluster_metadata-0 --super-users User:admin
       aclkit --warehouse W init --source live:HOST:9093 --command-config client.properties
 
-    On a terminal it asks for what no option says; elsewhere --source must be given, and the rest
-    has defaults: no super users, and the folder warehouse. A file that is there stays as it is
-    without --force. No password belongs into it: those of a live cluster stay in the client's
-    own file.
+    On a terminal it asks for what no option says; elsewhere --source must be given, the warehouse
+    is the folder warehouse, and super users stay unknown: each run has the finding
+    super-users-unknown. A file that is there stays as it is without --force. No password belongs
+    into it: those of a live cluster stay in the client's own file.
     """
     if os.path.lexists(output) and not force:
         raise UsageError(f"{output} is there already: --force replaces it, --output names another")
     read = _answer(source, "Source, KIND:PATH or a folder", read_source)
     if read.kind == LIVE and command_config is None:
         command_config = _answer(None, "The client's .properties, if any", str, "")
-    if server_properties is None:
-        super_users = _answer(super_users, "Super users, ';' between", _read_super_users, "")
+    users = _super_users(super_users, no_super_users=no_super_users)
+    if server_properties is not None:
+        _look_at_broker(server_properties, users)
+    elif users is None:
+        users = _answer(None, _ASKED_USERS, _read_super_users, "")
     text = "".join(
         settings_text(
             warehouse=_answer(context.warehouse, "Warehouse, a folder", str, WAREHOUSE),
             cluster=context.cluster,
             source=[f"{read.kind}:{read.path}"],
             command_config=command_config,
-            super_users=super_users,
+            super_users=users,
             server_properties=server_properties,
         )
     )
     _write(Path(output), text, force=force)
     _tell_next(output, read, command_config)
+    if users is None and server_properties is None:
+        tell(_UNKNOWN_USERS)
 
 
 def is_asking() -> bool:
@@ -116,9 +124,38 @@ def read_source(text: str) -> Source:
     return Source(METADATA_LOG, text) if Path(text).is_dir() else parse_source(text)
 
 
-def _read_super_users(text: str) -> str:
+def _super_users(given: str | None, *, no_super_users: bool) -> str | None:
+    """Return what the options say; empty for no super users, None for nothing."""
+    said = said_super_users({"super_users": given, "no_super_users": no_super_users})
+    parse_super_users(said or "")
+    return said
+
+
+def _look_at_broker(file: str, users: str | None) -> None:
+    """Say what is wrong with a broker's file as it is seen from here."""
+    options = {"super_users": users, "no_super_users": False, "allow_everyone": None}
+    try:
+        given_settings({**options, "server_properties": file})
+    except AclkitError as error:
+        tell(f"note: from here the broker's file cannot be used: {error}")
+
+
+def _read_super_users(text: str) -> str | None:
+    """Read an answer: super users, ``none`` for no super users, empty where nobody knows."""
+    if text.strip().lower() == _NONE:
+        return ""
     parse_super_users(text)
-    return text
+    return text or None
+
+
+_NONE: Final = "none"
+_ASKED_USERS: Final = (
+    "super.users of the brokers (User:admin;User:ops, none, or Enter if you do not know)"
+)
+_UNKNOWN_USERS: Final = (
+    "note: Super users are unknown, so each answer DENIED is wrong for them. Set super_users in "
+    'the file; super_users = "" stands for none.'
+)
 
 
 def settings_text(**said: str | list[str] | None) -> Iterator[str]:
@@ -127,7 +164,8 @@ def settings_text(**said: str | list[str] | None) -> Iterator[str]:
     yield "# table, [run] say, is for one command. What is all possible: conf/default.toml\n"
     for key, value in said.items():
         yield f"\n# {_MEANING[key]}\n"
-        yield f"{key} = {_toml(value)}\n" if value else f'# {key} = ""\n'
+        is_said = value is not None if key == "super_users" else bool(value)
+        yield f"{key} = {_toml(value or '')}\n" if is_said else f'# {key} = ""\n'
 
 
 _MEANING: Final = {
@@ -135,7 +173,7 @@ _MEANING: Final = {
     "cluster": "Which cluster is meant, where a warehouse holds several.",
     "source": "What is read: metadata-log, dump-log, records, acls-list, or live:HOST:PORT.",
     "command_config": "The Kafka client's own file for a live source; passwords stay there.",
-    "super_users": "Principals that may do everything, ';' between them, as the brokers have it.",
+    "super_users": "super.users of the brokers, ';' between them; \"\" if there are none.",
     "server_properties": "Or a broker's own server.properties, which says so.",
 }
 

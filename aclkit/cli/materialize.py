@@ -9,6 +9,7 @@ import click
 
 from aclkit.audit.findings.broker_settings_differ import find_broker_settings_differ
 from aclkit.audit.findings.differences import note_readings
+from aclkit.audit.findings.super_users_unknown import find_super_users_unknown
 from aclkit.cli.amount import length_of_run
 from aclkit.cli.context import Context, format_option
 from aclkit.cli.deciding import deciding_options, inventory_files
@@ -59,7 +60,7 @@ def materialize(
     """
     warehouse = context.require_warehouse()
     given = given_settings(chosen)
-    builder = builder_of(chosen)
+    builder = builder_of(chosen, given.mapping_rules)
     length = length_of_run(warehouse, named=inventory_files(chosen))
     with command_run(context, "materialize", lock_timeout, length=length) as run:
         run.cluster_id = choose_cluster(read_clusters(run.store), warehouse, context.cluster)
@@ -69,6 +70,7 @@ def materialize(
         tell_first(preset_words(options.semantics))
         run.notes.extend(resolved.notes)
         run.findings.extend(find_broker_settings_differ(resolved))
+        run.findings.extend(find_super_users_unknown(resolved.settings))
         result = materialize_into(run, take_inventory(run, options), options)
         note_readings(run, result, options.settings)
         publish(run)

@@ -127,7 +127,7 @@ def _night(
     """Do one night under the options of the command."""
     intake, replaying = log.intake_of(chosen), picked(ReplayOptions, chosen)
     given = given_settings(chosen)
-    builder = builder_of(chosen)
+    builder = builder_of(chosen, given.mapping_rules)
     tell_first(preset_words(semantics_of(chosen)))
 
     def options_of(start: Callable[[], SparkSession] | None, asked: Intake) -> NightlyOptions:

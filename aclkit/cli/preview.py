@@ -17,6 +17,7 @@ from aclkit.kafka.acls.creation import CreationRules
 from aclkit.kafka.acls.new import acl_filters, new_acls
 from aclkit.kafka.acls.options import AclOptions
 from aclkit.model.semantics import OFF, ON, Semantics, read_as
+from aclkit.model.unknown_settings import caveats_on_list
 from aclkit.pipeline.replay.changes import add_to, remove_from
 from aclkit.questions.preview.change_set import read_change_set
 from aclkit.questions.preview.read import Base, read_base
@@ -102,7 +103,7 @@ def add_topic(context: Context, names: tuple[str, ...]) -> None:
     """
     base = _read(context)
     topics = preview_topics(names, base.state, base.inventory, base.semantics)
-    print_topics(context, topics, base.inventory.hosts)
+    print_topics(context, topics, base.inventory.hosts, [*caveats_on_list(base.state.settings)])
 
 
 @preview.command("apply")

@@ -9,6 +9,7 @@ from aclkit.cli.acl_options import Text
 from aclkit.cli.options import option, together
 from aclkit.errors import UsageError
 from aclkit.kafka.principals.load import CheckedBuilder, load_builder, parse_properties
+from aclkit.model.broker_settings import MAPPING_RULES
 
 principal_options = together(
     option(
@@ -16,7 +17,8 @@ principal_options = together(
         metavar="MODULE:CLASS",
         help=(
             "Build principals, and what is known of them, by this class; "
-            "aclkit.api:X500Builder and aclkit.api:AttributeTableBuilder are there."
+            "aclkit.api:X500Builder and aclkit.api:AttributeTableBuilder are there. The former "
+            "takes ssl.principal.mapping.rules from --server-properties, too."
         ),
     ),
     option(
@@ -29,8 +31,14 @@ principal_options = together(
 )
 
 
-def builder_of(chosen: Mapping[str, Any]) -> CheckedBuilder | None:
+def builder_of(
+    chosen: Mapping[str, Any], mapping_rules: str | None = None
+) -> CheckedBuilder | None:
     """Return the builder that the options name, or None where they name none.
+
+    Args:
+        chosen: the options.
+        mapping_rules: those of the broker's file, which hold where the options name none.
 
     Raises:
         UsageError: properties without a builder, bad properties, or no such builder.
@@ -40,4 +48,12 @@ def builder_of(chosen: Mapping[str, Any]) -> CheckedBuilder | None:
         if properties:
             raise UsageError("expected --principal-builder with --principal-builder-properties")
         return None
-    return load_builder(name, parse_properties(properties))
+    given = parse_properties(properties)
+    built = load_builder(name, given)
+    if mapping_rules is None or MAPPING_RULES in given:
+        return built
+    # Here, for the builder reads names with a package that only certificates need.
+    from aclkit.kafka.principals.x500 import X500Builder
+
+    is_brokers = isinstance(built.builder, X500Builder)
+    return load_builder(name, {**given, MAPPING_RULES: mapping_rules}) if is_brokers else built

@@ -16,6 +16,7 @@ from aclkit.cli.output import FORMATS, tell_all
 from aclkit.cli.prove_output import answers_lines, comparison_lines, labelled
 from aclkit.cli.settings_options import given_settings, own_semantics, settings_options
 from aclkit.cli.side_arguments import read_sides
+from aclkit.model.super_users import near_misses
 from aclkit.questions.assertions.parse import parse_assertions
 from aclkit.questions.prove.claim import HOLDS, NO_LESS, NO_MORE, SAME, hold_against
 from aclkit.questions.prove.never import hold_assertions
@@ -187,8 +188,10 @@ def _given(chosen: dict[str, Any]) -> GivenReading:
     """Return what the options say; the preset that is their default says nothing."""
     source = click.get_current_context().get_parameter_source("semantics")
     is_said = source is not click.core.ParameterSource.DEFAULT
+    settings = given_settings(chosen)
+    tell_all([*settings.notes, *near_misses(settings.super_users or ())])
     return GivenReading(
-        settings=given_settings(chosen),
+        settings=settings,
         preset=chosen["semantics"] if is_said else None,
         own=own_semantics(chosen),
     )

@@ -8,7 +8,8 @@ from typing import Any
 import click
 
 from aclkit.cli.options import option, together
-from aclkit.model.broker_settings import ALLOW_EVERYONE, SUPER_USERS, GivenSettings
+from aclkit.errors import UsageError
+from aclkit.model.broker_settings import GivenSettings
 from aclkit.model.principal import parse_super_users
 from aclkit.model.semantics import AUTO, OFF, ON, PRESETS, Semantics
 
@@ -19,6 +20,11 @@ settings_options = together(
         help="super.users of the brokers, separated by ';'.",
     ),
     option(
+        "--no-super-users",
+        is_flag=True,
+        help="The brokers have no super users; the same as --super-users ''.",
+    ),
+    option(
         "--allow-everyone/--no-allow-everyone",
         default=None,
         help="allow.everyone.if.no.acl.found of the brokers.",
@@ -26,7 +32,8 @@ settings_options = together(
     option(
         "--server-properties",
         metavar="FILE",
-        help="Read both from a broker's server.properties.",
+        help="Read both from a broker's file: .properties, environment variables, compose YAML or "
+        "Strimzi's Kafka resource.",
     ),
     option(
         "--semantics",
@@ -83,23 +90,39 @@ def given_settings(chosen: dict[str, Any]) -> GivenSettings:
     """Return super users and allow.everyone: options win over ``--server-properties``.
 
     Raises:
-        UsageError: a bad super user, or no such file.
+        UsageError: a bad super user, ``--super-users`` with ``--no-super-users``, or no such file.
+        DataError: the file's broker does not decide by ACLs as Kafka's own authorizer does.
     """
-    super_users, allow_everyone = chosen["super_users"], chosen["allow_everyone"]
-    if file := chosen["server_properties"]:
-        # Here, so that nobody waits for it who has no such file.
-        from aclkit.kafka.client.properties import read_properties
-        from aclkit.kafka.client.providers import resolve_variables
-
-        read = read_properties(file)
-        named = {key: read.get(key, "") for key in (SUPER_USERS, ALLOW_EVERYONE)}
-        providers = {k: v for k, v in read.items() if k.startswith("config.providers")}
-        told = resolve_variables({**named, **providers})
-        if super_users is None:
-            super_users = told[SUPER_USERS]
-        if allow_everyone is None:
-            allow_everyone = told[ALLOW_EVERYONE].strip().lower() == "true"
-    return GivenSettings(
-        super_users=None if super_users is None else parse_super_users(super_users),
+    text, allow_everyone = said_super_users(chosen), chosen["allow_everyone"]
+    given = GivenSettings(
+        super_users=None if text is None else parse_super_users(text),
         allow_everyone=allow_everyone,
     )
+    if not (file := chosen["server_properties"]):
+        return given
+    # Here, so that nobody waits for it who has no such file.
+    from aclkit.kafka.client.broker_file import read_broker_file
+
+    is_part = text is not None and allow_everyone is not None
+    return read_broker_file(file, is_part=is_part).overridden_by(given)
+
+
+def said_super_users(chosen: dict[str, Any]) -> str | None:
+    """Return what the options say of super users; empty for none, None for nothing.
+
+    Of two options the one on the command line holds against a settings file's.
+
+    Raises:
+        UsageError: both are given in the same place.
+    """
+    text: str | None = chosen["super_users"]
+    if not chosen["no_super_users"]:
+        return text
+    if text:
+        ctx = click.get_current_context()
+        given, none = map(ctx.get_parameter_source, ("super_users", "no_super_users"))
+        if given == none:
+            raise UsageError("expected one of --super-users and --no-super-users, found both")
+        if given is not None and none is not None and given.value < none.value:
+            return text
+    return ""

@@ -10,7 +10,7 @@ from aclkit.audit.reports.preview_markdown import render_topics
 from aclkit.cli.context import Context
 from aclkit.cli.effect_output import part_lines
 from aclkit.cli.output import Members
-from aclkit.cli.table import Part, Table
+from aclkit.cli.table import Part, Table, Words
 from aclkit.questions.preview.topics import TopicToCome
 from aclkit.questions.preview.words import few_hosts
 from aclkit.questions.query.words import short_acl, short_reason
@@ -23,14 +23,20 @@ COLUMNS: Final = (
 )  # fmt: skip
 
 
-def print_topics(context: Context, topics: Sequence[TopicToCome], hosts: Sequence[str]) -> None:
-    """Print which ACLs govern topics to come, and how they are decided."""
+def print_topics(
+    context: Context,
+    topics: Sequence[TopicToCome],
+    hosts: Sequence[str],
+    caveats: Sequence[str] = (),
+) -> None:
+    """Print which ACLs govern topics to come, and how they are decided; and what may be wrong."""
     context.write(
         COLUMNS,
         (row for topic in topics for row in _rows(topic)),
-        json=lambda: _json(topics),
-        markdown=lambda: [render_topics(topics, hosts)],
-        table=lambda: _table(topics, hosts),
+        map(Words, caveats),
+        json=lambda: _json(topics, caveats),
+        markdown=lambda: [render_topics(topics, hosts, caveats)],
+        table=lambda: [*_table(topics, hosts), *map(Words, caveats)],
     )
 
 
@@ -72,13 +78,14 @@ def _table(topics: Sequence[TopicToCome], hosts: Sequence[str]) -> Iterator[Part
         yield from part_lines(columns, rows, len(rows))
 
 
-def _json(topics: Sequence[TopicToCome]) -> Members:
-    """Yield the members of one object: the topics with what governs them, and every decision."""
+def _json(topics: Sequence[TopicToCome], notes: Sequence[str]) -> Members:
+    """Yield the members of one object: topics with what governs them, every decision, notes."""
     yield "topics", map(_topic, topics)
     yield (
         "decisions",
         (dict(zip(COLUMNS, row, strict=True)) for topic in topics for row in _rows(topic)),
     )
+    yield "notes", iter(notes)
 
 
 def _topic(topic: TopicToCome) -> dict[str, object]:

@@ -15,6 +15,7 @@ from aclkit.cli.context import Context, tell_state
 from aclkit.cli.intent import check_order, possible_resource
 from aclkit.cli.options import gathered, option, parse_time, together
 from aclkit.cli.output import tell_all
+from aclkit.cli.table import Words
 from aclkit.cli.why_output import (
     history_object,
     history_parts,
@@ -27,7 +28,7 @@ from aclkit.questions.query.answer_rows import history_rows, why_rows
 from aclkit.questions.query.as_of import PAST
 from aclkit.questions.query.history import read_history
 from aclkit.questions.query.why import explain_why
-from aclkit.questions.query.words import history_notes, why_notes
+from aclkit.questions.query.words import history_notes, why_caveats, why_notes
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +98,7 @@ def why(context: Context, access: AccessQuestion, at_offset: int | None, at: str
     context.write(
         found.columns,
         found.rows,
+        map(Words, why_caveats(answer)),
         json=lambda: why_object(answer),
         table=lambda: why_parts(answer),
     )

@@ -33,6 +33,7 @@ def why_parts(answer: Why) -> Iterator[Part]:
     """Yield an answer for people: sentence, ACLs, and what could be done."""
     yield Words(words.why_sentence(answer))
     yield from (Words(words.hosts_words(*there)) for there in answer.elsewhere)
+    yield from map(Words, words.why_caveats(answer))
     if taking := [*answer.acls, *answer.near]:
         yield "\n"
         rows = [_acl_row(answer, part) for part in taking]
@@ -112,7 +113,11 @@ def why_object(answer: Why) -> dict[str, object]:
         "without_super_users": _ruling_or_none(answer.not_super),
         "least_acl": None if least is None else _least_object(least),
         **near_object(answer.unknown),
-        "notes": [*_unknown(answer.unknown), *words.why_notes(answer)],
+        "notes": [
+            *_unknown(answer.unknown),
+            *words.why_caveats(answer),
+            *words.why_notes(answer),
+        ],
         "requests": [_passage_object(answer, passage) for passage in answer.passages],
         "own_acls_elsewhere": list(map(_acl_object, answer.own.others)),
         "group_acls": None if answer.own.groups is None else [*map(_acl_object, answer.own.groups)],

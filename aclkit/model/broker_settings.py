@@ -2,18 +2,22 @@
 
 Source: org.apache.kafka.metadata.authorizer.StandardAuthorizer.configure. A broker that sets
 neither key has no super users and denies what no ACL allows; Kafka's own brokers keep both values
-back, for the keys are not theirs but the authorizer's, and tell only that they are set.
+back, for the keys are not theirs but the authorizer's, and tell only that they are set. A broker
+without an authorizer allows everything. What nobody tells is unknown, and decided by Kafka's
+defaults.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from aclkit.errors import DataError, UsageError
+from aclkit.model.brokers import named_brokers
 from aclkit.model.principal import parse_super_users
 from aclkit.model.semantics import BrokerSettings
+from aclkit.model.super_users import has_placeholder, near_misses
 
 SUPER_USERS: Final = "super.users"
 ALLOW_EVERYONE: Final = "allow.everyone.if.no.acl.found"
@@ -27,6 +31,9 @@ AUTHORIZERS: Final = (
 BROKER_KEYS: Final = (SUPER_USERS, ALLOW_EVERYONE, AUTHORIZER)
 """The keys of a broker's configuration under which ACLs are decided."""
 
+MAPPING_RULES: Final = "ssl.principal.mapping.rules"
+"""The key that says which principal a certificate's name becomes."""
+
 
 @dataclass(frozen=True, slots=True)
 class BrokerConfig:
@@ -35,7 +42,7 @@ class BrokerConfig:
     Attributes:
         node_id: the broker.
         values: a key that is set, with its value, or None where the broker keeps it back; a key
-            that is not there is not set.
+            that is not there is not set, where the broker tells its authorizer.
     """
 
     node_id: int
@@ -44,10 +51,32 @@ class BrokerConfig:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GivenSettings:
-    """What the user says; None is nothing."""
+    """What the user says; None is nothing.
+
+    Attributes:
+        super_users: those that the options or a file name.
+        allow_everyone: what they say of it.
+        mapping_rules: a file's ``ssl.principal.mapping.rules``.
+        unresolved: keys with a value that holds a placeholder.
+        notes: what else is to be said of a file.
+    """
 
     super_users: frozenset[str] | None = None
     allow_everyone: bool | None = None
+    mapping_rules: str | None = None
+    unresolved: frozenset[str] = frozenset()
+    notes: tuple[str, ...] = ()
+
+    def overridden_by(self, other: GivenSettings) -> GivenSettings:
+        """Return these settings, and the other's wherever it says something."""
+        users, everyone = other.super_users, other.allow_everyone
+        said = {SUPER_USERS: users is not None, ALLOW_EVERYONE: everyone is not None}
+        return replace(
+            self,
+            super_users=self.super_users if users is None else users,
+            allow_everyone=self.allow_everyone if everyone is None else everyone,
+            unresolved=frozenset(key for key in self.unresolved if not said[key]),
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,10 +84,10 @@ class ResolvedSettings:
     """The settings that decide.
 
     Attributes:
-        settings: the user's words, else the brokers', else Kafka's defaults.
+        settings: the user's words, else the brokers', else Kafka's defaults, which are unknown.
         differences: (what differs, one plain sentence) where the brokers differ from the user, or
             among each other.
-        notes: what the brokers do not tell.
+        notes: what nobody tells, and what somebody probably meant otherwise.
     """
 
     settings: BrokerSettings
@@ -70,16 +99,38 @@ def require_known_authorizer(brokers: Iterable[BrokerConfig]) -> None:
     """Insist that brokers decide by the rule that is known here, as far as they tell.
 
     Raises:
-        DataError: a broker runs another authorizer than Kafka's own.
+        DataError: a broker has no authorizer, or another one than Kafka's own.
     """
     for broker in brokers:
-        name = (broker.values.get(AUTHORIZER) or "").strip()
-        if name and name not in AUTHORIZERS:
+        name = broker.values.get(AUTHORIZER)
+        if name is None:
+            continue
+        if not name.strip():
+            raise DataError(f"broker {broker.node_id} {ALLOWS_EVERYTHING}")
+        if name.strip() not in AUTHORIZERS:
             raise DataError(
-                f"broker {broker.node_id} decides by {name}, whose rule is not known here; "
-                f"expected {AUTHORIZERS[0]}. Where it decides as that one does, list its ACLs with "
-                "kafka-acls --list and give --source acls-list:FILE"
+                f"broker {broker.node_id} {other_authorizer(name)} Where it decides as that one "
+                "does, list its ACLs with kafka-acls --list and give --source acls-list:FILE"
             )
+
+
+ALLOWS_EVERYTHING: Final = (
+    f"has no authorizer ({AUTHORIZER}), so it allows everything, and its ACLs decide nothing."
+)
+
+
+def other_authorizer(name: str) -> str:
+    """Write that a broker decides by an authorizer that is not Kafka's own."""
+    return (
+        f"decides by {name.strip()!r}, whose rules aclkit does not know; expected {AUTHORIZERS[0]}."
+    )
+
+
+def old_authorizer_note(name: str) -> str | None:
+    """Write that an authorizer is of ZooKeeper's time; None of today's."""
+    if name not in AUTHORIZERS[1:]:
+        return None
+    return f"the brokers decide by {name}, of ZooKeeper's time, whose rule is the same"
 
 
 def resolve(given: GivenSettings, brokers: tuple[BrokerConfig, ...] = ()) -> ResolvedSettings:
@@ -94,21 +145,30 @@ def resolve(given: GivenSettings, brokers: tuple[BrokerConfig, ...] = ()) -> Res
     super_users = given.super_users
     if super_users is None:
         super_users = _users_of(users.value) or frozenset()
+    unknown = frozenset(given.unresolved | {one.key for one in (users, everyone) if one.is_unknown})
+    if has_placeholder(super_users):
+        unknown |= {SUPER_USERS}
+    old = (old_authorizer_note(name) for name in sorted(authorizers))
     return ResolvedSettings(
-        settings=BrokerSettings(super_users=super_users, allow_everyone=everyone.value == "true"),
+        settings=BrokerSettings(
+            super_users=super_users, allow_everyone=everyone.value == "true", unknown=unknown
+        ),
         differences=tuple(differences),
-        notes=(*users.notes, *everyone.notes, *_old(authorizers)),
+        notes=(
+            *given.notes,
+            *users.notes,
+            *everyone.notes,
+            *filter(None, old),
+            *near_misses(super_users),
+        ),
     )
-
-
-def _old(authorizers: set[str]) -> Iterator[str]:
-    for name in sorted(authorizers & set(AUTHORIZERS[1:])):
-        yield f"the brokers decide by {name}, of ZooKeeper's time, whose rule is the same"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Resolved:
+    key: str
     value: str
+    is_unknown: bool = False
     differences: list[tuple[str, str]] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
@@ -116,10 +176,12 @@ class _Resolved:
 def _resolve_one(key: str, given: str | None, brokers: tuple[BrokerConfig, ...]) -> _Resolved:
     """Settle one key; values are compared in one form, so that an order makes no difference."""
     told = {broker.node_id: _plain(key, broker) for broker in brokers}
-    resolved = _Resolved(value=given or "")
+    hidden = [node for node, value in told.items() if value is None]
+    resolved = _Resolved(key=key, value=given or "")
     if given is None:
         known = [value for value in told.values() if value is not None]
-        resolved = _Resolved(value=known[0] if known else "")
+        is_unknown = bool(hidden) or not known
+        resolved = _Resolved(key=key, value=known[0] if known else "", is_unknown=is_unknown)
     if len(set(told.values())) > 1:
         who = "; ".join(f"broker {node}: {_quoted(value)}" for node, value in told.items())
         resolved.differences.append((key, f"The brokers differ in {key}: {who[:400]}."))
@@ -127,18 +189,26 @@ def _resolve_one(key: str, given: str | None, brokers: tuple[BrokerConfig, ...])
         (other,) = set(told.values())
         said = f"was given as {_quoted(given)}, and the brokers have {_quoted(other)}"
         resolved.differences.append((key, f"{key} {said}."))
-    hidden = [node for node, value in told.items() if value is None]
-    if hidden and given is None:
-        resolved.notes.append(
-            f"{key} is set on broker {', '.join(map(str, hidden))} and kept back: taken is "
-            f"{_quoted(resolved.value)}; say it with {_OPTIONS[key]} or --server-properties"
-        )
+    if hidden or key == ALLOW_EVERYONE:
+        resolved.notes.extend(_unknown_note(resolved, hidden))
     return resolved
 
 
+def _unknown_note(resolved: _Resolved, hidden: list[int]) -> Iterable[str]:
+    """Yield, where a value is not known, what is taken for it and how it can be passed."""
+    if resolved.is_unknown:
+        key, taken = resolved.key, _quoted(resolved.value or _DEFAULTS[resolved.key])
+        who = f"hidden by {named_brokers(hidden)}" if hidden else "unknown"
+        yield f"{key} is {who}, so {taken} is assumed. Pass {_OPTIONS[key]} or --server-properties."
+
+
 def _plain(key: str, broker: BrokerConfig) -> str | None:
-    """Return what a broker says in a form that can be compared; None where it keeps it back."""
-    value = broker.values.get(key, "")
+    """Return what a broker says in a form that can be compared; None where it keeps it back.
+
+    Kafka's own brokers always tell their authorizer. One that does not is of another make, and
+    that it lacks a key says nothing.
+    """
+    value = broker.values.get(key, "" if AUTHORIZER in broker.values else None)
     if value is None:
         return None
     if key == ALLOW_EVERYONE:
@@ -165,4 +235,8 @@ def _quoted(value: str | None) -> str:
     return "a value kept back" if value is None else repr(value[:200])
 
 
-_OPTIONS: Final = {SUPER_USERS: "--super-users", ALLOW_EVERYONE: "--allow-everyone"}
+_DEFAULTS: Final = {SUPER_USERS: "", ALLOW_EVERYONE: "false"}
+_OPTIONS: Final = {
+    SUPER_USERS: "--super-users, --no-super-users",
+    ALLOW_EVERYONE: "--allow-everyone, --no-allow-everyone",
+}

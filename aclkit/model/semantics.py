@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Final
 
 from aclkit.errors import UsageError
@@ -109,7 +109,10 @@ class BrokerSettings:
     Attributes:
         super_users: principals that are always allowed, compared as text.
         allow_everyone: ``allow.everyone.if.no.acl.found``.
+        unknown: the keys of those two of which nobody knows the brokers' value; what stands here
+            for them decides all the same, so two settings that differ in this alone are equal.
     """
 
     super_users: frozenset[str] = frozenset()
     allow_everyone: bool = False
+    unknown: frozenset[str] = field(default=frozenset(), compare=False)

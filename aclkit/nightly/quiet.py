@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 
 from aclkit.audit.findings.broker_settings_differ import find_broker_settings_differ
 from aclkit.audit.findings.facts import BROAD_SHARE
+from aclkit.audit.findings.super_users_unknown import find_super_users_unknown
 from aclkit.audit.findings.unknown import those_on_unknown
 from aclkit.audit.reports.data import NightlySummary
 from aclkit.audit.reports.gather import read_summary
@@ -82,6 +83,7 @@ def begin_deciding(run: Run, options: NightlyOptions) -> Scope:
     if options.resolved is not None:
         run.notes.extend(options.resolved.notes)
         run.findings.extend(find_broker_settings_differ(options.resolved))
+        run.findings.extend(find_super_users_unknown(options.resolved.settings))
     return take_inventory(run, options.materialize)
 
 

@@ -98,7 +98,7 @@ def manager_for(address: str) -> urllib3.PoolManager:
     proxy = getproxies().get("https") if parts.scheme == "https" else None
     if not proxy or proxy_bypass(parts.hostname or ""):
         return urllib3.PoolManager()
-    where = urlsplit(proxy if "://" in proxy else f"http://{proxy}")
+    where = urlsplit(proxy if "://" in proxy else "http://" + proxy)
     credentials = ":".join(map(unquote, (where.username or "", where.password or "")))
     told = urllib3.make_headers(proxy_basic_auth=credentials) if where.username else None
     bare = where._replace(netloc=where.netloc.rpartition("@")[2])

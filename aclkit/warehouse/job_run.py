@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import aclkit
 from aclkit.errors import SurroundingsError
-from aclkit.model.broker_settings import BrokerConfig
+from aclkit.model.broker_settings import ALLOW_EVERYONE, SUPER_USERS, BrokerConfig
 from aclkit.model.semantics import BrokerSettings, Semantics
 from aclkit.warehouse.formats import FORMAT
 from aclkit.warehouse.schemas import TABLES
@@ -36,6 +36,7 @@ class RunSettings:
         semantics: how ACLs were read, of a run that decided; so are those down to the digests.
         super_users: super.users.
         allow_everyone: allow.everyone.if.no.acl.found.
+        unknown: the keys of those two that nobody knew; None of an aclkit that did not say.
         dense: always, never or auto.
         inventory_digest: digest of what was asked about.
         inventory_rows: digest of the rows that say so.
@@ -53,6 +54,7 @@ class RunSettings:
     semantics: Semantics | None = None
     super_users: frozenset[str] | None = None
     allow_everyone: bool | None = None
+    unknown: tuple[str, ...] | None = None
     dense: str | None = None
     inventory_digest: str | None = None
     inventory_rows: str | None = None
@@ -66,9 +68,17 @@ class RunSettings:
 
     @property
     def broker(self) -> BrokerSettings:
-        """What the brokers' configuration added to the ACLs; Kafka's defaults where unsaid."""
+        """What the brokers' configuration added to the ACLs; Kafka's defaults where unsaid.
+
+        Where no word is said of what was unknown, a default may be one that nobody gave.
+        """
+        users, everyone = self.super_users or frozenset(), bool(self.allow_everyone)
+        defaults = {SUPER_USERS: not users, ALLOW_EVERYONE: not everyone}
+        unknown = [key for key, is_default in defaults.items() if is_default]
         return BrokerSettings(
-            super_users=self.super_users or frozenset(), allow_everyone=bool(self.allow_everyone)
+            super_users=users,
+            allow_everyone=everyone,
+            unknown=frozenset(unknown if self.unknown is None else self.unknown),
         )
 
     def updated(self, other: RunSettings) -> RunSettings:
@@ -103,6 +113,8 @@ def read_settings(text: str | None) -> RunSettings:
         values["semantics"] = Semantics(**said["semantics"])
     if said.get("super_users") is not None:
         values["super_users"] = frozenset(said["super_users"])
+    if said.get("unknown") is not None:
+        values["unknown"] = tuple(said["unknown"])
     if said.get("rewritten") is not None:
         pairs = said["rewritten"].items()
         values["rewritten"] = {table: (int(found), int(made)) for table, (found, made) in pairs}

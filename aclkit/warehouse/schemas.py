@@ -379,8 +379,12 @@ TABLES: Final[dict[str, Table]] = {
             (
                 _CLUSTER,
                 ("since_time", "TIMESTAMP", "when a run first saw them, by its machine's clock"),
-                ("super_users", "ARRAY<STRING>", "super.users"),
-                ("allow_everyone", "BOOLEAN", "allow.everyone.if.no.acl.found"),
+                ("super_users", "ARRAY<STRING>", "super.users; null where nobody knew them"),
+                (
+                    "allow_everyone",
+                    "BOOLEAN",
+                    "allow.everyone.if.no.acl.found; null where nobody knew it",
+                ),
                 ("run_number", "BIGINT", "that run: they are in the order of these numbers"),
                 ("log_offset", "BIGINT", "offset up to which it knew the log (exclusive)"),
             ),

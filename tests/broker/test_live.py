@@ -14,9 +14,10 @@ from cryptography.hazmat.primitives.serialization import (
     pkcs12,
 )
 
-from aclkit.errors import SurroundingsError
+from aclkit.errors import DataError, SurroundingsError
 from aclkit.kafka.client.config import client_config
 from aclkit.kafka.client.properties import read_properties
+from aclkit.model.broker_settings import SUPER_USERS, GivenSettings, resolve
 from aclkit.pipeline.sources.acls_list import read_acls_list
 from aclkit.pipeline.sources.live import read_live
 from tests.broker.server import LISTENERS, acls, run_tool, start_broker
@@ -116,6 +117,20 @@ def test_what_questions_need_is_brought_along_without_secrets(broker):
     assert listing.metadata_version > 20
     (token,) = (row for row in listing.rows if row.resource_type == "DELEGATION_TOKEN")
     assert [getattr(token, name) for name in ("raw", "digest", "topic_id", "acl_id")] == [None] * 4
+
+
+def test_a_broker_without_an_authorizer_is_refused(tmp_path):
+    with (
+        start_broker(tmp_path / "open", {**SINGLE, "authorizer.class.name": ""}) as running,
+        pytest.raises(DataError, match=r"no authorizer .* allows everything"),
+    ):
+        read_live(running.address(), client_config({}), 30.0)
+
+
+def test_what_brokers_hide_is_unknown_until_it_is_passed(broker):
+    told = ask(broker, "SASL_SSL", properties_of(broker, "SASL_SSL")).brokers
+    assert resolve(GivenSettings(), told).settings.unknown == {SUPER_USERS}
+    assert not resolve(GivenSettings(super_users=frozenset()), told).settings.unknown
 
 
 def test_a_user_who_may_only_describe_the_cluster_knows_topics_by_their_names(broker):

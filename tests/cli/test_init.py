@@ -54,6 +54,28 @@ def test_a_terminal_is_asked_until_the_answer_makes_sense(init, tmp_path):
     assert settings(tmp_path) == {
         "warehouse": "warehouse", "source": ["metadata-log:log"], "super_users": "User:admin",
     }  # fmt: skip
+    assert "Super users are unknown" not in told
+
+
+@pytest.mark.parametrize(("answer", "users"), [("none", ""), ("", None)])
+def test_that_there_are_no_super_users_is_another_answer_than_none(init, tmp_path, answer, users):
+    (tmp_path / "log").mkdir()
+    told = init(answers=f"log\n{answer}\n\n")
+    assert settings(tmp_path).get("super_users") == users
+    assert ("note: Super users are unknown" in told) == (users is None)
+
+
+@pytest.mark.parametrize("words", [("--no-super-users",), ("--super-users", "")])
+def test_no_super_users_are_written_down_and_nobody_is_asked(init, tmp_path, words):
+    init(*LIVE, "--command-config", "", *words, answers="\n")
+    assert settings(tmp_path)["super_users"] == ""
+
+
+def test_a_brokers_file_that_cannot_be_used_is_said(init, tmp_path):
+    (tmp_path / "s").write_text("super.users=User:a\n")
+    told = init(*LIVE, "--server-properties", "s")
+    assert "note: from here the broker's file cannot be used: s: the broker has no" in told
+    assert "Super users are unknown" not in told
 
 
 def test_where_nobody_can_be_asked_the_source_must_be_said(init, tmp_path):

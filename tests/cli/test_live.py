@@ -178,6 +178,23 @@ def test_what_a_live_cluster_with_two_groups_told_is_taken_back(warehouse):
 
 
 @pytest.mark.slow
+def test_super_users_that_the_brokers_hide_are_a_finding_until_they_are_passed(warehouse):
+    def hidden():  # an answer can be given once
+        return fake.configs(super_users=None, authorizer_class_name=STANDARD)
+
+    result = night(warehouse, "run", code=1, CONFIGS=hidden())
+    assert "super.users is hidden by broker 1, so '' is assumed" in result.output
+    query = "SELECT severity FROM finding_current WHERE finding = 'super-users-unknown'"
+    assert warehouse.sql(query) == [{"severity": "high"}]
+    denied = warehouse.run("why", "User:root", "READ", "topic:orders").stdout
+    assert "Super users are unknown. If User:root is one, this is allowed." in denied
+    night(warehouse, "run", "--super-users", "User:root", CONFIGS=hidden())
+    assert warehouse.sql(query) == []
+    allowed = warehouse.run("why", "User:root", "READ", "topic:orders").stdout
+    assert "is in super.users" in allowed
+
+
+@pytest.mark.slow
 def test_materialize_takes_the_settings_that_the_last_replay_was_told(warehouse):
     night(warehouse, "replay")
     warehouse.run("materialize")

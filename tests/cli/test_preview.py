@@ -231,7 +231,7 @@ def test_a_range_is_previewed_where_a_controller_takes_it(tmp_path, level, cidr_
 def test_a_change_set_that_cannot_be_read_ends_with_exit_code_3(preview, tmp_path):
     path = tmp_path / "bad.txt"
     path.write_text("not a listing\n")
-    assert "expected the text of kafka-acls --list" in preview("apply", str(path), code=3).stderr
+    assert "expected the output of kafka-acls --list" in preview("apply", str(path), code=3).stderr
 
 
 def test_nothing_is_written(root, preview):

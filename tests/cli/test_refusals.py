@@ -136,13 +136,30 @@ def test_another_authorizer(warehouse, command):
     told = {fake.CONFIGS: fake.configs(authorizer_class_name="org.example.Opa")}
     with fake_broker([READ], parts=told) as broker:
         said = refused(warehouse, command, f"live:{broker.bootstrap}", code=3)
-    assert "decides by org.example.Opa" in said
+    assert "decides by 'org.example.Opa'" in said
     assert "kafka-acls --list" in said
 
 
-def test_a_variable_in_server_properties_that_nothing_resolves(warehouse, tmp_path):
-    (tmp_path / "server.properties").write_text("super.users=${vault:a:b}\n")
-    result = warehouse.run(
-        "materialize", "--server-properties", tmp_path / "server.properties", code=2
-    )
-    assert "config.providers" in result.output
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_broker_without_an_authorizer(warehouse, command):
+    told = {fake.CONFIGS: fake.configs(authorizer_class_name="")}
+    with fake_broker([READ], parts=told) as broker:
+        said = refused(warehouse, command, f"live:{broker.bootstrap}", code=3)
+    assert "broker 1 has no authorizer (authorizer.class.name), so it allows everything" in said
+
+
+@pytest.mark.parametrize(
+    ("file", "said"),
+    [
+        ("server.properties", "has no authorizer (authorizer.class.name)"),
+        ("server.properties", "'authorizer.class', which Kafka ignores"),
+        ("server.properties", "pass --super-users (or --no-super-users) and --allow-everyone"),
+        ("opa.properties", "'com.example.kafka.authorization.OpaAuthorizer', whose rules"),
+    ],
+)
+def test_a_file_whose_broker_does_not_decide_by_acls(warehouse, file, said):
+    field = DATA / "field" / "08-no-authorizer"
+    config = ("--server-properties", field / file)
+    source = f"acls-list:{field / 'acls.txt'}"
+    assert said in refused(warehouse, "run", source, *config, code=3)
+    assert said in warehouse.run("materialize", *config, code=3).output

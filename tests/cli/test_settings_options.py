@@ -10,6 +10,7 @@ from click.testing import CliRunner
 
 from aclkit.cli.settings_options import (
     follows_brokers,
+    given_settings,
     own_semantics,
     semantics_of,
     settings_options,
@@ -44,3 +45,54 @@ def test_that_ranges_decide_can_be_said(said, decides):
 
 def test_auto_gives_nothing_but_follows_the_brokers():
     assert read("--semantics", "kafka", "--cidr-hosts", "auto") == (KAFKA, {}, True)
+
+
+def given(*arguments, said=None, code=0):
+    """Return what the options come to, beside what a settings file says; or what went wrong."""
+    found = []
+
+    @click.command(context_settings={"default_map": said})
+    @settings_options
+    def command(**chosen):
+        found.append(given_settings(chosen))
+
+    outcome = CliRunner().invoke(command, arguments)
+    assert (outcome.exit_code == 0) == (code == 0), outcome.output
+    return found[0] if found else outcome.exception
+
+
+USERS = {"super_users": "User:a"}
+NONE = {"no_super_users": True}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said", "users"),
+    [
+        ((), None, None),
+        (("--super-users", ""), None, set()),
+        (("--no-super-users",), None, set()),
+        ((), NONE, set()),
+        ((), {"super_users": ""}, set()),
+        (("--super-users", "User:b"), None, {"User:b"}),
+        (("--no-super-users",), USERS, set()),
+        (("--super-users", "User:b"), NONE, {"User:b"}),
+        (("--no-super-users", "--super-users", ""), None, set()),
+    ],
+)
+def test_no_super_users_is_told_from_nothing_said_and_the_command_line_wins(arguments, said, users):
+    assert given(*arguments, said=said).super_users == users
+
+
+def test_super_users_and_none_in_one_place_are_refused():
+    error = given("--super-users", "User:b", "--no-super-users", code=2)
+    assert "found both" in str(error)
+    assert "found both" in str(given(said=USERS | NONE, code=2))
+
+
+def test_options_win_over_a_brokers_file(tmp_path):
+    (tmp_path / "f").write_text("super.users=User:a\nssl.principal.mapping.rules=DEFAULT\n")
+    file = ("--server-properties", str(tmp_path / "f"))
+    assert "allows everything" in str(given(*file, "--super-users", "User:b", code=3))
+    found = given(*file, "--super-users", "User:b", "--no-allow-everyone")
+    assert (found.super_users, found.allow_everyone) == ({"User:b"}, False)
+    assert found.mapping_rules == "DEFAULT"

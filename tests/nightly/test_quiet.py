@@ -282,7 +282,9 @@ def brokers(super_users="User:root"):
 
 
 @pytest.mark.slow
-def test_a_live_cluster_that_tells_the_same_brings_nothing_new(tmp_path):
+def test_a_live_cluster_that_tells_the_same_brings_nothing_new(tmp_path, monkeypatch):
+    for name in ("ACLKIT_NO_SUPER_USERS", "ACLKIT_ALLOW_EVERYONE"):
+        monkeypatch.delenv(name)
     place = tmp_path / "live"
     with fake_broker([READ]) as broker:
         command = ("run", "--source", f"live:{broker.bootstrap}", *NEVER)

@@ -26,18 +26,18 @@ def proxied(monkeypatch):
 @pytest.mark.parametrize(
     ("proxy", "port"),
     [
-        ("http://proxy.example", 80),
-        ("proxy.example", 80),
-        ("https://proxy.example", 443),
-        ("http://user:pw@proxy.example:3128/", 3128),
+        ("http://gate.example", 80),
+        ("gate.example", 80),
+        ("https://gate.example", 443),
+        ("http://user:pw@gate.example:3128/", 3128),
     ],
 )
 def test_a_proxy_without_a_port_is_asked_on_that_of_its_scheme(proxied, proxy, port):
-    assert (proxied(proxy).proxy.host, proxied(proxy).proxy.port) == ("proxy.example", port)
+    assert (proxied(proxy).proxy.host, proxied(proxy).proxy.port) == ("gate.example", port)
 
 
 def test_what_needs_no_proxy_is_asked_itself(proxied):
-    assert proxied("http://proxy.example", bypass="hooks.example").proxy is None
+    assert proxied("http://gate.example", bypass="hooks.example").proxy is None
     assert manager_for("http://hooks.example/").proxy is None
 
 

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 import pytest
 
 from aclkit.errors import SurroundingsError
-from aclkit.model.broker_settings import BrokerConfig
+from aclkit.model.broker_settings import ALLOW_EVERYONE, SUPER_USERS, BrokerConfig
 from aclkit.model.semantics import KAFKA
 from aclkit.warehouse.formats import FORMAT
 from aclkit.warehouse.job_run import PublishedRun, RunSettings, Told, read_settings
@@ -26,6 +26,7 @@ SAID = RunSettings(
     semantics=KAFKA,
     super_users=frozenset({"User:ü", "User:a"}),
     allow_everyone=False,
+    unknown=(ALLOW_EVERYONE,),
     dense="auto",
     inventory_digest="i",
     inventory_rows="r",
@@ -46,6 +47,7 @@ TEXT = {
     },
     "super_users": ["User:a", "User:ü"],
     "allow_everyone": False,
+    "unknown": ["allow.everyone.if.no.acl.found"],
     "dense": "auto",
     "inventory_digest": "i",
     "inventory_rows": "r",
@@ -68,6 +70,30 @@ def test_what_was_written_is_read_back():
 def test_a_run_without_settings_leaves_the_column_null():
     assert RunSettings().write() is None
     assert read_settings(None) == RunSettings()
+
+
+@pytest.mark.parametrize(
+    ("said", "unknown"),
+    [
+        ({"super_users": [], "allow_everyone": False, "unknown": []}, set()),
+        ({"super_users": [], "unknown": [SUPER_USERS]}, {SUPER_USERS}),
+        ({"super_users": ["User:a"], "unknown": [SUPER_USERS]}, {SUPER_USERS}),
+        # Of an older aclkit, which wrote down the defaults where nobody had said anything.
+        ({"super_users": [], "allow_everyone": False}, {SUPER_USERS, ALLOW_EVERYONE}),
+        ({"super_users": ["User:a"], "allow_everyone": False}, {ALLOW_EVERYONE}),
+        ({"super_users": ["User:a"], "allow_everyone": True}, set()),
+        ({}, {SUPER_USERS, ALLOW_EVERYONE}),
+    ],
+)
+def test_known_to_be_none_is_told_from_unknown(said, unknown):
+    assert read_settings(json.dumps(said)).broker.unknown == unknown
+
+
+def test_what_becomes_known_is_another_setting_although_it_decides_alike():
+    then = RunSettings(super_users=frozenset(), unknown=(SUPER_USERS,))
+    now = RunSettings(super_users=frozenset(), unknown=())
+    assert then.updated(now) != then
+    assert then.broker == now.broker
 
 
 def test_what_brokers_told_last_takes_the_place_of_all_that_they_told():

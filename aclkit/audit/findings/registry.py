@@ -39,6 +39,7 @@ from aclkit.audit.findings.readings import (
 from aclkit.audit.findings.redundant import REDUNDANT_ACL, find_redundant
 from aclkit.audit.findings.shadowed import ALLOW_SHADOWED, DENY_SHADOWED, find_shadowed
 from aclkit.audit.findings.sleeping_range import SLEEPING_RANGE, find_sleeping_ranges
+from aclkit.audit.findings.super_users_unknown import SUPER_USERS_UNKNOWN
 from aclkit.audit.findings.transactional_without_write import (
     TRANSACTIONAL_WITHOUT_WRITE,
     find_transactional_without_write,
@@ -85,6 +86,7 @@ REGISTRY: Final[Mapping[Kind, Finder | None]] = {
     AUTHORIZER_LOG_MISMATCH: None,
     SNAPSHOT_CONTRADICTS_LOG: None,
     BROKER_SETTINGS_DIFFER: None,
+    SUPER_USERS_UNKNOWN: None,
     LOG_DIVERGED: None,
 }
 """In the order of the page: too much access first, then what is of no use, then what is odd.

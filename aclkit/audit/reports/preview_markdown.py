@@ -37,9 +37,13 @@ def render_preview(preview: Preview, title: str) -> str:
     return document(blocks)
 
 
-def render_topics(topics: Sequence[TopicToCome], hosts: Sequence[str]) -> str:
+def render_topics(
+    topics: Sequence[TopicToCome], hosts: Sequence[str], caveats: Sequence[str] = ()
+) -> str:
     """Return which ACLs govern topics to come, and who is allowed what."""
     blocks = [["## Topics to come"]]
+    if caveats:
+        blocks.append([f"- {line}" for line in map(escape_markdown, caveats)])
     for topic in topics:
         known = ", which is there already" if topic.is_known else ""
         counts = f"{topic.count(ALLOWED):,} allowed, {topic.count(DENIED):,} denied{known}"

@@ -51,6 +51,7 @@ from aclkit.questions.query.words import (
     history_notes,
     history_sentence,
     hosts_words,
+    why_caveats,
     why_hints,
     why_notes,
     why_sentence,
@@ -135,6 +136,7 @@ class Answers:
             "operations": OPERATIONS_OF_TYPE[resource.resource_type],
             **_shown(reading, folded, given),
             "unknown": found.unknown,
+            "notes": found.caveats(None),
         })  # fmt: skip
 
     def what_can(self, reading: Reading, given: Given) -> Page:
@@ -148,6 +150,7 @@ class Answers:
             "prefix": given.get("prefix"),
             **_shown(reading, folded, given),
             "unknown": found.unknown,
+            "notes": found.caveats(given.get("principal", "")),
         })  # fmt: skip
 
     def graph(self, reading: Reading, given: Given) -> Page:
@@ -188,7 +191,11 @@ class Answers:
                 resource_type=resource.resource_type, resource_name=resource.resource_name,
                 host=given.get("host") or None, decision=None,
             )  # fmt: skip
-            return Page("pair", {**_access(reading, given, answer.unknown), "rows": answer.rows})
+            return Page("pair", {
+                **_access(reading, given, answer.unknown),
+                "rows": answer.rows,
+                "notes": answer.caveats(principal),
+            })  # fmt: skip
         found = explain_why(
             *reading.where, principal, given["operation"], resource,
             host=given.get("host") or None, moment=_offset(given),
@@ -199,7 +206,7 @@ class Answers:
             "why": found,
             "sentence": why_sentence(found),
             "elsewhere": [hosts_words(*there) for there in found.elsewhere],
-            "notes": list(why_notes(found)),
+            "notes": [*why_caveats(found), *why_notes(found)],
             "parts": [(part, fields_of(part.acl, "remove")) for part in (*found.acls, *found.near)],
             "hints": [*passage_lines(found), *why_hints(found)],
             "least": least,

@@ -16,8 +16,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from aclkit.errors import UsageError
-
-RULES_PROPERTY: Final = "ssl.principal.mapping.rules"
+from aclkit.model.broker_settings import MAPPING_RULES
 
 
 class NoMatchingRuleError(UsageError):
@@ -83,7 +82,7 @@ def map_name(rules: Sequence[Rule], name: str) -> str:
     found = next((each for each in mapped if each is not None), None)
     if found is None:
         raise NoMatchingRuleError(
-            f"No rules apply to {name}: none of the {len(rules)} rules of {RULES_PROPERTY} matches "
+            f"No rules apply to {name}: none of the {len(rules)} rules of {MAPPING_RULES} matches "
             "it; end them with DEFAULT to take such names whole"
         )
     return found
@@ -109,7 +108,7 @@ def _rule(text: str) -> Rule:
     parts = _RULE.fullmatch(text)
     if parts is None:
         raise UsageError(
-            f"Invalid rule: `{text}` in {RULES_PROPERTY}: expected DEFAULT or "
+            f"Invalid rule: `{text}` in {MAPPING_RULES}: expected DEFAULT or "
             "RULE:pattern/replacement/ with L, U or nothing behind it"
         )
     pattern = _compile(parts[1])
@@ -121,7 +120,7 @@ def _compile(pattern: str) -> _Compiled:
         import re2  # type: ignore[import-untyped]  # google-re2 ships no types
     except ImportError:
         raise UsageError(
-            f"{RULES_PROPERTY} with a RULE needs the package google-re2, which matches in linear "
+            f"{MAPPING_RULES} with a RULE needs the package google-re2, which matches in linear "
             "time; next: pip install 'aclkit[x500]'"
         ) from None
     options = re2.Options()
@@ -131,7 +130,7 @@ def _compile(pattern: str) -> _Compiled:
     except re2.error as error:
         why = error.args[0].decode() if isinstance(error.args[0], bytes) else error
         raise UsageError(
-            f"Invalid rule: pattern `{pattern}` in {RULES_PROPERTY}: {why}; expected a regular "
+            f"Invalid rule: pattern `{pattern}` in {MAPPING_RULES}: {why}; expected a regular "
             "expression without look-around and back-references"
         ) from None
     return compiled
@@ -148,7 +147,7 @@ def _replacement(text: str, groups: int) -> Iterator[str | int]:
         found = _REFERENCE.match(text, at)
         if found is None:
             raise UsageError(
-                f"Invalid rule: replacement `{text}` in {RULES_PROPERTY}: expected $number or a "
+                f"Invalid rule: replacement `{text}` in {MAPPING_RULES}: expected $number or a "
                 f"character behind {text[at]!r}"
             )
         at = found.end()
@@ -163,6 +162,6 @@ def _replacement(text: str, groups: int) -> Iterator[str | int]:
             yield found[0]
         else:
             raise UsageError(
-                f"Invalid rule: replacement `{text}` in {RULES_PROPERTY}: there is no group "
+                f"Invalid rule: replacement `{text}` in {MAPPING_RULES}: there is no group "
                 f"{digits} in its pattern"
             )

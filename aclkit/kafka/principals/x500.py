@@ -8,8 +8,9 @@ from typing import Final
 from aclkit.errors import UsageError
 from aclkit.kafka.principals.attribute_types import KEYWORDS, decode, readable_type
 from aclkit.kafka.principals.distinguished_name import NameAttribute, parse_name, render_name
-from aclkit.kafka.principals.mapping_rules import RULES_PROPERTY, map_name, parse_rules
+from aclkit.kafka.principals.mapping_rules import map_name, parse_rules
 from aclkit.kafka.principals.principal import USER_TYPE, ChannelPrincipal, KafkaPrincipal
+from aclkit.model.broker_settings import MAPPING_RULES
 from aclkit.runtime.notation import shown_key
 
 DISTINGUISHED_NAME: Final = "distinguished_name"
@@ -34,11 +35,11 @@ class X500Builder:
         Raises:
             UsageError: another property, or bad rules.
         """
-        unknown = sorted(set(properties) - {RULES_PROPERTY})
+        unknown = sorted(set(properties) - {MAPPING_RULES})
         if unknown:
             found = ", ".join(map(shown_key, unknown))
-            raise UsageError(f"expected the property {RULES_PROPERTY}, found {found}")
-        self._rules = parse_rules(properties.get(RULES_PROPERTY, "DEFAULT"))
+            raise UsageError(f"expected the property {MAPPING_RULES}, found {found}")
+        self._rules = parse_rules(properties.get(MAPPING_RULES, "DEFAULT"))
 
     def build_principal(self, properties: Mapping[str, str]) -> KafkaPrincipal:
         """Build a principal from ``distinguished_name``, or from the parts of a name in order.

@@ -107,6 +107,7 @@ def deciding_settings(options: MaterializeOptions, scope: Scope) -> RunSettings:
         semantics=scope.semantics,
         super_users=options.settings.super_users,
         allow_everyone=options.settings.allow_everyone,
+        unknown=tuple(sorted(options.settings.unknown)),
         dense=options.dense,
         inventory_digest=scope.inventory.digest(),
         rules_digest=rules_digest(),

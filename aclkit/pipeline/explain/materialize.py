@@ -13,7 +13,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from aclkit.errors import UsageError
-from aclkit.model.broker_settings import BrokerConfig
+from aclkit.model.broker_settings import ALLOW_EVERYONE, SUPER_USERS, BrokerConfig
 from aclkit.model.operation import OPERATIONS_OF_TYPE
 from aclkit.model.semantics import BrokerSettings
 from aclkit.pipeline.explain import tables
@@ -160,12 +160,13 @@ def _amend(output: Output, scope: Scope, affected: Affected) -> bool:
 
 def write_setting(output: Output, settings: BrokerSettings, run: Run) -> None:
     """Note the broker settings with the run since which they hold, when they are new."""
-    users = sorted(settings.super_users)
+    users = sorted(settings.super_users) or (None if SUPER_USERS in settings.unknown else [])
+    everyone = None if ALLOW_EVERYONE in settings.unknown else settings.allow_everyone
     with output.ask("setting") as read:
         newest = read.rows(_NEWEST_SETTING)
-    if newest != [(users, settings.allow_everyone)]:
+    if newest != [(users, everyone)]:
         seen = (run.run_number, run.head_offset)
-        row = (output.cluster_id, run.started_at, users, settings.allow_everyone, *seen)
+        row = (output.cluster_id, run.started_at, users, everyone, *seen)
         output.store.append_rows("setting", [row])
 
 

@@ -26,7 +26,7 @@ from aclkit.errors import AclkitError, DataError, SurroundingsError
 from aclkit.kafka.client.config import ClientConfig
 from aclkit.kafka.client.connection import PROBLEMS, Brokers, Untyped, ask_cluster, describe_problem
 from aclkit.kafka.client.messages import DescribeDelegationTokenRequest
-from aclkit.model.broker_settings import BROKER_KEYS
+from aclkit.model.broker_settings import ALLOWS_EVERYTHING, BROKER_KEYS
 from aclkit.model.enums import AclOperation, AclPermissionType, PatternType, ResourceType
 from aclkit.model.facts import SourceRow
 from aclkit.pipeline.sources.listing import Listing, acl_row
@@ -34,10 +34,11 @@ from aclkit.pipeline.sources.live_parts import NodeAnswers, Parts, tell_parts
 
 _ANY: Final = 1
 _BROKER: Final = 4
-_SECURITY_DISABLED: Final = 54
 _HINTS: Final = {
     "CLUSTER_AUTHORIZATION_FAILED": "; the user needs DESCRIBE on the cluster",
 }
+_SECURITY_DISABLED: Final = 54
+"""How a broker without an authorizer answers a question for ACLs."""
 
 
 def read_live(bootstrap: str, config: ClientConfig, timeout_seconds: float) -> Listing:
@@ -170,13 +171,9 @@ def _everything() -> DescribeAclsRequest:
 
 
 def _refused(bootstrap: str, config: ClientConfig, answer: Untyped) -> AclkitError:
-    name = getattr(kafka_errors.for_code(answer.error_code), "message", "UNKNOWN")
     if answer.error_code == _SECURITY_DISABLED:
-        return DataError(
-            f"the cluster at {bootstrap} has no authorizer (error {answer.error_code} {name}): its "
-            "brokers allow every request. Set authorizer.class.name on them, or name another "
-            "cluster"
-        )
+        return DataError(f"{bootstrap}: the broker {ALLOWS_EVERYTHING} (error SECURITY_DISABLED)")
+    name = getattr(kafka_errors.for_code(answer.error_code), "message", "UNKNOWN")
     said = config.masked(f" ({answer.error_message})") if answer.error_message else ""
     return SurroundingsError(
         f"the cluster at {bootstrap} does not list its ACLs: error {answer.error_code} "

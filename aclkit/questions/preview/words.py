@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Final
 
+from aclkit.model.unknown_settings import caveats_on_list
 from aclkit.questions.preview.access_change import KINDS
 from aclkit.questions.preview.effect import Effect
 from aclkit.questions.preview.preview import Preview
@@ -27,6 +29,7 @@ def statements(preview: Preview) -> Iterator[tuple[str, str]]:
         yield from ((kind, words) for words in region_sentences(preview, kind))
     yield from reread_sentences(preview)
     yield from (("unknown", words) for words in left_open(preview))
+    yield from (("settings", words) for words in settings_sentences(preview))
     yield "inventory", inventory_sentence(preview)
     if example := example_sentence(preview):
         yield "example", example
@@ -68,6 +71,12 @@ def reread_sentences(preview: Preview) -> Iterator[tuple[str, str]]:
 def left_open(preview: Preview) -> Iterator[str]:
     """Yield what the budget left open."""
     return unknown_sentences(preview.comparison.difference, preview.budget)
+
+
+def settings_sentences(preview: Preview) -> Iterator[str]:
+    """Yield what is wrong where nobody knows the brokers' settings of one side."""
+    before, after = preview.change.before.settings, preview.change.after.settings
+    return caveats_on_list(replace(before, unknown=before.unknown | after.unknown))
 
 
 def inventory_sentence(preview: Preview) -> str:

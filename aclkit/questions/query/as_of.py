@@ -172,18 +172,21 @@ def _read_settings(
     timeline: Timeline,
     newest: tuple[int, datetime | None],
 ) -> tuple[Settings, ...]:
-    """Read the settings of all times; the first ones also stand for the time before them."""
+    """Read the settings of all times; the first ones also stand for the time before them.
+
+    An older aclkit wrote Kafka's defaults down for what nobody knew. So what is unknown now was not
+    known better when the same settings held.
+    """
     rows = fetch(connection, _SETTINGS, [run.cluster_id])
-    settings = []
+    settings, (now, _) = [], run_settings(run)
     seen = settings_in_order(rows, newest, partial(_last_below, connection, run, timeline))
     for since, broker in seen:
         later = _first_after(connection, run, timeline, since)
         offset = timeline.newest if later is None else later
-        settings.append(Settings(offset=offset, since=since, broker=broker))
-    if not settings:
-        broker, _ = run_settings(run)
-        settings.append(Settings(offset=0, since=None, broker=broker))
-    return tuple(settings)
+        unknown = broker.unknown | (now.unknown if broker == now else frozenset())
+        known = replace(broker, unknown=unknown)
+        settings.append(Settings(offset=offset, since=since, broker=known))
+    return tuple(settings or [Settings(offset=0, since=None, broker=now)])
 
 
 _RANGES: Final = (

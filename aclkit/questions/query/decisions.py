@@ -17,6 +17,7 @@ from aclkit.model.host import parse_host
 from aclkit.model.operation import OPERATIONS_OF_TYPE, parse_operation
 from aclkit.model.principal import parse_principal
 from aclkit.model.resource import Resource
+from aclkit.model.unknown_settings import caveats_on_answer
 from aclkit.questions.query.fold import ALL_HOSTS, Alike, Line
 from aclkit.questions.query.names import (
     Unknown,
@@ -27,6 +28,7 @@ from aclkit.questions.query.names import (
     unknown_names,
 )
 from aclkit.questions.query.outside import Verdict, decide_outside
+from aclkit.rules.decide.rules import ALLOWED, DEFAULT_DENY
 from aclkit.warehouse.alive import acls_alive
 from aclkit.warehouse.job_run import PublishedRun
 from aclkit.warehouse.published import Published, deciding_run, run_settings
@@ -70,6 +72,32 @@ class Decisions:
         """The ACLs that decide, sorted."""
         ids = {line.acl_id for group in self.groups for line in group.lines}
         return sorted(filter(None, ids))
+
+    def caveats(self, principal: str | None) -> list[str]:
+        """Write what is wrong where nobody knew the brokers' settings.
+
+        Args:
+            principal: whose access was asked about; None for that of all principals.
+        """
+        settings = self.decided_by.settings.broker
+        if principal in settings.super_users:
+            return []
+        lines = [line for group in self.groups for line in group.lines]
+        return [
+            *caveats_on_answer(
+                settings,
+                principal,
+                has_denied=any(line.decision != ALLOWED for line in lines),
+                has_unreached=principal is not None
+                or not lines
+                or any(line.rule == DEFAULT_DENY for line in lines),
+            )
+        ]
+
+    @property
+    def unknown_settings(self) -> list[str]:
+        """The settings of the brokers that nobody knew."""
+        return sorted(self.decided_by.settings.broker.unknown)
 
 
 def decisions_on(

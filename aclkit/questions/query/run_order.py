@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from typing import Any
 
+from aclkit.model.broker_settings import ALLOW_EVERYONE, SUPER_USERS
 from aclkit.model.facts import LISTING
 from aclkit.model.semantics import BrokerSettings
 from aclkit.pipeline.replay.ranges import Range
@@ -87,8 +88,12 @@ def settings_in_order(
     found: list[tuple[datetime, BrokerSettings]] = []
     for row, then, is_good, time in zip(held, known, good, ordered, strict=False):
         since = time if is_good or then is None else then
-        users = frozenset(row[1] or ())
-        broker = BrokerSettings(super_users=users, allow_everyone=bool(row[2]))
+        said = {SUPER_USERS: row[1], ALLOW_EVERYONE: row[2]}
+        broker = BrokerSettings(
+            super_users=frozenset(row[1] or ()),
+            allow_everyone=bool(row[2]),
+            unknown=frozenset(key for key, value in said.items() if value is None),
+        )
         found.append((max([since, *(seen for seen, _ in found[-1:])]), broker))
     return found
 

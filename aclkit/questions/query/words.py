@@ -10,7 +10,9 @@ from datetime import datetime
 from typing import Final
 
 from aclkit.model.acl import ANY_OTHER, Acl, Request
+from aclkit.model.broker_settings import ALLOW_EVERYONE
 from aclkit.model.brokers import named_brokers
+from aclkit.model.unknown_settings import caveats_on_denial
 from aclkit.questions.query.as_of import note_on_hole
 from aclkit.questions.query.history import (
     ADDED,
@@ -135,6 +137,14 @@ def why_hints(why: Why) -> Iterator[str]:
     yield from own_acl_words(why.own, why.request)
 
 
+def why_caveats(why: Why) -> Iterator[str]:
+    """Yield why a denial may be wrong: what nobody knows, and who is no super user after all."""
+    if why.ruling.decision != ALLOWED:
+        yield from caveats_on_denial(
+            why.case.settings, why.request.principal, is_unreached=not why.case.reaching
+        )
+
+
 def why_notes(why: Why) -> Iterator[str]:
     """Yield what a reader of an answer must know besides."""
     if why.moment.is_past:
@@ -167,6 +177,10 @@ def history_notes(history: History) -> Iterator[str]:
             yield note_on_hole(start, end)
     if note := note_on_settings(timeline):
         yield note
+    if history.intervals[-1].ruling.decision != ALLOWED:
+        yield from caveats_on_denial(
+            timeline.settings[-1].broker, history.request.principal, is_unreached=False
+        )
     if history.has_hosts and history.request.host == ANY_OTHER:
         yield "some ACLs name hosts, which may fare differently: ask with --host"
 
@@ -195,7 +209,9 @@ def _reason(why: Why) -> str:
 
 def _default_deny(why: Why) -> str:
     if not why.case.reaching:
-        return "no ACL of anybody reaches it, and allow.everyone.if.no.acl.found is false"
+        is_unknown = ALLOW_EVERYONE in why.case.settings.unknown
+        value = "unknown, and false by default" if is_unknown else "false"
+        return f"no ACL of anybody reaches it, and {ALLOW_EVERYONE} is {value}"
     number = len(why.case.reaching)
     reason = f"{_count(number, 'ACL reaches', 'ACLs reach')} it, but none matches"
     if why.near_count:

@@ -112,7 +112,8 @@ def build(
     """Write and publish a whole warehouse; return the versions."""
     settings = settings or BrokerSettings(super_users=frozenset({SUPER_USER}), allow_everyone=True)
     return copied(
-        root, (build, tuple(acls), settings, semantics),
+        # Settings that nobody knows are equal to those that are known.
+        root, (build, tuple(acls), settings, settings.unknown, semantics),
         lambda place: _build(place, acls, settings, semantics),
     )  # fmt: skip
 
@@ -145,6 +146,7 @@ def _build(
         "semantics": asdict(semantics),
         "super_users": sorted(settings.super_users),
         "allow_everyone": settings.allow_everyone,
+        "unknown": sorted(settings.unknown),
     }
     publish(root, versions, settings=json.dumps(said))
     return versions

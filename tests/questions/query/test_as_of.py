@@ -9,6 +9,7 @@ from datetime import UTC
 import pytest
 
 from aclkit.errors import UsageError
+from aclkit.model.broker_settings import ALLOW_EVERYONE, SUPER_USERS
 from aclkit.model.resource import Resource
 from aclkit.model.semantics import KIP_1042
 from aclkit.questions.query.why import explain_why
@@ -108,6 +109,21 @@ def test_as_of_a_time_listings_are_in_their_order_whatever_the_clock_said(then, 
         return then(time_of(second).replace(tzinfo=UTC), tables, time_of(50)).moment.offset
 
     assert [offset(second) for second in (5, 15, 35, 45)] == [1, 2, 4, 12]
+
+
+@pytest.mark.parametrize(
+    ("users", "everyone", "unknown"),
+    [
+        (None, None, {SUPER_USERS, ALLOW_EVERYONE}),
+        # The warehouse is of an aclkit that wrote down defaults where nobody had said anything.
+        ([], False, {SUPER_USERS, ALLOW_EVERYONE}),
+        (["User:x"], False, set()),
+        ([], True, set()),
+    ],
+)
+def test_settings_of_then_are_unknown_where_nobody_knew_them(then, users, everyone, unknown):
+    row = {"since_time": time_of(4.5), "super_users": users, "allow_everyone": everyone}
+    assert then(6, {"setting": [row]}).moment.settings.unknown == unknown
 
 
 def test_where_history_jumps_onto_a_snapshot_the_state_before_is_not_known(then):

@@ -45,7 +45,7 @@ def why(connection, published):
 def settings_json(brokers=SETTINGS, semantics=KIP_1042):
     return json.dumps(
         {"semantics": asdict(semantics), "super_users": sorted(brokers.super_users),
-         "allow_everyone": brokers.allow_everyone}
+         "allow_everyone": brokers.allow_everyone, "unknown": sorted(brokers.unknown)}
     )  # fmt: skip
 
 

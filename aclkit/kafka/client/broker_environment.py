@@ -1,0 +1,85 @@
+"""Environment variables of a broker's container → the keys of its configuration. Pure.
+
+Source: the start scripts of apache/kafka (KafkaDockerWrapper), cp-kafka and bitnami/kafka. Each
+writes the value of ``KAFKA_SUPER_USERS`` as it is behind ``super.users=`` into a .properties file,
+so that Java's escapes are read there.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Final
+
+import javaproperties
+
+from aclkit.errors import UsageError
+
+PREFIX: Final = "KAFKA_"
+_PREFIXES: Final = ("KAFKA_CFG_", PREFIX)
+_LINE: Final = re.compile(r"\s*(?:export\s+)?([A-Za-z_]\w*)=(.*)", re.DOTALL)
+_LINES: Final = re.compile(r"^[ \t]*(?:export[ \t]+)?KAFKA_\w+=", re.MULTILINE)
+_QUOTES: Final = "\"'"
+
+
+def has_variables(text: str) -> bool:
+    """Whether a text has a line that sets a broker's environment variable."""
+    return _LINES.search(text) is not None
+
+
+def read_variables(lines: Iterable[str]) -> dict[str, str | None]:
+    """Read lines such as ``NAME=VALUE``; a name without a value has None.
+
+    >>> read_variables(["# x", "export KAFKA_A='b c'", "", "KAFKA_B"])
+    {'KAFKA_A': 'b c', 'KAFKA_B': None}
+    """
+    found: dict[str, str | None] = {}
+    for line in lines:
+        if not (text := line.strip()) or text.startswith("#"):
+            continue
+        parts = _LINE.fullmatch(text)
+        name, value = (text, None) if parts is None else (parts[1], _unquoted(parts[2]))
+        found[name] = value
+    return found
+
+
+def keys_of(variables: Mapping[str, str | None], source: str) -> dict[str, str]:
+    r"""Return what a container's start script writes into the configuration.
+
+    A variable without a value comes from elsewhere, so its value is a placeholder.
+
+    Raises:
+        UsageError: two variables set one key to different values.
+
+    >>> keys_of({"KAFKA_CFG_SUPER_USERS": r"User:a\,b", "KAFKA_LOG4J": None, "X": "1"}, "f")
+    {'super.users': 'User:a,b', 'log4j': '${KAFKA_LOG4J}'}
+    """
+    keys: dict[str, str] = {}
+    for name, key in _named(variables):
+        value = variables[name]
+        text = f"${{{name}}}" if value is None else _unescaped(value, source)
+        if keys.setdefault(key, text) != text:
+            raise UsageError(f"{source}: two variables set {key} to different values")
+    return keys
+
+
+def _named(names: Iterable[str]) -> Iterator[tuple[str, str]]:
+    for name in names:
+        for prefix in _PREFIXES:
+            if name.startswith(prefix):
+                plain = name[len(prefix) :].lower().replace("___", "-")
+                yield name, plain.replace("__", "\0").replace("_", ".").replace("\0", "_")
+                break
+
+
+def _unescaped(value: str, source: str) -> str:
+    try:
+        return javaproperties.unescape(value.lstrip(" \t\f"))
+    except javaproperties.InvalidUEscapeError:
+        raise UsageError(rf"{source}: expected four hexadecimal digits after \u") from None
+
+
+def _unquoted(value: str) -> str:
+    value = value.strip()
+    is_quoted = len(value) > 1 and value[0] == value[-1] and value[0] in _QUOTES
+    return value[1:-1] if is_quoted else value

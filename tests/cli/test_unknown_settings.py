@@ -1,0 +1,112 @@
+"""Where nobody knows the brokers' settings, each answer that may be wrong for it says so."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from aclkit.model.broker_settings import ALLOW_EVERYONE, SUPER_USERS
+from aclkit.model.semantics import BrokerSettings
+from tests.cli.running import run
+from tests.questions.query import small_warehouse as small
+
+USERS = "Super users are unknown."
+EVERYONE = "allow.everyone.if.no.acl.found is unknown."
+BOTH = frozenset({SUPER_USERS, ALLOW_EVERYONE})
+ACLS = [acl for acl in small.ACLS if acl.resource_name != "*"]
+DENIED = ("why", "User:new", "READ", "topic:payments")
+NEW_ACL = ("add-acl", "--allow-principal", "User:carol", "--operation", "Read", "--topic", "orders")
+
+
+@pytest.fixture(scope="module")
+def asked(tmp_path_factory):
+    """Ask a warehouse whose runs knew some of the settings."""
+
+    def ask(*words, unknown=BOTH, users=frozenset()):
+        place = tmp_path_factory.mktemp("unknown") / "w"
+        small.build(place, ACLS, BrokerSettings(super_users=users, unknown=unknown))
+        return run("--warehouse", place, *words)
+
+    return ask
+
+
+@pytest.mark.parametrize("more", [(), ("--format", "json"), ("--format", "csv")])
+def test_a_denial_says_that_super_users_are_unknown_in_every_format(asked, more):
+    result = asked(*DENIED, *more)
+    said = f"{USERS} If User:new is one, this is allowed. Pass --super-users or --no-super-users"
+    stream = result.stderr if "csv" in more else result.stdout
+    assert said in " ".join(stream.split())
+    assert EVERYONE not in result.output
+    assert USERS not in asked(*DENIED, *more, unknown=frozenset()).output
+
+
+def test_a_denial_where_no_acl_applies_says_that_the_default_is_unknown(asked):
+    question = ("why", "User:new", "READ", "topic:far", "--format", "json")
+    answer = json.loads(asked(*question, unknown=frozenset({ALLOW_EVERYONE})).stdout)
+    assert "is unknown, and false by default" in answer["sentence"]
+    notes = answer["notes"]
+    assert any(note.startswith(f"{EVERYONE} If it is true, this is allowed.") for note in notes)
+    assert not any(note.startswith(USERS) for note in notes)
+
+
+def test_what_is_allowed_is_allowed_whatever_is_unknown(asked):
+    result = asked("why", "User:alice", "READ", "topic:payments")
+    assert "may READ" in result.stdout
+    assert "unknown" not in result.output
+
+
+def test_history_says_so_of_a_denial(asked):
+    assert USERS in asked("history", "User:new", "READ", "topic:payments").stderr
+
+
+@pytest.mark.parametrize("words", [("who-can", "READ", "topic:payments"), ("what-can", "User:bob")])
+def test_a_list_says_what_it_lacks_and_what_is_wrong_in_it(asked, words):
+    lacks = "They can do this, too" if words[0] == "who-can" else "User:bob may be one"
+    assert f"{USERS} {lacks}." in " ".join(asked(*words).stdout.split())
+    denied = asked(*words, "--denied")
+    assert "They are allowed what is denied here." in " ".join(denied.stdout.split())
+    assert USERS in asked(*words, "--format", "csv").stderr
+    rows = json.loads(asked(*words, "--all", "--format", "json").stdout)
+    assert {tuple(row["unknown_settings"]) for row in rows} == {tuple(sorted(BOTH))}
+    known = asked(*words, "--all", unknown=frozenset())
+    assert "unknown" not in known.output
+
+
+def test_a_list_is_complete_for_who_is_known_to_be_a_super_user(asked):
+    result = asked("what-can", small.SUPER_USER, users=frozenset({small.SUPER_USER}))
+    assert "unknown" not in result.output
+
+
+def test_nobody_can_says_that_the_default_is_unknown(asked):
+    question = ("who-can", "READ", "topic:far")
+    result = asked(*question, unknown=frozenset({ALLOW_EVERYONE}))
+    assert EVERYONE in result.stdout
+    result = asked(*question, "--format", "json", unknown=frozenset({ALLOW_EVERYONE}))
+    assert json.loads(result.stdout) == []
+    assert EVERYONE in result.stderr
+
+
+@pytest.mark.parametrize("form", ["table", "json", "markdown", "csv"])
+@pytest.mark.parametrize("words", [NEW_ACL, ("add-topic", "far")])
+def test_a_preview_says_so_in_every_format(asked, words, form):
+    result = asked("preview", *words, "--format", form)
+    stream = " ".join((result.stderr if form == "csv" else result.stdout).split())
+    assert "Super users are unknown" in stream
+    assert "unknown" not in asked("preview", *words, unknown=frozenset()).output
+
+
+@pytest.mark.parametrize(
+    ("principal", "user"),
+    [
+        ("User:new", "User:new,User:deployer"),
+        ("User:CN=ops,OU=core,O=x", "User:CN=ops"),
+        ("User:CN=b,O=x,C=DE", "User:CN=b, O=x, C=DE"),
+    ],
+)
+def test_a_denial_names_the_super_user_that_the_principal_is_not(asked, principal, user):
+    question = ("why", principal, "READ", "topic:payments")
+    result = asked(*question, unknown=frozenset(), users=frozenset({user}))
+    assert "may not READ" in result.stdout
+    said = f"super.users has {user!r}, which is another principal: Kafka compares whole names."
+    assert said in " ".join(result.stdout.split())
