@@ -33,6 +33,10 @@ class SurroundingsError(AclkitError):
     exit_code = 4
 
 
+class DamagedError(SurroundingsError):
+    """A file of the warehouse's own tables is missing or cannot be read."""
+
+
 class GoneError(SurroundingsError):
     """A file that was listed is there no more: its owner has removed or renamed it."""
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from aclkit.cli.examine import Around, Check, Seen
-from aclkit.errors import AclkitError, SurroundingsError
+from aclkit.errors import AclkitError, SurroundingsError, UsageError
 from aclkit.runtime.memory import heap_size, memory_limit
 from aclkit.runtime.surroundings import (
     LEAST_JAVA,
@@ -98,9 +98,13 @@ def see_warehouse(around: Around) -> Seen:
     if around.warehouse is None:
         return Seen("none was named", "skipped", "name it: --warehouse DIR; or aclkit init")
     place = Place(around.warehouse)
+    place.require_plain()
     if newest_version(place.files, JOB_RUN) is None:
         return _nothing_yet(place)
-    published = open_warehouse(str(place))
+    try:
+        published = open_warehouse(str(place))
+    except UsageError:  # a run was killed before it published, or fenced what was
+        return _nothing_yet(place)
     run = published.run
     found = (
         f"{published.place}: cluster {', '.join(published.clusters)}; newest run: {run.job} of "

@@ -103,6 +103,15 @@ class AclkitGroup(LateGroup):
                 ctx.exit(_NOBODY_READS)
             where = f": {error.filename}" if error.filename else ""
             return _end(ctx, SurroundingsError(f"{error.strerror or error}{where}"))
+        except (click.ClickException, click.Abort, click.exceptions.Exit):
+            raise
+        except Exception as error:
+            # Here: only what failed needs it.
+            from aclkit.warehouse.damage import damage_of
+
+            if (plain := damage_of(error)) is None:
+                raise
+            return _end(ctx, plain)
 
 
 COMPLETE: Final = "_ACLKIT_COMPLETE"

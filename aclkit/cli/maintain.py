@@ -9,6 +9,7 @@ import click
 
 from aclkit.cli.context import Context, format_option
 from aclkit.cli.options import FiniteRange, lock_timeout_option, option
+from aclkit.cli.output import tell_all
 from aclkit.cli.session import command_run
 from aclkit.errors import UsageError
 from aclkit.warehouse.maintenance import Maintained, maintain
@@ -61,8 +62,10 @@ def maintain_(
 
     A run that is kept keeps its row of job_run, its findings, its access changes, and its tables
     as they were. Of older runs stays only what is needed, of each cluster: the newest run of each
-    job with its findings and changes, the run that decided, and the one before it with its tables.
-    Since when a finding is there stays known. It holds the warehouse's lock, and readers see it as
+    job with its findings and changes, and with their tables the run that decided, the one before
+    it, and the one that the next run goes on from. Since when a finding is there stays known. If
+    the log of a table no longer leads to a version that is needed, no file of that table is
+    removed, and a note says so. It holds the warehouse's lock, and readers see it as
     one more run, whose rows are those of the run before. diff, history and the state as of an
     offset need no old run: they read acl_history, which keeps everything.
     """
@@ -73,4 +76,6 @@ def maintain_(
         days = next((days for days in (keep_days, retain_days) if days is not None), KEEP_DAYS)
         policy = Policy(keep_days=days, keep_runs=keep_runs)
         done = maintain(run, policy, dry_run=dry_run)
+        notes = tuple(run.notes)
     context.write([field.name for field in fields(Maintained)], map(astuple, done))
+    tell_all(f"note: {note}" for note in notes)

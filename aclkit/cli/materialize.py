@@ -13,7 +13,7 @@ from aclkit.audit.findings.super_users_unknown import find_super_users_unknown
 from aclkit.cli.amount import length_of_run
 from aclkit.cli.context import Context, format_option
 from aclkit.cli.deciding import deciding_options, inventory_files
-from aclkit.cli.options import inventory_options, lock_timeout_option
+from aclkit.cli.options import inventory_options, lock_timeout_option, rebuild_of, rebuild_options
 from aclkit.cli.principal_options import builder_of, principal_options
 from aclkit.cli.replay import tell_notes
 from aclkit.cli.session import command_run
@@ -38,6 +38,7 @@ SUMMARY = (
 @inventory_options
 @principal_options
 @settings_options
+@rebuild_options
 @lock_timeout_option
 @format_option
 @click.pass_obj
@@ -62,9 +63,17 @@ def materialize(
     given = given_settings(chosen)
     builder = builder_of(chosen, given.mapping_rules)
     length = length_of_run(warehouse, named=inventory_files(chosen))
-    with command_run(context, "materialize", lock_timeout, length=length) as run:
+    rebuild = rebuild_of(chosen)
+    with command_run(context, "materialize", lock_timeout, length=length, rebuild=rebuild) as run:
+        if run.rebuilt is not None:
+            # Here, because computing history takes pyspark.
+            from aclkit.pipeline.replay.again import replay_again
+
+            replay_again(run)
         run.cluster_id = choose_cluster(read_clusters(run.store), warehouse, context.cluster)
         continue_from_replay(run)
+        if run.rebuilt is not None:
+            run.notes.extend(run.rebuilt.notes(run.store.runs, run.cluster_id))
         resolved = resolve(given, told_by_brokers(run))
         options = deciding_options(lambda: run.store.spark, chosen, resolved.settings, builder)
         tell_first(preset_words(options.semantics))

@@ -27,6 +27,8 @@ from aclkit.cli.options import (
     lock_timeout_option,
     option,
     picked,
+    rebuild_of,
+    rebuild_options,
     replay_options,
 )
 from aclkit.cli.output import tell, write_lines
@@ -79,6 +81,7 @@ if TYPE_CHECKING:
     help=f"Which reports: some of {', '.join(FORMATS)}, or all.",
 )
 @alert_options
+@rebuild_options
 @lock_timeout_option
 @click.pass_obj
 def run(
@@ -101,11 +104,16 @@ def run(
     the log it writes one row and ends quickly. The exit code is 1 where a finding of the severity
     of --fail-on is new, a mute has run out or an assertion fails, and higher where the data or
     the surroundings are at fault. At the end every file that was written is listed on stderr.
+
+    --rebuild is for a warehouse that has lost files. It computes all that can be computed again,
+    and compares nothing with the run before. If history would be lost, it names the history and
+    stops; --force goes on.
     """
     warehouse = context.require_warehouse()
     forms = report_formats(chosen["report_formats"])
     policies = policies_of(chosen)
     webhook = webhook_of(chosen)
+    rebuild_of(chosen)
     with telling_failures(context.cluster, webhook, chosen["alert_on"]):
         result = _night(context, policies, broad_share, lock_timeout, chosen)
     # A reader who has seen enough of the page keeps no report from being written.
@@ -141,7 +149,8 @@ def _night(
             broad_share=broad_share,
         )
 
-    return do_night(context, intake, replaying, options_of, lock_timeout, inventory_files(chosen))
+    named, rebuild = inventory_files(chosen), rebuild_of(chosen)
+    return do_night(context, intake, replaying, options_of, lock_timeout, named, rebuild)
 
 
 def policies_of(chosen: dict[str, Any]) -> Policies:

@@ -13,7 +13,7 @@ from aclkit.nightly.quiet import NightlyOptions, NightlyResult, quiet_night
 from aclkit.pipeline.replay.intake import Intake
 from aclkit.pipeline.replay.known import ReplayOptions
 from aclkit.pipeline.replay.unchanged import replay_unchanged
-from aclkit.warehouse.run import Run, begin_run, hold
+from aclkit.warehouse.run import Rebuild, Run, begin_run, hold
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -29,6 +29,7 @@ def do_night(
     options_of: OptionsOf,
     lock_timeout: float,
     named: Iterable[str] = (),
+    rebuild: Rebuild | None = None,
 ) -> NightlyResult:
     """Do one night: the lock first, then a live cluster is asked, then Spark is started if needed.
 
@@ -39,6 +40,7 @@ def do_night(
         options_of: what else is said, given what starts Spark, if it may, and what was asked.
         lock_timeout: how long to wait for another run.
         named: inventory files.
+        rebuild: the tables are made anew, whatever there is.
     """
     warehouse = context.require_warehouse()
     with hold(warehouse, lock_timeout) as held:
@@ -50,7 +52,9 @@ def do_night(
                 return None
             return quiet_night(run, replayed, options_of(None, asked_now))
 
-        if night := without_spark(context, "run", lock_timeout, held, quietly):
+        if rebuild is None and (
+            night := without_spark(context, "run", lock_timeout, held, quietly)
+        ):
             return night
         # Here, so that nobody waits for pyspark who does not need it.
         from aclkit.cli.session import late_session
@@ -60,5 +64,7 @@ def do_night(
         length = length_of_run(warehouse, early, named)
         with late_session(context, "run", length=length) as start:
             options = options_of(start, early)
-            with begin_run(start, warehouse, "run", lock_timeout=lock_timeout, held=held) as run:
+            with begin_run(
+                start, warehouse, "run", lock_timeout=lock_timeout, held=held, rebuild=rebuild
+            ) as run:
                 return run_nightly(run, early, options)

@@ -8,12 +8,15 @@ from dataclasses import fields
 from datetime import datetime, timedelta
 from functools import wraps
 from inspect import signature
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from aclkit.errors import UsageError
 from aclkit.model.facts import in_utc
+
+if TYPE_CHECKING:
+    from aclkit.warehouse.run import Rebuild
 
 F = TypeVar("F", bound=Callable[..., Any])
 _Record = TypeVar("_Record")
@@ -196,7 +199,26 @@ inventory_options = together(
         "--dense",
         type=click.Choice(["always", "never", "auto"]),
         default="auto",
-        help="Write the explain table row by row; auto: up to 50 million rows.",
+        help="Write the explain table row by row; auto: up to 50 million in all.",
     ),
     flag("--full", "Decide all anew, not only what changes touch."),
 )
+
+rebuild_options = together(
+    flag("--rebuild", "Compute the tables again that can be: from acl_log, else from the source."),
+    flag("--force", "With --rebuild: go on although history is lost for ever."),
+)
+
+
+def rebuild_of(chosen: Mapping[str, Any]) -> Rebuild | None:
+    """Return what ``rebuild_options`` ask for.
+
+    Raises:
+        UsageError: ``--force`` stands alone.
+    """
+    if chosen["force"] and not chosen["rebuild"]:
+        raise UsageError("--force needs --rebuild")
+    # Here, for help and questions do not wait for what runs need.
+    from aclkit.warehouse.run import Rebuild
+
+    return Rebuild(is_forced=chosen["force"]) if chosen["rebuild"] else None

@@ -22,7 +22,7 @@ from aclkit.runtime.reachable import require_reachable
 from aclkit.runtime.spark import Length, build_session, spark_log
 from aclkit.runtime.surroundings import full_disk, write_error
 from aclkit.warehouse.place import Place
-from aclkit.warehouse.run import Run, begin_run, hold
+from aclkit.warehouse.run import Rebuild, Run, begin_run, hold
 
 
 @contextmanager
@@ -89,14 +89,21 @@ def _uris(context: Context) -> Iterator[str]:
 
 @contextmanager
 def command_run(
-    context: Context, job: str, lock_timeout: float, *, length: Length = "long"
+    context: Context,
+    job: str,
+    lock_timeout: float,
+    *,
+    length: Length = "long",
+    rebuild: Rebuild | None = None,
 ) -> Iterator[Run]:
     """Begin a run of a command: the lock first, which may be another's; Spark starts if needed."""
     warehouse = context.require_warehouse()
     with (
         hold(warehouse, lock_timeout) as held,
         late_session(context, job, length=length) as start,
-        begin_run(start, warehouse, job, lock_timeout=lock_timeout, held=held) as run,
+        begin_run(
+            start, warehouse, job, lock_timeout=lock_timeout, held=held, rebuild=rebuild
+        ) as run,
     ):
         yield run
 

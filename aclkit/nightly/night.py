@@ -17,6 +17,7 @@ from aclkit.nightly.quiet import (
 )
 from aclkit.pipeline.explain.materialize import materialize
 from aclkit.pipeline.explain.scope import Scope
+from aclkit.pipeline.replay.again import replay_again
 from aclkit.pipeline.replay.intake import Intake
 from aclkit.pipeline.replay.job import replay
 from aclkit.runtime.progress import step
@@ -29,7 +30,11 @@ def run_nightly(run: Run, intake: Intake, options: NightlyOptions) -> NightlyRes
     Where neither log nor settings nor inventory brought anything new, the decisions and findings
     of the run before hold, and only the ``job_run`` row is written.
     """
+    if run.rebuilt is not None:
+        replay_again(run)
     replayed = replay(run, intake, options.cluster, options.replay)
+    if run.rebuilt is not None:
+        run.notes.extend(run.rebuilt.notes(run.store.runs, run.cluster_id))
     scope = begin_deciding(run, options)
     if not holds_decisions(run, scope, options):
         _decide(run, scope, options)

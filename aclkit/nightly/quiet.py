@@ -26,7 +26,6 @@ from aclkit.warehouse.job_run import PublishedRun, RunSettings
 from aclkit.warehouse.published import deciding_run
 from aclkit.warehouse.reader import open_tables
 from aclkit.warehouse.run import Run, publish
-from aclkit.warehouse.standing import MATERIALIZING
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,8 +88,10 @@ def begin_deciding(run: Run, options: NightlyOptions) -> Scope:
 
 def holds_decisions(run: Run, scope: Scope, options: NightlyOptions) -> bool:
     """Whether the decisions and findings of the run before hold; then the run takes them over."""
-    told, before = run.settings, run.previous(MATERIALIZING)
-    if before is None or not _is_audited(before, run.job, told, options):
+    told, before = run.settings, run.goes_on_from()
+    if before is None or options.materialize.full:
+        return False
+    if not _is_audited(before, run.job, told, options):
         return False
     if not is_decided(run, scope, options.materialize):
         return False

@@ -14,6 +14,7 @@ import duckdb
 from deltalake.exceptions import DeltaError
 
 from aclkit.errors import SurroundingsError
+from aclkit.warehouse.damage import damaged
 from aclkit.warehouse.duck_connection import AS_WRITTEN, Settings, new_duckdb
 from aclkit.warehouse.job_run import JOB_RUN
 from aclkit.warehouse.place import Place
@@ -147,7 +148,7 @@ def create_tables(
         for name, text in view_sql(now).items():
             connection.execute(f"CREATE VIEW {quoted(name)} AS {text}")
     except (duckdb.Error, OSError) as error:
-        raise SurroundingsError(f"cannot read {name} of {place}: {error}") from error
+        raise damaged(f"{name} of {place}", error) from error
 
 
 _CONFIG: Final[Settings] = {
@@ -170,8 +171,7 @@ def _open_table(
     try:
         return read_files(place, name, version, holding)
     except (DeltaError, OSError) as error:
-        where = place.of_table(name)
-        raise SurroundingsError(f"cannot read version {version} of {where}: {error}") from error
+        raise damaged(f"version {version} of {place.of_table(name)}", error) from error
 
 
 def _lock(connection: duckdb.DuckDBPyConnection, tables: Iterable[TableFiles]) -> None:

@@ -68,6 +68,8 @@ def maintain(run: Run, policy: Policy, *, dry_run: bool) -> list[Maintained]:
         run: the run; ``continue_from_newest`` has been called.
         policy: what is to stay.
         dry_run: nothing is written.
+
+    Of what could not be removed the run's notes tell behind its publication.
     """
     store = run.store
     opened = {JOB_RUN: {store.newest_version(JOB_RUN) or 0}}
@@ -87,7 +89,7 @@ def maintain(run: Run, policy: Policy, *, dry_run: bool) -> list[Maintained]:
         publish(run, kept.runs)
         with step("removing what no kept run needs"):
             # Whoever opened the warehouse before this run was published still reads job_run.
-            remove_unneeded(store, {**kept.versions, **opened})
+            run.notes.extend(remove_unneeded(store, {**kept.versions, **opened}))
             remove_trial(store.place)
     after = before if dry_run else {table: store.extent(table) for table in before}
     return [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -84,6 +85,19 @@ class Place:
 
         return LocalStorage(Path(self.text))
 
+    def require_plain(self) -> None:
+        """Refuse a path that deltalake takes for another one, or DuckDB for a pattern of several.
+
+        Raises:
+            UsageError: it holds such signs.
+        """
+        if found := _NOT_PLAIN.search(self.text):
+            raise UsageError(
+                f"no warehouse can lie in {shown(self.text)!r}: {found[0]!r} in it is read as "
+                "another path by some engines. Choose a path without [ ] \\ ^ | * ?, "
+                "control characters, and % before two hex digits"
+            )
+
     def __str__(self) -> str:
         """Return the text."""
         return self.text
@@ -93,6 +107,7 @@ class Place:
         return f"{self.text}/{table}"
 
 
+_NOT_PLAIN: Final = re.compile(r"%[0-9A-Fa-f]{2}|[\[\]\\^|*?\x00-\x1f\x7f]")
 _LOCAL: Final = "file://"
 _SCHEMES: Final = {"s3": "s3a", "s3n": "s3a"}
 _UNTRIED: Final = "gs://"

@@ -12,6 +12,7 @@ from deltalake.exceptions import DeltaError, TableNotFoundError
 
 from aclkit.errors import SurroundingsError, UsageError
 from aclkit.model.semantics import KIP_1042, BrokerSettings, Semantics
+from aclkit.warehouse.damage import damaged
 from aclkit.warehouse.job_run import JOB_RUN, PublishedRun, published_runs
 from aclkit.warehouse.place import Place
 from aclkit.warehouse.standing import (
@@ -125,6 +126,7 @@ def open_warehouse(path: str | None) -> Published:
     if path is None:
         raise UsageError("no warehouse was named: expected --warehouse DIR or ACLKIT_WAREHOUSE")
     place = Place(path)
+    place.require_plain()
     if not place.is_remote:
         place = Place(str(place.folder))
         if place.folder.exists() and not place.folder.is_dir():
@@ -134,7 +136,7 @@ def open_warehouse(path: str | None) -> Published:
     except TableNotFoundError:
         raise nothing_published(path) from None
     except (DeltaError, OSError) as error:
-        raise SurroundingsError(f"cannot read {place.of_table(JOB_RUN)}: {error}") from error
+        raise damaged(place.of_table(JOB_RUN), error) from error
     standing = _read_runs(place, table, STANDING)
     if not standing:
         raise nothing_published(path)
@@ -201,7 +203,7 @@ def _read_runs(place: Place, table: TableFiles, query: str) -> tuple[PublishedRu
     try:
         rows = ask_files(JOB_RUN, table, query)
     except (duckdb.Error, OSError) as error:
-        raise SurroundingsError(f"cannot read {place.of_table(JOB_RUN)}: {error}") from error
+        raise damaged(place.of_table(JOB_RUN), error) from error
     return published_runs(str(place), rows)
 
 

@@ -11,9 +11,10 @@ import time
 
 from deltalake.exceptions import DeltaError
 
-from aclkit.errors import SurroundingsError, first_line
+from aclkit.errors import DamagedError, first_line
 from aclkit.warehouse.column_types import arrow_schema
 from aclkit.warehouse.commits import make_table
+from aclkit.warehouse.damage import WAY_OUT
 from aclkit.warehouse.job_run import JOB_RUN
 from aclkit.warehouse.place import Place
 from aclkit.warehouse.schemas import TABLES
@@ -29,7 +30,7 @@ def take_back_unpublished(store: Store) -> None:
     A table that was never published is emptied.
 
     Raises:
-        SurroundingsError: the log does not hold the published version any more.
+        DamagedError: the log does not hold the published version any more.
     """
     for name in sorted(set(TABLES) - {JOB_RUN}):
         newest = store.newest_version(name)
@@ -47,18 +48,18 @@ def fence_tables(place: Place) -> None:
     """Give every table a version that changes nothing, and make those that are not there yet.
 
     A commit must follow the version that its run saw last. So of a run that believes to hold the
-    warehouse still, none is possible any more. A new warehouse has nothing to be kept.
+    warehouse still, none is possible any more. It may have slept before its first commit, so that
+    a place without any table has its fence too.
     """
     files = place.files
-    if all(newest_version(files, name) is None for name in TABLES):
-        return
     said = {"timestamp": int(time.time() * 1000), "operation": "FENCE", "operationParameters": {}}
     for name in sorted(TABLES):
-        while (newest := newest_version(files, name)) is not None:
-            if commit(files, name, newest + 1, [{"commitInfo": said}]):
-                break
-        else:
-            make_table(place.of_table(name), arrow_schema(name))
+        while (newest := newest_version(files, name)) is None or not commit(
+            files, name, newest + 1, [{"commitInfo": said}]
+        ):
+            if newest is None:
+                # Somebody else may make it at this moment: then it is theirs, and is fenced next.
+                make_table(place.of_table(name), arrow_schema(name))
 
 
 def _restore(store: Store, name: str, version: int) -> None:
@@ -74,8 +75,8 @@ def _restore(store: Store, name: str, version: int) -> None:
     store.adopt(name)
 
 
-def _lost(place: Place, name: str, version: int, reason: str) -> SurroundingsError:
-    return SurroundingsError(
+def _lost(place: Place, name: str, version: int, reason: str) -> DamagedError:
+    return DamagedError(
         f"version {version} of {name} in {place} is published and cannot be restored: "
-        f"{reason}. Bring the warehouse back from a backup, or replay into a new one"
+        f"{reason}. {WAY_OUT}"
     )

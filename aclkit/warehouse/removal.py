@@ -1,7 +1,8 @@
 """Tables and the versions of them that are needed → files and log entries that go.
 
 Delta's own VACUUM and log cleanup ask how old something is; here only what a version needs counts.
-The lock or lease of the warehouse must be held: what no version names is nobody's then.
+The lock or lease of the warehouse must be held: what no version names is nobody's then. Where a
+needed version cannot be followed, nobody knows what it needs: of such a table nothing is removed.
 """
 
 from __future__ import annotations
@@ -10,7 +11,11 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import PurePosixPath
+from typing import Final
 
+from deltalake.exceptions import DeltaError
+
+from aclkit.errors import first_line
 from aclkit.model.groups import grouped
 from aclkit.runtime.fail_points import fail_point
 from aclkit.warehouse.schemas import TABLES
@@ -53,25 +58,35 @@ class TableLog:
         needed = range(base + 1 if base in self.checkpoints else base, version + 1)
         return base if self.commits.issuperset(needed) else None
 
+    def lost(self, versions: Collection[int]) -> list[int]:
+        """Return those of some versions that cannot be read any more."""
+        return sorted(version for version in versions if self.base_of(version) is None)
+
     def obsolete(self, versions: Collection[int]) -> Iterator[str]:
-        """Yield the names that no version of these is read by, the oldest first."""
-        bases = [base for version in versions if (base := self.base_of(version)) is not None]
+        """Yield the names that no version of these is read by; none where one is lost."""
+        bases = [-1 if (base := self.base_of(version)) is None else base for version in versions]
         for version in sorted(self.names):
             if version < min(bases, default=0):
                 yield from sorted(self.names[version])
 
 
-def remove_unneeded(store: Store, needed: Mapping[str, Collection[int]]) -> None:
+def remove_unneeded(store: Store, needed: Mapping[str, Collection[int]]) -> list[str]:
     """Remove what no needed version of a table is read from; the newest version is needed too.
 
     Nothing is removed of a version that is needed, and nothing that is not a Parquet file of the
     table's folder or an entry of its log. A kill leaves something to remove, and no harm.
+
+    Returns:
+        What to tell of tables of which nothing could be removed.
     """
+    told = []
     for table in TABLES:
         newest = store.newest_version(table)
         if newest is not None:
             versions = {newest, *needed.get(table, ())}
-            _remove_of(store.place.files, table, versions, store.files, store.require_held)
+            why = _remove_of(store.place.files, table, versions, store.files, store.require_held)
+            told += [_KEPT_BACK.format(table=table, why=why)] if why else []
+    return told
 
 
 def _remove_of(
@@ -80,18 +95,24 @@ def _remove_of(
     versions: Collection[int],
     files_of: Callable[[str, int], Collection[str]],
     require_held: Callable[[], None] = lambda: None,
-) -> None:
+) -> str | None:
+    """Remove what is not needed of a table; return why nothing was, where that is so."""
     log = TableLog.of_names([info.name for info in files.list(f"{table}/{LOG}")])
-    there = [version for version in versions if log.base_of(version) is not None]
-    used = {name for version in there for name in files_of(table, version)}
+    if lost := log.lost(versions):
+        return f"its log no longer leads to version {', '.join(map(str, lost))}"
+    try:
+        used = {name for version in versions for name in files_of(table, version)}
+    except DeltaError as error:
+        return f"its log cannot be read: {first_line(error)}"
     found = [info.name for info in files.tree(table) if not info.name.startswith(f"{LOG}/")]
     # Held still: so nothing that was found is another run's.
     require_held()
     for name in found:
         if _is_ours(name) and _without_checksum(name) not in used:
             _remove(files, f"{table}/{name}")
-    for name in log.obsolete(there):
+    for name in log.obsolete(versions):
         _remove(files, f"{table}/{LOG}/{name}")
+    return None
 
 
 def _is_ours(name: str) -> bool:
@@ -107,6 +128,11 @@ def _without_checksum(name: str) -> str:
     """Return the name of a file without what Hadoop makes of it for the checksum beside it."""
     path = PurePosixPath(name)
     return path.with_name(path.name.removeprefix(".").removesuffix(".crc")).as_posix()
+
+
+_KEPT_BACK: Final = (
+    "No file of the table {table} was removed, because a kept run needs the table and {why}"
+)
 
 
 def _remove(files: Files, path: str) -> None:

@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 
 from aclkit.model.groups import grouped
 from aclkit.warehouse.job_run import PublishedRun
-from aclkit.warehouse.run import versions_now
+from aclkit.warehouse.run import goes_on_from, versions_now
 from aclkit.warehouse.standing import MATERIALIZING, decided_and_before
 
 
@@ -54,14 +54,13 @@ def keep(runs: Sequence[PublishedRun], policy: Policy, now: datetime) -> Kept:
     The newest runs by the policy stay as they are. Of those before them only rows stay: of each
     cluster the newest run of each job, the run that decided and the one before it, and where a
     run that stays took its decisions over, the run that made them. They name the versions that
-    maintenance has put in the place of theirs, whose own runs go.
+    maintenance has put in the place of theirs, whose own runs go. With their tables stay those
+    that somebody opens: the run that the next one goes on from, and those that ``_deciding`` tells.
     """
     first = _first_of_window(runs, policy, now)
     older, window = runs[:first], runs[first:]
-    deciding = _deciding(runs)
-    wanted = deciding | {
-        run.run_number for run in {(r.cluster_id, r.job): r for r in runs}.values()
-    }
+    opened = _deciding(runs) | _gone_on_from(runs)
+    wanted = opened | {run.run_number for run in {(r.cluster_id, r.job): r for r in runs}.values()}
     wanted |= _decided_in([*window, *(run for run in older if run.run_number in wanted)])
     rest = [
         replace(run, table_versions=versions_now(older, run))
@@ -69,7 +68,7 @@ def keep(runs: Sequence[PublishedRun], policy: Policy, now: datetime) -> Kept:
         if run.run_number in wanted
     ]
     versions = defaultdict(set)
-    for run in (*window, *(run for run in rest if run.run_number in deciding)):
+    for run in (*window, *(run for run in rest if run.run_number in opened)):
         for table, version in run.table_versions.items():
             versions[table].add(version)
     return Kept((*rest, *window), {table: frozenset(found) for table, found in versions.items()})
@@ -96,6 +95,12 @@ def _deciding(runs: Sequence[PublishedRun]) -> set[int]:
     by_cluster = grouped((run.cluster_id, (run.run_number, run.job, run.counts)) for run in runs)
     found = (decided_and_before(of_cluster) for of_cluster in by_cluster.values())
     return {number for pair in found if pair for number in pair if number is not None}
+
+
+def _gone_on_from(runs: Sequence[PublishedRun]) -> set[int]:
+    """Return of each cluster the run whose tables its next run opens."""
+    found = (goes_on_from(runs, cluster_id) for cluster_id in {run.cluster_id for run in runs})
+    return {run.run_number for run in found if run is not None}
 
 
 def _decided_in(runs: Iterable[PublishedRun]) -> set[int]:

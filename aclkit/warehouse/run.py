@@ -15,12 +15,14 @@ from aclkit.errors import UsageError
 from aclkit.model.findings import Finding, sort_findings
 from aclkit.runtime.fail_points import fail_point
 from aclkit.warehouse.codecs import finding_of, finding_row, finding_sql
+from aclkit.warehouse.damage import telling_damage
 from aclkit.warehouse.formats import FORMAT, STEPS
 from aclkit.warehouse.job_run import JOB_RUN, PublishedRun, RunSettings
 from aclkit.warehouse.lock import warehouse_lock
 from aclkit.warehouse.migration import migrate
 from aclkit.warehouse.place import Place
 from aclkit.warehouse.reader import read_written
+from aclkit.warehouse.rebuilding import Rebuilt, open_to_rebuild
 from aclkit.warehouse.recovery import fence_tables, take_back_unpublished
 from aclkit.warehouse.standing import MAINTAIN, MATERIALIZING
 from aclkit.warehouse.store import Store
@@ -34,7 +36,10 @@ INCOMPLETE: Final = "incomplete"
 
 @dataclass(slots=True, kw_only=True)
 class Run:
-    """A run in progress: its tables and what its ``job_run`` row will say."""
+    """A run in progress: its tables and what its ``job_run`` row will say.
+
+    ``rebuilt`` is there where it makes its cluster's tables anew.
+    """
 
     store: Store
     run_id: str
@@ -49,17 +54,25 @@ class Run:
     counts: dict[str, int] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     findings: list[Finding] = field(default_factory=list)
+    rebuilt: Rebuilt | None = None
 
     def previous(self, jobs: tuple[str, ...] = ()) -> PublishedRun | None:
         """Return this cluster's newest earlier run, of given jobs only if any.
 
         Its table versions are those in which its tables stand now.
         """
-        mine = (run for run in reversed(self.store.runs) if run.cluster_id == self.cluster_id)
-        found = next((run for run in mine if not jobs or run.job in jobs), None)
-        if found is None:
+        return _newest_of(self.store.runs, self.cluster_id, jobs)
+
+    def goes_on_from(self) -> PublishedRun | None:
+        """Return the run whose decisions this one takes over or changes; see ``goes_on_from``.
+
+        None where everything is to be decided, and compared with nothing: there was no such run,
+        its tables are lost since, or this one makes them anew.
+        """
+        found = goes_on_from(self.store.runs, self.cluster_id)
+        if found is None or self.rebuilt is not None:
             return None
-        return replace(found, table_versions=versions_now(self.store.runs, found))
+        return found if found.table_versions.keys() >= _GONE_ON_FROM else None
 
     def has_kept(self, count: str) -> bool:
         """Whether an earlier run of this cluster says a count."""
@@ -110,11 +123,12 @@ def hold(warehouse: str, lock_timeout: float) -> Iterator[Held]:
     """Hold the lock of a warehouse, or its lease on an object store, for a run to come.
 
     Raises:
+        UsageError: no warehouse can lie there; see ``Place``.
         SurroundingsError: see ``lock.warehouse_lock`` and ``lease.hold``.
-        UsageError: see ``Place.require_writable``.
     """
     place = Place(warehouse)
     place.require_writable()
+    place.require_plain()
     if not place.is_remote:
         with warehouse_lock(place.text, lock_timeout) as held:
             yield held
@@ -135,6 +149,7 @@ def begin_run(
     *,
     lock_timeout: float,
     held: Held | None = None,
+    rebuild: Rebuild | None = None,
 ) -> Iterator[Run]:
     """Hold the warehouse, take back what a killed run left, and hand out a run.
 
@@ -142,17 +157,52 @@ def begin_run(
     ``hold`` has handed out, where that was done before; a run that needs no DataFrame may do
     without a session.
     """
-    with nullcontext(held) if held else hold(warehouse, lock_timeout) as require_held:
-        run = _new_run(Store(spark, warehouse, require_held), job)
+    with (
+        nullcontext(held) if held else hold(warehouse, lock_timeout) as require_held,
+        telling_damage(Place(warehouse)),
+    ):
+
+        def open_store() -> Store:
+            return Store(spark, warehouse, require_held)
+
+        if rebuild is not None:
+            yield _begin_rebuild(open_store, Place(warehouse), job, rebuild)
+            return
+        run = _new_run(open_store(), job)
         take_back_unpublished(run.store)
         migrated = migrate(run.store)
         if migrated is not None and run.store.moved:
             _publish_migrated(_new_run(run.store, MAINTAIN), [*migrated.steps, *migrated.times])
-            run = _new_run(Store(spark, warehouse, require_held), job)
+            run = _new_run(open_store(), job)
         elif migrated is not None:
             run.notes += migrated.times
         run.notes += _said_of_times(run.store.runs)
         yield run
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rebuild:
+    """The wish to make the tables anew.
+
+    Attributes:
+        is_forced: history may be lost that nothing brings back.
+    """
+
+    is_forced: bool = False
+
+
+def _begin_rebuild(
+    open_store: Callable[[], Store], place: Place, job: str, rebuild: Rebuild
+) -> Run:
+    """Return a run that makes its cluster's tables anew, and all that cannot be read."""
+    store, rebuilt = open_to_rebuild(open_store, place, is_forced=rebuild.is_forced)
+    run = _new_run(store, job)
+    run.rebuilt = rebuilt
+    take_back_unpublished(store)
+    migrated = migrate(store)
+    if migrated is not None:
+        run.notes += [*migrated.steps, *migrated.times]
+    return run
 
 
 def _new_run(store: Store, job: str) -> Run:
@@ -207,10 +257,12 @@ def publish(run: Run, kept: Sequence[PublishedRun] | None = None) -> None:
     fail_point("before-job-run")
     run.store.require_held()
     row = run.finished().row()
-    if kept is None and run.run_number % _RUNS_OF_A_FILE:
+    if kept is None and run.rebuilt is None and run.run_number % _RUNS_OF_A_FILE:
         run.store.append_rows(JOB_RUN, [row])
         return
     stays = run.store.all_runs() if kept is None else kept
+    if run.rebuilt is not None:
+        stays = run.rebuilt.rows(stays, run.cluster_id)
     run.store.replace_rows(JOB_RUN, [*(old.row() for old in stays), row], None)
 
 
@@ -237,6 +289,33 @@ def findings_before(run: Run) -> list[Finding]:
     before = run.previous(MATERIALIZING)
     decided = (r for r in run.store.runs if before and r.run_number == before.decided_in)
     return [found for each in decided for found in run.findings_of(each.run_id)]
+
+
+def goes_on_from(runs: Sequence[PublishedRun], cluster_id: str) -> PublishedRun | None:
+    """Return the run whose tables the next run of a cluster opens: its newest that decides.
+
+    To decide what changed, and to tell it, the next run reads these versions, however long it
+    comes after: maintenance keeps them. It need not be the run that made the decisions, for where
+    a killed run lay between, a quiet one left the same rows in other versions.
+    """
+    return _newest_of(runs, cluster_id, MATERIALIZING)
+
+
+_GONE_ON_FROM: Final = frozenset(
+    {
+        *("acl_history", "principal", "host", "resource", "ruleset", "ruleset_group"),
+        *("explain_pair", "explain_class_pair", "explain_ruling"),
+    }
+)
+"""What every run that decides leaves; a run whose files were lost names fewer, see ``Rebuilt``."""
+
+
+def _newest_of(
+    runs: Sequence[PublishedRun], cluster_id: str, jobs: tuple[str, ...]
+) -> PublishedRun | None:
+    mine = (run for run in reversed(runs) if run.cluster_id == cluster_id)
+    found = next((run for run in mine if not jobs or run.job in jobs), None)
+    return found and replace(found, table_versions=versions_now(runs, found))
 
 
 def versions_now(runs: Iterable[PublishedRun], run: PublishedRun) -> dict[str, int]:

@@ -10,6 +10,7 @@ import duckdb
 import pyarrow as pa
 
 from aclkit.errors import SurroundingsError, UsageError
+from aclkit.warehouse.damage import damage_of
 from aclkit.warehouse.duck_guard import checked_statement
 from aclkit.warehouse.reader import AskedFreely, Tables
 from aclkit.warehouse.rows import Rows
@@ -50,7 +51,8 @@ def fetch(connection: Tables, text: str, values: Sequence[object]) -> list[tuple
     try:
         return connection.execute(text, values).fetchall()
     except duckdb.Error as error:
-        raise SurroundingsError(f"DuckDB could not answer: {error}") from error
+        plain = SurroundingsError(f"DuckDB could not answer: {error}")
+        raise damage_of(error) or plain from error
 
 
 def _select(connection: duckdb.DuckDBPyConnection, statement: duckdb.Statement) -> Rows:
@@ -110,7 +112,9 @@ def _as_aclkit_error(error: duckdb.Error) -> UsageError | SurroundingsError:
     if isinstance(error, duckdb.OutOfMemoryException):
         return UsageError(f"{TOO_LARGE} than it may take: {str(error).splitlines()[0]}")
     if isinstance(error, (duckdb.IOException, duckdb.InternalException)):
-        return SurroundingsError(f"DuckDB could not answer: {error}")
+        return damage_of(error) or SurroundingsError(f"DuckDB could not answer: {error}")
+    if type(error) is duckdb.Error and (damage := damage_of(error)):
+        return damage
     return UsageError(f"bad SQL: {error}")
 
 

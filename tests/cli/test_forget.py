@@ -49,6 +49,25 @@ def test_invented_count_costs_one_offset_and_the_sound_log_heals_it(fresh, tmp_p
     assert warehouse.tables() == fresh.tables()
 
 
+def test_a_reject_goes_when_another_copy_has_read_its_offset_well_and_is_named_until_then(
+    fresh, tmp_path
+):
+    warehouse = Warehouse(tmp_path / "warehouse")
+    damaged = log_of(tmp_path / "damaged", inflated())
+    warehouse.replay(damaged, code=3)
+    later = tmp_path / "later" / f"{LOG[1][0]:020}.log"
+    later.parent.mkdir()
+    later.write_bytes(b"".join(content for _, content in LOG[1:]))
+    told = warehouse.replay(f"metadata-log:{later}", code=3).stderr
+    assert "rejected rows of sources that this run did not read: 1, of " in told
+    assert str(tmp_path / "damaged") in told
+    assert len(warehouse.sql("SELECT * FROM acl_reject WHERE stage = 'source'")) == 1
+
+    sound = log_of(tmp_path / "sound", [content for _, content in LOG])
+    assert "did not read" not in warehouse.replay(sound).stderr
+    assert warehouse.tables() == fresh.tables()
+
+
 @pytest.fixture(scope="module")
 def poisoned(_session, tmp_path_factory):
     """A copy whose last batch says an offset of its own, which nothing contradicts yet."""

@@ -219,3 +219,8 @@ def test_misspelt_acls_of_a_listing_are_rejects_and_said(warehouse, tmp_path):
     (reject,) = warehouse.sql("SELECT stage, position, reason FROM acl_reject")
     assert reject["reason"] == "'ALLOV' is no permission type of Kafka's"
     warehouse.replay(source, more=(*more, "--strict"), code=3)
+    # The next listing is the whole state, whatever it is called.
+    text = (tmp_path / "acls.txt").read_text().replace("ALLOV", "ALLOW")
+    (tmp_path / "next.txt").write_text(text)
+    warehouse.replay(f"acls-list:{tmp_path}/next.txt")
+    assert warehouse.table("acl_reject") == []

@@ -117,6 +117,7 @@ TAKES_SPARK = {
     "accepted holes": ("--accept-holes",),
     "--strict": ("--strict",),
     "a principal builder": ("--principal-builder", "aclkit.api:X500Builder"),
+    "to decide everything": ("--full",),
     "a dense table": ("--dense", "never"),
     "other principals": ("--principals", "{}/principals.csv"),
     "a Delta folder of resources": ("--resources", "{}/warehouse/resource"),

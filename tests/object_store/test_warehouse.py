@@ -7,9 +7,10 @@ import json
 import pytest
 from deltalake import DeltaTable
 
-from aclkit.errors import SurroundingsError
+from aclkit.errors import SurroundingsError, UsageError
 from aclkit.warehouse.lease import LEASE
 from aclkit.warehouse.place import Place
+from aclkit.warehouse.published import open_warehouse
 from aclkit.warehouse.reader import read_versions, read_written
 from aclkit.warehouse.recovery import fence_tables
 from aclkit.warehouse.removal import remove_unneeded
@@ -156,13 +157,25 @@ def test_behind_a_fence_no_commit_of_a_run_that_slept_has_a_place(where):
         with pytest.raises(SurroundingsError, match="somebody else has written"):
             act()
         after = newest_version(sleeper.place.files, name)
-        assert after == (0 if before is None else before + 1), table
+        assert after == (1 if before is None else before + 1), table
     assert DeltaTable(f"{where}/log_range").to_pyarrow_table().num_rows == len(RANGES)
 
 
-def test_a_fence_of_a_new_warehouse_makes_nothing(where, bucket):
-    fence_tables(Place(where))
-    assert Place(where).files.tree("") == []
+def test_of_a_run_that_slept_before_its_first_commit_none_has_a_place(where, bucket):
+    sleeper = Store(None, where)
+    sleeper.require_held = lambda: fence_tables(Place(where))
+    with pytest.raises(SurroundingsError, match="somebody else has written"):
+        sleeper.append_rows("log_range", RANGES)
+    for name in TABLES:
+        assert newest_version(Place(where).files, name) == 1, name
+    with pytest.raises(UsageError, match="nothing is published"):
+        open_warehouse(where)
+    with begin_run(None, where, "replay", lock_timeout=0) as run:
+        run.cluster_id = "c"
+        run.store.replace_rows("log_range", RANGES, None)
+        publish(run)
+    assert open_warehouse(where).run.run_number == 0
+    assert rows(Store(None, where)) == sorted(RANGES, key=repr)
 
 
 def test_a_turn_that_was_not_given_back_is_fenced(where):

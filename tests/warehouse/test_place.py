@@ -5,7 +5,10 @@ from __future__ import annotations
 import pytest
 
 from aclkit.errors import UsageError
+from aclkit.warehouse.duck import connect
 from aclkit.warehouse.place import Place
+from aclkit.warehouse.published import open_warehouse
+from aclkit.warehouse.run import begin_run, hold, publish
 from aclkit.warehouse.storage import LocalStorage
 
 
@@ -50,3 +53,29 @@ def test_no_run_writes_where_conditions_are_generations(tmp_path):
         Place("gs://bucket/acls").require_writable()
     for given in ("s3a://bucket/acls", "abfss://c@a.dfs.core.windows.net/acls", str(tmp_path)):
         Place(given).require_writable()
+
+
+@pytest.mark.parametrize(
+    "name", ["a%41", "a%2fb", "x[1]", "x]", "a\\b", "a^b", "a|b", "a*b", "a?b", "a\nb"]
+)
+def test_a_folder_whose_name_engines_read_differently_is_refused_before_it_is_made(name, tmp_path):
+    folder = tmp_path / name / "w"
+    with pytest.raises(UsageError, match="no warehouse can lie in"), hold(str(folder), 0):
+        pass
+    with pytest.raises(UsageError, match="no warehouse can lie in"):
+        open_warehouse(str(folder))
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    "name", ["100%", "a%zz", "a#b", "a b", "a'b", 'a"b', "a:b", "{1,2}", "ä", "a+&=;"]
+)
+def test_a_folder_of_any_other_name_can_be_written_and_read(name, tmp_path):
+    folder = str(tmp_path / name / "w")
+    for _ in range(2):
+        with begin_run(None, folder, "replay", lock_timeout=0) as run:
+            run.cluster_id = "c"
+            run.store.replace_rows("log_range", [("c", 0, 1, None, "record")], "c")
+            publish(run)
+    with connect(open_warehouse(folder), sealed=True) as connection:
+        assert connection.execute("SELECT count(*) FROM log_range").fetchall() == [(1,)]

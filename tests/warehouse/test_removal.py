@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-from aclkit.warehouse.removal import TableLog
+from pathlib import Path
+
+import pytest
+
+from aclkit.warehouse.removal import TableLog, remove_unneeded
+from aclkit.warehouse.store import Store
 
 
 def log(commits, checkpoints=()):
@@ -33,11 +38,46 @@ def test_without_a_checkpoint_before_it_all_stays():
     assert not list(log(range(25), (20,)).obsolete([13, 24]))
 
 
-def test_a_lost_version_keeps_nothing():
-    assert set(log(range(5, 25), (20,)).obsolete([7, 24])) >= {f"{5:020}.json", f"{19:020}.json"}
+def test_where_a_needed_version_is_lost_no_entry_of_the_log_goes():
+    found = log(range(5, 25), (20,))
+    assert found.lost([7, 20, 24]) == [7]
+    assert not list(found.obsolete([7, 24]))
+    assert list(found.obsolete([24]))
 
 
 def test_a_checkpoint_of_several_parts_is_none_to_begin_with():
     name = f"{10:020}.checkpoint.{1:010}.{2:010}.parquet"
     found = TableLog.of_names([*(f"{v:020}.json" for v in range(12)), name])
     assert found.base_of(11) == 0
+
+
+@pytest.fixture
+def store(tmp_path):
+    """A table of three versions, whose second one is needed; the third has files of its own."""
+    found = Store(None, str(tmp_path))
+    found.run_id = "r"
+    for number in range(3):
+        found.replace_rows("log_range", [("c", 0, number + 1, None, "record")], None)
+    return found
+
+
+def files_of(store):
+    return {path for path in Path(store.place.text).rglob("*") if path.is_file()}
+
+
+def test_files_of_no_needed_version_go(store):
+    needed = store.files("log_range", 1) | store.files("log_range", 2)
+    assert remove_unneeded(store, {"log_range": {1}}) == []
+    assert {path.name for path in files_of(store) if path.suffix == ".parquet"} == needed
+
+
+@pytest.mark.parametrize("harm", ["gone", "cut"])
+def test_of_a_table_whose_needed_version_cannot_be_followed_nothing_goes_and_it_is_told(
+    store, harm
+):
+    entry = Path(store.place.of_table("log_range")) / "_delta_log" / f"{1:020}.json"
+    entry.unlink() if harm == "gone" else entry.write_text("{")
+    before = files_of(store)
+    (told,) = remove_unneeded(store, {"log_range": {1}})
+    assert "No file of the table log_range was removed" in told
+    assert files_of(store) == before

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from aclkit.warehouse.job_run import PublishedRun
 from aclkit.warehouse.retention import Policy, keep
-from aclkit.warehouse.standing import STANDING
+from aclkit.warehouse.run import goes_on_from
+from aclkit.warehouse.standing import STANDING, decided_and_before
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
 
@@ -131,6 +132,52 @@ def test_what_stands_always_stays_and_still_stands(standing, jobs, runs_kept):
     assert standing(found.runs) == stands
     assert set(stands) <= {run.run_number for run in found.runs}
     assert found.runs[-1].run_number == runs[-1].run_number
+
+
+def opened(runs, cluster):
+    """Return the versions that somebody opens of a table: the next run of a cluster, and readers.
+
+    Those who ask what changed open the tables of the run before the one that decided.
+    """
+    told = [(run.run_number, run.job, run.counts) for run in runs if run.cluster_id == cluster]
+    decided, next_run = decided_and_before(told), goes_on_from(runs, cluster)
+    before = decided[1] if decided else None
+    found = {run.table_versions["t"] for run in runs if run.run_number == before}
+    return found | ({next_run.table_versions["t"]} if next_run else set())
+
+
+@given(
+    st.lists(
+        st.tuples(
+            st.sampled_from(["night", "quiet", "killed and quiet", "maintain", "rewriting"]),
+            st.sampled_from("cd"),
+        ),
+        max_size=14,
+    ),
+    st.integers(1, 3),
+)
+def test_whatever_happens_the_versions_that_somebody_opens_are_kept(happened, runs_kept):
+    runs, there, version = [run(0, decided=0, versions={"t": 0})], {0}, 0
+    decided = {"c": 0}
+    for number, (kind, cluster) in enumerate(happened, start=1):
+        if kind in ("maintain", "rewriting"):
+            made = version + (kind == "rewriting")
+            rewritten = f'{{"rewritten": {{"t": [{version}, {made}]}}}}'
+            found = keep(runs, Policy(keep_days=0, keep_runs=runs_kept), NOW)
+            of_newest = {"cluster": runs[-1].cluster_id, "decided": runs[-1].decided_in}
+            runs = [*found.runs, run(number, "maintain", **of_newest, versions={"t": made},
+                                     settings=rewritten if made != version else "{}")]  # fmt: skip
+            version, there = made, {*found.versions["t"], made}
+        else:
+            # A killed run's version comes before the one that takes it back.
+            version += 2 * (kind == "killed and quiet")
+            if kind == "night" or cluster not in decided:
+                version, decided[cluster] = version + 1, number
+            at = {"decided": decided[cluster], "versions": {"t": version}}
+            runs.append(run(number, cluster=cluster, **at))
+            there.add(version)
+        for each in decided:
+            assert opened(runs, each) <= there
 
 
 @pytest.fixture(scope="module")

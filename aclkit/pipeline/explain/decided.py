@@ -25,7 +25,6 @@ from aclkit.warehouse.codecs import BROKERS_SQL, brokers_of
 from aclkit.warehouse.job_run import RunSettings
 from aclkit.warehouse.reader import read_written
 from aclkit.warehouse.run import Run
-from aclkit.warehouse.standing import MATERIALIZING
 from aclkit.warehouse.views import EXPLAIN_TABLES
 
 
@@ -91,7 +90,7 @@ def notes_on_reading(
 
 def is_decided(run: Run, scope: Scope, options: MaterializeOptions) -> bool:
     """Whether the published decisions are those that ``materialize`` would write."""
-    before = run.previous(MATERIALIZING)
+    before = run.goes_on_from()
     if before is None:
         return False
     then = before.settings

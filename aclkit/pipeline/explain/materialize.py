@@ -34,15 +34,14 @@ from aclkit.warehouse.codecs import ALIVE_SQL, acl_sql
 from aclkit.warehouse.column_types import arrow_schema
 from aclkit.warehouse.job_run import PublishedRun, RunSettings
 from aclkit.warehouse.reader import read_written
-from aclkit.warehouse.run import Run
-from aclkit.warehouse.standing import MATERIALIZING
+from aclkit.warehouse.run import Run, goes_on_from
 from aclkit.warehouse.views import EXPLAIN_TABLES, explain_sql
 
 MOST_ACLS_HELD: Final = 500_000 if memory.IS_OURS else 50_000
 """Up to so many ACLs alive the driver reads for Spark, some 100 bytes each."""
 
 DENSE_LIMIT: Final = 50_000_000
-"""``--dense auto`` writes the dense table up to this many rows."""
+"""``--dense auto`` writes the dense table up to this many rows of all clusters together."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,7 +70,7 @@ def materialize(run: Run, scope: Scope, options: MaterializeOptions) -> Material
     Raises:
         DataError: the written tables are not complete; nothing is published then.
     """
-    before = run.previous(MATERIALIZING)
+    before = run.goes_on_from()
     settings = deciding_settings(options, scope)
     output = Output.of(run.store, scope)
     affected = None if options.full else _find_affected(output, scope, before, settings)
@@ -87,7 +86,9 @@ def materialize(run: Run, scope: Scope, options: MaterializeOptions) -> Material
     else:
         _decide_everything(output, scope, allow_everyone=allow_everyone)
     rows = rows_expected(scope.inventory)
-    is_dense = options.dense == "always" or (options.dense == "auto" and rows <= DENSE_LIMIT)
+    is_dense = options.dense == "always" or (
+        options.dense == "auto" and rows + _rows_of_others(run) <= DENSE_LIMIT
+    )
     _write_dense(output, rows if is_dense else None)
     with (
         step("checking completeness"),
@@ -186,6 +187,14 @@ def _write_dense(output: Output, rows: int | None) -> None:
         read_written(store, whose, *EXPLAIN_TABLES, *_DENSE) as read,
     ):
         read.rewrite("explain", explain_sql())
+
+
+def _rows_of_others(run: Run) -> int:
+    """Return how many decisions other clusters have: the dense table holds theirs too."""
+    runs = run.store.runs
+    others = {each.cluster_id for each in runs} - {run.cluster_id}
+    found = (goes_on_from(runs, cluster_id) for cluster_id in others)
+    return sum(each.counts.get("rows_expected", 0) for each in found if each is not None)
 
 
 def continue_from_replay(run: Run) -> None:

@@ -48,7 +48,7 @@ def replay(
             other way round, or content that contradicts what was read before.
     """
     intake = listing_now(intake)
-    run.cluster_id = resolve_cluster(read_clusters(run.store), intake, cluster)
+    run.cluster_id = resolve_cluster(_clusters(run), intake, cluster)
     tables, before = ReplayTables(run.store, run.cluster_id), run.previous()
     head = before.head_offset if before else None
     has_brokers = run.has_kept(BROKERS_KEPT)
@@ -80,6 +80,12 @@ def replay(
     if intake.imprint and not (wrong or done.findings) and intake.imprint.holds():
         run.settings = replace(run.settings, sources=intake.imprint.digest)
     return enter(run, tables, intake, done, options)
+
+
+def _clusters(run: Run) -> set[str]:
+    """Return the clusters that are known; where what was read of them is lost, by their runs."""
+    known = read_clusters(run.store)
+    return known or {each.cluster_id for each in run.store.runs if run.rebuilt is not None}
 
 
 def take_back(tables: ReplayTables, item: Offsets | Origin) -> tuple[int, str]:

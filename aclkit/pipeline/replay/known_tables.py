@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Final
@@ -96,6 +97,12 @@ class KnownTables:
             ((rejects,),) = read.rows("SELECT count(*) FROM acl_reject")
         return int(alive), int(rejects)
 
+    def rejects_elsewhere(self, sources: Sequence[str], most: int) -> tuple[int, list[str]]:
+        """Count the rejects of other sources than some, and read the first of those sources."""
+        with self._open("acl_reject") as read:
+            ((count,),) = read.rows(_COUNT_ELSEWHERE, list(sources))
+            return int(count), [name for (name,) in read.rows(_ELSEWHERE, list(sources), most)]
+
     def unknown_types(self) -> list[tuple[str, int]]:
         """Count the records of types that are not known here, by what their rejects say."""
         with self._open("acl_reject") as read:
@@ -113,6 +120,11 @@ _UNKNOWN: Final = (
     "SELECT reason, count(*) FROM acl_reject WHERE starts_with(reason, ?) "
     "GROUP BY reason ORDER BY reason"
 )
+_IS_ELSEWHERE: Final = (
+    "FROM acl_reject WHERE stage = 'source' AND source IS NOT NULL AND NOT list_contains(?, source)"
+)
+_COUNT_ELSEWHERE: Final = f"SELECT count(*) {_IS_ELSEWHERE}"
+_ELSEWHERE: Final = f"SELECT DISTINCT source {_IS_ELSEWHERE} ORDER BY source LIMIT ?"
 _REGISTERED: Final = (
     "SELECT fact, log_offset, record_type, broker_id, min_level, max_level, epoch, "
     "epoch_us(log_time) // 1000 FROM acl_log WHERE record_type IN (?, ?, ?)"

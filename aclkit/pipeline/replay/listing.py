@@ -11,6 +11,8 @@ import hashlib
 from collections.abc import Iterable, Iterator
 from datetime import datetime
 
+from pyspark.sql import DataFrame
+
 from aclkit.model.acl import BINDING, Acl
 from aclkit.model.facts import ADD_ACL, LISTING, REMOVE_ACL, SourceRow
 from aclkit.pipeline.replay.brokers import (
@@ -76,12 +78,12 @@ def replay_listing(
     ranges = merge_ranges(known.ranges, here).ranges
     columns = (cluster_id, LISTING, sequence)
     added = local_frame(spark, [(*columns, *row) for row in rows], TABLES["acl_log"].ddl)
-    rejected = listing_rejects(spark, listing.rows, cluster_id).subtract(known.rejects)
-    standing = known.rejects.unionByName(rejected)
+    # A listing is the whole state: what could not be used of the one before is of no account.
+    standing = listing_rejects(spark, listing.rows, cluster_id)
     plan = plan_history(
         ranges, (), high_watermark=options.high_watermark, accept_holes=options.accept_holes
     )
-    is_same = not is_new and rejected.isEmpty()
+    is_same = not is_new and _are_alike(standing, known.rejects)
     facts = known.facts.unionByName(added)
     brokers = fold_brokers([*known.broker_facts, *of_brokers], plan)
     return Replayed(
@@ -112,6 +114,10 @@ def _log_rows(
     for each in brokers:
         levels = (each.broker_id, each.min_level, each.max_level)
         yield (each.record_type, *nothing_else, *origin, *levels)
+
+
+def _are_alike(some: DataFrame, others: DataFrame) -> bool:
+    return some.subtract(others).isEmpty() and others.subtract(some).isEmpty()
 
 
 def _new_facts(

@@ -180,6 +180,17 @@ def readable_again(
     return kept
 
 
+def read_well(known: Iterable[Range], incoming: Iterable[Range]) -> tuple[tuple[int, int], ...]:
+    """Return the offsets, as (from, to), of which nothing stays unreadable once these are read.
+
+    Of a stretch that could not be read the reject names the first offset alone: so a stretch that
+    is read now in part counts as read badly.
+    """
+    read = _cover(r[:2] for r in incoming if r.fact == RECORD)
+    lost = [r[:2] for r in known if r.fact == UNREADABLE]
+    return _subtract(read, [span for span in lost if _subtract([span], read)])
+
+
 def is_written_here(ranges: Sequence[Range], count_written: Callable[[], int]) -> bool:
     """Whether aclkit itself wrote all that is known of a cluster, so that it follows nothing.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -10,6 +11,7 @@ from aclkit.pipeline.replay.history_plan import notes_on
 from aclkit.pipeline.replay.intake import Intake, refused_lines
 from aclkit.pipeline.replay.known import Replayed, ReplayOptions
 from aclkit.pipeline.replay.known_tables import KnownTables
+from aclkit.runtime.uri import shown
 from aclkit.warehouse.job_run import RunSettings
 from aclkit.warehouse.run import INCOMPLETE, Run
 
@@ -48,10 +50,27 @@ def enter(
         f"{count:,} records were passed over, see acl_reject: {reason}"
         for reason, count in tables.unknown_types()
     ]
+    if intake.items:
+        run.notes += _on_missing(tables, [shown(item.path) for item in intake.items])
     run.settings = run.settings.updated(intake.settings or RunSettings())
     if intake.listing is not None and refused_lines(intake.listing):
         run.status = INCOMPLETE
     return record(run, done, options, *tables.counts())
+
+
+def _on_missing(tables: KnownTables, sources: Sequence[str]) -> Iterator[str]:
+    """Yield that rejects stand of sources that are not read any more: nothing can mend them."""
+    count, named = tables.rejects_elsewhere(sources, _MOST_NAMED + 1)
+    if count:
+        more = " and more" if len(named) > _MOST_NAMED else ""
+        yield (
+            f"rejected rows of sources that this run did not read: {count:,}, of "
+            f"{', '.join(named[:_MOST_NAMED])}{more}. If they no longer exist: "
+            "aclkit replay --forget SOURCE"
+        )
+
+
+_MOST_NAMED: Final = 3
 
 
 def record(

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
+from functools import reduce
+from operator import or_
 
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
@@ -30,20 +32,33 @@ class Rejects:
     left: tuple[int, ...] = ()
 
 
-def stand_now(known: DataFrame, incoming: DataFrame, reread: Collection[str]) -> Rejects:
-    """Put the rejects of sources that were read whole in the place of those known of them.
+def stand_now(
+    known: DataFrame,
+    incoming: DataFrame,
+    reread: Collection[str],
+    covered: Sequence[tuple[int, int]] = (),
+) -> Rejects:
+    """Put the rejects of what was read now in the place of those known of it.
 
-    A file that was damaged, or was being written, has others when it is read again.
+    A file that was damaged, or was being written, has others when it is read again. So has another
+    file that holds the same offsets: those that it does not reject were read well.
 
     Args:
         known: rows of ``acl_reject``, those of the replay aside.
         incoming: those of the sources read now.
         reread: which sources were read whole.
+        covered: the offsets, as (from, to), whose records were read now, see ``ranges.read_well``.
     """
     columns = known.columns
-    stale = F.coalesce(F.col("source").isin(list(reread)), F.lit(False))
-    standing = known.where(~stale).unionByName(incoming).distinct()
-    sides = known.withColumns({"is_stale": stale, "is_incoming": F.lit(False)}).unionByName(
+    # What is joined several times is made one again below.
+    refused = incoming.select(F.col("log_offset").alias("refused"))
+    known = known.join(refused, F.col("log_offset") == F.col("refused"), "left")
+    is_within = reduce(or_, (_within(*span) for span in covered), F.lit(False))
+    is_well = is_within & F.col("refused").isNull()
+    stale = F.coalesce(F.col("source").isin(list(reread)) | is_well, F.lit(False))
+    known = known.withColumn("is_stale", stale).drop("refused")
+    standing = known.where("NOT is_stale").drop("is_stale").unionByName(incoming).distinct()
+    sides = known.withColumn("is_incoming", F.lit(False)).unionByName(
         incoming.withColumns({"is_stale": F.lit(False), "is_incoming": F.lit(True)})
     )
     together = sides.groupBy(*columns).agg(
@@ -65,6 +80,10 @@ def mended_offsets(rejects: DataFrame, goes: Column) -> tuple[list[int], list[in
     named = rejects.where("log_offset IS NOT NULL")
     rows = named.select("log_offset", goes.alias("goes")).distinct().collect()
     return [r[0] for r in rows if r["goes"]], [r[0] for r in rows if not r["goes"]]
+
+
+def _within(start: int, stop: int) -> Column:
+    return (F.col("log_offset") >= start) & (F.col("log_offset") < stop)
 
 
 def listing_rejects(spark: SparkSession, rows: Iterable[SourceRow], cluster_id: str) -> DataFrame:

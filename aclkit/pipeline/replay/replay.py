@@ -29,6 +29,7 @@ from aclkit.pipeline.replay.ranges import (
     MergedRanges,
     Range,
     merge_ranges,
+    read_well,
     readable_again,
     spare_snapshots,
     withdraw,
@@ -63,9 +64,10 @@ def replay_log(
     """
     with step("comparing with what is known"):
         incoming = facts.incoming_rejects(rows, known.cluster_id)
-        rejected = stand_now(known.rejects, incoming, reread)
+        came = facts.incoming_ranges(rows)
+        rejected = stand_now(known.rejects, incoming, reread, read_well(known.ranges, came))
         before = readable_again(known.ranges, rejected.gone, rejected.left)
-        taken = _take_in(known, rows, before, steps)
+        taken = _take_in(known, rows, came, before, steps)
     plan = plan_history(
         taken.merged.ranges,
         taken.markers,
@@ -163,9 +165,14 @@ class _Taken:
         return self.kept.unionByName(self.fresh)
 
 
-def _take_in(known: KnownLog, rows: DataFrame, before: Sequence[Range], steps: Steps) -> _Taken:
+def _take_in(
+    known: KnownLog,
+    rows: DataFrame,
+    incoming: Sequence[Range],
+    before: Sequence[Range],
+    steps: Steps,
+) -> _Taken:
     """Find the facts that are new, but for those of spare snapshots."""
-    incoming = facts.incoming_ranges(rows)
     merged = merge_ranges(before, incoming)
     spare = spare_snapshots(merged.ranges, before)
     stands = facts.not_withdrawn(merged.cuts)

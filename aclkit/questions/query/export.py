@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from aclkit.errors import SurroundingsError
+from aclkit.warehouse.damage import damage_of
 from aclkit.warehouse.schemas import TABLES
 
 EXPLAIN_COLUMNS: Final = TABLES["explain"].column_names
@@ -33,7 +34,8 @@ def explain_batches(
         for batch in rows.to_arrow_reader(_BATCH_ROWS):
             yield batch.select(EXPLAIN_COLUMNS).cast(_SCHEMA)
     except (duckdb.Error, pa.ArrowException) as error:
-        raise SurroundingsError(f"DuckDB could not answer: {error}") from error
+        plain = SurroundingsError(f"DuckDB could not answer: {error}")
+        raise damage_of(error) or plain from error
 
 
 def render_csv(

@@ -14,6 +14,7 @@ from aclkit.pipeline.replay.ranges import (
     Stretch,
     merge_ranges,
     plan,
+    read_well,
     spare_snapshots,
     without_snapshots,
 )
@@ -181,3 +182,16 @@ def test_snapshots_that_the_log_explains_are_never_missed(first, second):
     assert plan(kept).stretches == plan(whole).stretches
     assert plan(kept).holes == plan(whole).holes
     assert set(kept) == set(explained([*explained(second), *first]))
+
+
+def test_offsets_that_are_read_are_read_well():
+    assert read_well([record(0, 9)], [record(2, 5), record(5, 7, epoch=2), snapshot(90)]) == (
+        (2, 7),
+    )
+
+
+def test_of_an_unreadable_stretch_that_is_read_in_part_nothing_is_read_well():
+    lost = Range(4, 8, 1, "unreadable")
+    assert read_well([lost], [record(0, 6)]) == ((0, 4),)
+    assert read_well([lost], [record(0, 6), record(6, 10, epoch=2)]) == ((0, 10),)
+    assert read_well([], [record(0, 6), lost]) == ((0, 6),)

@@ -9,9 +9,9 @@ from aclkit.pipeline.replay.rejects import listing_rejects, mended_offsets, stan
 from tests.pipeline.replay.frames import must_be, reject, table
 
 
-def stand(spark, known, incoming, reread):
+def stand(spark, known, incoming, reread, covered=()):
     rows = (table(spark, "acl_reject", each) for each in (known, incoming))
-    return stand_now(*rows, reread)
+    return stand_now(*rows, reread, covered)
 
 
 def test_rejects_of_a_source_that_was_read_whole_are_those_it_has_now(spark):
@@ -26,6 +26,15 @@ def test_rejects_of_a_source_that_was_not_read_whole_stand(spark):
     found = stand(spark, [reject("old", 4)], [reject("old", 4)], [])
     must_be(found.standing, "acl_reject", [reject("old", 4)])
     assert (found.has_changed, found.gone, found.left) == (False, (), ())
+
+
+def test_a_reject_goes_where_another_source_has_read_its_offset_well(spark):
+    known = [reject("well", 4), reject("badly", 5), reject("beyond", 9), reject("unplaced")]
+    again = reject("still bad", 5, source="copy")
+    found = stand(spark, known, [again], ["copy"], [(0, 9)])
+    standing = [reject("badly", 5), reject("beyond", 9), reject("unplaced"), again]
+    must_be(found.standing, "acl_reject", standing)
+    assert (found.has_changed, found.gone, sorted(found.left)) == (True, (4,), [5, 9])
 
 
 def test_a_reject_without_an_offset_that_is_gone_is_a_change_and_mends_nothing(spark):

@@ -1,0 +1,53 @@
+"""The facts of every cluster → the tables that are made of them, computed again."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from aclkit.model.facts import SPARK_DDL
+from aclkit.pipeline.replay.history_plan import plan_history
+from aclkit.pipeline.replay.known import Known, ReplayOptions
+from aclkit.pipeline.replay.known_tables import read_clusters
+from aclkit.pipeline.replay.record import BROKERS_KEPT
+from aclkit.pipeline.replay.replay import replay_log
+from aclkit.pipeline.replay.tables import ReplayTables
+from aclkit.runtime.frame import Steps, local_frame
+from aclkit.runtime.progress import step
+from aclkit.warehouse.job_run import PublishedRun
+from aclkit.warehouse.run import Run
+
+
+def replay_again(run: Run) -> None:
+    """Compute the history of all clusters from their facts, as the newest run of each did."""
+    for cluster_id in sorted(read_clusters(run.store)):
+        mine = [each for each in run.store.runs if each.cluster_id == cluster_id]
+        with step(f"computing the history of {cluster_id} again"):
+            _replay_cluster(ReplayTables(run.store, cluster_id), mine)
+
+
+def _replay_cluster(tables: ReplayTables, runs: list[PublishedRun]) -> None:
+    has_brokers = any(run.counts.get(BROKERS_KEPT) for run in runs)
+    known = tables.read(None, has_brokers=has_brokers)
+    options = _options_of(known, runs[-1] if runs else None)
+    with Steps() as steps:
+        nothing = local_frame(tables.store.spark, [], SPARK_DDL)
+        done = replay_log(known, nothing, options, steps)
+        if not has_brokers:
+            # Facts do not tell it, so what stands stays.
+            done = replace(done, brokers=None)
+        tables.write(done, tables.most_rows(0))
+
+
+def _options_of(known: Known, newest: PublishedRun | None) -> ReplayOptions:
+    """Return the options under which the newest run came to its head."""
+    if newest is None:
+        return ReplayOptions()
+    options = ReplayOptions(high_watermark=newest.high_watermark)
+    plan = plan_history(
+        known.ranges,
+        [marker for marker, _ in known.markers],
+        high_watermark=options.high_watermark,
+        accept_holes=False,
+    )
+    is_reached = plan.itinerary.head == newest.head_offset
+    return replace(options, accept_holes=not is_reached)

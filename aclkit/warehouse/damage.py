@@ -1,0 +1,81 @@
+"""An error of an engine that read a warehouse's own files → one of ours, with the way out.
+
+A file that is missing, cut or of another kind is met by whoever reads it first: deltalake for the
+log, DuckDB or Spark for the rows. Each says it in its own way, and none knows what to do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Final
+
+import duckdb
+from deltalake.exceptions import DeltaError
+
+from aclkit.errors import DamagedError, first_line
+from aclkit.warehouse.place import Place
+from aclkit.warehouse.storage import LOG
+
+WAY_OUT: Final = (
+    "If files are lost, restore them from a backup, or compute the tables again: "
+    "aclkit run --rebuild"
+)
+"""What to do where tables cannot be read."""
+
+
+def damaged(what: str, error: BaseException) -> DamagedError:
+    """Return the error of something of a warehouse that cannot be read."""
+    said = (line.strip() for line in str(error).splitlines())
+    reason = next((line for line in said if any(word in line for word in _MISSING)), "")
+    why = (reason or first_line(error))[:_LONGEST].rstrip(".")
+    return DamagedError(f"cannot read {what}: {why}. {WAY_OUT}")
+
+
+def damage_of(error: BaseException, place: str = "") -> DamagedError | None:
+    """Return the error for what an engine says of a warehouse's files; None for all else.
+
+    Args:
+        error: what was raised.
+        place: the warehouse; Spark and DuckDB name the file, which may be a user's own.
+    """
+    whole = str(error)
+    # Of content that makes no sense DuckDB tells neither a kind of its own nor the file.
+    is_damage = isinstance(error, DeltaError) or type(error) is duckdb.Error
+    if is_damage or (_is_of_a_file(error, whole) and place in whole):
+        return damaged(f"the tables in {place}" if place else "the tables", error)
+    return None
+
+
+@contextmanager
+def telling_damage(place: Place) -> Iterator[None]:
+    """Raise what an engine says of a warehouse's files as an error of ours.
+
+    Raises:
+        DamagedError: a file is missing or cannot be read.
+    """
+    try:
+        yield
+    except Exception as error:
+        plain = damage_of(error, "" if place.is_remote else place.text)
+        if plain is None:
+            raise
+        raise plain from error
+
+
+def _is_of_a_file(error: BaseException, text: str) -> bool:
+    if isinstance(error, (duckdb.IOException, duckdb.InvalidInputException, FileNotFoundError)):
+        return any(word in text for word in _OF_TABLES)
+    # PySpark's errors by their name, for who asks need not have it.
+    is_of_spark = type(error).__module__.partition(".")[0] in _SPARK
+    return is_of_spark and any(word in text for word in _MISSING)
+
+
+_LONGEST: Final = 500
+_OF_TABLES: Final = (".parquet", f"{LOG}/")
+_SPARK: Final = ("pyspark", "py4j")
+_MISSING: Final = (
+    *("FileNotFoundException", "FILE_NOT_EXIST", "FAILED_READ_FILE", "DELTA_FILE_NOT_FOUND"),
+    *("LOG_FILE_NOT_FOUND", "DELTA_VERSIONS_NOT_CONTIGUOUS", "is not a Parquet file"),
+)
+"""What Spark says of a file that is gone or cut, in one of many lines."""
