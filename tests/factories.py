@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import astuple
+from dataclasses import asdict, astuple
 from itertools import count
 
 from aclkit.model.acl import Acl, Request
+from aclkit.model.semantics import AskedReading, Semantics
 
 _ids = count(1)
 
@@ -32,6 +33,11 @@ def acl(
         operation=operation,
         permission_type=permission_type,
     )
+
+
+def exactly(semantics: Semantics) -> AskedReading:
+    """Ask for one way of reading ACLs, whatever the cluster has."""
+    return AskedReading(preset="kip-1042", own=asdict(semantics))
 
 
 def history_row(

@@ -16,7 +16,7 @@ from aclkit.questions.query.access import WHO_CAN_COLUMNS, Access
 from aclkit.questions.query.fold import ALL_HOSTS, Folded, Ground, fold
 from aclkit.questions.query.names import near_object
 from aclkit.questions.query.pattern_grants import PatternGrant, pattern_words, reach_words, together
-from aclkit.questions.query.words import short_acl, short_reason
+from aclkit.questions.query.words import others_otherwise_sentence, short_acl, short_reason
 from aclkit.rules.decide.rules import ALLOWED, MATCHING_ACL
 from aclkit.warehouse.rows import Rows
 
@@ -40,21 +40,26 @@ def print_access(context: Context, answer: Access, about: str, decision: str | N
     if context.output_format == JSON:
         # An answer without rows has no place for them.
         tell_all(caveats)
+    otherwise = [Words(text) for text in _otherwise(answer)]
     context.write(
         found.columns,
         found.rows,
-        map(Words, caveats),
+        [*map(Words, caveats), *otherwise],
         json=lambda: _json(found, answer),
         table=lambda: [
             *_parts(answer, about, says_decision=decision != ALLOWED),
             *map(Words, caveats),
+            *("\n" for _ in otherwise),
+            *otherwise,
         ],
     )
 
 
 def _json(found: Rows, answer: Access) -> Objects:
-    """Return the rows, each with the names and settings that are not known."""
+    """Return the rows, each with what holds for all of them: who reads one reads that too."""
     near = {**near_object(answer.unknown), "unknown_settings": answer.unknown_settings}
+    if answer.columns == WHO_CAN_COLUMNS:
+        near["other_reading"] = next(_otherwise(answer), None)
     columns = (*found.columns, *near)
     return Objects(columns, ((*row, *near.values()) for row in found.rows))
 
@@ -110,6 +115,11 @@ def _grants_table(answer: Access, principal: str, *, says_decision: bool) -> Tab
     ]
     wide = Table((*answer.columns, *GRANT_COLUMNS), list(map(_grant_row, answer.grants)))
     return Table(("pattern", "operations", *decision, "host", "today", "because"), rows, wide)
+
+
+def _otherwise(answer: Access) -> Iterator[str]:
+    if answer.otherwise is not None:
+        yield others_otherwise_sentence(answer.otherwise)
 
 
 def _table(answer: Access, about: str, *, says_decision: bool) -> Table:

@@ -24,7 +24,7 @@ from aclkit.kafka.acls.options import AclOptions
 from aclkit.kafka.acls.text import render_added, render_list, render_removed, visible_acl
 from aclkit.kafka.principals.load import CheckedBuilder, principal_of
 from aclkit.model.acl import Acl
-from aclkit.model.semantics import KIP_1042
+from aclkit.model.semantics import KAFKA
 from aclkit.pipeline.replay.changes import AclChange, add_to, remove_from
 from aclkit.pipeline.replay.write import write_change
 from aclkit.questions.query.follows import follows_a_source
@@ -63,7 +63,7 @@ def add_acls(
     """
     options = _with_built(options, builder_of(chosen))
     before = _read(context)
-    semantics, level = (before.semantics, before.level) if before else (KIP_1042, None)
+    semantics, level = (before.semantics, before.level) if before else (KAFKA, None)
     wanted = new_acls(options, rules=CreationRules.of(level, semantics))
     _refuse_if_following(context, before, command_of("add", options))
     if before is not None and not add_to(before.acls, wanted).added:

@@ -7,9 +7,8 @@ from typing import Final
 
 from aclkit.cli.context import Context, tell_state
 from aclkit.model.acl import Acl
-from aclkit.model.semantics import KIP_1042, Semantics
-from aclkit.warehouse.alive import acls_alive, level_in_force
-from aclkit.warehouse.published import run_settings
+from aclkit.model.semantics import Semantics
+from aclkit.warehouse.alive import acls_alive, level_in_force, semantics_in_force
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -18,7 +17,7 @@ class Alive:
 
     Attributes:
         acls: alive at the head, by id.
-        semantics: how the newest decisions read ACLs; the default where nothing was decided.
+        semantics: how they are read, see ``semantics_in_force``.
         level: the metadata.version in force, where it is known.
     """
 
@@ -40,11 +39,11 @@ def read_alive(context: Context) -> Alive:
         tell_state(opened.published, run)
         found = acls_alive(opened.tables, run).values()
         level = level_in_force(*opened.where)
-    decided = opened.published.last_materialize(opened.cluster_id)
+        semantics = semantics_in_force(*opened.where)
     return Alive(
         cluster_id=opened.cluster_id,
         acls=tuple(sorted(found, key=lambda acl: acl.acl_id)),
-        semantics=run_settings(decided)[1] if decided else KIP_1042,
+        semantics=semantics,
         level=level,
     )
 

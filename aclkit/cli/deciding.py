@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from aclkit.cli.settings_options import follows_brokers, semantics_of
+from aclkit.cli.settings_options import follows_brokers, reading_of
 from aclkit.kafka.principals.load import CheckedBuilder
 from aclkit.model.semantics import BrokerSettings
 from aclkit.pipeline.explain.decided import MaterializeOptions
@@ -42,7 +42,7 @@ def deciding_options(
     }
     return MaterializeOptions(
         settings=broker,
-        semantics=semantics_of(chosen),
+        reading=reading_of(chosen),
         auto_ranges=follows_brokers(chosen),
         given=Given(
             entries=entries,

@@ -23,7 +23,7 @@ from aclkit.cli.one_night import do_night
 from aclkit.model.findings import NEVER
 from aclkit.model.principal import parse_super_users
 from aclkit.model.resource import Resource
-from aclkit.model.semantics import KIP_1042, BrokerSettings
+from aclkit.model.semantics import AskedReading, BrokerSettings
 from aclkit.model.visible import visible
 from aclkit.nightly.policies import Policies
 from aclkit.nightly.quiet import NightlyOptions, NightlyResult
@@ -91,7 +91,7 @@ def _options(_: Callable[[], SparkSession] | None, __: Intake) -> NightlyOptions
         replay=_REPLAYING,
         materialize=MaterializeOptions(
             settings=BrokerSettings(super_users=parse_super_users(SUPER_USERS)),
-            semantics=KIP_1042,
+            reading=AskedReading(),
             given=Given(),
             auto_ranges=True,
         ),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from aclkit.cli.context import Context
-from aclkit.cli.effect_output import Gate, effect_options, print_effect
+from aclkit.cli.effect_output import Gate, effect_options, print_effect, tell_first_glob
 from aclkit.cli.options import parse_moment
 from aclkit.cli.output import tell, tell_all
 from aclkit.questions.preview.read import read_past
@@ -35,4 +35,5 @@ def diff(context: Context, start: str, end: str, gate: Gate) -> None:
     title = f"Offset {before} to {after}, cluster {past.base.run.cluster_id}"
     if past.change.changes_settings:
         tell("the brokers' settings differ too")
+    tell_first_glob(past.change)
     print_effect(context, past.change, past.base.inventory, title, gate)

@@ -14,10 +14,11 @@ from aclkit.audit.reports.preview_markdown import render_preview
 from aclkit.cli.budget_options import budget_options
 from aclkit.cli.context import Context, engine_option, formats
 from aclkit.cli.options import gathered, option, together
-from aclkit.cli.output import FORMATS, Members
+from aclkit.cli.output import FORMATS, Members, tell
 from aclkit.cli.table import Part, Table, Words
 from aclkit.questions.preview.access_change import KINDS
 from aclkit.questions.preview.effect import ChangedCell, Count
+from aclkit.questions.preview.globs import first_glob_note
 from aclkit.questions.preview.preview import Preview
 from aclkit.questions.preview.preview import preview as preview_change
 from aclkit.questions.preview.state import Asked, Change
@@ -25,9 +26,11 @@ from aclkit.questions.preview.words import (
     few_hosts,
     inventory_sentence,
     left_open,
+    otherwise_sentence,
     settings_sentences,
     statements,
 )
+from aclkit.questions.query.other_reading import preset_of_other
 from aclkit.questions.query.words import short_reason
 from aclkit.rules.names.budget import Budget
 from aclkit.rules.names.compare import GAINED, LOST
@@ -74,6 +77,14 @@ effect_options: Callable[[Callable[..., Any]], Callable[..., Any]] = together(
     effect_format_option, gate_options, engine_option, click.pass_obj
 )
 """What every command takes that prints an effect."""
+
+
+def tell_first_glob(change: Change) -> None:
+    """Warn where one of two states brings the first GLOB ACL: both are read alike."""
+    sides = (("the first state", change.before), ("the second state", change.after))
+    before, after = ((name, state.acls.values()) for name, state in sides)
+    if note := first_glob_note(before, after, change.semantics):
+        tell(note)
 
 
 def print_effect(
@@ -176,6 +187,7 @@ def _json(preview: Preview) -> Members:
     yield "looked_at", inventory_sentence(preview)
     yield "proven_for_every_name", preview.proof
     yield "is_known", preview.is_known
+    yield "other_reading", _otherwise(preview)
     yield "unknown", iter(left_open(preview))
     yield "notes", iter(settings_sentences(preview))
     yield "cost", {"questions": preview.budget.questions, "states": preview.budget.states}
@@ -186,6 +198,18 @@ def _json(preview: Preview) -> Members:
         ("by_resource", preview.effect.by_resource),
     ):
         yield name, (_count(name, count) for count in counts)
+
+
+def _otherwise(preview: Preview) -> dict[str, object] | None:
+    other = preview.otherwise
+    if other is None:
+        return None
+    return {
+        "preset": preset_of_other(preview.change.semantics),
+        "verdict": other.verdict,
+        **{kind: other.effect.count(kind) for kind in KINDS},
+        "words": otherwise_sentence(preview),
+    }
 
 
 def _to_come(preview: Preview, opening: Opening) -> dict[str, object]:

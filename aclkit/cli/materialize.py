@@ -9,6 +9,7 @@ import click
 
 from aclkit.audit.findings.broker_settings_differ import find_broker_settings_differ
 from aclkit.audit.findings.differences import note_readings
+from aclkit.audit.findings.reading_changed import find_reading_changed
 from aclkit.audit.findings.super_users_unknown import find_super_users_unknown
 from aclkit.cli.amount import length_of_run
 from aclkit.cli.context import Context, format_option
@@ -20,7 +21,7 @@ from aclkit.cli.session import command_run
 from aclkit.cli.settings_options import given_settings, settings_options
 from aclkit.errors import UsageError
 from aclkit.model.broker_settings import resolve
-from aclkit.model.reading import preset_words
+from aclkit.model.reading import asked_words
 from aclkit.pipeline.explain.decided import take_inventory
 from aclkit.pipeline.explain.materialize import continue_from_replay, told_by_brokers
 from aclkit.pipeline.explain.materialize import materialize as materialize_into
@@ -76,11 +77,12 @@ def materialize(
             run.notes.extend(run.rebuilt.notes(run.store.runs, run.cluster_id))
         resolved = resolve(given, told_by_brokers(run))
         options = deciding_options(lambda: run.store.spark, chosen, resolved.settings, builder)
-        tell_first(preset_words(options.semantics))
+        tell_first(asked_words(options.reading))
         run.notes.extend(resolved.notes)
         run.findings.extend(find_broker_settings_differ(resolved))
         run.findings.extend(find_super_users_unknown(resolved.settings))
         result = materialize_into(run, take_inventory(run, options), options)
+        run.findings.extend(find_reading_changed(run))
         note_readings(run, result, options.settings)
         publish(run)
     asked = result.inventory

@@ -34,10 +34,10 @@ from aclkit.cli.options import (
 from aclkit.cli.output import tell, write_lines
 from aclkit.cli.principal_options import builder_of, principal_options
 from aclkit.cli.report import alert_options, telling_failures, webhook_of
-from aclkit.cli.settings_options import given_settings, semantics_of, settings_options
+from aclkit.cli.settings_options import given_settings, reading_of, settings_options
 from aclkit.errors import UsageError
 from aclkit.model.broker_settings import resolve
-from aclkit.model.reading import preset_words
+from aclkit.model.reading import asked_words
 from aclkit.nightly.policies import Policies
 from aclkit.nightly.quiet import NightlyOptions, NightlyResult
 from aclkit.pipeline.replay.intake import Intake
@@ -136,7 +136,7 @@ def _night(
     intake, replaying = log.intake_of(chosen), picked(ReplayOptions, chosen)
     given = given_settings(chosen)
     builder = builder_of(chosen, given.mapping_rules)
-    tell_first(preset_words(semantics_of(chosen)))
+    tell_first(asked_words(reading_of(chosen)))
 
     def options_of(start: Callable[[], SparkSession] | None, asked: Intake) -> NightlyOptions:
         resolved = resolve(given, asked.listing.brokers if asked.listing else ())

@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from itertools import count
 
 import click
 
 from aclkit.cli.acl_options import acl_options
 from aclkit.cli.context import Context, engine_option, tell_state
-from aclkit.cli.effect_output import Gate, effect_format_option, effect_options, print_effect
+from aclkit.cli.effect_output import (
+    Gate,
+    effect_format_option,
+    effect_options,
+    print_effect,
+    tell_first_glob,
+)
 from aclkit.cli.options import option
 from aclkit.cli.output import tell, tell_all
 from aclkit.cli.topic_output import print_topics
 from aclkit.kafka.acls.creation import CreationRules
 from aclkit.kafka.acls.new import acl_filters, new_acls
 from aclkit.kafka.acls.options import AclOptions
-from aclkit.model.semantics import OFF, ON, Semantics, read_as
+from aclkit.model.reading import changed_settings
+from aclkit.model.semantics import Semantics, read_as
 from aclkit.model.unknown_settings import caveats_on_list
 from aclkit.pipeline.replay.changes import add_to, remove_from
 from aclkit.questions.preview.change_set import read_change_set
@@ -167,13 +173,8 @@ def upgrade(context: Context, end: str, start: str | None, gate: Gate) -> None:
 
 
 def _difference(before: Semantics, after: Semantics) -> str:
-    then, now = ({k: _said(v) for k, v in asdict(how).items()} for how in (before, after))
-    told = [f"{name} {then[name]}, then {now[name]}" for name in then if then[name] != now[name]]
+    told = changed_settings(before, after)
     return f"what is read otherwise: {'; '.join(told)}" if told else "both read all ACLs alike"
-
-
-def _said(value: object) -> str:
-    return (ON if value else OFF) if isinstance(value, bool) else str(value)
 
 
 def _read(context: Context) -> Base:
@@ -186,5 +187,6 @@ def _read(context: Context) -> Base:
 
 def _print(context: Context, base: Base, after: State, title: str, gate: Gate) -> None:
     change = Change(before=base.state, after=after, semantics=base.semantics)
+    tell_first_glob(change)
     where = f"{title}, cluster {base.run.cluster_id}"
     print_effect(context, change, base.inventory, where, gate)

@@ -16,6 +16,7 @@ from aclkit.cli.output import FORMATS, tell_all
 from aclkit.cli.prove_output import answers_lines, comparison_lines, labelled
 from aclkit.cli.settings_options import given_settings, own_semantics, settings_options
 from aclkit.cli.side_arguments import read_sides
+from aclkit.model.semantics import AUTO
 from aclkit.model.super_users import near_misses
 from aclkit.questions.assertions.parse import parse_assertions
 from aclkit.questions.prove.claim import HOLDS, NO_LESS, NO_MORE, SAME, hold_against
@@ -28,7 +29,13 @@ from aclkit.questions.prove.objects import (
     comparison_object,
     row,
 )
-from aclkit.questions.prove.reading import RECORDS, GivenReading, Side, read_alike
+from aclkit.questions.prove.reading import (
+    RECORDS,
+    GivenReading,
+    ReadSide,
+    first_glob_notes,
+    read_alike,
+)
 from aclkit.questions.prove.words import answers_sentences, comparison_sentences
 from aclkit.rules.names.budget import Budget
 from aclkit.runtime.user_file import read_text
@@ -152,7 +159,7 @@ def never(context: Context, /, file: str, a: str | None, budget: Budget, **chose
     assertions = parse_assertions(read_text(file), file)
     sides = read_sides(context, [context.require_warehouse(to_write=False) if a is None else a])
     read = read_alike(sides, _given(chosen))
-    notes = _tell_notes(sides)
+    notes = _tell_notes(read)
     found = hold_assertions(assertions, read[0].rules, budget)
     context.write(
         ANSWER_COLUMNS,
@@ -169,7 +176,7 @@ def never(context: Context, /, file: str, a: str | None, budget: Budget, **chose
 def _compare(context: Context, claim: str, texts: Sequence[str], chosen: dict[str, Any]) -> None:
     sides = read_sides(context, texts)
     read = read_alike(sides, _given(chosen), each_own=chosen["compare_settings"])
-    notes = _tell_notes(sides)
+    notes = _tell_notes(read)
     limit = None if chosen["is_all"] else chosen["limit"]
     found = hold_against(claim, read[0].rules, read[1].rules, chosen["budget"], limit)
     context.write(
@@ -185,19 +192,18 @@ def _compare(context: Context, claim: str, texts: Sequence[str], chosen: dict[st
 
 
 def _given(chosen: dict[str, Any]) -> GivenReading:
-    """Return what the options say; the preset that is their default says nothing."""
-    source = click.get_current_context().get_parameter_source("semantics")
-    is_said = source is not click.core.ParameterSource.DEFAULT
-    settings = given_settings(chosen)
+    """Return what the options say; ``auto`` says nothing."""
+    preset, settings = chosen["semantics"], given_settings(chosen)
     tell_all([*settings.notes, *near_misses(settings.super_users or ())])
     return GivenReading(
         settings=settings,
-        preset=chosen["semantics"] if is_said else None,
+        preset=None if preset == AUTO else preset,
         own=own_semantics(chosen),
     )
 
 
-def _tell_notes(sides: Sequence[Side]) -> list[str]:
+def _tell_notes(read: Sequence[ReadSide]) -> list[str]:
+    sides = [each.side for each in read]
     notes = [note for side in sides for note in side.notes]
     notes += (
         f"{side.path}: these records are taken for all there are; what a change of a warehouse "
@@ -205,6 +211,7 @@ def _tell_notes(sides: Sequence[Side]) -> list[str]:
         for side in sides
         if side.form == RECORDS and any(other.own for other in sides)
     )
+    notes += first_glob_notes(read)
     tell_all(notes)
     return notes
 

@@ -11,7 +11,7 @@ from aclkit.cli.options import option, together
 from aclkit.errors import UsageError
 from aclkit.model.broker_settings import GivenSettings
 from aclkit.model.principal import parse_super_users
-from aclkit.model.semantics import AUTO, OFF, ON, PRESETS, Semantics
+from aclkit.model.semantics import AUTO, OFF, ON, PRESETS, AskedReading, Semantics
 
 settings_options = together(
     option(
@@ -37,9 +37,11 @@ settings_options = together(
     ),
     option(
         "--semantics",
-        type=click.Choice([*PRESETS]),
-        default="kip-1042",
-        help="How ACLs are read: with globs, or exactly as today's brokers do.",
+        type=click.Choice([AUTO, *PRESETS]),
+        default=AUTO,
+        show_default=True,
+        help="How ACLs are read: exactly as Kafka's brokers do (kafka), or with globs (kip-1042); "
+        "auto is kafka until the cluster has had a GLOB ACL, then kip-1042.",
     ),
     option("--glob-patterns/--no-glob-patterns", default=None, help="Pattern code 5 is a glob."),
     option(
@@ -67,9 +69,9 @@ settings_options = together(
 )
 
 
-def semantics_of(chosen: dict[str, Any]) -> Semantics:
-    """Return the preset with the settings that were given on their own."""
-    return dataclasses.replace(PRESETS[chosen["semantics"]], **own_semantics(chosen))
+def reading_of(chosen: dict[str, Any]) -> AskedReading:
+    """Return what the options say of how ACLs are read."""
+    return AskedReading(preset=chosen["semantics"], own=own_semantics(chosen))
 
 
 def follows_brokers(chosen: dict[str, Any]) -> bool:

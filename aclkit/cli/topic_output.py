@@ -13,7 +13,7 @@ from aclkit.cli.output import Members
 from aclkit.cli.table import Part, Table, Words
 from aclkit.questions.preview.topics import TopicToCome
 from aclkit.questions.preview.words import few_hosts
-from aclkit.questions.query.words import short_acl, short_reason
+from aclkit.questions.query.words import others_otherwise_sentence, short_acl, short_reason
 from aclkit.rules.decide.rules import ALLOWED, DENIED
 
 TOPIC: Final = "TOPIC"
@@ -76,6 +76,10 @@ def _table(topics: Sequence[TopicToCome], hosts: Sequence[str]) -> Iterator[Part
         rows = [(*key[:2], ", ".join(done), *key[2:]) for key, done in allowed.items()]
         columns = ("topic", "principal", "operations", "host", "because")
         yield from part_lines(columns, rows, len(rows))
+    for topic in topics:
+        if topic.otherwise is not None:
+            yield "\n"
+            yield Words(f"{topic.topic}: {others_otherwise_sentence(topic.otherwise)}")
 
 
 def _json(topics: Sequence[TopicToCome], notes: Sequence[str]) -> Members:
@@ -95,4 +99,5 @@ def _topic(topic: TopicToCome) -> dict[str, object]:
         "governed_by": [{**asdict(acl), "text": str(acl)} for acl in topic.governed_by],
         "allowed": topic.count(ALLOWED),
         "denied": topic.count(DENIED),
+        "other_reading": topic.otherwise and others_otherwise_sentence(topic.otherwise),
     }

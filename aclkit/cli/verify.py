@@ -24,7 +24,7 @@ from aclkit.kafka.verify.jars import NEWEST, VERSIONS, class_path
 from aclkit.kafka.verify.kafka import PATIENCE, Kafka
 from aclkit.kafka.verify.version import choose_version
 from aclkit.model.acl import Acl, Request
-from aclkit.model.semantics import KAFKA
+from aclkit.model.semantics import KAFKA, Semantics
 from aclkit.runtime.progress import step
 from aclkit.warehouse.alive import acls_alive
 from aclkit.warehouse.published import run_settings
@@ -86,8 +86,9 @@ def verify(
       aclkit verify --sample 50000 --seed 7
       aclkit verify --all --kafka 4.3.1 --format json
 
-    Decision, rule and deciding ACL must be Kafka's; exit code 1 where any is not. Decisions that
-    were made with other than --semantics kafka are made again with it. Requests on which Kafka
+    Decision, rule and deciding ACL must be Kafka's; exit code 1 where any is not. Published
+    decisions are compared where they were made by Kafka's own reading of the ACLs; otherwise
+    decisions are made anew by it and compared, and the first line says so. Requests on which Kafka
     itself throws or hangs are left out, and listed with the reason.
 
     Kafka runs in a Java of its own. The jars of a version are fetched when it is first asked. From
@@ -100,14 +101,28 @@ def verify(
         run = opened.run
         acls = acls_alive(opened.tables, run)
         _, semantics = run_settings(run)
+        again = _again(semantics)
         version = _choose(version, acls.values(), reads_ranges=semantics.cidr_hosts)
-        report = _verify(opened, acls, version, None if is_all else _sample(sample, seed), timeout)
+        chosen = None if is_all else _sample(sample, seed)
+        report = _verify(opened, acls, version, chosen, timeout, again)
     tell_state(opened.published, run)
     _print(context, version, report)
     if not report.asked:
         raise DataError(f"none of {len(report.left_out)} decisions could be asked of Kafka")
     if report.mismatches:
         click.get_current_context().exit(1)
+
+
+def _again(semantics: Semantics) -> Semantics | None:
+    """Return the reading by which decisions are made anew; None where the published ones do."""
+    as_broker = replace(KAFKA, cidr_hosts=semantics.cidr_hosts)
+    if semantics == as_broker:
+        return None
+    tell(
+        "The published decisions were not made by Kafka's own reading (--semantics kafka): "
+        "compared are decisions made anew by it, not the published ones."
+    )
+    return as_broker
 
 
 def _sample(size: int | None, seed: int | None) -> Sample:
@@ -133,14 +148,11 @@ def _verify(
     version: str,
     sample: Sample | None,
     timeout: float,
+    again: Semantics | None,
 ) -> Agreement:
     """Read, ask and compare."""
     run = opened.run
-    broker, semantics = run_settings(run)
-    as_broker = replace(KAFKA, cidr_hosts=semantics.cidr_hosts)
-    again = None if semantics == as_broker else as_broker
-    if again:
-        tell("the published decisions were not made with --semantics kafka: each is made again")
+    broker, _ = run_settings(run)
     with Kafka(class_path(version, log.info), timeout) as kafka:
         with step(f"starting Kafka {version} with {len(acls)} ACLs"):
             kafka.load(list(acls.values()), broker)

@@ -28,7 +28,7 @@ from aclkit.questions.query.answer_rows import history_rows, why_rows
 from aclkit.questions.query.as_of import PAST
 from aclkit.questions.query.history import read_history
 from aclkit.questions.query.why import explain_why
-from aclkit.questions.query.words import history_notes, why_caveats, why_notes
+from aclkit.questions.query.words import history_notes, otherwise_sentences, why_caveats, why_notes
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,8 +80,9 @@ def why(context: Context, access: AccessQuestion, at_offset: int | None, at: str
     another operation. What is denied for want of an ACL comes with the least one that would allow
     it. Names that no inventory knows are answered too, with a warning. Where a request of
     Kafka's passes all the same, or needs more, a line says so. Where brokers of the log decide
-    otherwise than others, it says which do how. Principals, hosts and resources need be in no
-    inventory. RESOURCE is written as for who-can.
+    otherwise than others, it says which do how. Where KIP-1042 and Kafka's own reading of the ACLs
+    come to different decisions, it says what the other one is. Principals, hosts and resources
+    need be in no inventory. RESOURCE is written as for who-can.
     """
     moment = _moment(at_offset, at)
     resource = access.about("why")
@@ -98,7 +99,7 @@ def why(context: Context, access: AccessQuestion, at_offset: int | None, at: str
     context.write(
         found.columns,
         found.rows,
-        map(Words, why_caveats(answer)),
+        map(Words, [*why_caveats(answer), *otherwise_sentences(answer)]),
         json=lambda: why_object(answer),
         table=lambda: why_parts(answer),
     )

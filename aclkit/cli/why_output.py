@@ -34,6 +34,7 @@ def why_parts(answer: Why) -> Iterator[Part]:
     yield Words(words.why_sentence(answer))
     yield from (Words(words.hosts_words(*there)) for there in answer.elsewhere)
     yield from map(Words, words.why_caveats(answer))
+    yield from map(Words, words.otherwise_sentences(answer))
     if taking := [*answer.acls, *answer.near]:
         yield "\n"
         rows = [_acl_row(answer, part) for part in taking]
@@ -103,6 +104,10 @@ def why_object(answer: Why) -> dict[str, object]:
         "others": {"count": answer.other_count, "principals": list(answer.others)},
         "other_hosts": [
             {"hosts": list(hosts), **_ruling_object(ruling)} for hosts, ruling in answer.elsewhere
+        ],
+        "other_reading": [
+            {"preset": one.preset, "host": one.host, **_ruling_object(one.ruling), "words": text}
+            for one, text in zip(answer.otherwise, words.otherwise_sentences(answer), strict=True)
         ],
         "by_broker": [
             {"hosts": list(side.hosts), "brokers": list(side.brokers)} | _ruling_object(side.ruling)

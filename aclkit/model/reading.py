@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Final
 
-from aclkit.model.semantics import OFF, ON, PRESETS, Semantics
+from aclkit.model.semantics import AUTO, OFF, ON, PRESETS, AskedReading, Semantics
 
 _MEANING: Final = {"kip-1042": "globs are wildcards", "kafka": "as today's brokers do"}
 
@@ -22,6 +22,17 @@ def preset_words(semantics: Semantics) -> str:
     return f"ACLs are read as by the preset {name} ({_MEANING[name]}){but}"
 
 
+def asked_words(asked: AskedReading) -> str:
+    """Say what is asked of how ACLs are read, before the cluster is known.
+
+    >>> asked_words(AskedReading(preset="kafka"))
+    "ACLs are read as by the preset kafka (as today's brokers do)"
+    """
+    if asked.preset != AUTO:
+        return preset_words(asked.taken(has_glob=False))
+    return "ACLs are read as Kafka's brokers do, or by KIP-1042 if the cluster has had a GLOB ACL"
+
+
 def semantics_words(semantics: Semantics) -> str:
     """Say the same, and whether ranges decide.
 
@@ -32,8 +43,25 @@ def semantics_words(semantics: Semantics) -> str:
     return f"{preset_words(semantics)}; ranges (CIDR) {ranges}"
 
 
+def changed_settings(before: Semantics, after: Semantics) -> list[str]:
+    """Return in words each setting that two readings differ in.
+
+    >>> changed_settings(Semantics(), Semantics(cidr_hosts=True))
+    ['cidr_hosts off, then on']
+    """
+    then, now = asdict(before), asdict(after)
+    return [
+        f"{name} {_said(then[name])}, then {_said(now[name])}"
+        for name in then
+        if then[name] != now[name]
+    ]
+
+
+def _said(value: object) -> str:
+    return (ON if value else OFF) if isinstance(value, bool) else str(value)
+
+
 def _differing(semantics: Semantics, preset: Semantics) -> list[str]:
     ours, theirs = asdict(semantics), asdict(preset)
     names = (name for name in ours if name != "cidr_hosts" and ours[name] != theirs[name])
-    said = {True: ON, False: OFF}
-    return [f"{name} is {said.get(ours[name], ours[name])}" for name in names]
+    return [f"{name} is {_said(ours[name])}" for name in names]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Final
 
@@ -49,6 +50,44 @@ PRESETS: Final[dict[str, Semantics]] = {"kip-1042": KIP_1042, "kafka": KAFKA}
 
 AUTO, ON, OFF = "auto", "on", "off"
 """What ``--cidr-hosts`` can say; ``auto`` is as the brokers read them that are known."""
+
+
+def auto_preset(*, has_glob: bool) -> str:
+    """Return the preset of ``--semantics auto``: Kafka's reading, until a cluster has had a GLOB.
+
+    No release of Kafka writes GLOB, so a cluster that has one decides by KIP-1042.
+    """
+    return "kip-1042" if has_glob else "kafka"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AskedReading:
+    """How ACLs are to be read, as the options say it.
+
+    Attributes:
+        preset: one of ``PRESETS``, or ``AUTO``.
+        own: settings that were given on their own, by name; they win over the preset.
+    """
+
+    preset: str = AUTO
+    own: Mapping[str, Any] = field(default_factory=dict)
+
+    def preset_taken(self, *, has_glob: bool) -> str:
+        """Return the preset that holds for a cluster that has had a GLOB, or never had one."""
+        return auto_preset(has_glob=has_glob) if self.preset == AUTO else self.preset
+
+    def taken(self, *, has_glob: bool) -> Semantics:
+        """Return how ACLs are read there."""
+        return replace(PRESETS[self.preset_taken(has_glob=has_glob)], **self.own)
+
+
+def other_reading(semantics: Semantics) -> Semantics:
+    """Return the preset's reading that these settings are furthest from.
+
+    Which ACL is named, and whether ranges decide, stays.
+    """
+    preset = KAFKA if semantics.glob_patterns or semantics.identity_globs else KIP_1042
+    return replace(preset, deciding_acl=semantics.deciding_acl, cidr_hosts=semantics.cidr_hosts)
 
 
 RANGES_SINCE: Final = (4, 4)

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from aclkit.audit.findings.differences import note_readings
 from aclkit.audit.findings.read import audit_of
+from aclkit.audit.findings.reading_changed import find_reading_changed
 from aclkit.audit.findings.registry import find_all
 from aclkit.audit.findings.unknown import find_unknown, notes_on, staying
 from aclkit.nightly.quiet import (
@@ -45,6 +46,7 @@ def _decide(run: Run, scope: Scope, options: NightlyOptions) -> None:
     """Decide, and look for what is wrong."""
     chosen, share = options.materialize, options.broad_share
     result = materialize(run, scope, chosen)
+    run.findings.extend(find_reading_changed(run))
     note_readings(run, result, chosen.settings)
     with step("looking for findings"):
         who = (run.store, run.cluster_id)

@@ -7,9 +7,10 @@ from datetime import UTC, datetime, timedelta
 from typing import Final
 
 from aclkit.model.acl import Acl
+from aclkit.model.semantics import AskedReading, Semantics
 from aclkit.warehouse.codecs import acl_of, acl_sql
 from aclkit.warehouse.job_run import PublishedRun
-from aclkit.warehouse.published import Published
+from aclkit.warehouse.published import Published, run_settings
 from aclkit.warehouse.reader import Tables
 from aclkit.warehouse.sql import fetch
 
@@ -43,6 +44,14 @@ def times_added(connection: Tables, cluster_id: str) -> dict[str, datetime | Non
     }
 
 
+def semantics_in_force(tables: Tables, published: Published, cluster_id: str) -> Semantics:
+    """Return how the newest decisions read ACLs; where nothing was decided, as it would be."""
+    decided = published.last_materialize(cluster_id)
+    if decided is not None:
+        return run_settings(decided)[1]
+    return AskedReading().taken(has_glob=bool(fetch(tables, _A_GLOB, [cluster_id])))
+
+
 def level_in_force(tables: Tables, published: Published, cluster_id: str) -> int | None:
     """Return what the log finalized, or what a live cluster told; None where neither is known."""
     ((level,),) = fetch(tables, _FINALIZED, [cluster_id])
@@ -53,6 +62,9 @@ def level_in_force(tables: Tables, published: Published, cluster_id: str) -> int
     return levels[-1] if levels else None
 
 
+_A_GLOB: Final = (
+    "SELECT acl_id FROM acl_history WHERE cluster_id = ? AND pattern_type = 'GLOB' LIMIT 1"
+)
 _FINALIZED: Final = "SELECT max(finalized_level) FROM broker WHERE cluster_id = ?"
 """Each broker's row says it."""
 

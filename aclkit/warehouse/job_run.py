@@ -34,6 +34,8 @@ class RunSettings:
     Attributes:
         told: of a replay of a live cluster.
         semantics: how ACLs were read, of a run that decided; so are those down to the digests.
+        semantics_asked: ``auto`` or the preset that was asked for; older runs do not say it.
+        semantics_preset: the preset that was taken.
         super_users: super.users.
         allow_everyone: allow.everyone.if.no.acl.found.
         unknown: the keys of those two that nobody knew; None of an aclkit that did not say.
@@ -52,6 +54,8 @@ class RunSettings:
 
     told: Told | None = None
     semantics: Semantics | None = None
+    semantics_asked: str | None = None
+    semantics_preset: str | None = None
     super_users: frozenset[str] | None = None
     allow_everyone: bool | None = None
     unknown: tuple[str, ...] | None = None
@@ -126,8 +130,9 @@ def read_settings(text: str | None) -> RunSettings:
 
 
 _AS_THEY_ARE: Final = (
-    "allow_everyone", "dense", "inventory_digest", "inventory_rows", "rules_digest", "sources",
-    "broad_share", "has_builder", "keep_days", "keep_runs",
+    "semantics_asked", "semantics_preset", "allow_everyone", "dense", "inventory_digest",
+    "inventory_rows", "rules_digest", "sources", "broad_share", "has_builder", "keep_days",
+    "keep_runs",
 )  # fmt: skip
 
 

@@ -185,7 +185,7 @@ def notes_on_state(published: Published, run: PublishedRun) -> Iterator[str]:
 
 
 def run_settings(run: PublishedRun) -> tuple[BrokerSettings, Semantics]:
-    """Return the settings under which a run read the ACLs; what it does not say is the default.
+    """Return the settings under which a run decided; what it does not say is the default of then.
 
     Raises:
         SurroundingsError: they are not those of this version of aclkit.

@@ -17,6 +17,7 @@ from aclkit.runtime.frame import local_frame
 from aclkit.warehouse.run import begin_run, publish
 from aclkit.warehouse.store import schema_of
 from tests.benchmarks.shapes import Cluster
+from tests.factories import exactly
 
 CLUSTER_ID = "bench"
 _NOW = datetime(2026, 11, 21, tzinfo=UTC)
@@ -47,7 +48,7 @@ def options_for(
     """Ask about everything in the cluster."""
     return MaterializeOptions(
         settings=BrokerSettings(),
-        semantics=semantics,
+        reading=exactly(semantics),
         given=Given(
             entries={
                 PRINCIPALS: [Entry(name=p, origin="file") for p in cluster.principals],

@@ -12,20 +12,23 @@ from aclkit.cli.settings_options import (
     follows_brokers,
     given_settings,
     own_semantics,
-    semantics_of,
+    reading_of,
     settings_options,
 )
 from aclkit.model.semantics import KAFKA, KIP_1042
 
 
 def read(*arguments):
-    """Return what the options come to, what was given on its own, and what follows brokers."""
+    """Return what the options come to for a cluster that never had a GLOB, what was given on its
+    own, and what follows brokers.
+    """
     found = []
 
     @click.command()
     @settings_options
     def command(**chosen):
-        found.append((semantics_of(chosen), own_semantics(chosen), follows_brokers(chosen)))
+        taken = reading_of(chosen).taken(has_glob=False)
+        found.append((taken, own_semantics(chosen), follows_brokers(chosen)))
 
     outcome = CliRunner().invoke(command, arguments)
     assert outcome.exit_code == 0, outcome.output
@@ -33,8 +36,12 @@ def read(*arguments):
 
 
 def test_a_preset_is_as_it_was_where_nothing_is_said_of_ranges():
-    assert read() == (KIP_1042, {}, True)
+    assert read("--semantics", "kip-1042") == (KIP_1042, {}, True)
     assert read("--semantics", "kafka") == (KAFKA, {}, True)
+
+
+def test_by_itself_acls_are_read_as_brokers_do():
+    assert read() == read("--semantics", "auto") == (KAFKA, {}, True)
 
 
 @pytest.mark.parametrize(("said", "decides"), [("on", True), ("off", False)])

@@ -12,7 +12,7 @@ from aclkit.kafka.verify.compare import NO_WITNESS, Agreement, LeftOut, Mismatch
 from aclkit.model.acl import Request
 from aclkit.model.broker_settings import ResolvedSettings
 from aclkit.model.resource import Resource
-from aclkit.model.semantics import KIP_1042, BrokerSettings
+from aclkit.model.semantics import AskedReading, BrokerSettings
 from aclkit.pipeline.replay.record import ReplayResult
 from aclkit.questions.usage.check import MISMATCH, UNDETERMINED, UNREADABLE, VERDICTS
 from aclkit.questions.usage.command import UsageResult
@@ -53,9 +53,10 @@ def stand_in(monkeypatch):
             **run,
             **continued,
             **dict.fromkeys(("told_by_brokers", "take_inventory", "note_readings"), _nothing),
+            "find_reading_changed": lambda _: (),
             "resolve": lambda *_: ResolvedSettings(settings=BrokerSettings()),
             "deciding_options": lambda *_: SimpleNamespace(
-                semantics=KIP_1042, settings=BrokerSettings()
+                reading=AskedReading(), settings=BrokerSettings()
             ),
             "length_of_run": lambda *_, **__: "short",
             "materialize_into": lambda *_: DECIDED,

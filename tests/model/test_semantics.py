@@ -12,7 +12,9 @@ from aclkit.model.semantics import (
     KAFKA,
     KIP_1042,
     PRESETS,
+    AskedReading,
     Semantics,
+    other_reading,
     read_as,
 )
 
@@ -32,6 +34,24 @@ def test_settings_are_said_as_of_old_where_ranges_do_not_decide():
 
 
 RANGES = replace(KAFKA, cidr_hosts=True)
+
+
+def test_by_itself_the_reading_is_kafkas_until_there_was_a_glob():
+    assert AskedReading().taken(has_glob=False) == KAFKA
+    assert AskedReading().taken(has_glob=True) == KIP_1042
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+@pytest.mark.parametrize("has_glob", [False, True])
+def test_a_preset_that_is_asked_for_holds_whatever_acls_there_are(preset, has_glob):
+    asked = AskedReading(preset=preset, own={"cidr_hosts": True})
+    assert asked.taken(has_glob=has_glob) == replace(PRESETS[preset], cidr_hosts=True)
+    assert asked.preset_taken(has_glob=has_glob) == preset
+
+
+def test_the_other_reading_names_the_same_acl_and_reads_ranges_the_same():
+    assert other_reading(RANGES) == replace(KIP_1042, deciding_acl=BROKER, cidr_hosts=True)
+    assert other_reading(other_reading(RANGES)) == RANGES
 
 
 @pytest.mark.parametrize(

@@ -111,7 +111,7 @@ def test_a_mute_runs_out_by_the_clock_alone(nights, tmp_path):
 
 TAKES_SPARK = {
     "settings": ("--super-users", "User:cy"),
-    "semantics": ("--semantics", "kafka"),
+    "semantics": ("--semantics", "kip-1042"),
     "the share that is broad": ("--broad-share", "0.9"),
     "a high watermark": ("--high-watermark", "9"),
     "accepted holes": ("--accept-holes",),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pytest
 
 from aclkit.kafka.authorizer import Authorizer
@@ -16,6 +18,7 @@ ACCOUNTS = [
 ]
 OTHERS = ["nl-account-localtopic", "n-accounts-localtopic", "accounts", "nld-accounts-localtopic"]
 PRODUCER = ("WRITE", "DESCRIBE", "CREATE")
+over_acls = partial(Authorizer.over_acls, semantics=KIP_1042)
 
 
 def producer(pattern, pattern_type="GLOB", **fields):
@@ -40,8 +43,8 @@ def affecting(authorizer, name, resource_type="TOPIC"):
 
 def test_one_glob_does_what_three_prefixes_did():
     prefixed = [p for land in ("nl", "de", "cz") for p in producer(f"{land}-accounts-", "PREFIXED")]
-    one = Authorizer.over_acls(producer("??-accounts-*"))
-    three = Authorizer.over_acls(prefixed)
+    one = over_acls(producer("??-accounts-*"))
+    three = over_acls(prefixed)
     for operation in PRODUCER:
         assert answers(one, operation) == answers(three, operation) == set(ACCOUNTS)
     assert answers(one, "READ") == answers(three, "READ") == set()
@@ -58,7 +61,7 @@ def test_the_tool_for_a_decision_lists_every_acl_that_affects_it():
     deny = acl("*-remotetopic", pattern_type="GLOB", principal=SERVICE, permission_type="DENY",
                operation="WRITE")  # fmt: skip
     unrelated = acl("us-*", pattern_type="GLOB", principal=SERVICE)
-    authorizer = Authorizer.over_acls([*globs, deny, unrelated])
+    authorizer = over_acls([*globs, deny, unrelated])
     for name in ACCOUNTS:
         wanted = {each.acl_id for each in globs}
         wanted |= {deny.acl_id} if name.endswith("-remotetopic") else set()
@@ -68,7 +71,7 @@ def test_the_tool_for_a_decision_lists_every_acl_that_affects_it():
 
 
 def test_the_tool_for_a_new_acl_finds_the_six_topics_affected():
-    with Authorizer.over_acls() as authorizer:
+    with over_acls() as authorizer:
         before = answers(authorizer)
         for future in authorizer.create_acls(context(), producer("*-accounts-*")):
             assert future.result(timeout=10).exception is None
@@ -78,7 +81,7 @@ def test_the_tool_for_a_new_acl_finds_the_six_topics_affected():
 
 
 def test_the_tool_for_a_new_topic_finds_the_acl_that_will_govern_it():
-    authorizer = Authorizer.over_acls([*producer("*-accounts-*"), *producer("nl-", "PREFIXED")])
+    authorizer = over_acls([*producer("*-accounts-*"), *producer("nl-", "PREFIXED")])
     found = affecting(authorizer, "us-accounts-privatetopic")
     assert {each.resource_name for each in found} == {"*-accounts-*"}
     assert answer(authorizer, SERVICE, "us-accounts-privatetopic", "WRITE") == "ALLOWED"
@@ -86,7 +89,7 @@ def test_the_tool_for_a_new_topic_finds_the_acl_that_will_govern_it():
 
 def test_a_glob_on_groups_is_read_the_same_way():
     group = acl("*-testgroup-*", resource_type="GROUP", pattern_type="GLOB", principal=SERVICE)
-    authorizer = Authorizer.over_acls([group])
+    authorizer = over_acls([group])
     found = [
         answer(authorizer, SERVICE, name, resource_type="GROUP")
         for name in ("a-testgroup-b", "-testgroup-", "testgroup-b")
@@ -96,7 +99,7 @@ def test_a_glob_on_groups_is_read_the_same_way():
 
 def test_a_matching_deny_overrides_every_allow_wherever_it_stands():
     for deny in (("*", "LITERAL"), ("He*m*n", "GLOB"), ("", "GLOB"), ("H", "PREFIXED")):
-        authorizer = Authorizer.over_acls(
+        authorizer = over_acls(
             [acl("Helmsman"), acl(deny[0], pattern_type=deny[1], permission_type="DENY")]
         )
         assert answer(authorizer, resource_name="Helmsman") == "DENIED"
@@ -121,7 +124,7 @@ def test_the_most_specific_matching_acl_decides(name, pattern):
         acl("Hello", pattern_type="PREFIXED"),
         *(acl(glob, pattern_type="GLOB") for glob in ("HelloWo*d*", "HelloW*", "He*m*m*")),
     ]
-    ruling = Authorizer.over_acls(stored).decide(request(name))
+    ruling = over_acls(stored).decide(request(name))
     assert (ruling.acl.resource_name if ruling.acl else None) == pattern
 
 
@@ -150,7 +153,7 @@ def test_the_most_specific_matching_acl_decides(name, pattern):
 def test_only_a_glob_expands_wildcards_in_names(pattern_type, matched):
     names = ("Hello", "HelloWorld", "HappyWorld", "H*World")
     for pattern, reached in matched.items():
-        authorizer = Authorizer.over_acls([acl(pattern, pattern_type=pattern_type)])
+        authorizer = over_acls([acl(pattern, pattern_type=pattern_type)])
         assert {n for n in names if answer(authorizer, resource_name=n) == "ALLOWED"} == reached
 
 
@@ -163,8 +166,8 @@ def test_only_a_glob_expands_wildcards_in_names(pattern_type, matched):
     ],
 )
 def test_a_glob_can_replace_both_other_pattern_types(stored, glob):
-    rewritten = Authorizer.over_acls([acl(glob, pattern_type="GLOB")])
-    original = Authorizer.over_acls([acl(stored[0], pattern_type=stored[1])])
+    rewritten = over_acls([acl(glob, pattern_type="GLOB")])
+    original = over_acls([acl(stored[0], pattern_type=stored[1])])
     for name in ("SomeName", "SomeName1", "Some", "*", "", "Other"):
         assert answer(rewritten, resource_name=name) == answer(original, resource_name=name)
 
@@ -182,7 +185,7 @@ def test_a_glob_can_replace_both_other_pattern_types(stored, glob):
     ],
 )
 def test_principal_type_and_name_are_globs_each_on_its_own(principal, asked, is_matched):
-    authorizer = Authorizer.over_acls([acl(principal=principal)])
+    authorizer = over_acls([acl(principal=principal)])
     assert (answer(authorizer, asked) == "ALLOWED") is is_matched
 
 
@@ -190,7 +193,7 @@ def test_principal_type_and_name_are_globs_each_on_its_own(principal, asked, is_
     ("host", "is_matched"), [("10.0.*", True), ("10.0.0.?", True), ("", True), ("10.1.*", False)]
 )
 def test_hosts_are_globs(host, is_matched):
-    authorizer = Authorizer.over_acls([acl(host=host)])
+    authorizer = over_acls([acl(host=host)])
     assert (answer(authorizer) == "ALLOWED") is is_matched
 
 
@@ -205,13 +208,13 @@ def test_answers_by_resource_type_account_for_globs():
     ):
         deny = acl(denied, pattern_type="GLOB", principal=SERVICE, operation="WRITE",
                    permission_type="DENY")  # fmt: skip
-        authorizer = Authorizer.over_acls([*globs, deny], semantics=KIP_1042)
+        authorizer = over_acls([*globs, deny])
         assert authorizer.authorize_by_resource_type(context(SERVICE), "WRITE", "TOPIC") == found
 
 
 def test_existing_acls_work_as_before():
     stored = [acl("orders"), acl("pay-", pattern_type="PREFIXED"), acl("*", operation="DESCRIBE")]
-    authorizer = Authorizer.over_acls(stored)
+    authorizer = over_acls(stored)
     names = ("orders", "orders2", "pay-1", "pay")
     assert [answer(authorizer, resource_name=name) for name in names] == [
         "ALLOWED", "DENIED", "ALLOWED", "DENIED",

@@ -40,11 +40,13 @@ AS_OF_OLD = (
     ("listing", listing("tuesday", 17)),
 )
 """What leaves a fresh warehouse as the old one is, as far as its newest runs say."""
-ASKED = (
+BY_DEFAULT = (
     "--principals", "principals.csv", "--hosts", "hosts.csv", "--resources", "resources.csv",
     # What an older aclkit wrote down for what nobody had said.
     "--super-users", "User:admin", "--no-allow-everyone", "--fail-on", "never",
 )  # fmt: skip
+ASKED = (*BY_DEFAULT, "--semantics", "kip-1042")
+"""With the reading that was the default when it was made."""
 
 OF_TIME_OR_RUN = {"job_run", "finding", "access_change", "setting"}
 COMPARED = tuple(name for name in TABLES if name not in OF_TIME_OR_RUN)
@@ -59,14 +61,14 @@ NEWEST = {
 """Of the other tables, what the newest run of each cluster says, times and run aside."""
 
 
-def live(warehouse: Warehouse, nights) -> None:
+def live(warehouse: Warehouse, nights, options=ASKED) -> None:
     """Let a warehouse live through nights; what a source is called is what it was called then.
 
     In processes of their own: the readers of a running Spark stay in the folder it began in.
     """
     path = os.pathsep.join([str(ROOT), *sys.path])
     for cluster, words in nights:
-        asked = ASKED if words[0] == "run" else ()
+        asked = options if words[0] == "run" else ()
         place = ("--warehouse", str(warehouse.path), "--cluster", cluster)
         command = [sys.executable, "-c", "from aclkit.cli import cli; cli()", *place]
         env = os.environ | {"PYTHONPATH": path, "ACLKIT_FAST_JVM": "1"}
@@ -150,6 +152,23 @@ def test_the_next_night_gives_it_the_format_and_decides_everything_anew(gone_on)
     for run in nights:
         assert run.decided_in == run.run_number
         assert not any("decided again" in note for note in run.notes)
+
+
+@pytest.mark.spark
+@pytest.mark.slow
+def test_decided_by_an_old_default_it_tells_once_that_acls_are_read_otherwise(tmp_path):
+    warehouse = unpack(tmp_path)
+    told = "SELECT r.run_number, f.severity FROM finding f JOIN job_run r ON r.run_id = f.run_id "
+    told += "WHERE f.finding = 'reading-changed' ORDER BY r.run_number"
+    causes = "SELECT DISTINCT cause FROM access_change WHERE run_id = (SELECT run_id FROM job_run "
+    causes += "ORDER BY run_number DESC LIMIT 1)"
+    tuesday = ("listing", listing("tuesday", 17))
+    live(warehouse, [tuesday], BY_DEFAULT)
+    (row,) = warehouse.sql(told)
+    assert row["severity"] == "high"
+    assert [row["cause"] for row in warehouse.sql(causes)] in ([], ["settings"])
+    live(warehouse, NEW_NIGHTS[1:], BY_DEFAULT)
+    assert warehouse.sql(told) == [row]
 
 
 @pytest.mark.spark

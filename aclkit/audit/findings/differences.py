@@ -22,7 +22,13 @@ from aclkit.model.acl import Acl
 from aclkit.model.findings import Finding
 from aclkit.model.principal import WILDCARD_PRINCIPAL
 from aclkit.model.resource import Resource
-from aclkit.model.semantics import KAFKA, KIP_1042, PRESETS, BrokerSettings, Semantics
+from aclkit.model.semantics import (
+    KIP_1042,
+    PRESETS,
+    BrokerSettings,
+    Semantics,
+    other_reading,
+)
 from aclkit.pipeline.explain import tables
 from aclkit.pipeline.explain.differing import (
     DECIDED_TABLES,
@@ -63,7 +69,7 @@ def note_readings(run: Run, result: MaterializeResult, settings: BrokerSettings)
         suspects = {i: (by_id[i], reason) for i, reason in reads_differently(acls).items()}
         differing = find_differing(result, suspects, settings)
         run.findings.extend(_finding(*each, differing) for each in suspects.values())
-        run.notes.append(differing.words(len(suspects), _other(result.scope.semantics)))
+        run.notes.append(differing.words(len(suspects), other_reading(result.scope.semantics)))
 
 
 @dataclass(slots=True)
@@ -104,7 +110,7 @@ def find_differing(
         settings: super users and allow.everyone.
     """
     ours = result.scope
-    theirs = replace(ours, semantics=_other(ours.semantics))
+    theirs = replace(ours, semantics=other_reading(ours.semantics))
     read = Suspects.of([acl for acl, _ in suspects.values()], ours.semantics, theirs.semantics)
     affected = read.affected(ours.inventory, allow_everyone=settings.allow_everyone)
     if not affected.resources or not affected.principals:
@@ -175,15 +181,6 @@ class Suspects:
 def _is_read_by_identity(acl: Acl) -> bool:
     is_one = acl.principal == WILDCARD_PRINCIPAL or names_exactly(acl.principal, KIP_1042)
     return not is_one or (acl.host != "*" and has_wildcard(acl.host))
-
-
-def _other(semantics: Semantics) -> Semantics:
-    """Return the preset's reading that these settings are furthest from.
-
-    Which ACL is named, and whether ranges decide, stays.
-    """
-    preset = KAFKA if semantics.glob_patterns or semantics.identity_globs else KIP_1042
-    return replace(preset, deciding_acl=semantics.deciding_acl, cidr_hosts=semantics.cidr_hosts)
 
 
 def _is_like(one: Semantics, other: Semantics) -> bool:

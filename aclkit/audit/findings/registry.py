@@ -29,6 +29,7 @@ from aclkit.audit.findings.over_broad import OVER_BROAD, find_over_broad
 from aclkit.audit.findings.overridden import ALLOW_OVERRIDDEN, find_overridden
 from aclkit.audit.findings.public_access import PUBLIC_ACCESS, find_public_access
 from aclkit.audit.findings.read_without_group import READ_WITHOUT_GROUP, find_read_without_group
+from aclkit.audit.findings.reading_changed import READING_CHANGED
 from aclkit.audit.findings.readings import (
     DUPLICATE_ACL,
     READS_DIFFERENTLY,
@@ -79,6 +80,7 @@ REGISTRY: Final[Mapping[Kind, Finder | None]] = {
     ORPHAN_PRINCIPAL: find_orphan_principals,
     READ_WITHOUT_GROUP: find_read_without_group,
     TRANSACTIONAL_WITHOUT_WRITE: find_transactional_without_write,
+    READING_CHANGED: None,
     READS_DIFFERENTLY: None,
     DUPLICATE_ACL: None,
     UNKNOWN_CODE: None,

@@ -16,7 +16,7 @@ from aclkit.questions.preview.words import (
     statements,
     verdict_sentence,
 )
-from aclkit.questions.query.words import acl_words
+from aclkit.questions.query.words import acl_words, others_otherwise_sentence
 from aclkit.rules.decide.rules import ALLOWED, DENIED
 
 _COLUMNS: Final = (
@@ -59,6 +59,8 @@ def render_topics(
         ]
         if allowed:
             blocks += bounded_table(["principal", "host", "may", "by rule"], allowed, len(allowed))
+        if topic.otherwise is not None:
+            blocks.append([escape_markdown(others_otherwise_sentence(topic.otherwise))])
     return document(blocks)
 
 

@@ -51,6 +51,7 @@ from aclkit.questions.query.words import (
     history_notes,
     history_sentence,
     hosts_words,
+    otherwise_sentences,
     why_caveats,
     why_hints,
     why_notes,
@@ -205,7 +206,9 @@ class Answers:
             **_access(reading, given, found.unknown),
             "why": found,
             "sentence": why_sentence(found),
-            "elsewhere": [hosts_words(*there) for there in found.elsewhere],
+            "elsewhere": [
+                *(hosts_words(*there) for there in found.elsewhere), *otherwise_sentences(found),
+            ],
             "notes": [*why_caveats(found), *why_notes(found)],
             "parts": [(part, fields_of(part.acl, "remove")) for part in (*found.acls, *found.near)],
             "hints": [*passage_lines(found), *why_hints(found)],

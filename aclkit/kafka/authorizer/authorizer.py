@@ -34,7 +34,7 @@ from aclkit.kafka.authorizer.store import AclStore, MemoryStore
 from aclkit.model.acl import Acl, Request, TypeRequest
 from aclkit.model.filter import AclBindingFilter
 from aclkit.model.resource import Resource
-from aclkit.model.semantics import KIP_1042, BrokerSettings, Semantics
+from aclkit.model.semantics import KAFKA, AskedReading, BrokerSettings, Semantics
 from aclkit.rules.decide.any_of_type import authorize_any, reads_as_kafka
 from aclkit.rules.decide.by_resource_type import HARDCODED_NAME, check_concrete
 from aclkit.rules.decide.index import AclIndex
@@ -69,7 +69,7 @@ class Authorizer:
         Args:
             source: where ``start`` gets the ACLs from.
             store: where created and deleted ACLs are kept; without one they are refused.
-            semantics: how ACLs are read; by default as the source says, else ``kip-1042``.
+            semantics: how ACLs are read; by default as the source says, else as Kafka does.
             wording: how the audit log writes ACLs.
             poll_seconds: how long to wait before the source is asked again, while it has not
                 replayed to its high watermark.
@@ -79,7 +79,7 @@ class Authorizer:
         self._wording = wording
         self._poll_seconds = poll_seconds
         self._state = AuthorizerState(
-            index=AclIndex.of((), semantics or KIP_1042), config=Config(), known=BrokerSettings()
+            index=AclIndex.of((), semantics or KAFKA), config=Config(), known=BrokerSettings()
         )
         self._writing = threading.RLock()
         self._loaded: Future[None] = Future()
@@ -94,13 +94,18 @@ class Authorizer:
         cls,
         acls: Iterable[Acl] = (),
         *,
-        semantics: Semantics = KIP_1042,
+        semantics: Semantics | None = None,
         store: AclStore | None = None,
         wording: Wording = Wording.SINCE_4_2,
     ) -> Authorizer:
-        """Make an authorizer over a list of ACLs: it is whole, so it is ready at once."""
-        made = cls(store=store or MemoryStore(), semantics=semantics, wording=wording)
-        made.load_snapshot(acls)
+        """Make an authorizer over a list of ACLs: it is whole, so it is ready at once.
+
+        By default ACLs are read as Kafka does, and by KIP-1042 where one of them is a GLOB.
+        """
+        known = list(acls)
+        read = semantics or _auto_semantics(known)
+        made = cls(store=store or MemoryStore(), semantics=read, wording=wording)
+        made.load_snapshot(known)
         made.complete_initial_load()
         return made
 
@@ -354,7 +359,7 @@ class Authorizer:
     def _take(self, source: AclSource) -> int | None:
         with self._writing:
             loaded = source.load()
-            semantics = self._semantics or loaded.semantics
+            semantics = self._semantics or loaded.semantics or _auto_semantics(loaded.acls)
             index = AclIndex.of(loaded.acls, semantics)
             self._state = replace(
                 self._state, index=index, known=loaded.settings, level=loaded.level
@@ -366,6 +371,10 @@ class Authorizer:
 
 _PATIENCE: Final = 5.0
 """Seconds to wait for the loading thread when the authorizer is closed."""
+
+
+def _auto_semantics(acls: Iterable[Acl]) -> Semantics:
+    return AskedReading().taken(has_glob=any(acl.pattern_type == "GLOB" for acl in acls))
 
 
 def _request(context: RequestContext, action: Action) -> Request:

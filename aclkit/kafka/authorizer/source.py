@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from aclkit.model.acl import Acl
-from aclkit.model.semantics import KIP_1042, BrokerSettings, Semantics
+from aclkit.model.semantics import BrokerSettings, Semantics
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,7 +19,8 @@ class Loaded:
         offset: as of which offset, exclusive; None where there are no offsets.
         high_watermark: up to where the log is known to be committed; None where nobody said.
         settings: the brokers', where the source knows them.
-        semantics: how the source's decisions read ACLs.
+        semantics: how the source's decisions read ACLs; None is as ``auto`` does, see
+            ``model.semantics.AskedReading``.
         level: the metadata.version in force, where the source knows it.
     """
 
@@ -27,7 +28,7 @@ class Loaded:
     offset: int | None = None
     high_watermark: int | None = None
     settings: BrokerSettings = field(default_factory=BrokerSettings)
-    semantics: Semantics = KIP_1042
+    semantics: Semantics | None = None
     level: int | None = None
 
     @property

@@ -9,7 +9,7 @@ from aclkit.kafka.authorizer.authorizer import Authorizer
 from aclkit.kafka.authorizer.source import Loaded
 from aclkit.kafka.authorizer.store import AclStore
 from aclkit.model.semantics import Semantics
-from aclkit.warehouse.alive import acls_alive, level_in_force
+from aclkit.warehouse.alive import acls_alive, level_in_force, semantics_in_force
 from aclkit.warehouse.duck import connect
 from aclkit.warehouse.published import open_warehouse, resolve_cluster, run_settings
 
@@ -39,10 +39,11 @@ class WarehouseSource:
         published = open_warehouse(self.path)
         cluster_id = resolve_cluster(published, self.cluster)
         run = published.last_run(cluster_id)
-        settings, semantics = run_settings(published.last_materialize(cluster_id) or run)
+        settings, _ = run_settings(published.last_materialize(cluster_id) or run)
         with connect(published) as connection:
             acls = acls_alive(connection, run)
             level = level_in_force(connection, published, cluster_id)
+            semantics = semantics_in_force(connection, published, cluster_id)
         return Loaded(
             acls=tuple(acls.values()),
             offset=run.head_offset,

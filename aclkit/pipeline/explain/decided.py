@@ -16,7 +16,7 @@ from aclkit.model.brokers import (
     require_known_reading,
 )
 from aclkit.model.reading import semantics_words
-from aclkit.model.semantics import BrokerSettings, Semantics
+from aclkit.model.semantics import AUTO, AskedReading, BrokerSettings, Semantics, auto_preset
 from aclkit.pipeline.explain.rules_digest import rules_digest
 from aclkit.pipeline.explain.scope import Scope
 from aclkit.pipeline.inventory.survey import Given, log_entries, read_texts, survey
@@ -25,6 +25,7 @@ from aclkit.warehouse.codecs import BROKERS_SQL, brokers_of
 from aclkit.warehouse.job_run import RunSettings
 from aclkit.warehouse.reader import read_written
 from aclkit.warehouse.run import Run
+from aclkit.warehouse.standing import MATERIALIZING
 from aclkit.warehouse.views import EXPLAIN_TABLES
 
 
@@ -34,16 +35,17 @@ class MaterializeOptions:
 
     Attributes:
         settings: super users and allow.everyone.
-        semantics: how ACLs are read; see ``auto_ranges``.
+        reading: how ACLs are to be read; see ``auto_ranges``. What a run decides under is its
+            scope's.
         given: files that name what to ask about.
         dense: always, never or auto.
         full: decide everything anew, where deciding what changed would do.
         auto_ranges: whether ranges (CIDR) decide follows the brokers that are known, not
-            ``semantics``. What a run decides under is its scope's.
+            ``reading``.
     """
 
     settings: BrokerSettings
-    semantics: Semantics
+    reading: AskedReading
     given: Given
     dense: str = "auto"
     full: bool = False
@@ -61,7 +63,8 @@ def take_inventory(run: Run, options: MaterializeOptions) -> Scope:
         with read_written(run.store, run.cluster_id, *_INPUTS) as read:
             texts, log = read_texts(read), log_entries(read)
             known = ranges_by_broker(brokers_of(read.rows(BROKERS_SQL)).brokers)
-        semantics = options.semantics
+            has_glob = bool(read.rows(_A_GLOB)) or _was_glob_taken(run)
+        semantics = options.reading.taken(has_glob=has_glob)
         if options.auto_ranges:
             require_known_reading(known, texts.hosts)
             semantics = replace(semantics, cidr_hosts=known.newest_decides)
@@ -75,8 +78,22 @@ def take_inventory(run: Run, options: MaterializeOptions) -> Scope:
         texts=texts,
         inventory=inventory,
         semantics=semantics,
+        preset=options.reading.preset_taken(has_glob=has_glob),
         super_users=options.settings.super_users,
     )
+
+
+def _was_glob_taken(run: Run) -> bool:
+    """Whether the decisions before took KIP-1042 by itself: it never goes back by itself.
+
+    A GLOB may leave the history, as where its record is forgotten. Who asks for a preset ends it.
+    """
+    before = run.previous(MATERIALIZING)
+    if before is None:
+        return False
+    then = before.settings
+    taken = (then.semantics_asked, then.semantics_preset)
+    return taken == (AUTO, auto_preset(has_glob=True))
 
 
 def notes_on_reading(
@@ -104,6 +121,8 @@ def deciding_settings(options: MaterializeOptions, scope: Scope) -> RunSettings:
     """Return the settings under which the decisions hold, for ``job_run``."""
     return RunSettings(
         semantics=scope.semantics,
+        semantics_asked=options.reading.preset,
+        semantics_preset=scope.preset,
         super_users=options.settings.super_users,
         allow_everyone=options.settings.allow_everyone,
         unknown=tuple(sorted(options.settings.unknown)),
@@ -113,4 +132,5 @@ def deciding_settings(options: MaterializeOptions, scope: Scope) -> RunSettings:
     )
 
 
+_A_GLOB: Final = "SELECT acl_id FROM acl_history WHERE pattern_type = 'GLOB' LIMIT 1"
 _INPUTS: Final = ("acl_history", "resource_lifetime", "principal_lifetime", "broker")

@@ -20,6 +20,7 @@ class Scope:
         texts: what its ACLs alive are made of.
         inventory: what is asked about.
         semantics: how ACLs are read.
+        preset: the one that was taken for that; single settings may win over it.
         super_users: principals that are always allowed.
     """
 
@@ -28,6 +29,7 @@ class Scope:
     inventory: Inventory
     semantics: Semantics
     super_users: frozenset[str]
+    preset: str | None = None
 
     @property
     def principal_names(self) -> list[str]:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Final
 
 from aclkit.model.acl import ANY_OTHER, ANY_OTHER_PRINCIPAL
 from aclkit.model.cidr import is_any_other
 from aclkit.model.resource import Resource
+from aclkit.model.semantics import other_reading
 from aclkit.questions.preview.access_change import KINDS, ResourceChanges
 from aclkit.questions.preview.compare import compare
 from aclkit.questions.preview.effect import ChangedCell, ChangedLine, Effect, sorted_parts
+from aclkit.questions.preview.globs import holds_globs
 from aclkit.questions.preview.state import Asked, Change, with_named
 from aclkit.questions.query.outside import Verdict
 from aclkit.rules.decide.confirm import Comparison
@@ -19,6 +21,7 @@ from aclkit.rules.names.budget import Budget
 from aclkit.rules.names.compare import (
     AT_LEAST_LESS,
     AT_LEAST_MORE,
+    EQUIVALENT,
     GAINED,
     INCOMPARABLE,
     LESS,
@@ -28,6 +31,8 @@ from aclkit.rules.names.compare import (
 )
 from aclkit.rules.names.openings import Opening, openings
 from aclkit.rules.names.reread import Reread
+from aclkit.rules.names.rows import reads_alike
+from aclkit.rules.names.words import opening_words
 
 MOST_REGIONS: Final = 200
 """For so many questions it is told which names are gained or lost; the others are counted."""
@@ -46,6 +51,7 @@ class Preview:
         openings: the same, folded, each with the names that it is about.
         rereads: what each ACL does that is read otherwise after than before.
         budget: what the comparison took.
+        otherwise: the effect under the other reading of ACLs, where that is another one.
     """
 
     change: Change
@@ -56,6 +62,7 @@ class Preview:
     openings: tuple[Opening, ...]
     rereads: tuple[Reread, ...]
     budget: Budget
+    otherwise: Preview | None = None
 
     @property
     def verdict(self) -> str:
@@ -129,7 +136,35 @@ def preview(change: Change, inventory: Asked, budget: Budget | None = None) -> P
 
     Of the inventory each decision is compared, and which ACL made it. Asked about besides is what
     the affected ACLs name letter by letter. Of every name the decisions are compared.
+
+    Where an ACL holds a glob, all of it is done in the other reading of ACLs too.
     """
+    found = _preview(change, inventory, budget)
+    if len(set(change.readings)) > 1 or not holds_globs(change):
+        return found
+    ours = change.semantics
+    # Names that begin with a star are left out: LITERAL * would make a difference in each preview.
+    theirs = replace(other_reading(ours), wildcard_defect=ours.wildcard_defect)
+    other = _preview(replace(change, semantics=theirs), inventory, budget)
+    return found if _is_alike(found, other) else replace(found, otherwise=other)
+
+
+def _is_alike(found: Preview, other: Preview) -> bool:
+    """Whether a change does the same in both readings, as far as the answers tell."""
+    then, now = (
+        (
+            each.verdict,
+            [each.effect.count(kind) for kind in (GAINED, LOST)],
+            {(opening.kind, opening_words(opening)) for opening in each.openings},
+        )
+        for each in (found, other)
+    )
+    readings = found.change.semantics, other.change.semantics
+    is_reread = any(not reads_alike(acl, *readings) for acl in found.change.affected)
+    return then == now and (not is_reread or found.verdict == EQUIVALENT)
+
+
+def _preview(change: Change, inventory: Asked, budget: Budget | None) -> Preview:
     asked, budget = with_named(inventory, change), budget or Budget()
     comparison = Comparison.of(change.rules_before, change.rules_after, budget)
     # What tells which names these are may take as much again; it is no part of the proof.

@@ -13,6 +13,7 @@ from aclkit.model.groups import grouped
 from aclkit.model.resource import Resource
 from aclkit.model.semantics import Semantics
 from aclkit.questions.preview.state import Asked, State
+from aclkit.questions.query.other_reading import OthersOtherwise, decided_otherwise_for
 from aclkit.questions.query.outside import Verdict, decide_outside
 from aclkit.rules.decide.rules import ALLOWED
 from aclkit.rules.patterns.match import reaches
@@ -37,12 +38,14 @@ class TopicToCome:
         is_known: the inventory has it already.
         governed_by: the ACLs that reach it, of anybody, the most specific pattern first.
         accesses: every decision, what is allowed first, then by principal and operation.
+        otherwise: whom the other reading of ACLs decides otherwise for.
     """
 
     topic: Resource
     is_known: bool
     governed_by: tuple[Acl, ...]
     accesses: tuple[TopicAccess, ...]
+    otherwise: OthersOtherwise | None = None
 
     def count(self, decision: str) -> int:
         """Return how many (principal, host, operation) are decided so."""
@@ -92,6 +95,9 @@ def _preview(topic: Resource, state: State, inventory: Asked, semantics: Semanti
         is_known=topic in inventory.resources,
         governed_by=tuple(sorted(reaching, key=lambda acl: _precedence(acl, semantics))),
         accesses=tuple(sorted(accesses, key=_order)),
+        otherwise=decided_otherwise_for(
+            acls, inventory.principals, topic, inventory.hosts, state.settings, semantics
+        ),
     )
 
 

@@ -10,8 +10,9 @@ from aclkit.model.unknown_settings import caveats_on_list
 from aclkit.questions.preview.access_change import KINDS
 from aclkit.questions.preview.effect import Effect
 from aclkit.questions.preview.preview import Preview
+from aclkit.questions.query.other_reading import preset_of_other
 from aclkit.questions.query.outside import Verdict
-from aclkit.questions.query.words import acl_words
+from aclkit.questions.query.words import acl_words, other_name
 from aclkit.rules.names.compare import EQUIVALENT, GAINED, LOST
 from aclkit.rules.names.words import (
     cost_words,
@@ -31,8 +32,19 @@ def statements(preview: Preview) -> Iterator[tuple[str, str]]:
     yield from (("unknown", words) for words in left_open(preview))
     yield from (("settings", words) for words in settings_sentences(preview))
     yield "inventory", inventory_sentence(preview)
+    if other := otherwise_sentence(preview):
+        yield "otherwise", other
     if example := example_sentence(preview):
         yield "example", example
+
+
+def otherwise_sentence(preview: Preview) -> str | None:
+    """Write what the change does under the other reading of ACLs, where that is another effect."""
+    other = preview.otherwise
+    if other is None:
+        return None
+    name = other_name(preset_of_other(preview.change.semantics))
+    return f"{name} it would be {verdict_sentence(other)}; {effect_counts(other)}"
 
 
 def verdict_sentence(preview: Preview) -> str:
@@ -82,7 +94,7 @@ def settings_sentences(preview: Preview) -> Iterator[str]:
 def inventory_sentence(preview: Preview) -> str:
     """Write how many decisions about the inventory differ, and what it holds."""
     asked = preview.asked
-    counts = ", ".join(f"{preview.effect.count(kind):,} {kind}" for kind in KINDS)
+    counts = effect_counts(preview)
     where = ""
     if preview.effect.parts:
         principals = number_of(len(preview.effect.by_principal), "principal")
@@ -94,6 +106,11 @@ def inventory_sentence(preview: Preview) -> str:
     )
     named = f" ({preview.named:,} of them named by the change only)" if preview.named else ""
     return f"{counts}{where}; looked at: {', '.join(sizes[:-1])} and {sizes[-1]}{named}"
+
+
+def effect_counts(preview: Preview) -> str:
+    """Write how many decisions about the inventory differ."""
+    return ", ".join(f"{preview.effect.count(kind):,} {kind}" for kind in KINDS)
 
 
 def example_sentence(preview: Preview) -> str | None:

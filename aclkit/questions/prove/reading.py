@@ -15,8 +15,10 @@ from aclkit.errors import UsageError
 from aclkit.model.acl import Acl
 from aclkit.model.broker_settings import ALLOW_EVERYONE, SUPER_USERS, GivenSettings
 from aclkit.model.brokers import ranges_by_broker, require_known_reading
-from aclkit.model.semantics import KIP_1042, PRESETS, BrokerSettings, Semantics
+from aclkit.model.semantics import KAFKA, PRESETS, AskedReading, BrokerSettings, Semantics
+from aclkit.questions.preview.globs import first_glob_note
 from aclkit.rules.names.rows import Rules
+from aclkit.rules.patterns.match import GLOB
 
 if TYPE_CHECKING:
     from aclkit.warehouse.published import AsOf
@@ -31,7 +33,7 @@ class Reading:
     """The settings that decide, how ACLs are read, and who says so."""
 
     settings: BrokerSettings = field(default_factory=BrokerSettings)
-    semantics: Semantics = KIP_1042
+    semantics: Semantics = KAFKA
     source: str = "the defaults"
 
     def equals(self, other: Reading) -> bool:
@@ -51,7 +53,7 @@ class GivenReading:
 
     Attributes:
         settings: of the brokers.
-        preset: of semantics.
+        preset: of semantics; None where it is chosen by itself.
         own: single settings of semantics.
     """
 
@@ -131,11 +133,26 @@ def read_alike(
     if "cidr_hosts" not in given.own and not any(side.own for side in sides):
         nobody = ranges_by_broker(())
         require_known_reading(nobody, {acl.host for side in sides for acl in side.acls})
-    base = next((side.own for side in sides if side.own), Reading())
+    base = next((side.own for side in sides if side.own), _by_default(sides))
     read = tuple(ReadSide(side, side.own or given.over(base)) for side in sides)
     if not each_own:
         _refuse_different(read, given)
     return read
+
+
+def _by_default(sides: Sequence[Side]) -> Reading:
+    """Return how files are read alike: by KIP-1042 where one of them has a GLOB ACL."""
+    has_glob = any(acl.pattern_type == GLOB for side in sides for acl in side.acls)
+    return Reading(semantics=AskedReading().taken(has_glob=has_glob))
+
+
+def first_glob_notes(read: Sequence[ReadSide]) -> list[str]:
+    """Return the warning that one of two sides brings the first GLOB ACL, where it does."""
+    if len(read) != len("AB"):
+        return []
+    one, other = ((name, each.side.acls) for name, each in zip("AB", read, strict=True))
+    note = first_glob_note(one, other, read[0].reading.semantics)
+    return [note] if note else []
 
 
 def _refuse_different(read: Sequence[ReadSide], given: GivenReading) -> None:

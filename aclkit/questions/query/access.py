@@ -7,12 +7,20 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from aclkit.model.acl import Acl
+from aclkit.model.operation import parse_operation
 from aclkit.model.resource import Resource
 from aclkit.questions.query.decisions import Decisions, Where, decisions_of, decisions_on
 from aclkit.questions.query.fold import Alike
+from aclkit.questions.query.lifetimes import lifetimes_near
+from aclkit.questions.query.names import read_principals
+from aclkit.questions.query.other_reading import (
+    OthersOtherwise,
+    decided_otherwise_for,
+    read_differently,
+)
 from aclkit.questions.query.pattern_grants import PatternGrant, read_pattern_grants
 from aclkit.warehouse.alive import acls_alive
-from aclkit.warehouse.published import Published
+from aclkit.warehouse.published import Published, run_settings
 from aclkit.warehouse.reader import Tables
 from aclkit.warehouse.rows import Rows
 from aclkit.warehouse.views import EXPLAIN_TABLES
@@ -40,11 +48,13 @@ class Access(Decisions, Rows):
         acls: the ACLs that decide, by id.
         grants: of what-can, unless it is about one resource: what ACLs with a pattern grant, on
             names to come too.
+        otherwise: of ``who_can``: whom the other reading of ACLs decides otherwise for.
     """
 
     rows: tuple[tuple[str | None, ...], ...]
     acls: Mapping[str | None, Acl]
     grants: tuple[PatternGrant, ...] = ()
+    otherwise: OthersOtherwise | None = None
 
 
 def who_can(
@@ -73,7 +83,8 @@ def who_can(
     """
     where = Where(connection, published, cluster_id)
     found = decisions_on(where, operation, resource, host=host, decision=decision)
-    return _access(connection, found, WHO_CAN_COLUMNS)
+    asked = frozenset(parse_operation(operation, resource.resource_type))
+    return _access(connection, found, WHO_CAN_COLUMNS, _otherwise(where, found, resource, asked))
 
 
 def what_can(
@@ -106,10 +117,31 @@ def what_can(
     return replace(answer, grants=grants)
 
 
-def _access(connection: Tables, found: Decisions, columns: tuple[str, ...]) -> Access:
+def _otherwise(
+    where: Where, found: Decisions, resource: Resource, operations: frozenset[str]
+) -> OthersOtherwise | None:
+    """Decide the question in the other reading too, as far as ACLs are read differently."""
+    run, cluster_id = found.decided_by, where.cluster_id
+    lives = lifetimes_near(where.tables, cluster_id, resource, run.head_offset)
+    settings, semantics = run_settings(run)
+    near = [life.acl for life in lives]
+    if not read_differently(near, resource, semantics):
+        return None
+    names = read_principals(where.tables, cluster_id)
+    return decided_otherwise_for(
+        near, names, resource, found.hosts, settings, semantics, operations
+    )
+
+
+def _access(
+    connection: Tables,
+    found: Decisions,
+    columns: tuple[str, ...],
+    otherwise: OthersOtherwise | None = None,
+) -> Access:
     acls = acls_alive(connection, found.decided_by, found.acl_ids)
     rows = tuple(_rows(found.groups, acls))
-    return Access(columns=columns, rows=rows, acls=acls, **vars(found))
+    return Access(columns=columns, rows=rows, acls=acls, otherwise=otherwise, **vars(found))
 
 
 def _rows(

@@ -57,8 +57,6 @@ def lifetimes_reaching(
 ) -> list[Lifetime]:
     """Read the lifetimes of all ACLs that reach a resource, the oldest first.
 
-    The engine leaves out what can reach it under no semantics; the rule says what does.
-
     Args:
         connection: see ``reader.open_tables``.
         cluster_id: the cluster.
@@ -66,9 +64,19 @@ def lifetimes_reaching(
         semantics: how ACLs are read.
         offset: only those alive as of it.
     """
-    values = [cluster_id, *resource, resource.resource_name]
-    found = _read(connection, _REACHING, values, offset)
+    found = lifetimes_near(connection, cluster_id, resource, offset)
     return [life for life in found if reaches(life.acl, *resource, semantics)]
+
+
+def lifetimes_near(
+    connection: Tables, cluster_id: str, resource: Resource, offset: int | None = None
+) -> list[Lifetime]:
+    """Read the lifetimes of all ACLs that reach a resource in some reading, or may.
+
+    The engine leaves out what can reach it in none; the rule says what does.
+    """
+    values = [cluster_id, *resource, resource.resource_name]
+    return _read(connection, _REACHING, values, offset)
 
 
 def lifetimes_of_type(

@@ -28,9 +28,10 @@ from aclkit.questions.query.lifetimes import (
     Lifetime,
     broker_rescan,
     lifetimes_below_star,
-    lifetimes_reaching,
+    lifetimes_near,
 )
 from aclkit.questions.query.names import Unknown, read_hosts, unknown_names
+from aclkit.questions.query.other_reading import Otherwise, decided_otherwise
 from aclkit.questions.query.own_acls import OwnAcls, read_own_acls
 from aclkit.questions.query.passages import read_passages
 from aclkit.rules.decide.broker_rescan import Ending
@@ -44,6 +45,7 @@ from aclkit.rules.patterns.match import (
     host_can_match,
     is_any_host,
     principal_matches,
+    reaches,
 )
 from aclkit.rules.patterns.ranges import asked_host
 from aclkit.rules.patterns.unmatchable import reasons_never_to_match
@@ -112,6 +114,7 @@ class Why:
         not_super: what it would be without super.users, for a super user.
         unknown: what of the question is in no inventory.
         fault: what a broker does in place of answering, where its search gets lost.
+        otherwise: what the other reading of ACLs decides, where that is another decision.
         by_broker: where the decision depends on the broker, how each side decides.
         passages: the requests that hang on this access, and what becomes of them.
         own: what the principal has on other names.
@@ -134,6 +137,7 @@ class Why:
     never: tuple[str, ...] = ()
     unknown: tuple[Unknown, ...] = ()
     fault: str | None = None
+    otherwise: tuple[Otherwise, ...] = ()
     by_broker: tuple[tuple[ByBroker, ByBroker], ...] = ()
     passages: tuple[Passage, ...] = ()
     own: OwnAcls = field(default_factory=OwnAcls)
@@ -180,7 +184,8 @@ def explain_why(
     found = find_moment(connection, timeline, run, moment)
     _, semantics = run_settings(run)
     check_host(request, semantics)
-    lives = lifetimes_reaching(connection, cluster_id, resource, semantics, found.offset)
+    near = lifetimes_near(connection, cluster_id, resource, found.offset)
+    lives = [life for life in near if reaches(life.acl, *resource, semantics)]
     below = lifetimes_below_star(connection, cluster_id, resource, semantics)
     search = broker_rescan(below, found.offset)
     case = Case(
@@ -199,6 +204,7 @@ def explain_why(
             connection, cluster_id, principal=principal, host=request.host, resource=resource
         ),
         fault=_fault(why, search.ending(*resource)),
+        otherwise=tuple(decided_otherwise(case, [life.acl for life in near])),
         by_broker=tuple(rulings_by_broker(case, hosts, brokers.brokers, found.offset)),
         passages=read_passages(connection, cluster_id, case, found.offset),
         own=_own(connection, cluster_id, why),

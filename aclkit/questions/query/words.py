@@ -5,7 +5,7 @@ Names stand in it as they are: who prints a sentence makes it visible (``model.v
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Final
 
@@ -23,19 +23,21 @@ from aclkit.questions.query.history import (
     History,
     Interval,
 )
+from aclkit.questions.query.other_reading import KAFKA_NAME, KIP_NAME, OthersOtherwise
 from aclkit.questions.query.own_acls import own_acl_words
 from aclkit.questions.query.timeline import note_on_settings
 from aclkit.questions.query.why import MOST_OTHERS, Why
 from aclkit.rules.decide.rules import (
     ALLOWED,
     DEFAULT_ALLOW,
+    DENIED,
     MATCHING_ACL,
     SUPER_USER,
     Ruling,
 )
 
-MOST_HOSTS: Final = 3
-"""Hosts that a sentence names."""
+MOST_NAMED: Final = 3
+"""Hosts or principals that a sentence names."""
 
 
 def why_sentence(why: Why) -> str:
@@ -106,12 +108,12 @@ def _told(name: str) -> str:
 
 def hosts_words(hosts: Sequence[str], ruling: Ruling) -> str:
     """Write how some hosts fare that fare otherwise than the one asked about."""
-    return f"From {_few_hosts(hosts)}: {ruling_words(ruling)}."
+    return f"From {_few(hosts)}: {ruling_words(ruling)}."
 
 
-def _few_hosts(hosts: Sequence[str]) -> str:
-    shown = ", ".join(hosts[:MOST_HOSTS])
-    more = len(hosts) - MOST_HOSTS
+def _few(names: Sequence[str]) -> str:
+    shown = ", ".join(names[:MOST_NAMED])
+    more = len(names) - MOST_NAMED
     return f"{shown}{f' and {more} more' if more > 0 else ''}"
 
 
@@ -119,6 +121,41 @@ def ruling_words(ruling: Ruling) -> str:
     """Write a decision with the ACL or the rule behind it."""
     acl = ruling.acl
     return f"{ruling.decision} by {acl_words(acl)}" if acl else f"{ruling.decision} ({ruling.rule})"
+
+
+def otherwise_sentences(why: Why) -> Iterator[str]:
+    """Yield what the other reading of ACLs decides, where that is another decision."""
+    for one in why.otherwise:
+        ruling = one.ruling
+        where = "" if one.host == why.request.host else f" from {one.host}"
+        reason = short_reason(ruling.decision, ruling.rule, ruling.acl, None, None)
+        yield f"{other_name(one.preset)} this would be {ruling.decision.lower()}{where}: {reason}."
+
+
+def others_otherwise_sentence(found: OthersOtherwise) -> str:
+    """Write whom the other reading of ACLs decides otherwise for."""
+    changes = " and ".join(
+        f"{_few(tuple(them))} would be {verb} ({_first_reason(them, decision)})"
+        for verb, decision, them in (
+            ("allowed", ALLOWED, found.allowed),
+            ("denied", DENIED, found.denied),
+        )
+        if them
+    )
+    return f"{other_name(found.preset)} {changes}."
+
+
+def other_name(preset: str) -> str:
+    """Begin a sentence on what another reading would decide."""
+    return {
+        KIP_NAME: "Under KIP-1042 (no Kafka release yet)",
+        KAFKA_NAME: "By Kafka's own reading (--semantics kafka)",
+    }[preset]
+
+
+def _first_reason(them: Mapping[str, Acl | None], decision: str) -> str:
+    acl = next(iter(them.values()))
+    return short_reason(decision, "", acl, None, None)
 
 
 def why_hints(why: Why) -> Iterator[str]:
@@ -157,7 +194,7 @@ def why_notes(why: Why) -> Iterator[str]:
         each = ", ".join(
             f"{ruling_words(side.ruling)} on {named_brokers(side.brokers)}" for side in sides
         )
-        where = f"from {_few_hosts(sides[0].hosts)} " if why.is_any_host else ""
+        where = f"from {_few(sides[0].hosts)} " if why.is_any_host else ""
         yield f"{where}it depends on the broker: {each}"
 
 

@@ -9,6 +9,7 @@ import pytest
 
 from aclkit.audit.findings.broker_settings_differ import BROKER_SETTINGS_DIFFER
 from aclkit.audit.findings.facts import AuditInput, Life
+from aclkit.audit.findings.reading_changed import READING_CHANGED
 from aclkit.audit.findings.readings import DUPLICATE_ACL, READS_DIFFERENTLY, UNKNOWN_CODE
 from aclkit.audit.findings.registry import KINDS, REGISTRY, Finder, find_all
 from aclkit.audit.findings.super_users_unknown import SUPER_USERS_UNKNOWN
@@ -208,8 +209,8 @@ def test_a_resource_without_acl_is_open_to_everyone_until_an_acl_reaches_it():
 
 def test_every_kind_of_an_audit_has_a_planted_acl():
     planted = {case.kind for case in CASES} | {"open-to-everyone"}
-    of_settings = (BROKER_SETTINGS_DIFFER, SUPER_USERS_UNKNOWN)
-    others = {kind.id for kind in (*OF_READINGS, *OF_LOGS, *of_settings)}
+    of_runs = BROKER_SETTINGS_DIFFER, READING_CHANGED, SUPER_USERS_UNKNOWN
+    others = {kind.id for kind in (*OF_READINGS, *OF_LOGS, *of_runs)}
     assert planted == KINDS.keys() - others
 
 

@@ -15,7 +15,7 @@ from aclkit.pipeline.inventory.survey import Given
 from aclkit.warehouse.reader import read_written
 from aclkit.warehouse.run import begin_run
 from aclkit.warehouse.views import EXPLAIN_TABLES, explain_sql
-from tests.factories import acl
+from tests.factories import acl, exactly
 from tests.pipeline.explain.test_against_rules import GIVEN, random_acls, write_acls
 
 pytestmark = pytest.mark.spark
@@ -52,7 +52,7 @@ def told(_session, tmp_path_factory):
                 write_acls(run, acls)
                 options = MaterializeOptions(
                     settings=BrokerSettings(),
-                    semantics=preset,
+                    reading=exactly(preset),
                     # What only one preset takes for a name is asked about by it alone.
                     given=Given(
                         entries=ASKED if case == "anything" else ABOVE,

@@ -152,6 +152,15 @@ def test_letters_of_sql_are_letters(client):
     assert "User:x'y" in client.ask("/what-can", principal="User:x'y").text
 
 
+def test_the_reason_says_what_brokers_decide_where_that_is_another_decision(client):
+    page = client.ask(
+        "/why", principal="User:carol", operation="WRITE", resource="topic:payments",
+        host="10.0.0.1",
+    )  # fmt: skip
+    assert "By Kafka" in page.text
+    assert "own reading (--semantics kafka) this would be denied: no ACL allows it." in page.text
+
+
 def test_answers_are_the_questions_own(client, warehouse):
     published = open_warehouse(str(warehouse))
     with connect(published) as tables:

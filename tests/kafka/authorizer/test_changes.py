@@ -23,7 +23,7 @@ from aclkit.model.filter import (
     ResourcePatternFilter,
     UnsupportedPatternTypeError,
 )
-from aclkit.model.semantics import KAFKA
+from aclkit.model.semantics import KAFKA, KIP_1042
 from tests.factories import acl
 from tests.kafka.acls.test_creation import creation_cases
 from tests.kafka.authorizer.asking import answer, context, results
@@ -135,10 +135,13 @@ def test_the_host_is_what_a_controller_looks_at_last(authorizer):
 def test_a_glob_is_a_pattern_type_where_it_is_read_as_one():
     glob = acl("a*", pattern_type="GLOB")
     found = []
-    for read in (KAFKA, None):
-        with Authorizer.over_acls(**({"semantics": read} if read else {})) as authorizer:
+    for read in (KAFKA, KIP_1042, None):
+        with Authorizer.over_acls(semantics=read) as authorizer:
             found += [str(each.exception) for each in created(authorizer, glob)]
-    assert found == ["Invalid patternType UNKNOWN", "None"]
+    with Authorizer.over_acls([acl("b*", pattern_type="GLOB")]) as authorizer:
+        found += [str(each.exception) for each in created(authorizer, glob)]
+    unknown = "Invalid patternType UNKNOWN"
+    assert found == [unknown, "None", unknown, "None"]
 
 
 def test_valid_acls_land_together_in_one_commit_beside_refused_ones(authorizer, store):

@@ -10,7 +10,7 @@ from aclkit.errors import UsageError
 from aclkit.kafka.authorizer import over_warehouse
 from aclkit.kafka.authorizer.errors import AuthorizerNotReadyError, ReadOnlyError
 from aclkit.model.acl import Request
-from aclkit.model.semantics import KAFKA
+from aclkit.model.semantics import KAFKA, BrokerSettings
 from aclkit.warehouse.duck import connect
 from aclkit.warehouse.published import open_warehouse
 from aclkit.warehouse.sql import run_sql
@@ -52,6 +52,21 @@ def agreeing_rows(root):
 def test_authorizer_and_explain_agree_on_every_row(tmp_path, read):
     small.build(tmp_path, semantics=read)
     assert agreeing_rows(tmp_path) == len(list(small.requests()))
+
+
+@pytest.mark.parametrize(
+    ("acls", "allowed"),
+    [
+        ([small.acl(1, principal="User:c*")], "DENIED"),
+        ([small.acl(1, principal="User:c*"), small.acl(2, pattern_type="GLOB")], "ALLOWED"),
+    ],
+)
+def test_where_nothing_was_decided_acls_are_read_as_by_default(tmp_path, acls, allowed):
+    rows = small.tables(acls, BrokerSettings(), KAFKA)["acl_history"]
+    versions = {"acl_history": small.write_table(tmp_path, "acl_history", rows)}
+    small.publish(tmp_path, versions, job="replay")
+    with started(tmp_path) as authorizer:
+        assert answer(authorizer, "User:carol", "payments") == allowed
 
 
 @pytest.mark.slow

@@ -22,7 +22,7 @@ from aclkit.rules.decide.rules import decide
 from aclkit.warehouse import store
 from aclkit.warehouse.reader import read_written
 from aclkit.warehouse.run import begin_run
-from tests.factories import history_row
+from tests.factories import exactly, history_row
 
 ACLS = 40
 SUPER_USER = "User:root"
@@ -127,7 +127,7 @@ def explained(request, _session, tmp_path_factory):
             )
             options = MaterializeOptions(
                 settings=settings,
-                semantics=semantics,
+                reading=exactly(semantics),
                 given=given,
                 dense="always",
             )

@@ -10,7 +10,7 @@ import pytest
 
 from aclkit.errors import DataError
 from aclkit.model.brokers import Broker, Brokers
-from aclkit.model.semantics import KIP_1042, BrokerSettings
+from aclkit.model.semantics import KIP_1042, PRESETS, AskedReading, BrokerSettings
 from aclkit.pipeline.explain import decided, whole
 from aclkit.pipeline.explain.decided import MaterializeOptions, is_decided, take_inventory
 from aclkit.pipeline.explain.materialize import materialize
@@ -19,6 +19,7 @@ from aclkit.pipeline.inventory.survey import Given
 from aclkit.warehouse.codecs import broker_rows
 from aclkit.warehouse.reader import read_written
 from aclkit.warehouse.run import begin_run, publish
+from tests.factories import exactly
 from tests.pipeline.explain.test_against_rules import (
     GIVEN,
     SUPER_USER,
@@ -36,17 +37,17 @@ TABLES = (
 def options(given, *, full=False):
     return MaterializeOptions(
         settings=BrokerSettings(super_users=frozenset({SUPER_USER})),
-        semantics=KIP_1042,
+        reading=exactly(KIP_1042),
         given=Given(entries=given),
         dense="never",
         full=full,
     )
 
 
-def decide(spark, warehouse, acls, given, *, full=False, cluster="c"):
+def decide(spark, warehouse, acls, given, *, full=False, cluster="c", **said):
     """Publish a run; return all rows of its tables, its notes, and what changed.
 
-    With ``full`` Spark decides all anew, however small the cluster.
+    With ``full`` Spark decides all anew, however small the cluster; other words are options.
     """
     with (
         pytest.MonkeyPatch.context() as patch,
@@ -56,7 +57,7 @@ def decide(spark, warehouse, acls, given, *, full=False, cluster="c"):
             patch.setattr(whole, "MOST_PAIRS", -1)
         run.cluster_id = cluster
         write_acls(run, acls)
-        asked = options(given, full=full)
+        asked = replace(options(given, full=full), **said)
         scope = take_inventory(run, asked)
         materialize(run, scope, asked)
         publish(run)
@@ -127,6 +128,56 @@ def test_other_settings_decide_everything_anew(spark, tmp_path):
         scope = take_inventory(run, other)
         materialize(run, scope, other)
     assert not any("decided again" in note for note in run.notes)
+
+
+GLOB = replace(
+    random_acls(3)[0], acl_id="first-glob", principal="User:a", host="*", pattern_type="GLOB",
+    resource_type="TOPIC", resource_name="a?", operation="READ", permission_type="ALLOW",
+)  # fmt: skip
+RANGE = replace(GLOB, acl_id="range", pattern_type="PREFIXED", host="10.0.0.0/8")
+OF_USERS = BrokerSettings(super_users=frozenset({SUPER_USER}))
+SWITCHES = (
+    ("without a GLOB", False, {}),
+    ("the first GLOB", True, {}),
+    ("no GLOB any more", False, {}),
+    ("kafka", True, {"reading": AskedReading(preset="kafka")}),
+    ("kip-1042", True, {"reading": AskedReading(preset="kip-1042")}),
+    ("ranges", True, {"reading": AskedReading(own={"cidr_hosts": True})}),
+    ("super users", True, {"settings": BrokerSettings()}),
+    ("everyone", True, {"settings": replace(OF_USERS, allow_everyone=True)}),
+)
+"""Nights of one cluster: what is new, whether it has a GLOB alive, and what is asked for."""
+
+
+@pytest.mark.slow
+def test_at_the_first_glob_and_at_each_other_setting_the_tables_are_those_of_a_full_rebuild(
+    spark, tmp_path
+):
+    few = {
+        PRINCIPALS: GIVEN[PRINCIPALS],
+        HOSTS: GIVEN[HOSTS],
+        RESOURCES: [entry for entry in GIVEN[RESOURCES] if entry.name >= "*"],
+    }
+    plain = [acl for acl in random_acls(7) if acl.pattern_type != "GLOB"] + [RANGE]
+    texts = Counter(acl.principal for acl in plain)
+    spare = next(acl for acl in plain if acl.host == "*" and texts[acl.principal] > 1)
+    fewer = [acl for acl in plain if acl != spare]
+    nights, readings = str(tmp_path / "nights"), []
+    for number, (what, has_glob, said) in enumerate(SWITCHES):
+        asked = {"reading": AskedReading(), **said}
+        for acls in (plain + [GLOB] * has_glob, fewer + [GLOB] * has_glob):
+            tables, notes, _ = decide(spark, nights, acls, few, **asked)
+            (taken,) = (note for note in notes if note.startswith("ACLs are read"))
+            as_taken = next(name for name in PRESETS if f"the preset {name} " in taken)
+            exact = replace(asked["reading"], preset=as_taken)
+            anew = str(tmp_path / f"anew-{number}-{len(acls)}")
+            expected, *_ = decide(spark, anew, acls, few, **{**asked, "reading": exact})
+            for name in TABLES:
+                assert tables[name] == expected[name], (what, name)
+        # The second night of each has other ACLs and the same settings.
+        assert any("decided again" in note for note in notes), what
+        readings.append(as_taken)
+    assert readings == ["kafka", *["kip-1042"] * 2, "kafka", *["kip-1042"] * 4]
 
 
 def test_what_another_cluster_decided_meanwhile_stays(spark, tmp_path):

@@ -15,6 +15,7 @@ from aclkit.questions.prove.reading import (
     GivenReading,
     Reading,
     Side,
+    first_glob_notes,
     read_alike,
 )
 from aclkit.questions.prove.words import settings_words
@@ -44,10 +45,31 @@ def test_ranges_of_files_alone_are_read_as_the_options_say_and_not_by_a_guess():
     assert read.rules.semantics == KAFKA
 
 
-def test_two_files_are_read_by_the_defaults():
-    for read in read_alike([file(), file()], NOTHING):
-        assert (read.rules.settings, read.rules.semantics) == (BrokerSettings(), KIP_1042)
+GLOB = acl("a?", pattern_type="GLOB")
+
+
+@pytest.mark.parametrize(
+    ("acls", "semantics"), [([(), ()], KAFKA), ([(), (GLOB,)], KIP_1042), ([(GLOB,), ()], KIP_1042)]
+)
+def test_two_files_are_read_alike_by_kip_1042_where_one_has_a_glob_else_as_kafka_does(
+    acls, semantics
+):
+    for read in read_alike([replace(file(), acls=each) for each in acls], NOTHING):
+        assert (read.rules.settings, read.rules.semantics) == (BrokerSettings(), semantics)
         assert read.reading.source == "the defaults"
+
+
+@pytest.mark.parametrize("semantics", [KAFKA, KIP_1042])
+def test_a_side_that_brings_the_first_glob_is_warned_of_and_both_are_read_as_the_warehouse_is(
+    semantics,
+):
+    sides = [warehouse(semantics=semantics), replace(file(), acls=(GLOB,))]
+    read = read_alike(sides, NOTHING)
+    assert {each.rules.semantics for each in read} == {semantics}
+    (note,) = first_glob_notes(read)
+    assert note.startswith("warning: B brings the first GLOB ACL: ALLOW READ for User:a on GLOB")
+    assert not first_glob_notes(read_alike(sides[:1] * 2, NOTHING))
+    assert not first_glob_notes(read_alike(sides[1:] * 2, NOTHING))
 
 
 def test_what_is_given_holds_for_two_files_and_the_rest_is_default():

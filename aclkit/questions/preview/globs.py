@@ -1,0 +1,63 @@
+"""Two states → whether ACLs hold globs, and a warning where one brings the first GLOB. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+
+from aclkit.model.acl import Acl
+from aclkit.model.principal import WILDCARD_PRINCIPAL
+from aclkit.model.semantics import KIP_1042, Semantics
+from aclkit.questions.preview.state import Change
+from aclkit.rules.patterns.match import GLOB, has_wildcard, names_exactly
+
+
+def holds_globs(change: Change) -> bool:
+    """Whether an ACL of either state is a GLOB, or a glob as a principal or host to KIP-1042."""
+    acls = [*change.before.acls.values(), *change.after.acls.values()]
+    return (
+        any(acl.pattern_type == GLOB for acl in acls)
+        or any(map(has_wildcard, {acl.host for acl in acls} - {"*"}))
+        or not all(
+            names_exactly(text, KIP_1042) or ":" not in text
+            for text in {acl.principal for acl in acls} - {WILDCARD_PRINCIPAL}
+        )
+    )
+
+
+def first_glob_note(
+    before: tuple[str, Collection[Acl]], after: tuple[str, Collection[Acl]], semantics: Semantics
+) -> str | None:
+    """Write that one of two sides has GLOB ACLs and the other none; None where that is not so.
+
+    A cluster's first GLOB makes all its ACLs read by KIP-1042 under ``--semantics auto``, but what
+    is compared is read alike on both sides.
+
+    Args:
+        before: the one, by its name.
+        after: the other.
+        semantics: how both are read.
+    """
+    sides = [(name, _first_glob(acls)) for name, acls in (before, after)]
+    having = [(name, glob) for name, glob in sides if glob is not None]
+    if len(having) != 1:
+        return None
+    ((name, glob),) = having
+    kind = glob.resource_type.lower().replace("_", " ")
+    brings = (
+        f"warning: {name} brings the first GLOB ACL: {glob.permission_type} {glob.operation} for "
+        f"{glob.principal} on GLOB {kind} {glob.resource_name!r}. "
+    )
+    if semantics.glob_patterns:
+        return (
+            f"{brings}Both sides are read by KIP-1042 here. Without a GLOB ACL in its history, a "
+            "cluster is read as Kafka does (--semantics auto)."
+        )
+    return (
+        f"{brings}Both sides are read as Kafka does here, so that GLOB is a prefix. After it, a "
+        "run with --semantics auto reads all ACLs by KIP-1042."
+    )
+
+
+def _first_glob(acls: Iterable[Acl]) -> Acl | None:
+    globs = (acl for acl in acls if acl.pattern_type == GLOB)
+    return min(globs, key=lambda acl: acl.acl_id, default=None)

@@ -1,0 +1,179 @@
+"""A request, or all principals of a resource → what the other reading of ACLs decides otherwise.
+
+Kafka's brokers and KIP-1042 read some ACLs differently. Who asks under the one is told where the
+other one comes to another decision. Pure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from aclkit.model.acl import ANY_OTHER, Acl
+from aclkit.model.resource import Resource
+from aclkit.model.semantics import KAFKA, BrokerSettings, Semantics, other_reading
+from aclkit.questions.query.outside import Verdict, decide_outside
+from aclkit.rules.decide.counterfactual import Case
+from aclkit.rules.decide.rules import ALLOWED, Ruling
+from aclkit.rules.names.symbols import of_host, of_principal
+from aclkit.rules.patterns.identity import index_principals
+from aclkit.rules.patterns.match import has_wildcard, reaches
+
+KIP_NAME: Final = "kip-1042"
+KAFKA_NAME: Final = "kafka"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Otherwise:
+    """How the other reading decides a request that this one decides otherwise.
+
+    Attributes:
+        preset: the preset whose reading it is.
+        host: from where; "any other" where the request names no host.
+        ruling: what it comes to.
+    """
+
+    preset: str
+    host: str
+    ruling: Ruling
+
+
+def preset_of_other(semantics: Semantics) -> str:
+    """Return the name of the preset that these settings are furthest from."""
+    other = other_reading(semantics)
+    return KAFKA_NAME if other.identity_globs == KAFKA.identity_globs else KIP_NAME
+
+
+def decided_otherwise(case: Case, near: Sequence[Acl]) -> Iterator[Otherwise]:
+    """Yield how the other reading decides a request, where that is another decision.
+
+    A request from any host is asked from the hosts too that ACLs name which are read differently.
+
+    Args:
+        case: the request.
+        near: the ACLs that reach its resource in either reading.
+    """
+    request, other = case.request, other_reading(case.semantics)
+    theirs = replace(
+        case,
+        semantics=other,
+        reaching=[acl for acl in near if reaches(acl, *request.resource, other)],
+    )
+    suspects = read_differently(near, Resource(*request.resource), case.semantics)
+    if not suspects:
+        return
+    hosts = [request.host]
+    if request.host == ANY_OTHER:
+        hosts += sorted({acl.host for acl in suspects} - {"*", ""})
+    known = set[Ruling]()
+    for host in hosts:
+        ruling = _from(theirs, host).decide()
+        if ruling.decision != _from(case, host).decide().decision and ruling not in known:
+            known.add(ruling)
+            yield Otherwise(preset=preset_of_other(case.semantics), host=host, ruling=ruling)
+
+
+def _from(case: Case, host: str) -> Case:
+    """Ask from a host; a glob stands for the hosts that it matches, and no broker has such one."""
+    if has_wildcard(host) and not case.semantics.identity_globs:
+        host = ANY_OTHER
+    return replace(case, request=replace(case.request, host=host))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OthersOtherwise:
+    """Whom the other reading lets do more, or less, with a resource.
+
+    Attributes:
+        preset: the preset whose reading it is.
+        allowed: principals that it allows what is denied → the ACL that does, if one decides.
+        denied: principals that it denies what is allowed, likewise.
+    """
+
+    preset: str
+    allowed: dict[str, Acl | None]
+    denied: dict[str, Acl | None]
+
+
+def decided_otherwise_for(
+    near: Sequence[Acl],
+    principals: Sequence[str],
+    resource: Resource,
+    hosts: Collection[str],
+    settings: BrokerSettings,
+    semantics: Semantics,
+    operations: frozenset[str] | None = None,
+) -> OthersOtherwise | None:
+    """Return which principals the other reading decides otherwise for; None if none.
+
+    Args:
+        near: the ACLs that reach the resource in either reading, or more.
+        principals: who is asked about.
+        resource: the resource.
+        hosts: from where.
+        settings: the broker's.
+        semantics: this reading.
+        operations: only these; all that the resource's type knows if not given.
+    """
+    other = other_reading(semantics)
+    touched = _touched(near, principals, resource, settings, (semantics, other))
+    if not touched or not hosts:
+        return None
+    ours, theirs = (
+        {
+            (principal, one.operation, host): verdict
+            for one in decide_outside(
+                near, touched, [resource], sorted(hosts), frozenset(), settings, way, operations
+            )
+            for principal in one.principals
+            for host, verdict in one.by_host.items()
+        }
+        for way in (semantics, other)
+    )
+    acls = {acl.acl_id: acl for acl in near}
+    found = OthersOtherwise(preset=preset_of_other(semantics), allowed={}, denied={})
+    for asked, verdict in sorted(theirs.items()):
+        if verdict.decision != ours[asked].decision:
+            _note(found, asked[0], verdict, acls)
+    return found if found.allowed or found.denied else None
+
+
+def _note(found: OthersOtherwise, principal: str, verdict: Verdict, acls: dict[str, Acl]) -> None:
+    them = found.allowed if verdict.decision == ALLOWED else found.denied
+    them.setdefault(principal, None if verdict.acl_id is None else acls[verdict.acl_id])
+
+
+def _touched(
+    near: Sequence[Acl],
+    principals: Sequence[str],
+    resource: Resource,
+    settings: BrokerSettings,
+    ways: tuple[Semantics, Semantics],
+) -> list[str]:
+    """Return the principals for whom an ACL that is read differently can decide."""
+    suspects = read_differently(near, resource, ways[0])
+    # Where one reading alone reaches the resource, the default of what no ACL reaches may differ.
+    if settings.allow_everyone and any(_reached_by(acl, resource, ways) == 1 for acl in suspects):
+        return list(principals)
+    indexes = [index_principals({acl.principal for acl in suspects}, way) for way in ways]
+    return [name for name in principals if any(index.matching(name) for index in indexes)]
+
+
+def read_differently(near: Sequence[Acl], resource: Resource, semantics: Semantics) -> list[Acl]:
+    """Return the ACLs by which the other reading may decide requests on a resource otherwise."""
+    ways = semantics, other_reading(semantics)
+    return [acl for acl in near if not _is_alike_on(acl, resource, ways)]
+
+
+def _is_alike_on(acl: Acl, resource: Resource, ways: tuple[Semantics, Semantics]) -> bool:
+    """Whether two readings let an ACL do the same for all requests on one resource."""
+    reached = _reached_by(acl, resource, ways)
+    if reached != len(ways):
+        return reached == 0
+    then, now = ((of_principal(acl.principal, way), of_host(acl.host, way)) for way in ways)
+    return then == now
+
+
+def _reached_by(acl: Acl, resource: Resource, ways: tuple[Semantics, Semantics]) -> int:
+    return sum(reaches(acl, *resource, way) for way in ways)
