@@ -226,7 +226,7 @@ def test_what_may_be_meant_in_two_ways_is_refused(root, two_files, tmp_path):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("not a listing\n", "expected the text of kafka-acls --list"),
+        ("not a listing\n", "expected the output of kafka-acls --list"),
         (record("ACCESS_CONTROL_ENTRY_RECORD") + "{nonsense\n", "line 1: "),
         ("\n".join(render_list([DENY])) + "\nrubbish\n", "line 4: not a line of kafka-acls --list"),
     ],

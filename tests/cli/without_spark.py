@@ -32,6 +32,7 @@ RUN = SimpleNamespace(
     notes=["something to know"],
     findings=[],
     store=SimpleNamespace(spark=None),
+    rebuilt=None,
 )
 ASKED = Request.of("User:a", "10.0.0.1", "READ", Resource("TOPIC", "t"))
 

@@ -17,7 +17,6 @@ from urllib.parse import SplitResult, urlsplit
 
 from aclkit.audit.alerts.alerts import Alert, render_alert
 from aclkit.errors import SurroundingsError, UsageError
-from aclkit.runtime.http_post import PostError, UntrustedError, post
 from aclkit.runtime.user_file import read_text
 
 ADDRESS_VARIABLE: Final = "ACLKIT_ALERT_WEBHOOK"
@@ -119,6 +118,9 @@ def send_alert(alert: Alert, webhook: Webhook, sleep: Callable[[float], None] = 
 
 def _attempt(webhook: Webhook, body: bytes) -> tuple[str | None, float | None]:
     """Post once; return what went wrong, and how long to wait: None where that is no use."""
+    # Here, so that a report that alerts nobody does not wait for urllib3.
+    from aclkit.runtime.http_post import PostError, UntrustedError, post
+
     try:
         status, retry_after = post(webhook.address, body, _headers(webhook.token), webhook.timeout)
     except UntrustedError:

@@ -11,7 +11,7 @@ from aclkit.pipeline.inventory.entry import FILE, PRINCIPALS, RESOURCES, Entry
 from aclkit.pipeline.inventory.survey import Given
 from aclkit.warehouse.reader import read_written
 from aclkit.warehouse.run import begin_run, publish
-from tests.factories import acl
+from tests.factories import acl, exactly
 from tests.pipeline.explain.test_against_rules import write_acls
 
 ONE = acl("t", acl_id="1")
@@ -29,7 +29,10 @@ def night(warehouse, acls, principals=PEOPLE):
         ],
     }
     asked = MaterializeOptions(
-        settings=BrokerSettings(), semantics=KIP_1042, given=Given(entries=entries), dense="never"
+        settings=BrokerSettings(),
+        reading=exactly(KIP_1042),
+        given=Given(entries=entries),
+        dense="never",
     )
     with begin_run(None, str(warehouse), "materialize", lock_timeout=0) as run:
         run.cluster_id = "c"
