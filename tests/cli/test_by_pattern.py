@@ -26,7 +26,8 @@ def star(_session, tmp_path_factory):
 
 def ran(path, listing):
     warehouse = Warehouse(path)
-    warehouse.run("run", "--source", f"acls-list:{listing}", "--super-users", "")
+    told = ("--super-users", "", "--no-allow-everyone")
+    warehouse.run("run", "--source", f"acls-list:{listing}", *told)
     return warehouse
 
 

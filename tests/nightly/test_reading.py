@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -38,7 +39,8 @@ def told(nights: Nights) -> list[dict[str, object]]:
 def causes(nights: Nights) -> list[object]:
     rows = nights.sql(
         "SELECT DISTINCT cause FROM access_change "
-        "WHERE run_id = (SELECT run_id FROM job_run ORDER BY run_number DESC LIMIT 1)"
+        "WHERE ruleset_before IS NOT NULL AND ruleset_after IS NOT NULL "
+        "AND run_id = (SELECT run_id FROM job_run ORDER BY run_number DESC LIMIT 1)"
     )
     return [row["cause"] for row in rows]
 
@@ -48,6 +50,12 @@ def may_read(nights: Nights, principal: str, name: str = "pay.in") -> bool:
         nights.call("why", principal, "READ", f"topic:{name}", "--format", "json").stdout
     )
     return answer["decision"] == "ALLOWED"
+
+
+def asking(folder: Path) -> tuple[str, ...]:
+    """Ask about a principal that only a wildcard is for."""
+    (folder / "known.csv").write_text("principal\nUser:svc-1\n")
+    return "--principals", str(folder / "known.csv"), "--extend"
 
 
 def begun(folder, *lines: str, options: tuple[str, ...] = ()) -> Nights:
@@ -69,8 +77,10 @@ def test_a_cluster_without_a_glob_is_decided_as_its_brokers_do(tmp_path):
 
 
 def test_the_first_glob_makes_all_acls_read_by_kip_1042_and_that_stays(tmp_path):
-    nights = begun(tmp_path, *FIRST)
-    night = nights.run(add(3, "User:bob", "pay.?n", pattern=GLOB), options=("--fail-on", "high"))
+    known = asking(tmp_path)
+    nights = begun(tmp_path, *FIRST, options=known)
+    glob = add(3, "User:bob", "pay.?n", pattern=GLOB)
+    night = nights.run(glob, options=("--fail-on", "high", *known))
     assert night.exit_code == 1
     assert taken(nights) == ("auto", "kip-1042")
     assert may_read(nights, "User:svc-1")
@@ -81,7 +91,7 @@ def test_the_first_glob_makes_all_acls_read_by_kip_1042_and_that_stays(tmp_path)
     assert "--semantics auto takes kip-1042 since the cluster has had a GLOB ACL" in evidence
     assert "pay.?n" in evidence
     assert causes(nights) == ["settings"]
-    assert nights.run(remove(4, 3), options=("--fail-on", "never")).exit_code == 0
+    assert nights.run(remove(4, 3), options=("--fail-on", "never", *known)).exit_code == 0
     assert taken(nights) == ("auto", "kip-1042")
     assert not told(nights), "it is told once"
     assert may_read(nights, "User:svc-1")
@@ -116,12 +126,13 @@ def test_a_single_setting_wins_over_what_is_taken_by_itself(tmp_path):
 
 
 def test_materialize_tells_a_change_of_the_reading_too(tmp_path):
-    nights = begun(tmp_path, *FIRST)
-    changed = nights.call("materialize", "--semantics", "kip-1042")
+    known = asking(tmp_path)
+    nights = begun(tmp_path, *FIRST, options=known)
+    changed = nights.call("materialize", "--semantics", "kip-1042", *known)
     assert changed.exit_code == 0, changed.output
     assert len(told(nights)) == 1
     assert causes(nights) == ["settings"]
-    assert nights.call("materialize", "--semantics", "kip-1042").exit_code == 0
+    assert nights.call("materialize", "--semantics", "kip-1042", *known).exit_code == 0
     assert not told(nights)
 
 
@@ -140,10 +151,11 @@ def test_decided_by_an_older_aclkit_the_change_is_told_once_as_one_of_settings(
 
     with monkeypatch.context() as patch:
         patch.setattr(materialize, "deciding_settings", as_of_old)
-        nights = begun(tmp_path, *FIRST, options=("--semantics", "kip-1042"))
+        known = asking(tmp_path)
+        nights = begun(tmp_path, *FIRST, options=("--semantics", "kip-1042", *known))
     assert "semantics_asked" not in settings(nights)
     assert may_read(nights, "User:svc-1")
-    nights.run(options=("--fail-on", "never"))
+    nights.run(options=("--fail-on", "never", *known))
     (found,) = told(nights)
     assert "the default was kip-1042 then" in " ".join(map(str, found["evidence"]))
     assert causes(nights) == ["settings"]
