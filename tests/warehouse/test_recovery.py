@@ -49,7 +49,7 @@ def write(spark, warehouse, commits, first=0):
 def kill_of_older_aclkit(spark, folder):
     """Make a warehouse of an older aclkit whose last run was killed before it published."""
     with pytest.MonkeyPatch.context() as patch:
-        be_older_aclkit(patch, ("acl_log", "finding", "job_run"))
+        be_older_aclkit(patch, ("acl_log", "finding", "job_run", "setting"))
         versions = write(spark, folder, {table: v + 1 for table, v in PUBLISHED.items()})
         assert {name: versions[name] for name in PUBLISHED} == PUBLISHED
         kill_at(patch, "before-job-run")
@@ -112,7 +112,7 @@ def test_the_tables_of_an_older_aclkit_get_the_format_of_this_one_with_the_next_
     found = properties_of(aged)
     assert set(found) == {*PUBLISHED, "job_run"}
     assert all(KEEPING.items() <= properties.items() for properties in found.values())
-    for grown in ("acl_log", "finding", "job_run"):
+    for grown in ("acl_log", "finding", "job_run", "setting"):
         assert columns_of(str(aged / grown)) == list(TABLES[grown].column_names)
     # It is published at once, as maintenance that keeps the rows, and done only once.
     newest = require_readable(spark, aged)
