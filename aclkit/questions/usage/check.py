@@ -44,7 +44,8 @@ def check(
     is undetermined: brokers learn of a change a moment later. Where only the deciding ACL changes,
     the line agrees if it names either. What lies in a time of which no state is known is
     undetermined too, and so is what is newer than the run that read the ACLs. Of a line that
-    names no rule the decision alone is compared.
+    names no rule the decision alone is compared. Between two listings the ACLs changed at any
+    time, so a line agrees with what either of them says.
 
     Args:
         statement: what the line says.
@@ -67,7 +68,11 @@ def check(
     if span[1] > past.read_at:
         return Verdict(verdict=UNDETERMINED, held=held, acl_id=named, reason=_newer(past))
     if len({_outcome(one, statement) for one in possible}) > 1:
-        return Verdict(verdict=UNDETERMINED, held=held, acl_id=named, reason=_close(possible))
+        between = next((one.since for one in possible[1:] if one.since[0] < one.since[1]), None)
+        if between and any(_says(one, statement) for one in possible):
+            return Verdict(verdict=AGREE, held=held, acl_id=named)
+        reason = _between(*between) if between else _close(possible)
+        return Verdict(verdict=UNDETERMINED, held=held, acl_id=named, reason=reason)
     if (statement.decision, statement.rule) != _outcome(held, statement):
         reason = f"in force was {held.ruling.decision} by {held.texts[-1]}"
         return Verdict(verdict=MISMATCH, held=held, acl_id=named, reason=reason)
@@ -80,6 +85,18 @@ def check(
 def _outcome(held: Held, statement: Statement) -> tuple[str, str | None]:
     """Return what of a ruling a line can be compared with."""
     return held.ruling.decision, None if statement.rule is None else held.ruling.rule
+
+
+def _says(held: Held, statement: Statement) -> bool:
+    """Whether a ruling is the one that a line tells."""
+    is_named = statement.rule_text is None or statement.rule_text in held.texts
+    return is_named and (statement.decision, statement.rule) == _outcome(held, statement)
+
+
+def _between(first: int, last: int) -> str:
+    """Write between which listings the ACLs changed."""
+    ends = " and ".join(f"{to_datetime(each):%Y-%m-%dT%H:%M:%SZ}" for each in (first, last))
+    return f"the ACLs changed at an unknown time between the listings of {ends}"
 
 
 def _newer(past: ClusterPast) -> str:

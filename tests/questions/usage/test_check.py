@@ -190,14 +190,19 @@ def test_a_line_newer_than_the_run_that_read_the_acls_is_undetermined():
     assert verdict(said(), 301, past).verdict == UNDETERMINED
 
 
-def test_between_two_listings_only_what_both_say_is_known():
+def test_between_two_listings_a_line_agrees_with_what_either_says():
     steps = [Step(0, 100 * SECOND, came=READ), Step(1, 200 * SECOND, came=DENY),
              Step(2, 300 * SECOND, came=acl("x"))]  # fmt: skip
     past = past_of(steps, is_listed=True)
     denied = said(Ruling("DENIED", "MatchingAcl", DENY))
     asked = ((said(), 50), (denied, 150), (denied, 250), (denied, 350))
     found = [verdict(each, at, past).verdict for each, at in asked]
-    assert found == [UNDETERMINED, UNDETERMINED, AGREE, AGREE]
+    assert found == [UNDETERMINED, AGREE, AGREE, AGREE]
+    assert verdict(said(ALLOWED), 150, past).verdict == AGREE
+    assert verdict(said(ALLOWED), 250, past).verdict == MISMATCH
+    neither = verdict(said(), 150, past)
+    assert neither.verdict == UNDETERMINED
+    assert "between the listings of 1970-01-01T00:01:40Z and 1970-01-01T00:03:20Z" in neither.reason
 
 
 def test_a_pattern_that_kafka_never_decides_about_is_undetermined():
