@@ -243,6 +243,9 @@ def _own(connection: Tables, cluster_id: str, why: Why) -> OwnAcls:
         return OwnAcls()
     case = why.case
     own = read_own_acls(connection, cluster_id, case.request, case.semantics, why.moment.offset)
+    if case.settings.allow_everyone and not own.groups:
+        # Groups that no ACL is for are everybody's.
+        own = replace(own, groups=None)
     return own if why.ruling.rule == DEFAULT_DENY else replace(own, others=())
 
 

@@ -423,3 +423,13 @@ def test_no_acl_is_proposed_that_could_never_match(operation, resource, reason):
     assert answer.least is None
     assert reason in answer.never[0]
     assert any(f"No ACL can allow it: {reason}" in hint for hint in why_hints(answer))
+
+
+@pytest.mark.parametrize(("everyone", "is_told"), [(True, False), (False, True)])
+def test_a_consumers_group_is_no_need_where_the_default_allows_it(everyone, is_told):
+    asked = Request.of("User:a", "10.0.0.1", "READ", Resource("TOPIC", "t"))
+    rows = [acl(1, resource_name="t", principal="User:a", host="*")]
+    answer = ask_memory(
+        rows, asked, brokers=BrokerSettings(allow_everyone=everyone), host="10.0.0.1"
+    )
+    assert any("needs READ on its group" in hint for hint in why_hints(answer)) is is_told
