@@ -166,7 +166,8 @@ nights = fetch(
     SELECT r.run_number, coalesce(c.principal, 'class ' || c.principal_class) AS who,
            c.gained, c.lost, c.cause, c.cause_offsets
     FROM access_change c JOIN job_run r ON r.run_id = c.run_id
-    WHERE c.resource_type = ? AND c.resource_name = ? ORDER BY ALL
+    WHERE c.resource_type = ? AND c.resource_name = ?
+      AND c.ruleset_before IS NOT NULL AND c.ruleset_after IS NOT NULL ORDER BY ALL
     """,
     [topic.resource_type, topic.resource_name],
 )

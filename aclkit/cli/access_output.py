@@ -10,7 +10,7 @@ from aclkit.cli.output import JSON, Objects, tell_all
 from aclkit.cli.table import Part, Table, Words
 from aclkit.model.groups import grouped
 from aclkit.model.operation import OPERATIONS_OF_TYPE
-from aclkit.model.resource import TYPE_OF_WORD
+from aclkit.model.resource import TYPE_OF_WORD, WORD_OF_TYPE, Resource
 from aclkit.questions.preview.words import few_hosts
 from aclkit.questions.query.access import WHO_CAN_COLUMNS, Access
 from aclkit.questions.query.fold import ALL_HOSTS, Folded, Ground, fold
@@ -26,7 +26,9 @@ GRANT_COLUMNS: Final = ("pattern_type", "extent", "reaches", "reached_names")
 _MOST_NAMED: Final = 2
 
 
-def print_access(context: Context, answer: Access, about: str, decision: str | None) -> None:
+def print_access(
+    context: Context, answer: Access, about: str, decision: str | None, nothing: str = ""
+) -> None:
     """Print an answer.
 
     Args:
@@ -34,12 +36,13 @@ def print_access(context: Context, answer: Access, about: str, decision: str | N
         answer: the answer.
         about: what is the same in it: the principal, or the resource's type.
         decision: the one that was asked for; a table says it where it is not ALLOWED.
+        nothing: what a table without rows says, see ``nothing_words``; of who-can nothing.
     """
     found = answer if answer.columns == WHO_CAN_COLUMNS else _with_grants(answer)
     caveats = answer.caveats(None if answer.columns == WHO_CAN_COLUMNS else about)
     if context.output_format == JSON:
         # An answer without rows has no place for them.
-        tell_all(caveats)
+        tell_all([*caveats, *_otherwise(answer)])
     otherwise = [Words(text) for text in _otherwise(answer)]
     context.write(
         found.columns,
@@ -47,7 +50,7 @@ def print_access(context: Context, answer: Access, about: str, decision: str | N
         [*map(Words, caveats), *otherwise],
         json=lambda: _json(found, answer),
         table=lambda: [
-            *_parts(answer, about, says_decision=decision != ALLOWED),
+            *_parts(answer, about, nothing, says_decision=decision != ALLOWED),
             *map(Words, caveats),
             *("\n" for _ in otherwise),
             *otherwise,
@@ -78,25 +81,36 @@ def _grant_row(grant: PatternGrant) -> tuple[object, ...]:
     )  # fmt: skip
 
 
-def _parts(answer: Access, about: str, *, says_decision: bool) -> Iterator[Part]:
+def _parts(answer: Access, about: str, nothing: str, *, says_decision: bool) -> Iterator[Part]:
     """Yield the table of known names, and that of patterns below it where there are any."""
-    if answer.rows or answer.columns == WHO_CAN_COLUMNS:
+    if answer.rows or not nothing:
         yield _table(answer, about, says_decision=says_decision)
     else:
-        yield Words(_nothing(answer, about, says_decision=says_decision))
+        yield Words(nothing)
     if answer.grants:
         yield "\n"
-        yield Words("By pattern, for resources that do not exist yet too:")
+        yield Words("ACLs with a pattern; they also apply to names to come:")
         yield _grants_table(answer, about, says_decision=says_decision)
 
 
-def _nothing(answer: Access, principal: str, *, says_decision: bool) -> str:
-    """Write that no known resource is among the answer, by its type where it is about one."""
-    kinds = {name.partition(":")[0] for name in answer.names}
-    known = f"known {next(iter(kinds))}" if len(kinds) == 1 else "known resource"
-    if says_decision:
-        return f"No {known} has such a decision for {principal}."
-    return f"{principal} can access no {known}."
+def nothing_words(
+    principal: str,
+    resource_type: str | None,
+    resource_name: str | None,
+    host: str | None,
+    decision: str | None,
+) -> str:
+    """Write that a principal has nothing of what what-can was asked about."""
+    where = f" from {host}" if host else ""
+    if resource_type and resource_name is not None:
+        what = str(Resource(resource_type, resource_name))
+    else:
+        what = f"known {WORD_OF_TYPE[resource_type] if resource_type else 'resource'}"
+    if decision != ALLOWED:
+        return f"No decision on {what} is {decision or 'known'} for {principal}{where}."
+    if resource_name is not None:
+        return f"{principal} has no access to {what}{where}."
+    return f"{principal} can access no {what}{where}."
 
 
 def _grants_table(answer: Access, principal: str, *, says_decision: bool) -> Table:

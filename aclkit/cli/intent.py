@@ -69,8 +69,14 @@ def asked_resource(text: str) -> Resource:
     return resource
 
 
-def possible_resource(text: str, operation: str) -> Resource:
+def possible_resource(text: str, operation: str, instead: str | None = None) -> Resource:
     """Read the resource of a question about who can do something to it: one that there can be.
+
+    Args:
+        text: the resource.
+        operation: what is asked about it.
+        instead: what to ask where it is meant as a pattern; by default who can do it to what
+            begins so.
 
     Raises:
         UsageError: as in ``asked_resource``, or no resource can have such a name.
@@ -83,7 +89,7 @@ def possible_resource(text: str, operation: str) -> Resource:
     word, start = WORD_OF_TYPE[kind], name.rstrip("*")
     message = f"No {word} can have the name {name!r}"
     if start != name and domain.holds(f"{start}x"):
-        raise UsageError(f"{message}. {_by_prefix(kind, start, operation)}")
+        raise UsageError(f"{message}. {instead or _by_prefix(kind, start, operation)}")
     raise UsageError(f"{message}{_LEGAL.get(kind, '')}.")
 
 

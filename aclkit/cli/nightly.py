@@ -147,6 +147,7 @@ def _night(
             policies=policies,
             resolved=resolved,
             broad_share=broad_share,
+            maps_names=given.mapping_rules is not None,
         )
 
     named, rebuild = inventory_files(chosen), rebuild_of(chosen)

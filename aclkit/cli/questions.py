@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import shlex
+
 import click
 
-from aclkit.cli.access_output import print_access
+from aclkit.cli.access_output import nothing_words, print_access
 from aclkit.cli.asking import question_options, tell_unknown
 from aclkit.cli.completing import complete_operation, complete_principal, complete_resource
 from aclkit.cli.context import Context, tell_state
@@ -122,13 +124,14 @@ def what_can(
     """
     if resource is not None:
         check_order("what-can", principal=principal, resource=resource)
-    resource_type, resource_name = _type_and_name(resource)
+    resource_type, resource_name = _type_and_name(resource, principal)
     with context.ask({**access.NEEDED, "explain_pair": {"principal": principal}}) as at:
         answer = access.what_can(
             *at.where, principal, resource_type=resource_type, resource_name=resource_name,
             host=host, decision=_decision(decision),
         )  # fmt: skip
-    _print(context, answer, at.published, principal, decision)
+    nothing = nothing_words(principal, resource_type, resource_name, host, _decision(decision))
+    _print(context, answer, at.published, principal, decision, nothing)
 
 
 def _who_can_prefix(
@@ -153,7 +156,7 @@ def _decision(given: str | None) -> str | None:
     return None if given == "ANY" else given or "ALLOWED"
 
 
-def _type_and_name(text: str | None) -> tuple[str | None, str | None]:
+def _type_and_name(text: str | None, principal: str) -> tuple[str | None, str | None]:
     """Read ``TYPE`` or ``TYPE:NAME``."""
     if text is None:
         return None, None
@@ -164,7 +167,9 @@ def _type_and_name(text: str | None) -> tuple[str | None, str | None]:
             f"bad resource {text!r}: expected one of {', '.join(TYPE_OF_WORD)}, alone or as "
             f"TYPE:NAME; did you mean {type_intended(text)}?"
         )
-    resource = possible_resource(text, "ANY")
+    word = text.partition(":")[0]
+    every = f"For every {word}: aclkit what-can {shlex.quote(principal)} {word}"
+    resource = possible_resource(text, "ANY", every)
     return resource.resource_type, resource.resource_name
 
 
@@ -174,8 +179,9 @@ def _print(
     published: Published,
     about: str,
     decision: str | None,
+    nothing: str = "",
 ) -> None:
     """Print an answer, and on stderr what a reader of it must know."""
     tell_unknown(context, answer.unknown)
     tell_state(published, answer.decided_by)
-    print_access(context, answer, about, _decision(decision))
+    print_access(context, answer, about, _decision(decision), nothing)

@@ -39,6 +39,7 @@ class NightlyOptions:
         policies: what the team says about findings and decisions.
         resolved: how the settings of ``materialize`` came about.
         broad_share: the share of the topics that an ALLOW may reach without being ``over-broad``.
+        maps_names: the brokers' file has ``ssl.principal.mapping.rules``.
     """
 
     cluster: str | None
@@ -47,11 +48,12 @@ class NightlyOptions:
     policies: Policies
     resolved: ResolvedSettings | None = None
     broad_share: float = BROAD_SHARE
+    maps_names: bool = False
 
     @property
     def has_builder(self) -> bool:
-        """Whether a principal builder is configured."""
-        return self.materialize.given.attributes_of is not None
+        """Whether a principal builder or mapping rules are configured: names have any form."""
+        return self.maps_names or self.materialize.given.attributes_of is not None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

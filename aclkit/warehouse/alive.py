@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import asdict, replace
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
 from aclkit.model.acl import Acl
-from aclkit.model.semantics import AskedReading, Semantics
+from aclkit.model.semantics import AUTO, KAFKA, KIP_1042, PRESETS, AskedReading, Semantics
 from aclkit.warehouse.codecs import acl_of, acl_sql
 from aclkit.warehouse.job_run import PublishedRun
 from aclkit.warehouse.published import Published, run_settings
@@ -45,11 +46,19 @@ def times_added(connection: Tables, cluster_id: str) -> dict[str, datetime | Non
 
 
 def semantics_in_force(tables: Tables, published: Published, cluster_id: str) -> Semantics:
-    """Return how the newest decisions read ACLs; where nothing was decided, as it would be."""
+    """Return how the newest decisions read ACLs; where nothing was decided, as it would be.
+
+    A GLOB that was replayed behind them counts where ``auto`` would take it: the ACLs are newer.
+    """
     decided = published.last_materialize(cluster_id)
-    if decided is not None:
-        return run_settings(decided)[1]
-    return AskedReading().taken(has_glob=bool(fetch(tables, _A_GLOB, [cluster_id])))
+    has_glob = bool(fetch(tables, _A_GLOB, [cluster_id]))
+    if decided is None:
+        return AskedReading().taken(has_glob=has_glob)
+    then, said = run_settings(decided)[1], decided.settings
+    if not has_glob or (said.semantics_asked, said.semantics_preset) != (AUTO, _AS_KAFKA):
+        return then
+    own = {name: value for name, value in asdict(then).items() if value != asdict(KAFKA)[name]}
+    return replace(KIP_1042, **own)
 
 
 def level_in_force(tables: Tables, published: Published, cluster_id: str) -> int | None:
@@ -62,6 +71,7 @@ def level_in_force(tables: Tables, published: Published, cluster_id: str) -> int
     return levels[-1] if levels else None
 
 
+_AS_KAFKA: Final = next(name for name, preset in PRESETS.items() if preset == KAFKA)
 _A_GLOB: Final = (
     "SELECT acl_id FROM acl_history WHERE cluster_id = ? AND pattern_type = 'GLOB' LIMIT 1"
 )

@@ -31,6 +31,7 @@ READING_CHANGED: Final = Kind(
     ),
 )
 SUBJECT: Final = "cluster"
+_NOT_COMPARED: Final = "The accesses of that run are not known, so they were not compared."
 
 
 def find_reading_changed(run: Run) -> Iterator[Finding]:
@@ -41,11 +42,12 @@ def find_reading_changed(run: Run) -> Iterator[Finding]:
     then = run_settings(before)[1]
     if _deciding(then) == _deciding(now.semantics):
         return
-    changes = run.counts.get("access_changes", 0)
+    changes = run.counts.get("access_changes")
+    moved = f"{changes:,} accesses changed." if changes is not None else _NOT_COMPARED
     yield READING_CHANGED.about(
         SUBJECT,
         f"Run {before.run_number} read ACLs in another way. Before: {preset_words(then)}. "
-        f"Now: {preset_words(now.semantics)}. {changes:,} accesses changed.",
+        f"Now: {preset_words(now.semantics)}. {moved}",
         evidence=(
             *_reasons(before, now),
             *(f"setting {change}" for change in changed_settings(then, now.semantics)),

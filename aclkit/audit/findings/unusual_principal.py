@@ -27,9 +27,10 @@ UNUSUAL_PRINCIPAL: Final = Kind(
         "No client has this principal unless the brokers have a principal.builder.class of their "
         "own. Kafka's own builder makes principals of the type User, in this spelling, and "
         "compares whole texts: Group:ops, Regex:.*, user:alice and a name with a blank at its end "
-        "match no client, nor does a distinguished name in another form than Java writes. An "
-        "ALLOW of the kind grants nothing; a DENY is a protection that does not exist. Runs with "
-        "--principal-builder do not look for it."
+        "match no client. Nor does, without ssl.principal.mapping.rules, a distinguished name of "
+        "several parts in another form than Java writes. An ALLOW of the kind grants nothing; a "
+        "DENY is a protection that does not exist. Runs with --principal-builder, or with a "
+        "--server-properties that has mapping rules, do not look for it."
     ),
     fix="Add the ACL for the principal that clients really have, then remove this one.",
 )
@@ -71,10 +72,14 @@ def why_unusual(principal: str, audit: AuditInput) -> str | None:
 
 
 def _as_java(name: str) -> str:
-    """Return a distinguished name in Java's form; any other name as it is."""
+    """Return a distinguished name in Java's form; any other name as it is.
+
+    One part alone may be the name of a SASL user, which brokers take as it is.
+    """
     if "=" not in name:
         return name
     try:
-        return render_name(parse_name(name))
+        parts = parse_name(name)
     except UsageError:
         return name
+    return render_name(parts) if len(parts) > 1 else name

@@ -76,10 +76,12 @@ def _read_apart(
         except OSError as error:
             raise SurroundingsError(f"cannot start {sys.executable}: {error}") from None
         try:
-            # What it sends ends well too where it breaks off: its exit code tells.
-            with suppress(pa.ArrowInvalid):
+            is_whole = False
+            # What it sends may end well too where it breaks off: its exit code tells.
+            with suppress(pa.ArrowInvalid, OSError):
                 yield from _receive(process, data)
-            if code := process.wait():
+                is_whole = True
+            if (code := process.wait()) or not is_whole:
                 raise _refusal(path, code, words)
         finally:
             child.end(process)

@@ -18,11 +18,11 @@ UNUSUAL = {
     "User:\talice": "its name begins or ends with a blank",
     "User:": "its name is empty",
     "User:CN=a, OU=b": "brokers write this name as 'CN=a,OU=b'",
-    "User:cn=a": "brokers write this name as 'CN=a'",
+    "User:cn=a,o=b": "brokers write this name as 'CN=a,O=b'",
     "User:serialNumber=1,CN=a": "brokers write this name as '2.5.4.5=#130131,CN=a'",
 }
-USUAL = ("User:*", "User:alice", "User:a b", "User:CN=a,OU=b", "User:a=b", "User:k=v;x", "User:E=a",
-         "User:ANONYMOUS", "User:svc-*", "alice")  # fmt: skip
+USUAL = ("User:*", "User:alice", "User:a b", "User:CN=a,OU=b", "User:a=b", "User:l=1", "User:cn=a",
+         "User:E=a", "User:ANONYMOUS", "User:svc-*", "alice")  # fmt: skip
 
 
 def found(*principals, semantics=KAFKA, **fields):

@@ -29,7 +29,7 @@ def table(page):
 
 def test_a_page_tells_what_patterns_grant(client):
     page = client.ask("/what-can", principal="User:alice")
-    assert "By pattern, for resources that do not exist yet too" in page.text
+    assert "ACLs with a pattern; they also apply to names to come" in page.text
     assert "group:app-&lt;b&gt; (prefix)" in table(page)
     assert "1: payments; DENYs override it on some names" in page.text
 
