@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Final
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
 
 import click
 
 from aclkit.audit.findings.facts import AuditInput
+from aclkit.audit.findings.read import AUDITED, audit_published
 from aclkit.cli.acls import KAFKA_ACLS
 from aclkit.cli.budget_options import budget_options
 from aclkit.cli.context import Context, engine_option, formats, tell_state
@@ -19,9 +21,11 @@ from aclkit.questions.preview.read import Base, read_base
 from aclkit.questions.tidy.propose import propose
 from aclkit.questions.tidy.proven import Proven, tidy_proven
 from aclkit.rules.names.budget import Budget
-from aclkit.rules.names.rows import Rules
-from aclkit.rules.names.tidy import Reasons
 from aclkit.rules.patterns.match import GLOB, PREFIXED
+from aclkit.warehouse.reader import open_tables
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 _NOT_PROVEN: Final = 1
 
@@ -72,12 +76,14 @@ def tidy(
         raise UsageError("--idle-denies and --keep-operations mean nothing beside proposals")
     if pattern_type is not None and context.output_format == KAFKA_ACLS:
         raise UsageError("proposals are to be judged, not run: expected another --format")
+    warehouse = context.asked_warehouse()
     with context.session() as spark:
-        base = read_base(context.asked_warehouse(), context.cluster, spark)
+        base = read_base(warehouse, context.cluster, spark)
+        facts = _read_facts(warehouse, base, spark)
     context.stand_on(base.published, base.run)
     tell_state(base.published, base.run)
     rules = base.state.rules(base.semantics)
-    reasons = _reasons(base, rules)
+    reasons = replace(facts, acls=tuple(rules.acls)).reasons_to_go
     if pattern_type is None:
         proven = tidy_proven(
             rules,
@@ -95,15 +101,10 @@ def tidy(
         print_proposals(context, proposals, budget.to_raise)
 
 
-def _reasons(base: Base, rules: Rules) -> Reasons:
-    """Return what finds the findings that ask to remove or narrow an ACL: it covers no other."""
-    audit = AuditInput(
-        acls=tuple(rules.acls),
-        semantics=rules.semantics,
-        settings=rules.settings,
-        listed_topics=frozenset(grouped(base.inventory.resources).get("TOPIC", ())),
-    )
-    return audit.reasons_to_go
+def _read_facts(warehouse: str, base: Base, spark: SparkSession | None) -> AuditInput:
+    """Read what tells which ACLs a finding asks to remove or narrow: they cover no other ones."""
+    with open_tables(warehouse, {name: {} for name in AUDITED}, spark) as (_, tables):
+        return audit_published(tables, base.run, base.state.settings, base.semantics)
 
 
 def _check(proven: Proven) -> None:

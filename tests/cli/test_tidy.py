@@ -8,6 +8,7 @@ import json
 import shlex
 
 import pytest
+from deltalake import DeltaTable
 
 from aclkit.model.operation import OPERATIONS_OF_TYPE
 from aclkit.model.semantics import KAFKA
@@ -15,6 +16,7 @@ from aclkit.questions.tidy.proven import tidy_proven
 from aclkit.rules.names import tidy as rules_tidy
 from aclkit.rules.names.budget import Budget
 from aclkit.rules.names.rows import Rules
+from aclkit.warehouse.published import open_warehouse
 from tests.cli.running import run, without_run
 from tests.kafka.acls.test_script import changed_by, run_script
 from tests.questions.query import small_warehouse as small
@@ -177,3 +179,30 @@ def test_globs_are_not_proposed_where_they_are_not_read(tidy, tmp_path):
     small.build(tmp_path / "kafka", ACLS, semantics=KAFKA)
     assert "has globs" in tidy("--to-globs", code=2, where=tmp_path / "kafka").stderr
     assert tidy("--to-prefixes", where=tmp_path / "kafka").exit_code == 0
+
+
+def test_an_acl_that_a_finding_asks_to_add_again_makes_no_other_one_needless(tmp_path):
+    older = acl(1, principal="User:gus", resource_name="t", host="10.0.0.1", operation="ALL")
+    newer = acl(900, principal="User:gus", resource_name="t", host="10.0.0.1", operation="WRITE")
+    path = tmp_path / "warehouse"
+    versions = small.build(path, [older, newer])
+    said = json.loads(run("--warehouse", path, "tidy", "--format", "json").stdout)
+    assert [change["acl_id"] for change in said["changes"]] == [newer.acl_id]
+    lives = [
+        {"cluster_id": small.CLUSTER, "resource_type": "TOPIC", "resource_name": "t",
+         "topic_id": name, "first_offset": first, "last_offset": last}
+        for name, first, last in (("old", 0, 500), ("new", 600, None))
+    ]  # fmt: skip
+    history = DeltaTable(path / "acl_history", version=versions["acl_history"])
+    rows = [
+        {**row, "added_offset": 900 if row["acl_id"] == newer.acl_id else 1}
+        for row in history.to_pyarrow_table().to_pylist()
+    ]
+    said = {
+        "resource_lifetime": small.write_table(path, "resource_lifetime", lives),
+        "acl_history": small.write_table(path, "acl_history", rows),
+    }
+    settings = open_warehouse(str(path)).run.settings_text
+    small.publish(path, {**versions, **said}, run_number=2, run_id="later", settings=settings)
+    said = json.loads(run("--warehouse", path, "tidy", "--format", "json").stdout)
+    assert said["changes"] == []

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Final
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Final
 
 from aclkit.audit.findings.facts import BROAD_SHARE, AuditInput, Life
 from aclkit.model.semantics import BrokerSettings, Semantics
 from aclkit.warehouse.codecs import ALIVE_SQL, BROKERS_SQL, acl_of, acl_sql, behind_acl, brokers_of
-from aclkit.warehouse.reader import Reader, read_written
+from aclkit.warehouse.job_run import PublishedRun
+from aclkit.warehouse.reader import Tables, read_written
+from aclkit.warehouse.sql import fetch
 from aclkit.warehouse.store import Store
 
 AUDITED: Final = (
@@ -37,49 +39,95 @@ def audit_of(
         has_builder: see ``AuditInput``.
     """
     with read_written(store, cluster_id, *AUDITED) as tables:
-        rows = tables.rows(_ACLS)
-        acls = list(map(acl_of, rows))
-        return AuditInput(
-            acls=acls,
-            semantics=semantics,
-            settings=settings,
-            topics=tuple(_lives(tables, _TOPICS)),
-            users=tuple(_lives(tables, _USERS)),
-            listed_topics=_names(tables, _LISTED_TOPICS),
-            listed_principals=_names(tables, _LISTED_PRINCIPALS),
-            asked_principals=sorted(_names(tables, _ASKED_PRINCIPALS)),
-            resource_count=tables.rows(_RESOURCES)[0][0],
-            added_offsets={
-                acl.acl_id: behind_acl(row)[0] for row, acl in zip(rows, acls, strict=True)
-            },
+        return _audit(
+            lambda sql: tables.rows(sql, cluster_id),
+            settings,
+            semantics,
             broad_share=broad_share,
             has_builder=has_builder,
-            brokers=brokers_of(tables.rows(BROKERS_SQL)).brokers,
         )
 
 
-def _lives(tables: Reader, sql: str) -> Iterator[Life]:
-    for name, first, last, topic_id in tables.rows(sql):
+def audit_published(
+    tables: Tables, run: PublishedRun, settings: BrokerSettings, semantics: Semantics
+) -> AuditInput:
+    """Read the same of a published warehouse, where its newest tables stand.
+
+    Args:
+        tables: has ``AUDITED``; see ``reader.open_tables``.
+        run: the run whose decisions are published.
+        settings: super users and allow.everyone.
+        semantics: how ACLs are read.
+    """
+    share = run.settings.broad_share
+    return _audit(
+        lambda sql: fetch(tables, sql, [run.cluster_id]),
+        settings,
+        semantics,
+        broad_share=BROAD_SHARE if share is None else share,
+        has_builder=bool(run.settings.has_builder),
+    )
+
+
+def _audit(
+    ask: Ask,
+    settings: BrokerSettings,
+    semantics: Semantics,
+    *,
+    broad_share: float,
+    has_builder: bool,
+) -> AuditInput:
+    """Make the input of an audit; each question to the tables is about one cluster."""
+    rows = ask(_ACLS)
+    acls = list(map(acl_of, rows))
+    return AuditInput(
+        acls=acls,
+        semantics=semantics,
+        settings=settings,
+        topics=tuple(_lives(ask, _TOPICS)),
+        users=tuple(_lives(ask, _USERS)),
+        listed_topics=_names(ask, _LISTED_TOPICS),
+        listed_principals=_names(ask, _LISTED_PRINCIPALS),
+        asked_principals=sorted(_names(ask, _ASKED_PRINCIPALS)),
+        resource_count=ask(_RESOURCES)[0][0],
+        added_offsets={acl.acl_id: behind_acl(row)[0] for row, acl in zip(rows, acls, strict=True)},
+        broad_share=broad_share,
+        has_builder=has_builder,
+        brokers=brokers_of(ask(f"{BROKERS_SQL}WHERE cluster_id = ?")).brokers,
+    )
+
+
+def _lives(ask: Ask, sql: str) -> Iterator[Life]:
+    for name, first, last, topic_id in ask(sql):
         yield Life(name=name, first_offset=first, last_offset=last, topic_id=topic_id or "")
 
 
-def _names(tables: Reader, sql: str) -> frozenset[str]:
-    return frozenset(row[0] for row in tables.rows(sql))
+def _names(ask: Ask, sql: str) -> frozenset[str]:
+    return frozenset(row[0] for row in ask(sql))
 
 
-_ACLS: Final = acl_sql(f"{ALIVE_SQL} ORDER BY acl_id", "added_offset")
+Ask = Callable[[str], Sequence[Sequence[Any]]]
+"""Asks a SELECT with one ``?``, the cluster."""
+
+_ACLS: Final = acl_sql(f"{ALIVE_SQL} AND cluster_id = ? ORDER BY acl_id", "added_offset")
 _TOPICS: Final = (
     "SELECT resource_name, first_offset, last_offset, topic_id FROM resource_lifetime "
-    "WHERE resource_type = 'TOPIC' ORDER BY resource_name, first_offset"
+    "WHERE cluster_id = ? AND resource_type = 'TOPIC' ORDER BY resource_name, first_offset"
 )
 _USERS: Final = (
     # An owner of tokens is a user as long as it has some; that it has none is no deletion.
     "SELECT principal, first_offset, last_offset, NULL FROM principal_lifetime "
-    "WHERE last_offset IS NULL OR mechanism <> 'DELEGATION_TOKEN' ORDER BY principal, first_offset"
+    "WHERE cluster_id = ? AND (last_offset IS NULL OR mechanism <> 'DELEGATION_TOKEN') "
+    "ORDER BY principal, first_offset"
 )
 _LISTED_TOPICS: Final = (
-    "SELECT resource_name FROM resource WHERE resource_type = 'TOPIC' AND origin = 'file'"
+    "SELECT resource_name FROM resource "
+    "WHERE cluster_id = ? AND resource_type = 'TOPIC' AND origin = 'file'"
 )
-_LISTED_PRINCIPALS: Final = "SELECT principal FROM principal WHERE origin = 'file'"
-_ASKED_PRINCIPALS: Final = "SELECT principal FROM principal WHERE NOT is_any_other"
-_RESOURCES: Final = "SELECT count(*) FROM resource WHERE NOT is_any_other"
+_LISTED_PRINCIPALS: Final = (
+    "SELECT principal FROM principal WHERE cluster_id = ? AND origin = 'file'"
+)
+_ASKED_PRINCIPALS: Final = (
+    "SELECT principal FROM principal WHERE cluster_id = ? AND NOT is_any_other"
+)
+_RESOURCES: Final = "SELECT count(*) FROM resource WHERE cluster_id = ? AND NOT is_any_other"
