@@ -199,7 +199,8 @@ def _unknown_note(resolved: _Resolved, hidden: list[int]) -> Iterable[str]:
     if resolved.is_unknown:
         key, taken = resolved.key, _quoted(resolved.value or _DEFAULTS[resolved.key])
         who = f"hidden by {named_brokers(hidden)}" if hidden else "unknown"
-        yield f"{key} is {who}, so {taken} is assumed. Pass {_OPTIONS[key]} or --server-properties."
+        ways = ", ".join(OPTIONS[key])
+        yield f"{key} is {who}, so {taken} is assumed. Pass {ways} or --server-properties."
 
 
 def _plain(key: str, broker: BrokerConfig) -> str | None:
@@ -236,7 +237,8 @@ def _quoted(value: str | None) -> str:
 
 
 _DEFAULTS: Final = {SUPER_USERS: "", ALLOW_EVERYONE: "false"}
-_OPTIONS: Final = {
-    SUPER_USERS: "--super-users, --no-super-users",
-    ALLOW_EVERYONE: "--allow-everyone, --no-allow-everyone",
+OPTIONS: Final = {
+    SUPER_USERS: ("--super-users", "--no-super-users"),
+    ALLOW_EVERYONE: ("--allow-everyone", "--no-allow-everyone"),
 }
+"""The options that say a key in the place of a file."""

@@ -35,7 +35,8 @@ _CHUNK: Final = MIB
 _FLAGS: Final = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 _NO_SUCH_FILE: Final = (errno.ENOENT, errno.ENOTDIR)
 _NO_FILE: Final = (errno.ELOOP, errno.ENAMETOOLONG, errno.ENXIO, errno.EISDIR, errno.EINVAL)
-_UTF_16: Final = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+UTF_16_MARKS: Final = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+"""Byte order marks with which a text in UTF-16 begins."""
 
 
 def read_file(path: str, most: int) -> bytes:
@@ -96,7 +97,7 @@ def decode(data: bytes, path: str) -> str:
     Raises:
         UsageError: it is neither.
     """
-    encoding = "utf-16" if data.startswith(_UTF_16) else "utf-8-sig"
+    encoding = "utf-16" if data.startswith(UTF_16_MARKS) else "utf-8-sig"
     try:
         return data.decode(encoding)
     except UnicodeDecodeError as error:

@@ -19,6 +19,11 @@ PREFIX: Final = "KAFKA_"
 _PREFIXES: Final = ("KAFKA_CFG_", PREFIX)
 _LINE: Final = re.compile(r"\s*(?:export\s+)?([A-Za-z_]\w*)=(.*)", re.DOTALL)
 _LINES: Final = re.compile(r"^[ \t]*(?:export[ \t]+)?KAFKA_\w+=", re.MULTILINE)
+_VARIABLE: Final = re.compile(
+    r"\$\$|\$(?:(?P<name>[A-Za-z_]\w*)|\((?P<round>[A-Za-z_][\w.-]*)\)"
+    r"|\{(?P<braced>[A-Za-z_]\w*)(?=\}|:?[-?+]))",
+    re.ASCII,
+)
 _QUOTES: Final = "\"'"
 
 
@@ -61,6 +66,36 @@ def keys_of(variables: Mapping[str, str | None], source: str) -> dict[str, str]:
         if keys.setdefault(key, text) != text:
             raise UsageError(f"{source}: two variables set {key} to different values")
     return keys
+
+
+def with_placeholders(value: str) -> str:
+    """Write the variables of compose, a shell and Kubernetes in a value as ``${NAME}``.
+
+    Their defaults go, for the environment may say otherwise. A variable of a config provider
+    stays, and so does what a dollar sign stands before.
+
+    >>> with_placeholders("$A;${B:-User:x;${C}};$(D);${file:/x:y};$$E;$1")
+    '${A};${B};${D};${file:/x:y};$$E;$1'
+    """
+    written: list[str] = []
+    position = 0
+    while found := _VARIABLE.search(value, position):
+        end = found.end() if found["braced"] is None else _closing_brace(value, found.end())
+        name = found["name"] or found["round"] or found["braced"]
+        shown = found[0] if name is None else f"${{{name}}}"
+        written += (value[position : found.start()], shown)
+        position = end
+    return "".join([*written, value[position:]])
+
+
+def _closing_brace(value: str, start: int) -> int:
+    """Return behind which closing brace a variable ends; the end of the value without one."""
+    depth = 1
+    for position in range(start, len(value)):
+        depth += {"{": 1, "}": -1}.get(value[position], 0)
+        if not depth:
+            return position + 1
+    return len(value)
 
 
 def _named(names: Iterable[str]) -> Iterator[tuple[str, str]]:

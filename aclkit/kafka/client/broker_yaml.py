@@ -12,7 +12,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from aclkit.errors import UsageError
-from aclkit.kafka.client.broker_environment import PREFIX, keys_of, read_variables
+from aclkit.kafka.client.broker_environment import (
+    PREFIX,
+    keys_of,
+    read_variables,
+    with_placeholders,
+)
+from aclkit.kafka.client.broker_keys import DECIDING, WITHOUT_FILE, is_broker, unknown_form
 from aclkit.kafka.client.properties import parse_properties
 from aclkit.model.broker_settings import (
     ALLOW_EVERYONE,
@@ -23,20 +29,11 @@ from aclkit.model.broker_settings import (
 )
 from aclkit.runtime.yaml_notation import Value, parse_yaml
 
-DECIDING: Final = (SUPER_USERS, ALLOW_EVERYONE, AUTHORIZER, MAPPING_RULES)
-"""The keys that say who is allowed what."""
-
-FORMS: Final = (
-    "a compose file, a Kubernetes resource with env, a ConfigMap with a .properties file, or "
-    "Strimzi's Kafka resource"
-)
-
 _BEGINNING: Final = re.compile(
     r"^(?:---|%YAML|(?:apiVersion|kind|services|environment|env|items):|- )"
     r"|^[ \t]*(?:- )?[\"']?KAFKA_\w+[\"']?:(?:\s|$)|^[ \t]*- [\"']?KAFKA_\w+=",
     re.MULTILINE,
 )
-_BROKER: Final = ("process.roles", "broker.id", "node.id", "listeners", "zookeeper.connect")
 _STRIMZI: Final = "kafka.strimzi.io/"
 _OWN_USERS: Final = (
     "kafka", "entity-topic-operator", "entity-user-operator", "kafka-exporter", "cruise-control",
@@ -52,7 +49,7 @@ def read_broker_yaml(text: str, source: str) -> dict[str, str]:
     """Return the keys that a broker has by the YAML that starts it.
 
     Raises:
-        UsageError: no YAML, none of ``FORMS``, or brokers that differ in a key that decides.
+        UsageError: no YAML, none of the forms, or brokers that differ in a key that decides.
     """
     documents = [*_resources(parse_yaml(text, source))]
     clusters = [each for each in documents if _is_strimzi(each)]
@@ -62,7 +59,7 @@ def read_broker_yaml(text: str, source: str) -> dict[str, str]:
         return _of_strimzi(clusters[0], source)
     found = [(name, keys) for name, keys in _brokers(documents, source) if keys]
     if not found:
-        raise UsageError(f"{source}: expected {FORMS}; found no variables of a broker (KAFKA_…)")
+        raise unknown_form(source, "It has no variables of a broker (KAFKA_…).", *_hint(documents))
     _refuse_different(found, source)
     return found[0][1]
 
@@ -137,8 +134,9 @@ def _brokers(documents: Sequence[Value], source: str) -> Iterator[tuple[str, dic
         services = _at(document, "services")
         for name, variables in _environments(document if services is None else services, ""):
             keys = keys_of({n: _dollars(v) for n, v in variables.items()}, source)
-            if any(key in keys for key in (*_BROKER, *DECIDING)):
-                found.append((name, keys))
+            if is_broker(keys):
+                elsewhere = _PERHAPS_ELSEWHERE if _ENV_FILE in variables else {}
+                found.append((name, elsewhere | keys))
     brokers = [each for each in found if each[1].get("process.roles", "").strip() != "controller"]
     yield from brokers or found
 
@@ -152,19 +150,26 @@ def _of_config_maps(
         for name, text in data.items() if isinstance(data, dict) else ():
             if name.endswith(".properties") and isinstance(text, str):
                 keys = parse_properties(text, f"{source}: {name}")
-                if any(key in keys for key in (*_BROKER, *DECIDING)):
+                if is_broker(keys):
                     yield name, keys
 
 
 def _environments(value: Value, name: str) -> Iterator[tuple[str, dict[str, str | None]]]:
-    """Yield the sets of environment variables in a value, each with the name of what has it."""
+    """Yield the sets of environment variables in a value, each with the name of what has it.
+
+    A set is marked by ``_ENV_FILE`` where a file or a ConfigMap may hold more of its variables.
+    """
     if variables := _variables(value):
         yield name, variables
     elif isinstance(value, dict):
         own = value.get("name")
         name = own if isinstance(own, str) else name
+        has_more: dict[str, str | None] = (
+            {_ENV_FILE: None} if value.get(_ENV_FILE) or value.get("envFrom") else {}
+        )
         for key, inner in value.items():
-            yield from _environments(inner, name if key in _NAMELESS else key)
+            for named, found in _environments(inner, name if key in _NAMELESS else key):
+                yield named, found | has_more
     elif isinstance(value, list):
         for inner in value:
             yield from _environments(inner, name)
@@ -192,7 +197,7 @@ def _text(value: Value) -> str | None:
 
 def _dollars(value: str | None) -> str | None:
     """Return what compose makes of ``$$``: a dollar sign that begins no variable."""
-    return None if value is None else value.replace("$$", "$")
+    return None if value is None else with_placeholders(value).replace("$$", "$")
 
 
 def _refuse_different(found: Sequence[tuple[str, dict[str, str]]], source: str) -> None:
@@ -202,8 +207,21 @@ def _refuse_different(found: Sequence[tuple[str, dict[str, str]]], source: str) 
             if keys.get(key) != other.get(key):
                 raise UsageError(
                     f"{source}: {first or 'one broker'} and {name or 'another one'} differ in "
-                    f"{key}; expected one configuration of all brokers"
+                    f"{key}; expected one configuration of all brokers. {WITHOUT_FILE}"
                 )
 
 
+def _hint(documents: Sequence[Value]) -> Iterator[str]:
+    """Yield how to pass a file in which a compose file's variables may be."""
+    services = [_at(document, "services") for document in documents]
+    for service in (each for all_ in services if isinstance(all_, dict) for each in all_.values()):
+        files = _at(service, _ENV_FILE)
+        for file in files if isinstance(files, list) else [files]:
+            if path := _text(_at(file, "path")) or _text(file):
+                yield f"If its env_file has them, pass that: --server-properties {path!r}."
+                return
+
+
+_ENV_FILE: Final = "env_file"
+_PERHAPS_ELSEWHERE: Final = dict.fromkeys((AUTHORIZER, SUPER_USERS, ALLOW_EVERYONE), "${env_file}")
 _NAMELESS: Final = ("environment", "env", "spec", "template", "containers")

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import codecs
 from pathlib import Path
 
 import javaproperties
 
 from aclkit.errors import UsageError
-from aclkit.runtime.user_file import LARGEST_TEXT, read_file
+from aclkit.runtime.user_file import LARGEST_TEXT, UTF_16_MARKS, decode, read_file
 
 
 def read_properties(path: str | Path) -> dict[str, str]:
-    """Read a .properties file, in Latin-1 as ``java.util.Properties.load`` does.
+    """Read a .properties file; its text as in ``properties_text``.
 
     Raises:
         UsageError: as in ``user_file.read_file``, or it holds an escape that is none.
@@ -21,7 +22,21 @@ def read_properties(path: str | Path) -> dict[str, str]:
         data = read_file(str(path), LARGEST_TEXT)
     except UsageError as error:
         raise UsageError(f"{error}; expected a .properties file") from None
-    return parse_properties(data.decode("latin-1"), str(path))
+    return parse_properties(properties_text(data, str(path)), str(path))
+
+
+def properties_text(data: bytes, path: str) -> str:
+    """Return the text of a .properties file, without a byte order mark.
+
+    It is Latin-1, as for ``java.util.Properties.load``, unless the mark is UTF-16's: Java reads no
+    such file, so it is a copy that was saved on Windows.
+
+    Raises:
+        UsageError: it has the mark of UTF-16 and other bytes.
+    """
+    if data.startswith(UTF_16_MARKS):
+        return decode(data, path)
+    return data.removeprefix(codecs.BOM_UTF8).decode("latin-1")
 
 
 def parse_properties(text: str, source: str = "properties") -> dict[str, str]:

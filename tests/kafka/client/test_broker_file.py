@@ -157,7 +157,7 @@ def test_strimzis_resource_without_authorization_allows_everything(read):
         "KAFKA_SUPER_USERS=User:admin\n",
         "services: {k: {environment: {KAFKA_SUPER_USERS: User:admin}}}",
         "KAFKA_SUPER_USERS: User:admin\n",
-        "",
+        "node.id=1\n",
     ],
 )
 def test_a_broker_without_an_authorizer_is_refused_with_the_way_out(read, text):
@@ -237,7 +237,7 @@ def test_a_variable_that_the_shell_gives_is_a_placeholder(read):
     ("text", "why"),
     [
         (COMPOSE.replace("SUPER_USERS=User:admin;", "SUPER_USERS="), "kafka-1 and kafka-2 differ"),
-        ("services: {web: {image: nginx}}", "found no variables of a broker"),
+        ("services: {web: {image: nginx}}", "has no variables of a broker"),
         ("services: {a: 1, a: 2}", "the key 'a' stands twice"),
         (strimzi() + strimzi(), "expected one Kafka resource, found 2"),
         ("apiVersion: kafka.strimzi.io/v1\nkind: Kafka\n", "expected spec.kafka"),
@@ -248,6 +248,126 @@ def test_a_variable_that_the_shell_gives_is_a_placeholder(read):
 )  # fmt: skip
 def test_what_says_no_single_thing_is_refused(read, text, why):
     with pytest.raises(UsageError, match=why):
+        read(text)
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-8-sig"])
+@pytest.mark.parametrize("form", FORMS)
+def test_a_byte_order_mark_says_how_the_text_is_written(tmp_path, form, encoding):
+    file = tmp_path / "broker"
+    file.write_text(FORMS[form], encoding=encoding)
+    found = read_broker_file(str(file))
+    assert (found.super_users, found.allow_everyone) == ({"User:admin", "User:ops"}, True)
+
+
+def test_a_mark_that_kafka_takes_for_a_part_of_a_key_is_a_note(tmp_path):
+    file = tmp_path / "broker"
+    file.write_text(f"super.users=User:a\n{NAMED}", encoding="utf-8-sig")
+    (note,) = read_broker_file(str(file)).notes
+    assert "Kafka reads the mark as a part of the key super.users" in note
+
+
+SCRIPT = f"""\
+#!/bin/sh
+docker run -d \\
+  -e KAFKA_AUTHORIZER_CLASS_NAME={STANDARD} \\
+  -e KAFKA_SUPER_USERS=User:admin apache/kafka
+"""
+README = "# Kafka\n\nOur brokers have super users.\n"
+HELM = "superUsers: User:admin\nauthorizerClassName: x\nlisteners:\n  client: {protocol: SSL}\n"
+
+
+@pytest.mark.parametrize(
+    "text", [SCRIPT, README, HELM, "", "KAFKA_HEAP_OPTS=-Xmx1g\n", "services: {k: {image: x}}\n"]
+)
+@pytest.mark.parametrize("is_part", [False, True])
+def test_a_text_without_a_key_of_a_broker_is_of_no_known_form(read, text, is_part):
+    with pytest.raises(
+        UsageError, match=r"broker: expected a broker's \.properties file"
+    ) as refused:
+        read(text, is_part=is_part)
+    for named in ("KAFKA_SUPER_USERS=", "compose", "Strimzi", "--super-users", "--allow-everyone"):
+        assert named in str(refused.value)
+
+
+HELPERS = {
+    "setup": "{KAFKA_BROKER_ID: ignored, KAFKA_ZOOKEEPER_CONNECT: ignored}",
+    "setup of KRaft": "{KAFKA_NODE_ID: ignored, KAFKA_PROCESS_ROLES: broker}",
+    "ignored": "{KAFKA_ZOOKEEPER_CONNECT: ignored}",
+    "schema-registry": "{SCHEMA_REGISTRY_LISTENERS: 'http://x', KAFKA_OPTS: -Dx=y}",
+    "rest": "{KAFKA_REST_LISTENERS: 'http://x', KAFKA_REST_ZOOKEEPER_CONNECT: 'z:2181'}",
+    "ui": "{KAFKA_CLUSTERS_0_NAME: local, KAFKA_BROKERS: 'kafka:9092'}",
+}
+
+
+@pytest.mark.parametrize("helper", HELPERS)
+def test_a_helper_of_a_compose_file_is_no_broker(read, helper):
+    found = read(f"{COMPOSE}  helper: {{environment: {HELPERS[helper]}}}\n")
+    assert found.super_users == {"User:admin", "User:ops"}
+
+
+@pytest.mark.parametrize("number", ["3", "${ID}", "$ID", "$(ID)"])
+def test_a_broker_whose_number_may_be_one_still_counts(read, number):
+    with pytest.raises(UsageError, match=r"kafka-1 and other differ in super\.users"):
+        read(f"{COMPOSE}  other: {{environment: {{KAFKA_BROKER_ID: '{number}'}}}}\n")
+
+
+VALUES = [
+    "${SUPER}", "$SUPER", "${SUPER:-User:admin}", "${SUPER-User:admin;User:ops}", "$(SUPER)",
+    "${SUPER:-${OTHER:-User:admin}}", "${SUPER:?is not set}", "${SUPER:-User:admin;User:ops",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("value", VALUES)
+@pytest.mark.parametrize(
+    "line", ["    KAFKA_SUPER_USERS: '{}'", "    - KAFKA_SUPER_USERS={}", "KAFKA_SUPER_USERS='{}'"]
+)
+def test_a_variable_with_a_default_is_unknown_for_the_environment_may_say_otherwise(
+    read, value, line
+):
+    own = line.format(f"User:a;{value}")
+    authorizer = line.replace("SUPER_USERS", "AUTHORIZER_CLASS_NAME").format(STANDARD)
+    found = read(f"{own}\n{authorizer}\n")
+    assert (found.super_users, found.unresolved) == ({"User:a"}, {SUPER_USERS})
+    (note,) = found.notes
+    assert "config provider" not in note
+    assert "'User:a;${SUPER}'. Pass --super-users" in note
+
+
+def test_two_dollar_signs_of_compose_begin_no_variable_of_it(read):
+    found = read(PART.replace("User:ops", "$${file:/x:y};User:$$a"))
+    assert found.super_users == {"User:admin", "User:$a"}
+    assert "config provider 'file'" in found.notes[0]
+
+
+@pytest.mark.parametrize("is_part", [False, True])
+def test_a_variable_for_the_authorizer_is_unknown_and_no_other_authorizer(read, is_part):
+    text = f"KAFKA_AUTHORIZER_CLASS_NAME: ${{AUTHORIZER:-{STANDARD}}}\n"
+    if is_part:
+        assert read(text, is_part=True).mapping_rules is None
+    else:
+        with pytest.raises(DataError, match="nothing resolves the placeholder in auth") as refused:
+            read(text)
+        assert "--super-users" in str(refused.value)
+
+
+@pytest.mark.parametrize("files", ["kafka.env", "[kafka.env]", "[{path: kafka.env}]"])
+def test_a_compose_file_without_variables_names_the_file_that_has_them(read, files):
+    with pytest.raises(UsageError, match=r"--server-properties 'kafka\.env'"):
+        read(f"services: {{k: {{image: x, env_file: {files}}}}}\n")
+
+
+def test_what_a_broker_may_have_from_another_file_is_unknown(read):
+    service = "{env_file: kafka.env, environment: {KAFKA_NODE_ID: 1%s}}"
+    with pytest.raises(DataError, match=r"placeholder in authorizer.class.name: '\${env_file}'"):
+        read(f"services: {{k: {service % ''}}}\n")
+    found = read(f"services: {{k: {service % f', KAFKA_AUTHORIZER_CLASS_NAME: {STANDARD}'}}}\n")
+    assert found.unresolved == {SUPER_USERS, ALLOW_EVERYONE}
+
+
+@pytest.mark.parametrize("text", [f"{NAMED}super.users=admin\n", PART.replace("User:ops", "admin")])
+def test_a_bad_super_user_is_said_with_the_file_and_the_key(read, text):
+    with pytest.raises(UsageError, match=r"/broker: super\.users: bad principal 'admin': expected"):
         read(text)
 
 

@@ -22,6 +22,13 @@ def test_properties_are_read_as_java_reads_them(tmp_path):
     assert parse_properties("") == {}
 
 
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-8-sig"])
+def test_a_byte_order_mark_is_no_part_of_the_first_key(tmp_path, encoding):
+    path = tmp_path / "client.properties"
+    path.write_text("security.protocol=SSL\n", encoding=encoding)
+    assert read_properties(path) == {"security.protocol": "SSL"}
+
+
 def test_of_a_key_given_twice_the_last_value_holds():
     assert parse_properties("a=1\na=2") == {"a": "2"}
 
