@@ -8,7 +8,8 @@ import click
 
 from aclkit.cli.budget_options import budget_options
 from aclkit.cli.context import Context, format_option, tell_state
-from aclkit.cli.output import tell
+from aclkit.cli.output import Objects, tell, tell_all
+from aclkit.model.unknown_settings import caveats_on_list
 from aclkit.questions.assertions.check import acl_texts, check
 from aclkit.questions.assertions.model import UNKNOWN, Assertion, Outcome
 from aclkit.questions.assertions.parse import parse_assertions
@@ -52,7 +53,14 @@ def assert_(context: Context, file: str, budget: Budget) -> None:
             tell(f"note: {name!r} is about nothing that is known")
         if outcome.proof == UNKNOWN:
             tell(f"note: {outcome.assertion.name!r}: {outcome.detail}")
-    context.write(COLUMNS, (row for outcome in outcomes for row in _rows(outcome, acls)))
+    settings = opened.run.settings.broker
+    tell_all(caveats_on_list(settings))
+    unknown, rows = sorted(settings.unknown), [r for each in outcomes for r in _rows(each, acls)]
+    context.write(
+        COLUMNS,
+        rows,
+        json=lambda: Objects((*COLUMNS, "unknown_settings"), ((*row, unknown) for row in rows)),
+    )
     if any(not outcome.has_passed for outcome in outcomes):
         click.get_current_context().exit(FAILED_EXIT)
 

@@ -7,6 +7,7 @@ from typing import Final
 
 from aclkit.cli.access_output import hosts_words, operations_words
 from aclkit.cli.context import Context
+from aclkit.cli.output import JSON, Objects, tell_all
 from aclkit.cli.table import Part, Table, Words
 from aclkit.model.acl import ANY_OTHER_PRINCIPAL
 from aclkit.model.groups import grouped
@@ -21,11 +22,23 @@ _COLUMNS: Final = ("principal", "operations", "host", "known", "to_come", "becau
 
 def print_by_prefix(context: Context, answer: ByPrefix, decision: str | None) -> None:
     """Print an answer; the decision is the one that was asked for."""
+    caveats = answer.caveats(decision)
+    if context.output_format == JSON:
+        # An answer without rows has no place for them.
+        tell_all(caveats)
     context.write(
         answer.columns,
         answer.rows,
-        table=lambda: _parts(answer, decision),
+        map(Words, caveats),
+        json=lambda: _json(answer),
+        table=lambda: [*_parts(answer, decision), *map(Words, caveats)],
     )
+
+
+def _json(answer: ByPrefix) -> Objects:
+    """Return the rows, each with what holds for all of them: who reads one reads that too."""
+    columns = (*answer.columns, "unknown_settings")
+    return Objects(columns, ((*row, answer.unknown_settings) for row in answer.rows))
 
 
 def _parts(answer: ByPrefix, decision: str | None) -> Iterator[Part]:

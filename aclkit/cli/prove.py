@@ -33,6 +33,7 @@ from aclkit.questions.prove.reading import (
     RECORDS,
     GivenReading,
     ReadSide,
+    caveats,
     first_glob_notes,
     read_alike,
 )
@@ -211,7 +212,7 @@ def _tell_notes(read: Sequence[ReadSide]) -> list[str]:
         for side in sides
         if side.form == RECORDS and any(other.own for other in sides)
     )
-    notes += first_glob_notes(read)
+    notes += [*first_glob_notes(read), *caveats(read)]
     tell_all(notes)
     return notes
 

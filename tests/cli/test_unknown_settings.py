@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from aclkit.kafka.acls.text import render_list
 from aclkit.model.broker_settings import ALLOW_EVERYONE, SUPER_USERS
 from aclkit.model.semantics import BrokerSettings
 from tests.cli.running import run
@@ -19,13 +20,20 @@ DENIED = ("why", "User:new", "READ", "topic:payments")
 NEW_ACL = ("add-acl", "--allow-principal", "User:carol", "--operation", "Read", "--topic", "orders")
 
 
+FINE = '[[never]]\nname="fine"\nprincipals="User:carol"\noperations="ALTER"\nresources="cluster"\n'
+SHOWN = (
+    "settings super.users unknown, taken as none; "
+    "allow.everyone.if.no.acl.found unknown, taken as false;"
+)
+
+
 @pytest.fixture(scope="module")
 def asked(tmp_path_factory):
     """Ask a warehouse whose runs knew some of the settings."""
 
-    def ask(*words, unknown=BOTH, users=frozenset()):
+    def ask(*words, unknown=BOTH, users=frozenset(), acls=ACLS):
         place = tmp_path_factory.mktemp("unknown") / "w"
-        small.build(place, ACLS, BrokerSettings(super_users=users, unknown=unknown))
+        small.build(place, acls, BrokerSettings(super_users=users, unknown=unknown))
         return run("--warehouse", place, *words)
 
     return ask
@@ -94,6 +102,93 @@ def test_a_preview_says_so_in_every_format(asked, words, form):
     stream = " ".join((result.stderr if form == "csv" else result.stdout).split())
     assert "Super users are unknown" in stream
     assert "unknown" not in asked("preview", *words, unknown=frozenset()).output
+
+
+def test_a_list_by_prefix_says_so_in_every_format(asked):
+    words = ("who-can", "READ", "topic", "--prefix", "ord")
+    shown = " ".join(asked(*words).stdout.split())
+    assert f"{USERS} They can do this, too." in shown
+    assert EVERYONE in shown
+    denied = " ".join(asked(*words, "--denied").stdout.split())
+    assert "They are allowed what is denied here." in denied
+    assert USERS in asked(*words, "--format", "csv").stderr
+    result = asked(*words, "--all", "--format", "json")
+    assert {tuple(row["unknown_settings"]) for row in json.loads(result.stdout)} == {
+        tuple(sorted(BOTH))
+    }
+    assert USERS in result.stderr
+    assert "unknown" not in asked(*words, "--all", unknown=frozenset()).output
+
+
+def test_a_list_by_prefix_says_nothing_of_the_default_where_an_acl_reaches_every_name(asked):
+    words = ("who-can", "READ", "topic", "--prefix", "pay-", "--denied")
+    for name, is_said in (("pay-x", True), ("pay", False)):
+        kind = "LITERAL" if is_said else "PREFIXED"
+        result = asked(*words, acls=[small.acl(1, resource_name=name, pattern_type=kind)])
+        assert (EVERYONE in result.output) == is_said
+
+
+def test_a_list_by_prefix_in_which_nobody_is_says_so(asked):
+    words = ("who-can", "READ", "topic", "--prefix", "far")
+    assert f"{USERS} They can do this, too." in " ".join(asked(*words).stdout.split())
+    result = asked(*words, "--format", "json")
+    assert json.loads(result.stdout) == []
+    assert EVERYONE in result.stderr
+
+
+@pytest.mark.parametrize("form", ["table", "json", "markdown", "sarif", "csv"])
+def test_a_proof_says_so_in_every_format(asked, tmp_path, form):
+    (tmp_path / "p.toml").write_text(FINE)
+    words = ("prove", "never", tmp_path / "p.toml", "--format", form)
+    result = asked(*words)
+    stream = " ".join((result.stderr if form == "csv" else result.stdout).split())
+    assert EVERYONE in (result.stderr if form == "table" else stream)
+    assert USERS in (result.stderr if form == "table" else stream)
+    assert SHOWN.partition(" ")[2] in stream or form == "json"
+    assert "unknown" not in asked(*words[:3], unknown=frozenset()).stderr
+
+
+def test_a_proof_has_the_unknown_settings_of_each_side(asked, tmp_path):
+    (tmp_path / "p.toml").write_text(FINE)
+    found = json.loads(asked("prove", "never", tmp_path / "p.toml", "--format", "json").stdout)
+    assert found["settings"]["a"]["unknown"] == sorted(BOTH)
+
+
+def test_a_proof_takes_from_the_options_what_nobody_knew(asked, tmp_path):
+    (tmp_path / "p.toml").write_text(FINE)
+    words = ("prove", "never", tmp_path / "p.toml", "--no-super-users", "--no-allow-everyone")
+    result = asked(*words)
+    assert "unknown, taken" not in " ".join(result.stdout.split())
+    assert USERS not in result.stderr
+    assert EVERYONE in asked(*words[:4]).stderr
+
+
+def test_two_listings_are_proven_with_a_word_on_the_settings_that_nobody_gave(tmp_path):
+    for name in ("a", "b"):
+        (tmp_path / name).write_text("\n".join(render_list(ACLS[:2])))
+    words = ("prove", "same", tmp_path / "a", tmp_path / "b")
+    result = run(*words)
+    assert SHOWN in " ".join(result.stdout.split())
+    assert USERS in result.stderr
+    assert EVERYONE in result.stderr
+    known = run(*words, "--super-users", "User:admin", "--no-allow-everyone")
+    assert "settings super.users User:admin; allow.everyone.if.no.acl.found false;" in " ".join(
+        known.stdout.split()
+    )
+    assert "unknown." not in known.stderr
+
+
+@pytest.mark.parametrize("form", ["table", "json", "jsonl", "csv"])
+def test_assertions_that_pass_say_so(asked, tmp_path, form):
+    (tmp_path / "p.toml").write_text(FINE)
+    words = ("assert", tmp_path / "p.toml", "--format", form)
+    result = asked(*words)
+    assert USERS in result.stderr
+    assert EVERYONE in result.stderr
+    if form == "json":
+        (row,) = json.loads(result.stdout)
+        assert row["unknown_settings"] == sorted(BOTH)
+    assert "unknown." not in asked(*words, unknown=frozenset()).output
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from functools import partial
@@ -32,7 +32,12 @@ from aclkit.kafka.acls.command import kafka_acls_command
 from aclkit.model.acl import ANY_OTHER_PRINCIPAL
 from aclkit.model.enums import AclOperation
 from aclkit.model.findings import SEVERITIES, Finding
-from aclkit.model.operation import ANY_OPERATION, OPERATIONS_OF_TYPE, USE_OF_OPERATION
+from aclkit.model.operation import (
+    ANY_OPERATION,
+    OPERATIONS_OF_TYPE,
+    USE_OF_OPERATION,
+    parse_operation,
+)
 from aclkit.model.resource import TYPE_OF_WORD, Resource, parse_resource
 from aclkit.questions.preview.words import few_hosts
 from aclkit.questions.query import access
@@ -51,6 +56,7 @@ from aclkit.questions.query.words import (
     history_notes,
     history_sentence,
     hosts_words,
+    others_otherwise_sentence,
     otherwise_sentences,
     why_caveats,
     why_hints,
@@ -137,7 +143,7 @@ class Answers:
             "operations": OPERATIONS_OF_TYPE[resource.resource_type],
             **_shown(reading, folded, given),
             "unknown": found.unknown,
-            "notes": found.caveats(None),
+            "notes": [*found.caveats(None), *_otherwise(reading, found, resource, given)],
         })  # fmt: skip
 
     def what_can(self, reading: Reading, given: Given) -> Page:
@@ -195,7 +201,10 @@ class Answers:
             return Page("pair", {
                 **_access(reading, given, answer.unknown),
                 "rows": answer.rows,
-                "notes": answer.caveats(principal),
+                "notes": [
+                    *answer.caveats(principal),
+                    *_otherwise(reading, answer, resource, given, [principal]),
+                ],
             })  # fmt: skip
         found = explain_why(
             *reading.where, principal, given["operation"], resource,
@@ -281,6 +290,20 @@ def _ask_who(reading: Reading, given: Given) -> tuple[Resource, Decisions, Folde
     operation, host = given.get("operation") or ANY_OPERATION, given.get("host") or None
     found = decisions_on(reading.where, operation, resource, host=host, decision=decision)
     return resource, found, fold_who(found, is_folded=decision == ALLOWED)
+
+
+def _otherwise(
+    reading: Reading,
+    found: Decisions,
+    resource: Resource,
+    given: Given,
+    principals: Sequence[str] | None = None,
+) -> Iterator[str]:
+    """Yield whom the other reading of ACLs decides otherwise for."""
+    asked = parse_operation(given.get("operation") or ANY_OPERATION, resource.resource_type)
+    other = access.otherwise_of(reading.where, found, resource, frozenset(asked), principals)
+    if other is not None:
+        yield others_otherwise_sentence(other)
 
 
 def _ask_what(reading: Reading, given: Given) -> tuple[Decisions, Folded]:

@@ -124,6 +124,7 @@ def _reading(reading: Reading) -> dict[str, object]:
     return {
         "super_users": sorted(reading.settings.super_users),
         "allow_everyone": reading.settings.allow_everyone,
+        "unknown": sorted(reading.settings.unknown),
         **reading.semantics.said(),
         "source": reading.source,
     }

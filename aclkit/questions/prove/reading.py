@@ -16,6 +16,8 @@ from aclkit.model.acl import Acl
 from aclkit.model.broker_settings import ALLOW_EVERYONE, SUPER_USERS, GivenSettings
 from aclkit.model.brokers import ranges_by_broker, require_known_reading
 from aclkit.model.semantics import KAFKA, PRESETS, AskedReading, BrokerSettings, Semantics
+from aclkit.model.super_users import has_placeholder
+from aclkit.model.unknown_settings import caveats_on_list
 from aclkit.questions.preview.globs import first_glob_note
 from aclkit.rules.names.rows import Rules
 from aclkit.rules.patterns.match import GLOB
@@ -26,25 +28,32 @@ if TYPE_CHECKING:
 WAREHOUSE: Final = "warehouse"
 LISTING: Final = "listing"
 RECORDS: Final = "records"
+_NOBODY_KNOWS: Final = BrokerSettings(unknown=frozenset({SUPER_USERS, ALLOW_EVERYONE}))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reading:
     """The settings that decide, how ACLs are read, and who says so."""
 
-    settings: BrokerSettings = field(default_factory=BrokerSettings)
+    settings: BrokerSettings = _NOBODY_KNOWS
     semantics: Semantics = KAFKA
     source: str = "the defaults"
 
     def equals(self, other: Reading) -> bool:
-        """Whether both decide alike, whoever says so."""
+        """Whether both decide alike, whoever says so, and whether or not anybody knows it."""
         return (self.settings, self.semantics) == (other.settings, other.semantics)
 
     def said(self) -> Iterator[tuple[str, str]]:
-        """Yield each setting and its value, as a person reads them."""
+        """Yield each setting and the value that decides."""
         yield SUPER_USERS, ";".join(sorted(self.settings.super_users)) or "none"
         yield ALLOW_EVERYONE, _text(self.settings.allow_everyone)
         yield from ((name, _text(value)) for name, value in self.semantics.said().items())
+
+    def shown(self) -> Iterator[tuple[str, str]]:
+        """Yield each setting and its value, as a person reads them: one that nobody knows so."""
+        for name, value in self.said():
+            is_unknown = name in self.settings.unknown
+            yield name, f"unknown, taken as {value}" if is_unknown else value
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,11 +79,23 @@ class GivenReading:
             settings=BrokerSettings(
                 super_users=base.settings.super_users if users is None else users,
                 allow_everyone=base.settings.allow_everyone if everyone is None else everyone,
+                unknown=self._unknown_over(base.settings.unknown),
             ),
             semantics=replace(PRESETS[self.preset] if self.preset else base.semantics, **self.own),
         )
         is_given = users is not None or everyone is not None or self.preset or self.own
         return replace(read, source="the options") if is_given else read
+
+    def confirming(self, own: Reading) -> Reading:
+        """Return how a warehouse is read: what it did not know is known if this says the same."""
+        read = self.over(own)
+        return replace(own, settings=read.settings) if read.equals(own) else own
+
+    def _unknown_over(self, unknown: frozenset[str]) -> frozenset[str]:
+        users, everyone = self.settings.super_users, self.settings.allow_everyone
+        said = {SUPER_USERS: users is not None, ALLOW_EVERYONE: everyone is not None}
+        left = {key for key in unknown if not said[key]} | self.settings.unresolved
+        return frozenset(left | ({SUPER_USERS} if has_placeholder(users or ()) else set()))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -134,7 +155,10 @@ def read_alike(
         nobody = ranges_by_broker(())
         require_known_reading(nobody, {acl.host for side in sides for acl in side.acls})
     base = next((side.own for side in sides if side.own), _by_default(sides))
-    read = tuple(ReadSide(side, side.own or given.over(base)) for side in sides)
+    read = tuple(
+        ReadSide(side, given.confirming(side.own) if side.own else given.over(base))
+        for side in sides
+    )
     if not each_own:
         _refuse_different(read, given)
     return read
@@ -153,6 +177,12 @@ def first_glob_notes(read: Sequence[ReadSide]) -> list[str]:
     one, other = ((name, each.side.acls) for name, each in zip("AB", read, strict=True))
     note = first_glob_note(one, other, read[0].reading.semantics)
     return [note] if note else []
+
+
+def caveats(read: Sequence[ReadSide]) -> list[str]:
+    """Return what a proof lacks where nobody knows the brokers' settings of one side."""
+    unknown = frozenset[str]().union(*(each.reading.settings.unknown for each in read))
+    return [*caveats_on_list(BrokerSettings(unknown=unknown))]
 
 
 def _refuse_different(read: Sequence[ReadSide], given: GivenReading) -> None:

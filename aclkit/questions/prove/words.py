@@ -97,7 +97,7 @@ def side_sentences(sides: Sequence[ReadSide]) -> Iterator[tuple[str, str]]:
     """Yield what the sides are, and how they are read."""
     for name, read in zip("ab", sides, strict=False):
         yield name, side_words(read.side)
-    same = all(read.reading.equals(sides[0].reading) for read in sides)
+    same = len({tuple(read.reading.shown()) for read in sides}) == 1
     for name, read in zip("ab", sides[:1] if same else sides, strict=False):
         yield "settings" if same else f"settings {name}", settings_words(read.reading)
 
@@ -115,7 +115,7 @@ def side_words(side: Side) -> str:
 
 def settings_words(reading: Reading) -> str:
     """Write under which settings a side is read."""
-    users, everyone, *said = reading.said()
+    users, everyone, *said = reading.shown()
     plain = replace(reading.semantics, cidr_hosts=False)
     preset = next((name for name, known in PRESETS.items() if known == plain), None)
     ranges = [each for each in said if each[0] == "cidr_hosts"]

@@ -84,7 +84,7 @@ def who_can(
     where = Where(connection, published, cluster_id)
     found = decisions_on(where, operation, resource, host=host, decision=decision)
     asked = frozenset(parse_operation(operation, resource.resource_type))
-    return _access(connection, found, WHO_CAN_COLUMNS, _otherwise(where, found, resource, asked))
+    return _access(connection, found, WHO_CAN_COLUMNS, otherwise_of(where, found, resource, asked))
 
 
 def what_can(
@@ -117,17 +117,29 @@ def what_can(
     return replace(answer, grants=grants)
 
 
-def _otherwise(
-    where: Where, found: Decisions, resource: Resource, operations: frozenset[str]
+def otherwise_of(
+    where: Where,
+    found: Decisions,
+    resource: Resource,
+    operations: frozenset[str],
+    principals: Sequence[str] | None = None,
 ) -> OthersOtherwise | None:
-    """Decide the question in the other reading too, as far as ACLs are read differently."""
+    """Decide a question on a resource in the other reading too.
+
+    Args:
+        where: the warehouse and the cluster.
+        found: the answer in this reading.
+        resource: the resource.
+        operations: only these.
+        principals: only of these; of all that are known if not given.
+    """
     run, cluster_id = found.decided_by, where.cluster_id
     lives = lifetimes_near(where.tables, cluster_id, resource, run.head_offset)
     settings, semantics = run_settings(run)
     near = [life.acl for life in lives]
     if not read_differently(near, resource, semantics):
         return None
-    names = read_principals(where.tables, cluster_id)
+    names = read_principals(where.tables, cluster_id) if principals is None else principals
     return decided_otherwise_for(
         near, names, resource, found.hosts, settings, semantics, operations
     )

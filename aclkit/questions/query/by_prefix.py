@@ -12,15 +12,18 @@ from typing import Final, NamedTuple
 
 from aclkit.errors import UsageError
 from aclkit.model.acl import ANY_OTHER, Acl
+from aclkit.model.broker_settings import ALLOW_EVERYONE
 from aclkit.model.groups import grouped
 from aclkit.model.host import parse_host
 from aclkit.model.operation import parse_operation
 from aclkit.model.resource import WORD_OF_TYPE
 from aclkit.model.semantics import BrokerSettings, Semantics
+from aclkit.model.unknown_settings import caveats_on_answer
 from aclkit.questions.query.decisions import Where
 from aclkit.questions.query.fold import ALL_HOSTS
 from aclkit.questions.query.lifetimes import lifetimes_beginning
 from aclkit.questions.query.names import read_hosts, read_principals, read_resources
+from aclkit.rules.decide.rules import ALLOWED
 from aclkit.rules.names.budget import Budget
 from aclkit.rules.names.cover import find_shared
 from aclkit.rules.names.domain import domain_of
@@ -90,6 +93,7 @@ class ByPrefix(Rows):
         principals: all that were asked about, sorted.
         hosts: from where it was asked.
         decided_by: the run whose state this is.
+        has_unreached: there may be such a name that no ACL applies to.
     """
 
     resource_type: str
@@ -99,6 +103,28 @@ class ByPrefix(Rows):
     principals: tuple[str, ...]
     hosts: frozenset[str]
     decided_by: PublishedRun
+    has_unreached: bool = True
+
+    def caveats(self, decision: str | None) -> list[str]:
+        """Write what is wrong where nobody knew the brokers' settings.
+
+        Args:
+            decision: the one that was asked for.
+        """
+        has_denied = decision != ALLOWED and bool(self.reaches)
+        return [
+            *caveats_on_answer(
+                self.decided_by.settings.broker,
+                None,
+                has_denied=has_denied,
+                has_unreached=self.has_unreached,
+            )
+        ]
+
+    @property
+    def unknown_settings(self) -> list[str]:
+        """The settings of the brokers that nobody knew."""
+        return sorted(self.decided_by.settings.broker.unknown)
 
 
 def who_can_prefix(
@@ -159,6 +185,7 @@ def who_can_prefix(
         principals=principals,
         hosts=hosts,
         decided_by=run,
+        has_unreached=ALLOW_EVERYONE in settings.unknown and asker.has_unreached,
     )
 
 
@@ -237,6 +264,13 @@ class _Asker:
         """Whether no name begins so."""
         everything = self._extent((), (), is_open=False)
         return not self.known and everything == Extent(NONE)
+
+    @property
+    def has_unreached(self) -> bool:
+        """Whether there is a name that no ACL applies to, or the budget cannot tell."""
+        everything = [each for row in self.rows for each in row.patterns]
+        extent = self._extent(everything, (), is_open=False)
+        return not (all(self.reached) and (extent.word == ALL or extent == Extent(NONE)))
 
     def reaches(
         self, principals: Sequence[str], hosts: frozenset[str], operations: Sequence[str]

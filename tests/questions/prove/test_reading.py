@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from aclkit.errors import DataError, UsageError
-from aclkit.model.broker_settings import GivenSettings
+from aclkit.model.broker_settings import ALLOW_EVERYONE, SUPER_USERS, GivenSettings
 from aclkit.model.semantics import KAFKA, KIP_1042, BrokerSettings
 from aclkit.questions.prove.reading import (
     LISTING,
@@ -18,11 +18,13 @@ from aclkit.questions.prove.reading import (
     first_glob_notes,
     read_alike,
 )
-from aclkit.questions.prove.words import settings_words
+from aclkit.questions.prove.words import settings_words, side_sentences
 from tests.factories import acl
 
 SUPER = BrokerSettings(super_users=frozenset({"User:admin"}))
 NOTHING = GivenReading()
+BOTH = frozenset({SUPER_USERS, ALLOW_EVERYONE})
+NOBODY_KNOWS = BrokerSettings(unknown=BOTH)
 
 
 def file(*acls) -> Side:
@@ -136,3 +138,47 @@ def test_ranges_are_a_setting_in_which_sides_can_differ():
     for each in read_alike([file(), file()], given):
         assert each.rules.semantics == newer
         assert "semantics kafka; cidr_hosts true" in settings_words(each.reading)
+
+
+def test_of_files_alone_the_settings_are_unknown_but_for_what_options_give():
+    for read in read_alike([file(), file()], NOTHING):
+        assert read.reading.settings.unknown == BOTH
+        assert settings_words(read.reading).startswith(
+            "super.users unknown, taken as none; "
+            "allow.everyone.if.no.acl.found unknown, taken as false; "
+        )
+    given = GivenReading(settings=GivenSettings(super_users=frozenset({"User:admin"})))
+    for read in read_alike([file(), file()], given):
+        assert read.reading.settings.unknown == {ALLOW_EVERYONE}
+        assert settings_words(read.reading).startswith("super.users User:admin; ")
+
+
+def test_a_value_with_a_placeholder_is_given_and_stays_unknown():
+    given = GivenReading(settings=GivenSettings(unresolved=BOTH))
+    assert given.over(Reading()).settings.unknown == BOTH
+    some = GivenReading(settings=GivenSettings(super_users=frozenset({"User:${env:ME}"})))
+    assert some.over(Reading(settings=SUPER)).settings.unknown == {SUPER_USERS}
+
+
+def test_a_file_beside_a_warehouse_lacks_what_the_warehouse_lacks():
+    for read in read_alike([warehouse(NOBODY_KNOWS), file()], NOTHING):
+        assert read.reading.settings.unknown == BOTH
+
+
+def test_what_is_unknown_on_one_side_is_no_difference_from_its_default_and_is_said():
+    read = read_alike([warehouse(NOBODY_KNOWS), warehouse(BrokerSettings())], NOTHING)
+    said = dict(side_sentences(read))
+    assert "super.users unknown, taken as none" in said["settings a"]
+    assert "super.users none" in said["settings b"]
+
+
+def test_what_options_say_as_a_warehouse_took_it_is_unknown_no_more():
+    given = GivenReading(settings=GivenSettings(super_users=frozenset()))
+    (read,) = read_alike([warehouse(NOBODY_KNOWS)], given)
+    assert read.reading.settings.unknown == {ALLOW_EVERYONE}
+    assert read.reading.source == "run 1 of the warehouse"
+    other = GivenReading(settings=GivenSettings(super_users=frozenset({"User:me"})))
+    with pytest.raises(UsageError, match=r"super\.users: A has 'none', given was 'User:me'"):
+        read_alike([warehouse(NOBODY_KNOWS)], other)
+    a, b = read_alike([warehouse(NOBODY_KNOWS), file()], other, each_own=True)
+    assert (a.reading.settings.unknown, b.reading.settings.unknown) == (BOTH, {ALLOW_EVERYONE})
