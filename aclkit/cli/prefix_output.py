@@ -47,8 +47,8 @@ def _parts(answer: ByPrefix, decision: str | None) -> Iterator[Part]:
     exist = f"{number:,} {word}{'s' * (number != 1)} that begin{'s' * (number == 1)}"
     yield Words(f"Today there {'is' if number == 1 else 'are'} {exist} with '{answer.prefix}'.")
     if not answer.reaches:
-        can = "is denied any" if decision == DENIED else "can"
-        yield Words(f"No principal {can}: no known {word}, and none to come.")
+        can = "is denied anything on" if decision == DENIED else "can do this to"
+        yield Words(f"No principal {can} a {word} that begins so, now or later.")
         return
     rows = [_row(answer, *line) for line in _lines(answer)]
     yield Table(_COLUMNS, rows, Table(answer.columns, answer.rows))
@@ -93,8 +93,13 @@ def _row(
 def _to_come(extent: Extent) -> str:
     """Write how many of the names are allowed that do not exist yet."""
     if extent.word == SOME:
-        return f"some: {extent.allowed}, not {extent.denied}"
+        return f"some: {_name(extent.allowed)}, not {_name(extent.denied)}"
     return {ALL: "all", NONE: "none", UNKNOWN: "not known"}[extent.word]
+
+
+def _name(example: str | None) -> str:
+    """Make the empty name visible."""
+    return repr("") if example == "" else str(example)
 
 
 def _because(reach: Reach, principal: str, resource_type: str) -> str:

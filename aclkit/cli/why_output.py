@@ -117,6 +117,7 @@ def why_object(answer: Why) -> dict[str, object]:
         "without_denies": _ruling_or_none(answer.without_denies),
         "without_super_users": _ruling_or_none(answer.not_super),
         "least_acl": None if least is None else _least_object(least),
+        "never": list(answer.never),
         **near_object(answer.unknown),
         "notes": [
             *_unknown(answer.unknown),

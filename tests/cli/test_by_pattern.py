@@ -83,7 +83,9 @@ def test_who_can_takes_a_prefix(ids):
     assert (row["principal"], row["extent"], row["to_come"]) == ("User:lake", "some", "some")
     assert row["allowed_name"] == "lake-"
     none = ids.run("who-can", "WRITE", "--prefix", "payments.").stdout
-    assert none.splitlines()[1:] == ["No principal can: no known topic, and none to come."]
+    assert none.splitlines()[1:] == [
+        "No principal can do this to a topic that begins so, now or later."
+    ]
 
 
 @pytest.mark.parametrize("resource", ["topic:payments", "cluster", "topics"])

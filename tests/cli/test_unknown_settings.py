@@ -52,7 +52,7 @@ def test_a_denial_says_that_super_users_are_unknown_in_every_format(asked, more)
 def test_a_denial_where_no_acl_applies_says_that_the_default_is_unknown(asked):
     question = ("why", "User:new", "READ", "topic:far", "--format", "json")
     answer = json.loads(asked(*question, unknown=frozenset({ALLOW_EVERYONE})).stdout)
-    assert "is unknown, and false by default" in answer["sentence"]
+    assert answer["sentence"].endswith("from any host: no ACL of anybody reaches it.")
     notes = answer["notes"]
     assert any(note.startswith(f"{EVERYONE} If it is true, this is allowed.") for note in notes)
     assert not any(note.startswith(USERS) for note in notes)
@@ -65,7 +65,13 @@ def test_what_is_allowed_is_allowed_whatever_is_unknown(asked):
 
 
 def test_history_says_so_of_a_denial(asked):
-    assert USERS in asked("history", "User:new", "READ", "topic:payments").stderr
+    known = asked("history", "User:new", "READ", "topic:payments")
+    assert USERS in known.stderr
+    assert EVERYONE not in known.output
+
+
+def test_history_says_that_the_default_is_unknown_where_no_acl_applies_now(asked):
+    assert EVERYONE in asked("history", "User:new", "READ", "topic:far").stderr
 
 
 @pytest.mark.parametrize("words", [("who-can", "READ", "topic:payments"), ("what-can", "User:bob")])

@@ -70,6 +70,7 @@ class History:
         intervals: the oldest first; the last one still holds.
         timeline: what is known of the timeline.
         has_hosts: some ACL that took part names hosts, so that they may fare differently.
+        is_unreached: no ACL applies to the resource now, whoever asks.
         run: the run whose decisions are published.
         unknown: what of the question is in no inventory.
     """
@@ -78,6 +79,7 @@ class History:
     intervals: tuple[Interval, ...]
     timeline: Timeline
     has_hosts: bool
+    is_unreached: bool
     run: PublishedRun
     unknown: tuple[Unknown, ...] = ()
 
@@ -121,6 +123,7 @@ def read_history(
         ),
         timeline=timeline,
         has_hosts=any(_names_hosts(life, request, semantics) for life in lives),
+        is_unreached=not any(life.is_alive(timeline.head) for life in lives),
         run=run,
         unknown=unknown_names(
             connection, cluster_id, principal=principal, host=request.host, resource=resource

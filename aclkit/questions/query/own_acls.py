@@ -7,24 +7,30 @@ was meant and not said, a group that nobody thought of.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import takewhile
 from typing import Final
 
-from aclkit.model.acl import Acl, Request
+from aclkit.model.acl import ANY_OTHER, Acl, Request
+from aclkit.model.broker_settings import ALLOW_EVERYONE
 from aclkit.model.glob import glob_matches
 from aclkit.model.groups import grouped
 from aclkit.model.resource import WORD_OF_TYPE
 from aclkit.model.semantics import Semantics
 from aclkit.questions.query.lifetimes import lifetimes_naming
 from aclkit.questions.query.pattern_grants import kind_word, pattern_grants
+from aclkit.rules.decide.counterfactual import Case
+from aclkit.rules.names.extent import ALL
 from aclkit.rules.patterns.match import (
     LITERAL,
+    host_can_match,
     host_matches,
+    is_any_host,
     matches_every_name,
     principal_matches,
     reaches,
 )
+from aclkit.rules.patterns.ranges import asked_host
 from aclkit.warehouse.reader import Tables
 
 MOST_SHOWN: Final = 5
@@ -38,12 +44,14 @@ class OwnAcls:
     Attributes:
         others: ACLs that name the principal on other names of the type, the most alike first; none
             where one of them reaches the name that is asked about.
-        groups: of READ on a topic, the ALLOWs by which the principal may READ groups; None of
-            every other request.
+        groups: of READ on a topic, the ALLOWs by which the principal may READ groups, those for
+            any host first; None of every other request.
+        less: where DENYs override these, "on some groups", "from some hosts".
     """
 
     others: tuple[Acl, ...] = ()
     groups: tuple[Acl, ...] | None = None
+    less: tuple[str, ...] = ()
 
 
 def read_own_acls(
@@ -61,34 +69,56 @@ def read_own_acls(
     others = [acl for acl in own if acl.principal == request.principal]
     others.sort(key=lambda acl: (-_alike(acl, request), acl.pattern, acl.acl_id))
     is_consumer = (request.operation, request.resource_type) == ("READ", "TOPIC")
-    groups = _reading(naming("GROUP"), request, semantics) if is_consumer else None
-    return OwnAcls(others=() if is_reached else tuple(others), groups=groups)
+    found = OwnAcls(others=() if is_reached else tuple(others))
+    if not is_consumer:
+        return found
+    groups, less = _reading(naming("GROUP"), request, semantics)
+    return replace(found, groups=groups, less=less)
 
 
-def own_acl_words(own: OwnAcls, request: Request) -> Iterator[str]:
+def own_acl_words(own: OwnAcls, case: Case) -> Iterator[str]:
     """Yield a sentence for each pattern of the others, and one of the groups."""
+    request, semantics = case.request, case.semantics
     name, word = request.resource_name, WORD_OF_TYPE[request.resource_type]
-    patterns = grouped(((acl.pattern, acl.permission_type), acl) for acl in own.others)
-    for acls in list(patterns.values())[:MOST_SHOWN]:
+    alike = list(grouped(((a.pattern, a.permission_type, a.host), a) for a in own.others).values())
+    for acls in alike[:MOST_SHOWN]:
         done = ", ".join(dict.fromkeys(acl.operation for acl in acls))
         verb = "has" if acls[0].is_allow else "is denied"
-        told = f"{request.principal} {verb} {done} on {word} {_pattern(acls[0])}"
+        where = f"{word} {_pattern(acls[0], semantics)}{_from(acls[0], semantics)}"
+        told = f"{request.principal} {verb} {done} on {where}"
         yield f"{told}, which does not match {name}.{_hint(acls[0], name)}"
-    if (more := len(patterns) - MOST_SHOWN) > 0:
-        yield f"{request.principal} has ACLs on {more:,} more patterns of that type."
+    shown, every = (
+        {acl.pattern for acls in some for acl in acls} for some in (alike[:MOST_SHOWN], alike)
+    )
+    if more := len(every - shown):
+        plural = "s" * (more != 1)
+        yield f"{request.principal} has ACLs on {more:,} more pattern{plural} of that type."
     if own.groups is not None:
-        yield _groups_words(own.groups, request.principal)
+        yield f"A consumer also needs READ on its group{_groups_words(own.groups, own.less, case)}"
 
 
-def _groups_words(groups: Sequence[Acl], principal: str) -> str:
-    need = "A consumer also needs READ on its group"
+def _groups_words(groups: Sequence[Acl], less: Sequence[str], case: Case) -> str:
+    """Go on from what a consumer needs with what of it ACLs allow."""
+    principal, semantics = case.request.principal, case.semantics
+    if not groups and ALLOW_EVERYONE in case.settings.unknown:
+        unreached = f"Where no ACL applies to the group, {ALLOW_EVERYONE} decides."
+        return f". No ACL allows {principal} that. {unreached}"
     if not groups:
-        return f"{need}, and no ACL allows {principal} that on any group."
-    shown = ", ".join(dict.fromkeys(map(_pattern, groups[:MOST_SHOWN])))
-    more = f" and {len(groups) - MOST_SHOWN:,} more" if len(groups) > MOST_SHOWN else ""
-    stars = [acl for acl in groups if _has_star(acl)]
-    hint = f" {_STAR}" if stars else ""
-    return f"{need}. ACLs allow {principal} that on group {shown}{more}.{hint}"
+        return f", and no ACL allows {principal} that on any group."
+    is_any = case.request.host == ANY_OTHER
+    patterns = dict.fromkeys(
+        _pattern(acl, semantics) + (_from(acl, semantics) if is_any else "") for acl in groups
+    )
+    shown = ", ".join(list(patterns)[:MOST_SHOWN])
+    more = f" and {len(patterns) - MOST_SHOWN:,} more" if len(patterns) > MOST_SHOWN else ""
+    is_bound = is_any and not any(is_any_host(acl.host, semantics) for acl in groups)
+    only = ", from some hosts only" if is_bound else ""
+    told = [f". ACLs allow {principal} that on group {shown}{more}{only}."]
+    if any(map(_has_star, groups)):
+        told.append(_STAR)
+    if less:
+        told.append(f"DENYs override it {' and '.join(less)}.")
+    return " ".join(told)
 
 
 def _hint(acl: Acl, name: str) -> str:
@@ -97,7 +127,7 @@ def _hint(acl: Acl, name: str) -> str:
         return ""
     if _has_star(acl) and glob_matches(acl.resource_name, name):
         return f" {_STAR}"
-    if acl.resource_name and name.startswith(acl.resource_name):
+    if acl.is_allow and acl.resource_name and name.startswith(acl.resource_name):
         return " LITERAL is this very name; PREFIXED would match it."
     return ""
 
@@ -109,20 +139,49 @@ def _has_star(acl: Acl) -> bool:
     return acl.pattern_type == LITERAL and "*" in acl.resource_name != "*"
 
 
-def _reading(acls: Iterable[Acl], request: Request, semantics: Semantics) -> tuple[Acl, ...]:
-    """Return the ALLOWs of READ from the host that DENYs leave something of."""
-    here = [acl for acl in acls if host_matches(acl.host, request.host, semantics)]
-    grants = pattern_grants(here, {}, frozenset({request.host}), semantics)
-    found = [grant.acl for grant in grants if grant.operation == "READ"]
-    every = [
-        acl
-        for acl in here
-        if acl.operation in ("READ", "ALL")
-        and matches_every_name(acl.pattern_type, acl.resource_name, semantics)
-    ]
+def _reading(
+    acls: Iterable[Acl], request: Request, semantics: Semantics
+) -> tuple[tuple[Acl, ...], tuple[str, ...]]:
+    """Return the ALLOWs of READ that DENYs leave something of, and where DENYs override these.
+
+    Where no host is asked about, they are those of any host that an ACL names.
+    """
+    asking = [acl for acl in acls if acl.operation in ("READ", "ALL")]
+    found: dict[Acl, None] = {}
+    overridden: list[Acl] = []
+    is_partly = False
+    for host in _hosts(asking, request, semantics):
+        here = [acl for acl in asking if host_matches(acl.host, host, semantics)]
+        left = dict(_left(here, host, semantics))
+        found |= dict.fromkeys(left)
+        is_partly |= not all(left.values())
+        overridden += [acl for acl in here if acl.is_allow and acl not in left]
+    less = {"on some groups": is_partly, "from some hosts": not found.keys().isdisjoint(overridden)}
+    return tuple(found), tuple(words for words, is_so in less.items() if is_so)
+
+
+def _hosts(acls: Iterable[Acl], request: Request, semantics: Semantics) -> list[str]:
+    """Return the host that is asked about, else any other one before those that ACLs name."""
+    if request.host != ANY_OTHER:
+        return [request.host]
+    named = {
+        asked_host(acl.host, semantics) or acl.host
+        for acl in acls
+        if host_can_match(acl.host, semantics) and not is_any_host(acl.host, semantics)
+    }
+    return [ANY_OTHER, *sorted(named)]
+
+
+def _left(here: Sequence[Acl], host: str, semantics: Semantics) -> Iterator[tuple[Acl, bool]]:
+    """Yield the ALLOWs from a host that DENYs leave something of, and whether they leave all."""
+    every = [a for a in here if matches_every_name(a.pattern_type, a.resource_name, semantics)]
     if any(not acl.is_allow for acl in every):
-        return ()
-    return (*every, *found)
+        return
+    has_denies = any(not acl.is_allow for acl in here)
+    yield from ((acl, not has_denies) for acl in every)
+    for grant in pattern_grants(here, {}, frozenset({host}), semantics):
+        if grant.operation == "READ":
+            yield grant.acl, grant.extent == ALL
 
 
 def _alike(acl: Acl, request: Request) -> int:
@@ -130,5 +189,10 @@ def _alike(acl: Acl, request: Request) -> int:
     return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
 
 
-def _pattern(acl: Acl) -> str:
-    return f"{acl.resource_name or repr('')} ({kind_word(acl)})"
+def _pattern(acl: Acl, semantics: Semantics) -> str:
+    is_every = matches_every_name(acl.pattern_type, acl.resource_name, semantics)
+    return f"{acl.resource_name or repr('')} ({'all' if is_every else kind_word(acl)})"
+
+
+def _from(acl: Acl, semantics: Semantics) -> str:
+    return "" if is_any_host(acl.host, semantics) else f" from {acl.host}"

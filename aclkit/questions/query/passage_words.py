@@ -19,7 +19,8 @@ def passage_lines(why: Why) -> Iterator[str]:
     """Yield which requests fare otherwise than the decision lets expect, and why.
 
     Requests with the same reason share a line. What an allowed access needs besides stands in one
-    at the end. Where the decision says it all, there is none.
+    at the end, but for the group of a consumer where ``own_acl_words`` tells of it. Where the
+    decision says it all, there is none.
     """
     for (verb, reason), titles in _together((_fate(why, each), each) for each in why.passages):
         yield f"The broker {verb} {titles} {reason}."
@@ -70,8 +71,15 @@ def _needs(why: Why, passage: Passage) -> str | None:
     """Write what a request needs besides the access that is asked about, which it has."""
     for tried in passage.tried:
         if tried.result == passage.result == Result.DEPENDS and _asks_it(why, tried):
-            return way_words(why, tried)
+            return None if _is_told(why, tried) else way_words(why, tried)
     return None
+
+
+def _is_told(why: Why, tried: Tried) -> bool:
+    """Whether all that a way needs besides is the group of which ``own_acl_words`` tells."""
+    checked = zip(tried.way.checks, tried.rulings, strict=True)
+    needed = [check.access for check, ruling in checked if ruling is None]
+    return why.own.groups is not None and needed == [("READ", "GROUP")]
 
 
 def _asks_it(why: Why, tried: Tried) -> bool:

@@ -258,7 +258,7 @@ def together(grants: Iterable[PatternGrant]) -> list[tuple[PatternGrant, list[st
 
 def pattern_words(acl: Acl) -> str:
     """Write what an ACL is for, ``group:app- (prefix)``."""
-    return f"{Resource(acl.resource_type, acl.resource_name)} ({kind_word(acl)})"
+    return f"{Resource(acl.resource_type, acl.resource_name or repr(''))} ({kind_word(acl)})"
 
 
 def kind_word(acl: Acl) -> str:

@@ -171,7 +171,7 @@ def why_hints(why: Why) -> Iterator[str]:
         yield f"Without the DENYs: {ruling_words(why.without_denies)}."
     if why.not_super is not None:
         yield f"Without super.users: {ruling_words(why.not_super)}."
-    yield from own_acl_words(why.own, why.request)
+    yield from own_acl_words(why.own, why.case)
 
 
 def why_caveats(why: Why) -> Iterator[str]:
@@ -216,7 +216,9 @@ def history_notes(history: History) -> Iterator[str]:
         yield note
     if history.intervals[-1].ruling.decision != ALLOWED:
         yield from caveats_on_denial(
-            timeline.settings[-1].broker, history.request.principal, is_unreached=False
+            timeline.settings[-1].broker,
+            history.request.principal,
+            is_unreached=history.is_unreached,
         )
     if history.has_hosts and history.request.host == ANY_OTHER:
         yield "some ACLs name hosts, which may fare differently: ask with --host"
@@ -246,9 +248,10 @@ def _reason(why: Why) -> str:
 
 def _default_deny(why: Why) -> str:
     if not why.case.reaching:
+        # A caveat says what is unknown.
         is_unknown = ALLOW_EVERYONE in why.case.settings.unknown
-        value = "unknown, and false by default" if is_unknown else "false"
-        return f"no ACL of anybody reaches it, and {ALLOW_EVERYONE} is {value}"
+        default = "" if is_unknown else f", and {ALLOW_EVERYONE} is false"
+        return f"no ACL of anybody reaches it{default}"
     number = len(why.case.reaching)
     reason = f"{_count(number, 'ACL reaches', 'ACLs reach')} it, but none matches"
     if why.near_count:

@@ -284,6 +284,15 @@ def test_hosts_that_may_fare_otherwise_are_told():
     assert "ask with --host" not in "; ".join(history_notes(there))
 
 
+def test_a_resource_is_unreached_where_the_last_acl_is_gone():
+    assert ask([]).is_unreached
+    assert ask([Life(READ, 3, 7)]).is_unreached
+    assert ask([Life(replace(READ, resource_name="other"), 3)]).is_unreached
+    assert not ask([Life(READ, 3)]).is_unreached
+    assert not ask([Life(replace(READ, principal="User:bob"), 3)]).is_unreached
+    assert not ask([Life(READ, 3, HEAD)]).is_unreached
+
+
 def test_bad_requests_are_the_askers_fault():
     with pytest.raises(UsageError, match="no colon"):
         ask([], replace(ALICE, principal="alice"))

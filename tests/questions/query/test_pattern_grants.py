@@ -105,6 +105,10 @@ def test_words_of_a_grant_name_pattern_and_known_names():
     assert reach_words(describe) == "4: pay-a, pay-b and 2 more"
 
 
+def test_the_empty_name_of_a_pattern_is_visible():
+    assert pattern_words(acl(1, resource_type="GROUP", resource_name="")) == "group:'' (literal)"
+
+
 def asked(root, principal, **options):
     published = open_warehouse(str(root))
     with connect(published) as connection:

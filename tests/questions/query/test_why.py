@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from aclkit.cli.why_output import why_object
 from aclkit.errors import UsageError
 from aclkit.kafka.acls.command import kafka_acls_command
 from aclkit.model.acl import ANY_OTHER, Request
@@ -423,6 +424,8 @@ def test_no_acl_is_proposed_that_could_never_match(operation, resource, reason):
     assert answer.least is None
     assert reason in answer.never[0]
     assert any(f"No ACL can allow it: {reason}" in hint for hint in why_hints(answer))
+    told = why_object(answer)
+    assert (told["least_acl"], told["never"]) == (None, list(answer.never))
 
 
 @pytest.mark.parametrize(("everyone", "is_told"), [(True, False), (False, True)])
