@@ -131,6 +131,12 @@ def write_error(path: str, told: str) -> SurroundingsError | None:
     return next((_not_written(path, reason) for reason in _NEXT if reason in told), None)
 
 
+def is_of_system(told: str) -> bool:
+    """Whether the system has refused what an engine wanted, though no file is missing."""
+    words = ("(os error ", "[Errno ", _TOO_MANY, _DENIED)
+    return any(word in told for word in words) and _GONE not in told
+
+
 def _not_written(path: str, reason: str) -> SurroundingsError:
     return SurroundingsError(
         f"cannot write {path}: {reason}; {_NEXT[reason]}. What was published before is unchanged"
@@ -143,9 +149,15 @@ LEAST_ROOM: Final = 1_000_000
 _FULL: Final = "No space left on device"
 _READ_ONLY: Final = "Read-only file system"
 _DENIED: Final = "Permission denied"
+_GONE: Final = "No such file or directory"
+DISK_FAILS: Final = "Input/output error"
+_TOO_MANY: Final = "Too many open files"
 _NEXT: Final = {
     _FULL: "free some space, then start again",
     "Disk quota exceeded": "free some space, then start again",
+    "File too large": "raise the limit (ulimit -f), then start again",
+    _TOO_MANY: "raise the limit (ulimit -n), then start again",
+    DISK_FAILS: "look at the disk, then start again",
     _READ_ONLY: "mount it for writing, or name another --warehouse",
     _DENIED: "start as a user who may write there, or name another --warehouse",
 }

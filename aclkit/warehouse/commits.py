@@ -26,7 +26,7 @@ from deltalake.exceptions import DeltaError
 from deltalake.transaction import AddAction, RemoveAction, create_table_with_add_actions
 
 from aclkit.errors import SurroundingsError, first_line
-from aclkit.runtime.surroundings import write_error
+from aclkit.runtime.surroundings import is_of_system, write_error
 from aclkit.runtime.uri import is_uri
 from aclkit.warehouse.table_files import active_files
 
@@ -276,6 +276,8 @@ def _committing(uri: str, commit: Commit, passing: _Passing | None = None) -> It
         plain = write_error(uri, str(error))
         if plain is not None:
             raise plain from error
+        if is_of_system(str(error)):
+            raise SurroundingsError(f"cannot write {uri}: {first_line(error)}") from error
         if is_uri(uri):
             if _is_done_all_the_same(uri, commit, error):
                 return
@@ -337,8 +339,14 @@ class Told(TypedDict):
 
 @contextmanager
 def changing(uri: str, commit: Commit) -> Iterator[tuple[DeltaTable, Told]]:
-    """Open a table that is there for one commit, which keeps the log whatever is set."""
+    """Open a table that is there for one commit, which keeps the log whatever is set.
+
+    Raises:
+        DeltaError: its log cannot be read.
+        SurroundingsError: see ``_committing``.
+    """
     keeping = PostCommitHookProperties(cleanup_expired_logs=False)
+    told = Told(commit_properties=commit.properties(), post_commithook_properties=keeping)
+    found = DeltaTable(uri, version=commit.on)
     with _committing(uri, commit):
-        told = Told(commit_properties=commit.properties(), post_commithook_properties=keeping)
-        yield DeltaTable(uri, version=commit.on), told
+        yield found, told

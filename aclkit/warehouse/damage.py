@@ -13,7 +13,8 @@ from typing import Final
 import duckdb
 from deltalake.exceptions import DeltaError
 
-from aclkit.errors import DamagedError, first_line
+from aclkit.errors import DamagedError, SurroundingsError, first_line
+from aclkit.runtime.surroundings import DISK_FAILS, is_of_system
 from aclkit.warehouse.place import Place
 from aclkit.warehouse.storage import LOG
 
@@ -24,15 +25,28 @@ WAY_OUT: Final = (
 """What to do where tables cannot be read."""
 
 
-def damaged(what: str, error: BaseException) -> DamagedError:
-    """Return the error of something of a warehouse that cannot be read."""
+def damaged(what: str, error: BaseException) -> SurroundingsError:
+    """Return the error of something of a warehouse that cannot be read.
+
+    What the system refused, for too many files are open or by their modes, is no damage.
+    """
+    told = f"cannot read {what}: {_why(error)}"
+    return (
+        SurroundingsError(told) if _is_refused(str(error)) else DamagedError(f"{told}. {WAY_OUT}")
+    )
+
+
+def _is_refused(text: str) -> bool:
+    return is_of_system(text) and DISK_FAILS not in text
+
+
+def _why(error: BaseException) -> str:
     said = (line.strip() for line in str(error).splitlines())
     reason = next((line for line in said if any(word in line for word in _MISSING)), "")
-    why = (reason or first_line(error))[:_LONGEST].rstrip(".")
-    return DamagedError(f"cannot read {what}: {why}. {WAY_OUT}")
+    return (reason or first_line(error))[:_LONGEST].rstrip(".")
 
 
-def damage_of(error: BaseException, place: str = "") -> DamagedError | None:
+def damage_of(error: BaseException, place: str = "") -> SurroundingsError | None:
     """Return the error for what an engine says of a warehouse's files; None for all else.
 
     Args:
@@ -42,9 +56,11 @@ def damage_of(error: BaseException, place: str = "") -> DamagedError | None:
     whole = str(error)
     # Of content that makes no sense DuckDB tells neither a kind of its own nor the file.
     is_damage = isinstance(error, DeltaError) or type(error) is duckdb.Error
-    if is_damage or (_is_of_a_file(error, whole) and place in whole):
-        return damaged(f"the tables in {place}" if place else "the tables", error)
-    return None
+    if not is_damage and not (_is_of_a_file(error, whole) and place in whole):
+        return None
+    if _is_of_spark(error) and _is_refused(whole):
+        return None  # it may have written: see ``command_session``
+    return damaged(f"the tables in {place}" if place else "the tables", error)
 
 
 @contextmanager
@@ -53,6 +69,7 @@ def telling_damage(place: Place) -> Iterator[None]:
 
     Raises:
         DamagedError: a file is missing or cannot be read.
+        SurroundingsError: the system lets nobody open it.
     """
     try:
         yield
@@ -66,9 +83,12 @@ def telling_damage(place: Place) -> Iterator[None]:
 def _is_of_a_file(error: BaseException, text: str) -> bool:
     if isinstance(error, (duckdb.IOException, duckdb.InvalidInputException, FileNotFoundError)):
         return any(word in text for word in _OF_TABLES)
+    return _is_of_spark(error) and any(word in text for word in _MISSING)
+
+
+def _is_of_spark(error: BaseException) -> bool:
     # PySpark's errors by their name, for who asks need not have it.
-    is_of_spark = type(error).__module__.partition(".")[0] in _SPARK
-    return is_of_spark and any(word in text for word in _MISSING)
+    return type(error).__module__.partition(".")[0] in _SPARK
 
 
 _LONGEST: Final = 500

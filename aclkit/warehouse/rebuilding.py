@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -38,6 +39,9 @@ DECISIONS: Final = (
     *("explain_pair", "explain_class_pair", "explain_ruling"),
 )
 
+_MADE: Final = ("acl_history", "resource_lifetime", "principal_lifetime", "broker")
+"""What facts are made into, beside decisions."""
+
 _HISTORY: Final[Mapping[str, str]] = {
     JOB_RUN: "all runs, and with them everything that was read, decided and found",
     "acl_log": "every ACL record that the sources no longer hold, of all clusters",
@@ -56,15 +60,27 @@ class Rebuilt:
     """What a run makes anew beside the tables of its cluster.
 
     Attributes:
-        tables: those that could not be read; they are empty now.
+        lost: the tables that could not be read.
     """
 
-    tables: frozenset[str]
+    lost: frozenset[str]
+
+    @property
+    def tables(self) -> frozenset[str]:
+        """The tables that are empty now: the lost ones, and those of no use without them.
+
+        With facts goes all that is known of how they were read and what they make. Decisions are
+        the product of all their tables: what is left of one cluster's would be other decisions.
+        """
+        found = self.lost
+        if not self.has_facts:
+            found |= {*FACTS, "acl_reject", *_MADE, *DECISIONS}
+        return found if found.isdisjoint(DECISIONS) else found | {*DECISIONS, "explain"}
 
     @property
     def has_facts(self) -> bool:
         """Whether what was read of sources is still there."""
-        return self.tables.isdisjoint(FACTS)
+        return self.lost.isdisjoint(FACTS)
 
     def rows(self, runs: Iterable[PublishedRun], cluster_id: str) -> list[PublishedRun]:
         """Return the rows of ``job_run`` that stay: none says that what is lost holds.
@@ -91,9 +107,9 @@ class Rebuilt:
 
     def notes(self, runs: Iterable[PublishedRun], cluster_id: str) -> list[str]:
         """Return what a reader must know."""
-        if not self.tables:
+        if not self.lost:
             return []
-        said = [f"computed again, because files were lost: {', '.join(sorted(self.tables))}"]
+        said = [f"computed again, because files were lost: {', '.join(sorted(self.lost))}"]
         others = sorted({run.cluster_id for run in runs} - {cluster_id})
         if others and not self.has_facts:
             said.append(f"nothing is known of other clusters any more: {', '.join(others)}")
@@ -117,14 +133,17 @@ def open_to_rebuild(
     try:
         with telling_damage(place):
             store = open_store()
-        lost = _unreadable(store)
+        if store.runs or not (why := _rows_of_no_run(store)):
+            lost = _unreadable(store)
+        else:
+            lost = dict.fromkeys(TABLES, why)
     except DamagedError as error:
         lost[JOB_RUN] = first_line(error)
     _require_forced(lost, is_forced=is_forced)
     if store is None:
         _begin_again(place, JOB_RUN, 0)
         store = open_store()
-    rebuilt = Rebuilt(_with_facts(lost) - {JOB_RUN})
+    rebuilt = Rebuilt(frozenset(lost) - {JOB_RUN})
     every = store.all_runs()
     for table in sorted(rebuilt.tables):
         named = [run.table_versions[table] for run in every if table in run.table_versions]
@@ -136,12 +155,21 @@ def open_to_rebuild(
     return store, rebuilt
 
 
-def _with_facts(lost: Collection[str]) -> frozenset[str]:
-    """Return what goes: with facts all that is known of how they were read and what they make."""
-    if {*FACTS}.isdisjoint(lost):
-        return frozenset(lost)
-    made = ("acl_history", "resource_lifetime", "principal_lifetime", "broker")
-    return frozenset({*lost, *FACTS, "acl_reject", *made, *DECISIONS, "explain"})
+def _rows_of_no_run(store: Store) -> str:
+    """Return what tells that tables hold rows where ``job_run`` names no run; empty if none does.
+
+    A first run that was killed leaves such tables too. For it a run without a rebuild will do.
+    """
+    for table in sorted(set(TABLES) - {JOB_RUN}):
+        if store.newest_version(table) is None:
+            continue
+        try:
+            has_files = store.extent(table).files > 0
+        except (DeltaError, OSError):
+            has_files = True
+        if has_files:
+            return f"it names no run, and {table} is not empty"
+    return ""
 
 
 def _require_forced(lost: Mapping[str, str], *, is_forced: bool) -> None:
@@ -177,10 +205,14 @@ def _unreadable(store: Store) -> dict[str, str]:
 
 def _empty(store: Store, table: str, named: int) -> None:
     """Leave a table with its columns and no rows, in a version that no run names."""
-    try:
-        store.empty(table)
-    except (DeltaError, OSError):
-        _begin_again(store.place, table, named)
+    newest = store.newest_version(table)
+    # Of a log that has lost its newest entries, or that a backup has put back, the next version
+    # may be the published one.
+    if newest is not None and newest >= named:
+        with suppress(DeltaError, OSError):
+            store.empty(table)
+            return
+    _begin_again(store.place, table, named)
 
 
 def _begin_again(place: Place, table: str, named: int) -> None:

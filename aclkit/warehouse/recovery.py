@@ -6,8 +6,10 @@ that is killed between two of them leaves what the next one begins with again.
 
 from __future__ import annotations
 
+import json
 import logging
 import time
+from urllib.parse import unquote
 
 from deltalake.exceptions import DeltaError
 
@@ -18,7 +20,7 @@ from aclkit.warehouse.damage import WAY_OUT
 from aclkit.warehouse.job_run import JOB_RUN
 from aclkit.warehouse.place import Place
 from aclkit.warehouse.schemas import TABLES
-from aclkit.warehouse.storage import commit, newest_version
+from aclkit.warehouse.storage import LOG, commit, newest_version
 from aclkit.warehouse.store import Store
 
 log = logging.getLogger(__name__)
@@ -30,10 +32,14 @@ def take_back_unpublished(store: Store) -> None:
     A table that was never published is emptied.
 
     Raises:
-        DamagedError: the log does not hold the published version any more.
+        DamagedError: the log does not hold the published version any more, or ``job_run`` is lost.
     """
+    if not store.runs:
+        _require_one_writer(store)
     for name in sorted(set(TABLES) - {JOB_RUN}):
         newest = store.newest_version(name)
+        if newest is None and name in store.published:
+            raise _lost(store.place, name, store.published[name], "there is none")
         if newest is None or newest == store.published.get(name):
             continue
         store.require_properties(name)
@@ -42,6 +48,35 @@ def take_back_unpublished(store: Store) -> None:
         elif store.extent(name).files:
             store.empty(name)
         log.info("took back what an unfinished run left in %s", name)
+
+
+def _require_one_writer(store: Store) -> None:
+    """Insist that what no run has published can be of a first run that was killed.
+
+    Each run empties first what others left. So rows of two runs are those of published ones.
+    """
+    found = {name: _writers(store, name) for name in sorted(set(TABLES) - {JOB_RUN})}
+    if len(frozenset().union(*found.values())) > 1:
+        named = ", ".join(name for name, runs in found.items() if runs)
+        raise DamagedError(
+            f"{JOB_RUN} in {store.place} names no run, but several have written {named}. {WAY_OUT}"
+        )
+
+
+def _writers(store: Store, table: str) -> frozenset[str]:
+    """Return the runs that wrote the files of a table's newest version, as its log says."""
+    newest, place = store.newest_version(table), store.place
+    if newest is None or not (active := store.files(table, newest)):
+        return frozenset()
+    found = set()
+    for info in place.files.list(f"{table}/{LOG}"):
+        stem, _, kind = info.name.partition(".")
+        if kind == "json" and stem.isdigit():
+            entry = place.files.read(f"{table}/{LOG}/{info.name}")[0]
+            actions = [json.loads(line) for line in entry.splitlines()]
+            if any(unquote(a["add"]["path"]) in active for a in actions if "add" in a):
+                found |= {a["commitInfo"].get("userMetadata") for a in actions if "commitInfo" in a}
+    return frozenset(run_id for run_id in found if run_id)
 
 
 def fence_tables(place: Place) -> None:
