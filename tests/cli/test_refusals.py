@@ -57,6 +57,8 @@ def test_a_listing_whose_every_acl_is_misspelt_is_refused(warehouse, tmp_path):
     ("name", "form"),
     [
         ("pasted-listings/add-output.txt", "--add or --remove"),
+        ("pasted-listings/of-a-principal.txt", "kafka-acls --list without --principal"),
+        ("other-acl-forms/rpk-print-filters.txt", "--print-filters"),
         ("pasted-listings/wrapped80.txt", "wrapped or cut"),
         ("pasted-listings/kafka-1.0.txt", "kafka-acls up to Kafka 2.2"),
         ("other-acl-forms/desired.sh", "a shell script"),
@@ -67,10 +69,39 @@ def test_a_listing_whose_every_acl_is_misspelt_is_refused(warehouse, tmp_path):
     ],
 )
 def test_a_listing_in_a_form_that_is_not_read(warehouse, command, name, form):
-    said = refused(warehouse, command, f"acls-list:{DATA / name}", "--allow-empty", code=3)
+    path = f"acls-list:{DATA / name}"
+    said = refused(warehouse, command, path, "--allow-empty", "--accept-holes", code=3)
     (error,) = [line for line in said.splitlines() if line.startswith("Error: ")]
     assert form in error
     assert not warehouse.path.exists()
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "reason"),
+    [
+        (
+            b"User:relation-81",
+            "User:J\u00f6rg".encode("latin-1"),
+            "line 2: bytes that are not UTF-8",
+        ),
+        (b"ALLOW)\n\t", b"ALLOW) ", "line 5: two lines of kafka-acls are joined"),
+        (b"ALLOW)\n", b"ALLOW)  # for a\n", "line 2: text follows what kafka-acls wrote"),
+    ],
+)
+def test_a_listing_of_which_a_line_is_not_as_kafka_acls_wrote_it(
+    warehouse, tmp_path, old, new, reason
+):
+    text = (DATA / "pasted-listings" / "tabs.txt").read_bytes()
+    (tmp_path / "acls.txt").write_bytes(text.replace(old, new))
+    assert reason in refused(warehouse, "replay", f"acls-list:{tmp_path}/acls.txt", code=3)
+
+
+def test_a_listing_of_which_grep_took_acls_away(warehouse, tmp_path):
+    lines = (DATA / "pasted-listings" / "tabs.txt").read_text().splitlines(keepends=True)
+    kept = [line for line in lines if "operation=WRITE" in line or "principal=" not in line]
+    (tmp_path / "acls.txt").write_text("".join(kept))
+    said = refused(warehouse, "replay", f"acls-list:{tmp_path}/acls.txt", code=3)
+    assert "line 1: no ACL follows the line that names a resource" in said
 
 
 @pytest.mark.parametrize("command", COMMANDS)

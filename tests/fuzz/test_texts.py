@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator
-from io import BytesIO, TextIOWrapper
+from io import BytesIO
 from itertools import islice
 from pathlib import Path
 
@@ -17,6 +17,7 @@ from aclkit.pipeline.sources.acls_list import read_acls_list
 from aclkit.pipeline.sources.arrow import to_record_batch
 from aclkit.pipeline.sources.dump_log import read_dump_log
 from aclkit.pipeline.sources.records import read_records
+from aclkit.pipeline.sources.text_lines import text_lines
 from tests.cli.dump_text import read_dump
 from tests.cli.running import KRAFT_TEXT
 from tests.fuzz.mutants import each, edited
@@ -49,9 +50,8 @@ TEXTS = {
 def read(reader: Reader, text: str) -> list[SourceRow]:
     """Read a text as a file of it is read: no rows if it is refused, else all can be written."""
     data = BytesIO(text.encode("utf-8", "surrogatepass"))
-    lines = TextIOWrapper(data, encoding="utf-8", errors="replace", newline="\n")
     try:
-        found = list(reader(lines, "text"))
+        found = list(reader(text_lines(data), "text"))
     except DataError:
         return []
     to_record_batch(found)

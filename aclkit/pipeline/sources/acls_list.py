@@ -8,7 +8,9 @@ is left out; a word that is none of Kafka's makes its line a reject.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from itertools import chain, islice
 from typing import Final
 
@@ -19,16 +21,19 @@ from aclkit.model.facts import SourceRow
 from aclkit.pipeline.sources.listing import acl_row
 from aclkit.pipeline.sources.masking import mask_text, numbered, reject_line
 from aclkit.pipeline.sources.other_forms import READ, describe_form
-from aclkit.pipeline.sources.rpk_list import is_rpk_header, read_rpk_list
+from aclkit.pipeline.sources.rpk_list import RPK_BEGIN, is_rpk_header, read_rpk_list
+from aclkit.pipeline.sources.text_lines import NOT_UTF_8, is_utf_8
 from aclkit.pipeline.sources.tool_output import Line, is_log_line, without_log
 
 _HEADER: Final = ("Current ACLs for resource `ResourcePattern(resourceType=", ")`:")
 _ENTRY: Final = ("(principal=", ")")
 _PRINCIPAL: Final = ("ACLs for principal `", "`")
+_Resource = tuple[str, str, str]
+_Entry = tuple[str, str, str, str]
 
 
 def read_acls_list(lines: Iterable[str], source: str) -> Iterator[SourceRow]:
-    """Read a listing; an ACL that stands in it twice, as under two principals, is read once.
+    """Read a listing; an ACL that stands in it twice is read once.
 
     Read is a pasted one too: with blanks for tabs, and with one and the same sign in front of all
     lines. The table of ``rpk acl list`` is read as well; other forms are named.
@@ -38,76 +43,145 @@ def read_acls_list(lines: Iterable[str], source: str) -> Iterator[SourceRow]:
 
     Raises:
         DataError: no line is one of kafka-acls', and something else is there; or the text holds
-            what kafka-acls prints of a change, behind which it lists some ACLs only.
+            what kafka-acls prints where it lists some ACLs only: of a change, or of principals.
     """
     numbers = numbered(lines)
     head = list(islice(numbers, _LOOKED_AT))
     texts = [text for _, text in head if text.strip() and not is_log_line(text)]
-    everything = chain(head, numbers)
-    if texts and is_rpk_header(texts[0]):
+    mark = _mark_of(texts)
+    everything = _unmarked(chain(head, numbers), mark, source)
+    first = next((text for text in texts if text.strip() != mark.strip()), "")
+    if is_rpk_header(first.removeprefix(mark)):
         yield from read_rpk_list(_without_log_lines(everything), source)
         return
-    yield from _read_listing(_unmarked(everything, _mark_of(texts), source), source, texts)
+    yield from _read_listing(everything, source, texts)
+
+
+@dataclass(slots=True, kw_only=True)
+class _Reading:
+    """What is known so far.
+
+    Attributes:
+        source: what is read.
+        resource: whose ACLs follow; None where that is not known.
+        bare: the line that named the resource, until a line of an ACL follows it.
+        is_known: a line was one of kafka-acls'.
+        seen: the ACLs so far.
+    """
+
+    source: str
+    resource: _Resource | None = None
+    bare: Line | None = None
+    is_known: bool = False
+    seen: set[tuple[str, ...]] = field(default_factory=set)
+
+    def end_group(self) -> Iterator[SourceRow]:
+        """End the ACLs of a resource; kafka-acls names none without ACLs, so those are lost."""
+        bare, self.bare, self.resource = self.bare, None, None
+        if bare is not None:
+            yield self.reject(bare, _NO_ACL)
+
+    def reject(self, line: Line, reason: str) -> SourceRow:
+        """Make the reject of a line."""
+        number, text = line
+        return reject_line(text, source=self.source, position=number, reason=reason)
 
 
 def _read_listing(lines: Iterable[Line], source: str, head: Sequence[str]) -> Iterator[SourceRow]:
-    resource: tuple[str, str, str] | None = None
-    seen: set[tuple[str, ...]] = set()
-    is_known, first = False, ""
-    for number, text in without_log(lines, _is_line):
-        first = first or text.strip()
-        if (header := _parse_header(text)) or _between(text, *_PRINCIPAL) is not None:
-            is_known, resource = True, header
-            if header and (bad := _bad_word(header[::2], _HEADER_WORDS)):
-                resource = None
-                yield reject_line(text, source=source, position=number, reason=bad)
-        elif resource and (entry := _parse_entry(text)):
-            is_known = True
-            if bad := _bad_word(entry[2:], _ENTRY_WORDS):
-                yield reject_line(text, source=source, position=number, reason=bad)
-            elif (*resource, *entry) not in seen:
-                seen.add((*resource, *entry))
-                yield acl_row(source, *resource, *entry)
-        elif text.startswith(_CHANGES):
-            raise DataError(f"{source}, line {number}: {_OF_A_CHANGE}")
-        elif text.strip():
-            yield reject_line(text, source=source, position=number, reason=_reason(text))
-            resource = resource if _is_indented(text) else None
-        else:
-            resource = None
-    if first and not is_known:
+    reading, first = _Reading(source=source), ""
+    for line in without_log(lines, _is_line):
+        first = first or line[1].strip()
+        yield from _read_line(reading, line)
+    yield from reading.end_group()
+    if first and not reading.is_known:
         form = describe_form(head) or mask_text(first)[:120]
         raise DataError(f"{source}: expected {READ}, found {form}")
 
 
+def _read_line(reading: _Reading, line: Line) -> Iterator[SourceRow]:
+    text = line[1]
+    _refuse_part(line, reading.source)
+    header = _parse_header(text)
+    if header or not text.strip():
+        yield from reading.end_group()
+    if not text.strip():
+        return
+    entry = None if header or not reading.resource else _parse_entry(text)
+    reading.is_known = reading.is_known or bool(header or entry)
+    reading.bare = None
+    if reason := _fault(text, header, entry):
+        yield reading.reject(line, reason)
+        if header or _HEADER[0] in text or not (entry or _is_indented(text)):
+            reading.resource = None
+    elif header:
+        reading.resource, reading.bare = header, line
+    elif entry and reading.resource and (*reading.resource, *entry) not in reading.seen:
+        reading.seen.add((*reading.resource, *entry))
+        yield acl_row(reading.source, *reading.resource, *entry)
+
+
+def _refuse_part(line: Line, source: str) -> None:
+    """Refuse a text behind one of whose lines some ACLs only are listed."""
+    number, text = line
+    if text.startswith(_CHANGES):
+        raise DataError(f"{source}, line {number}: {_OF_A_CHANGE}")
+    if _between(text, *_PRINCIPAL) is not None:
+        raise DataError(f"{source}, line {number}: {_OF_PRINCIPALS}")
+
+
+def _fault(text: str, header: _Resource | None, entry: _Entry | None) -> str | None:
+    """Return why a line cannot be used; None if it is a sound header or entry."""
+    if not is_utf_8(text):
+        return NOT_UTF_8
+    if _JOINED.search(text):
+        return _OF_JOINED
+    if header or entry:
+        bad = _bad_word(header[::2], _HEADER_WORDS) if header else None
+        bad = _bad_word(entry[2:], _ENTRY_WORDS) if entry else bad
+        return _FOLLOWED if bad and _TEXT_BEHIND.match(text) else bad
+    return _reason(text)
+
+
 def _mark_of(head: Iterable[str]) -> str:
-    """Return the sign that stands in front of the first line of kafka-acls, with its blanks."""
+    """Return the sign that stands in front of the first line of a tool, with its blanks."""
     for text in head:
-        at = text.find(_HEADER[0])
+        at = _begin_of(text)
         mark = text[: max(0, at)]
         if at > 0 and (not mark.strip() or mark.strip() in _MARKS):
             return mark
-        if at == 0 or _between(text, *_PRINCIPAL) is not None:
+        if at == 0:
             break
     return ""
 
 
+def _begin_of(text: str) -> int:
+    """Return where in a line the line of a tool begins, be it kafka-acls or rpk; -1 is nowhere."""
+    places = [text.find(begin) for begin in (_HEADER[0], _PRINCIPAL[0], *_CHANGES)]
+    table = text.find(RPK_BEGIN)
+    if is_rpk_header(text[max(0, table) :]):
+        places.append(table)
+    return min((at for at in places if at >= 0), default=-1)
+
+
 def _unmarked(lines: Iterable[Line], mark: str, source: str) -> Iterator[Line]:
-    """Take a sign away from the front of all lines.
+    """Take a sign away from the front of all lines; the blank behind it may be missing.
 
     Raises:
         DataError: it does not stand in front of all: some may be meant not to count.
     """
+    sign = mark.strip()
     for number, text in lines:
         if text.startswith(mark):
             yield number, text[len(mark) :]
-        elif not text.strip() or text.strip() == mark.strip():
+        elif not text.strip() or text.strip() == sign:
             yield number, ""
-        elif not mark.strip() or is_log_line(text):
+        elif sign and text.startswith(mark.rstrip()):
+            yield number, text[len(mark.rstrip()) :]
+        elif not sign or is_log_line(text):
             yield number, text
         else:
             raise DataError(
-                f"{source}, line {number}: expected {mark.strip()!r} in front of each line, as in "
+                f"{source}, line {number}: expected {sign!r} in front of each line, as in "
                 "front of the first; remove it, or the lines that do not count"
             )
 
@@ -132,6 +206,11 @@ _OF_A_CHANGE: Final = (
     "resources only; write the output of kafka-acls --list alone to a file"
 )
 
+_OF_PRINCIPALS: Final = (
+    "the text is of kafka-acls --list --principal, which lists the ACLs of the principals that it "
+    "names only; write the output of kafka-acls --list without --principal to a file"
+)
+
 _HEADER_WORDS: Final[tuple[type[CodedEnum], ...]] = (ResourceType, PatternType)
 _ENTRY_WORDS: Final[tuple[type[CodedEnum], ...]] = (AclOperation, AclPermissionType)
 _WHAT: Final[dict[type[CodedEnum], str]] = {
@@ -152,6 +231,8 @@ def _bad_word(words: Iterable[str], enums: Iterable[type[CodedEnum]]) -> str | N
 
 def _is_line(text: str) -> bool:
     """Whether a text is a whole line of kafka-acls, with nothing of a log behind it."""
+    if _JOINED.search(text):
+        return False
     if header := _parse_header(text):
         return _bad_word(header[::2], _HEADER_WORDS) is None
     if entry := _parse_entry(text):
@@ -159,7 +240,7 @@ def _is_line(text: str) -> bool:
     return _between(text, *_PRINCIPAL) is not None
 
 
-def _parse_header(text: str) -> tuple[str, str, str] | None:
+def _parse_header(text: str) -> _Resource | None:
     """Read resource type, name and pattern type of a group of ACLs."""
     inner = _between(text, *_HEADER)
     if inner is None:
@@ -171,7 +252,7 @@ def _parse_header(text: str) -> tuple[str, str, str] | None:
     return (resource_type, name, pattern_type) if is_storable(name) else None
 
 
-def _parse_entry(text: str) -> tuple[str, str, str, str] | None:
+def _parse_entry(text: str) -> _Entry | None:
     """Read principal, host, operation and permission type of an ACL."""
     inner = _between(text.lstrip(), *_ENTRY)
     if inner is None:
@@ -202,14 +283,35 @@ _CUT: Final = (
     "the line is wrapped or cut, as by the width of a terminal; write the output of kafka-acls "
     "--list to a file: kafka-acls --list > acls.txt"
 )
+_NO_ACL: Final = (
+    "no ACL follows the line that names a resource: kafka-acls names none without ACLs, so lines "
+    "are lost"
+)
+_FOLLOWED: Final = "text follows what kafka-acls wrote in the line; remove it"
+_OF_JOINED: Final = "two lines of kafka-acls are joined in one; put each in a line of its own"
+
+_START: Final = r"(?:\(principal=|Current ACLs for resource `ResourcePattern\()"
+_END: Final = (
+    r"(?:, permissionType=[A-Z]{1,20}(?:\(-?[0-9]{1,3}\))?\)"
+    r"|, patternType=[A-Z]{1,20}(?:\(-?[0-9]{1,3}\))?\)`:)"
+)
+_TEXT_BEHIND: Final = re.compile(rf"\s*{_START}.*{_END}\s*\S", re.DOTALL)
+"""A whole line of kafka-acls and something behind it."""
+
+_JOINED: Final = re.compile(rf"{_END}\s*{_START}")
+"""The end of one line and the beginning of the next. A name may hold both, and then its ACL is
+given up, with this reason: two ACLs that are read as one of an absurd name are worse."""
 
 
 def _reason(text: str) -> str:
-    begin = text.lstrip()
-    if begin.startswith((_HEADER[0], _ENTRY[0])) and not begin.rstrip().endswith((")`:", ")")):
-        return _CUT
+    begin = text.strip()
     if _parse_entry(text):
         return "an ACL without the line that names its resource"
+    if begin.startswith((_HEADER[0], _ENTRY[0])):
+        if _TEXT_BEHIND.match(begin):
+            return _FOLLOWED
+        if not begin.endswith((")`:", ")")):
+            return _CUT
     if _is_indented(text):
         return "expected (principal=…, host=…, operation=…, permissionType=…)"
     return "not a line of kafka-acls --list"

@@ -20,20 +20,33 @@ def describe_form(lines: Sequence[str]) -> str | None:
     'YAML of a Strimzi KafkaUser'
     """
     told = [line.strip() for line in lines if line.strip()]
-    for form, pattern in _FORMS:
-        if any(pattern.match(line) for line in told):
-            return form
+    unsigned = [line.lstrip(_SIGNS) for line in told]
+    for texts in (told, unsigned):
+        for form, pattern in _FORMS:
+            if any(pattern.match(text) for text in texts):
+                return form
     return None
 
+
+_SIGNS: Final = "#>|/; "
+"""What stands in front of lines that were quoted or put into a comment."""
 
 _FORMS: Final = tuple(
     (form, re.compile(pattern))
     for form, pattern in (
         ("the listing of kafka-acls up to Kafka 2.2; list with a newer kafka-acls, which talks to "
          "the same brokers", r"Current ACLs for resource `[A-Z][A-Za-z]+:.*`:$"),
+        ("the output of rpk acl list --print-filters, or of filters that failed, which holds "
+         "tables of filters and of ACLs; list without filters and --print-filters",
+         r"(?:FILTERS|MATCHES)$"),
         ("a diff of two listings", r"[+-]\s?Current ACLs for resource `"),
         ("a listing whose lines are wrapped or cut, as by the width of a terminal",
-         r".{0,4}Current ACLs for resource `ResourcePattern\((?!.*\)`:$)"),
+         r".{0,4}Current ACLs for resource `ResourcePattern\((?!.*\)`:)"),
+        ("a listing with other text behind the lines that name resources; put each line of "
+         "kafka-acls in a line of its own",
+         r".{0,4}Current ACLs for resource `ResourcePattern\(.*\)`:\s*\S"),
+        ("ACLs without the lines that name their resources, as grep leaves them",
+         r"\(principal=.*, permissionType=[A-Z]+\)"),
         ("YAML of a Strimzi KafkaUser", r"(?:- )?kind:\s*[\"']?KafkaUser\b"),
         ("YAML with ACLs", r"(?:- )?(?:apiVersion|acls|principal|kind):(?:\s|$)"),
         ("a Terraform configuration",

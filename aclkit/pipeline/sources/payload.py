@@ -20,6 +20,7 @@ from aclkit.model.enums import AclOperation, AclPermissionType, CodedEnum, Patte
 from aclkit.model.facts import SourceRow, log_time
 from aclkit.pipeline.sources.masking import names_acl
 from aclkit.pipeline.sources.record_types import may_lose_acl, unknown_type
+from aclkit.pipeline.sources.text_lines import is_utf_8
 from aclkit.runtime.notation import refuse_constant
 
 MAX_OFFSET: Final = 2**63 - 2
@@ -192,11 +193,11 @@ def _convert(data: dict[str, Any], field: str, convert: Callable[[object], Any])
 
 
 def _text(value: object) -> str:
-    """Check a string; half a surrogate pair cannot have been in Kafka's UTF-8."""
+    """Check a string; half a surrogate pair, written or of other bytes, is no UTF-8 of Kafka's."""
     if not isinstance(value, str):
         raise ValueError("expected a string")
-    if not value.isascii() and any("\ud800" <= letter <= "\udfff" for letter in value):
-        raise ValueError("holds half a surrogate pair")
+    if not is_utf_8(value):
+        raise ValueError("holds bytes that are not UTF-8, or half a surrogate pair")
     if not is_storable(value):
         raise ValueError(f"longer than the {LONGEST_TEXT} bytes that Kafka can store")
     return value

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
 from typing import Final
@@ -19,6 +18,7 @@ from aclkit.pipeline.sources.log_names import first_offset, parse_snapshot_name
 from aclkit.pipeline.sources.records import read_records
 from aclkit.pipeline.sources.segment import read_segment
 from aclkit.pipeline.sources.snapshot import read_snapshot
+from aclkit.pipeline.sources.text_lines import text_lines, to_utf_8
 from aclkit.runtime.reading import UNTOLD, FollowedBytes, HowFar, followed, size_of
 from aclkit.runtime.uri import shown
 
@@ -71,9 +71,9 @@ def _read_snapshot(item: WorkItem, told: HowFar) -> Iterator[SourceRow]:
 
 def _text_reader(read: Callable[[Iterable[str], str], Iterator[SourceRow]]) -> Reader:
     def reader(item: WorkItem, told: HowFar) -> Iterator[SourceRow]:
-        data = FollowedBytes(read_bytes(item.path), told)
-        lines = io.TextIOWrapper(data, encoding="utf-8", errors="replace", newline="\n")
-        return read(lines, shown(item.path))
+        source = shown(item.path)
+        data = FollowedBytes(to_utf_8(read_bytes(item.path), source), told)
+        return read(text_lines(data), source)
 
     return reader
 

@@ -16,6 +16,7 @@ from aclkit.model.acl import is_storable
 from aclkit.model.enums import AclOperation, AclPermissionType, PatternType, ResourceType
 from aclkit.model.facts import SourceRow
 from aclkit.pipeline.sources.listing import acl_row
+from aclkit.pipeline.sources.text_lines import NOT_UTF_8, is_utf_8
 
 
 def is_rpk_header(text: str) -> bool:
@@ -61,6 +62,8 @@ def _cells(text: str, places: Sequence[int]) -> list[str] | None:
 def _fault(cells: Sequence[str]) -> str | None:
     """Return what is wrong with the cells of a line."""
     principal, host, kind, name, pattern, operation, permission, *error = cells
+    if not all(map(is_utf_8, cells)):
+        return NOT_UTF_8
     words = zip((kind, pattern, operation, permission), _ENUMS, strict=True)
     if any(error):
         return "the cell ERROR is not empty"
@@ -82,6 +85,9 @@ _COLUMNS: Final = (
     "PRINCIPAL", "HOST", "RESOURCE-TYPE", "RESOURCE-NAME", "RESOURCE-PATTERN-TYPE", "OPERATION",
     "PERMISSION", "ERROR",
 )  # fmt: skip
+RPK_BEGIN: Final = _COLUMNS[0]
+"""The word that a table begins with."""
+
 _ENUMS: Final = (ResourceType, PatternType, AclOperation, AclPermissionType)
 _LEAST_WIDTH: Final = 6
 _WAY_OUT: Final = "write the output of rpk acl list to a file as it is: rpk acl list > acls.txt"

@@ -16,6 +16,7 @@ from aclkit.pipeline.replay.transactions import COMMITTED, Marker, find_spans
 from aclkit.pipeline.sources.acls_list import read_acls_list
 from aclkit.pipeline.sources.files import read_user_file, unpack
 from aclkit.pipeline.sources.records import read_records
+from aclkit.pipeline.sources.text_lines import text_lines, to_utf_8
 from aclkit.questions.preview.state import State
 from aclkit.runtime.uri import shown
 from aclkit.runtime.user_file import LARGEST_DATA
@@ -51,10 +52,11 @@ def read_change_set(path: str, before: State) -> ChangeSet:
         DataError: it is neither, or holds a line that cannot be used.
     """
     data = unpack(read_user_file(path, LARGEST_DATA), path, LARGEST_DATA)
+    data = to_utf_8(data, shown(path))
     if data.count(b"\n") > MOST_LINES:
         raise UsageError(f"{shown(path)}: expected at most {MOST_LINES:,} lines, found more")
     # Not by way of sources.readers: what reads Kafka's own files takes a second to import.
-    lines = io.TextIOWrapper(io.BytesIO(data), encoding="utf-8", errors="replace", newline="\n")
+    lines = text_lines(io.BytesIO(data))
     if data.removeprefix(BOM_UTF8).lstrip().startswith(b"{"):
         return apply_records(_usable(read_records(lines, shown(path))), before)
     rows = _usable(read_acls_list(lines, shown(path)))

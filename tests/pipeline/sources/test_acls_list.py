@@ -72,9 +72,9 @@ def test_the_form_up_to_3_9_is_read():
     assert bindings(rows) == [FOO, (*FOO[:5], "WRITE", "ALLOW")]
 
 
-def test_an_acl_listed_under_two_principals_is_read_once():
-    lines = group("foo", entry())
-    rows = read("ACLs for principal `User:bob`", *lines, "ACLs for principal `User:*`", *lines)
+def test_an_acl_that_is_listed_twice_is_read_once():
+    lines = group("foo", entry(), entry())
+    rows = read(*lines, *lines)
     assert bindings(rows) == [FOO]
     assert rejected_lines(rows) == []
 
@@ -294,6 +294,7 @@ def test_what_a_change_prints_is_no_list_of_all_acls():
         (PASTED / "wrapped80.txt", "lines are wrapped or cut"),
         (PASTED / "kafka-1.0.txt", "kafka-acls up to Kafka 2.2; list with a newer kafka-acls"),
         (PASTED / "dump-without-decoder.txt", "--source dump-log:FILE"),
+        (OTHER_FORMS / "rpk-print-filters.txt", "rpk acl list --print-filters"),
         (OTHER_FORMS / "desired.sh", "a shell script"),
         (OTHER_FORMS / "kafka-ui.csv", "kafka-ui"),
         (OTHER_FORMS / "kafka.tf", "Terraform"),
@@ -329,6 +330,18 @@ RPK_ACLS = [
 def test_the_table_of_rpk_is_read():
     assert bindings(read(*RPK)) == RPK_ACLS
     assert bindings(read(LOG, *RPK, "", RPK[1])) == RPK_ACLS
+
+
+@pytest.mark.parametrize("mark", ["# ", "> ", "#", "    "])
+def test_the_table_of_rpk_is_read_behind_a_sign(mark):
+    assert bindings(read(*(f"{mark}{line}".rstrip() for line in ["", *RPK, ""]))) == RPK_ACLS
+    with pytest.raises(DataError):
+        read(f"# {RPK[0]}", *RPK[1:])
+
+
+def test_a_table_of_rpk_with_other_bytes_than_utf_8_is_refused():
+    with pytest.raises(DataError, match="line 2: bytes that are not UTF-8"):
+        read(RPK[0], RPK[1].replace("ann", "\udcf6nn"), *RPK[2:])
 
 
 def rpk(*rows):

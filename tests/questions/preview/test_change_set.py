@@ -38,9 +38,9 @@ def mark(kind):
 def change_of(tmp_path):
     def read(content, *acls):
         path = tmp_path / "change"
-        if not isinstance(content, str):
+        if not isinstance(content, str | bytes):
             content = "".join(json.dumps(record) + "\n" for record in content)
-        path.write_text(content, encoding="utf-8")
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
         return read_change_set(str(path), state(acls))
 
     return read
@@ -92,6 +92,28 @@ def test_records_of_other_things_change_nothing(change_of, has_transaction):
 def test_records_of_a_transaction_take_effect_at_its_end(change_of):
     change = change_of([mark("BEGIN"), add(), mark("END")])
     assert set(change.after.acls) == {ID}
+
+
+def test_a_change_set_of_utf_16_is_read_as_the_same_of_utf_8(change_of):
+    text = json.dumps(add(principal="User:J\u00f6rg"), ensure_ascii=False)
+    listing = "\n".join(render_list([acl("t", principal="User:J\u00f6rg")]))
+    for content in (text, listing):
+        change = change_of(f"\ufeff{content}".encode("utf-16-le"))
+        assert [a.principal for a in change.after.acls.values()] == ["User:J\u00f6rg"]
+
+
+def test_a_name_of_other_bytes_than_utf_8_becomes_no_other_name(change_of):
+    text = json.dumps(add(principal="User:J\u00f6rg"), ensure_ascii=False)
+    listing = "\n".join(render_list([acl("t", principal="User:J\u00f6rg")]))
+    for content in (text, listing):
+        with pytest.raises(DataError, match=r"line [12]: .*not UTF-8"):
+            change_of(content.encode("latin-1"))
+
+
+def test_a_listing_of_some_principals_is_no_new_state(change_of):
+    listing = render_list([acl("t", principal="User:a")], ["User:a"])
+    with pytest.raises(DataError, match="kafka-acls --list without --principal"):
+        change_of("\n".join(listing))
 
 
 def test_a_listing_is_the_whole_new_state_and_ids_stay(change_of):
