@@ -276,11 +276,9 @@ def _committing(uri: str, commit: Commit, passing: _Passing | None = None) -> It
         plain = write_error(uri, str(error))
         if plain is not None:
             raise plain from error
-        if is_of_system(str(error)):
-            raise SurroundingsError(f"cannot write {uri}: {first_line(error)}") from error
-        if is_uri(uri):
-            if _is_done_all_the_same(uri, commit, error):
-                return
+        if is_uri(uri) and _is_done_all_the_same(uri, commit, error):
+            return
+        if is_uri(uri) or is_of_system(str(error)):
             raise SurroundingsError(f"cannot write {uri}: {first_line(error)}") from error
         _refuse_another_writer(uri, commit, error)
         raise
