@@ -245,14 +245,29 @@ def shown_place(demo_warehouse: Path, tmp_path_factory: pytest.TempPathFactory) 
 @pytest.mark.timeout(1_200)  # the first one makes two warehouses
 @pytest.mark.usefixtures("spark")
 @pytest.mark.parametrize(("name", "shown"), SHOWN, ids=str)
-def test_documents_show_what_the_commands_print(name, shown: Shown, shown_place, monkeypatch):
+def test_documents_show_what_the_commands_print(
+    name, shown: Shown, shown_place, monkeypatch, request
+):
     monkeypatch.chdir(shown_place)
     # A terminal of 80 columns; a pipe has none.
     env = {"ACLKIT_WAREHOUSE": "warehouse/demo", "COLUMNS": "" if shown.pipe else "80"}
     result = CliRunner().invoke(cli, shown.arguments, env=env)
     # A shell shows what comes on stderr too, and pipes stdout alone.
     text = piped(result.stdout, shown.pipe) if shown.pipe else result.output
-    assert dated(text).splitlines() == shown.output.splitlines()
+    printed = "".join(f"{line}\n" for line in dated(text).splitlines())
+    if request.config.getoption("--update-golden"):
+        show_instead(ROOT / name, shown, printed)
+        return
+    assert printed.splitlines() == shown.output.splitlines()
+
+
+def show_instead(path: Path, shown: Shown, printed: str) -> None:
+    """Put what a command prints now in the place of what a document shows behind it."""
+    text = path.read_text(encoding="utf-8")
+    lead = "$ " + shown.command.replace("\n", "\n> ") + "\n"
+    before, after = lead + shown.output, lead + printed
+    assert before in text, f"{path.name} has no {before!r}"
+    path.write_text(text.replace(before, after), encoding="utf-8")
 
 
 def dated(text: str) -> str:

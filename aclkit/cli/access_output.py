@@ -8,6 +8,7 @@ from typing import Final
 from aclkit.cli.context import Context
 from aclkit.cli.output import JSON, Objects, tell_all
 from aclkit.cli.table import Part, Table, Words
+from aclkit.model.acl_words import acl_words
 from aclkit.model.groups import grouped
 from aclkit.model.operation import OPERATIONS_OF_TYPE
 from aclkit.model.resource import TYPE_OF_WORD, WORD_OF_TYPE, Resource
@@ -16,7 +17,7 @@ from aclkit.questions.query.access import WHO_CAN_COLUMNS, Access
 from aclkit.questions.query.fold import ALL_HOSTS, Folded, Ground, fold
 from aclkit.questions.query.names import near_object
 from aclkit.questions.query.pattern_grants import PatternGrant, pattern_words, reach_words, together
-from aclkit.questions.query.words import others_otherwise_sentence, short_acl, short_reason
+from aclkit.questions.query.words import others_otherwise_sentence, short_reason
 from aclkit.rules.decide.rules import ALLOWED, MATCHING_ACL
 from aclkit.warehouse.rows import Rows
 
@@ -123,7 +124,7 @@ def _grants_table(answer: Access, principal: str, *, says_decision: bool) -> Tab
             *([grant.decision] if says_decision else []),
             hosts_words(grant.hosts, answer.hosts),
             reach_words(grant),
-            short_acl(grant.acl, principal, grant.acl.resource_type),
+            acl_words(grant.acl, principal, grant.acl.resource_type),
         )
         for grant, done in together(answer.grants)
     ]

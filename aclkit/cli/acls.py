@@ -19,8 +19,8 @@ from aclkit.errors import UsageError
 from aclkit.kafka.acls.options import AclOptions, check_principals, drops_cluster, resource_filters
 from aclkit.kafka.acls.text import render_list, render_standard_acl, render_tree, visible_acl
 from aclkit.model.acl import Acl
+from aclkit.model.acl_words import acl_words
 from aclkit.model.visible import visible
-from aclkit.questions.query.words import short_acl
 
 KAFKA_ACLS: Final = "kafka-acls"
 COLUMNS: Final = (*Acl.__slots__[1:], "acl_id")
@@ -101,7 +101,7 @@ def list_acls(
     else:
         chosen.sort(key=lambda acl: (*acl.binding, acl.acl_id))
         rows = [(*acl.binding, acl.acl_id) for acl in chosen]
-        few = [(acl.principal, short_acl(acl, acl.principal), acl.acl_id) for acl in chosen]
+        few = [(acl.principal, acl_words(acl, acl.principal), acl.acl_id) for acl in chosen]
         table = Table(("principal", "acl", "acl_id"), few, Table(COLUMNS, rows))
         context.write(COLUMNS, rows, table=lambda: [table])
 

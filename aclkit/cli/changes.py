@@ -19,11 +19,11 @@ from aclkit.cli.output import tell
 from aclkit.cli.table import Table
 from aclkit.errors import UsageError
 from aclkit.model.acl import Acl
+from aclkit.model.acl_words import acl_words
 from aclkit.model.groups import grouped
 from aclkit.model.resource import Resource
 from aclkit.questions.preview.words import few_hosts
 from aclkit.questions.query.run_order import in_order
-from aclkit.questions.query.words import short_acl
 from aclkit.warehouse.codecs import acl_of, acl_sql, behind_acl
 from aclkit.warehouse.job_run import PublishedRun
 from aclkit.warehouse.published import Published
@@ -170,7 +170,7 @@ def _row(run: PublishedRun, change: ReportedChange, cause: Cause | None) -> Sequ
 def _few(run: PublishedRun, change: ReportedChange, cause: Cause | None) -> Sequence[object]:
     because = _named_once(change) or change.cause
     if cause is not None:
-        because = f"{short_acl(cause.acl)} {cause.what} at offset {cause.offset}"
+        because = f"{acl_words(cause.acl)} {cause.what} at offset {cause.offset}"
     return run.run_number, change.who, change.resource, change.gained, change.lost, because
 
 
@@ -263,7 +263,7 @@ def _cell_table(cells: Iterable[_Changed], wide: Table) -> Table:
 
 def _reason(cell: _Changed) -> str:
     acl = cell.acl_after or cell.acl_before
-    return short_acl(acl, cell.principal, cell.resource.resource_type) if acl else cell.cause
+    return acl_words(acl, cell.principal, cell.resource.resource_type) if acl else cell.cause
 
 
 _HOST = "host "

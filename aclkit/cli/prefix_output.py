@@ -10,10 +10,10 @@ from aclkit.cli.context import Context
 from aclkit.cli.output import JSON, Objects, tell_all
 from aclkit.cli.table import Part, Table, Words
 from aclkit.model.acl import ANY_OTHER_PRINCIPAL
+from aclkit.model.acl_words import acl_words
 from aclkit.model.groups import grouped
 from aclkit.model.resource import WORD_OF_TYPE
 from aclkit.questions.query.by_prefix import ByPrefix, Reach
-from aclkit.questions.query.words import short_acl
 from aclkit.rules.decide.rules import DENIED
 from aclkit.rules.names.extent import ALL, NONE, SOME, UNKNOWN, Extent
 
@@ -106,7 +106,7 @@ def _because(reach: Reach, principal: str, resource_type: str) -> str:
     if reach.is_super:
         return "super user"
     told = [
-        f"{short_acl(acls[0], principal, resource_type)}{_more(len(acls) - 1)}"
+        f"{acl_words(acls[0], principal, resource_type)}{_more(len(acls) - 1)}"
         for acls in (reach.denied_by, reach.allowed_by)
         if acls
     ]

@@ -14,7 +14,7 @@ from aclkit.cli.output import as_objects, tell
 from aclkit.cli.table import Part, Table, Words
 from aclkit.kafka.acls.script import render_changes
 from aclkit.model.acl import Acl
-from aclkit.questions.query.words import acl_words
+from aclkit.model.acl_words import acl_words
 from aclkit.questions.tidy.propose import Proposal, Proposals
 from aclkit.questions.tidy.proven import Proven
 from aclkit.rules.names.compare import GAINED

@@ -11,9 +11,10 @@ from aclkit.cli.context import Context
 from aclkit.cli.effect_output import part_lines
 from aclkit.cli.output import Members
 from aclkit.cli.table import Part, Table, Words
+from aclkit.model.acl_words import acl_words
 from aclkit.questions.preview.topics import TopicToCome
 from aclkit.questions.preview.words import few_hosts
-from aclkit.questions.query.words import others_otherwise_sentence, short_acl, short_reason
+from aclkit.questions.query.words import others_otherwise_sentence, short_reason
 from aclkit.rules.decide.rules import ALLOWED, DENIED
 
 TOPIC: Final = "TOPIC"
@@ -58,7 +59,7 @@ def _table(topics: Sequence[TopicToCome], hosts: Sequence[str]) -> Iterator[Part
         for t in topics
     ]
     yield Table(("topic", "is_there", "acls", "allowed", "denied"), counts)
-    governing = [(t.topic.resource_name, short_acl(acl)) for t in topics for acl in t.governed_by]
+    governing = [(t.topic.resource_name, acl_words(acl)) for t in topics for acl in t.governed_by]
     if governing:
         yield from part_lines(("topic", "acl"), governing, len(governing))
     allowed: dict[tuple[str, ...], list[str]] = {}

@@ -17,9 +17,9 @@ from aclkit.cli.output import as_objects
 from aclkit.cli.replay import tell_notes
 from aclkit.cli.session import command_run
 from aclkit.cli.table import Table
+from aclkit.model.acl_words import acl_words
 from aclkit.pipeline.explain.materialize import continue_from_replay
 from aclkit.pipeline.replay.known_tables import read_clusters
-from aclkit.questions.query.words import short_acl
 from aclkit.questions.usage.clock import parse_zone
 from aclkit.questions.usage.command import UsageOptions, UsageResult, check_usage
 from aclkit.questions.usage.coverage import Coverage, shown_gaps
@@ -129,7 +129,7 @@ def _table(grants: Sequence[Grant], rows: Sequence[Sequence[object]]) -> Table:
         (
             grant.usage,
             grant.acl.principal,
-            short_acl(grant.acl, grant.acl.principal),
+            acl_words(grant.acl, grant.acl.principal),
             None if grant.last_used_at is None else f"{grant.last_used_at:%Y-%m-%d %H:%M}",
             grant.used_lines,
         )

@@ -10,6 +10,7 @@ from aclkit.cli.output import as_objects
 from aclkit.cli.table import Part, Table, Words
 from aclkit.kafka.acls.command import kafka_acls_command
 from aclkit.model.acl import Acl
+from aclkit.model.acl_words import acl_words
 from aclkit.questions.query import words
 from aclkit.questions.query.answer_rows import (
     HISTORY_COLUMNS,
@@ -51,7 +52,7 @@ def _table(found: Rows) -> Table:
 
 def _least(answer: Why) -> Iterator[Part]:
     if answer.least is not None:
-        yield Words(f"The least ACL that would allow it: {words.acl_words(answer.least)}")
+        yield Words(f"The least ACL that would allow it: {acl_words(answer.least)}")
         # In one line, to be copied.
         yield f"{kafka_acls_command(answer.least) or '(kafka-acls cannot add it)'}\n"
 
@@ -61,7 +62,7 @@ def _acl_row(answer: Why, part: Taking) -> Sequence[object]:
     beaten = f"beaten by {part.beaten_by}: " if part.beaten_by is not None else ""
     return (
         part.rank,
-        words.short_acl(part.acl, asked.principal, asked.resource_type),
+        acl_words(part.acl, asked.principal, asked.resource_type),
         f"{beaten}{part.because or 'it decides'}",
         "the same" if not part.changes else f"{part.without.decision} ({part.without.rule})",
     )

@@ -16,8 +16,8 @@ from jinja2 import BaseLoader, Environment, StrictUndefined
 from markupsafe import Markup
 
 from aclkit.audit.reports.words import thousands, utc
+from aclkit.model.acl_words import acl_words
 from aclkit.model.visible import visible
-from aclkit.questions.query.words import acl_words
 
 PIECES: Final = (
     "page.js", "names.js", "tables.js", "chips.js", "heat.js", "graph.js",

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from aclkit.audit.reports.markdown_parts import bounded_table, document, escape_markdown
+from aclkit.model.acl_words import acl_words
 from aclkit.questions.preview.access_change import KINDS
 from aclkit.questions.preview.effect import Count
 from aclkit.questions.preview.preview import Preview
@@ -16,7 +17,7 @@ from aclkit.questions.preview.words import (
     statements,
     verdict_sentence,
 )
-from aclkit.questions.query.words import acl_words, others_otherwise_sentence
+from aclkit.questions.query.words import others_otherwise_sentence
 from aclkit.rules.decide.rules import ALLOWED, DENIED
 
 _COLUMNS: Final = (

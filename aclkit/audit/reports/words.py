@@ -14,9 +14,9 @@ from aclkit.audit.reports.data import (
     ReportedChange,
 )
 from aclkit.audit.reports.states import count_severities, count_states, counted
+from aclkit.model.acl_words import acl_words
 from aclkit.model.facts import in_utc
 from aclkit.model.findings import Finding
-from aclkit.questions.query.words import acl_words
 
 _MOST_NAMES: Final = 20
 

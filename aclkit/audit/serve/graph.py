@@ -11,10 +11,10 @@ from aclkit.audit.reports.as_html import script_json
 from aclkit.audit.serve.form import fields_of
 from aclkit.audit.serve.rows import Folded
 from aclkit.model.acl import Acl
+from aclkit.model.acl_words import acl_words
 from aclkit.model.operation import USE_OF_OPERATION
 from aclkit.questions.query.decisions import Decisions
 from aclkit.questions.query.fold import Line
-from aclkit.questions.query.words import short_acl
 from aclkit.rules.decide.rules import ALLOWED
 
 MOST_DRAWN: Final = 100
@@ -55,7 +55,7 @@ def _path(pair: Mapping[str, str], line: Line, acl: Acl | None, link: Link) -> d
         through = {"key": line.rule, "text": f"no ACL: {line.rule}", "href": why}
     else:
         preview = link("/preview", **fields_of(acl, "remove"))
-        through = {"key": acl.acl_id, "text": short_acl(acl), "href": preview}
+        through = {"key": acl.acl_id, "text": acl_words(acl), "href": preview}
     return {
         "who": {"key": who, "text": who, "href": link("/what-can", principal=who)},
         "through": through,

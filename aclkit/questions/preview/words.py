@@ -6,13 +6,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
+from aclkit.model.acl_words import acl_words
 from aclkit.model.unknown_settings import caveats_on_list
 from aclkit.questions.preview.access_change import KINDS
 from aclkit.questions.preview.effect import Effect
 from aclkit.questions.preview.preview import Preview
 from aclkit.questions.query.other_reading import preset_of_other
 from aclkit.questions.query.outside import Verdict
-from aclkit.questions.query.words import acl_words, other_name
+from aclkit.questions.query.words import other_name
 from aclkit.rules.names.compare import EQUIVALENT, GAINED, LOST
 from aclkit.rules.names.words import (
     cost_words,

@@ -10,6 +10,7 @@ from datetime import datetime
 from typing import Final
 
 from aclkit.model.acl import ANY_OTHER, Acl, Request
+from aclkit.model.acl_words import acl_words
 from aclkit.model.broker_settings import ALLOW_EVERYONE
 from aclkit.model.brokers import named_brokers
 from aclkit.model.unknown_settings import caveats_on_denial
@@ -57,53 +58,15 @@ def history_sentence(history: History) -> str:
     return text + "."
 
 
-def acl_words(acl: Acl) -> str:
-    """Describe an ACL.
-
-    >>> acl_words(Acl(acl_id="", resource_type="TOPIC", resource_name="pay.", host="*",
-    ...               pattern_type="PREFIXED", principal="User:bob", operation="ALL",
-    ...               permission_type="ALLOW"))
-    "ALLOW ALL for User:bob from host * on PREFIXED topic 'pay.'"
-    """
-    word = acl.resource_type.lower().replace("_", " ")
-    return (
-        f"{acl.permission_type} {acl.operation} for {acl.principal} from host {acl.host} on "
-        f"{acl.pattern_type} {word} '{acl.resource_name}'"
-    )
-
-
-def short_acl(acl: Acl, principal: str | None = None, resource_type: str | None = None) -> str:
-    """Describe an ACL in a line of a table, where its principal and resource type are known.
-
-    >>> acl = Acl(acl_id="", resource_type="TOPIC", resource_name="pay.", host="*",
-    ...           pattern_type="PREFIXED", principal="User:bob", operation="READ",
-    ...           permission_type="ALLOW")
-    >>> short_acl(acl, "User:bob", "TOPIC"), short_acl(acl)
-    ('ALLOW READ on PREFIXED pay. from any host', \
-'ALLOW READ for User:bob on PREFIXED topic pay. from any host')
-    """
-    whom = "" if acl.principal == principal else f" for {_told(acl.principal)}"
-    kind = acl.resource_type.lower().replace("_", " ")
-    where = acl.pattern_type if acl.resource_type == resource_type else f"{acl.pattern_type} {kind}"
-    host = "any host" if acl.host == "*" else _told(acl.host)
-    what = f"{acl.permission_type} {acl.operation}{whom}"
-    return f"{what} on {where} {_told(acl.resource_name)} from {host}"
-
-
 def short_reason(
     decision: str, rule: str, acl: Acl | None, principal: str | None, resource_type: str | None
 ) -> str:
     """Describe what decides in a line of a table: an ACL, or the rule."""
     if acl is not None:
-        return short_acl(acl, principal, resource_type)
+        return acl_words(acl, principal, resource_type)
     if rule == SUPER_USER:
         return "super user"
     return "no ACL reaches it" if decision == ALLOWED else "no ACL allows it"
-
-
-def _told(name: str) -> str:
-    """Quote a name that could be taken for other words of a sentence."""
-    return name if name and " " not in name else f"'{name}'"
 
 
 def hosts_words(hosts: Sequence[str], ruling: Ruling) -> str:

@@ -1,0 +1,71 @@
+"""An ACL → its one short form for people: in every sentence, table, page and report.
+
+Names stand in it as they are: who prints a sentence makes it visible (``model.visible``).
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from aclkit.model.acl import Acl
+from aclkit.model.resource import CLUSTER_NAME
+
+_WILDCARD: Final = "*"
+_MARKS: Final = frozenset("*?")
+
+
+def acl_words(acl: Acl, principal: str | None = None, resource_type: str | None = None) -> str:
+    """Write an ACL for people.
+
+    Args:
+        acl: the ACL.
+        principal: whose ACL the reader knows it to be; that principal is left out.
+        resource_type: the resource type that the reader knows; it is left out.
+
+    >>> acl = Acl(acl_id="", resource_type="TOPIC", resource_name="payments.", host="*",
+    ...           pattern_type="PREFIXED", principal="User:bob", operation="READ",
+    ...           permission_type="ALLOW")
+    >>> acl_words(acl)
+    'ALLOW READ on topic payments.* (prefix) for User:bob from any host'
+    >>> acl_words(acl, "User:bob", "TOPIC")
+    'ALLOW READ on payments.* (prefix) from any host'
+    """
+    whom = "" if acl.principal == principal else f" for {quoted(acl.principal)}"
+    host = "any host" if acl.host == _WILDCARD else quoted(acl.host)
+    where = pattern_words(acl, resource_type)
+    return f"{acl.permission_type} {acl.operation} on {where}{whom} from {host}"
+
+
+def pattern_words(acl: Acl, resource_type: str | None = None) -> str:
+    """Write the resources that an ACL applies to; a type that the reader knows is left out.
+
+    >>> acl = Acl(acl_id="", resource_type="TRANSACTIONAL_ID", resource_name="*", host="*",
+    ...           pattern_type="LITERAL", principal="User:bob", operation="WRITE",
+    ...           permission_type="ALLOW")
+    >>> pattern_words(acl)
+    'all transactional ids'
+    """
+    kind, name = type_words(acl.resource_type), acl.resource_name
+    if acl.pattern_type == "LITERAL":
+        if name == _WILDCARD:
+            return f"all {kind}s"
+        if acl.resource_type == "CLUSTER" and name == CLUSTER_NAME:
+            return "the cluster"
+        # A star of a LITERAL name is a plain letter, and looks like a pattern.
+        mark = " (literal)" if _MARKS.intersection(name) else ""
+    elif acl.pattern_type == "PREFIXED":
+        name, mark = f"{name}*", " (prefix)"
+    else:
+        mark = f" ({acl.pattern_type.lower()})"
+    lead = "" if acl.resource_type == resource_type else f"{kind} "
+    return f"{lead}{quoted(name)}{mark}"
+
+
+def type_words(resource_type: str) -> str:
+    """Write a resource type in a sentence: ``transactional id``."""
+    return resource_type.lower().replace("_", " ")
+
+
+def quoted(name: str) -> str:
+    """Quote a name that could be taken for other words of a sentence."""
+    return name if name and " " not in name else f"'{name}'"
