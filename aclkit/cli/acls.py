@@ -8,13 +8,14 @@ from typing import Final
 
 import click
 
+from aclkit.answer.document import Answer, Table
+from aclkit.answer.render import FORMATS
 from aclkit.cli.acl_options import ignored_options, principal_option, resource_options
 from aclkit.cli.alive import read_alive
 from aclkit.cli.context import Context, formats
 from aclkit.cli.late import LateGroup
 from aclkit.cli.options import flag
-from aclkit.cli.output import FORMATS, tell, write_lines
-from aclkit.cli.table import Table
+from aclkit.cli.output import tell, write_lines
 from aclkit.errors import UsageError
 from aclkit.kafka.acls.options import AclOptions, check_principals, drops_cluster, resource_filters
 from aclkit.kafka.acls.text import render_list, render_standard_acl, render_tree, visible_acl
@@ -103,7 +104,7 @@ def list_acls(
         rows = [(*acl.binding, acl.acl_id) for acl in chosen]
         few = [(acl.principal, acl_words(acl, acl.principal), acl.acl_id) for acl in chosen]
         table = Table(("principal", "acl", "acl_id"), few, Table(COLUMNS, rows))
-        context.write(COLUMNS, rows, table=lambda: [table])
+        context.write(Answer(title="ACLs", columns=COLUMNS, rows=rows, parts=lambda: [table]))
 
 
 @click.command("show")

@@ -45,8 +45,10 @@ def _end_with_the_asker() -> None:
 
 
 def _answer(question: SqlQuestion) -> None:
-    from aclkit.cli.output import choose_columns, render_rows, write_lines
-    from aclkit.cli.table import Layout
+    from aclkit.answer.render import render_rows
+    from aclkit.answer.rows import choose_columns
+    from aclkit.answer.text import Layout
+    from aclkit.cli.output import write_lines
     from aclkit.warehouse.sql import TOO_LARGE, run_sql
 
     connection = _connect(question)

@@ -11,6 +11,8 @@ from typing import Any, Final
 import click
 import duckdb
 
+from aclkit.answer.document import Answer, Table
+from aclkit.answer.render import TABLE
 from aclkit.audit.findings.baseline import Judged, classify, fails, render_baseline
 from aclkit.audit.findings.registry import KINDS, scope_words
 from aclkit.audit.reports.states import count_severities, count_states, counted
@@ -24,8 +26,7 @@ from aclkit.cli.baseline_options import (
 )
 from aclkit.cli.completing import complete_finding
 from aclkit.cli.context import Context, format_option, tell_state
-from aclkit.cli.output import TABLE, tell
-from aclkit.cli.table import Table
+from aclkit.cli.output import tell
 from aclkit.errors import UsageError
 from aclkit.model.findings import Finding, up_to
 from aclkit.questions.query.first_seen import first_seen
@@ -131,10 +132,11 @@ def _print(
     rows = [_row(item, seen) for item in judged]
     few = ("state", *_FEW) if has_states else _FEW
     wide = ("state", *_WIDE) if has_states else _WIDE
+    table = Table(few, list(_cells(rows, few)), Table(wide, list(_cells(rows, wide))))
     context.write(
-        _COLUMNS,
-        _cells(rows, _COLUMNS),
-        table=lambda: [Table(few, _cells(rows, few), Table(wide, _cells(rows, wide)))],
+        Answer(
+            title="Findings", columns=_COLUMNS, rows=_cells(rows, _COLUMNS), parts=lambda: [table]
+        )
     )
     if context.output_format == TABLE:
         tell(_verdict(judged, has_states=has_states))

@@ -2,36 +2,22 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Generic, Literal, TypeVar
 
 import click
 
+from aclkit.answer.document import Answer
+from aclkit.answer.render import FORMATS, PROGRAMS, TABLE, Form, is_rows, render
+from aclkit.answer.text import Layout
 from aclkit.cli.found import find, none_named
 from aclkit.cli.options import age_words, option, together
-from aclkit.cli.output import (
-    CSV,
-    FORMATS,
-    JSON,
-    JSONL,
-    TABLE,
-    JsonAnswer,
-    choose_columns,
-    render_json,
-    render_rows,
-    stamped,
-    tell,
-    tell_all,
-    write_lines,
-)
+from aclkit.cli.output import tell, tell_all
 from aclkit.cli.screen import deliver, layout_of
-from aclkit.cli.table import Layout, Part, lay_out
 from aclkit.errors import UsageError
 from aclkit.runtime.object_store import storage_said
 from aclkit.runtime.uri import has_password
@@ -63,6 +49,7 @@ class Context:
         output_format: how an answer is written.
         output: the file that it is written to; stdout if not given.
         wide: tables with all columns, each row on one line.
+        no_limit: all rows, on a terminal too.
         columns: the columns of rows that are wanted; all if none is named.
         known_only: a question is answered only if an inventory knows its names.
         is_reached: the warehouse is on an object store, which has answered.
@@ -78,6 +65,7 @@ class Context:
     output_format: str = TABLE
     output: str | None = None
     wide: bool = False
+    no_limit: bool = False
     columns: tuple[str, ...] = ()
     known_only: bool = False
     is_reached: bool = False
@@ -189,51 +177,20 @@ class Context:
     @property
     def layout(self) -> Layout:
         """How tables are laid out."""
-        return layout_of(self.output, is_wide=self.wide)
+        return layout_of(self.output, is_wide=self.wide, has_limit=not self.no_limit)
 
-    def write(
-        self,
-        columns: Sequence[str],
-        rows: Iterable[Sequence[object]],
-        beside: Iterable[Part] = (),
-        *,
-        table: Callable[[], Iterable[Part]] | None = None,
-        json: Callable[[], JsonAnswer] | None = None,
-        **own: Callable[[], Iterable[str]],
-    ) -> None:
+    def write(self, answer: Answer) -> None:
         """Write an answer in the format that was chosen, to stdout or the file that was.
 
-        Args:
-            columns: names of the cells of ``rows``.
-            rows: the answer, for every format that has no other form of it.
-            beside: lines for stderr, where the rows alone are written.
-            table: makes what people read, where it is not just the rows.
-            json: makes the whole answer, where it is not just the rows.
-            own: another format → what makes its lines, where they are not just the rows.
+        Where rows alone are written its notes go to stderr.
 
         Raises:
             UsageError: columns are chosen that the rows have not, or of what has no rows.
         """
-        stamp = self._stamp()
-        render = own.get(self.output_format)
-        if json is not None and self.output_format == JSON:
-            render = partial(_rendered, json, stamp)
-        if self.columns and render is not None:
-            raise UsageError(
-                "--columns chooses among the columns of rows, and --format "
-                f"{self.output_format} has none here: expected table, jsonl or csv"
-            )
-        if self.output_format == TABLE and table is not None and not self.columns:
-            lines = lay_out(table(), self.layout)
-        elif render is not None:
-            lines = iter(render())
-        else:
-            write_lines(lay_out(beside, Layout()), sys.stderr)
-            if self.output_format in (JSON, JSONL):
-                columns, rows = stamped(columns, rows, stamp)
-            chosen = choose_columns(self.columns, columns, rows)
-            lines = render_rows(*chosen, self.output_format, self.layout)
-        self.deliver(lines)
+        if is_rows(answer, self.output_format):
+            tell_all(answer.notes)
+        form = Form(columns=self.columns, layout=self.layout, stamp=self._stamp())
+        self.deliver(render(answer, self.output_format, form))
 
     def deliver(self, lines: Iterable[str]) -> None:
         """Write lines to stdout, or to the file that was chosen; last the run that they are of."""
@@ -255,7 +212,7 @@ class Context:
                     f"warning: {each}: older than {age_words(most)}, so what changed since is "
                     "missing. Next: aclkit run"
                 )
-            elif self.output_format not in (JSON, JSONL, CSV):
+            elif self.output_format not in PROGRAMS:
                 tell(str(each))
 
 
@@ -285,10 +242,6 @@ def _answering(published: Published, cluster_id: str) -> PublishedRun:
     return published.last_materialize(cluster_id) or published.last_run(cluster_id)
 
 
-def _rendered(json: Callable[[], JsonAnswer], stamp: Sequence[object]) -> Iterator[str]:
-    return render_json(json(), stamp)
-
-
 def tell_state(published: Published, run: PublishedRun) -> None:
     """Print on stderr that the log has gone on since a run, or that the run is incomplete."""
     from aclkit.warehouse.published import notes_on_state
@@ -316,6 +269,7 @@ def formats(*names: str, default: str = TABLE, text: str) -> Callable[[_Command]
     return together(
         kept("--format", text, "output_format", type=click.Choice(names), default=default),
         kept("--wide", "Tables with all columns, and each row on one line.", is_flag=True),
+        kept("--no-limit", "All rows, on a terminal too.", is_flag=True),
         kept(
             "--columns",
             "Only these columns, under their names in --format csv.",

@@ -5,10 +5,11 @@ from __future__ import annotations
 import click
 
 from aclkit.cli.context import Context
-from aclkit.cli.effect_output import Gate, effect_options, print_effect, tell_first_glob
+from aclkit.cli.effect import Gate, effect_options, tell_first_glob, write_effect
 from aclkit.cli.options import parse_moment
 from aclkit.cli.output import tell, tell_all
 from aclkit.questions.preview.read import read_past
+from aclkit.questions.preview.words import PAST
 
 
 @click.command("diff")
@@ -36,4 +37,4 @@ def diff(context: Context, start: str, end: str, gate: Gate) -> None:
     if past.change.changes_settings:
         tell("the brokers' settings differ too")
     tell_first_glob(past.change)
-    print_effect(context, past.change, past.base.inventory, title, gate)
+    write_effect(context, past.change, past.base.inventory, title, gate, PAST)

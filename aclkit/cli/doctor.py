@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
 
 import click
 
+from aclkit.answer.document import Answer, Item, Items
 from aclkit.cli.checks import CHECKS
 from aclkit.cli.context import Context, format_option
 from aclkit.cli.examine import Around, Outcome, examine
 from aclkit.cli.found import find
 from aclkit.cli.options import option, timeout_option
 from aclkit.cli.output import tell
-from aclkit.model.visible import visible
 from aclkit.runtime.object_store import storage_said
 
 
@@ -54,12 +53,17 @@ def doctor(
         seconds=timeout,
     )
     outcomes = [*examine(CHECKS, around)]
-    context.write(Outcome._fields, outcomes, table=lambda: _lines(outcomes))
+    context.write(
+        Answer(
+            title="What aclkit needs",
+            columns=Outcome._fields,
+            rows=outcomes,
+            parts=lambda: [Items(map(_line, outcomes))],
+        )
+    )
     sys.exit(max(outcome.exit_code for outcome in outcomes))
 
 
-def _lines(outcomes: Sequence[Outcome]) -> Iterator[str]:
-    for outcome in outcomes:
-        yield f"{outcome.state:<9}{outcome.check:<11}{visible(outcome.found)}\n"
-        if outcome.what_to_do:
-            yield f"{'':<20}-> {outcome.what_to_do}\n"
+def _line(outcome: Outcome) -> Item:
+    under = [f"Next: {outcome.what_to_do}"] if outcome.what_to_do else []
+    return Item(f"{outcome.state:<9}{outcome.check:<11}{outcome.found}", under=under)

@@ -9,12 +9,13 @@ from typing import Any, Final, TextIO, TypeVar
 
 import click
 
+from aclkit.answer.rows import csv_field
 from aclkit.cli.acls import COLUMNS
 from aclkit.cli.alive import read_alive
 from aclkit.cli.context import Context, tell_state
 from aclkit.cli.late import LateGroup
 from aclkit.cli.options import flag
-from aclkit.cli.output import csv_field, tell, write_lines, write_rows
+from aclkit.cli.output import tell, write_lines, write_rows
 from aclkit.errors import UsageError
 from aclkit.kafka.acls.records import render_records
 from aclkit.kafka.acls.script import render_bulk, render_script

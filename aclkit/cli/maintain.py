@@ -7,6 +7,7 @@ from typing import Final
 
 import click
 
+from aclkit.answer.document import Answer
 from aclkit.cli.context import Context, format_option
 from aclkit.cli.options import FiniteRange, lock_timeout_option, option
 from aclkit.cli.output import tell_all
@@ -77,5 +78,6 @@ def maintain_(
         policy = Policy(keep_days=days, keep_runs=keep_runs)
         done = maintain(run, policy, dry_run=dry_run)
         notes = tuple(run.notes)
-    context.write([field.name for field in fields(Maintained)], map(astuple, done))
+    columns = [field.name for field in fields(Maintained)]
+    context.write(Answer(columns=columns, rows=map(astuple, done)))
     tell_all(f"note: {note}" for note in notes)

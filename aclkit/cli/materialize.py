@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from aclkit.answer.document import Answer
 from aclkit.audit.findings.broker_settings_differ import find_broker_settings_differ
 from aclkit.audit.findings.differences import note_readings
 from aclkit.audit.findings.reading_changed import find_reading_changed
@@ -89,7 +90,7 @@ def materialize(
     sizes = len(asked.principals), len(asked.hosts), len(asked.resources)
     acls, *rows = (run.counts[name] for name in ("acls", "rows_expected", "rows_decided"))
     row = (run.cluster_id, run.head_offset, acls, *sizes, *rows, run.status)
-    context.write(SUMMARY, [row])
+    context.write(Answer(columns=SUMMARY, rows=[row]))
     tell_notes(run.notes, run.findings)
 
 

@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
+from aclkit.answer.text import lay_out
 from aclkit.audit.alerts.alerts import alert_of, is_alarming
 from aclkit.audit.alerts.webhook import send_alert
 from aclkit.audit.findings.facts import BROAD_SHARE
 from aclkit.audit.reports.gather import gather
 from aclkit.audit.reports.render import FORMATS, HTML
+from aclkit.audit.reports.summary_page import short_parts
 from aclkit.audit.reports.write import write_reports
 from aclkit.cli import replay as log
 from aclkit.cli.assertions import read_assertions
@@ -34,6 +36,7 @@ from aclkit.cli.options import (
 from aclkit.cli.output import tell, write_lines
 from aclkit.cli.principal_options import builder_of, principal_options
 from aclkit.cli.report import alert_options, telling_failures, webhook_of
+from aclkit.cli.screen import is_terminal
 from aclkit.cli.settings_options import given_settings, reading_of, settings_options
 from aclkit.errors import UsageError
 from aclkit.model.broker_settings import resolve
@@ -117,7 +120,10 @@ def run(
     with telling_failures(context.cluster, webhook, chosen["alert_on"]):
         result = _night(context, policies, broad_share, lock_timeout, chosen)
     # A reader who has seen enough of the page keeps no report from being written.
-    write_lines([result.page], sys.stdout)
+    if is_terminal():
+        write_lines(lay_out(short_parts(result.summary), context.layout), sys.stdout)
+    else:
+        write_lines([result.page], sys.stdout)
     for path in _write(warehouse, result, forms, chosen):
         tell(f"wrote {path}")
     if webhook is not None and is_alarming(result.summary, chosen["alert_on"]):

@@ -7,17 +7,10 @@ from itertools import count
 import click
 
 from aclkit.cli.acl_options import acl_options
-from aclkit.cli.context import Context, engine_option, tell_state
-from aclkit.cli.effect_output import (
-    Gate,
-    effect_format_option,
-    effect_options,
-    print_effect,
-    tell_first_glob,
-)
+from aclkit.cli.context import Context, engine_option, format_option, tell_state
+from aclkit.cli.effect import Gate, effect_options, tell_first_glob, write_effect
 from aclkit.cli.options import option
 from aclkit.cli.output import tell, tell_all
-from aclkit.cli.topic_output import print_topics
 from aclkit.kafka.acls.creation import CreationRules
 from aclkit.kafka.acls.new import acl_filters, new_acls
 from aclkit.kafka.acls.options import AclOptions
@@ -29,6 +22,7 @@ from aclkit.questions.preview.change_set import read_change_set
 from aclkit.questions.preview.read import Base, read_base
 from aclkit.questions.preview.state import Change, State
 from aclkit.questions.preview.topics import preview_topics
+from aclkit.questions.preview.topics_answer import topics_answer
 
 
 @click.group()
@@ -94,7 +88,7 @@ def remove_acl(context: Context, options: AclOptions, gate: Gate) -> None:
 
 @preview.command("add-topic")
 @click.argument("names", nargs=-1, required=True, metavar="NAME…")
-@effect_format_option
+@format_option
 @engine_option
 @click.pass_obj
 def add_topic(context: Context, names: tuple[str, ...]) -> None:
@@ -109,7 +103,8 @@ def add_topic(context: Context, names: tuple[str, ...]) -> None:
     """
     base = _read(context)
     topics = preview_topics(names, base.state, base.inventory, base.semantics)
-    print_topics(context, topics, base.inventory.hosts, [*caveats_on_list(base.state.settings)])
+    caveats = tuple(caveats_on_list(base.state.settings))
+    context.write(topics_answer(topics, base.inventory.hosts, caveats))
 
 
 @preview.command("apply")
@@ -169,7 +164,7 @@ def upgrade(context: Context, end: str, start: str | None, gate: Gate) -> None:
     change = Change(before=base.state, after=base.state, semantics=before, semantics_after=after)
     tell(_difference(before, after))
     title = f"From {start or 'the published reading'} to {end}, cluster {base.run.cluster_id}"
-    print_effect(context, change, base.inventory, title, gate)
+    write_effect(context, change, base.inventory, title, gate)
 
 
 def _difference(before: Semantics, after: Semantics) -> str:
@@ -189,4 +184,4 @@ def _print(context: Context, base: Base, after: State, title: str, gate: Gate) -
     change = Change(before=base.state, after=after, semantics=base.semantics)
     tell_first_glob(change)
     where = f"{title}, cluster {base.run.cluster_id}"
-    print_effect(context, change, base.inventory, where, gate)
+    write_effect(context, change, base.inventory, where, gate)

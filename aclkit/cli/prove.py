@@ -3,32 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import click
 
-from aclkit.audit.reports.prove_markdown import render_answers, render_comparison
+from aclkit.answer.render import FORMATS, SARIF
 from aclkit.audit.reports.prove_sarif import answers_sarif, comparison_sarif
 from aclkit.cli.budget_options import budget_options
 from aclkit.cli.context import Context, engine_option, formats
 from aclkit.cli.options import flag, option, together
-from aclkit.cli.output import FORMATS, tell_all
-from aclkit.cli.prove_output import answers_lines, comparison_lines, labelled
+from aclkit.cli.output import tell_all
 from aclkit.cli.settings_options import given_settings, own_semantics, settings_options
 from aclkit.cli.side_arguments import read_sides
 from aclkit.model.semantics import AUTO
 from aclkit.model.super_users import near_misses
 from aclkit.questions.assertions.parse import parse_assertions
+from aclkit.questions.prove.answer import answers_answer, comparison_answer
 from aclkit.questions.prove.claim import HOLDS, NO_LESS, NO_MORE, SAME, hold_against
 from aclkit.questions.prove.never import hold_assertions
-from aclkit.questions.prove.objects import (
-    ANSWER_COLUMNS,
-    COLUMNS,
-    answer_rows,
-    answers_object,
-    comparison_object,
-    row,
-)
 from aclkit.questions.prove.reading import (
     RECORDS,
     GivenReading,
@@ -37,7 +30,6 @@ from aclkit.questions.prove.reading import (
     first_glob_notes,
     read_alike,
 )
-from aclkit.questions.prove.words import answers_sentences, comparison_sentences
 from aclkit.rules.names.budget import Budget
 from aclkit.runtime.user_file import read_text
 
@@ -45,8 +37,7 @@ _Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 _format_option = formats(
     *FORMATS,
-    "markdown",
-    "sarif",
+    SARIF,
     text="How it is printed: for people, for programs, for a merge request, for code scanners.",
 )
 _shared_options: _Decorator = together(
@@ -160,35 +151,21 @@ def never(context: Context, /, file: str, a: str | None, budget: Budget, **chose
     assertions = parse_assertions(read_text(file), file)
     sides = read_sides(context, [context.require_warehouse(to_write=False) if a is None else a])
     read = read_alike(sides, _given(chosen))
-    notes = _tell_notes(read)
+    notes = _notes(read)
     found = hold_assertions(assertions, read[0].rules, budget)
-    context.write(
-        ANSWER_COLUMNS,
-        [line for answer in found.answers for line in answer_rows(answer)],
-        labelled(answers_sentences(found, read)),
-        json=lambda: answers_object(found, read, notes),
-        markdown=lambda: [render_answers(found, read, notes)],
-        sarif=lambda: [answers_sarif(found, read, notes)],
-        table=lambda: answers_lines(found, read),
-    )
+    answer = answers_answer(found, read, notes)
+    context.write(replace(answer, sarif=lambda: answers_sarif(found, read, notes)))
     _end(found.outcome)
 
 
 def _compare(context: Context, claim: str, texts: Sequence[str], chosen: dict[str, Any]) -> None:
     sides = read_sides(context, texts)
     read = read_alike(sides, _given(chosen), each_own=chosen["compare_settings"])
-    notes = _tell_notes(read)
+    notes = _notes(read)
     limit = None if chosen["is_all"] else chosen["limit"]
     found = hold_against(claim, read[0].rules, read[1].rules, chosen["budget"], limit)
-    context.write(
-        COLUMNS,
-        map(row, found.counterexamples),
-        labelled(comparison_sentences(found, read)),
-        json=lambda: comparison_object(found, read, notes, limit),
-        markdown=lambda: [render_comparison(found, read, notes)],
-        sarif=lambda: [comparison_sarif(found, read, notes)],
-        table=lambda: comparison_lines(found, read),
-    )
+    answer = comparison_answer(found, read, notes, limit)
+    context.write(replace(answer, sarif=lambda: comparison_sarif(found, read, notes)))
     _end(found.outcome)
 
 
@@ -203,7 +180,7 @@ def _given(chosen: dict[str, Any]) -> GivenReading:
     )
 
 
-def _tell_notes(read: Sequence[ReadSide]) -> list[str]:
+def _notes(read: Sequence[ReadSide]) -> list[str]:
     sides = [each.side for each in read]
     notes = [note for side in sides for note in side.notes]
     notes += (
@@ -212,9 +189,7 @@ def _tell_notes(read: Sequence[ReadSide]) -> list[str]:
         for side in sides
         if side.form == RECORDS and any(other.own for other in sides)
     )
-    notes += [*first_glob_notes(read), *caveats(read)]
-    tell_all(notes)
-    return notes
+    return [*notes, *first_glob_notes(read), *caveats(read)]
 
 
 def _end(outcome: str) -> None:

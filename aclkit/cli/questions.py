@@ -6,7 +6,6 @@ import shlex
 
 import click
 
-from aclkit.cli.access_output import nothing_words, print_access
 from aclkit.cli.asking import question_options, tell_unknown
 from aclkit.cli.completing import complete_operation, complete_principal, complete_resource
 from aclkit.cli.context import Context, tell_state
@@ -20,13 +19,14 @@ from aclkit.cli.intent import (
 )
 from aclkit.cli.options import option
 from aclkit.cli.output import tell
-from aclkit.cli.prefix_output import print_by_prefix
 from aclkit.errors import UsageError
-from aclkit.model.resource import TYPE_OF_WORD
+from aclkit.model.resource import TYPE_OF_WORD, Resource
 from aclkit.questions.query import access
+from aclkit.questions.query.access_answer import what_can_answer, who_can_answer
 from aclkit.questions.query.by_prefix import NEEDED as BY_PREFIX
 from aclkit.questions.query.by_prefix import who_can_prefix
 from aclkit.questions.query.decisions import Where
+from aclkit.questions.query.prefix_answer import prefix_answer
 from aclkit.warehouse.published import Published
 
 _host_option = click.option(
@@ -91,7 +91,8 @@ def who_can(
         )
     if answer.unknown and (note := star_note(asked, operation)) is not None:
         tell(f"note: {note}")
-    _print(context, answer, at.published, asked.resource_type, decision)
+    _tell(context, answer, at.published)
+    context.write(who_can_answer(answer, operation, asked, _decision(decision)))
 
 
 @click.command("what-can")
@@ -130,8 +131,15 @@ def what_can(
             *at.where, principal, resource_type=resource_type, resource_name=resource_name,
             host=host, decision=_decision(decision),
         )  # fmt: skip
-    nothing = nothing_words(principal, resource_type, resource_name, host, _decision(decision))
-    _print(context, answer, at.published, principal, decision, nothing)
+    _tell(context, answer, at.published)
+    about = None
+    if resource_type is not None and resource_name is not None:
+        about = Resource(resource_type, resource_name)
+    context.write(
+        what_can_answer(
+            answer, principal, _decision(decision), about=about, resource_type=resource_type
+        )
+    )
 
 
 def _who_can_prefix(
@@ -148,7 +156,7 @@ def _who_can_prefix(
             host=host, decision=_decision(decision),
         )  # fmt: skip
     tell_state(at.published, answer.decided_by)
-    print_by_prefix(context, answer, _decision(decision))
+    context.write(prefix_answer(answer, operation, _decision(decision)))
 
 
 def _decision(given: str | None) -> str | None:
@@ -173,15 +181,7 @@ def _type_and_name(text: str | None, principal: str) -> tuple[str | None, str | 
     return resource.resource_type, resource.resource_name
 
 
-def _print(
-    context: Context,
-    answer: access.Access,
-    published: Published,
-    about: str,
-    decision: str | None,
-    nothing: str = "",
-) -> None:
-    """Print an answer, and on stderr what a reader of it must know."""
+def _tell(context: Context, answer: access.Access, published: Published) -> None:
+    """Say on stderr what a reader of an answer must know."""
     tell_unknown(context, answer.unknown)
     tell_state(published, answer.decided_by)
-    print_access(context, answer, about, _decision(decision), nothing)

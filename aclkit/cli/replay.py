@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
+from aclkit.answer.document import Answer
 from aclkit.cli.amount import length_of_run
 from aclkit.cli.context import Context, format_option
 from aclkit.cli.options import lock_timeout_option, option, parse_time, picked, replay_options
@@ -84,7 +85,8 @@ def replay(
         intake = asked(intake, options)
         done = without_spark(context, "replay", lock_timeout, held, quietly)
         run, result = done or _replay(context, intake, options, wrong, lock_timeout, held)
-    context.write(SUMMARY, [summary(run.cluster_id, run.status, result)])
+    row = summary(run.cluster_id, run.status, result)
+    context.write(Answer(columns=SUMMARY, rows=[row]))
     tell_notes(run.notes, run.findings)
     if result.holes and result.exit_code:
         tell(

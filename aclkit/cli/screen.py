@@ -14,21 +14,22 @@ from typing import Final
 
 import click
 
+from aclkit.answer.text import MOST_LINES, Layout
 from aclkit.cli.output import write_lines
-from aclkit.cli.table import Layout
 from aclkit.runtime.whole_file import open_whole
 
 _LEAST_WIDTH: Final = 20
 _MOST_WIDTH: Final = 10_000
 
 
-def layout_of(output: str | None, *, is_wide: bool) -> Layout:
+def layout_of(output: str | None, *, is_wide: bool, has_limit: bool = True) -> Layout:
     """Return how tables are laid out for who reads them.
 
-    Into a file or a pipe each row is one line, for ``grep``; ``COLUMNS`` in the environment has
-    the last word. Colour is for terminals, and not where ``NO_COLOR`` is set.
+    Into a file or a pipe each row is one line, for ``grep``, and all rows are written;
+    ``COLUMNS`` in the environment has the last word on the width. Colour is for terminals, and
+    not where ``NO_COLOR`` is set.
     """
-    is_read = output is None and sys.stdout.isatty()
+    is_read = output is None and is_terminal()
     given = os.environ.get("COLUMNS", "")
     width: int | None = None
     if output is None and given.isascii() and given.isdigit() and 0 < len(given) < _DIGITS:
@@ -39,7 +40,13 @@ def layout_of(output: str | None, *, is_wide: bool) -> Layout:
         width=None if width is None else min(max(width, _LEAST_WIDTH), _MOST_WIDTH),
         has_colour=is_read and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb",
         is_wide=is_wide,
+        limit=MOST_LINES if is_read and has_limit and not is_wide else None,
     )
+
+
+def is_terminal() -> bool:
+    """Whether a person reads stdout."""
+    return sys.stdout.isatty()
 
 
 _DIGITS: Final = 9

@@ -7,6 +7,7 @@ from typing import Final
 
 import click
 
+from aclkit.answer.document import Answer
 from aclkit.cli.apart import SqlQuestion, answer
 from aclkit.cli.context import Context, engine_option, format_option
 from aclkit.cli.options import FiniteRange, option
@@ -73,4 +74,4 @@ def _ask_spark(context: Context, statement: str, timeout: float) -> None:
         time_limit(spark, timeout),
     ):
         found = run_sql(connection, statement)
-        context.write(found.columns, found.rows)
+        context.write(Answer(columns=found.columns, rows=found.rows))

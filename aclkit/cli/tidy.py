@@ -7,20 +7,25 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
+from aclkit.answer.render import FORMATS
 from aclkit.audit.findings.facts import AuditInput
 from aclkit.audit.findings.read import AUDITED, audit_published
 from aclkit.cli.acls import KAFKA_ACLS
 from aclkit.cli.budget_options import budget_options
 from aclkit.cli.context import Context, engine_option, formats, tell_state
 from aclkit.cli.options import flag
-from aclkit.cli.output import FORMATS, tell
-from aclkit.cli.tidy_output import print_proposals, print_tidy
+from aclkit.cli.output import tell
 from aclkit.errors import UsageError
+from aclkit.kafka.acls.script import render_changes
+from aclkit.model.acl_words import acl_words
 from aclkit.model.groups import grouped
 from aclkit.questions.preview.read import Base, read_base
+from aclkit.questions.tidy.answer import proposals_answer, reason_words, summary, tidy_answer
 from aclkit.questions.tidy.propose import propose
 from aclkit.questions.tidy.proven import Proven, tidy_proven
 from aclkit.rules.names.budget import Budget
+from aclkit.rules.names.tidy import IDLE
+from aclkit.rules.names.words import number_of
 from aclkit.rules.patterns.match import GLOB, PREFIXED
 from aclkit.warehouse.reader import open_tables
 
@@ -93,12 +98,15 @@ def tidy(
             keep_operations=keep_operations,
         )
         _check(proven)
-        print_tidy(context, proven)
+        if context.output_format == KAFKA_ACLS:
+            _write_script(context, proven)
+        else:
+            context.write(tidy_answer(proven))
     else:
         if pattern_type == GLOB and not base.semantics.glob_patterns:
             raise UsageError("expected a way of reading ACLs that has globs: materialize with them")
         proposals = propose(rules, grouped(base.inventory.resources), pattern_type, budget, reasons)
-        print_proposals(context, proposals, budget.to_raise)
+        context.write(proposals_answer(proposals, budget.to_raise))
 
 
 def _read_facts(warehouse: str, base: Base, spark: SparkSession | None) -> AuditInput:
@@ -118,3 +126,28 @@ def _check(proven: Proven) -> None:
         f"raise {proven.proving.to_raise}"
     )
     click.get_current_context().exit(_NOT_PROVEN)
+
+
+def _write_script(context: Context, proven: Proven) -> None:
+    """Write the change as a script of kafka-acls; end with 1 where it cannot hold all of it."""
+    found = proven.found
+    reasons = {step.acl: reason_words(step) for step in found.steps}
+    covered, idle = (
+        {step.acl: reasons[step.acl] for step in found.steps if (step.why == IDLE) is is_idle}
+        for is_idle in (False, True)
+    )
+    lines, unsaid = render_changes(found.added, [covered, idle])
+    context.deliver(f"{line}\n" for line in lines)
+    tell(summary(proven))
+    for acl in unsaid[:_MOST_LEFT_OUT]:
+        tell(f"Left out: {acl_words(acl)}.")
+    if unsaid:
+        changes = number_of(len(found.added) + len(found.steps), "change")
+        tell(
+            f"{len(unsaid):,} of {changes} are comments in the script: kafka-acls cannot make "
+            "them, or they wait for one that it cannot make."
+        )
+        click.get_current_context().exit(1)
+
+
+_MOST_LEFT_OUT: Final = 20

@@ -12,10 +12,11 @@ from typing import Final
 import click
 import duckdb
 
+from aclkit.answer.document import Answer, Part, Table
+from aclkit.answer.rows import as_objects
 from aclkit.cli.context import Context, Opened, format_option, tell_state
 from aclkit.cli.options import option, timeout_option
-from aclkit.cli.output import as_objects, tell
-from aclkit.cli.table import Part, Table
+from aclkit.cli.output import tell
 from aclkit.errors import DataError, UsageError
 from aclkit.kafka.verify.answer import Reply
 from aclkit.kafka.verify.cells import Cell, Sample, read_cells
@@ -174,18 +175,19 @@ def _tell(batches: Iterator[list[Cell]]) -> Iterator[list[Cell]]:
 def _print(context: Context, version: str, report: Agreement) -> None:
     """Print what differs; JSON is all there is to say, rows alone leave the rest to stderr."""
     context.write(
-        MISMATCH,
-        map(_mismatch, report.mismatches),
-        _summary(version, report),
-        json=lambda: _object(version, report),
-        table=lambda: _table(version, report),
+        Answer(
+            title=f"Decisions compared with Kafka {version}",
+            columns=MISMATCH,
+            rows=map(_mismatch, report.mismatches),
+            parts=lambda: _parts(version, report),
+            json=lambda: _object(version, report),
+        )
     )
 
 
-def _table(version: str, report: Agreement) -> Iterator[Part]:
+def _parts(version: str, report: Agreement) -> Iterator[Part]:
     yield from _summary(version, report)
     if report.mismatches:
-        yield "\n"
         yield Table(MISMATCH, map(_mismatch, report.mismatches))
 
 
@@ -193,7 +195,6 @@ def _summary(version: str, report: Agreement) -> Iterator[Part]:
     """Yield how many agree, and what was left out and why, with one example of each."""
     yield Table(SUMMARY, [_counts(version, report)])
     if report.left_out:
-        yield "\n"
         examples = {left.reason: left for left in reversed(report.left_out)}
         reasons = Counter(left.reason for left in report.left_out).most_common()
         rows = [(count, *_left_out(examples[reason])) for reason, count in reasons]

@@ -14,21 +14,12 @@ from aclkit.cli.completing import complete_operation, complete_principal, comple
 from aclkit.cli.context import Context, tell_state
 from aclkit.cli.intent import check_order, possible_resource
 from aclkit.cli.options import gathered, option, parse_time, together
-from aclkit.cli.output import tell_all
-from aclkit.cli.table import Words
-from aclkit.cli.why_output import (
-    history_object,
-    history_parts,
-    why_object,
-    why_parts,
-)
 from aclkit.errors import UsageError
 from aclkit.model.resource import Resource
-from aclkit.questions.query.answer_rows import history_rows, why_rows
 from aclkit.questions.query.as_of import PAST
 from aclkit.questions.query.history import read_history
 from aclkit.questions.query.why import explain_why
-from aclkit.questions.query.words import history_notes, otherwise_sentences, why_caveats, why_notes
+from aclkit.questions.query.why_answer import history_answer, why_answer
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,17 +83,9 @@ def why(context: Context, access: AccessQuestion, at_offset: int | None, at: str
             host=access.host, moment=moment,
         )  # fmt: skip
     tell_unknown(context, answer.unknown)
-    tell_all(why_notes(answer))
     if not answer.moment.is_past:
         tell_state(opened.published, answer.run)
-    found = why_rows(answer)
-    context.write(
-        found.columns,
-        found.rows,
-        map(Words, [*why_caveats(answer), *otherwise_sentences(answer)]),
-        json=lambda: why_object(answer),
-        table=lambda: why_parts(answer),
-    )
+    context.write(why_answer(answer))
 
 
 @click.command("history")
@@ -126,15 +109,8 @@ def history(context: Context, access: AccessQuestion) -> None:
             *opened.where, access.principal, access.operation, resource, host=access.host
         )
     tell_unknown(context, answer.unknown)
-    tell_all(history_notes(answer))
     tell_state(opened.published, answer.run)
-    found = history_rows(answer)
-    context.write(
-        found.columns,
-        found.rows,
-        json=lambda: history_object(answer),
-        table=lambda: history_parts(answer),
-    )
+    context.write(history_answer(answer))
 
 
 def _moment(at_offset: int | None, at: str | None) -> int | datetime | None:

@@ -14,13 +14,20 @@ _WILDCARD: Final = "*"
 _MARKS: Final = frozenset("*?")
 
 
-def acl_words(acl: Acl, principal: str | None = None, resource_type: str | None = None) -> str:
+def acl_words(
+    acl: Acl,
+    principal: str | None = None,
+    resource_type: str | None = None,
+    *,
+    has_any_host: bool = True,
+) -> str:
     """Write an ACL for people.
 
     Args:
         acl: the ACL.
         principal: whose ACL the reader knows it to be; that principal is left out.
         resource_type: the resource type that the reader knows; it is left out.
+        has_any_host: say that an ACL is for any host; a table with a column of hosts does not.
 
     >>> acl = Acl(acl_id="", resource_type="TOPIC", resource_name="payments.", host="*",
     ...           pattern_type="PREFIXED", principal="User:bob", operation="READ",
@@ -31,9 +38,10 @@ def acl_words(acl: Acl, principal: str | None = None, resource_type: str | None 
     'ALLOW READ on payments.* (prefix) from any host'
     """
     whom = "" if acl.principal == principal else f" for {quoted(acl.principal)}"
-    host = "any host" if acl.host == _WILDCARD else quoted(acl.host)
-    where = pattern_words(acl, resource_type)
-    return f"{acl.permission_type} {acl.operation} on {where}{whom} from {host}"
+    text = f"{acl.permission_type} {acl.operation} on {pattern_words(acl, resource_type)}{whom}"
+    if acl.host != _WILDCARD:
+        return f"{text} from {quoted(acl.host)}"
+    return f"{text} from any host" if has_any_host else text
 
 
 def pattern_words(acl: Acl, resource_type: str | None = None) -> str:

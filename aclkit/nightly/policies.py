@@ -16,8 +16,10 @@ from aclkit.audit.findings.baseline import Judged, Known, Mute, classify, fails
 from aclkit.audit.reports.data import AssertionOutcome, NightlySummary
 from aclkit.audit.reports.states import count_states, counted, ran_out_sentences, with_states
 from aclkit.model.findings import SEVERITIES, Finding, up_to
-from aclkit.questions.assertions.check import acl_texts, check
-from aclkit.questions.assertions.model import Assertion, Example, Outcome
+from aclkit.questions.assertions.answer import example_words
+from aclkit.questions.assertions.check import check, deciding_acls
+from aclkit.questions.assertions.model import Assertion, Outcome
+from aclkit.rules.names.words import number_of
 from aclkit.warehouse.duck import connect
 from aclkit.warehouse.job_run import PublishedRun
 from aclkit.warehouse.published import Published, deciding_run
@@ -90,7 +92,7 @@ def _test(
 ) -> list[AssertionOutcome]:
     """Hold assertions against the published decisions, in the words of reports."""
     outcomes = check(connection, run, assertions)
-    acls = acl_texts(connection, run, outcomes)
+    acls = deciding_acls(connection, run, outcomes)
     return [
         AssertionOutcome(
             name=outcome.assertion.name,
@@ -98,30 +100,18 @@ def _test(
             state=outcome.state,
             severity=SEVERITIES[0],
             message=_message(outcome),
-            example="; ".join(_words(example, acls) for example in outcome.examples),
+            example="; ".join(example_words(each, acls) for each in outcome.examples),
         )
         for outcome in outcomes
     ]
 
 
 def _message(outcome: Outcome) -> str:
-    asked = f"{outcome.assertion.kind}, {outcome.checked:,} looked at"
-    if outcome.has_passed:
-        return f"{asked}, none speaks against it"
+    asked = f"{outcome.assertion.kind}, {outcome.checked:,} checked"
     detail = f": {outcome.detail}" if outcome.detail else ""
-    if outcome.state == "unknown":
-        return f"{asked}, none speaks against it{detail}"
-    return f"{asked}, violations: {outcome.violations:,}{detail}"
-
-
-def _words(example: Example, acls: Mapping[str | None, str]) -> str:
-    """Write one decision as a sentence."""
-    acl = acls.get(example.acl_id)
-    because = f"{example.rule}, {acl}" if acl else example.rule
-    return (
-        f"{example.principal} from {example.host}: {example.operation} {example.resource} is "
-        f"{example.decision} ({because})"
-    )
+    if outcome.has_passed:
+        return f"{asked}, no violation"
+    return f"{asked}, {number_of(outcome.violations, 'violation')}{detail}"
 
 
 def _notes(judged: Sequence[Judged], policies: Policies) -> Iterator[str]:

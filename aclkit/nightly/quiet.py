@@ -14,7 +14,7 @@ from aclkit.audit.findings.super_users_unknown import find_super_users_unknown
 from aclkit.audit.findings.unknown import those_on_unknown
 from aclkit.audit.reports.data import NightlySummary
 from aclkit.audit.reports.gather import read_summary
-from aclkit.audit.reports.markdown import render_summary
+from aclkit.audit.reports.summary_page import render_summary
 from aclkit.model.broker_settings import BrokerConfig, ResolvedSettings
 from aclkit.model.findings import Finding
 from aclkit.nightly.policies import Policies, conclude

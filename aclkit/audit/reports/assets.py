@@ -15,6 +15,7 @@ from typing import Final
 from jinja2 import BaseLoader, Environment, StrictUndefined
 from markupsafe import Markup
 
+from aclkit.answer.html import render_html
 from aclkit.audit.reports.words import thousands, utc
 from aclkit.model.acl_words import acl_words
 from aclkit.model.visible import visible
@@ -43,7 +44,7 @@ def environment(loader: BaseLoader, **filters: Callable[..., object]) -> Environ
         lstrip_blocks=True,
         finalize=_finalize,
     )
-    made.filters.update(thousands=thousands, utc=utc, acl=acl_words, **filters)
+    made.filters.update(thousands=thousands, utc=utc, acl=acl_words, answer=render_html, **filters)
     return made
 
 

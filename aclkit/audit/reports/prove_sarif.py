@@ -14,9 +14,11 @@ from typing import Any, Final
 import aclkit
 from aclkit.audit.reports.sarif_parts import driver_of, notes_of, place_of, rule_of, sarif
 from aclkit.questions.prove import words
+from aclkit.questions.prove.answer import left_out_words
 from aclkit.questions.prove.claim import FAILS, HOLDS, UNKNOWN, Claimed, Counterexample
 from aclkit.questions.prove.never import Answer, Answers
 from aclkit.questions.prove.reading import ReadSide
+from aclkit.rules.names.change_lines import change_lines, line_words
 
 _NEVER: Final = "never"
 _LEVELS: Final = {FAILS: "error", UNKNOWN: "warning"}
@@ -29,15 +31,15 @@ def comparison_sarif(found: Claimed, sides: Sequence[ReadSide], notes: Sequence[
         results = [
             _result_of(found.claim, UNKNOWN, words.verdict_sentence(found), "every name", ())
         ]
-    sentences = map(": ".join, words.comparison_sentences(found, sides))
-    said = [*sentences, *words.left_out_words(found), *notes]
+    facts = map(": ".join, words.side_facts(sides))
+    said = [words.verdict_sentence(found), *facts, *left_out_words(found), *notes]
     return _sarif(found.claim, words.CLAIMS[found.claim], found.outcome, results, said)
 
 
 def answers_sarif(found: Answers, sides: Sequence[ReadSide], notes: Sequence[str]) -> str:
     """Return a run of one rule: that every assertion is proven."""
     results = [_answer_result(answer) for answer in found.answers if answer.outcome != HOLDS]
-    said = [*map(": ".join, words.answers_sentences(found, sides)), *notes]
+    said = [words.answers_verdict(found), *map(": ".join, words.side_facts(sides)), *notes]
     return _sarif(_NEVER, "Each assertion of the file holds", found.outcome, results, said)
 
 
@@ -63,12 +65,10 @@ def _sarif(
 
 
 def _result(found: Claimed, example: Counterexample) -> dict[str, Any]:
-    told = words.tell(example)
+    lines = map(line_words, change_lines([example.opening]))
     text = [
-        f"{example.kind}: {'; '.join(told.who)} on {told.on}",
-        f"For example {told.example}",
-        f"A: {told.before}",
-        f"B: {told.after}",
+        f"{example.kind.capitalize()}: {'; '.join(lines)}",
+        f"For example, {words.example_words(example)}",
     ]
     place, key = str(example.request.resource), (example.kind, *astuple(example.request))
     return _result_of(found.claim, FAILS, ". ".join(text), place, key)

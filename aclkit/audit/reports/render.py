@@ -12,7 +12,7 @@ from aclkit.audit.reports.as_prometheus import render_prometheus
 from aclkit.audit.reports.as_sarif import render_sarif
 from aclkit.audit.reports.as_spreadsheet import render_spreadsheet
 from aclkit.audit.reports.data import RunReport
-from aclkit.audit.reports.markdown import render_summary
+from aclkit.audit.reports.summary_page import render_summary
 
 HTML: Final = "html"
 

@@ -17,6 +17,7 @@ from aclkit.audit.reports.states import count_severities, count_states, counted
 from aclkit.model.acl_words import acl_words
 from aclkit.model.facts import in_utc
 from aclkit.model.findings import Finding
+from aclkit.rules.names.words import number_of
 
 _MOST_NAMES: Final = 20
 
@@ -31,19 +32,19 @@ def verdict(summary: NightlySummary) -> str:
     changes = summary.access_changes
     states = counted(count_states(summary.judged or ()))
     wrong = {
-        "of the expected answers are missing": summary.missing_answers,
-        "assertions of which it is unknown whether they hold": len(summary.unknown_assertions),
-        "broken assertions": len(summary.broken_assertions),
+        "decisions are missing": summary.missing_answers,
+        "policies are unknown": len(summary.unknown_assertions),
+        "policies failed": len(summary.broken_assertions),
     }
     results = [
         *([] if summary.status == COMPLETE else [f"the run is {summary.status}"]),
         *(f"{thousands(number)} {what}" for what, number in wrong.items() if number),
         f"{severities(summary.findings)}{f' ({states})' if states else ''}",
-        f"{thousands(changes)} access changes" if changes else "no access changed",
-        *map(_names_count, summary.names),
     ]
-    call = "Please look" if summary.needs_a_person else "Nothing to do"
-    return f"{call}: {', '.join(results)}{_exit_words(summary)}."
+    call = "Action needed" if summary.needs_a_person else "Nothing to do"
+    access = number_of(changes, "access change") if changes else "No access changed"
+    more = "".join(f" {_names_count(names)}." for names in summary.names)
+    return f"{call}: {', '.join(results)}. {access}.{more}{_exit_words(summary)}"
 
 
 def names_words(names: ChangedNames) -> str:
@@ -87,12 +88,14 @@ def iso(time: datetime) -> str:
 
 def severities(findings: Iterable[Finding]) -> str:
     """Name the severities that there are, each with its number."""
-    named = counted(count_severities(findings), " + ")
-    return f"findings: {named}" if named else "no findings"
+    named = [f"{number:,} {name}" for name, number in count_severities(findings).items() if number]
+    if not named:
+        return "no findings"
+    return f"{' and '.join(filter(None, [', '.join(named[:-1]), named[-1]]))} findings"
 
 
 def _exit_words(summary: NightlySummary) -> str:
     if summary.exit_code is None:
         return ""
-    why = ", which --fail-on decides" if summary.findings and summary.exit_code == 0 else ""
-    return f" (exit code {summary.exit_code}{why})"
+    why = " by --fail-on" if summary.findings and summary.exit_code == 0 else ""
+    return f" Exit code {summary.exit_code}{why}."

@@ -39,10 +39,10 @@ from aclkit.model.operation import (
     parse_operation,
 )
 from aclkit.model.resource import TYPE_OF_WORD, Resource, parse_resource
-from aclkit.questions.preview.words import few_hosts
 from aclkit.questions.query import access
 from aclkit.questions.query.decisions import Decisions, decisions_of, decisions_on
 from aclkit.questions.query.history import read_history
+from aclkit.questions.query.hosts import few_hosts
 from aclkit.questions.query.names import Unknown
 from aclkit.questions.query.passage_words import passage_lines
 from aclkit.questions.query.pattern_grants import (

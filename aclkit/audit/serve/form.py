@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from itertools import count, islice
+from itertools import count
 from typing import Any, Final
 
+from aclkit.answer.document import Answer
 from aclkit.audit.serve.latest import Reading
 from aclkit.errors import UsageError
 from aclkit.kafka.acls.command import command_of, with_operations
@@ -16,11 +17,10 @@ from aclkit.kafka.acls.options import AclOptions
 from aclkit.model.acl import Acl
 from aclkit.model.resource import TYPE_OF_WORD, WORD_OF_TYPE
 from aclkit.pipeline.replay.changes import add_to, remove_from
+from aclkit.questions.preview.answer import preview_answer
 from aclkit.questions.preview.preview import preview
 from aclkit.questions.preview.read import Base, base_of
 from aclkit.questions.preview.state import Change
-from aclkit.questions.preview.words import line_rows, statements
-from aclkit.rules.names.compare import GAINED, LOST
 
 FIELDS: Final = (
     "action", "permission", "principal", "operation", "type", "name", "pattern", "host",
@@ -28,7 +28,6 @@ FIELDS: Final = (
 ACTIONS: Final = ("add", "remove")
 PERMISSIONS: Final = ("allow", "deny")
 PATTERNS: Final = ("literal", "prefixed")
-MOST_LINES: Final = 100
 
 _NAMES: Final = {
     "topic": "topic",
@@ -46,14 +45,12 @@ class Outcome:
     Attributes:
         command: that does it on the cluster.
         acls: that come or go; those that are there already do neither.
-        says: the statements of the preview, each under a word.
-        lines: kind → its first lines, and how many there are.
+        answer: what it does to access.
     """
 
     command: str
     acls: tuple[Acl, ...]
-    says: tuple[tuple[str, str], ...]
-    lines: tuple[tuple[str, tuple[tuple[str, ...], ...], int], ...]
+    answer: Answer
 
 
 def fields_of(acl: Acl, action: str = "add") -> dict[str, str]:
@@ -113,12 +110,7 @@ def outcome_of(reading: Reading, form: Mapping[str, str]) -> Outcome:
     return Outcome(
         command=command_of(form["action"], options),
         acls=acls,
-        says=tuple(statements(found)),
-        lines=tuple(
-            (kind, tuple(islice(line_rows(found, kind), MOST_LINES)), number)
-            for kind in (GAINED, LOST)
-            if (number := found.effect.count_lines(kind))
-        ),
+        answer=preview_answer(found, "Preview"),
     )
 
 

@@ -14,9 +14,9 @@ from typing import Final, NamedTuple
 from aclkit.model.acl import ANY_OTHER_PRINCIPAL
 from aclkit.model.groups import grouped
 from aclkit.model.operation import USE_OF_OPERATION, USES
-from aclkit.questions.preview.words import few_hosts
 from aclkit.questions.query.decisions import Decisions
 from aclkit.questions.query.fold import ALL_HOSTS, Line, beyond, lacks, without_reasons
+from aclkit.questions.query.hosts import ANY_HOST, few_hosts
 from aclkit.rules.decide.rules import ALLOWED, SUPER_USER
 
 Lines = tuple[Line, ...]
@@ -173,8 +173,8 @@ def _places(chips: Sequence[Chip], known: frozenset[str]) -> tuple[Place, ...]:
 
 
 def _where(hosts: str, known: frozenset[str]) -> str:
-    where = ALL_HOSTS if hosts == ALL_HOSTS else few_hosts(hosts.split(","), sorted(known))
-    return "" if where == ALL_HOSTS else where
+    where = ANY_HOST if hosts == ALL_HOSTS else few_hosts(hosts.split(","), sorted(known))
+    return "" if where == ANY_HOST else where
 
 
 def _order(chip: Chip) -> tuple[bool, int, str]:

@@ -60,12 +60,12 @@ def check(
     return [_check_one(world, assertion, spent) for assertion in assertions]
 
 
-def acl_texts(
+def deciding_acls(
     connection: duckdb.DuckDBPyConnection, run: PublishedRun, outcomes: Sequence[Outcome]
-) -> dict[str | None, str]:
-    """Return the ACLs that decided the examples, as kafka-acls prints them, by id."""
+) -> Mapping[str | None, Acl]:
+    """Return the ACLs that decided the examples, by id."""
     ids = [example.acl_id for outcome in outcomes for example in outcome.examples]
-    return {acl_id: str(acl) for acl_id, acl in acls_alive(connection, run, ids).items()}
+    return acls_alive(connection, run, ids)
 
 
 class _Named(NamedTuple, Generic[_T]):

@@ -42,7 +42,7 @@ MOST_NAMES: Final = 10
 """So many of the known names that a pattern reaches are told; all are counted."""
 
 _MOST_SHOWN: Final = 2
-_LESS: Final = {
+LESS: Final = {
     SOME: "; DENYs override it on some names",
     UNKNOWN: "; DENYs may override it on some names",
 }
@@ -271,7 +271,7 @@ def reach_words(grant: PatternGrant) -> str:
     shown = ", ".join(grant.names[:_MOST_SHOWN])
     more = grant.reaches - min(_MOST_SHOWN, len(grant.names))
     names = f": {shown}{f' and {more:,} more' if more else ''}" if shown else ""
-    return f"{grant.reaches:,}{names}{_LESS.get(grant.extent, '')}"
+    return f"{grant.reaches:,}{names}{LESS.get(grant.extent, '')}"
 
 
 def _known(names: Iterable[str]) -> dict[str, list[str]]:

@@ -355,10 +355,10 @@ def _miss(acl: Acl, how: Fit, request: Request) -> str:
     """Return in words what of an ACL does not fit."""
     misses = []
     if how.host is None:
-        misses.append(f"its host {acl.host} is another")
+        misses.append(f"only from {acl.host}")
     if how.operation is None:
-        permission = "" if acl.is_allow else f"a {acl.permission_type} of "
-        misses.append(f"{permission}{acl.operation} does not answer {request.operation}")
+        verb = "grants" if acl.is_allow else "denies"
+        misses.append(f"{verb} {acl.operation}, not {request.operation}")
     return "; ".join(misses)
 
 

@@ -27,7 +27,7 @@ from aclkit.questions.query.history import (
 from aclkit.questions.query.other_reading import KAFKA_NAME, KIP_NAME, OthersOtherwise
 from aclkit.questions.query.own_acls import own_acl_words
 from aclkit.questions.query.timeline import note_on_settings
-from aclkit.questions.query.why import MOST_OTHERS, Why
+from aclkit.questions.query.why import Why
 from aclkit.rules.decide.rules import (
     ALLOWED,
     DEFAULT_ALLOW,
@@ -39,6 +39,12 @@ from aclkit.rules.decide.rules import (
 
 MOST_NAMED: Final = 3
 """Hosts or principals that a sentence names."""
+
+
+def asked_words(request: Request) -> str:
+    """Write what was asked about."""
+    where = "" if request.host == ANY_OTHER else f" from {request.host}"
+    return f"{request.principal} {request.operation} {request.resource}{where}"
 
 
 def why_sentence(why: Why) -> str:
@@ -59,19 +65,26 @@ def history_sentence(history: History) -> str:
 
 
 def short_reason(
-    decision: str, rule: str, acl: Acl | None, principal: str | None, resource_type: str | None
+    decision: str,
+    rule: str,
+    acl: Acl | None,
+    principal: str | None,
+    resource_type: str | None,
+    *,
+    has_any_host: bool = True,
 ) -> str:
-    """Describe what decides in a line of a table: an ACL, or the rule."""
+    """Write what decides: an ACL, or the rule; the other arguments are those of ``acl_words``."""
     if acl is not None:
-        return acl_words(acl, principal, resource_type)
+        return acl_words(acl, principal, resource_type, has_any_host=has_any_host)
     if rule == SUPER_USER:
         return "super user"
-    return "no ACL reaches it" if decision == ALLOWED else "no ACL allows it"
+    return "no ACL applies to it" if decision == ALLOWED else "no ACL allows it"
 
 
 def hosts_words(hosts: Sequence[str], ruling: Ruling) -> str:
-    """Write how some hosts fare that fare otherwise than the one asked about."""
-    return f"From {_few(hosts)}: {ruling_words(ruling)}."
+    """Write how some hosts are decided that are decided differently from the one asked about."""
+    decided = f"{_few(hosts)} it is {ruling.decision.lower()}"
+    return f"From {decided}: {short_reason(ruling.decision, ruling.rule, ruling.acl, None, None)}."
 
 
 def _few(names: Sequence[str]) -> str:
@@ -83,7 +96,10 @@ def _few(names: Sequence[str]) -> str:
 def ruling_words(ruling: Ruling) -> str:
     """Write a decision with the ACL or the rule behind it."""
     acl = ruling.acl
-    return f"{ruling.decision} by {acl_words(acl)}" if acl else f"{ruling.decision} ({ruling.rule})"
+    decision = ruling.decision.lower()
+    if acl is not None:
+        return f"{decision} by {acl_words(acl)}"
+    return f"{decision} ({short_reason(ruling.decision, ruling.rule, None, None, None)})"
 
 
 def otherwise_sentences(why: Why) -> Iterator[str]:
@@ -122,18 +138,18 @@ def _first_reason(them: Mapping[str, Acl | None], decision: str) -> str:
 
 
 def why_hints(why: Why) -> Iterator[str]:
-    """Yield what else there is of the principal, and what would be without DENYs or super users.
+    """Yield what would change the decision, and what the principal has on other names.
 
-    Last what the principal has on other names, and the group that a consumer needs.
+    Last comes the group that a consumer needs.
     """
     if why.never:
         yield f"No ACL can allow it: {'; '.join(why.never)}."
-    if more := why.near_count - len(why.near):
-        yield f"{more:,} more ACLs of the principal reach it and do not match."
     if why.without_denies is not None:
-        yield f"Without the DENYs: {ruling_words(why.without_denies)}."
+        yield f"Without the DENYs it would be {ruling_words(why.without_denies)}."
     if why.not_super is not None:
-        yield f"Without super.users: {ruling_words(why.not_super)}."
+        yield f"If it were no super user, it would be {ruling_words(why.not_super)}."
+    if why.acls and why.acls[0].acl.is_allow and len(why.acls) == 1 and why.acls[0].changes:
+        yield "Without this ACL it would be denied."
     yield from own_acl_words(why.own, why.case)
 
 
@@ -148,7 +164,7 @@ def why_caveats(why: Why) -> Iterator[str]:
 def why_notes(why: Why) -> Iterator[str]:
     """Yield what a reader of an answer must know besides."""
     if why.moment.is_past:
-        yield f"this is the state as of offset {why.moment.offset}"
+        yield f"This is the state as of offset {why.moment.offset}."
     if why.moment.note:
         yield why.moment.note
     if why.fault:
@@ -157,20 +173,20 @@ def why_notes(why: Why) -> Iterator[str]:
         each = ", ".join(
             f"{ruling_words(side.ruling)} on {named_brokers(side.brokers)}" for side in sides
         )
-        where = f"from {_few(sides[0].hosts)} " if why.is_any_host else ""
-        yield f"{where}it depends on the broker: {each}"
+        where = f"From {_few(sides[0].hosts)} it" if why.is_any_host else "It"
+        yield f"{where} depends on the broker: {each}."
 
 
 def history_notes(history: History) -> Iterator[str]:
     """Yield what is not known about a history."""
     timeline = history.timeline
     if timeline.first:
-        yield f"nothing is known of what was before offset {timeline.first - 1}"
+        yield f"The state before offset {timeline.first - 1} is unknown."
     for start, end in timeline.jumps:
         if 0 < start < timeline.head:
             yield (
-                f"offsets {start} to {end - 1} were not read, a snapshot tells the state behind "
-                "them: what changed in between is shown as if it had changed there"
+                f"Offsets {start} to {end - 1} were not read; a snapshot has the state after "
+                "them. Changes in between are shown as if they had happened there."
             )
     for start, end in timeline.holes:
         if 0 < start < timeline.head:
@@ -184,28 +200,26 @@ def history_notes(history: History) -> Iterator[str]:
             is_unreached=history.is_unreached,
         )
     if history.has_hosts and history.request.host == ANY_OTHER:
-        yield "some ACLs name hosts, which may fare differently: ask with --host"
+        yield "The answer depends on the client's address. Pass --host to check one."
 
 
 def _decision(request: Request, ruling: Ruling, *, is_any_host: bool) -> str:
-    may = "may" if ruling.decision == ALLOWED else "may not"
+    verb = "can" if ruling.decision == ALLOWED else "cannot"
     if request.host != ANY_OTHER:
         where = f"from {request.host}"
     else:
         where = "from any host" if is_any_host else "from a host that no ACL names"
-    return f"{request.principal} {may} {request.operation} {request.resource} {where}"
+    return f"{request.principal} {verb} {request.operation} {request.resource} {where}"
 
 
 def _reason(why: Why) -> str:
     ruling, acl = why.ruling, why.ruling.acl
     if ruling.rule == MATCHING_ACL and acl is not None:
-        if not acl.is_allow:
-            return f"{acl_words(acl)} matches, and a DENY beats every ALLOW"
-        return f"{acl_words(acl)} matches, and no DENY does"
+        return acl_words(acl)
     if ruling.rule == SUPER_USER:
-        return "the principal is in super.users, and no ACL is asked"
+        return "it is a super user, so no ACL is checked"
     if ruling.rule == DEFAULT_ALLOW:
-        return "no ACL of anybody reaches it, and allow.everyone.if.no.acl.found is true"
+        return "no ACL applies to the resource, and allow.everyone.if.no.acl.found is true"
     return _default_deny(why)
 
 
@@ -214,18 +228,14 @@ def _default_deny(why: Why) -> str:
         # A caveat says what is unknown.
         is_unknown = ALLOW_EVERYONE in why.case.settings.unknown
         default = "" if is_unknown else f", and {ALLOW_EVERYONE} is false"
-        return f"no ACL of anybody reaches it{default}"
+        return f"no ACL applies to the resource{default}"
     number = len(why.case.reaching)
-    reason = f"{_count(number, 'ACL reaches', 'ACLs reach')} it, but none matches"
-    if why.near_count:
-        fail = "fails" if why.near_count == 1 else "fail"
-        reason += f"; {why.near_count} of them {fail} in host or operation only"
-    if why.other_count:
-        more = ", …" if len(why.others) == MOST_OTHERS else ""
-        whose = ", ".join(why.others)
-        reason += f"; {_count(why.other_count, 'is', 'are')} for others ({whose}{more})"
+    close = [f"{why.near_count} for another host or operation"] if why.near_count else []
+    others = [f"{why.other_count} for other principals"] if why.other_count else []
+    applying = _count(number, "ACL applies", "ACLs apply")
+    reason = f"no ACL allows it ({applying} to the resource: {', '.join([*others, *close])})"
     if why.case.settings.allow_everyone:
-        reason += "; allow.everyone.if.no.acl.found is for what no ACL reaches"
+        reason += f"; {ALLOW_EVERYONE} counts only where no ACL applies"
     return reason
 
 
@@ -237,21 +247,21 @@ def _beginning(interval: Interval) -> str:
     """Write when an interval began, and through what."""
     when = _when(interval.from_offset, interval.from_time)
     if interval.cause == LOG_START and not interval.is_exact:
-        return f"since the log begins, at {when}; what was before is not known"
+        return f"since the log begins ({when}); what was before is unknown"
     if not interval.is_exact:
-        return f"since {when} or earlier (a snapshot shows it; its true start is not known)"
+        return f"since {when} or earlier (a snapshot has it; when it began is unknown)"
     if interval.cause == LOG_START:
         return "since the beginning of the log"
     if interval.cause == SETTINGS:
-        return f"since a run saw other settings of the brokers at {when}"
+        return f"since the brokers' settings changed ({when})"
     if interval.cause == SEARCH:
-        return f"since another ACL moved the end of the broker's search at {when}"
+        return f"since another ACL moved the end of the broker's search ({when})"
     verb = {ADDED: "was added", REMOVED: "was removed"}[interval.cause]
-    return f"since {' and '.join(map(acl_words, interval.acls[:2]))} {verb} at {when}"
+    return f"since {' and '.join(map(acl_words, interval.acls[:2]))} {verb} ({when})"
 
 
 def _when(offset: int | None, time: datetime | None) -> str:
-    parts = [] if offset is None else [f"offset {offset}"]
-    if time is not None:
-        parts.append(f"{time.isoformat()}Z")
-    return ", ".join(parts) or "an unknown time"
+    parts = [] if time is None else [f"{time:%Y-%m-%d %H:%M:%S} UTC"]
+    if offset is not None:
+        parts.append(f"offset {offset}")
+    return ", ".join(parts) or "at an unknown time"

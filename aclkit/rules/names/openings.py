@@ -85,17 +85,21 @@ def _opening(changes: Sequence[CellChange], regions: tuple[Region, ...]) -> Open
     return Opening(
         kind=first.kind,
         resource_type=first.cell.resource_type,
-        parties=tuple(_parties(changes)),
+        parties=tuple(parties(_cell_of(change) for change in changes)),
         change=first,
         cells=len(changes),
         regions=regions,
     )
 
 
-def _parties(changes: Iterable[CellChange]) -> list[Party]:
+def _cell_of(change: CellChange) -> tuple[NameClass, NameClass, str]:
+    cell = change.cell
+    return cell.principal, cell.host, cell.operation
+
+
+def parties(cells: Iterable[tuple[NameClass, NameClass, str]]) -> list[Party]:
     """Put operations together, then hosts, then principals."""
-    cells = (change.cell for change in changes)
-    operations = grouped(((each.principal, each.host), each.operation) for each in cells)
+    operations = grouped(((principal, host), operation) for principal, host, operation in cells)
     hosts = grouped(((who, tuple(which)), host) for (who, host), which in operations.items())
     principals = grouped(((tuple(where), which), who) for (who, which), where in hosts.items())
     return [

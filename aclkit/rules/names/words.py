@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
+from aclkit.model.acl_words import quoted
 from aclkit.model.operation import OPERATIONS_OF_TYPE
 from aclkit.model.resource import WORD_OF_TYPE
 from aclkit.rules.names.budget import Budget
@@ -45,7 +46,7 @@ def region_words(region: Region, resource_type: str) -> str:
     """Write which names a region has; "any" only where it is all there are.
 
     >>> region_words(Region(("a", RUN), (), (("a", "b"),), "a", is_exact=True), "TOPIC")
-    'topics that start with `a`, but not `ab`; the shortest: `a`'
+    'topics that start with a, but not ab'
     """
     if resource_type == "CLUSTER":
         return "the cluster"
@@ -54,8 +55,8 @@ def region_words(region: Region, resource_type: str) -> str:
         text += f", which {_reached_by(region.within)} too"
     if region.but:
         text += f", but not {_left_out(region.but)}"
-    if region.shortest and not is_plain(region.pattern):
-        text += f"; the shortest: `{region.shortest}`"
+    if region.shortest and not region.is_exact and not is_plain(region.pattern):
+        text += f", for example {quoted(region.shortest)}"
     return text
 
 
@@ -65,17 +66,17 @@ def pattern_words(symbols: Symbols) -> str:
     A star or a question mark that stands for itself is said to: it could be mistaken.
     """
     if symbols[:1] == (ONE_BUT_STAR,):
-        return "what does not start with `*`"
+        return "what does not start with *"
     if found := range_of(symbols):
-        return f"`{found}`"
+        return quoted(str(found))
     text = "".join(_WILDCARDS.get(symbol, symbol) for symbol in symbols)
     is_literal = any(symbol in "*?" for symbol in symbols)
-    return f"`{text}`{f' (with its own {_own(symbols)})' if is_literal else ''}"
+    return f"{quoted(text)}{f' (with its own {_own(symbols)})' if is_literal else ''}"
 
 
-def number_of(number: int, what: str) -> str:
-    """Write a number of things."""
-    return f"{number:,} {what}" if number == 1 else f"{number:,} {what}s"
+def number_of(number: int, one: str, many: str = "") -> str:
+    """Write a number of things; ``many`` is for words whose plural has no plain ``s``."""
+    return f"{number:,} {one}" if number == 1 else f"{number:,} {many or f'{one}s'}"
 
 
 def few(words: Iterable[str], most: int = _FEW) -> str:
@@ -110,7 +111,7 @@ def hard_words(patterns: Sequence[Symbols]) -> str:
     """Write which patterns make a question hard."""
     if not patterns:
         return "no pattern stands out as hard"
-    return f"hard are {few((f'`{pattern_text(each)}`' for each in patterns), _MOST_HARD)}"
+    return f"hard are {few((quoted(pattern_text(each)) for each in patterns), _MOST_HARD)}"
 
 
 def way_out(budget: Budget) -> str:
@@ -129,7 +130,7 @@ def reread_words(reread: Reread) -> str:
     for verb, kind in (("gives", GAINED), ("takes", LOST)):
         if sets := fold(reread.of_kind(kind)):
             more = f" and {number_of(len(sets) - 1, 'more such set')}" if sets[1:] else ""
-            name = f"the shortest name: `{sets[0].change.name}`"
+            name = f"the shortest name: {quoted(sets[0].change.name)}"
             told.append(f"{verb} {_parties_words(sets[0])}, {name}{more}")
     if not told:
         return "changes no decision" if reread.is_known else "what it changes is not known"
@@ -146,7 +147,7 @@ def names_words(opening: Opening) -> str:
     """Tell which names an opening is about."""
     regions = opening.regions
     if not regions:
-        return f"names of which the shortest is `{opening.change.name}`"
+        return f"names of which the shortest is {quoted(opening.change.name)}"
     words = ", and ".join(region_words(region, opening.resource_type) for region in regions[:_FEW])
     rest = len(regions) - _FEW
     return words if rest <= 0 else f"{words}, and {number_of(rest, 'more region')}"
@@ -183,7 +184,7 @@ def _class_words(of: NameClass, noun: str) -> str:
 
 
 def _own(symbols: Symbols) -> str:
-    return " and ".join(f"`{mark}`" for mark in "*?" if mark in symbols)
+    return " and ".join(mark for mark in "*?" if mark in symbols)
 
 
 def _names_of(region: Region, word: str) -> str:
@@ -191,7 +192,7 @@ def _names_of(region: Region, word: str) -> str:
     pattern = region.pattern
     some = "" if region.is_exact else "some of the "
     if is_plain(pattern):
-        return f"the {word} `{''.join(pattern)}`"
+        return f"{word} {quoted(''.join(pattern))}"
     if pattern == EVERYTHING:
         if region.within:
             return f"{some}{word}s that {_reached_by(region.within)}"
@@ -199,9 +200,9 @@ def _names_of(region: Region, word: str) -> str:
         return f"{every}{word}s" if not region.is_exact or region.but else f"any {word}"
     body = pattern[:-1]
     if pattern[0] == ONE_BUT_STAR:
-        return f"{some}{word}s that do not start with `*`"
+        return f"{some}{word}s that do not start with *"
     if pattern[-1] == RUN and is_plain(body):
-        return f"{some}{word}s that start with `{''.join(body)}`"
+        return f"{some}{word}s that start with {quoted(''.join(body))}"
     return f"{some}{word}s like {pattern_words(pattern)}"
 
 

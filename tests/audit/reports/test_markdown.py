@@ -6,12 +6,12 @@ import re
 from dataclasses import replace
 
 import pytest
+from aclkit.audit.reports.markdown_parts import escape_markdown
 from hypothesis import example, given
 from hypothesis import strategies as st
 
 from aclkit.audit.reports.data import ReportedChange
-from aclkit.audit.reports.markdown import MOST_ROWS, render_summary
-from aclkit.audit.reports.markdown_parts import escape_markdown
+from aclkit.audit.reports.summary_page import MOST_ROWS, render_summary
 from aclkit.model.findings import SEVERITIES, Finding
 from tests.audit.reports.made import BROKEN, CHANGE, KEPT, SUMMARY, UNPROVEN
 from tests.factories import acl

@@ -1,90 +1,22 @@
-"""The answers of why and history → sentences and a table for people, rows, and objects of JSON."""
+"""The answers of why and history → their objects of JSON. Pure."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Final
 
-from aclkit.cli.output import as_objects
-from aclkit.cli.table import Part, Table, Words
+from aclkit.answer.rows import as_objects
 from aclkit.kafka.acls.command import kafka_acls_command
 from aclkit.model.acl import Acl
-from aclkit.model.acl_words import acl_words
 from aclkit.questions.query import words
-from aclkit.questions.query.answer_rows import (
-    HISTORY_COLUMNS,
-    WhyRow,
-    history_rows,
-    why_rows,
-)
+from aclkit.questions.query.answer_rows import HISTORY_COLUMNS, WhyRow, history_rows
 from aclkit.questions.query.history import History
 from aclkit.questions.query.names import Unknown, near_object, unknown_note
-from aclkit.questions.query.passage_words import passage_lines, way_words
-from aclkit.questions.query.why import Part as Taking
+from aclkit.questions.query.passage_words import way_words
 from aclkit.questions.query.why import Why
 from aclkit.rules.decide.requests import Passage
 from aclkit.rules.decide.rules import Ruling
-from aclkit.warehouse.rows import Rows
-
-_ACL_COLUMNS: Final = ("rank", "acl", "because", "without it")
-
-
-def why_parts(answer: Why) -> Iterator[Part]:
-    """Yield an answer for people: sentence, ACLs, and what could be done."""
-    yield Words(words.why_sentence(answer))
-    yield from (Words(words.hosts_words(*there)) for there in answer.elsewhere)
-    yield from map(Words, words.why_caveats(answer))
-    yield from map(Words, words.otherwise_sentences(answer))
-    if taking := [*answer.acls, *answer.near]:
-        yield "\n"
-        rows = [_acl_row(answer, part) for part in taking]
-        yield Table(_ACL_COLUMNS, rows, _table(why_rows(answer)))
-    hints = (*passage_lines(answer), *words.why_hints(answer))
-    if tail := [*map(Words, hints), *_least(answer)]:
-        yield "\n"
-        yield from tail
-
-
-def _table(found: Rows) -> Table:
-    return Table(found.columns, found.rows)
-
-
-def _least(answer: Why) -> Iterator[Part]:
-    if answer.least is not None:
-        yield Words(f"The least ACL that would allow it: {acl_words(answer.least)}")
-        # In one line, to be copied.
-        yield f"{kafka_acls_command(answer.least) or '(kafka-acls cannot add it)'}\n"
-
-
-def _acl_row(answer: Why, part: Taking) -> Sequence[object]:
-    asked = answer.request
-    beaten = f"beaten by {part.beaten_by}: " if part.beaten_by is not None else ""
-    return (
-        part.rank,
-        acl_words(part.acl, asked.principal, asked.resource_type),
-        f"{beaten}{part.because or 'it decides'}",
-        "the same" if not part.changes else f"{part.without.decision} ({part.without.rule})",
-    )
-
-
-def history_parts(answer: History) -> Iterator[Part]:
-    """Yield a history for people: the sentence, and what began when."""
-    asked = answer.request
-    yield Words(words.history_sentence(answer))
-    yield "\n"
-    rows = []
-    for interval in reversed(answer.intervals):
-        decision, rule, acl = interval.ruling.decision, interval.ruling.rule, interval.ruling.acl
-        rows.append((
-            interval.as_of,
-            None if interval.from_time is None else f"{interval.from_time:%Y-%m-%d %H:%M:%S}Z",
-            decision,
-            interval.cause,
-            words.short_reason(decision, rule, acl, asked.principal, asked.resource_type),
-        ))  # fmt: skip
-    columns = ("as_of", "from_time", "decision", "cause", "because")
-    yield Table(columns, rows, _table(history_rows(answer)))
 
 
 def why_object(answer: Why) -> dict[str, object]:

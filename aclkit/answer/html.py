@@ -1,0 +1,132 @@
+"""Parts of an answer → HTML for a page; names in it are other people's and stay text."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
+from typing import Final
+
+from markupsafe import Markup
+
+from aclkit.answer.document import (
+    LINKED,
+    Command,
+    Facts,
+    Heading,
+    Item,
+    Items,
+    Part,
+    Row,
+    Sentence,
+    Table,
+)
+from aclkit.answer.text import shown_cell
+from aclkit.model.visible import visible
+
+MOST_ROWS: Final = 200
+"""So many rows of a table or a list stand on a page; the rest is counted."""
+
+Lead = Callable[[str, str], str | None]
+"""The name of a column of ``LINKED``, and a cell → the address that it leads on to."""
+
+_TONES: Final = {"good": "verdict calm", "bad": "verdict look", "note": "limit", "": ""}
+_MARKS: Final = {"+": "comes", "-": "goes", "~": "other"}
+_WORDS: Final = {"+": "gained", "-": "lost", "~": "changed"}
+"""What a mark says to who cannot see its colour."""
+
+
+def render_html(parts: Iterable[Part], lead: Lead | None = None, *, level: int = 2) -> Markup:
+    """Return the parts as they stand in a page.
+
+    Args:
+        parts: the parts.
+        lead: where names lead on to; without it they are text.
+        level: of the headings.
+    """
+    return Markup("\n").join(
+        piece for part in parts for piece in _pieces(part, lead or _nowhere, level)
+    )
+
+
+def _nowhere(_column: str, _cell: str) -> str | None:
+    return None
+
+
+def _pieces(part: Part, lead: Lead, level: int) -> Iterator[Markup]:
+    match part:
+        case Heading(text, is_sub):
+            yield Markup("<h{0}>{1}</h{0}>").format(level + is_sub, visible(text))
+        case Sentence(text, tone):
+            kind = Markup(' class="{}"').format(_TONES[tone]) if tone else ""
+            yield Markup("<p{}>{}</p>").format(kind, visible(text))
+        case Command(text):
+            yield Markup(
+                '<div class="command"><pre tabindex="0"><code>{}</code></pre>'
+                '<button type="button" class="copy needs-script">Copy</button></div>'
+            ).format(visible(text))
+        case Facts(facts):
+            pairs = (Markup("<dt>{}</dt><dd>{}</dd>").format(*map(visible, f)) for f in facts)
+            yield Markup('<dl class="facts">{}</dl>').format(Markup("").join(pairs))
+        case Items(items):
+            yield from _list(items)
+        case Table(columns, rows):
+            yield from _table(columns, rows, lead)
+
+
+def _list(items: Iterable[Item]) -> Iterator[Markup]:
+    rest = iter(items)
+    lines = list(map(_item, islice(rest, MOST_ROWS)))
+    if lines:
+        yield Markup('<ul class="changes">{}</ul>').format(Markup("").join(lines))
+    yield from _more(rest)
+
+
+def _item(item: Item) -> Markup:
+    under = Markup("").join(
+        Markup("<br><span class='quiet'>{}</span>").format(visible(text)) for text in item.under
+    )
+    if not item.mark:
+        return Markup("<li>{}{}</li>").format(visible(item.text), under)
+    return Markup(
+        '<li class="{}"><span aria-hidden="true">{}</span>'
+        '<span class="unseen">{}: </span> {}{}</li>'
+    ).format(_MARKS[item.mark], item.mark, _WORDS[item.mark], visible(item.text), under)
+
+
+def _table(columns: Sequence[str], rows: Iterable[Row], lead: Lead) -> Iterator[Markup]:
+    rest = iter(rows)
+    lines = [_row(columns, row, lead) for row in islice(rest, MOST_ROWS)]
+    heads = Markup("").join(Markup('<th scope="col">{}</th>').format(name) for name in columns)
+    yield Markup(
+        '<div class="scroll" tabindex="0" role="region" aria-label="{0}">'
+        '<table class="cards" data-name="{0}"><thead><tr>{1}</tr></thead>'
+        "<tbody>{2}</tbody></table></div>"
+    ).format(columns[0], heads, Markup("\n").join(lines))
+    yield from _more(rest)
+
+
+def _row(columns: Sequence[str], row: Row, lead: Lead) -> Markup:
+    cells = Markup("").join(
+        _cell(name, value, lead, is_head=place == 0)
+        for place, (name, value) in enumerate(zip(columns, row, strict=True))
+    )
+    return Markup("<tr>{}</tr>").format(cells)
+
+
+def _cell(name: str, value: object, lead: Lead, *, is_head: bool) -> Markup:
+    is_number = type(value) is int
+    text = f"{value:,}" if is_number else shown_cell(value)
+    address = lead(name, value) if name in LINKED and isinstance(value, str) else None
+    shown = text if address is None else Markup('<a href="{}">{}</a>').format(address, text)
+    kind = Markup(' class="number" data-value="{}"').format(value) if is_number else ""
+    cell = _HEAD if is_head else _CELL
+    return cell.format(kind, name, shown)
+
+
+_HEAD: Final = Markup('<th scope="row"{} data-title="{}">{}</th>')
+_CELL: Final = Markup('<td{} data-title="{}">{}</td>')
+
+
+def _more(rest: Iterable[object]) -> Iterator[Markup]:
+    if number := sum(1 for _ in rest):
+        yield Markup("<p>… and {:,} more.</p>").format(number)

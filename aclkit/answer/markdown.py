@@ -1,0 +1,142 @@
+"""Parts of an answer → Markdown, in which no name does anything."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+from typing import Final
+
+from aclkit.answer.document import (
+    Answer,
+    Command,
+    Facts,
+    Heading,
+    Item,
+    Items,
+    Part,
+    Row,
+    Sentence,
+    Table,
+)
+from aclkit.answer.text import shown_cell
+from aclkit.model.visible import visible
+
+MOST_ROWS: Final = 50
+"""So many rows of a table or a list are shown, the rest is counted: a comment has a size limit."""
+
+_SPECIAL: Final = re.compile(r"[\\`*_\[\]|~$@!#]")
+_LIST_MARK: Final = re.compile(r"^(\d*)([-+=.)])")
+"""What would open a list or underline a heading at the start of a line."""
+_OUTER_SPACE: Final = re.compile(r"^ | $")
+_ENTITIES: Final = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
+_FENCE: Final = re.compile("`+")
+
+
+def render_markdown(answer: Answer) -> str:
+    """Return an answer as a comment: its title, then its parts."""
+    title = [Heading(answer.title)] if answer.title else []
+    return document([*title, *answer.for_people()])
+
+
+def document(parts: Iterable[Part], level: int = 2) -> str:
+    """Return a page of parts.
+
+    Args:
+        parts: a heading first; the headings that follow are one level below it.
+        level: of that heading.
+    """
+    blocks: list[str] = []
+    for number, part in enumerate(parts):
+        blocks += _blocks_of(part, level + min(number, 1))
+    return "\n\n".join(blocks) + "\n"
+
+
+def _blocks_of(part: Part, level: int) -> Iterator[str]:
+    match part:
+        case Heading(text, is_sub):
+            yield f"{'#' * (level + is_sub)} {escape_markdown(text)}"
+        case Sentence(text, tone):
+            shown = escape_markdown(text)
+            yield f"**{shown}**" if tone in ("good", "bad") else shown
+        case Command(text):
+            yield _fenced([visible(text)], "sh")
+        case Facts(facts):
+            yield "\n".join(f"- {escape_markdown(f'{label}: {text}')}" for label, text in facts)
+        case Items(items):
+            yield from _list(items)
+        case Table(columns, rows):
+            yield from _table(columns, rows)
+
+
+def _list(items: Iterable[Item]) -> Iterator[str]:
+    """Yield the first lines of a list; what comes and goes as the difference that it is."""
+    rest = iter(items)
+    shown = list(islice(rest, MOST_ROWS))
+    if any(item.mark for item in shown):
+        lines = [line for item in shown for line in _diff_lines(item)]
+        yield _fenced(lines, "diff")
+    elif shown:
+        yield "\n".join(_item(item) for item in shown)
+    yield from _more(sum(1 for _ in rest))
+
+
+def _diff_lines(item: Item) -> Iterator[str]:
+    # What a difference calls changed: a line with "!".
+    yield visible(f"{'!' if item.mark == '~' else item.mark or ' '} {item.text}")
+    yield from (visible(f"      {text}") for text in item.under)
+
+
+def _item(item: Item) -> str:
+    under = "".join(f"\n  - {escape_markdown(text)}" for text in item.under)
+    return f"- {escape_markdown(item.text)}{under}"
+
+
+def _table(columns: Sequence[str], rows: Iterable[Row]) -> Iterator[str]:
+    rest = iter(rows)
+    shown = [tuple(row) for row in islice(rest, MOST_ROWS)]
+    numbers = [all(type(v) is int for v in column) for column in zip(*shown, strict=True)]
+    numbers = numbers or [False] * len(columns)
+    rule = "".join("---:|" if is_number else "---|" for is_number in numbers)
+    head, *lines = (f"| {' | '.join(map(_cell, cells))} |" for cells in (columns, *shown))
+    yield "\n".join([head, f"|{rule}", *lines])
+    yield from _more(sum(1 for _ in rest))
+
+
+def _cell(value: object) -> str:
+    if type(value) is int:
+        return f"{value:,}"
+    return (
+        ""
+        if value is None
+        else escape_markdown(value if isinstance(value, str) else shown_cell(value))
+    )
+
+
+def _more(number: int) -> Iterator[str]:
+    if number:
+        yield f"… and {number:,} more; `--format csv` prints all"
+
+
+def _fenced(lines: Sequence[str], language: str) -> str:
+    """Put lines into a fence that is longer than any in them."""
+    longest = max((len(found) for line in lines for found in _FENCE.findall(line)), default=0)
+    fence = "`" * max(3, longest + 1)
+    return "\n".join([f"{fence}{language}", *lines, fence])
+
+
+def escape_markdown(text: str) -> str:
+    r"""Return a text so that Markdown and HTML show it and do nothing else with it.
+
+    What is not printable, line breaks and marks that turn the direction of writing among them,
+    becomes its code point.
+
+    >>> print(escape_markdown("a|b\n<i>`"))
+    a\|b\\u{a}&lt;i&gt;\`
+    """
+    escaped = _SPECIAL.sub(r"\\\g<0>", visible(text))
+    for character, entity in _ENTITIES.items():
+        escaped = escaped.replace(character, entity)
+    escaped = escaped.replace("](", "]\\(").replace("://", "\\://").replace("www.", "www\\.")
+    escaped = _LIST_MARK.sub(r"\1\\\2", escaped)
+    return _OUTER_SPACE.sub("&#32;", escaped)

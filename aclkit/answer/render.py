@@ -1,0 +1,123 @@
+"""An answer and the name of a format → its lines. A new format of all answers is one line here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from aclkit.answer.document import Answer, Row, Table
+from aclkit.answer.markdown import render_markdown
+from aclkit.answer.rows import choose_columns, render_csv, render_json, render_jsonl
+from aclkit.answer.text import Layout, lay_out
+from aclkit.errors import UsageError
+
+TABLE: Final = "table"
+JSON: Final = "json"
+JSONL: Final = "jsonl"
+CSV: Final = "csv"
+MARKDOWN: Final = "markdown"
+SARIF: Final = "sarif"
+
+FORMATS: Final = (TABLE, JSON, JSONL, CSV, MARKDOWN)
+"""The formats of every answer; ``SARIF`` is one of those that have it."""
+
+PROGRAMS: Final = (JSON, JSONL, CSV, SARIF)
+"""The formats that programs read."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Form:
+    """How an answer is written.
+
+    Attributes:
+        columns: the columns of rows that are wanted; all if none is named.
+        layout: how a table is laid out.
+        stamp: time and offset of the run that it stands on.
+    """
+
+    columns: Sequence[str] = ()
+    layout: Layout = field(default_factory=Layout)
+    stamp: Sequence[object] = ()
+
+
+def render(answer: Answer, output_format: str, form: Form) -> Iterator[str]:
+    """Yield the lines of an answer.
+
+    Raises:
+        UsageError: columns are chosen that the rows have not, or in a format without columns.
+    """
+    return _RENDERERS[output_format](answer, form)
+
+
+def render_rows(
+    columns: Sequence[str],
+    rows: Iterable[Row],
+    output_format: str = TABLE,
+    layout: Layout | None = None,
+) -> Iterator[str]:
+    """Yield the lines of rows in one of ``FORMATS``; without a layout each row is one line."""
+    answer = Answer(columns=columns, rows=rows)
+    return render(answer, output_format, Form(layout=layout or Layout()))
+
+
+def is_rows(answer: Answer, output_format: str) -> bool:
+    """Whether a format has rows alone, so that the notes of an answer have no place in it."""
+    return output_format in (JSONL, CSV) or (output_format == JSON and answer.json is None)
+
+
+def _text(answer: Answer, form: Form) -> Iterator[str]:
+    if form.columns:
+        table = Table(*choose_columns(form.columns, answer.columns, answer.rows))
+        return lay_out([table], form.layout)
+    return lay_out(answer.for_people(), form.layout)
+
+
+def _json(answer: Answer, form: Form) -> Iterator[str]:
+    if not form.columns:
+        return render_json(answer, form.stamp)
+    if answer.json is not None:
+        raise _no_columns(JSON)
+    columns, rows = choose_columns(form.columns, answer.columns, answer.rows)
+    return render_json(Answer(columns=columns, rows=rows), ())
+
+
+def _jsonl(answer: Answer, form: Form) -> Iterator[str]:
+    if form.columns:
+        return render_jsonl(*choose_columns(form.columns, answer.columns, answer.rows))
+    return render_jsonl(answer.columns, answer.rows, form.stamp)
+
+
+def _csv(answer: Answer, form: Form) -> Iterator[str]:
+    return render_csv(*choose_columns(form.columns, answer.columns, answer.rows))
+
+
+def _markdown(answer: Answer, form: Form) -> Iterator[str]:
+    if form.columns:
+        raise _no_columns(MARKDOWN)
+    return iter([render_markdown(answer)])
+
+
+def _sarif(answer: Answer, form: Form) -> Iterator[str]:
+    if form.columns:
+        raise _no_columns(SARIF)
+    if answer.sarif is None:
+        raise UsageError("This answer has no SARIF form.")
+    return iter([answer.sarif()])
+
+
+def _no_columns(output_format: str) -> UsageError:
+    return UsageError(
+        f"--columns needs rows, and --format {output_format} has none here. "
+        f"Use {TABLE}, {JSONL} or {CSV}."
+    )
+
+
+_RENDERERS: Final[Mapping[str, Callable[[Answer, Form], Iterator[str]]]] = {
+    TABLE: _text,
+    JSON: _json,
+    JSONL: _jsonl,
+    CSV: _csv,
+    MARKDOWN: _markdown,
+    SARIF: _sarif,
+}

@@ -1,0 +1,130 @@
+"""An answer → JSON, JSON lines and CSV, with every value as it is.
+
+CSV is RFC 4180: lines end with CR LF, null is empty and the empty text is ``""``.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from itertools import chain
+from typing import Final
+
+from aclkit.answer.document import Answer, Members, Row
+from aclkit.answer.values import json_value, plain_text
+from aclkit.errors import UsageError
+from aclkit.model.columns import distinct
+
+AS_OF: Final = ("as_of", "as_of_offset")
+"""The keys of what an answer stands on; where the first means something else, ``as_of_time``."""
+
+
+def render_json(answer: Answer, stamp: Sequence[object]) -> Iterator[str]:
+    """Yield the lines of an answer in JSON, each object with what it stands on."""
+    if answer.json is None:
+        more = {**answer.more, **_stamp((*answer.columns, *answer.more), stamp)}
+        return _render_objects(*_with(answer.columns, answer.rows, more))
+    whole = answer.json()
+    if isinstance(whole, Mapping):
+        return render_object({**whole, **_stamp(whole, stamp)})
+    return _render_members(chain(whole, _stamp((), stamp).items()))
+
+
+def render_jsonl(
+    columns: Sequence[str], rows: Iterable[Row], stamp: Sequence[object] = ()
+) -> Iterator[str]:
+    """Yield rows as objects of JSON, one a line."""
+    columns, rows = _with(columns, rows, _stamp(columns, stamp))
+    columns = distinct(columns)
+    for row in rows:
+        yield _object(columns, row) + "\n"
+
+
+def render_csv(columns: Sequence[str], rows: Iterable[Row]) -> Iterator[str]:
+    """Yield rows as lines of CSV."""
+    # What fails at its first row fails here, before the names of the columns are written.
+    rows = iter(rows)
+    return (",".join(map(csv_field, row)) + "\r\n" for row in chain([columns], rows))
+
+
+def render_object(value: object) -> Iterator[str]:
+    """Yield a whole answer as one object of JSON."""
+    yield json.dumps(json_value(value), ensure_ascii=False, indent=2) + "\n"
+
+
+def choose_columns(
+    names: Sequence[str], columns: Sequence[str], rows: Iterable[Row]
+) -> tuple[Sequence[str], Iterable[Row]]:
+    """Return the columns that are wanted and their cells; all if none is named.
+
+    Raises:
+        UsageError: there is no such column.
+    """
+    if not names:
+        return columns, rows
+    for name in names:
+        if name not in columns:
+            raise UsageError(f"No column {name!r}. Columns: {', '.join(columns)}.")
+    places = [columns.index(name) for name in names]
+    return names, (tuple(row[place] for place in places) for row in rows)
+
+
+def as_objects(columns: Sequence[str], rows: Iterable[Row]) -> list[dict[str, object]]:
+    """Return rows with the names of their cells."""
+    return [dict(zip(columns, row, strict=True)) for row in rows]
+
+
+def csv_field(value: object) -> str:
+    """Return a value as a field of CSV."""
+    text = plain_text(value)
+    if text is None:
+        return ""
+    if not text or any(mark in text for mark in ',"\r\n'):
+        return '"' + text.replace('"', '""') + '"'
+    return text
+
+
+def _stamp(names: Container[str], values: Sequence[object]) -> dict[str, object]:
+    """Return what an answer stands on under keys that it does not have itself."""
+    first = "as_of_time" if AS_OF[0] in names else AS_OF[0]
+    return dict(zip((first, AS_OF[1]), values, strict=True)) if values else {}
+
+
+def _with(
+    columns: Sequence[str], rows: Iterable[Row], more: Mapping[str, object]
+) -> tuple[Sequence[str], Iterable[Row]]:
+    """Return rows with what holds for all of them after their own cells."""
+    return (*columns, *more), ((*row, *more.values()) for row in rows) if more else rows
+
+
+def _render_objects(columns: Sequence[str], rows: Iterable[Row]) -> Iterator[str]:
+    before = "[\n"
+    columns = distinct(columns)
+    for row in rows:
+        yield before + _object(columns, row)
+        before = ",\n"
+    yield "[]\n" if before == "[\n" else "\n]\n"
+
+
+def _render_members(members: Members) -> Iterator[str]:
+    before = "{\n"
+    for name, value in members:
+        yield f"{before}{json.dumps(name)}: "
+        if isinstance(value, Iterator):
+            yield from _items(value)
+        else:
+            yield json.dumps(json_value(value), ensure_ascii=False)
+        before = ",\n"
+    yield "\n}\n"
+
+
+def _items(items: Iterator[object]) -> Iterator[str]:
+    before = "[\n"
+    for item in items:
+        yield before + json.dumps(item, ensure_ascii=False)
+        before = ",\n"
+    yield "[]" if before == "[\n" else "\n]"
+
+
+def _object(columns: Sequence[str], row: Row) -> str:
+    return json.dumps(dict(zip(columns, map(json_value, row), strict=True)), ensure_ascii=False)

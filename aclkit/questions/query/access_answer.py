@@ -1,0 +1,280 @@
+"""Who can do what → its answer: counts, then the accesses, the most powerful first. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Final, NamedTuple
+
+from aclkit.answer.document import Answer, Part, Row, Sentence, Table
+from aclkit.model.access_words import operations_words, power_of
+from aclkit.model.acl import ANY_OTHER, Acl
+from aclkit.model.acl_words import type_words
+from aclkit.model.groups import grouped
+from aclkit.model.resource import TYPE_OF_WORD, Resource
+from aclkit.questions.query.access import Access
+from aclkit.questions.query.access_table import AccessRow, access_parts
+from aclkit.questions.query.fold import Folded, Ground, fold
+from aclkit.questions.query.hosts import hosts_words
+from aclkit.questions.query.names import near_object
+from aclkit.questions.query.pattern_grants import LESS, PatternGrant, together
+from aclkit.questions.query.words import others_otherwise_sentence, short_reason
+from aclkit.rules.decide.rules import ALLOWED, DENIED, MATCHING_ACL
+from aclkit.rules.names.words import number_of
+
+GRANT_COLUMNS: Final = ("pattern_type", "extent", "reaches", "reached_names")
+"""What a row of what-can has besides where it is about a pattern; null where it is about a name."""
+
+_MOST_EXCEPTED: Final = 2
+_VERBS: Final = {ALLOWED: "can", DENIED: "cannot", None: "is decided on"}
+
+
+def who_can_answer(
+    answer: Access, operation: str, resource: Resource, decision: str | None
+) -> Answer:
+    """Return which principals can do an operation to a resource.
+
+    Args:
+        answer: what was found.
+        operation: the one asked about, or ANY.
+        resource: the resource.
+        decision: the one asked for; None for both.
+    """
+    otherwise = [] if answer.otherwise is None else [others_otherwise_sentence(answer.otherwise)]
+    asked = f"{_asked(operation)} {resource}"
+    return Answer(
+        title=f"Who {_VERBS[decision] if decision else 'can or cannot'} {asked}",
+        columns=answer.columns,
+        rows=answer.rows,
+        parts=lambda: _who_parts(answer, asked, resource.resource_type, decision),
+        notes=(*answer.caveats(None), *otherwise),
+        more=_more(answer) | {"other_reading": next(iter(otherwise), None)},
+    )
+
+
+def _asked(operation: str) -> str:
+    return "access" if operation.upper() == "ANY" else operation.upper()
+
+
+def _who_parts(
+    answer: Access, asked: str, resource_type: str, decision: str | None
+) -> Iterator[Part]:
+    number = sum(len(group.names) for group in answer.groups)
+    if not number:
+        yield Sentence(f"No principal {'cannot' if decision == DENIED else 'can'} {asked}.")
+        return
+    if decision is not None:
+        yield Sentence(f"{number_of(number, 'principal')} {_VERBS[decision]} {asked}.")
+    lines = fold(answer.groups, {"": answer.names}, answer.hosts)
+    lines.sort(key=lambda line: _who_order(line, resource_type))
+    rows = [_who_row(answer, line, resource_type) for line in lines]
+    wide = Table(answer.columns, answer.rows)
+    yield from access_parts("principal", rows, has_decision=decision is None, wide=wide)
+
+
+def _who_order(line: Folded, resource_type: str) -> tuple[object, ...]:
+    return line.name is None, power_of(line.operations, resource_type), line.name or ""
+
+
+def _who_row(answer: Access, line: Folded, resource_type: str) -> AccessRow:
+    ground, acl = line.ground, answer.acls.get(line.ground.acl_id)
+    return AccessRow(
+        line.name or _all_words(line),
+        operations_words(line.operations, resource_type),
+        ground.decision,
+        hosts_words(ground.hosts, answer.hosts),
+        short_reason(
+            ground.decision, ground.rule, acl, line.name, resource_type, has_any_host=False
+        ),
+    )
+
+
+def _all_words(line: Folded) -> str:
+    """Write for whom a line holds that stands for all principals.
+
+    >>> ground = Ground("*", "ALLOWED", "MatchingAcl", "id")
+    >>> _all_words(Folded(None, ("READ",), ground, "", ("User:a",), 87))
+    'all 87 principals but User:a'
+    >>> _all_words(Folded(None, ("READ",), ground, "", ("User:a", "User:b", "User:c"), 35))
+    '32 of 35 principals'
+    """
+    if len(line.but) > _MOST_EXCEPTED:
+        return f"{line.number - len(line.but):,} of {line.number:,} principals"
+    but = f" but {' and '.join(line.but)}" if line.but else ""
+    return f"all {line.number:,} principals{but}"
+
+
+def what_can_answer(
+    answer: Access,
+    principal: str,
+    decision: str | None,
+    *,
+    about: Resource | None = None,
+    resource_type: str | None = None,
+) -> Answer:
+    """Return what a principal can do: a row for each ACL that decides, with what it applies to.
+
+    Args:
+        answer: what was found.
+        principal: the principal.
+        decision: the one asked for; None for both.
+        about: the one resource asked about, if it was one.
+        resource_type: the one type asked about, if it was one.
+    """
+    of_names = ((*row, *[None] * len(GRANT_COLUMNS)) for row in answer.rows)
+    return Answer(
+        title=f"What {principal} can do" if decision else f"Decisions on {principal}",
+        columns=(*answer.columns, *GRANT_COLUMNS),
+        rows=(*of_names, *map(_grant_row, answer.grants)),
+        parts=lambda: _what_parts(answer, principal, decision, about, resource_type),
+        notes=answer.caveats(principal),
+        more=_more(answer),
+    )
+
+
+def _grant_row(grant: PatternGrant) -> Row:
+    acl = grant.acl
+    return (
+        str(grant.resource), grant.hosts, grant.operation, grant.decision, MATCHING_ACL, str(acl),
+        acl.acl_id, acl.pattern_type, grant.extent, grant.reaches, list(grant.names),
+    )  # fmt: skip
+
+
+class _Line(NamedTuple):
+    """Operations on what one ACL or rule decides."""
+
+    what: str
+    resource_type: str
+    operations: Sequence[str]
+    ground: Ground
+    number: int
+    note: str = ""
+
+
+def _what_parts(
+    answer: Access,
+    principal: str,
+    decision: str | None,
+    about: Resource | None,
+    resource_type: str | None,
+) -> Iterator[Part]:
+    lines = sorted([*_patterns(answer), *_names(answer)], key=_what_order)
+    if not lines:
+        yield Sentence(_nothing(principal, decision, about, resource_type))
+        return
+    if about is None:
+        verb = {ALLOWED: "can access", DENIED: "is denied access to"}.get(decision or "", "and")
+        yield Sentence(f"{principal} {verb} {_counts(answer)}.")
+    rows = [_what_row(answer, line, principal) for line in lines]
+    wide = Table(answer.columns, answer.rows)
+    yield from access_parts("resource", rows, has_decision=decision is None, wide=wide)
+
+
+def _what_order(line: _Line) -> tuple[object, ...]:
+    return power_of(line.operations, line.resource_type), -line.number, line.what
+
+
+def _counts(answer: Access) -> str:
+    """Write how many known resources of each type an answer is about."""
+    words = [_kind(name) for group in answer.groups for name in group.names if _is_known(name)]
+    found = grouped((word, word) for word in words)
+    counts = [number_of(len(each), type_words(word)) for word, each in found.items() if word]
+    if not counts:
+        return "no known resource"
+    return counts[0] if len(counts) == 1 else f"{', '.join(counts[:-1])} and {counts[-1]}"
+
+
+def _kind(name: str) -> str:
+    return TYPE_OF_WORD[name.partition(":")[0]]
+
+
+def _is_known(name: str) -> bool:
+    return name.partition(":")[2] != ANY_OTHER
+
+
+def _patterns(answer: Access) -> Iterator[_Line]:
+    """Yield what ACLs with a pattern grant, on names to come too."""
+    for grant, operations in together(answer.grants):
+        acl = grant.acl
+        ground = Ground(grant.hosts, grant.decision, MATCHING_ACL, acl.acl_id)
+        number = number_of(grant.reaches, type_words(acl.resource_type))
+        mark = "" if acl.pattern_type == "PREFIXED" else f"{acl.pattern_type.lower()}, "
+        star = "*" if acl.pattern_type == "PREFIXED" else ""
+        what = f"{grant.resource}{star} ({mark}{number})"
+        note = LESS.get(grant.extent, "")
+        yield _Line(what, acl.resource_type, operations, ground, grant.reaches, note)
+
+
+def _names(answer: Access) -> Iterator[_Line]:
+    """Yield what is decided on known names, those alike together, unless a pattern says it."""
+    said = {(g.acl.acl_id, g.hosts, g.operation) for g in answer.grants}
+    found: dict[tuple[str, Ground, tuple[str, ...]], list[str]] = {}
+    for names, lines in answer.groups:
+        own = grouped(
+            (Ground.of(line), line.operation)
+            for line in lines
+            if (line.acl_id, line.hosts, line.operation) not in said
+        )
+        for ground, operations in own.items():
+            for name in names:
+                key = _kind(name), ground, tuple(operations)
+                found.setdefault(key, []).append(name)
+    for (kind, ground, done), names in found.items():
+        acl = answer.acls.get(ground.acl_id)
+        yield from _lines_of_names(kind, ground, done, names, acl)
+
+
+def _lines_of_names(
+    kind: str, ground: Ground, operations: Sequence[str], names: Sequence[str], acl: Acl | None
+) -> Iterator[_Line]:
+    known = [name for name in names if _is_known(name)]
+    is_every = acl is not None and acl.resource_name == "*" and acl.pattern_type == "LITERAL"
+    if len(known) == 1 and not is_every:
+        yield _Line(known[0], kind, operations, ground, 1)
+        return
+    number = f"{len(known):,} today"
+    if acl is None:
+        number = number_of(len(known), type_words(kind))
+        yield _Line(number, kind, operations, ground, len(known))
+    elif is_every:
+        yield _Line(f"all {type_words(kind)}s ({number})", kind, operations, ground, len(known))
+    else:
+        for name in known:
+            yield _Line(name, kind, operations, ground, 1)
+
+
+def _what_row(answer: Access, line: _Line, principal: str) -> AccessRow:
+    ground, acl = line.ground, answer.acls.get(line.ground.acl_id)
+    acl = acl or next((g.acl for g in answer.grants if g.acl.acl_id == ground.acl_id), None)
+    if acl is None:
+        because = short_reason(ground.decision, ground.rule, None, principal, None)
+    else:
+        whom = "" if acl.principal == principal else f" for {acl.principal}"
+        host = "" if acl.host == "*" else f" from {acl.host}"
+        because = f"{acl.permission_type} {acl.operation}{whom}{host}"
+    return AccessRow(
+        line.what,
+        operations_words(line.operations, line.resource_type),
+        ground.decision,
+        hosts_words(ground.hosts, answer.hosts),
+        f"{because}{line.note}",
+    )
+
+
+def _nothing(
+    principal: str, decision: str | None, about: Resource | None, resource_type: str | None
+) -> str:
+    """Write that a principal has nothing of what was asked about."""
+    if about is not None:
+        what = str(about)
+    else:
+        what = f"any known {type_words(resource_type) if resource_type else 'resource'}"
+    if decision == ALLOWED:
+        return f"{principal} has no access to {what}."
+    return (
+        f"{principal} is {'denied nothing' if decision == DENIED else 'asked nothing'} on {what}."
+    )
+
+
+def _more(answer: Access) -> dict[str, object]:
+    """Return what holds for all rows: who reads one reads that too."""
+    return {**near_object(answer.unknown), "unknown_settings": answer.unknown_settings}
