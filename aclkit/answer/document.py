@@ -48,12 +48,14 @@ class Table:
         rows: their cells.
         wide: the table with every column, where this one is a choice.
         spare: columns that a narrow screen leaves out, the first of them first.
+        has_head: a terminal shows the names of the columns.
     """
 
     columns: Sequence[str]
     rows: Iterable[Row]
     wide: Table | None = None
     spare: Sequence[str] = ()
+    has_head: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,7 +34,7 @@ MOST_LINES: Final = 40
 """So many lines of an answer stand on a terminal before the rest of its rows is counted."""
 
 _GAP: Final = 2
-_LEAST_SHOWN: Final = 3
+_LEAST_SHOWN: Final = 8
 """So many rows of a table are shown, however many lines stand above it."""
 
 _WIDEST: Final = 120
@@ -171,8 +171,10 @@ def _table_lines(table: Table, layout: Layout, most: int | None) -> Iterator[str
         rows = shown.blocks(layout)
         yield from _limited(rows, most)
         return
-    yield from next(rows)
-    yield from _limited(rows, None if most is None else max(most - 1, 1))
+    head = list(next(rows))
+    if table.has_head or layout.is_wide:
+        yield from head
+    yield from _limited(rows, None if most is None else max(most - len(head), 1))
 
 
 def _chosen(row: tuple[object, ...], names: Sequence[str], chosen: Sequence[str]) -> list[object]:

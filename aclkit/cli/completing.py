@@ -61,6 +61,11 @@ def complete_resource(ctx: click.Context, _: click.Parameter, begun: str) -> lis
     return [f"{word}:{name}" for name in names]
 
 
+def complete_subject(ctx: click.Context, param: click.Parameter, begun: str) -> list[str]:
+    """Return principals and resources."""
+    return [*complete_principal(ctx, param, begun), *complete_resource(ctx, param, begun)]
+
+
 def _names(ctx: click.Context, query: str, values: list[str | None], begun: str) -> list[str]:
     root = ctx.find_root()
     warehouse: str | None = root.params.get("warehouse")

@@ -41,6 +41,7 @@ _COMMANDS: Final[Places] = {
     "who-can": ("questions", "who_can"),
     "what-can": ("questions", "what_can"),
     "why": ("why", "why"),
+    "show": ("show", "show"),
     "history": ("why", "history"),
     "preview": ("preview", "preview"),
     "diff": ("diff", "diff"),

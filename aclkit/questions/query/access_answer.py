@@ -177,7 +177,10 @@ def _counts(answer: Access) -> str:
     """Write how many known resources of each type an answer is about."""
     words = [_kind(name) for group in answer.groups for name in group.names if _is_known(name)]
     found = grouped((word, word) for word in words)
-    counts = [number_of(len(each), type_words(word)) for word, each in found.items() if word]
+    counts = [
+        "the cluster" if word == "CLUSTER" else number_of(len(each), type_words(word))
+        for word, each in found.items()
+    ]
     if not counts:
         return "no known resource"
     return counts[0] if len(counts) == 1 else f"{', '.join(counts[:-1])} and {counts[-1]}"
@@ -231,12 +234,12 @@ def _lines_of_names(
     if len(known) == 1 and not is_every:
         yield _Line(known[0], kind, operations, ground, 1)
         return
-    number = f"{len(known):,} today"
-    if acl is None:
+    every = f"all {type_words(kind)}s ({len(known):,} today)"
+    if is_every or not known:
+        yield _Line(every, kind, operations, ground, len(known))
+    elif acl is None:
         number = number_of(len(known), type_words(kind))
         yield _Line(number, kind, operations, ground, len(known))
-    elif is_every:
-        yield _Line(f"all {type_words(kind)}s ({number})", kind, operations, ground, len(known))
     else:
         for name in known:
             yield _Line(name, kind, operations, ground, 1)

@@ -1,0 +1,178 @@
+"""A principal or a resource → one page: what is known of it, its access, ACLs and findings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from typing import Final
+
+from aclkit.answer.document import Answer, Facts, Heading, Item, Items, Part, Sentence, Table
+from aclkit.answer.rows import as_objects
+from aclkit.model.acl import Acl
+from aclkit.model.acl_words import acl_words
+from aclkit.model.findings import Finding, sort_findings
+from aclkit.model.operation import ANY_OPERATION, OPERATIONS_OF_TYPE
+from aclkit.model.resource import Resource
+from aclkit.questions.query.access import Access, what_can, who_can
+from aclkit.questions.query.access_answer import what_can_answer, who_can_answer
+from aclkit.questions.query.decisions import Where
+from aclkit.questions.query.lifetimes import Lifetime, lifetimes_naming, lifetimes_reaching
+from aclkit.rules.decide.rules import ALLOWED
+from aclkit.rules.names.words import number_of
+from aclkit.warehouse.codecs import finding_of, finding_sql
+from aclkit.warehouse.published import run_settings
+from aclkit.warehouse.sql import fetch
+
+_NEWEST: Final = "%Y-%m-%d %H:%M:%S UTC"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Described:
+    """What is known of a principal or a resource.
+
+    Attributes:
+        subject: its name, ``User:bob`` or ``topic:x``.
+        resource: the resource; None for a principal.
+        is_super: it is a super user.
+        access: what it can do, or who can do what to it.
+        lives: the ACLs in force that name the principal, or that apply to the resource.
+        findings: those about these ACLs, and about the name itself.
+    """
+
+    subject: str
+    resource: Resource | None
+    is_super: bool
+    access: Access
+    lives: tuple[Lifetime, ...]
+    findings: tuple[Finding, ...]
+
+    @property
+    def acls(self) -> list[Acl]:
+        """The ACLs, those for this name first."""
+        return [life.acl for life in self.lives]
+
+
+def describe_principal(where: Where, principal: str) -> Described:
+    """Read what is known of a principal; the errors are those of ``what_can``."""
+    access = what_can(*where, principal)
+    offset = access.decided_by.head_offset or 0
+    lives = [
+        life
+        for resource_type in OPERATIONS_OF_TYPE
+        for life in lifetimes_naming(
+            where.tables, where.cluster_id, resource_type, principal, offset
+        )
+        if life.acl.principal == principal
+    ]
+    settings, _ = run_settings(access.decided_by)
+    return Described(
+        subject=principal,
+        resource=None,
+        is_super=principal in settings.super_users,
+        access=access,
+        lives=tuple(lives),
+        findings=_findings(where, principal, lives),
+    )
+
+
+def describe_resource(where: Where, resource: Resource) -> Described:
+    """Read what is known of a resource; the errors are those of ``who_can``."""
+    access = who_can(*where, ANY_OPERATION, resource)
+    _, semantics = run_settings(access.decided_by)
+    offset = access.decided_by.head_offset or 0
+    lives = lifetimes_reaching(where.tables, where.cluster_id, resource, semantics, offset)
+    own = [life for life in lives if life.acl.resource_name == resource.resource_name]
+    lives.sort(key=lambda life: life not in own)
+    return Described(
+        subject=str(resource),
+        resource=resource,
+        is_super=False,
+        access=access,
+        lives=tuple(lives),
+        findings=_findings(where, str(resource), own),
+    )
+
+
+def _findings(where: Where, subject: str, lives: Sequence[Lifetime]) -> tuple[Finding, ...]:
+    """Read the findings about a name, or about one of some ACLs."""
+    ids = {life.acl.acl_id for life in lives}
+    rows = fetch(where.tables, _FINDINGS, [where.cluster_id])
+    found = map(finding_of, rows)
+    return tuple(
+        sort_findings(
+            each for each in found if each.subject == subject or ids.intersection(each.acl_ids)
+        )
+    )
+
+
+_FINDINGS: Final = finding_sql("FROM finding_current WHERE cluster_id = ?")
+
+
+def describe_answer(found: Described) -> Answer:
+    """Return the page."""
+    return Answer(
+        title=found.subject,
+        columns=found.access.columns,
+        rows=found.access.rows,
+        parts=lambda: _parts(found),
+        notes=found.access.caveats(found.subject if found.resource is None else None),
+        json=lambda: _object(found),
+    )
+
+
+def _parts(found: Described) -> Iterator[Part]:
+    yield Heading(found.subject)
+    yield Facts(list(_facts(found)))
+    yield Heading("Findings")
+    if found.findings:
+        rows = [(each.severity, each.finding, each.message) for each in found.findings]
+        yield Table(("severity", "finding", "message"), rows)
+    else:
+        yield Sentence("No finding is about it.")
+    yield Heading("Access")
+    yield from _access(found).for_people()
+    yield Heading("ACLs that name it" if found.resource is None else "ACLs that apply to it")
+    if found.lives:
+        yield Items(_item(found, life) for life in found.lives)
+    else:
+        yield Sentence("None.")
+
+
+def _access(found: Described) -> Answer:
+    if found.resource is None:
+        return what_can_answer(found.access, found.subject, ALLOWED)
+    return who_can_answer(found.access, ANY_OPERATION, found.resource, ALLOWED)
+
+
+def _facts(found: Described) -> Iterator[tuple[str, str]]:
+    unknown = {each.name for each in found.access.unknown}
+    yield "exists", "no; this is what would apply" if found.subject in unknown else "yes"
+    if found.resource is None:
+        yield "super user", "yes" if found.is_super else "no"
+    denies = sum(not acl.is_allow for acl in found.acls)
+    yield "ACLs", f"{len(found.lives):,}, of which {denies:,} DENY"
+    yield "findings", number_of(len(found.findings), "finding")
+    if times := [life.added_at for life in found.lives if life.added_at is not None]:
+        yield "newest ACL", f"{max(times):{_NEWEST}}"
+
+
+def _item(found: Described, life: Lifetime) -> Item:
+    principal = found.subject if found.resource is None else None
+    at = "" if life.added_at is None else f" ({life.added_at:%Y-%m-%d})"
+    return Item(f"{acl_words(life.acl, principal)}{at}")
+
+
+def _object(found: Described) -> dict[str, object]:
+    return {
+        "subject": found.subject,
+        "is_known": found.subject not in {each.name for each in found.access.unknown},
+        "is_super_user": found.is_super,
+        "access": as_objects(found.access.columns, found.access.rows),
+        "acls": [
+            {**asdict(life.acl), "text": str(life.acl), "added_offset": life.added_offset,
+             "added_at": life.added_at}
+            for life in found.lives
+        ],
+        "findings": [{**asdict(each), "fingerprint": each.fingerprint} for each in found.findings],
+        "unknown_settings": found.access.unknown_settings,
+    }  # fmt: skip

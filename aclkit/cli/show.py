@@ -1,0 +1,40 @@
+"""The command show: one page about a principal or a resource."""
+
+from __future__ import annotations
+
+import click
+
+from aclkit.audit.reports.describe import describe_answer, describe_principal, describe_resource
+from aclkit.cli.asking import question_options, tell_unknown
+from aclkit.cli.completing import complete_subject
+from aclkit.cli.context import Context, tell_state
+from aclkit.cli.intent import possible_resource
+from aclkit.model.operation import ANY_OPERATION
+from aclkit.model.resource import TYPE_OF_WORD
+from aclkit.questions.query.decisions import Where
+
+
+@click.command("show")
+@click.argument("name", metavar="PRINCIPAL|RESOURCE", shell_complete=complete_subject)
+@question_options
+def show(context: Context, name: str) -> None:
+    """Show everything about one principal or resource.
+
+    \b
+    Example:
+      aclkit show User:bob
+      aclkit show topic:payments.v1.events
+      aclkit show User:bob -o json
+
+    A page of sections: what is known, findings, access with its reasons, and ACLs. Without a type
+    a name is a user: bob is User:bob. A name that does not exist is answered too, with a warning.
+    """
+    with context.open() as opened:
+        where = Where(*opened.where)
+        if name.partition(":")[0] in TYPE_OF_WORD:
+            found = describe_resource(where, possible_resource(name, ANY_OPERATION))
+        else:
+            found = describe_principal(where, name if ":" in name else f"User:{name}")
+    tell_unknown(context, found.access.unknown)
+    tell_state(opened.published, found.access.decided_by)
+    context.write(describe_answer(found))
