@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 import io
+import re
 import sys
 import tokenize
 from collections.abc import Iterator, Sequence
@@ -101,6 +102,7 @@ def describe(folder: Path) -> dict[str, str]:
         "function median / p90 / max": _spread([length_of(f) for f in functions]),
         "docstring share of lines": f"{sum(m.docstrings for m in modules) / lines:.0%}",
         "# lines per code line": f"{sum(m.comments for m in modules) / code:.1%}",
+        "code lines of rendering": _rendering(folder, modules),
         "functions with > 5 parameters": str(sum(len(parameters(f)) > 5 for f in functions)),
         "functions that take a Run or a Store": (
             f"{len(warehouse)} in {len(set(warehouse.values()))} modules"
@@ -114,6 +116,25 @@ def describe(folder: Path) -> dict[str, str]:
             )
         ),
     }
+
+
+_RENDERS = re.compile(
+    r"(?:^|_)(?:output|words|answer|describe|markdown|render|table|values|objects|json|html|junit"
+    r"|sarif|prometheus|spreadsheet|page|parts)(?:_|$)"
+)
+_OF_ANSWERS = ("answer", "cli", "questions", "audit")
+_WORDS = ("model/acl_words.py", "rules/names/words.py", "rules/names/change_lines.py")
+
+
+def _rendering(folder: Path, modules: Sequence[Module]) -> str:
+    """Count the code that turns what was found into text, rows and pages, by the names of files."""
+    found = []
+    for module in modules:
+        path = module.path.relative_to(folder)
+        is_named = path.parts[0] == "answer" or _RENDERS.search(path.stem)
+        if (path.parts[0] in _OF_ANSWERS and is_named) or path.as_posix() in _WORDS:
+            found.append(module)
+    return f"{sum(len(m.code) for m in found):,} in {len(found)} modules"
 
 
 def _spread(numbers: Sequence[int]) -> str:

@@ -113,7 +113,7 @@ import aclkit.warehouse.published_files
 from aclkit.cli import cli
 from aclkit.cli.late import walk
 
-from aclkit.cli.output import render_rows
+from aclkit.answer.render import render_rows
 
 list(walk(cli, click.Context(cli)))
 list(render_rows(["a name in wide letters"], [["\\u6771"]]))

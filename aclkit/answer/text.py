@@ -168,8 +168,9 @@ def _table_lines(table: Table, layout: Layout, most: int | None) -> Iterator[str
     elif (under := shown.widths(layout.width, under_the_first=True)) is not None:
         rows = shown.lines_under(under, layout)
     else:
-        rows = shown.blocks(layout)
-        yield from _limited(rows, most)
+        if not values:
+            yield from _paragraph(" ".join(shown.cells[0]), layout.width)
+        yield from _limited(shown.blocks(layout), most)
         return
     head = list(next(rows))
     if table.has_head or layout.is_wide:

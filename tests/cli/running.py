@@ -17,9 +17,9 @@ from click.testing import CliRunner, Result
 from duckdb import DuckDBPyConnection
 from kafka.record.util import calc_crc32c
 
+from aclkit.answer.render import render_rows
+from aclkit.answer.text import Layout
 from aclkit.cli import cli
-from aclkit.cli.output import render_rows
-from aclkit.cli.table import Layout
 from aclkit.warehouse.duck import connect
 from aclkit.warehouse.published import Published, open_warehouse
 from aclkit.warehouse.schemas import TABLES

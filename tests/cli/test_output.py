@@ -21,9 +21,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from wcwidth import wcswidth
 
+from aclkit.answer.render import FORMATS
 from aclkit.cli.context import format_option
 from aclkit.cli.main import _tell_progress
-from aclkit.cli.output import FORMATS, tell_error, write_rows
+from aclkit.cli.output import tell_error, write_rows
 from aclkit.errors import UsageError
 from aclkit.model.visible import visible
 

@@ -240,15 +240,15 @@ def test_nothing_is_written(root, preview):
     assert sorted((p, p.stat().st_mtime_ns) for p in root.rglob("*")) == before
 
 
-def test_a_long_table_is_cut_and_says_so(preview, tmp_path, monkeypatch):
-    monkeypatch.setattr("aclkit.cli.effect_output.MOST_LINES", 3)
+def test_a_terminal_shows_the_first_changes_and_a_pipe_all(preview, tmp_path, monkeypatch):
+    monkeypatch.setattr("aclkit.answer.text.MOST_LINES", 3)
+    monkeypatch.setattr("aclkit.cli.screen.MOST_LINES", 3)
     path = tmp_path / "nothing.txt"
     path.write_text("")
-    result = preview("apply", str(path))
-    assert "more; --format csv prints every cell" in result.stdout
-    assert (
-        "more lines; `--format csv`" in preview("apply", str(path), "--format", "markdown").stdout
-    )
+    assert "--no-limit" not in preview("apply", str(path)).stdout
+    monkeypatch.setattr("aclkit.cli.screen.is_terminal", lambda: True)
+    assert "more: --no-limit" in preview("apply", str(path)).stdout
+    assert "--no-limit" not in preview("apply", str(path), "--no-limit").stdout
 
 
 def test_a_preview_imports_no_spark(root):

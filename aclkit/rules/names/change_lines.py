@@ -17,8 +17,8 @@ from aclkit.rules.names.domain import domain_of
 from aclkit.rules.names.openings import Opening, Party, parties
 from aclkit.rules.names.question import Question
 from aclkit.rules.names.region import Region
-from aclkit.rules.names.symbols import is_plain
-from aclkit.rules.names.words import few, principal_words, region_words
+from aclkit.rules.names.symbols import EVERYTHING, is_plain
+from aclkit.rules.names.words import few, host_words, principal_words, region_words
 
 MARKS: Final = {GAINED: "+", LOST: "-"}
 """What stands before a line."""
@@ -119,11 +119,14 @@ def hosts_words(hosts: Sequence[NameClass]) -> str:
     """
     if any(each.is_all for each in hosts):
         return "any host"
-    if not any(each.is_single for each in hosts):
-        return "any host that no ACL names"
     named = [each.name for each in hosts if each.is_single]
-    others = len(named) < len(hosts)
-    shown = named[: _MOST_HOSTS if others else _MOST_HOSTS + 1]
-    more = len(named) - len(shown)
-    parts = [*shown, *([f"{more:,} more"] if more else []), *(["any other host"] if others else [])]
-    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
+    others = [each for each in hosts if not each.is_single]
+    matched = [host_words(each) for each in others if each.patterns - {EVERYTHING}]
+    if len(others) == len(hosts) and not matched:
+        return "any host that no ACL names"
+    parts = [*named, *matched]
+    shown = parts[: _MOST_HOSTS + (len(matched) == len(others))]
+    more = len(parts) - len(shown)
+    shown += [f"{more:,} more"] if more else []
+    shown += ["any other host"] if len(matched) < len(others) else []
+    return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"

@@ -6,10 +6,10 @@ import re
 from dataclasses import replace
 
 import pytest
-from aclkit.audit.reports.markdown_parts import escape_markdown
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from aclkit.answer.markdown import escape_markdown
 from aclkit.audit.reports.data import ReportedChange
 from aclkit.audit.reports.summary_page import MOST_ROWS, render_summary
 from aclkit.model.findings import SEVERITIES, Finding

@@ -12,22 +12,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from aclkit.cli.context import Context
-from aclkit.cli.effect_output import Gate, print_effect
+from aclkit.cli.effect import Gate, write_effect
 from aclkit.model.acl import ANY_OTHER, ANY_OTHER_PRINCIPAL
 from aclkit.model.host import canonical_host
 from aclkit.model.resource import Resource
 from aclkit.model.semantics import KAFKA, KIP_1042
 from aclkit.questions.preview.access_change import KINDS, REDECIDED
+from aclkit.questions.preview.answer import preview_answer
 from aclkit.questions.preview.preview import preview
+from aclkit.questions.preview.preview_json import inventory_sentence
 from aclkit.questions.preview.state import Change
-from aclkit.questions.preview.words import (
-    example_sentence,
-    inventory_sentence,
-    region_sentences,
-    statements,
-    verdict_sentence,
-)
+from aclkit.questions.preview.words import PLANNED, example_sentence, left_open, total_sentence
 from aclkit.rules.names.budget import Budget
+from aclkit.rules.names.change_lines import change_lines, line_words
 from aclkit.rules.names.compare import AT_LEAST_MORE, GAINED, LOST, UNKNOWN
 from aclkit.rules.names.domain import domain_of
 from tests import strategies as small
@@ -176,11 +173,9 @@ def test_a_pattern_opens_names_to_come_though_no_name_is_there_yet():
     assert result.verdict == "more"
     assert not result.effect.parts
     assert result.has(GAINED)
-    (sentence,) = region_sentences(result, GAINED)
-    assert sentence == (
-        "READ, DESCRIBE for User:a from any host, on topics that start with `payments.`; "
-        "the shortest: `payments.`"
-    )
+    assert lines_of(result) == [
+        "User:a: READ, DESCRIBE on topics that start with payments. (0 today) from any host"
+    ]
     assert result.example.resource_name == "payments."
 
 
@@ -188,11 +183,10 @@ def test_what_a_deny_keeps_of_a_new_allow_is_left_out_of_its_region():
     deny = acl("payments.v1.secret", pattern_type="PREFIXED", permission_type="DENY")
     new = acl("payments.v1.", pattern_type="PREFIXED")
     result = preview(change([deny], [deny, new]), topics("orders"))
-    assert list(region_sentences(result, GAINED)) == [
-        "READ for User:a from any host, on topics that start with `payments.v1.`, but not those "
-        "that `payments.v1.secret*` reaches; the shortest: `payments.v1.`",
-        "DESCRIBE for User:a from any host, on topics that start with `payments.v1.`; "
-        "the shortest: `payments.v1.`",
+    assert lines_of(result) == [
+        "User:a: READ on topics that start with payments.v1., but not those that "
+        "payments.v1.secret* reaches (0 today) from any host",
+        "User:a: DESCRIBE on topics that start with payments.v1. (0 today) from any host",
     ]
 
 
@@ -227,9 +221,9 @@ def test_principals_and_hosts_to_come_are_told_by_their_patterns():
     of = change([], [acl("t", principal="User:svc-*", host="10.7.*")])
     result = preview(of, topics("t"))
     assert result.verdict == "more"
-    assert list(region_sentences(result, GAINED)) == [
-        "READ, DESCRIBE for principals that `User:svc-*` matches (such as User:svc-) from hosts "
-        "that `10.7.*` matches (such as 10.7.1.1), on the topic `t`"
+    assert lines_of(result) == [
+        "principals that User:svc-* matches (such as User:svc-): READ, DESCRIBE on topic t from "
+        "hosts that 10.7.* matches (such as 10.7.1.1)"
     ]
     assert (result.example.principal, result.example.host) == ("User:svc-", "10.7.1.1")
 
@@ -249,16 +243,16 @@ def test_what_the_budget_leaves_open_is_said_and_fails_every_gate():
     result = preview(of, topics("t"), Budget(per_question=150))
     assert result.verdict == UNKNOWN
     assert result.proof is None
-    *cells, hard, more_states = (text for word, text in statements(result) if word == "unknown")
+    *cells, hard, more_states = left_open(result)
     assert len(cells) == 2
-    assert hard == "hard are `*b*a????????`, `*a????????`"
+    assert hard == "hard are *b*a????????, *a????????"
     assert more_states == "more states: --budget"
     for fail_on, code in ((None, 0), ("lost", 1)):
         with click.Context(click.Command("preview")) as ctx, contextlib.ExitStack() as stack:
             if code:
                 stack.enter_context(pytest.raises(click.exceptions.Exit))
             gate = Gate(fail_on, Budget(per_question=150))
-            print_effect(Context(output_format="table"), of, topics("t"), "t", gate)
+            write_effect(Context(output_format="table"), of, topics("t"), "t", gate)
         assert ctx
     more = change([before], [before, after, acl("q", principal="User:b")])
     assert preview(more, topics("t"), Budget(per_question=150)).verdict == AT_LEAST_MORE
@@ -288,7 +282,7 @@ def test_names_in_sentences_act_on_no_terminal(capsys):
     assert len(preview(change([], new), topics("t")).openings) == 3
     for output_format in ("table", "markdown"):
         context = Context(output_format=output_format)
-        print_effect(context, change([], new), topics("t"), evil, Gate(None, Budget()))
+        write_effect(context, change([], new), topics("t"), evil, Gate(None, Budget()))
     shown = capsys.readouterr()
     assert "\\u{1b}]0;x" in shown.out
     assert all(line.isprintable() for line in (shown.out + shown.err).splitlines())
@@ -305,8 +299,9 @@ def test_kip_1042s_example_affects_its_six_topics():
     result = preview(change([], [pattern]), topics(*ACCOUNTS, "nl-orders"))
     cells = list(result.effect.cells(GAINED))
     assert {cell.resource_name for cell in cells} == set(ACCOUNTS)
-    (sentence,) = region_sentences(result, GAINED)
-    assert sentence.endswith("on topics like `??-accounts-*`; the shortest: `zz-accounts-`")
+    assert lines_of(result) == [
+        "User:app1: READ, DESCRIBE on topics like ??-accounts-* (6 today) from any host"
+    ]
 
 
 @pytest.mark.parametrize("semantics", [KIP_1042, KAFKA])
@@ -347,20 +342,34 @@ def test_other_settings_are_part_of_the_verdict():
     assert result.effect.by_principal[0].name == "User:b"
 
 
-def test_the_verdict_comes_first_then_the_names_then_the_inventory_and_an_example():
-    of = change([], [acl("t")])
-    result = preview(of, topics("t"))
-    told = list(statements(result))
-    assert [word for word, _ in told] == ["verdict", "gained", "inventory", "example"]
-    assert verdict_sentence(result) == (
-        f"more, for every name: 1 region gained and nothing lost ({result.budget.questions} "
-        f"questions, {result.budget.states} states)"
+def test_each_change_is_one_line_and_the_last_sentence_counts_them():
+    result = preview(change([], [acl("t")]), topics("t"))
+    assert lines_of(result) == ["User:a: READ, DESCRIBE on topic t from any host"]
+    assert total_sentence(result, change_lines(result.openings), PLANNED) == (
+        "1 to gain, 0 to lose. Accesses of known names: 4 gained (1 principal, 1 resource)."
     )
     assert inventory_sentence(result) == (
         "4 gained, 0 lost, 0 redecided for 1 principal on 1 resource; looked at: 2 principals, "
         "2 hosts and 1 resource"
     )
     assert example_sentence(result) == (
-        "READ on topic:t by User:a from 10.0.0.1: DENIED before (DefaultDeny), ALLOWED after "
-        "(ALLOW READ for User:a from host * on LITERAL topic 't')"
+        "denied before: no ACL allows it; allowed after: "
+        "ALLOW READ on topic t for User:a from any host"
     )
+
+
+def test_a_change_of_nothing_says_so_in_one_sentence():
+    wide, narrow = acl("t", pattern_type="PREFIXED"), acl("topic")
+    same = preview(change([wide], [wide]), topics("topic"))
+    redecided = preview(change([wide], [wide, narrow]), topics("topic"))
+    for found, sentence in (
+        (same, "No access changes. Proven for every name."),
+        (redecided, "No access changes; 4 decisions by another ACL. Proven for every name."),
+    ):
+        assert [*preview_answer(found, "t").for_people()][-1].text == sentence
+
+
+def lines_of(result):
+    """Return the lines of a preview, known topics counted."""
+    known = [each.resource_name for each in result.asked.resources]
+    return [line_words(line, known) for line in change_lines(result.openings)]

@@ -7,6 +7,7 @@ import random
 import pytest
 
 from aclkit.model.semantics import BrokerSettings
+from aclkit.questions.prove.answer import left_out_words
 from aclkit.questions.prove.claim import (
     FAILS,
     HOLDS,
@@ -16,12 +17,12 @@ from aclkit.questions.prove.claim import (
     UNKNOWN,
     hold_against,
 )
-from aclkit.questions.prove.words import left_out_words, who_words
 from aclkit.rules.decide.index import AclIndex
 from aclkit.rules.names.budget import Budget
+from aclkit.rules.names.change_lines import change_lines, line_words
 from aclkit.rules.names.compare import GAINED, LOST
 from aclkit.rules.names.rows import Rules
-from aclkit.rules.names.words import names_words, unknown_sentences
+from aclkit.rules.names.words import unknown_sentences
 from tests.rules.names.world import decisions, is_allowed, names_up_to, random_texts, rules
 
 EVERYONE = BrokerSettings(allow_everyone=True)
@@ -77,17 +78,17 @@ def test_cells_that_share_names_are_put_together():
     after = [f"ALLOW User:u{n} ALL PREFIXED team-" for n in range(30)]
     (example,) = hold(SAME, [], after).counterexamples
     assert example.opening.cells == 30 * 8
-    assert list(who_words(example)) == [
-        "every operation for User:u0, User:u1, User:u10 and 27 more from any host"
+    assert [line_words(line) for line in change_lines([example.opening])] == [
+        "User:u0, User:u1, User:u10 and 27 more: every operation on topics that start with team- "
+        "from any host"
     ]
-    assert names_words(example.opening).startswith("topics that start with `team-`")
 
 
 def test_no_more_than_the_limit_is_shown_and_the_rest_is_counted():
     after = [f"ALLOW User:u{n} READ LITERAL t{n}" for n in range(9)]
     found = hold(NO_MORE, [], after, limit=3)
     assert len(found.counterexamples) == 3
-    assert list(left_out_words(found)) == ["… and 12 cells more gained; --all shows them"]
+    assert list(left_out_words(found)) == ["… and 12 more gained: --all"]
     assert len(hold(NO_MORE, [], after, limit=None).counterexamples) == 9
 
 
@@ -106,7 +107,7 @@ def test_what_the_budget_leaves_open_is_unknown_and_names_the_way_out():
     assert list(unknown_sentences(found.difference, found.cost)) == [
         "READ for User:x from any host on topics",
         "DESCRIBE for User:x from any host on topics",
-        "hard are `*b*a????????`, `*a????????`",
+        "hard are *b*a????????, *a????????",
         "more states: --budget",
     ]
     total = hold_against(SAME, before, after, Budget(total=150), 20)

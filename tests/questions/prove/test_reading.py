@@ -18,7 +18,7 @@ from aclkit.questions.prove.reading import (
     first_glob_notes,
     read_alike,
 )
-from aclkit.questions.prove.words import settings_words, side_sentences
+from aclkit.questions.prove.words import settings_words, side_facts
 from tests.factories import acl
 
 SUPER = BrokerSettings(super_users=frozenset({"User:admin"}))
@@ -167,9 +167,9 @@ def test_a_file_beside_a_warehouse_lacks_what_the_warehouse_lacks():
 
 def test_what_is_unknown_on_one_side_is_no_difference_from_its_default_and_is_said():
     read = read_alike([warehouse(NOBODY_KNOWS), warehouse(BrokerSettings())], NOTHING)
-    said = dict(side_sentences(read))
-    assert "super.users unknown, taken as none" in said["settings a"]
-    assert "super.users none" in said["settings b"]
+    said = dict(side_facts(read))
+    assert "super.users unknown, taken as none" in said["settings of A"]
+    assert "super.users none" in said["settings of B"]
 
 
 def test_what_options_say_as_a_warehouse_took_it_is_unknown_no_more():

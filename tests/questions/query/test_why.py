@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aclkit.cli.why_output import why_object
 from aclkit.errors import UsageError
 from aclkit.kafka.acls.command import kafka_acls_command
 from aclkit.model.acl import ANY_OTHER, Request
@@ -18,6 +17,7 @@ from aclkit.model.operation import OPERATIONS_OF_TYPE
 from aclkit.model.resource import Resource
 from aclkit.model.semantics import BROKER, KAFKA, KIP_1042, BrokerSettings
 from aclkit.questions.query.why import MOST_NEAR, MOST_OTHERS, explain_why
+from aclkit.questions.query.why_json import why_object
 from aclkit.questions.query.words import hosts_words, why_hints, why_sentence
 from aclkit.rules.decide.broker_rescan import BrokerRescan
 from aclkit.rules.decide.rules import answers, decide
