@@ -48,7 +48,7 @@ class Table:
         rows: their cells.
         wide: the table with every column, where this one is a choice.
         spare: columns that a narrow screen leaves out, the first of them first.
-        has_head: a terminal shows the names of the columns.
+        has_head: a terminal shows the names of the columns; without them the rows are indented.
     """
 
     columns: Sequence[str]

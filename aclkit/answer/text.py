@@ -81,7 +81,7 @@ def lay_out(parts: Iterable[Part], layout: Layout) -> Iterator[str]:
 
 def _is_apart(before: Part, part: Part) -> bool:
     """Whether a blank line stands between two parts: not below a heading, nor in a paragraph."""
-    if isinstance(before, Heading):
+    if isinstance(before, Heading) or (isinstance(before, Table) and not before.has_head):
         return False
     return isinstance(part, (Heading, *_BLOCKS)) or isinstance(before, _BLOCKS)
 
@@ -103,6 +103,10 @@ def _lines_of(part: Part, layout: Layout, most: int | None) -> Iterator[str]:
         case Items(items):
             rows = (_item_lines(item, layout) for item in items)
             yield from _limited(rows, most)
+        case Table(has_head=False) if not layout.is_wide:
+            width = None if layout.width is None else layout.width - len(_INDENT)
+            rows = _table_lines(part, replace(layout, width=width), most)
+            yield from (f"{_INDENT}{line}" for line in rows)
         case Table():
             yield from _table_lines(part, layout, most)
 
@@ -160,7 +164,7 @@ def _table_lines(table: Table, layout: Layout, most: int | None) -> Iterator[str
     while True:
         shown = _Shown.of(columns, [_chosen(row, table.columns, columns) for row in values])
         widths = shown.widths(layout.width)
-        if widths is not None or not spare:
+        if not spare or (widths is not None and shown.fits(widths)):
             break
         columns.remove(spare.pop(0))
     if widths is not None:
@@ -214,6 +218,14 @@ class _Shown:
             if not cells[0] or max(text_width(row[0]) for row in self.cells) > width:
                 return None
         return _fitted(cells, width)
+
+    def fits(self, widths: Sequence[int]) -> bool:
+        """Whether each row is one line of these widths."""
+        return all(
+            text_width(cell) <= width
+            for row in self.cells
+            for cell, width in zip(row, widths, strict=True)
+        )
 
     def lines(self, widths: Sequence[int], layout: Layout) -> Iterator[Iterator[str]]:
         """Yield the lines of each row, those of the names first."""

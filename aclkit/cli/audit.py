@@ -1,167 +1,205 @@
-"""The command audit: the findings in force, or what one kind of finding means."""
+"""The command audit: the findings in force, what a kind of them means, and accepting one."""
 
 from __future__ import annotations
 
 import sys
-import textwrap
-from collections.abc import Iterator, Mapping, Sequence
-from datetime import UTC, datetime
+from collections.abc import Mapping, Sequence
+from datetime import UTC, date, datetime
+from difflib import get_close_matches
+from pathlib import Path
 from typing import Any, Final
 
 import click
 import duckdb
 
-from aclkit.answer.document import Answer, Table
-from aclkit.answer.render import TABLE
-from aclkit.audit.findings.baseline import Judged, classify, fails, render_baseline
-from aclkit.audit.findings.registry import KINDS, scope_words
-from aclkit.audit.reports.states import count_severities, count_states, counted
+from aclkit.answer.text import lay_out
+from aclkit.audit.findings.baseline import (
+    classify,
+    fails,
+    parse_mutes,
+    render_baseline,
+    render_mute,
+)
+from aclkit.audit.findings.registry import KINDS
+from aclkit.audit.reports.findings_answer import Findings, explanation, findings_answer
 from aclkit.cli.baseline_options import (
     baseline_options,
     fail_on_option,
-    judged_row,
     read_baseline,
     read_mutes,
     tell_mutes,
 )
 from aclkit.cli.completing import complete_finding
-from aclkit.cli.context import Context, format_option, tell_state
-from aclkit.cli.output import tell
+from aclkit.cli.context import Context, Opened, format_option, tell_state
+from aclkit.cli.output import tell, write_lines
 from aclkit.errors import UsageError
-from aclkit.model.findings import Finding, up_to
+from aclkit.model.acl import Acl
+from aclkit.model.findings import SEVERITIES, Finding, up_to
 from aclkit.questions.query.first_seen import first_seen
+from aclkit.runtime.user_file import read_text
 from aclkit.runtime.whole_file import write_whole
+from aclkit.warehouse.alive import acls_alive
 from aclkit.warehouse.codecs import finding_of, finding_sql
 from aclkit.warehouse.sql import fetch
 
 FINDINGS_EXIT: Final = 1
 
 
-@click.command("audit")
-@fail_on_option("The least severity of a finding that makes the exit code 1.")
+@click.group("audit", invoke_without_command=True)
+@fail_on_option("Exit with code 1 on findings of this severity or higher.")
 @click.option(
+    "--severity",
+    type=click.Choice(SEVERITIES),
+    help="Only findings of this severity or higher.",
+)
+@click.option(
+    "--kind",
     "--finding",
     "kinds",
     multiple=True,
-    metavar="ID",
+    metavar="KIND",
     shell_complete=complete_finding,
-    help="Only findings of this kind, for --fail-on too; may be given again.",
+    help="Only findings of this kind, all of them. Repeatable.",
 )
 @click.option(
     "--explain",
     "explained",
-    metavar="ID",
+    metavar="KIND",
     shell_complete=complete_finding,
-    help="Say what a kind of finding means; needs nothing.",
+    help="Explain a kind of finding. Needs no warehouse.",
 )
 @baseline_options
 @click.option(
     "--write-baseline",
     "baseline_file",
     metavar="FILE.json",
-    help="Write the findings in force as a baseline, and end with exit code 0.",
+    help="Write the current findings as a baseline, and exit with code 0.",
 )
 @format_option
-@click.pass_obj
+@click.pass_context
 def audit(
-    context: Context,
+    ctx: click.Context,
     /,
+    severity: str | None,
     kinds: tuple[str, ...],
     explained: str | None,
     baseline_file: str | None,
     **chosen: Any,  # noqa: ANN401 -- the option groups name them
 ) -> None:
-    """Print the findings in force: what is wrong with the ACLs, the worst first.
+    """List risks and mistakes in the ACLs, worst first.
 
     \b
     Example:
       aclkit audit
-      aclkit audit --fail-on medium --finding public-access --finding escalation
+      aclkit audit --severity medium
+      aclkit audit --kind public-access --fail-on never
       aclkit audit --write-baseline baseline.json
       aclkit audit --baseline baseline.json --mutes conf/mutes.toml
       aclkit audit --explain never-matches
 
-    They are those of the last night (aclkit run). A table shows the message, --wide the subject
-    and since when too; the other formats have fix, evidence and ids of the ACLs. first_seen is the
-    log time of the youngest ACL behind a finding, or the start of the first run that showed it.
-    The exit code is 1 where one that is printed is of the severity of --fail-on or worse; with
-    --baseline or --mutes only where it is new, or its mute has run out.
+    The findings are those of the last nightly run (aclkit run). For each kind the three worst are
+    shown, with --kind all of that kind; the other formats have every finding with its fix and
+    evidence. first_seen is the log time of the newest ACL of a finding, or the start of the first
+    run that reported it. The exit code is 1 if a listed finding has the severity of --fail-on or
+    higher. With --baseline or --mutes, only new findings and expired acceptances count.
     """
+    context: Context = ctx.ensure_object(Context)
+    if ctx.invoked_subcommand is not None:
+        return
     _check_kinds([*kinds, *([explained] if explained is not None else [])])
     if explained is not None:
-        click.echo("\n".join(_explanation(explained)))
+        write_lines(lay_out(explanation(explained), context.layout), sys.stdout)
         return
     baseline, mutes = read_baseline(chosen["baseline"]), read_mutes(chosen["mutes"])
     with context.open() as opened:
-        run, cluster_id = opened.run, opened.cluster_id
-        findings = _read(opened.tables, cluster_id, kinds)
-        seen = first_seen(opened.tables, cluster_id, findings)
-    tell_state(opened.published, run)
-    if run.job != _NIGHTLY:
+        wanted = up_to(severity) if severity else SEVERITIES
+        findings = [f for f in _read(opened, kinds) if f.severity in wanted]
+        seen = first_seen(opened.tables, opened.cluster_id, findings)
+        acls = _acls(opened, findings)
+    tell_state(opened.published, opened.run)
+    if opened.run.job != _NIGHTLY:
         tell(_HALF)
     if baseline_file is not None:
-        text = render_baseline(findings, cluster_id, seen)
-        write_whole(baseline_file, text)
-        tell(f"wrote {baseline_file}")
-    known = {name: item for name, item in baseline.items() if not kinds or item.finding in kinds}
+        write_whole(baseline_file, render_baseline(findings, opened.cluster_id, seen))
+        tell(f"Wrote {baseline_file}.")
+    known = {
+        name: item
+        for name, item in baseline.items()
+        if (not kinds or item.finding in kinds) and item.severity in wanted
+    }
     today = datetime.now(UTC).date()
     judged = classify(findings, known, mutes, today)
-    _print(context, judged, seen, has_states=bool(chosen["baseline"] or mutes))
-    tell_mutes(judged, [] if kinds else mutes, today)
+    has_states = bool(chosen["baseline"] or mutes)
+    context.write(
+        findings_answer(
+            Findings(judged=judged, first_seen=seen, acls=acls, has_states=has_states, kinds=kinds)
+        )
+    )
+    tell_mutes(judged, [] if kinds or severity else mutes, today)
     if baseline_file is None and fails(judged, up_to(chosen["fail_on"])):
         sys.exit(FINDINGS_EXIT)
 
 
-_FIELDS: Final = (
-    "severity", "finding", "subject", "message", "fix", "holds_for", "evidence", "acl_ids",
-    "fingerprint",
-)  # fmt: skip
-_COLUMNS: Final = (*_FIELDS, "first_seen", "state", "muted_until", "owner", "reason")
-_FEW: Final = ("severity", "finding", "message")
-_WIDE: Final = ("severity", "finding", "holds_for", "first_seen", "subject", "message")
-
-
-def _print(
-    context: Context,
-    judged: Sequence[Judged],
-    seen: Mapping[str, datetime | None],
-    *,
-    has_states: bool,
+@audit.command("accept")
+@click.argument("fingerprint")
+@click.option("--until", metavar="YYYY-MM-DD", required=True, help="Last day of the acceptance.")
+@click.option("--reason", required=True, help="Why the finding may stay.")
+@click.option("--owner", required=True, help="Who accepts it.")
+@click.option("--mutes", metavar="FILE.toml", help="File of accepted findings; made if missing.")
+@click.pass_obj
+def accept(
+    context: Context, fingerprint: str, until: str, reason: str, owner: str, mutes: str | None
 ) -> None:
-    """Print findings with their states, in a table only where these can differ."""
-    rows = [_row(item, seen) for item in judged]
-    few = ("state", *_FEW) if has_states else _FEW
-    wide = ("state", *_WIDE) if has_states else _WIDE
-    table = Table(few, list(_cells(rows, few)), Table(wide, list(_cells(rows, wide))))
-    context.write(
-        Answer(
-            title="Findings", columns=_COLUMNS, rows=_cells(rows, _COLUMNS), parts=lambda: [table]
+    """Accept a finding until a day, in the mutes file.
+
+    \b
+    Example:
+      aclkit audit accept 0f3c2b1a9d8e7f60 --until 2027-03-31 --owner platform \\
+        --reason "legacy client" --mutes conf/mutes.toml
+
+    The fingerprint stands in --format json and csv of aclkit audit. The file is that of --mutes of
+    audit and run. The finding must be in force; comments and other entries of the file stay.
+    """
+    ctx = click.get_current_context()
+    file = mutes or (ctx.find_root().default_map or {}).get("audit", {}).get("mutes")
+    if file is None:
+        raise UsageError("No file of accepted findings. Pass --mutes FILE.toml.")
+    day = _day(until)
+    with context.open() as opened:
+        found = next((f for f in _read(opened, ()) if f.fingerprint == fingerprint), None)
+    if found is None:
+        raise UsageError(
+            f"No finding in force has the fingerprint {fingerprint!r}. "
+            "List them: aclkit audit --format csv --columns fingerprint,message"
         )
-    )
-    if context.output_format == TABLE:
-        tell(_verdict(judged, has_states=has_states))
+    text = read_text(file) if Path(file).exists() else ""
+    lead = f"{text.rstrip()}\n\n" if text.strip() else ""
+    changed = lead + render_mute(found, day, owner, reason)
+    parse_mutes(changed, file)
+    write_whole(file, changed)
+    tell(f"Accepted {found.finding} {fingerprint} until {day} in {file}.")
 
 
-def _cells(
-    rows: Sequence[Mapping[str, object]], columns: Sequence[str]
-) -> Iterator[Sequence[object]]:
-    return ([row.get(column) for column in columns] for row in rows)
+def _day(text: str) -> date:
+    """Read a day that is not over.
 
-
-def _row(item: Judged, seen: Mapping[str, datetime | None]) -> dict[str, Any]:
-    """Return all columns of a finding; of a fixed one the baseline's."""
-    names = ("fingerprint", "finding", "severity", "subject")
-    row: dict[str, Any] = {name: getattr(item.finding or item.known, name) for name in names}
-    if item.finding is not None:
-        row |= {name: getattr(item.finding, name) for name in _FIELDS}
-    return row | judged_row(item) | {"first_seen": seen.get(item.fingerprint)}
+    Raises:
+        UsageError: it is none, or in the past.
+    """
+    try:
+        day = date.fromisoformat(text)
+    except ValueError:
+        raise UsageError(f"{text!r} is no day. Use YYYY-MM-DD, such as 2027-03-31.") from None
+    if day < datetime.now(UTC).date():
+        raise UsageError(f"--until {text} is in the past.")
+    return day
 
 
 _NIGHTLY: Final = "run"
 _HALF: Final = (
-    "decided by materialize, which looks only at how ACLs are read; for all findings: aclkit run"
+    "These decisions are of materialize, which finds only how ACLs are read. "
+    "For all findings: aclkit run"
 )
-_WIDTH: Final = 88
 
 
 def _check_kinds(kinds: Sequence[str]) -> None:
@@ -172,42 +210,29 @@ def _check_kinds(kinds: Sequence[str]) -> None:
     """
     for kind in kinds:
         if kind not in KINDS:
-            raise UsageError(f"no finding is called {kind!r}: expected one of {', '.join(KINDS)}")
+            near = next(iter(get_close_matches(kind, KINDS, n=1)), None)
+            meant = f" Did you mean {near}?" if near else ""
+            raise UsageError(
+                f"Unknown kind of finding {kind!r}.{meant} All kinds: docs/findings.md."
+            )
 
 
-def _read(
-    connection: duckdb.DuckDBPyConnection, cluster_id: str, kinds: Sequence[str]
-) -> list[Finding]:
+def _read(opened: Opened[duckdb.DuckDBPyConnection], kinds: Sequence[str]) -> list[Finding]:
     """Read the findings in force, of some kinds only if any are given."""
-    found = fetch(connection, _FINDINGS, [cluster_id, len(kinds), list(kinds)])
+    found = fetch(opened.tables, _FINDINGS, [opened.cluster_id, len(kinds), list(kinds)])
     return list(map(finding_of, found))
+
+
+def _acls(
+    opened: Opened[duckdb.DuckDBPyConnection], findings: Sequence[Finding]
+) -> Mapping[str, Acl]:
+    """Read the ACLs behind findings, by id."""
+    ids = sorted({each for finding in findings for each in finding.acl_ids})
+    found = acls_alive(opened.tables, opened.run, ids)
+    return {acl.acl_id: acl for acl in found.values()}
 
 
 _FINDINGS: Final = finding_sql(
     "FROM finding_current WHERE cluster_id = ? "
     "AND (? = 0 OR finding IN (SELECT unnest(CAST(? AS VARCHAR[]))))"
 )
-
-
-def _verdict(judged: Sequence[Judged], *, has_states: bool) -> str:
-    """Count the findings by severity, and by state."""
-    told = counted(count_severities(item.finding for item in judged if item.finding is not None))
-    if has_states:
-        told += f"; {counted(count_states(judged))}"
-    return f"{told}; what one means: aclkit audit --explain ID" if told else "no findings"
-
-
-def _explanation(kind_id: str) -> Iterator[str]:
-    kind = KINDS[kind_id]
-    yield kind.id
-    for title, text in (
-        ("severity", kind.severity_words),
-        ("holds for", scope_words(kind)),
-        ("meaning", kind.meaning),
-        ("how to fix", kind.fix),
-    ):
-        yield ""
-        yield f"{title}:"
-        yield textwrap.fill(
-            text, _WIDTH, initial_indent="  ", subsequent_indent="  ", break_on_hyphens=False
-        )

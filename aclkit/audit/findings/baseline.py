@@ -16,6 +16,7 @@ from typing import Any, Final, Literal
 from aclkit.errors import UsageError
 from aclkit.model.findings import SEVERITIES, Finding, sort_findings
 from aclkit.model.glob import glob_matches
+from aclkit.model.visible import visible
 from aclkit.runtime.notation import parse_json, parse_toml, shown_key
 
 FindingState = Literal["new", "known", "muted", "fixed"]
@@ -226,6 +227,16 @@ def _mute(table: Mapping[str, Any], where: str) -> Mute:
         raise UsageError(f"{where}: subject: a fingerprint names one finding already")
     day = until.date() if isinstance(until, datetime) else until
     return Mute(until=day, **texts)
+
+
+def render_mute(finding: Finding, until: date, owner: str, reason: str) -> str:
+    """Return the TOML table that accepts a finding, as ``parse_mutes`` reads it."""
+    fields = {"fingerprint": finding.fingerprint, "owner": owner, "reason": reason}
+    lines = (
+        f"{key} = {json.dumps(visible(text), ensure_ascii=False)}" for key, text in fields.items()
+    )
+    about = visible(f"{finding.severity} {finding.finding}: {finding.message}")
+    return "\n".join([f"# {about}", "[[mute]]", *lines, f"until = {until.isoformat()}", ""])
 
 
 def _judge(
