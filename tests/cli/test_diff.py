@@ -8,6 +8,7 @@ from functools import partial
 
 import pytest
 
+from aclkit.model.acl_words import acl_words
 from aclkit.model.resource import Resource
 from aclkit.model.semantics import KIP_1042, BrokerSettings
 from aclkit.questions.preview.state import Asked, Change, State
@@ -162,3 +163,15 @@ def test_markdown_names_both_offsets(diff):
 )
 def test_an_offset_or_time_that_makes_no_sense_ends_with_exit_code_2(diff, start, end, message):
     assert message in diff(start, end, code=2).stderr
+
+
+def test_the_first_glob_between_two_states_is_told(tmp_path, monkeypatch):
+    glob = acl(22, principal="User:bob", resource_name="pay.?n", pattern_type="GLOB")
+    plain = tuple(each for each in small.ACLS if each.pattern_type != "GLOB")
+    monkeypatch.setattr(small, "ACLS", plain)
+    monkeypatch.setitem(globals(), "LIFETIMES", {glob: (50, None)})
+    root = build(tmp_path / "warehouse", (0, 100))
+    told = run("--warehouse", root, "diff", "40", "55").stderr
+    assert f"brings the first GLOB ACL: {acl_words(glob)}" in told
+    for same in (("30", "40"), ("52", "55")):
+        assert "first GLOB" not in run("--warehouse", root, "diff", *same).stderr

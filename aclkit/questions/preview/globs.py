@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 
 from aclkit.model.acl import Acl
+from aclkit.model.acl_words import acl_words
 from aclkit.model.principal import WILDCARD_PRINCIPAL
 from aclkit.model.semantics import KIP_1042, Semantics
 from aclkit.questions.preview.state import Change
@@ -42,11 +43,7 @@ def first_glob_note(
     if len(having) != 1:
         return None
     ((name, glob),) = having
-    kind = glob.resource_type.lower().replace("_", " ")
-    brings = (
-        f"warning: {name} brings the first GLOB ACL: {glob.permission_type} {glob.operation} for "
-        f"{glob.principal} on GLOB {kind} {glob.resource_name!r}. "
-    )
+    brings = f"warning: {name} brings the first GLOB ACL: {acl_words(glob)}. "
     if semantics.glob_patterns:
         return (
             f"{brings}Both sides are read by KIP-1042 here. Without a GLOB ACL in its history, a "

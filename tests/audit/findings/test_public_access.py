@@ -79,3 +79,11 @@ def test_a_nameless_super_user_is_public_access_to_everything():
     (found,) = find_public_access(audit_of(row, settings=anonymous))
     assert (found.severity, found.subject, found.acl_ids) == ("high", "User:ANONYMOUS", ())
     assert "super user" in found.message
+
+
+def test_the_fix_names_the_super_user_that_is_to_go():
+    settings = BrokerSettings(super_users=frozenset({"User:ANONYMOUS", "User:admin"}))
+    row = acl(principal="User:ANONYMOUS")
+    (found,) = find_public_access(audit_of(row, settings=settings))
+    assert "User:ANONYMOUS" in found.fix
+    assert "User:admin" not in found.fix
