@@ -212,9 +212,10 @@ def findings_markdown(generated: str) -> str:
 
 def _findings_page(generated: str) -> Iterator[str]:
     yield from (f"<!-- {generated.strip()} -->", "# Findings", "", _FINDINGS, "")
-    yield from ("| finding | severity | holds for |", "|---|---|---|")
+    yield from ("| finding | what it reports | severity | holds for |", "|---|---|---|---|")
     for kind in KINDS.values():
-        yield f"| [{kind.id}](#{kind.id}) | {kind.severity_words} | {kind.holds_for} |"
+        cells = kind.summary, kind.severity_words, kind.holds_for
+        yield f"| [{kind.id}](#{kind.id}) | {' | '.join(cells)} |"
     for kind in KINDS.values():
         yield from ("", f"## {kind.id}", "", _plain(kind.meaning), "")
         yield f"- *Severity:* {kind.severity_words}."
@@ -223,11 +224,11 @@ def _findings_page(generated: str) -> Iterator[str]:
 
 
 _FINDINGS: Final = (
-    "What `aclkit run` looks for and `aclkit audit` prints; `aclkit audit --explain ID` shows one "
-    "of these. A finding has the ACLs behind it, each as kafka-acls prints it, its evidence, and "
-    "whether it holds for every possible name (`every-name`) or for what the run knew "
-    "(`inventory`). Its fingerprint is made of its id and its subject, and stays the same from "
-    "run to run."
+    "`aclkit run` looks for these findings, and `aclkit audit` prints them. `aclkit audit "
+    "--explain ID` explains one of them. A finding comes with evidence: the ACLs as kafka-acls "
+    "prints them, and other facts. It holds for every possible name (`every-name`) or for the "
+    "names known to the run (`inventory`). Its fingerprint depends only on its kind and its "
+    "subject, so it stays the same from run to run."
 )
 
 

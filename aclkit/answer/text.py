@@ -101,12 +101,11 @@ def _lines_of(part: Part, layout: Layout, most: int | None) -> Iterator[str]:
         case Facts(facts):
             yield from _fact_lines(facts, layout.width)
         case Items(items):
-            rows = (_item_lines(item, layout) for item in items)
-            yield from _limited(rows, most)
+            yield from _limited((_item_lines(item, layout) for item in items), most)
         case Table(has_head=False) if not layout.is_wide:
             width = None if layout.width is None else layout.width - len(_INDENT)
-            rows = _table_lines(part, replace(layout, width=width), most)
-            yield from (f"{_INDENT}{line}" for line in rows)
+            lines = _table_lines(part, replace(layout, width=width), most)
+            yield from (f"{_INDENT}{line}" for line in lines)
         case Table():
             yield from _table_lines(part, layout, most)
 

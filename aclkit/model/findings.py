@@ -1,4 +1,4 @@
-"""One finding: what is wrong, how bad it is, which ACLs are behind it, and how to mend it."""
+"""One finding: what is wrong, how bad it is, which ACLs are behind it, and how to fix it."""
 
 from __future__ import annotations
 
@@ -22,6 +22,10 @@ MOST_EVIDENCE: Final = 10
 """So many lines of evidence are kept; one more says how many there are."""
 
 
+LONGEST_SUMMARY: Final = 60
+"""So many characters fit into a heading beside severity, kind and number."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
     """Something a person should look at.
@@ -30,7 +34,7 @@ class Finding:
         finding: which kind, in kebab case.
         severity: one of ``SEVERITIES``.
         subject: what it is about: an ACL as Kafka writes it, a resource, a range of offsets.
-        message: one plain sentence.
+        message: subject, ACL and consequence, in short sentences.
         fix: what to do about it.
         acl_ids: the ACLs behind it.
         holds_for: ``EVERY_NAME`` or ``INVENTORY``.
@@ -65,6 +69,8 @@ class Kind:
     Attributes:
         id: its name, in kebab case.
         severity: the worst that a finding of the kind can be, one of ``SEVERITIES``.
+        summary: what such findings are about, in the plural, for a heading: at most
+            ``LONGEST_SUMMARY`` characters, and neither capital letter nor full stop.
         depends: in words, which finding is how severe; empty where all are alike.
         meaning: what such a finding says, and why it matters.
         fix: what to do, for all of the kind.
@@ -73,6 +79,7 @@ class Kind:
 
     id: str
     severity: str
+    summary: str
     meaning: str
     fix: str
     holds_for: str = EVERY_NAME
@@ -97,7 +104,7 @@ class Kind:
 
         Args:
             subject: what it is about.
-            message: one plain sentence.
+            message: subject, ACL and consequence, in short sentences.
             severity: where it is not the kind's only one.
             fix: where it is not the kind's own.
             acls: the ACLs behind it; they are its first evidence.

@@ -9,41 +9,48 @@ from aclkit.model.findings import Kind
 LOG_DIVERGED: Final = Kind(
     id="log-diverged",
     severity="medium",
+    summary="log offsets that a newer leader overwrote",
     meaning=(
-        "Offsets were read again with a higher epoch: the tail that was read before was never "
-        "committed, and what it held is withdrawn."
+        "aclkit read some offsets again, with a higher leader epoch. The records that it read "
+        "there before were never committed, so it withdrew them."
     ),
-    fix="Give --high-watermark when the log is copied from a follower.",
+    fix="When you copy the log from a follower, pass --high-watermark.",
 )
 SNAPSHOT_CONTRADICTS_LOG: Final = Kind(
     id="snapshot-contradicts-log",
     severity="high",
+    summary="snapshots that contradict the log",
     meaning=(
-        "A snapshot and the gapless log before it disagree on the ACLs at its end offset. The log "
-        "is believed."
+        "A snapshot and the complete log before it disagree on the ACLs at the snapshot's end "
+        "offset. aclkit uses the log."
     ),
-    fix="Compare the controllers' snapshots of this offset; one of them is wrong.",
+    fix="Compare the snapshots of all controllers at this offset. One of them is wrong.",
 )
 AUTHORIZER_LOG_MISMATCH: Final = Kind(
     id="authorizer-log-mismatch",
     severity="high",
+    summary="broker decisions that contradict the ACLs",
     meaning=(
-        "A line of Kafka's authorizer log says that a request was decided otherwise, or by "
-        "another rule, than the ACLs and settings of that moment give. Found by aclkit usage."
+        "Kafka's authorizer log contains a decision that the ACLs and settings of that moment do "
+        "not imply. Or the log names another rule. aclkit usage finds such lines."
     ),
     fix=(
-        "Check that the log was replayed up to then, that it is this cluster's, and that "
-        "super.users and allow.everyone are the brokers' own; else a broker decides by other ACLs "
-        "than those in the log."
+        "Check that the log was replayed up to that time and belongs to this cluster. Check that "
+        "super.users and allow.everyone.if.no.acl.found match the brokers. If all of them do, a "
+        "broker uses other ACLs than those in the log."
     ),
 )
 UNUSED_GRANT: Final = Kind(
     id="unused-grant",
     severity="low",
+    summary="ALLOW ACLs that no client uses",
     meaning=(
-        "The authorizer log covers the whole window, and no line of it names this ALLOW, nor is "
-        "of a request that this ALLOW would have let through as well. Found by aclkit usage; "
-        "where ALLOWED lines are absent nothing is said."
+        "The authorizer log covers the whole window, and no line names the ALLOW. No line is about "
+        "a request that the ALLOW would also have allowed. aclkit usage finds such ACLs, but only "
+        "where brokers log ALLOWED lines."
     ),
-    fix="Ask its owner, and remove it if it is needed no more.",
+    fix=(
+        "Ask the owner, then remove the ACL if no client needs it. aclkit preview remove-acl shows "
+        "who would lose access."
+    ),
 )

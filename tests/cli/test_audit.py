@@ -127,7 +127,7 @@ def test_a_cluster_that_was_never_decided_is_told_the_next_step(tmp_path):
 def test_explain_needs_no_warehouse_and_says_meaning_fix_and_scope(kind):
     result = run("audit", "--explain", kind.id)
     words = " ".join(result.stdout.split())
-    assert words.startswith(f"{kind.id} severity: {kind.severity}")
+    assert words.startswith(f"{kind.id}: {kind.summary} severity: {kind.severity}")
     assert kind.meaning in words
     assert kind.fix in words
     assert max(map(len, result.stdout.splitlines())) <= 100

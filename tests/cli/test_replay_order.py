@@ -132,7 +132,7 @@ def test_higher_epoch_withdraws_the_tail_of_the_lower_one(replayed, tmp_path):
     result = warehouse.replay(f"metadata-log:{write_segment(tmp_path / 'log', kept + tail)}")
 
     old_end = replayed.published().run.head_offset
-    assert f"offsets {cut}–{old_end - 1}" in result.stderr
+    assert f"Offsets {cut}–{old_end - 1}" in result.stderr
     assert [row["finding"] for row in warehouse.sql("SELECT finding FROM finding")] == [
         "log-diverged"
     ]

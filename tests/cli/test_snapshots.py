@@ -122,7 +122,7 @@ def test_snapshot_that_contradicts_the_log_is_found_and_kept(logs, tmp_path, who
     wrong = tmp_path / SNAPSHOT.format(NEWEST)
     shutil.copy(logs["truncated"] / SNAPSHOT.format(OLDEST), wrong)
     result = warehouse.replay(f"metadata-log:{wrong}")
-    assert f"the snapshot at offset {NEWEST} and the log before it disagree on" in result.stderr
+    assert f"The snapshot at offset {NEWEST} and the log before it disagree on" in result.stderr
     assert ("snapshot", 0, NEWEST) in known(warehouse)
     assert warehouse.tables(("acl_history",)) == whole.tables(("acl_history",))
     warehouse.run("replay", "--forget", str(wrong))

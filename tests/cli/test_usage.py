@@ -113,7 +113,8 @@ def test_planted_lines_are_found_and_told(spark, warehouse, tmp_path):
     assert ["too close" in reason for reason in reasons] == [True, True, False]
     assert "abcdef" not in result.output
     assert {row["usage"] for row in answer["rows"]} == {"unknown"}
-    assert "finding (high) authorizer-log-mismatch: 2 lines" in result.stderr
+    assert "finding (high) authorizer-log-mismatch: A broker decided differently" in result.stderr
+    assert "The authorizer log has 2 such lines, the first at " in result.stderr
     (finding,) = warehouse.sql(
         "SELECT * FROM finding_current WHERE finding = 'authorizer-log-mismatch'"
     )

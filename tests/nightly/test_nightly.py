@@ -136,7 +136,7 @@ def test_how_acls_are_read_is_said_first_and_noted_on_the_page(nights: Nights):
     words = "ACLs are read as Kafka's brokers do, or by KIP-1042 if the cluster has had a GLOB ACL"
     assert 0 <= said.find(words) < said.find("taking the inventory")
     assert "ACLs are read as by the preset kafka (as today's brokers do); ranges" in page
-    assert "the presets kip-1042 and kafka decide alike" in page
+    assert "The presets kip-1042 and kafka give the same decisions" in page
 
 
 def test_findings_below_the_chosen_severity_do_not_fail_the_run(nights: Nights):
@@ -181,7 +181,7 @@ def test_what_a_budget_leaves_open_stays_in_force_and_is_noted_night_by_night(
     for words in ("decided", "nothing new"):
         assert nights.run(options=("--fail-on", "never")).exit_code == 0, words
         (newest,) = nights.sql("SELECT notes FROM job_run ORDER BY run_number DESC LIMIT 1")
-        beginning = "unknown, for the budget of states ended: public-access of (pattern="
+        beginning = "Unknown, because the search limit was reached: public-access of ALLOW "
         assert any(note.startswith(beginning) for note in newest["notes"]), newest
         assert nights.sql(in_force) == before
     assert any("nothing new" in note for note in newest["notes"])

@@ -88,7 +88,7 @@ def test_the_first_glob_makes_all_acls_read_by_kip_1042_and_that_stays(tmp_path)
     (found,) = told(nights)
     assert found["severity"] == "high"
     evidence = " ".join(map(str, found["evidence"]))
-    assert "--semantics auto takes kip-1042 since the cluster has had a GLOB ACL" in evidence
+    assert "--semantics auto uses kip-1042 since the cluster has had a GLOB ACL" in evidence
     assert "pay.?n" in evidence
     assert causes(nights) == ["settings"]
     assert nights.run(remove(4, 3), options=("--fail-on", "never", *known)).exit_code == 0
@@ -109,7 +109,7 @@ def test_a_glob_that_is_forgotten_does_not_turn_the_reading_back_but_a_preset_do
     nights.run(options=("--semantics", "kafka", "--fail-on", "never"))
     assert taken(nights) == ("kafka", "kafka")
     (found,) = told(nights)
-    assert "--semantics was auto, and is kafka" in found["evidence"]
+    assert "--semantics was auto and is now kafka" in found["evidence"]
     nights.run(options=("--fail-on", "never"))
     assert taken(nights) == ("auto", "kafka")
     assert not told(nights)
@@ -157,7 +157,7 @@ def test_decided_by_an_older_aclkit_the_change_is_told_once_as_one_of_settings(
     assert may_read(nights, "User:svc-1")
     nights.run(options=("--fail-on", "never", *known))
     (found,) = told(nights)
-    assert "the default was kip-1042 then" in " ".join(map(str, found["evidence"]))
+    assert "whose default was kip-1042" in " ".join(map(str, found["evidence"]))
     assert causes(nights) == ["settings"]
     assert taken(nights) == ("auto", "kafka")
     nights.run(topic(9, "new"), options=("--fail-on", "never"))

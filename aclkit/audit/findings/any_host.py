@@ -1,4 +1,4 @@
-"""ACLs → ``any-host``: who may change what from any address, by resource type."""
+"""ACLs → ``any-host``: who can change what from any address, by resource type."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ from collections.abc import Collection, Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
 from aclkit.audit.findings.anywhere import anywhere_words, is_anywhere
-from aclkit.audit.findings.partners import number_of
 from aclkit.audit.findings.public_access import public_left
+from aclkit.audit.findings.sentences import acls_words, who_words
 from aclkit.model.acl import Acl
+from aclkit.model.acl_words import type_words
 from aclkit.model.findings import Finding, Kind
 from aclkit.model.groups import grouped
 
@@ -18,20 +19,20 @@ if TYPE_CHECKING:
 ANY_HOST: Final = Kind(
     id="any-host",
     severity="medium",
+    summary="sensitive operations allowed from any host",
     depends="medium on CLUSTER and USER, low elsewhere, info for WRITE and CREATE alone",
     meaning=(
-        "A principal may do what destroys or changes data, changes the configuration or hands out "
-        "access from any address: DELETE, ALTER, ALTER_CONFIGS, CLUSTER_ACTION, CREATE_TOKENS, "
-        "WRITE, CREATE, or ALL with them. Whoever gets hold of the credential can use it from "
-        "anywhere. Where ranges decide, 0.0.0.0/0 and ::/0 count as any host, and the finding says "
-        "what they leave out. There is one finding for a principal and a resource type, with the "
-        "ACLs. Left out are ACLs that another one makes needless, because that one counts; what is "
-        "for everybody, which is public-access; super users, whom no ACL binds; and transactional "
-        "ids and tokens."
+        "A principal can perform sensitive operations from any address: DELETE, ALTER, "
+        "ALTER_CONFIGS, CLUSTER_ACTION, CREATE_TOKENS, WRITE, CREATE, or ALL. Whoever steals the "
+        "credential can use it from anywhere. Where brokers read ranges, 0.0.0.0/0 and ::/0 count "
+        "as any host. The message then names the addresses that they leave out. One finding covers "
+        "a principal and a resource type, and lists the ACLs. It lists neither redundant ACLs nor "
+        "ACLs for every client (see public-access). It also leaves out ACLs of super users, and "
+        "ACLs on transactional ids and delegation tokens."
     ),
     fix=(
-        "Add these ACLs for the hosts that the principal comes from, then remove those for any "
-        "host; the operations that it does not need go without."
+        "Re-create these ACLs with --allow-host for the client's addresses, then remove the ones "
+        "with host *."
     ),
 )
 
@@ -53,11 +54,13 @@ def find_any_host(audit: AuditInput) -> Iterator[Finding]:
     for (principal, resource_type), acls in found.items():
         operations = _sensitive(audit, acls)
         acls.sort(key=lambda acl: (operations.index(_sensitive(audit, (acl,))[0]), acl.acl_id))
+        audit.confirm(audit.request_given(acl, each) for each in operations for acl in acls)
         yield ANY_HOST.about(
             f"{principal} on {resource_type}",
-            f"{principal} has {', '.join(operations)} on {resource_type} resources from "
-            f"{anywhere_words((acl.host for acl in acls), audit.semantics)}, "
-            f"by {number_of(acls)}{_example(audit, acls, operations)}.",
+            f"{who_words(principal, audit.semantics)} has {', '.join(operations)} on "
+            f"{_whole_type(resource_type)} from "
+            f"{anywhere_words((acl.host for acl in acls), audit.semantics)}: "
+            f"{acls_words(acls, principal, resource_type)}.",
             severity=_severity(resource_type, operations),
             acls=acls,
         )
@@ -73,9 +76,8 @@ def is_unbound(acl: Acl, audit: AuditInput) -> bool:
     )
 
 
-def _example(audit: AuditInput, acls: Sequence[Acl], operations: Sequence[str]) -> str:
-    """Show the worst that is given."""
-    return audit.show(audit.request_given(acl, each) for each in operations for acl in acls)
+def _whole_type(resource_type: str) -> str:
+    return "the cluster" if resource_type == "CLUSTER" else f"{type_words(resource_type)}s"
 
 
 def _sensitive(audit: AuditInput, acls: Sequence[Acl]) -> list[str]:

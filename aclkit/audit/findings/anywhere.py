@@ -35,11 +35,11 @@ def _bits(host: str, semantics: Semantics) -> int | None:
 
 _NAMES: Final[dict[int | None, str]] = {
     _EVERY: "any host",
-    IPV4: "any IPv4 address but 0.0.0.0",
+    IPV4: "any IPv4 address except 0.0.0.0",
     IPV6: "any IPv6 address",
 }
 _LEFT_OUT: Final[dict[int | None, str]] = {
     _EVERY: "",
-    IPV4: " (IPv6 addresses are left out)",
-    IPV6: " (IPv4 addresses are left out)",
+    IPV4: " (no IPv6 address)",
+    IPV6: " (no IPv4 address)",
 }

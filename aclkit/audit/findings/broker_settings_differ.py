@@ -11,12 +11,17 @@ from aclkit.model.findings import Finding, Kind
 BROKER_SETTINGS_DIFFER: Final = Kind(
     id="broker-settings-differ",
     severity="high",
+    summary="broker settings that differ",
     meaning=(
-        "A live cluster's brokers do not have the super.users, the allow.everyone.if.no.acl.found "
-        "or the authorizer that the run was told, or not all of them the same. What was told "
-        "holds; without that, what the broker of the lowest id says. A broker may decide otherwise."
+        "The brokers of a live cluster differ from each other or from the options of the run. The "
+        "difference is in super.users, allow.everyone.if.no.acl.found or the authorizer. aclkit "
+        "uses the options of the run, or else the broker with the lowest id. So some brokers can "
+        "decide differently than aclkit."
     ),
-    fix="Give the brokers one configuration, and tell the run that one.",
+    fix=(
+        "Configure all brokers alike, then pass the same settings to aclkit run, for example with "
+        "--server-properties."
+    ),
 )
 
 

@@ -18,13 +18,17 @@ from aclkit.rules.names.words import number_of, opening_words
 BROKERS_DISAGREE: Final = Kind(
     id="brokers-disagree",
     severity="high",
+    summary="requests that brokers decide differently",
     meaning=(
-        "Some registered brokers take a host such as 10.0.0.0/8 for a range of addresses, for they "
-        "run Kafka 4.4 or newer, and others compare it as text. So the same request is allowed or "
-        "denied by whichever broker gets it. There is one finding for the cluster, with the "
-        "decisions that depend on the broker; of each ACL sleeping-range says what it will do."
+        "Some registered brokers run Kafka 4.4 or later and read a host such as 10.0.0.0/8 as a "
+        "range of addresses. Other brokers compare it as text. So one broker allows a request that "
+        "another broker denies. One finding covers the cluster and lists the decisions that depend "
+        "on the broker. The finding sleeping-range explains each ACL."
     ),
-    fix="Have all brokers run one version of Kafka; until then, keep ranges out of these ACLs.",
+    fix=(
+        "Run the same Kafka version on all brokers. Until then, do not use ranges as hosts in "
+        "these ACLs."
+    ),
 )
 SUBJECT: Final = "cluster"
 
@@ -40,8 +44,8 @@ def find_brokers_disagree(audit: AuditInput) -> Iterator[Finding]:
     at_least = "" if compared.difference.is_known else "at least "
     yield BROKERS_DISAGREE.about(
         SUBJECT,
-        f"What is decided depends on the broker in {at_least}{number_of(len(told), 'region')}, "
-        f"for every possible name; such as {_example(compared, told[0].change, ranges)}.",
+        f"The answer to {at_least}{number_of(len(told), 'set')} of requests depends on the broker. "
+        f"For example, {_example(compared, told[0].change, ranges)}.",
         fix=_way_out(ranges),
         acls=[each.acl for each in audit.rereads if each.changes],
         evidence=(ranges.words, *_regions(told, ranges)),
@@ -52,8 +56,8 @@ def _example(compared: Comparison, change: CellChange, ranges: RangesByBroker) -
     """Show one decision as each side makes it."""
     request, then, now = compared.rulings(change)
     return (
-        f"{request.operation} on {request.resource} by {request.principal} from {request.host}: "
-        f"{then.decision} by {named_brokers(ranges.without)}, "
+        f"{request.operation} on {request.resource} by {request.principal} from {request.host} "
+        f"is {then.decision} by {named_brokers(ranges.without)} and "
         f"{now.decision} by {named_brokers(ranges.with_ranges)}"
     )
 
@@ -62,12 +66,12 @@ def _regions(told: Sequence[Opening], ranges: RangesByBroker) -> Iterator[str]:
     """Yield which brokers alone allow what."""
     for opening in told:
         who = ranges.with_ranges if opening.kind == GAINED else ranges.without
-        yield f"allowed by {named_brokers(who)} only: {opening_words(opening)}"
+        yield f"allowed only by {named_brokers(who)}: {opening_words(opening)}"
 
 
 def _way_out(ranges: RangesByBroker) -> str:
     return (
-        f"Upgrade {named_brokers(ranges.without)} to Kafka 4.4 or newer as well, which ends it; "
-        f"or go back with {named_brokers(ranges.with_ranges)}. Until then remove these ACLs where "
-        "it matters which broker decides."
+        f"Upgrade {named_brokers(ranges.without)} to Kafka 4.4 or later, or downgrade "
+        f"{named_brokers(ranges.with_ranges)}. Until then, remove these ACLs if the answer must "
+        "not depend on the broker."
     )

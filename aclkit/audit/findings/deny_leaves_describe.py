@@ -7,6 +7,7 @@ from typing import Final
 
 from aclkit.audit.findings.facts import AuditInput
 from aclkit.model.acl import Acl, Request
+from aclkit.model.acl_words import acl_words
 from aclkit.model.findings import Finding, Kind
 from aclkit.rules.names.needless import find_left
 from aclkit.rules.names.rows import Row
@@ -14,14 +15,15 @@ from aclkit.rules.names.rows import Row
 DENY_LEAVES_DESCRIBE: Final = Kind(
     id="deny-leaves-describe",
     severity="low",
+    summary="DENY READ ACLs that leave DESCRIBE allowed",
     meaning=(
-        "A DENY implies nothing: an ALLOW of READ also gives DESCRIBE, but a DENY of READ takes "
-        "READ away and nothing else. What still gives DESCRIBE, an ALLOW of READ included, leaves "
-        "the topic or group in listings, with its partitions, offsets and lag."
+        "An ALLOW of READ also grants DESCRIBE, but a DENY of READ denies READ only. So another "
+        "ALLOW, even an ALLOW of READ, still grants DESCRIBE. The topic or group stays visible in "
+        "listings, with its partitions, offsets and lag."
     ),
     fix=(
-        "If the resource is to be out of sight, add a DENY of DESCRIBE, or of ALL, with the same "
-        "pattern, principal and host; or narrow the ALLOW that is named."
+        "To hide the resource, add a DENY of DESCRIBE with the same pattern, principal and host. "
+        "Or narrow the ALLOW. aclkit preview add-acl shows who would lose access."
     ),
 )
 
@@ -30,15 +32,15 @@ _DESCRIBE: Final = "DESCRIBE"
 
 
 def find_deny_leaves_describe(audit: AuditInput) -> Iterator[Finding]:
-    """Yield each DENY of READ on which some ALLOW still gives DESCRIBE, with one such ALLOW."""
+    """Yield each DENY of READ on which some ALLOW still grants DESCRIBE, with one such ALLOW."""
     for row in audit.rows.values():
         shown = _shown(audit, row) if _denies_read_only(row.acl) else None
         if shown is not None:
             allow, request = shown
             yield DENY_LEAVES_DESCRIBE.about(
                 str(row.acl),
-                f"This DENY of READ leaves DESCRIBE, which the ALLOW {allow.acl} gives"
-                f"{audit.show([request])}.",
+                f"{acl_words(row.acl)} leaves DESCRIBE allowed: {acl_words(allow.acl)} grants it."
+                f"{audit.example([request], row.acl, allow.acl)}",
                 acls=(row.acl, allow.acl),
             )
 

@@ -19,6 +19,7 @@ from aclkit.audit.findings.odd_texts import read_odd_acls
 from aclkit.audit.findings.readings import READS_DIFFERENTLY, reads_differently
 from aclkit.audit.findings.registry import find_readings
 from aclkit.model.acl import Acl
+from aclkit.model.acl_words import acl_words
 from aclkit.model.findings import Finding
 from aclkit.model.principal import WILDCARD_PRINCIPAL
 from aclkit.model.resource import Resource
@@ -42,6 +43,7 @@ from aclkit.pipeline.explain.output import Output
 from aclkit.pipeline.explain.scope import Scope
 from aclkit.pipeline.inventory.entry import Entry
 from aclkit.pipeline.inventory.survey import Inventory
+from aclkit.rules.names.words import number_of
 from aclkit.rules.patterns.identity import IdentityIndex, index_principals
 from aclkit.rules.patterns.match import has_wildcard, names_exactly
 from aclkit.rules.patterns.trie import PatternIndex
@@ -87,15 +89,15 @@ class Differing:
     examples: dict[str, list[str]] = field(default_factory=dict)
 
     def words(self, suspects: int, other: Semantics) -> str:
-        """Say how the presets differ, and what becomes of this run's decisions under the other."""
+        """Write how the presets differ, and how many of this run's decisions the other changes."""
         if not suspects:
-            return "the presets kip-1042 and kafka decide alike, whatever names there are"
-        acls = "one ACL" if suspects == 1 else f"{suspects:,} ACLs"
+            return "The presets kip-1042 and kafka give the same decisions for every possible name."
         name = next(name for name, preset in PRESETS.items() if _is_like(preset, other))
-        decisions = f"{self.total:,}" if self.total else "none"
         return (
-            f"the presets kip-1042 and kafka read {acls} differently, see reads-differently: "
-            f"{name} makes {decisions} of this run's decisions otherwise"
+            f"The presets kip-1042 and kafka read {number_of(suspects, 'ACL')} differently (see "
+            f"reads-differently). Under {name}, "
+            f"{number_of(self.total, 'decision') if self.total else 'no decision'} of this run "
+            "would change."
         )
 
 
@@ -245,20 +247,28 @@ def _count(rows: Iterable[Sequence[Any]], suspects: Suspects) -> Differing:
 
 def _example(what: Resource, who: str, operation: str, host: str, ours: str, theirs: str) -> str:
     asked = f"{operation} on {what} for {who} from {host}"
-    return f"for example {asked}: {ours}, under the other preset {theirs}"
+    return f"for example, {asked}: {ours}, under the other preset {theirs}"
+
+
+def _number_of(decisions: int) -> str:
+    """Write how many decisions differ."""
+    return (
+        "1 decision on known names differs"
+        if decisions == 1
+        else f"{decisions:,} decisions on known names differ"
+    )
 
 
 def _finding(acl: Acl, reason: str, differing: Differing) -> Finding:
     decisions = differing.counts[acl.acl_id]
     return READS_DIFFERENTLY.about(
         str(acl),
-        f"KIP-1042 and today's brokers read this ACL differently: {reason}. "
-        f"{decisions:,} decisions of the inventory differ",
+        f"{acl_words(acl)} depends on how ACLs are read: {reason}. {_number_of(decisions)}.",
         severity="medium" if decisions else "info",
         acls=(acl,),
         evidence=(
             reason,
-            f"{decisions:,} decisions of the inventory differ",
+            _number_of(decisions),
             *differing.examples.get(acl.acl_id, ()),
         ),
     )

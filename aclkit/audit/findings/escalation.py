@@ -12,12 +12,14 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 if TYPE_CHECKING:
     from aclkit.audit.findings.facts import AuditInput, PatternKey
 
+from aclkit.audit.findings.sentences import who_words
 from aclkit.model.acl import Acl
+from aclkit.model.acl_words import acl_words, quoted
 from aclkit.model.findings import Finding, Kind
 from aclkit.model.groups import grouped
 from aclkit.rules.patterns.identity import index_principals
@@ -26,28 +28,51 @@ from aclkit.rules.patterns.match import LITERAL, names_exactly
 ESCALATION: Final = Kind(
     id="escalation",
     severity="high",
+    summary="ACLs that let a principal gain more access",
     depends="high; medium for ALTER_CONFIGS, and for tokens of users without such power",
     meaning=(
-        "This ALLOW is worth more than it says. ALTER on the cluster writes ACLs, for oneself "
-        "too, and sets SCRAM passwords of others: that is everything. CLUSTER_ACTION speaks as a "
-        "broker: it fetches every topic as a replica does. ALTER_CONFIGS changes the brokers' own "
-        "configuration. CREATE_TOKENS on a user makes delegation tokens with which one is that "
-        "user. What would be reached is in the evidence; the decisions of explain are those of "
-        "the ACLs as they stand. ACLs of super users are left out: they have everything already."
+        "The ALLOW lets its principal gain more access than its ACLs grant. ALTER on the cluster "
+        "lets it create any ACL and reset any SCRAM password, which amounts to full access. "
+        "CLUSTER_ACTION lets it fetch every topic like a replica. ALTER_CONFIGS lets it "
+        "change the brokers' configuration. CREATE_TOKENS on a user lets it create delegation "
+        "tokens and act as that user. The evidence lists what is within reach. The explain table "
+        "holds the decisions of today's ACLs only. ACLs of super users are not reported, because "
+        "super users already have full access."
     ),
     fix=(
-        "Leave it to administrators and to the brokers: bind it to a host, and give applications "
-        "the ACLs that they need. What is meant to be so belongs into the mutes, with a reason."
+        "Restrict the ACL to administrators and brokers, and to their hosts. Grant applications "
+        "only the ACLs that they need. If the access is intended, accept the finding in the file "
+        "of --mutes, with a reason."
     ),
 )
 
-_BY_CLUSTER: Final[Mapping[str, tuple[str, str]]] = {
-    "ALTER": ("high", "can write ACLs for anybody and set SCRAM passwords, and so reach"),
-    "CLUSTER_ACTION": ("high", "can fetch as a replica does, and so read every topic of"),
-    "ALTER_CONFIGS": ("medium", "can change the configuration of the brokers that hold"),
-}
-"""Operation on the cluster → how bad it is, and what it is good for; the worst first."""
 
+class _Power(NamedTuple):
+    """What an operation on the cluster is worth.
+
+    Attributes:
+        severity: how bad it is.
+        effect: what follows, after the principal.
+        means: what it lets the principal do, after the ACL.
+    """
+
+    severity: str
+    effect: str
+    means: str
+
+
+_BY_CLUSTER: Final[Mapping[str, _Power]] = {
+    "ALTER": _Power(
+        "high",
+        "is effectively an administrator",
+        "lets it create any ACL and reset SCRAM passwords",
+    ),
+    "CLUSTER_ACTION": _Power("high", "can read every topic", "lets it fetch like a replica"),
+    "ALTER_CONFIGS": _Power(
+        "medium", "can reconfigure every broker", "lets it change the brokers' configuration"
+    ),
+}
+"""Operation on the cluster → what it is worth; the worst first."""
 
 _TOKENS: Final = "CREATE_TOKENS"
 
@@ -64,15 +89,15 @@ def _by_cluster(acl: Acl, audit: AuditInput) -> Iterator[Finding]:
     """Yield the worst that an ALLOW on the cluster is good for."""
     powers = _powers(acl, audit)
     if powers:
-        severity, good_for = _BY_CLUSTER[powers[0]]
-        whole = _whole(audit)
+        worst, known = _BY_CLUSTER[powers[0]], _known_words(audit)
+        audit.confirm(audit.request_given(acl, power) for power in powers)
         yield ESCALATION.about(
             str(acl),
-            f"{acl.principal} has {acl.operation} on the cluster: it {good_for} {whole}"
-            f"{audit.show(audit.request_given(acl, power) for power in powers)}.",
-            severity=severity,
+            f"{who_words(acl.principal, audit.semantics)} {worst.effect}: "
+            f"{acl_words(acl, acl.principal)} {worst.means}.",
+            severity=worst.severity,
             acls=(acl,),
-            evidence=(f"{power}: {_BY_CLUSTER[power][1]} {whole}" for power in powers),
+            evidence=(f"{power}: {_BY_CLUSTER[power].means}; {known}" for power in powers),
         )
 
 
@@ -92,13 +117,13 @@ def _is_for_itself(acl: Acl) -> bool:
     return acl.pattern_type == LITERAL and acl.resource_name == acl.principal
 
 
-def _whole(audit: AuditInput) -> str:
+def _known_words(audit: AuditInput) -> str:
     principals, resources = len(audit.asked_principals), audit.resource_count
-    return f"all that there is ({principals:,} principals and {resources:,} resources are known)"
+    return f"{principals:,} principals and {resources:,} resources are known"
 
 
 def _by_tokens(audit: AuditInput) -> Iterator[Finding]:
-    """Yield the ALLOWs of CREATE_TOKENS on other users, with what these may do."""
+    """Yield the ALLOWs of CREATE_TOKENS on other users, with the access of these."""
     given = [acl for acl in audit.allows if _creates_tokens(acl, audit)]
     if not given:
         return
@@ -138,7 +163,7 @@ class _Target:
     Attributes:
         user: its principal.
         is_superpowered: whether it reaches everything: a super user, or ALTER on the cluster.
-        told: what it may, as evidence.
+        told: its access, as evidence.
     """
 
     user: str
@@ -184,11 +209,12 @@ def _told(acls: Sequence[Acl]) -> str:
 
 def _tokens_of(acl: Acl, others: Sequence[_Target], audit: AuditInput) -> Finding:
     is_superpowered = bool(others) and others[0].is_superpowered
-    more = f"; {others[0].user} can reach everything" if is_superpowered else ""
+    more = f" {quoted(others[0].user)} has full access." if is_superpowered else ""
+    audit.confirm([audit.request_given(acl, _TOKENS)])
     return ESCALATION.about(
         str(acl),
-        f"{acl.principal} can make delegation tokens of {_whose(acl, others)}, and so act as they "
-        f"may{more}{audit.show([audit.request_given(acl, _TOKENS)])}.",
+        f"{who_words(acl.principal, audit.semantics)} can act as {_whose(acl, others)}: "
+        f"{acl_words(acl, acl.principal)} lets it create delegation tokens.{more}",
         severity="high" if is_superpowered else "medium",
         acls=(acl,),
         evidence=(target.told for target in others),
@@ -197,7 +223,7 @@ def _tokens_of(acl: Acl, others: Sequence[_Target], audit: AuditInput) -> Findin
 
 def _whose(acl: Acl, others: Sequence[_Target]) -> str:
     if acl.pattern_type == LITERAL and acl.resource_name != "*":
-        return acl.resource_name
+        return quoted(acl.resource_name)
     if len(others) == 1:
-        return others[0].user
-    return f"{len(others):,} known users" if others else "users to come, none of them known yet"
+        return quoted(others[0].user)
+    return f"{len(others):,} known users" if others else "users that do not exist yet"

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, reduce
+from operator import and_
 from typing import Final
 
 from aclkit.audit.findings.removable import (
@@ -20,7 +21,6 @@ from aclkit.audit.findings.unwanted import reasons_to_go
 from aclkit.model.acl import Acl, Request
 from aclkit.model.brokers import Broker, RangesByBroker, ranges_by_broker
 from aclkit.model.cidr import parse_range
-from aclkit.model.resource import Resource
 from aclkit.model.semantics import BrokerSettings, Semantics
 from aclkit.rules.decide.confirm import Comparison, Decider
 from aclkit.rules.names.budget import Budget
@@ -38,6 +38,9 @@ PatternKey = tuple[str, str, str]
 
 _KNOWN_OF_BOTH: Final = ("rows", "others", "decider", "leftovers", "overridden", "index")
 """What is the same whatever is supposed."""
+
+_MOST_TRIED: Final = 10
+"""So many topics are tried for an example."""
 
 BROAD_SHARE: Final = 0.5
 """An ALLOW that reaches more than this share of the topics is broad, unless told otherwise."""
@@ -237,14 +240,34 @@ class AuditInput:
         given = self.leftovers[acl.acl_id].given.get(operation)
         return given[0].request(operation, given[1]) if given else None
 
-    def show(self, requests: Iterable[Request | None]) -> str:
-        """Say that the first of some requests is allowed, once the rule has decided it so."""
+    def confirm(self, requests: Iterable[Request | None]) -> Request | None:
+        """Return the first of some requests, once the rule has allowed it."""
         request = next((each for each in requests if each is not None), None)
-        if request is None:
+        if request is not None:
+            self.decider.confirm(request, is_allowed=True)
+        return request
+
+    def example(self, requests: Iterable[Request | None], *acls: Acl) -> str:
+        """Write the same as a sentence that follows another one.
+
+        It names a topic that exists where some ACLs all match one and the rule allows it there.
+        """
+        found = self.confirm(requests)
+        if found is None:
             return ""
-        self.decider.confirm(request, is_allowed=True)
-        what = Resource(*request.resource)
-        return f": {request.principal} from {request.host} may {request.operation} {what}"
+        known = (replace(found, resource_name=name) for name in self._topics_of_all(acls))
+        request = next(filter(self.decider.allows, known), found)
+        what = f"{request.operation} {request.resource}"
+        return f" For example, {request.principal} from {request.host} can {what}."
+
+    def _topics_of_all(self, acls: Sequence[Acl]) -> Iterator[str]:
+        """Yield the first few topics alive that ACLs all match."""
+        bits = reduce(and_, (self.reached.get(acl.pattern, 0) for acl in acls)) if acls else 0
+        for _ in range(_MOST_TRIED):
+            if not bits:
+                return
+            yield self.topics_alive[(bits & -bits).bit_length() - 1]
+            bits &= bits - 1
 
     def supposing(self) -> AuditInput:
         """Return the same, where something is left wherever that is unknown."""

@@ -6,23 +6,28 @@ from collections.abc import Iterator
 from typing import Final
 
 from aclkit.audit.findings.facts import AuditInput
+from aclkit.audit.findings.sentences import names_words
 from aclkit.model.acl import Acl
+from aclkit.model.acl_words import acl_words, type_words
 from aclkit.model.findings import Finding, Kind
 from aclkit.rules.patterns.match import LITERAL, effective_pattern_type
 
 GLOB_LOOKALIKE: Final = Kind(
     id="glob-lookalike",
     severity="medium",
+    summary="ACLs whose name looks like a pattern but is none",
     depends="medium for a DENY, low for an ALLOW",
     meaning=(
-        "The name holds * or ?, but in a LITERAL or PREFIXED pattern these are letters like any "
-        "other: LITERAL app-* is the one group of that very name, and PREFIXED * are names that "
-        "begin with a star. kafka-acls takes such a name without a word. On topics, whose names "
-        "can hold neither, this is never-matches instead."
+        "The name contains * or ?, but in LITERAL and PREFIXED patterns these are plain "
+        "characters. Only the LITERAL name * matches all names. LITERAL app-* matches only the "
+        "group with exactly that name. PREFIXED * matches names that start with a star. "
+        "kafka-acls accepts such names without a warning. Topic names cannot contain * or ?, so "
+        "for topics the finding is never-matches."
     ),
     fix=(
-        "Write app-* as --resource-pattern-type prefixed with the name app-, and everything as "
-        "literal *; then remove this ACL."
+        "Add the ACL that was intended, then remove the one found. For names that start with app-, "
+        "pass --resource-pattern-type prefixed and the name app-. For all names, pass the literal "
+        "name *."
     ),
 )
 
@@ -34,15 +39,19 @@ def find_glob_lookalikes(audit: AuditInput) -> Iterator[Finding]:
     """Yield each ACL whose name holds a wildcard that is none; LITERAL ``*`` is one."""
     for acl in audit.acls:
         if acl.resource_type in _TYPES and _looks_like_a_glob(acl, audit):
-            effect = "gives access to" if acl.is_allow else "protects"
-            what = "the name itself" if acl.pattern_type == LITERAL else "names that begin so"
             yield GLOB_LOOKALIKE.about(
                 str(acl),
-                f"This ACL {effect} {what} only: {acl.resource_name!r} is no glob in a "
+                f"{acl_words(acl)} matches only {_names(acl)}: * and ? are plain characters in a "
                 f"{acl.pattern_type} pattern.",
                 severity="low" if acl.is_allow else "medium",
                 acls=(acl,),
             )
+
+
+def _names(acl: Acl) -> str:
+    if acl.pattern_type == LITERAL:
+        return f'the {type_words(acl.resource_type)} with the name "{acl.resource_name}"'
+    return names_words(acl)
 
 
 def _looks_like_a_glob(acl: Acl, audit: AuditInput) -> bool:

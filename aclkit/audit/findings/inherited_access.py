@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Final
 
 from aclkit.model.acl import Acl
+from aclkit.model.acl_words import acl_words
 from aclkit.model.findings import INVENTORY, Finding, Kind
 from aclkit.model.groups import grouped
 from aclkit.rules.patterns.match import LITERAL
@@ -16,14 +17,16 @@ if TYPE_CHECKING:
 INHERITED_ACCESS: Final = Kind(
     id="inherited-access",
     severity="medium",
+    summary="ALLOW ACLs that re-created topics inherited",
     meaning=(
-        "A topic was deleted and created again, and an ALLOW on its name from before the deletion "
-        "is still there: whoever had access to the old topic has it to the new one, which may "
-        "hold other data and belong to somebody else. Kafka removes no ACLs with a topic."
+        "A topic was deleted and created again, and an ALLOW from before the deletion still "
+        "exists. So every principal that had access to the old topic has access to the new one. "
+        "The new topic can hold other data and belong to another team. Kafka does not remove ACLs "
+        "when it deletes a topic."
     ),
     fix=(
-        "Ask the topic's owner of today. If the access is meant, remove the ACL and add it again, "
-        "so that its offset says so; otherwise remove it."
+        "Ask the current owner of the topic, then remove the ACL. If the access is intended, add "
+        "the ACL again, so that it is newer than the topic."
     ),
     holds_for=INVENTORY,
 )
@@ -73,9 +76,9 @@ def _end(life: Life) -> int:
 def _finding(acl: Acl, added: int, before: Life, now: Life) -> Finding:
     return INHERITED_ACCESS.about(
         str(acl),
-        f"{acl.principal} got {acl.operation} on topic {acl.resource_name!r} at offset {added}; "
-        f"that topic was deleted at offset {before.last_offset}, and the one created at offset "
-        f"{now.first_offset} inherited the access.",
+        f"{acl_words(acl)} applies to a re-created topic. The ACL was added at offset {added}. "
+        f"The topic was deleted at offset {before.last_offset} and created again at offset "
+        f"{now.first_offset}.",
         acls=(acl,),
         evidence=(
             f"the ACL was added at offset {added}",

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
 from aclkit.model.acl import ANY_OTHER, ANY_OTHER_PRINCIPAL, Request
+from aclkit.model.acl_words import quoted
 from aclkit.model.findings import INVENTORY, Finding, Kind
 from aclkit.model.operation import OPERATIONS_OF_TYPE
 from aclkit.model.resource import CLUSTER_NAME, Resource
@@ -20,30 +21,32 @@ if TYPE_CHECKING:
 OPEN_TO_EVERYONE: Final = Kind(
     id="open-to-everyone",
     severity="high",
+    summary="resources that no ACL protects",
     meaning=(
-        "allow.everyone.if.no.acl.found is true and no ACL of anybody reaches the topic, or the "
-        "cluster itself: every client may do everything with it, delete it too. topic:<any-other> "
-        "stands for all topics to come: only ACLs that together reach every name take them out."
+        "allow.everyone.if.no.acl.found is true, and no ACL applies to the topic or the cluster. "
+        "So every client has full access to it and can even delete it. topic:<any-other> stands "
+        "for all topics created later. Only ACLs that together match every name protect those."
     ),
     fix=(
-        "Set allow.everyone.if.no.acl.found=false when every client has its ACLs; until then add "
-        "an ACL that reaches the resource."
+        "Give every client its ACLs, then set allow.everyone.if.no.acl.found=false on the brokers. "
+        "Until then, add an ACL that applies to the resource."
     ),
     holds_for=INVENTORY,
 )
 
 
 def find_open_to_everyone(audit: AuditInput) -> Iterator[Finding]:
-    """Yield the topics, and the cluster, that no ACL reaches while that means ALLOWED."""
+    """Yield the topics, and the cluster, that no ACL applies to while that means ALLOWED."""
     if not audit.settings.allow_everyone:
         return
     topics = (("TOPIC", name) for name in audit.topics_alive)
     for resource_type, name in (("CLUSTER", CLUSTER_NAME), *topics):
         if not audit.index.matches(resource_type, name):
-            yield _finding(audit, Resource(resource_type, name), f"{resource_type} {name}")
+            what = "the cluster" if resource_type == "CLUSTER" else f"topic {quoted(name)}"
+            yield _finding(audit, Resource(resource_type, name), what)
     shortest = name_left(audit, "TOPIC")
     if shortest is not None:
-        what = "a topic that no ACL names, one created tomorrow for example"
+        what = "new topics that no ACL matches"
         yield _finding(audit, Resource("TOPIC", ANY_OTHER), what, shortest)
 
 
@@ -66,12 +69,12 @@ def _finding(audit: AuditInput, of: Resource, what: str, shortest: str | None = 
         anybody = Request.of(ANY_OTHER_PRINCIPAL, ANY_OTHER, "DESCRIBE", resource)
         audit.decider.confirm(anybody, is_allowed=True)
     operations = ", ".join(OPERATIONS_OF_TYPE[of.resource_type])
-    example = f"; the shortest name is {shortest!r}" if shortest else ""
+    example = f", for example a topic named {shortest!r}" if shortest else ""
     return OPEN_TO_EVERYONE.about(
         str(of),
-        f"No ACL reaches {what}, so every client may do everything with it{example}.",
+        f"Every client has full access to {what}{example}: no ACL applies.",
         evidence=(
             "allow.everyone.if.no.acl.found is true",
-            f"rule DefaultAllow gives {operations}",
+            f"rule DefaultAllow grants {operations}",
         ),
     )

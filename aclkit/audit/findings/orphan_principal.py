@@ -1,4 +1,4 @@
-"""ACLs and lifetimes of users → ``orphan-principal``: whose ACLs nobody can use any more."""
+"""ACLs and lifetimes of users → ``orphan-principal``: ACLs of users that do not exist."""
 
 from __future__ import annotations
 
@@ -6,10 +6,13 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
 from aclkit.audit.findings.public_access import ANONYMOUS
+from aclkit.audit.findings.sentences import acls_words
 from aclkit.model.acl import Acl
+from aclkit.model.acl_words import quoted
 from aclkit.model.findings import INVENTORY, Finding, Kind
 from aclkit.model.groups import grouped
 from aclkit.model.principal import split_principal
+from aclkit.rules.names.words import number_of
 from aclkit.rules.patterns.match import names_exactly
 
 if TYPE_CHECKING:
@@ -18,15 +21,19 @@ if TYPE_CHECKING:
 ORPHAN_PRINCIPAL: Final = Kind(
     id="orphan-principal",
     severity="medium",
-    depends="medium for a deleted user, info for one that the log never knew",
+    summary="ACLs of users without a SCRAM credential",
+    depends="medium for a deleted user, info for a user that the log never had",
     meaning=(
-        "ACLs name a user that has no SCRAM credential. Where the log says that it was deleted, "
-        "the ACLs wait for whoever is given that name next. Where the log never knew it, it may "
-        "come by another way than SCRAM, such as TLS, Kerberos or OAuth: name those in a file of "
-        "--principals. Nothing is said where no users are known, nor about distinguished names "
-        "and super users."
+        "ACLs name a user that has no SCRAM credential. If the log shows that the credential was "
+        "deleted, the next user with that name gets the ACLs. If the log never had such a "
+        "credential, the user perhaps authenticates with TLS, Kerberos or OAuth. List such users "
+        "in the file of --principals. If no users are known, aclkit reports nothing. It never "
+        "reports distinguished names and super users."
     ),
-    fix="Remove the ACLs of this principal, or name it in the inventory of principals.",
+    fix=(
+        "Remove the ACLs of the principal. If the principal exists, add it to the file of "
+        "--principals."
+    ),
     holds_for=INVENTORY,
 )
 
@@ -60,16 +67,16 @@ def _may_be_scram(principal: str, audit: AuditInput) -> bool:
 
 
 def _finding(principal: str, acls: Sequence[Acl], lives: Sequence[Life]) -> Finding:
-    many = "One ACL names" if len(acls) == 1 else f"{len(acls):,} ACLs name"
     if lives:
         end = max(life.last_offset or 0 for life in lives)
-        what, severity = f"its last SCRAM credential was deleted at offset {end}", "medium"
+        what, severity = f"the last one was deleted at offset {end}", "medium"
     else:
-        what, severity = "the log never knew a SCRAM credential of it", "info"
+        what, severity = "the log never had one", "info"
     return ORPHAN_PRINCIPAL.about(
         principal,
-        f"{many} {principal}, which has no SCRAM credential: {what}.",
+        f"{quoted(principal)} has no SCRAM credential ({what}), but has "
+        f"{number_of(len(acls), 'ACL')}: {acls_words(acls, principal)}.",
         severity=severity,
         acls=acls,
-        evidence=(what,),
+        evidence=(f"no SCRAM credential: {what}",),
     )

@@ -1,4 +1,4 @@
-"""ACLs and lifetimes of topics → ``orphan-resource``: which ACLs name a topic that is not there."""
+"""ACLs and lifetimes of topics → ``orphan-resource``: ACLs on topics that do not exist."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Final
 
 from aclkit.model.acl import Acl
+from aclkit.model.acl_words import acl_words, quoted
 from aclkit.model.findings import INVENTORY, Finding, Kind
 from aclkit.rules.patterns.match import LITERAL
 
@@ -15,13 +16,14 @@ if TYPE_CHECKING:
 ORPHAN_RESOURCE: Final = Kind(
     id="orphan-resource",
     severity="low",
+    summary="ACLs on topics that do not exist",
     meaning=(
-        "A LITERAL ACL names a topic that does not exist: it was deleted, or no record of the "
-        "log ever made it. Kafka keeps the ACLs of a deleted topic, and who creates a topic of "
-        "that name gets them with it. An ALLOW of CREATE on a name that never was is not "
-        "reported: that is how a topic begins. Nothing is said where no topics are known."
+        "A LITERAL ACL names a topic that does not exist. The topic was deleted, or the log never "
+        "had it. Kafka keeps the ACLs of a deleted topic, and a new topic with that name inherits "
+        "them. An ALLOW of CREATE on a topic that the log never had is no finding. Such an ACL "
+        "precedes its topic. If no topics are known, aclkit reports nothing."
     ),
-    fix="Remove the ACL, or create the topic that it waits for.",
+    fix="Remove the ACL, or create the topic.",
     holds_for=INVENTORY,
 )
 
@@ -54,12 +56,12 @@ def _names_a_topic(acl: Acl) -> bool:
 def _finding(acl: Acl, end: int | None) -> Finding:
     name = acl.resource_name
     if end is None:
-        what = f"no record of the log made topic {name!r}"
+        what = f"the log never had topic {quoted(name)}"
     else:
-        what = f"topic {name!r} was deleted at offset {end}"
+        what = f"topic {quoted(name)} was deleted at offset {end}"
     return ORPHAN_RESOURCE.about(
         str(acl),
-        f"This ACL is on a topic that does not exist: {what}.",
+        f"{acl_words(acl)} applies to no topic: {what}.",
         acls=(acl,),
         evidence=(what,),
     )

@@ -1,11 +1,13 @@
-"""ACLs and topics → ``over-broad``: which ALLOWs reach a large share of all topics."""
+"""ACLs and topics → ``over-broad``: which ALLOWs apply to a large share of all topics."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
+from aclkit.audit.findings.sentences import who_words
 from aclkit.model.acl import Acl
+from aclkit.model.acl_words import acl_words
 from aclkit.model.findings import INVENTORY, Finding, Kind
 from aclkit.rules.names.rows import operations_of
 
@@ -15,15 +17,17 @@ if TYPE_CHECKING:
 OVER_BROAD: Final = Kind(
     id="over-broad",
     severity="medium",
-    depends="medium where it changes or deletes, low where it reads or describes",
+    summary="ALLOW ACLs on a large share of all topics",
+    depends="medium for changing or deleting, low for reading or describing",
     meaning=(
-        "An ALLOW gives something on more than a share of all topics, half of them unless "
-        "told otherwise, that no DENY takes: a prefix that is too short, a glob, or *. Access that "
-        "wide is seldom meant for an application, and it grows with every new topic. Nothing is "
-        "said where fewer than ten topics are known."
+        "An ALLOW grants access to more than a share of all topics, by default half of them. "
+        "Topics on which DENY ACLs leave nothing do not count. The cause is a prefix that is too "
+        "short, a glob, or *. Applications rarely need such access, and it grows with every new "
+        "topic. If fewer than ten topics are known, aclkit reports nothing."
     ),
     fix=(
-        "Add ACLs for the prefixes or topics that the principal works with, then remove this one."
+        "Add ACLs for the prefixes or topics that the principal needs, then remove the broad ACL. "
+        "aclkit preview remove-acl shows what the principal would lose."
     ),
     holds_for=INVENTORY,
 )
@@ -34,12 +38,11 @@ _MILD: Final = ("READ", "DESCRIBE", "DESCRIBE_CONFIGS")
 
 def find_over_broad(audit: AuditInput) -> Iterator[Finding]:
     """Yield each ALLOW on topics whose pattern reaches more than ``broad_share`` of them."""
-    total = len(audit.topics_alive)
     for acl in audit.allows:
         reached = broadly_reached(acl, audit)
         if reached:
             is_mild = audit.given[acl.acl_id].issubset(_MILD)
-            yield _finding(acl, "low" if is_mild else "medium", reached, total)
+            yield _finding(acl, audit, "low" if is_mild else "medium", reached)
 
 
 def broadly_reached(acl: Acl, audit: AuditInput) -> int:
@@ -71,12 +74,14 @@ def _left(acl: Acl, audit: AuditInput) -> int:
     return found
 
 
-def _finding(acl: Acl, severity: str, reached: int, total: int) -> Finding:
+def _finding(acl: Acl, audit: AuditInput, severity: str, reached: int) -> Finding:
+    total = len(audit.topics_alive)
     share = f"{reached:,} of {total:,} topics ({reached / total:.0%})"
     return OVER_BROAD.about(
         str(acl),
-        f"{acl.principal} has {acl.operation} on {share} by this one ALLOW.",
+        f"{who_words(acl.principal, audit.semantics)} has access to {share}: "
+        f"{acl_words(acl, acl.principal)}.",
         severity=severity,
         acls=(acl,),
-        evidence=(f"{acl.pattern_type} {acl.resource_name!r} gives something on {share}",),
+        evidence=(f"{acl.pattern_type} {acl.resource_name!r} grants access to {share}",),
     )

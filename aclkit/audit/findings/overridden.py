@@ -6,19 +6,22 @@ from collections.abc import Iterator
 from typing import Final
 
 from aclkit.audit.findings.facts import AuditInput
+from aclkit.audit.findings.sentences import acls_words
+from aclkit.model.acl_words import acl_words
 from aclkit.model.findings import Finding, Kind
 
 ALLOW_OVERRIDDEN: Final = Kind(
     id="allow-overridden",
     severity="medium",
+    summary="ALLOW ACLs that DENY ACLs override completely",
     meaning=(
-        "Every request that this ALLOW answers is denied by a DENY, or by several together: a "
-        "DENY wins over any ALLOW, however specific that is. Whoever added the ALLOW believes in "
-        "an access that nobody has; and it comes to life on the day when the DENY goes."
+        "One DENY, or several together, deny every request that the ALLOW matches. A DENY "
+        "overrides every ALLOW, even a more specific one. So the ALLOW grants nothing today, but "
+        "it takes effect as soon as the DENY is removed."
     ),
     fix=(
-        "Remove this ALLOW if the access is not meant; otherwise narrow the DENY, because no "
-        "ALLOW can win against it."
+        "If the access is not intended, remove the ALLOW. Otherwise, narrow the DENY: no ALLOW can "
+        "override a DENY. aclkit preview remove-acl shows the effect."
     ),
 )
 
@@ -28,11 +31,10 @@ def find_overridden(audit: AuditInput) -> Iterator[Finding]:
     for acl in audit.acls:
         cover = audit.overridden.get(acl.acl_id)
         if cover:
-            whom = f"the DENY {cover[0]}" if len(cover) == 1 else f"{len(cover)} DENYs together"
-            verb = "denies" if len(cover) == 1 else "deny"
+            together = f"{len(cover):,} DENY ACLs together override it ({acls_words(cover)})"
+            why = f"{acl_words(cover[0])} overrides it" if len(cover) == 1 else together
             yield ALLOW_OVERRIDDEN.about(
                 str(acl),
-                f"This ALLOW gives nothing to anybody: {whom} {verb} all of it; this holds for "
-                "every possible name.",
+                f"{acl_words(acl)} has no effect: {why}.",
                 acls=(acl, *cover),
             )

@@ -58,11 +58,6 @@ def _has(
     )
 
 
-def number_of(acls: Sequence[Acl]) -> str:
-    """Return the number of ACLs in words."""
-    return "one ACL" if len(acls) == 1 else f"{len(acls):,} ACLs"
-
-
 def _gives(audit: AuditInput, acl: Acl, what: tuple[str, str]) -> bool:
     resource_type, operation = what
     return acl.resource_type == resource_type and audit.gives(acl, operation)

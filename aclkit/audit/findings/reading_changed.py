@@ -19,19 +19,21 @@ from aclkit.warehouse.standing import MATERIALIZING
 READING_CHANGED: Final = Kind(
     id="reading-changed",
     severity="high",
+    summary="ACLs read differently than in the previous run",
     meaning=(
-        "The run reads ACLs in another way than the run before, so that everything was decided "
-        "anew. The reasons are another --semantics, or a setting of it; the first GLOB ACL of a "
-        "cluster under --semantics auto; brokers of another version, which read ranges (CIDR) "
-        "otherwise; or an older aclkit, whose default was kip-1042. It is told once."
+        "The run read ACLs differently than the previous run, so it computed all decisions again. "
+        "Another value of --semantics or of one of its settings causes this. Under --semantics "
+        "auto, the first GLOB ACL of the cluster does. So do brokers of another version that read "
+        "ranges (CIDR) differently, and an older aclkit whose default was kip-1042. aclkit reports "
+        "the change once."
     ),
     fix=(
-        "Check the accesses that changed (aclkit changes). To keep one reading whatever ACLs come, "
+        "Check with aclkit changes which access changed. To read ACLs the same way in every run, "
         "pass --semantics kafka or --semantics kip-1042."
     ),
 )
 SUBJECT: Final = "cluster"
-_NOT_COMPARED: Final = "The accesses of that run are not known, so they were not compared."
+_NOT_COMPARED: Final = "The accesses of the previous run are unknown, so they were not compared."
 
 
 def find_reading_changed(run: Run) -> Iterator[Finding]:
@@ -43,11 +45,11 @@ def find_reading_changed(run: Run) -> Iterator[Finding]:
     if _deciding(then) == _deciding(now.semantics):
         return
     changes = run.counts.get("access_changes")
-    moved = f"{changes:,} accesses changed." if changes is not None else _NOT_COMPARED
+    moved = _NOT_COMPARED if changes is None else f"Changed accesses: {changes:,}."
     yield READING_CHANGED.about(
         SUBJECT,
-        f"Run {before.run_number} read ACLs in another way. Before: {preset_words(then)}. "
-        f"Now: {preset_words(now.semantics)}. {moved}",
+        f"This run reads ACLs differently than run {before.run_number}. "
+        f"Before: {preset_words(then)}. Now: {preset_words(now.semantics)}. {moved}",
         evidence=(
             *_reasons(before, now),
             *(f"setting {change}" for change in changed_settings(then, now.semantics)),
@@ -66,13 +68,13 @@ def _reasons(before: PublishedRun, now: RunSettings) -> Iterator[str]:
     then = before.settings
     if then.semantics_asked is None:
         yield (
-            f"aclkit {before.aclkit_version} decided run {before.run_number}; "
-            "the default was kip-1042 then"
+            f"aclkit {before.aclkit_version}, whose default was kip-1042, decided run "
+            f"{before.run_number}"
         )
     elif then.semantics_asked != now.semantics_asked:
-        yield f"--semantics was {then.semantics_asked}, and is {now.semantics_asked}"
+        yield f"--semantics was {then.semantics_asked} and is now {now.semantics_asked}"
     elif now.semantics_asked == AUTO and then.semantics_preset != now.semantics_preset:
-        yield f"--semantics auto takes {now.semantics_preset} since the cluster has had a GLOB ACL"
+        yield f"--semantics auto uses {now.semantics_preset} since the cluster has had a GLOB ACL"
 
 
 def _first_glob(run: Run) -> Iterator[str]:

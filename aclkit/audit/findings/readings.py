@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from aclkit.model.acl import Acl
+from aclkit.model.acl_words import acl_words
 from aclkit.model.enums import AclOperation
 from aclkit.model.findings import INVENTORY, Finding, Kind
 from aclkit.model.groups import grouped
@@ -17,41 +18,45 @@ from aclkit.model.principal import WILDCARD_PRINCIPAL, split_principal
 from aclkit.rules.patterns.match import GLOB, LITERAL, PREFIXED, has_wildcard
 
 DUPLICATE_FIX: Final = (
-    "Remove the ACL and add it once: kafka-acls selects by fields, so it cannot remove only one "
-    "of them; try it on a test cluster first, because a controller may refuse the second removal."
+    "Remove the ACL, then add it once. kafka-acls selects ACLs by their fields, so it cannot "
+    "remove only one copy. Try it on a test cluster first: a controller can reject the second "
+    "removal."
 )
 """AclControlManager.replay fails on the second of two: acl not found in existingAcls."""
 
 DUPLICATE_ACL: Final = Kind(
     id="duplicate-acl",
     severity="low",
+    summary="ACLs that the log holds several times",
     meaning=(
-        "The log holds the same ACL under several ids. To remove it once leaves the others, and "
-        "brokers and controllers disagree on what they do with such ACLs."
+        "The log holds the same ACL under several ids. Removing one copy leaves the others in "
+        "force. Brokers and controllers handle such ACLs differently."
     ),
     fix=DUPLICATE_FIX,
 )
 UNKNOWN_CODE: Final = Kind(
     id="unknown-code",
     severity="medium",
+    summary="ACLs with a code that Kafka does not define",
     meaning=(
-        "The ACL holds a code that no release gives an ACL. The broker reads it all the same: an "
-        "unknown pattern type is a prefix, an unknown permission denies, an unknown operation or "
-        "resource type meets no request."
+        "The ACL contains a code that no Kafka release uses in an ACL. Brokers still read the ACL. "
+        "They treat an unknown pattern type as a prefix and an unknown permission as DENY. An "
+        "unknown operation or resource type matches no request."
     ),
-    fix="Find out which program wrote it, add what was meant, and remove this ACL.",
+    fix="Find the program that wrote the ACL. Add the intended ACL, then remove the one found.",
 )
 READS_DIFFERENTLY: Final = Kind(
     id="reads-differently",
     severity="medium",
-    depends="medium where decisions differ, info where none does",
+    summary="ACLs that Kafka and KIP-1042 read differently",
+    depends="medium where decisions differ, info otherwise",
     meaning=(
-        "KIP-1042 and today's brokers read the ACL differently: a GLOB pattern is a prefix to "
-        "Kafka; a principal or host with * or ? is a glob to KIP-1042 and plain text to Kafka; "
-        "LITERAL * misses, to Kafka, longer names that begin with a star. That they read it "
-        "differently holds for every name; how many decisions differ, for the inventory."
+        "KIP-1042 and today's brokers read the ACL differently. Kafka reads a GLOB pattern as a "
+        "prefix. It reads a principal or host with * or ? as plain text, and KIP-1042 reads it as "
+        "a glob. Kafka's LITERAL * does not match longer names that start with a star. The message "
+        "counts decisions on known names only."
     ),
-    fix="write it so that both readings agree, or choose one with --semantics",
+    fix="Write the ACL so that both read it the same way, or choose one with --semantics.",
     holds_for=INVENTORY,
 )
 
@@ -68,7 +73,7 @@ def find_duplicates(acls: Iterable[Acl]) -> Iterator[Finding]:
         if len(same) > 1:
             yield DUPLICATE_ACL.about(
                 str(same[0]),
-                f"The log holds this ACL {len(same)} times, under different ids.",
+                f"The log holds {len(same):,} copies of {acl_words(same[0])}, under different ids.",
                 acls=sorted(same, key=lambda acl: acl.acl_id),
             )
 
@@ -80,7 +85,7 @@ def find_unknown_codes(acls: Iterable[Acl]) -> Iterator[Finding]:
         if treated:
             yield UNKNOWN_CODE.about(
                 str(acl),
-                f"The broker does not know a code of this ACL: {'; and '.join(treated)}.",
+                f"{acl_words(acl)} has a code that Kafka does not define: {'; '.join(treated)}.",
                 acls=(acl,),
                 evidence=treated,
             )
@@ -92,7 +97,7 @@ def reads_differently(acls: Iterable[Acl]) -> dict[str, str]:
     An ACL that is not among them matches the same requests under both.
     """
     found = ((acl.acl_id, [text for text in _differences(acl) if text]) for acl in acls)
-    return {acl_id: "; and ".join(reasons) for acl_id, reasons in found if reasons}
+    return {acl_id: "; ".join(reasons) for acl_id, reasons in found if reasons}
 
 
 def _treatments(acl: Acl) -> tuple[str | None, ...]:
@@ -100,13 +105,13 @@ def _treatments(acl: Acl) -> tuple[str | None, ...]:
     return (
         None
         if acl.resource_type in OPERATIONS_OF_TYPE
-        else f"resource type {acl.resource_type} is that of no request",
+        else f"resource type {acl.resource_type} matches no request",
         None
         if acl.pattern_type in _PATTERN_TYPES
         else f"pattern type {acl.pattern_type} acts as PREFIXED",
         None
         if AclOperation.is_known(acl.operation) and acl.operation != "ANY"
-        else f"operation {acl.operation} is that of no request",
+        else f"operation {acl.operation} matches no request",
         None
         if acl.permission_type in _PERMISSIONS
         else f"permission {acl.permission_type} acts as DENY",
@@ -120,10 +125,10 @@ def _differences(acl: Acl) -> tuple[str | None, ...]:
 def _pattern_difference(acl: Acl) -> str | None:
     # An empty GLOB and an empty prefix both are every name.
     if acl.pattern_type == GLOB and acl.resource_name:
-        return f"GLOB {acl.resource_name!r} is a glob to KIP-1042 and a mere prefix to Kafka"
+        return f"KIP-1042 reads GLOB {acl.resource_name!r} as a glob, Kafka as a prefix"
     has_star_names = acl.resource_type in OPERATIONS_OF_TYPE.keys() - set(_NO_STAR_IN_NAMES)
     if has_star_names and (acl.pattern_type, acl.resource_name) == (LITERAL, "*"):
-        return "LITERAL '*' misses, to Kafka, longer names that begin with '*'"
+        return "Kafka's LITERAL '*' does not match longer names that start with '*'"
     return None
 
 
@@ -131,10 +136,10 @@ def _principal_difference(acl: Acl) -> str | None:
     parts = split_principal(acl.principal)
     if acl.principal == WILDCARD_PRINCIPAL or parts is None or not any(map(has_wildcard, parts)):
         return None
-    return f"principal {acl.principal!r} is a glob to KIP-1042 and one exact principal to Kafka"
+    return f"KIP-1042 reads principal {acl.principal!r} as a glob, Kafka as one principal"
 
 
 def _host_difference(acl: Acl) -> str | None:
     if acl.host == "*" or not has_wildcard(acl.host):
         return None
-    return f"host {acl.host!r} is a glob to KIP-1042 and matches no address to Kafka"
+    return f"KIP-1042 reads host {acl.host!r} as a glob, and no address matches it in Kafka"

@@ -7,31 +7,37 @@ from typing import Final
 
 from aclkit.audit.findings.facts import AuditInput
 from aclkit.audit.findings.readings import DUPLICATE_FIX
+from aclkit.audit.findings.sentences import acls_words
 from aclkit.model.acl import Acl
+from aclkit.model.acl_words import acl_words
 from aclkit.model.findings import Finding, Kind
 
 REDUNDANT_ACL: Final = Kind(
     id="redundant-acl",
     severity="low",
+    summary="ACLs that other ACLs make redundant",
     meaning=(
-        "Other ACLs answer every request that this one answers, in the same way, so no decision "
-        "changes without it: one ACL that says exactly the same, or several together that leave "
-        "nothing to it, such as READ and WRITE beside an ALL whose other operations are denied. "
-        "All ACLs that an audit reports so, and as shadowed, can go at once. They mislead: who "
-        "takes away one of two equal ACLs has taken away nothing."
+        "Other ACLs decide every request that the ACL matches, in the same way. So removing the "
+        "ACL changes no decision. Either one ACL is equivalent, or several ACLs together leave "
+        "nothing to it. For example, an ALL whose other operations are denied is redundant next to "
+        "READ and WRITE. You can remove all redundant and shadowed ACLs of one audit at once. "
+        "Redundant ACLs are misleading: whoever removes one of two equal ACLs removes no access."
     ),
-    fix="Remove this ACL, keep those that are named.",
+    fix=(
+        "Remove the redundant ACL and keep the others. aclkit tidy --format kafka-acls writes the "
+        "commands."
+    ),
 )
 
 
 def find_redundant(audit: AuditInput) -> Iterator[Finding]:
-    """Yield each ACL that one says again, or that several make unnecessary together."""
+    """Yield each ACL that one equivalent ACL, or several together, make redundant."""
     for acl in audit.acls:
         cover = audit.removable.get(acl.acl_id)
         if cover and is_redundant(acl, cover, audit):
             yield REDUNDANT_ACL.about(
                 str(acl),
-                _message(cover),
+                _message(acl, cover),
                 fix=DUPLICATE_FIX if acl.binding == cover[0].binding else None,
                 acls=(acl, *cover),
             )
@@ -43,12 +49,17 @@ def is_redundant(acl: Acl, cover: Sequence[Acl], audit: AuditInput) -> bool:
     return len(cover) > 1 or audit.rows[acl.acl_id] in containing
 
 
-def _message(cover: Sequence[Acl]) -> str:
-    if len(cover) == 1:
-        whom = f"The ACL {cover[0]} already answers"
-    else:
-        whom = f"{len(cover)} other ACLs together already decide"
-    return (
-        f"{whom} every request that this one answers, so without this one no decision changes; "
-        "this holds for every possible name."
-    )
+def redundant_words(acl: Acl, cover: Sequence[Acl]) -> str:
+    """Write that an ACL is redundant, and which other one covers it."""
+    is_own = acl.principal == cover[0].principal
+    other = f"its own {acl_words(cover[0], acl.principal)}" if is_own else acl_words(cover[0])
+    return f"Redundant: {acl_words(acl)}; {other} already covers it."
+
+
+def _message(acl: Acl, cover: Sequence[Acl]) -> str:
+    if len(cover) > 1:
+        others = f"{len(cover):,} other ACLs together already cover it ({acls_words(cover)})"
+        return f"Redundant: {acl_words(acl)}; {others}."
+    if acl.binding == cover[0].binding:
+        return f"Redundant: {acl_words(acl)} exists more than once."
+    return redundant_words(acl, cover)

@@ -118,7 +118,7 @@ def find_by_texts(acls: Sequence[Acl], semantics: Semantics) -> Iterator[Finding
 
 
 def scope_words(kind: Kind) -> str:
-    """Return in words what a finding of the kind holds for."""
+    """Write which names a finding of the kind holds for."""
     if kind.holds_for == EVERY_NAME:
         return "every possible name"
-    return "the inventory: the topics, principals and resources known to the run"
+    return "known names: the topics, principals and other resources known to the run"

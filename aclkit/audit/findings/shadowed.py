@@ -1,4 +1,4 @@
-"""ACLs → ``allow-shadowed``, ``deny-shadowed``: which ones a single wider one makes needless."""
+"""ACLs → ``allow-shadowed``, ``deny-shadowed``: those that a single wider ACL covers."""
 
 from __future__ import annotations
 
@@ -6,33 +6,35 @@ from collections.abc import Iterator
 from typing import Final
 
 from aclkit.audit.findings.facts import AuditInput
-from aclkit.audit.findings.redundant import is_redundant
+from aclkit.audit.findings.redundant import is_redundant, redundant_words
 from aclkit.model.findings import Finding, Kind
 
 ALLOW_SHADOWED: Final = Kind(
     id="allow-shadowed",
     severity="low",
+    summary="ALLOW ACLs that another ACL already covers",
     meaning=(
-        "A wider ALLOW gives all that this ALLOW gives, and more. No decision changes without it; "
-        "but who removes it to take the access away will be surprised, because the wider one "
-        "still gives it. An ALLOW that another finding asks to remove or narrow, such as one for "
-        "User:*, shadows nothing; nor does a READ or WRITE the DESCRIBE that kafka-acls writes "
-        "beside it."
+        "A wider ALLOW grants all that the ALLOW grants, and more. So removing the ALLOW changes "
+        "no decision, and it does not revoke the access: the wider ALLOW still grants it. An ALLOW "
+        "that another finding asks to remove or narrow, for example one for User:*, does not count "
+        "as wider. A READ or WRITE does not count for the DESCRIBE that kafka-acls adds with it."
     ),
     fix=(
-        "Keep one of the two: remove this ACL if the wider one is meant, otherwise narrow the "
-        "wider one."
+        "If the wider ALLOW is intended, remove the redundant one. Otherwise, narrow the wider "
+        "ALLOW. aclkit tidy --format kafka-acls writes the commands."
     ),
 )
 DENY_SHADOWED: Final = Kind(
     id="deny-shadowed",
     severity="low",
+    summary="DENY ACLs that another ACL already covers",
     meaning=(
-        "A wider DENY denies all that this DENY denies, and more, so no decision changes without "
-        "it."
+        "A wider DENY denies all that the DENY denies, and more. So removing the DENY changes no "
+        "decision."
     ),
     fix=(
-        "Remove this ACL if the wider DENY is meant to stay; keep it if the wider one is temporary."
+        "If the wider DENY is permanent, remove the redundant one. If the wider DENY is temporary, "
+        "keep both."
     ),
 )
 
@@ -48,7 +50,6 @@ def find_shadowed(audit: AuditInput) -> Iterator[Finding]:
             kind = ALLOW_SHADOWED if acl.is_allow else DENY_SHADOWED
             yield kind.about(
                 str(acl),
-                f"The wider ACL {cover[0]} answers every request that this one answers, so "
-                "without this one no decision changes; this holds for every possible name.",
+                redundant_words(acl, cover),
                 acls=(acl, *cover),
             )

@@ -1,4 +1,4 @@
-"""ACLs whose host is a range, and the brokers → ``sleeping-range``: what wakes with Kafka 4.4.
+"""ACLs whose host is a range, and the brokers → ``sleeping-range``: the effect of Kafka 4.4.
 
 Source: StandardAuthorizerData and CidrUtils of Kafka 4.4.0 (KIP-1276); what a broker's binary is,
 its registration says (``aclkit.model.brokers``).
@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from aclkit.audit.findings.facts import AuditInput
+from aclkit.model.acl_words import acl_words
 from aclkit.model.findings import Finding, Kind
 from aclkit.rules.names.compare import GAINED, LOST
 from aclkit.rules.names.reread import Reread
@@ -18,22 +19,23 @@ from aclkit.rules.names.words import reread_words
 SLEEPING_RANGE: Final = Kind(
     id="sleeping-range",
     severity="high",
-    depends="high where it will give access, medium where it will take some, info otherwise",
+    summary="host ranges that take effect with Kafka 4.4",
+    depends="high where it will grant access, medium where it will revoke some, info otherwise",
     meaning=(
-        "The ACL's host is a range of addresses such as 10.0.0.0/8. Brokers up to 4.3 store it and "
-        "compare it as text, so that it matches no client; from 4.4 on it is that range. It wakes "
-        "with the new binary of each broker, whatever metadata.version is in force: what an ALLOW "
-        "gives then nobody has seen at work, and a DENY takes what clients use today. What it will "
-        "do is told together with all other ranges, which wake with it."
+        "The host of the ACL is a range of addresses, for example 10.0.0.0/8. Brokers up to 4.3 "
+        "compare the range as text, so it matches no client. The range takes effect as soon as a "
+        "broker runs Kafka 4.4, whatever metadata.version is. An ALLOW then grants access that no "
+        "client has had before. A DENY then denies access that clients use today. The message "
+        "describes the effect when all ranges take effect together."
     ),
     fix=(
-        "Decide before brokers are upgraded whether that is meant: narrow or remove the ACL where "
-        "it is not. aclkit preview upgrade --from 4.3 --to 4.4 shows what all do together."
+        "Before you upgrade the brokers, decide whether the effect is intended. If not, narrow or "
+        "remove the ACL. aclkit preview upgrade --from 4.3 --to 4.4 shows the effect of all ranges."
     ),
 )
 _NOTHING_TO_DO: Final = (
-    "Nothing has to be done while the other ranges stay as they are: what it does is told together "
-    "with them, so preview their removal, and its own, before."
+    "Do nothing while the other ranges stay unchanged. Before you remove any of the ranges, run "
+    "aclkit preview remove-acl."
 )
 
 
@@ -46,9 +48,8 @@ def find_sleeping_ranges(audit: AuditInput) -> Iterator[Finding]:
         if each.changes or each.is_known:
             yield SLEEPING_RANGE.about(
                 str(each.acl),
-                f"Host {each.acl.host} matches no client below Kafka 4.4 and is a range of "
-                f"addresses from it on: once awake, this {each.acl.permission_type} "
-                f"{reread_words(each)}.",
+                f"{acl_words(each.acl)} matches no client before Kafka 4.4. From Kafka 4.4 on, the "
+                f"{each.acl.permission_type} {reread_words(each)}.",
                 severity=_severity(each),
                 fix=None if each.changes else _NOTHING_TO_DO,
                 acls=(each.acl,),

@@ -1,4 +1,4 @@
-"""Settings that decide → ``super-users-unknown``: nobody said who is allowed everything."""
+"""Settings that decide → ``super-users-unknown``: the super users of the brokers are unknown."""
 
 from __future__ import annotations
 
@@ -12,10 +12,11 @@ from aclkit.model.semantics import BrokerSettings
 SUPER_USERS_UNKNOWN: Final = Kind(
     id="super-users-unknown",
     severity="high",
+    summary="super users that aclkit does not know",
     meaning=(
-        "The run does not know the super users of the brokers: no option names them, and no broker "
-        "told them. Kafka allows super users everything, whatever the ACLs say. So each answer "
-        "DENIED is wrong for them, and each list of who can do something lacks them."
+        "aclkit does not know the super users of the brokers: no option names them, and no broker "
+        "reports them. Kafka allows super users everything, even against a DENY. So every answer "
+        "DENIED is wrong for a super user, and every list of principals lacks the super users."
     ),
     fix=(
         "Pass the brokers' super.users with --super-users or --server-properties, or pass "
@@ -25,15 +26,15 @@ SUPER_USERS_UNKNOWN: Final = Kind(
 
 
 def find_super_users_unknown(settings: BrokerSettings) -> Iterator[Finding]:
-    """Yield one finding where nobody knows the super users."""
+    """Yield one finding where the super users are unknown."""
     if SUPER_USERS not in settings.unknown:
         return
     known = ", ".join(sorted(settings.super_users))
-    evidence = [f"{SUPER_USERS}: {f'known are {known}' if known else 'none is known'}"]
+    evidence = [f"{SUPER_USERS}: {f'only {known} known' if known else 'none known'}"]
     if ALLOW_EVERYONE in settings.unknown:
-        evidence.append(f"{ALLOW_EVERYONE}: unknown, too")
+        evidence.append(f"{ALLOW_EVERYONE}: also unknown")
     yield SUPER_USERS_UNKNOWN.about(
         SUPER_USERS,
-        "Super users are unknown, so each answer DENIED is wrong for a principal that is one.",
+        "Super users are unknown, so every answer DENIED is wrong for a super user.",
         evidence=evidence,
     )

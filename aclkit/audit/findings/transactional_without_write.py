@@ -6,21 +6,23 @@ from collections.abc import Iterator
 from typing import Final
 
 from aclkit.audit.findings.facts import AuditInput
-from aclkit.audit.findings.partners import lacking, number_of
+from aclkit.audit.findings.partners import lacking
+from aclkit.audit.findings.sentences import acls_words, who_words
 from aclkit.model.findings import Finding, Kind
 
 TRANSACTIONAL_WITHOUT_WRITE: Final = Kind(
     id="transactional-id-without-topic",
     severity="info",
+    summary="transactional ids without a topic to write to",
     meaning=(
-        "A transactional producer needs WRITE on its transactional id and WRITE on the topics. "
-        "This principal has the first and WRITE on no topic whatever: it can begin transactions, "
-        "and fence the producer of another that uses the same id, but write nothing. Often what "
-        "is left of a producer that is gone."
+        "A transactional producer needs WRITE on its transactional id and WRITE on its topics. "
+        "The principal has WRITE on a transactional id but on no topic. So it can start "
+        "transactions and fence another producer with the same id, but cannot write records. Often "
+        "such ACLs are left over from a producer that no longer exists."
     ),
     fix=(
-        "Add WRITE on the producer's topics (kafka-acls --producer --transactional-id adds both), "
-        "or remove WRITE on the transactional id."
+        "Add WRITE on the producer's topics (kafka-acls --producer --transactional-id adds both "
+        "ACLs), or remove WRITE on the transactional id."
     ),
 )
 
@@ -30,7 +32,7 @@ def find_transactional_without_write(audit: AuditInput) -> Iterator[Finding]:
     for principal, acls in lacking(audit, ("TRANSACTIONAL_ID", "WRITE"), ("TOPIC", "WRITE")):
         yield TRANSACTIONAL_WITHOUT_WRITE.about(
             principal,
-            f"{principal} may WRITE with transactional ids by {number_of(acls)} and may WRITE to "
-            "no topic at all.",
+            f"{who_words(principal, audit.semantics)} has WRITE on transactional ids but on no "
+            f"topic, so it cannot produce: {acls_words(acls, principal)}.",
             acls=acls,
         )

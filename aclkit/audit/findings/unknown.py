@@ -1,4 +1,4 @@
-"""What the budget left open → notes, and the findings of before that stay because of it. Pure.
+"""What the search limit left open → notes, and the earlier findings that stay for it. Pure.
 
 What is unknown makes no finding and clears none. Where it is not known whether something is left of
 an ALLOW, the finders are asked for both: what only one of the two finds is unknown. A finding that
@@ -17,26 +17,37 @@ from aclkit.audit.findings.redundant import REDUNDANT_ACL
 from aclkit.audit.findings.removable import hardest
 from aclkit.audit.findings.shadowed import ALLOW_SHADOWED, DENY_SHADOWED
 from aclkit.audit.findings.sleeping_range import SLEEPING_RANGE
+from aclkit.audit.findings.subjects import subject_words
 from aclkit.model.acl import Acl
+from aclkit.model.acl_words import acl_words
 from aclkit.model.brokers import DIFFER
-from aclkit.model.findings import Finding, bounded, fingerprint_of, sort_findings
+from aclkit.model.findings import Finding, Kind, bounded, fingerprint_of, sort_findings
 from aclkit.rules.names.words import few
 
-_BEGINNING: Final = "unknown, for the budget of states ended: "
+_BEGINNING: Final = "Unknown, because the search limit was reached: "
+_OLD_BEGINNING: Final = "unknown, for the budget of states ended: "
+"""What the notes of older runs begin with."""
 
 
 class Unknown(NamedTuple):
-    """A finding that nobody can make or clear.
+    """A finding that can be neither made nor cleared.
 
     Attributes:
         finding: its kind.
         subject: what it would be about.
+        words: the same for people.
         hard: ACLs that make it hard, the hardest first.
     """
 
     finding: str
     subject: str
+    words: str
     hard: tuple[Acl, ...]
+
+    @classmethod
+    def of(cls, kind: Kind, acl: Acl, hard: Iterable[Acl]) -> Unknown:
+        """Make one about an ACL."""
+        return cls(kind.id, str(acl), acl_words(acl), tuple(hardest(hard)))
 
     @property
     def fingerprint(self) -> str:
@@ -59,7 +70,12 @@ def find_unknown(
         supposed = find(audit.supposing())
         both = {each.fingerprint for each in found} & {each.fingerprint for each in supposed}
         unknown += (
-            Unknown(each.finding, each.subject, _hard(audit, each.acl_ids))
+            Unknown(
+                each.finding,
+                each.subject,
+                subject_words(each.subject, _acls(audit, each.acl_ids)),
+                _hard(audit, each.acl_ids),
+            )
             for each in sort_findings([*found, *supposed])
             if each.fingerprint not in both
         )
@@ -69,16 +85,16 @@ def find_unknown(
 
 def notes_on(unknown: Sequence[Unknown]) -> list[str]:
     """Write what is unknown as notes of a run."""
-    return bounded(f"{_BEGINNING}{each.finding} of {each.subject}{_why(each)}" for each in unknown)
+    return bounded(f"{_BEGINNING}{each.finding} of {each.words}.{_why(each)}" for each in unknown)
 
 
 def those_on_unknown(notes: Iterable[str]) -> Iterator[str]:
     """Yield the notes that say what is unknown."""
-    return (note for note in notes if note.startswith(_BEGINNING))
+    return (note for note in notes if note.startswith((_BEGINNING, _OLD_BEGINNING)))
 
 
 def staying(unknown: Iterable[Unknown], before: Iterable[Finding]) -> list[Finding]:
-    """Return the findings of before that nobody can clear."""
+    """Return the earlier findings that cannot be cleared."""
     open_now = {each.fingerprint for each in unknown}
     return [each for each in before if each.fingerprint in open_now]
 
@@ -87,29 +103,29 @@ def _of_removable(audit: AuditInput) -> Iterator[Unknown]:
     for acl_id, hard in audit.removables.unknown.items():
         acl = audit.rows[acl_id].acl
         for kind in (REDUNDANT_ACL, ALLOW_SHADOWED if acl.is_allow else DENY_SHADOWED):
-            yield Unknown(kind.id, str(acl), tuple(hardest({acl, *hard})))
+            yield Unknown.of(kind, acl, {acl, *hard})
 
 
 def _of_overridden(audit: AuditInput) -> Iterator[Unknown]:
     for acl_id, left in audit.leftovers.items():
         if left.unknown and not left.given:
             acl = audit.rows[acl_id].acl
-            yield Unknown(
-                ALLOW_OVERRIDDEN.id,
-                str(acl),
-                tuple(hardest({acl, *(each.acl for each in left.hard)})),
-            )
+            yield Unknown.of(ALLOW_OVERRIDDEN, acl, {acl, *(each.acl for each in left.hard)})
 
 
 def _of_ranges(audit: AuditInput) -> Iterator[Unknown]:
     for each in audit.rereads:
         if not (each.changes or each.is_known):
-            yield Unknown(SLEEPING_RANGE.id, str(each.acl), tuple(hardest((each.acl,))))
+            yield Unknown.of(SLEEPING_RANGE, each.acl, (each.acl,))
     if audit.by_ranges is not None and audit.ranges.state == DIFFER:
         difference = audit.by_ranges.difference
         if not (difference.changes or difference.is_known):
             hard = hardest(each.acl for each in audit.rereads)
-            yield Unknown(BROKERS_DISAGREE.id, SUBJECT, tuple(hard))
+            yield Unknown(BROKERS_DISAGREE.id, SUBJECT, "the cluster", tuple(hard))
+
+
+def _acls(audit: AuditInput, acl_ids: Iterable[str]) -> Iterator[Acl]:
+    return (audit.rows[each].acl for each in acl_ids if each in audit.rows)
 
 
 def _hard(audit: AuditInput, acl_ids: Iterable[str]) -> tuple[Acl, ...]:
@@ -118,9 +134,5 @@ def _hard(audit: AuditInput, acl_ids: Iterable[str]) -> tuple[Acl, ...]:
 
 
 def _why(unknown: Unknown) -> str:
-    hard = (
-        f"{acl.pattern_type} {acl.resource_name!r} for {acl.principal} from {acl.host}"
-        for acl in unknown.hard
-    )
-    names = few(dict.fromkeys(hard))
-    return f"; hard is {names}" if names else ""
+    names = few(dict.fromkeys(map(acl_words, unknown.hard)))
+    return f" Hard to decide: {names}." if names else ""

@@ -9,9 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
+from aclkit.audit.findings.sentences import nothing_words
 from aclkit.errors import UsageError
 from aclkit.kafka.principals.distinguished_name import parse_name, render_name
 from aclkit.kafka.principals.principal import USER_TYPE
+from aclkit.model.acl_words import acl_words
 from aclkit.model.findings import Finding, Kind
 from aclkit.model.principal import split_principal
 from aclkit.rules.patterns.match import has_wildcard
@@ -22,17 +24,18 @@ if TYPE_CHECKING:
 UNUSUAL_PRINCIPAL: Final = Kind(
     id="unusual-principal",
     severity="medium",
+    summary="ACLs for principals that Kafka never creates",
     depends="medium for a DENY, low for an ALLOW",
     meaning=(
-        "No client has this principal unless the brokers have a principal.builder.class of their "
-        "own. Kafka's own builder makes principals of the type User, in this spelling, and "
-        "compares whole texts: Group:ops, Regex:.*, user:alice and a name with a blank at its end "
-        "match no client. Nor does, without ssl.principal.mapping.rules, a distinguished name of "
-        "several parts in another form than Java writes. An ALLOW of the kind grants nothing; a "
-        "DENY is a protection that does not exist. Runs with --principal-builder, or with a "
-        "--server-properties that has mapping rules, do not look for it."
+        "No client has the principal of the ACL, unless the brokers use a custom "
+        "principal.builder.class. Kafka's own builder creates only principals of the type User, "
+        "and brokers compare the whole text. So Group:ops, Regex:.*, user:alice and a name with a "
+        "space at its end match no client. Without ssl.principal.mapping.rules, a distinguished "
+        "name of several parts matches only in the form that Java writes. Such an ALLOW grants "
+        "nothing, and such a DENY protects nothing. Runs with --principal-builder, or with "
+        "mapping rules in --server-properties, do not report this finding."
     ),
-    fix="Add the ACL for the principal that clients really have, then remove this one.",
+    fix="Add the ACL for the principal that clients really have, then remove the one found.",
 )
 
 
@@ -44,10 +47,9 @@ def find_unusual_principals(audit: AuditInput) -> Iterator[Finding]:
     for acl in audit.acls:
         reason = why_unusual(acl.principal, audit)
         if reason is not None:
-            effect = "grants nothing" if acl.is_allow else "protects nothing"
             yield UNUSUAL_PRINCIPAL.about(
                 str(acl),
-                f"The {acl.permission_type} for {acl.principal} {effect}: {reason}.",
+                f"{acl_words(acl)} {nothing_words(acl)}: {reason}.",
                 severity="low" if acl.is_allow else "medium",
                 acls=(acl,),
             )
@@ -62,13 +64,13 @@ def why_unusual(principal: str, audit: AuditInput) -> str | None:
     if audit.semantics.identity_globs and (not all(parts) or any(map(has_wildcard, parts))):
         return None
     if kind != USER_TYPE:
-        return f"clients have the principal type {USER_TYPE}, not {kind!r}"
+        return f"clients have principals of the type {USER_TYPE}, not {kind!r}"
     if name != name.strip():
-        return "its name begins or ends with a blank"
+        return "the principal's name starts or ends with white space"
     if not name:
-        return "its name is empty"
+        return "the principal's name is empty"
     written = _as_java(name)
-    return None if written == name else f"brokers write this name as {written!r}"
+    return None if written == name else f"brokers write the name as {written!r}"
 
 
 def _as_java(name: str) -> str:

@@ -62,9 +62,7 @@ def _parts(found: Findings, records: Sequence[Mapping[str, Any]]) -> Iterator[Pa
     yield Sentence(counts_sentence(found))
     wide = ("state", *_WIDE) if found.has_states else _WIDE
     every = Table(wide, list(_cells(records, wide)))
-    blocks = grouped(
-        (item.finding.finding, item) for item in in_force if item.finding is not None
-    )
+    blocks = grouped((item.finding.finding, item) for item in in_force if item.finding is not None)
     for place, (kind, items) in enumerate(blocks.items()):
         number = counted(count_severities(i.finding for i in items if i.finding is not None))
         yield Heading(f"{kind} ({number}): {KINDS[kind].summary}")

@@ -14,6 +14,7 @@ from aclkit.model.facts import ADD_ACL, SNAPSHOT
 from aclkit.model.findings import Finding
 from aclkit.model.log_findings import SNAPSHOT_CONTRADICTS_LOG
 from aclkit.pipeline.replay.fold import alive_as_of
+from aclkit.rules.names.words import number_of
 from aclkit.runtime.frame import local_frame
 
 _FIELDS: Final = Acl.__slots__
@@ -58,7 +59,7 @@ def contradiction(end_offset: int, acl_ids: Sequence[str]) -> Finding:
     """Return the finding that a snapshot and the log before it disagree."""
     found = SNAPSHOT_CONTRADICTS_LOG.about(
         f"snapshot at offset {end_offset}",
-        f"the snapshot at offset {end_offset} and the log before it disagree on "
-        f"{len(acl_ids)} ACLs; the log is believed",
+        f"The snapshot at offset {end_offset} and the log before it disagree on "
+        f"{number_of(len(acl_ids), 'ACL')}. aclkit uses the log.",
     )
     return replace(found, acl_ids=tuple(acl_ids[:_MOST_NAMED]))

@@ -312,8 +312,8 @@ def _diverged(merged: MergedRanges) -> Iterator[Finding]:
     where = describe_spans(merged.diverged)
     yield LOG_DIVERGED.about(
         f"offsets {where}",
-        f"offsets {where} were read with a lower epoch before: that tail was never "
-        "committed, and what it held is withdrawn",
-        fix=f"{LOG_DIVERGED.fix} Where the higher epoch never was the log's, take it back with "
-        f"--forget {merged.diverged[0][0]}-",
+        f"Offsets {where} were read again with a higher leader epoch. The records read there "
+        "before were never committed, so aclkit withdrew them.",
+        fix=f"{LOG_DIVERGED.fix} If the higher epoch does not belong to this log, pass --forget "
+        f"{merged.diverged[0][0]}- to aclkit replay.",
     )

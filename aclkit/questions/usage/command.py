@@ -33,6 +33,7 @@ from aclkit.questions.usage.lines import (
 from aclkit.questions.usage.past import ClusterPast, note_on_ranges
 from aclkit.questions.usage.source import read_log
 from aclkit.questions.usage.tables import ACCESS_LOG, UsageTables
+from aclkit.rules.names.words import number_of
 from aclkit.runtime.frame import checkpoint
 from aclkit.runtime.progress import step
 from aclkit.runtime.reading import followed, size_of
@@ -160,9 +161,10 @@ def _mismatch(found: Disagreement) -> Finding:
     said = f"{found.decision} by {found.rule}" if found.rule else found.decision
     return AUTHORIZER_LOG_MISMATCH.about(
         f"{principal} {operation} {resource} from {host}: {said}; {found.reason}",
-        f"{found.lines:,} lines of the authorizer log say that {operation} on {resource} "
-        f"was {said} for {principal} from {host}, the first at {found.first.isoformat()}Z "
-        f"({found.source}:{found.position}); {found.reason}",
+        f"A broker decided differently than the ACLs imply: {operation} on {resource} by "
+        f"{principal} from {host} was {said} ({found.reason}). The authorizer log has "
+        f"{number_of(found.lines, 'such line')}, the first at "
+        f"{found.first.isoformat(timespec='seconds')}Z ({found.source}:{found.position}).",
     )
 
 

@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from aclkit.model.acl import Acl
+from aclkit.model.acl_words import acl_words
 from aclkit.model.findings import Finding
 from aclkit.model.log_findings import UNUSED_GRANT
 from aclkit.questions.query.lifetimes import Lifetime
@@ -102,8 +103,8 @@ def find_unused(grants: Iterable[Grant]) -> Iterator[Finding]:
             continue
         yield UNUSED_GRANT.about(
             str(grant.acl),
-            f"not used since {grant.window_from:%Y-%m-%d} or longer, says the authorizer log: "
-            f"{grant.acl}",
+            f"{acl_words(grant.acl)} is unused: the authorizer log shows no use since "
+            f"{grant.window_from:%Y-%m-%d}.",
             acls=(grant.acl,),
         )
 

@@ -54,6 +54,10 @@ class Decider:
         """
         return insist(self.index.decide(request, self.settings), request, is_allowed=is_allowed)
 
+    def allows(self, request: Request) -> bool:
+        """Whether the rule allows a request."""
+        return self.index.decide(request, self.settings).decision == ALLOWED
+
 
 def insist(ruling: Ruling, request: Request, *, is_allowed: bool) -> Ruling:
     """Return how a request is decided, which was found already.

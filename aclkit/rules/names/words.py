@@ -125,16 +125,16 @@ def opening_words(opening: Opening) -> str:
 
 
 def reread_words(reread: Reread) -> str:
-    """Tell what an ACL does that is read otherwise, of each kind the most cells."""
+    """Write what an ACL does that is read otherwise, of each kind the most cells."""
     told = []
-    for verb, kind in (("gives", GAINED), ("takes", LOST)):
+    for verb, kind in (("grants", GAINED), ("revokes", LOST)):
         if sets := fold(reread.of_kind(kind)):
-            more = f" and {number_of(len(sets) - 1, 'more such set')}" if sets[1:] else ""
-            name = f"the shortest name: {quoted(sets[0].change.name)}"
+            more = f" (and {number_of(len(sets) - 1, 'more set')} of requests)" if sets[1:] else ""
+            name = f"for example on {quoted(sets[0].change.name)}"
             told.append(f"{verb} {_parties_words(sets[0])}, {name}{more}")
     if not told:
-        return "changes no decision" if reread.is_known else "what it changes is not known"
-    return "; ".join(told if reread.is_known else [*told, "that may not be all"])
+        return "changes no decision" if reread.is_known else "has an unknown effect"
+    return " and ".join(told if reread.is_known else [*told, "possibly has more effects"])
 
 
 def _parties_words(opening: Opening) -> str:

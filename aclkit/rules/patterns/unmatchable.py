@@ -28,8 +28,8 @@ from aclkit.rules.patterns.match import (
 
 LONGEST_TOPIC_NAME: Final = 249
 
-IS_MALFORMED: Final = "its host is a malformed range"
-SLEEPS: Final = "its host is a range, and ranges do not decide"
+IS_MALFORMED: Final = "the host is not a valid range"
+SLEEPS: Final = "the host is a range, which the brokers do not read"
 
 _ILLEGAL: Final = re.compile(r"[^a-zA-Z0-9._-]")
 _NO_TOPIC: Final = ("", ".", "..")
@@ -55,7 +55,7 @@ def can_match(acl: Acl, semantics: Semantics) -> bool:
 def _principal_reason(acl: Acl) -> str | None:
     if split_principal(acl.principal) is not None:
         return None
-    return f"principal {acl.principal!r} has no colon between type and name, and matches nobody"
+    return f"principal {acl.principal!r} has no colon between type and name"
 
 
 def _host_reason(acl: Acl, semantics: Semantics) -> str | None:
@@ -65,19 +65,19 @@ def _host_reason(acl: Acl, semantics: Semantics) -> str | None:
         return IS_MALFORMED
     meant = parse_range(acl.host)
     if meant is not None and meant.first > meant.last:
-        return f"host {acl.host!r} holds no address, for 0.0.0.0 is in no range"
+        return f"host {acl.host!r} contains no address, because no range contains 0.0.0.0"
     if meant is not None or has_unknown_zone(acl.host):
         return SLEEPS
     canonical = canonical_host(acl.host)
     if canonical is None:
-        return f"host {acl.host!r} is no IP address, and brokers compare addresses only"
-    return f"brokers write host {acl.host!r} as {canonical!r}, and compare it as text"
+        return f"host {acl.host!r} is not an IP address, and brokers compare only addresses"
+    return f"brokers write host {acl.host!r} as {canonical!r} and compare hosts as text"
 
 
 def _resource_type_reason(acl: Acl) -> str | None:
     if acl.resource_type in OPERATIONS_OF_TYPE:
         return None
-    return f"no request is about a resource of type {acl.resource_type}"
+    return f"no request has a resource of the type {acl.resource_type}"
 
 
 def _operation_reason(acl: Acl) -> str | None:
@@ -96,9 +96,9 @@ def _name_reason(acl: Acl, semantics: Semantics) -> str | None:
     if acl.resource_type == "CLUSTER" and not pattern_matches(
         acl.pattern_type, acl.resource_name, CLUSTER_NAME, semantics
     ):
-        return f"the pattern does not reach {CLUSTER_NAME}, the only CLUSTER there is"
+        return f"the pattern does not match {CLUSTER_NAME}, the name of every cluster resource"
     if acl.resource_type == "USER" and acl.pattern_type == LITERAL and _is_no_user(acl):
-        return f"USER {acl.resource_name!r} has no colon: requests name users as User:NAME"
+        return f"USER {acl.resource_name!r} has no colon, and requests name users as User:NAME"
     return None
 
 
@@ -115,13 +115,13 @@ def _topic_reason(acl: Acl, semantics: Semantics) -> str | None:
     letters = name.replace("*", "").replace("?", "") if kind == GLOB else name
     illegal = _ILLEGAL.search(letters)
     if illegal:
-        return f"no topic's name can hold {illegal.group()!r}{_glob_hint(illegal.group(), kind)}"
+        return f"topic names cannot contain {illegal.group()!r}{_glob_hint(illegal.group(), kind)}"
     shortest = len(name) - name.count("*") if kind == GLOB else len(name)
     if shortest > LONGEST_TOPIC_NAME:
-        return f"no topic's name is longer than {LONGEST_TOPIC_NAME} characters"
+        return f"topic names have at most {LONGEST_TOPIC_NAME} characters"
     is_one_name = kind == LITERAL or (kind == GLOB and name == letters and name)
     return f"no topic can be named {name!r}" if is_one_name and name in _NO_TOPIC else None
 
 
 def _glob_hint(illegal: str, kind: str) -> str:
-    return f", which is no wildcard in a {kind} name" if illegal in "*?" else ""
+    return f", which is not a wildcard in a {kind} pattern" if illegal in "*?" else ""

@@ -8,7 +8,13 @@ from pathlib import Path
 import pytest
 
 from aclkit.audit.findings.registry import KINDS
-from aclkit.model.findings import EVERY_NAME, INVENTORY, SEVERITIES, bounded
+from aclkit.model.findings import (
+    EVERY_NAME,
+    INVENTORY,
+    LONGEST_SUMMARY,
+    SEVERITIES,
+    bounded,
+)
 from tests.documents import findings_markdown
 
 ROOT = Path(__file__).parents[3]
@@ -24,13 +30,24 @@ def test_the_page_is_made_of_the_finders_own_words(request):
 
 
 @pytest.mark.parametrize("kind", KINDS.values(), ids=lambda kind: kind.id)
-def test_a_kind_says_what_it_means_and_how_to_mend_it(kind):
+def test_a_kind_says_what_it_means_and_how_to_fix_it(kind):
     assert re.fullmatch(r"[a-z]+(-[a-z]+)*", kind.id)
     assert kind.severity in SEVERITIES
     assert kind.severity_words.startswith(kind.severity)
     assert kind.meaning.endswith(".")
     assert kind.fix
     assert kind.holds_for in (EVERY_NAME, INVENTORY)
+
+
+@pytest.mark.parametrize("kind", KINDS.values(), ids=lambda kind: kind.id)
+def test_a_kind_has_a_summary_that_fits_into_a_heading(kind):
+    assert 0 < len(kind.summary) <= LONGEST_SUMMARY == 60
+    assert kind.summary == kind.summary.strip()
+    assert not kind.summary.endswith(".")
+
+
+def test_each_kind_has_a_summary_of_its_own():
+    assert len({kind.summary for kind in KINDS.values()}) == len(KINDS)
 
 
 def test_every_finder_of_the_package_is_on_the_page():

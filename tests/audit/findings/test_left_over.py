@@ -26,7 +26,7 @@ def test_an_orphan_resource_says_when_its_topic_went():
 
 def test_a_topic_that_never_was_is_said_to_be_so():
     (found,) = find_orphan_resources(audit_of(acl("x"), topics=[ALIVE]))
-    assert "no record of the log made topic 'x'" in found.message
+    assert "applies to no topic: the log never had topic x." in found.message
 
 
 @pytest.mark.parametrize(

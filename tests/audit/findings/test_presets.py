@@ -84,7 +84,9 @@ def test_without_globs_both_presets_give_the_same_decisions_and_the_run_says_so(
     assert not differing(told, "alike")
     for name in PRESETS:
         _, notes, _ = told["alike", name]
-        assert notes[-1] == "the presets kip-1042 and kafka decide alike, whatever names there are"
+        assert notes[-1] == (
+            "The presets kip-1042 and kafka give the same decisions for every possible name."
+        )
         assert not readings(told, "alike", name)
 
 
@@ -94,7 +96,7 @@ def test_names_that_begin_with_a_star_are_listed_where_presets_differ_on_them(to
     for name, other in (("kip-1042", "kafka"), ("kafka", "kip-1042")):
         found = {each.acl_ids[0]: each for each in readings(told, "defect", name)}
         assert found.keys() == {"every-group", "deny"}
-        said = f"{other} makes {len(differ):,} of this run's decisions otherwise"
+        said = f"Under {other}, {len(differ):,} decisions of this run would change."
         assert said in told["defect", name][1][-1]
         assert sum(", under the other preset " in line for line in found["deny"].evidence) == 1
 
@@ -104,14 +106,14 @@ def test_each_decision_that_differs_is_counted_and_examples_are_true(told):
     assert differ
     for name, other in (("kip-1042", "kafka"), ("kafka", "kip-1042")):
         decisions, notes, _ = told["anything", name]
-        assert f"{other} makes {len(differ):,} of this run's decisions otherwise" in notes[-1]
+        assert f"Under {other}, {len(differ):,} decisions of this run would change." in notes[-1]
         shown = [
             line for each in readings(told, "anything", name) for line in each.evidence
-            if line.startswith("for example ")
+            if line.startswith("for example, ")
         ]  # fmt: skip
         assert shown
         true = {
-            f"for example {cell[2]} on {Resource(*cell[3:])} for {cell[0]} from {cell[1]}: "
+            f"for example, {cell[2]} on {Resource(*cell[3:])} for {cell[0]} from {cell[1]}: "
             f"{decisions[cell]}, under the other preset {told['anything', other][0][cell]}"
             for cell in differ
         }

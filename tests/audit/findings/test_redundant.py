@@ -13,6 +13,7 @@ from aclkit.audit.findings.overridden import find_overridden
 from aclkit.audit.findings.redundant import find_redundant
 from aclkit.audit.findings.shadowed import find_shadowed
 from aclkit.model.acl import ANY_OTHER, ANY_OTHER_PRINCIPAL
+from aclkit.model.acl_words import acl_words
 from aclkit.model.operation import OPERATIONS_OF_TYPE
 from aclkit.model.semantics import KAFKA, KIP_1042, BrokerSettings
 from aclkit.rules.decide.rules import decide
@@ -115,7 +116,9 @@ def test_a_contained_acl_is_shadowed_by_the_one_that_contains_it(wide, permissio
     assert (found.finding, found.severity) == (f"{permission.lower()}-shadowed", "low")
     assert (found.subject, found.acl_ids) == (str(narrow), ("2", "1"))
     assert found.evidence == (f"ACL 2: {narrow}", f"ACL 1: {kept}")
-    assert str(kept) in found.message
+    own = wide.get("principal") is None
+    other = f"its own {acl_words(kept, 'User:a')}" if own else acl_words(kept)
+    assert found.message == f"Redundant: {acl_words(narrow)}; {other} already covers it."
     assert found.holds_for == "every-name"
     assert not list(find_redundant(audit))
 
@@ -149,6 +152,7 @@ def test_of_equal_acls_the_first_by_id_stays(same):
 def test_of_two_with_the_same_fields_the_advice_says_that_both_would_go():
     (found,) = find_redundant(audit_of(acl(acl_id="b"), acl(acl_id="a"), semantics=KAFKA))
     assert "add it once" in found.fix
+    assert found.message == f"Redundant: {acl_words(acl())} exists more than once."
 
 
 def test_several_acls_together_make_one_redundant():
@@ -157,7 +161,11 @@ def test_several_acls_together_make_one_redundant():
     whole = acl(resource_type="GROUP", operation="ALL")
     (found,) = find_redundant(audit_of(whole, *parts[1:], parts[0]))
     assert found.subject == str(whole)
-    assert "other ACLs together" in found.message
+    first, *others = (part for name in found.acl_ids[1:] for part in parts if part.acl_id == name)
+    assert found.message == (
+        f"Redundant: {acl_words(whole)}; {len(others) + 1} other ACLs together already cover it "
+        f"({acl_words(first)} and {len(others)} more)."
+    )
     assert not list(find_redundant(audit_of(whole, *parts[1:])))
 
 

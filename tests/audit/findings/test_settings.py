@@ -14,11 +14,11 @@ USERS = frozenset({"User:a"})
 @pytest.mark.parametrize(
     ("users", "unknown", "evidence"),
     [
-        (frozenset(), {SUPER_USERS}, ("super.users: none is known",)),
-        (USERS, {SUPER_USERS}, ("super.users: known are User:a",)),
+        (frozenset(), {SUPER_USERS}, ("super.users: none known",)),
+        (USERS, {SUPER_USERS}, ("super.users: only User:a known",)),
         (
             frozenset(), {SUPER_USERS, ALLOW_EVERYONE},
-            ("super.users: none is known", "allow.everyone.if.no.acl.found: unknown, too"),
+            ("super.users: none known", "allow.everyone.if.no.acl.found: also unknown"),
         ),
     ],
 )  # fmt: skip
@@ -27,6 +27,9 @@ def test_unknown_super_users_are_one_high_finding(users, unknown, evidence):
     (found,) = find_super_users_unknown(settings)
     assert (found.finding, found.severity) == ("super-users-unknown", "high")
     assert (found.subject, found.evidence) == ("super.users", evidence)
+    assert found.message == (
+        "Super users are unknown, so every answer DENIED is wrong for a super user."
+    )
 
 
 @pytest.mark.parametrize("unknown", [frozenset(), frozenset({ALLOW_EVERYONE})])

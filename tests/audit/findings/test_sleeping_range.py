@@ -10,6 +10,7 @@ from aclkit.audit.findings.brokers_disagree import find_brokers_disagree
 from aclkit.audit.findings.registry import find_all
 from aclkit.audit.findings.sleeping_range import find_sleeping_ranges
 from aclkit.audit.findings.unknown import find_unknown, notes_on
+from aclkit.model.acl_words import acl_words
 from aclkit.model.semantics import KAFKA, KIP_1042
 from aclkit.rules.names.budget import Budget
 from tests.audit.findings.auditing import audit_of, subjects
@@ -51,13 +52,13 @@ def test_a_message_says_what_it_gives_or_takes_and_the_shortest_name():
         for name in ("bob-1", "six-1", "bob-3")
     )
     assert gives.message == (
-        "Host 10.0.0.0/8 matches no client below Kafka 4.4 and is a range of addresses from it on: "
-        "once awake, this ALLOW gives READ, DESCRIBE for User:bob from hosts that `10.0.0.0/8` "
-        "matches (such as 10.0.0.1), the shortest name: `payments`."
+        "ALLOW READ on topic payments for User:bob from 10.0.0.0/8 matches no client before Kafka "
+        "4.4. From Kafka 4.4 on, the ALLOW grants READ, DESCRIBE for User:bob from hosts that "
+        "`10.0.0.0/8` matches (such as 10.0.0.1), for example on `payments`."
     )
-    assert "this DENY takes READ, DESCRIBE for User:alice from hosts that" in takes.message
-    assert nothing.message.endswith("once awake, this ALLOW changes no decision.")
-    assert nothing.fix.startswith("Nothing has to be done")
+    assert "the DENY revokes READ, DESCRIBE for User:alice from hosts that" in takes.message
+    assert nothing.message.endswith("From Kafka 4.4 on, the ALLOW changes no decision.")
+    assert nothing.fix.startswith("Do nothing while the other ranges stay unchanged.")
     assert gives.evidence[-1] == (
         "ranges (CIDR) decide: no, brokers 1, 2 support metadata.version up to 31 (4.4-IV0)"
     )
@@ -75,14 +76,14 @@ def test_decisions_that_depend_on_the_broker_are_one_finding_of_the_cluster():
     assert (found.subject, found.severity) == ("cluster", "high")
     assert found.acl_ids == ("bob-1", "six-1", "six-3")
     assert found.message == (
-        "What is decided depends on the broker in 3 regions, for every possible name; such as "
-        "READ on topic:payments by User:alice from 2001:db8:0:0:0:0:0:1: ALLOWED by broker 2, "
-        "DENIED by broker 1."
+        "The answer to 3 sets of requests depends on the broker. For example, READ on "
+        "topic:payments by User:alice from 2001:db8:0:0:0:0:0:1 is ALLOWED by broker 2 and DENIED "
+        "by broker 1."
     )
-    assert found.fix.startswith("Upgrade broker 2 to Kafka 4.4 or newer as well, which ends it; ")
-    regions = [line for line in found.evidence if line.startswith("allowed by broker ")]
+    assert found.fix.startswith("Upgrade broker 2 to Kafka 4.4 or later, or downgrade broker 1. ")
+    regions = [line for line in found.evidence if line.startswith("allowed only by broker ")]
     assert len(regions) == 3
-    assert regions[0].startswith("allowed by broker 2 only: READ, DESCRIBE for User:alice from ")
+    assert regions[0].startswith("allowed only by broker 2: READ, DESCRIBE for User:alice from ")
 
 
 @pytest.mark.parametrize("stage", ["old", "new"])
@@ -122,4 +123,4 @@ def test_what_the_budget_leaves_open_is_a_note_and_no_finding():
     unknown = find_unknown(poor, found, find_all)
     told = {(each.finding, each.subject) for each in unknown}
     assert {("sleeping-range", str(acls[0])), ("brokers-disagree", "cluster")} <= told
-    assert any("sleeping-range of (pattern=" in note for note in notes_on(unknown))
+    assert any(f"sleeping-range of {acl_words(acls[0])}." in note for note in notes_on(unknown))

@@ -14,6 +14,7 @@ from aclkit.audit.findings.over_broad import find_over_broad
 from aclkit.audit.findings.read_without_group import find_read_without_group
 from aclkit.audit.findings.transactional_without_write import find_transactional_without_write
 from aclkit.model.acl import ANY_OTHER
+from aclkit.model.acl_words import acl_words
 from aclkit.model.semantics import KAFKA, BrokerSettings
 from tests.audit.findings.auditing import audit_of, subjects
 from tests.factories import acl
@@ -81,7 +82,10 @@ def test_the_acls_of_a_principal_on_a_type_are_one_finding_the_worst_first():
     ]
     (found,) = find_any_host(audit_of(*rows))
     assert found.acl_ids == ("3", "2", "1")
-    assert "ALTER, DELETE, WRITE on TOPIC resources from any host, by 3 ACLs" in found.message
+    assert found.message == (
+        "User:a has ALTER, DELETE, WRITE on topics from any host: "
+        f"{acl_words(rows[2], 'User:a', 'TOPIC')} and 2 more."
+    )
     others = [
         acl(operation="DELETE", principal="User:b"),
         acl(resource_type="GROUP", operation="ALL"),
