@@ -88,7 +88,7 @@ QUESTIONS = [
     (("export", "explain", "--format", "csv"), "User:alice"),
     (("completion", "bash"), "_aclkit_completion"),
     (("doctor",), "Spark is not installed"),
-    (("--help",), "materialize  Decide every principal"),
+    (("--help",), "materialize  Compute every decision"),
 ]
 
 LOG = ROOT / "tests" / "data" / "kraft-4.1" / "__cluster_metadata-0"

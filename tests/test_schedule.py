@@ -147,5 +147,5 @@ def test_what_nightly_toml_leaves_open_are_options_of_run():
 
 @pytest.mark.parametrize("text", ["", "pdf", "html,pdf"])
 def test_report_formats_that_do_not_exist_are_refused(text):
-    with pytest.raises(UsageError, match="bad --report-formats"):
+    with pytest.raises(UsageError, match="Unknown --report-formats"):
         report_formats(text)

@@ -52,6 +52,25 @@ def render_object(value: object) -> Iterator[str]:
     yield json.dumps(json_value(value), ensure_ascii=False, indent=2) + "\n"
 
 
+class Counted:
+    """Rows that are counted while they are read, once."""
+
+    def __init__(self, rows: Iterable[Row]) -> None:
+        """Count these."""
+        self._rows, self._number = rows, 0
+
+    def __iter__(self) -> Iterator[Row]:
+        """Yield the rows."""
+        for row in self._rows:
+            self._number += 1
+            yield row
+
+    @property
+    def words(self) -> str:
+        """How many rows were read, as a line."""
+        return f"({self._number:,} row{'' if self._number == 1 else 's'})\n"
+
+
 def choose_columns(
     names: Sequence[str], columns: Sequence[str], rows: Iterable[Row]
 ) -> tuple[Sequence[str], Iterable[Row]]:

@@ -12,6 +12,7 @@ from aclkit.cli.acl_options import acl_options, force_option
 from aclkit.cli.acls import print_lines
 from aclkit.cli.alive import Alive, read_alive
 from aclkit.cli.context import Context
+from aclkit.cli.help import command
 from aclkit.cli.options import lock_timeout_option
 from aclkit.cli.output import tell, write_lines
 from aclkit.cli.principal_options import builder_of, principal_options
@@ -35,7 +36,7 @@ from aclkit.warehouse.run import publish
 from aclkit.warehouse.storage import newest_version
 
 
-@click.command("add")
+@command("add")
 @acl_options
 @principal_options
 @lock_timeout_option
@@ -47,19 +48,19 @@ def add_acls(
     lock_timeout: float,
     **chosen: object,
 ) -> None:
-    """Add ACLs to a warehouse that follows no cluster, as kafka-acls --add would to a cluster.
+    """Add ACLs to a warehouse, not to a cluster.
 
     \b
     Example:
       aclkit acls add --allow-principal User:alice --operation Read --topic payments
       aclkit acls add --deny-principal User:bob --topic pay --resource-pattern-type prefixed
 
-    A warehouse that a log or listings were replayed into follows these: there it prints the
-    kafka-acls command that would do it on the cluster. The first ACL of a new folder or of a new
-    --cluster (before the command) makes it one that follows nothing. With --principal-builder a
-    principal is written as a name or as properties, CN=alice,OU=ops, and built of them. A range as
-    a host, 10.0.0.0/8, is taken from metadata.version 4.4-IV1 on; where that is not known, where
-    ranges decided in the newest decisions.
+    This works only in a warehouse that has no source. If a log or listings were replayed into it,
+    aclkit prints the kafka-acls command for the cluster instead. The first ACL of a new folder, or
+    of a new --cluster (before the command), creates a warehouse without a source. With
+    --principal-builder, write a principal as a name or as properties (CN=alice,OU=ops). A range as
+    a host (10.0.0.0/8) needs metadata.version 4.4-IV1; if that is unknown, it needs ranges in the
+    newest decisions.
     """
     options = _with_built(options, builder_of(chosen))
     before = _read(context)
@@ -74,7 +75,7 @@ def add_acls(
     print_lines(render_added(map(visible_acl, change.added)))
 
 
-@click.command("remove")
+@command("remove")
 @acl_options
 @principal_options
 @force_option
@@ -89,14 +90,15 @@ def remove_acls(
     force: bool,
     **chosen: object,
 ) -> None:
-    """Remove ACLs from a warehouse that follows no cluster, as kafka-acls --remove would.
+    """Remove ACLs from a warehouse, not from a cluster.
 
     \b
     Example:
       aclkit acls remove --allow-principal User:alice --operation Read --topic payments
       aclkit acls remove --topic payments --resource-pattern-type any --force
 
-    Without principals all ACLs of the resources go. It asks first; --force does not.
+    Without a principal, all ACLs on the resources are removed. The command asks for confirmation;
+    --force skips that.
     """
     options = _with_built(options, builder_of(chosen))
     filters = acl_filters(options)
@@ -105,7 +107,7 @@ def remove_acls(
     _refuse_if_following(context, before, f"{command} --force" if force else command)
     seen = remove_from(before.acls, filters, before.semantics)
     if not seen.removed:
-        tell("no ACL is selected: there is nothing to remove")
+        tell("No ACL matches, so nothing was removed.")
         return
     if not force:
         _confirm(seen)
@@ -153,8 +155,8 @@ def _refuse_if_following(context: Context, before: Alive | None, command: str) -
             return
     print_lines([command])
     raise UsageError(
-        f"cluster {before.cluster_id!r} follows the log or the listings that it was replayed from "
-        "and changes with them only; on the cluster itself the command above does it"
+        f"Cluster {before.cluster_id!r} was replayed from a source, so its ACLs change only with "
+        "that source. Run the command above on the cluster itself."
     )
 
 
@@ -168,9 +170,9 @@ def _confirm(change: AclChange) -> None:
     listed = render_list(map(visible_acl, change.removed))
     write_lines((f"{line}\n" for line in listed), sys.stderr)
     if not sys.stdin.isatty():
-        raise UsageError("nothing is removed: there is no terminal to ask; to remove say --force")
+        raise UsageError("Not a terminal, so nothing was removed. To remove, pass --force.")
     if not click.confirm("Are you sure?", err=True):
-        raise UsageError("nothing is removed")
+        raise UsageError("Nothing was removed.")
 
 
 def _write(

@@ -25,47 +25,47 @@ def _texts(name: str, metavar: str, text: str) -> Callable[[Command], Command]:
 
 
 _RESOURCE: Final = (
-    _texts("--topic", "NAME", "Topic; * is all topics. These may be given again."),
-    _texts("--group", "NAME", "Consumer group."),
+    _texts("--topic", "NAME", "Topic name, or * for all. Repeatable."),
+    _texts("--group", "NAME", "Consumer group. Repeatable."),
     option(
         "--cluster-resource",
         "--cluster",
         is_flag=True,
-        help="The Kafka cluster itself. (Which cluster is meant stands before the command.)",
+        help="The Kafka cluster as a resource. (A cluster id goes before the command.)",
     ),
-    _texts("--transactional-id", "ID", "Transactional id."),
-    _texts("--delegation-token", "ID", "Delegation token."),
-    _texts("--user-principal", "PRINCIPAL", "User, as a resource."),
+    _texts("--transactional-id", "ID", "Transactional id. Repeatable."),
+    _texts("--delegation-token", "ID", "Delegation token. Repeatable."),
+    _texts("--user-principal", "PRINCIPAL", "User as a resource. Repeatable."),
     option(
         "--resource-pattern-type",
         type=click.Choice(PATTERN_TYPES, case_sensitive=False),
         default="literal",
         help=(
-            "How the names are meant; any: this name under every pattern type; match: all "
-            "patterns that reach the name. These two select only."
+            "Pattern type. any and match only select ACLs: those with this name, or all that "
+            "match it."
         ),
     ),
 )
 _ENTRY: Final = (
-    _texts("--allow-principal", "TYPE:NAME", "Principal of an ALLOW."),
-    _texts("--deny-principal", "TYPE:NAME", "Principal of a DENY."),
-    _texts("--allow-host", "IP", "Host of the ALLOWs; * if not given."),
-    _texts("--deny-host", "IP", "Host of the DENYs; * if not given."),
-    _texts("--operation", "NAME", "Operation, such as Read or DescribeConfigs; All if not given."),
-    flag("--producer", "What a producer needs on topic and transactional id."),
-    flag("--consumer", "What a consumer needs on topic and group."),
-    flag("--idempotent", "With --producer: IDEMPOTENT_WRITE too."),
+    _texts("--allow-principal", "TYPE:NAME", "Principal to allow. Repeatable."),
+    _texts("--deny-principal", "TYPE:NAME", "Principal to deny. Repeatable."),
+    _texts("--allow-host", "IP", "Host to allow. Default: *."),
+    _texts("--deny-host", "IP", "Host to deny. Default: *."),
+    _texts("--operation", "NAME", "Operation, such as Read or DescribeConfigs. Default: All."),
+    flag("--producer", "The operations of a producer, on topic and transactional id."),
+    flag("--consumer", "The operations of a consumer, on topic and group."),
+    flag("--idempotent", "With --producer: also IDEMPOTENT_WRITE on the cluster."),
 )
 principal_option = option(
     "--principal",
     multiple=True,
     type=Text(),
     metavar="TYPE:NAME",
-    help="Only ACLs of exactly this principal; may be given again.",
+    help="Only ACLs for exactly this principal. Repeatable.",
 )
-force_option = flag("--force", "Ask nothing, do it.")
-_IGNORED: Final = "Taken and without effect, as by kafka-acls --list."
-_ELSEWHERE: Final = "Taken and without effect: a warehouse is asked, and no broker."
+force_option = flag("--force", "Do not ask for confirmation.")
+_IGNORED: Final = "Accepted without effect, as by kafka-acls --list."
+_ELSEWHERE: Final = "Accepted without effect: no broker is contacted."
 
 
 def _ignored(name: str, text: str, **settings: Any) -> Callable[[Command], Command]:  # noqa: ANN401 -- click's own keywords

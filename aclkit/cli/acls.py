@@ -13,7 +13,8 @@ from aclkit.answer.render import FORMATS
 from aclkit.cli.acl_options import ignored_options, principal_option, resource_options
 from aclkit.cli.alive import read_alive
 from aclkit.cli.context import Context, formats
-from aclkit.cli.late import LateGroup
+from aclkit.cli.help import command
+from aclkit.cli.late import COMMANDS, LateGroup
 from aclkit.cli.options import flag
 from aclkit.cli.output import tell, write_lines
 from aclkit.errors import UsageError
@@ -29,32 +30,32 @@ COLUMNS: Final = (*Acl.__slots__[1:], "acl_id")
 
 @click.group(
     cls=LateGroup,
-    places={
-        "list": ("acls", "list_acls"),
-        "show": ("acls", "show_acls"),
-        "add": ("acl_changes", "add_acls"),
-        "remove": ("acl_changes", "remove_acls"),
+    sections={
+        COMMANDS: {
+            "list": ("acls", "list_acls"),
+            "show": ("acls", "show_acls"),
+            "add": ("acl_changes", "add_acls"),
+            "remove": ("acl_changes", "remove_acls"),
+        }
     },
 )
 def acls() -> None:
-    """List and change the ACLs of a warehouse, with kafka-acls' own options.
+    """List and change ACLs with kafka-acls options.
 
     \b
     Example:
       aclkit acls list --topic payments --resource-pattern-type match
       aclkit acls add --allow-principal User:alice --producer --topic payments
 
-    Which cluster is meant stands before the command, for behind it --cluster is kafka-acls'
-    flag for the Kafka cluster as a resource: aclkit --cluster prod acls list --cluster
+    To name a cluster, put --cluster before the command: aclkit --cluster prod acls list. After the
+    command, --cluster is the option of kafka-acls: the Kafka cluster as a resource.
     """
 
 
-raw_option = flag(
-    "--raw", "Write names as they are, also what acts on a terminal: as Kafka's own tools do."
-)
+raw_option = flag("--raw", "Write names unchanged, even control characters, as Kafka's tools do.")
 
 
-@click.command("list")
+@command("list")
 @resource_options
 @principal_option
 @raw_option
@@ -63,13 +64,13 @@ raw_option = flag(
     KAFKA_ACLS,
     *FORMATS,
     default=KAFKA_ACLS,
-    text="As kafka-acls --list prints it, or as rows.",
+    text="Output format.",
 )
 @click.pass_obj
 def list_acls(
     context: Context, options: AclOptions, principal: tuple[str, ...], *, raw: bool
 ) -> None:
-    """Print the ACLs as kafka-acls --list does, all or those of some resources and principals.
+    """List ACLs as kafka-acls --list prints them.
 
     \b
     Example:
@@ -77,15 +78,14 @@ def list_acls(
       aclkit acls list --topic payments --resource-pattern-type match --principal User:alice
       aclkit acls list --raw > listing.txt
 
-    Without a pattern type only ACLs are listed that have this very name and are LITERAL; match
-    lists all that reach it, * and prefixes and globs too. Options of kafka-acls that change
-    nothing there change nothing here. Control characters in names, and whatever else would act on
-    a terminal, are written as code points; what replay --source acls-list: is to read needs --raw.
+    Without a pattern type, only LITERAL ACLs with exactly this name are listed. match lists all
+    ACLs that apply to it, with *, prefixes and globs too. Control characters in names are written
+    as code points. A listing for replay --source acls-list: needs --raw.
     """
     if drops_cluster(options):
         tell(
-            "as kafka-acls does, this passes over --cluster beside --resource-pattern-type "
-            f"{options.resource_pattern_type}"
+            "As in kafka-acls, --cluster has no effect with --resource-pattern-type "
+            f"{options.resource_pattern_type}."
         )
     principals = check_principals(principal)
     filters = resource_filters(options)
@@ -107,20 +107,20 @@ def list_acls(
         context.write(Answer(title="ACLs", columns=COLUMNS, rows=rows, parts=lambda: [table]))
 
 
-@click.command("show")
+@command("show")
 @click.argument("acl_ids", nargs=-1, metavar="[ACL_ID]...")
 @raw_option
 @click.pass_obj
 def show_acls(context: Context, acl_ids: tuple[str, ...], *, raw: bool) -> None:
-    """Print ACLs with their ids as Kafka's metadata shell does.
+    """Show ACLs with ids as Kafka's metadata shell does.
 
     \b
     Example:
       aclkit acls show
       aclkit acls show eLv9uS0WQB-2oX75QlEi6Q
 
-    Without ids: what tree /image/acls prints there; with ids: what cat prints of each. What would
-    act on a terminal is written as code points; --raw writes it as it is.
+    Without ids, it prints what tree /image/acls prints in that shell; with ids, what cat prints of
+    each. Control characters in names are written as code points; --raw writes them unchanged.
     """
     found = read_alive(context).acls
     if not acl_ids:
@@ -129,7 +129,9 @@ def show_acls(context: Context, acl_ids: tuple[str, ...], *, raw: bool) -> None:
     by_id = {acl.acl_id: acl for acl in found}
     missing = [acl_id for acl_id in acl_ids if acl_id not in by_id]
     if missing:
-        raise UsageError(f"no ACL alive has the id {missing[0]}; aclkit acls show prints all")
+        raise UsageError(
+            f"No ACL in force has the id {missing[0]!r}. To list all: aclkit acls show"
+        )
     chosen = [by_id[acl_id] for acl_id in acl_ids]
     print_lines(map(render_standard_acl, _shown(chosen, raw=raw)))
 
@@ -140,7 +142,7 @@ def _shown(acls: Sequence[Acl], *, raw: bool) -> Sequence[Acl]:
         return acls
     shown = [visible_acl(acl) for acl in acls]
     if changed := sum(before != after for before, after in zip(acls, shown, strict=True)):
-        tell(f"ACLs with names written as code points: {changed:,}; --raw writes them exactly")
+        tell(f"ACLs with names written as code points: {changed:,}. --raw writes them unchanged.")
     return shown
 
 

@@ -46,7 +46,7 @@ def _end_with_the_asker() -> None:
 
 def _answer(question: SqlQuestion) -> None:
     from aclkit.answer.render import render_rows
-    from aclkit.answer.rows import choose_columns
+    from aclkit.answer.rows import Counted, choose_columns
     from aclkit.answer.text import Layout
     from aclkit.cli.output import write_lines
     from aclkit.warehouse.sql import TOO_LARGE, run_sql
@@ -58,9 +58,12 @@ def _answer(question: SqlQuestion) -> None:
     stdout = os.fdopen(1, "w", 65_536, "utf-8", "surrogatepass", newline="")
     try:
         answer = run_sql(connection, question.statement)
-        chosen = choose_columns(question.columns, answer.columns, answer.rows)
+        rows = Counted(answer.rows)
+        chosen = choose_columns(question.columns, answer.columns, rows)
         layout = Layout(width=question.width, has_colour=question.has_colour)
         write_lines(render_rows(*chosen, question.output_format, layout), stdout)
+        if question.has_count:
+            write_lines([rows.words], stdout)
     except MemoryError:
         raise UsageError(f"{TOO_LARGE} than it may take") from None
 

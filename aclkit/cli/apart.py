@@ -30,7 +30,8 @@ from aclkit.warehouse.place import Place
 class SqlQuestion:
     """What is asked of a warehouse, and how the rows are to be written.
 
-    ``tables`` and ``sockets`` are those of ``ranges.offered``, for a warehouse in a bucket.
+    With ``has_count`` the number of rows comes last. ``tables`` and ``sockets`` are those of
+    ``ranges.offered``, for a warehouse in a bucket.
     """
 
     warehouse: str | None
@@ -39,6 +40,7 @@ class SqlQuestion:
     columns: Sequence[str] = ()
     width: int | None = None
     has_colour: bool = False
+    has_count: bool = False
     tables: str | None = None
     sockets: Sequence[int] = ()
 
@@ -86,8 +88,7 @@ def answer(question: SqlQuestion, seconds: float) -> Generator[str]:
 def too_long(seconds: float) -> UsageError:
     """Return the error of a question that took longer than it may."""
     return UsageError(
-        f"the question is too large: it took longer than {seconds:g} s; ask for less, or give it "
-        "more time with --timeout"
+        f"The statement took longer than {seconds:g} s. Ask for less, or pass a larger --timeout."
     )
 
 

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Final
 
 import click
 
+from aclkit.cli.completing import complete_principal
 from aclkit.cli.context import Context, engine_option, format_option, kept
+from aclkit.cli.intent import looks_like_name
 from aclkit.cli.options import together
 from aclkit.cli.output import tell
 from aclkit.errors import UsageError
 from aclkit.questions.query.names import Unknown, unknown_note
 
 known_only_option: Callable[[Callable[..., Any]], Callable[..., Any]] = kept(
-    "--known-only", "Exit code 2 where a name is in no inventory, and no answer.", is_flag=True
+    "--known-only", "Exit with code 2 if a name does not exist.", is_flag=True
 )
 
 
@@ -22,6 +24,28 @@ question_options: Callable[[Callable[..., Any]], Callable[..., Any]] = together(
     known_only_option, engine_option, format_option, click.pass_obj
 )
 """What every question about an access takes."""
+
+
+principal_argument: Callable[[Callable[..., Any]], Callable[..., Any]] = click.argument(
+    "principal", shell_complete=complete_principal
+)
+"""Whose access a question is about; see ``taken_principal``."""
+
+
+def taken_principal(text: str, *, quiet: bool = False) -> str:
+    """Return the principal that a person means: a word without a type is a user, and that is said.
+
+    No ACL and no client is known by a text without a colon, so it can be nothing else. An operation
+    or a resource is none: the words stand in another order then.
+    """
+    if not 0 < len(text) <= _LONGEST_NAME or not looks_like_name(text):
+        return text
+    if not quiet:
+        tell(f"Taking {text!r} as User:{text}.")
+    return f"User:{text}"
+
+
+_LONGEST_NAME: Final = 1_000
 
 
 def tell_unknown(context: Context, unknown: Sequence[Unknown]) -> None:
@@ -34,5 +58,5 @@ def tell_unknown(context: Context, unknown: Sequence[Unknown]) -> None:
         return
     note = unknown_note(unknown)
     if context.known_only:
-        raise UsageError(f"{note.partition(';')[0]}; --known-only takes none such")
+        raise UsageError(f"{note.partition(';')[0]}. --known-only accepts existing names only.")
     tell(f"warning: {note}")

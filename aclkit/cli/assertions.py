@@ -6,6 +6,7 @@ import click
 
 from aclkit.cli.budget_options import budget_options
 from aclkit.cli.context import Context, format_option, tell_state
+from aclkit.cli.help import command
 from aclkit.questions.assertions.answer import assertions_answer
 from aclkit.questions.assertions.check import check, deciding_acls
 from aclkit.questions.assertions.model import Assertion
@@ -16,24 +17,24 @@ from aclkit.runtime.user_file import read_text
 FAILED_EXIT = 1
 
 
-@click.command("assert")
+@command("assert")
 @click.argument("file", metavar="FILE.toml")
 @format_option
 @budget_options
 @click.pass_obj
 def assert_(context: Context, file: str, budget: Budget) -> None:
-    """Hold the published decisions against a team's own policies, FILE.toml.
+    """Check the ACLs against your own policies.
 
     \b
     Example:
       aclkit assert conf/assertions.toml
       aclkit assert conf/assertions.toml --format json
 
-    Tables [[never]], [[always]], [[only]], [[at_most]] and [[separate]] say who may do what; see
-    conf/assertions.toml. What the inventory holds is counted; for every other name that a broker
-    can be asked about each assertion is proven, with the shortest name where it fails. A line per
-    assertion; one that fails shows a decision that speaks against it, [[separate]] two. Ends with
-    exit code 1 where one fails, or is unknown: its proof took more states than the budget has.
+    FILE.toml states who can do what, in the tables [[never]], [[always]], [[only]], [[at_most]] and
+    [[separate]]; see conf/assertions.toml. Each policy is checked for all known names and proven
+    for every other possible name. A failed policy shows a decision that violates it, [[separate]]
+    two. The exit code is 1 if a policy fails, or is unknown because its proof exceeds the search
+    limit.
     """
     assertions = read_assertions(file)
     with context.open() as opened:

@@ -31,6 +31,7 @@ from aclkit.cli.baseline_options import (
 )
 from aclkit.cli.completing import complete_finding
 from aclkit.cli.context import Context, Opened, format_option, tell_state
+from aclkit.cli.help import Group
 from aclkit.cli.output import tell, write_lines
 from aclkit.errors import UsageError
 from aclkit.model.acl import Acl
@@ -45,7 +46,7 @@ from aclkit.warehouse.sql import fetch
 FINDINGS_EXIT: Final = 1
 
 
-@click.group("audit", invoke_without_command=True)
+@click.group("audit", cls=Group, invoke_without_command=True)
 @fail_on_option("Exit with code 1 on findings of this severity or higher.")
 @click.option(
     "--severity",

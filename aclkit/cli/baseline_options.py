@@ -19,12 +19,12 @@ baseline_options = together(
     option(
         "--baseline",
         metavar="FILE.json",
-        help="Findings of this file are known; only others can fail. See audit --write-baseline.",
+        help="Known findings, which do not fail. See audit --write-baseline.",
     ),
     option(
         "--mutes",
         metavar="FILE.toml",
-        help="Findings that somebody answers for until a day; one that has run out fails.",
+        help="Accepted findings with owner and expiry date.",
     ),
 )
 

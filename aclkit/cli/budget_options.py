@@ -18,14 +18,16 @@ def budget_options(command: Callable[..., Any]) -> Callable[..., Any]:
     @option(
         "--budget",
         type=click.IntRange(1),
+        metavar="N",
         default=STATES_OF_A_QUESTION,
-        help="States that one question about every name may take; beyond, it is unknown.",
+        help='Search limit per proof. Beyond it the result is "unknown".',
     )
     @option(
         "--budget-total",
         type=click.IntRange(1),
+        metavar="N",
         default=STATES_OF_A_COMMAND,
-        help="States that all of them may take together.",
+        help="Search limit of all proofs together.",
     )
     @wraps(command)
     def with_budget(*args: Any, budget: int, budget_total: int, **given: Any) -> Any:  # noqa: ANN401 -- whatever the command takes

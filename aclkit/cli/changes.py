@@ -16,6 +16,7 @@ from aclkit.audit.reports.changes_answer import (
 )
 from aclkit.audit.reports.gather_past import read_changes, read_names
 from aclkit.cli.context import Context, format_option, tell_state
+from aclkit.cli.help import command
 from aclkit.cli.options import option, parse_moment
 from aclkit.cli.output import tell
 from aclkit.errors import UsageError
@@ -30,13 +31,13 @@ from aclkit.warehouse.sql import fetch
 from aclkit.warehouse.standing import MATERIALIZING
 
 
-@click.command("changes")
-@option("--since", metavar="RUN|TIME", help="All behind that run, or that ISO 8601 time.")
-@click.option("--cells", is_flag=True, help="Each access that the newest of them changed.")
+@command("changes")
+@option("--since", metavar="RUN|TIME", help="All runs after this run or ISO 8601 time.")
+@click.option("--cells", is_flag=True, help="Each changed access of the last run.")
 @format_option
 @click.pass_obj
 def changes(context: Context, since: str | None, *, cells: bool) -> None:
-    """Say what access the last run gave and took: from whom, through which ACL, and when.
+    """Show access gained and lost in the last run.
 
     \b
     Example:
@@ -44,17 +45,17 @@ def changes(context: Context, since: str | None, *, cells: bool) -> None:
       aclkit changes --since 2026-11-20T00:00:00Z --format jsonl
       aclkit changes --cells --format csv
 
-    A line per principal, or class of principals, resource and ACL that came or went; gained and
-    lost count hosts × operations. Compared are names that both runs know. A principal, host or
-    resource that only one of them knows has a line of its own, with the cause came or gone.
-    Without --since it is about the run that decided last; runs
-    that changed nothing have no line. --since takes the number of a run or a time.
+    Each line names a principal (or several with the same ACLs), a resource, and the ACL that was
+    added or removed. gained and lost count hosts × operations. Only names that both runs know are
+    compared. A principal, host or resource that only one run knows has its own line, with the cause
+    came or gone. With --since, all runs after a run number or a time are shown; runs without
+    changes have no line.
     """
     with context.open() as opened:
         published, newest = opened.published, opened.run
         runs = _runs(published, opened.cluster_id, since)
         if cells and since is not None:
-            raise UsageError("--cells is about the run that decided last: leave --since out")
+            raise UsageError("--cells is about the last run only. Leave out --since.")
         tell_state(published, newest)
         if cells:
             answer = cells_answer(_cells(opened.tables, newest))
@@ -96,14 +97,14 @@ def _runs(published: Published, cluster_id: str, since: str | None) -> list[Publ
         moment = parse_moment(since)
     except UsageError:
         raise UsageError(
-            f"bad --since {since!r}: expected the number of a run, or a time such as "
-            "2026-11-21T10:00:00Z"
+            f"Invalid --since {since!r}. Pass the number of a run, or a time such as "
+            "2026-11-21T10:00:00Z."
         ) from None
     if isinstance(moment, datetime):
         ended = _ends(published)
         return [run for run in decided if ended[run.run_number] > moment]
     if moment > published.run.run_number:
-        raise UsageError(f"there is no run {moment}: the newest is {published.run.run_number}")
+        raise UsageError(f"Run {moment} does not exist. The newest is {published.run.run_number}.")
     return [run for run in decided if run.run_number > moment]
 
 

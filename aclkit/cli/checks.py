@@ -77,7 +77,7 @@ def see_disk(around: Around) -> Seen:
 def see_lock(around: Around) -> Seen:
     """See whether a run is at work."""
     if around.warehouse is None:
-        return Seen("no warehouse was named", "skipped")
+        return Seen("no warehouse given", "skipped")
     place = Place(around.warehouse)
     if place.is_remote:
         # Here, for a local warehouse has none.
@@ -114,18 +114,18 @@ def see_warehouse(around: Around) -> Seen:
         if not place.is_remote:  # whether a bucket may be written only a write would say
             require_writable(place.folder)
     except AclkitError as error:
-        return Seen(f"{found}; {error}", "warning", "questions work; a run must be able to write")
+        return Seen(f"{found}; {error}", "warning", "questions work; a run needs write permission")
     return Seen(found)
 
 
 def _nothing_yet(place: Place) -> Seen:
     if place.is_remote:
-        return Seen(f"nothing in {place} yet: the first run makes it")
+        return Seen(f"nothing in {place} yet: the first run creates it")
     folder = place.folder
     there = next(path for path in (folder, *folder.parents) if path.exists())
     if not os.access(there, os.W_OK | os.X_OK):
-        raise SurroundingsError(f"nothing in {folder} yet, and {there} may not be written")
-    return Seen(f"nothing in {folder} yet: the first run makes it")
+        raise SurroundingsError(f"nothing in {folder} yet, and {there} is not writable")
+    return Seen(f"nothing in {folder} yet: the first run creates it")
 
 
 def see_source(around: Around) -> Seen:
@@ -133,8 +133,8 @@ def see_source(around: Around) -> Seen:
     from aclkit.pipeline.replay.intake import look_at, parse_source
 
     if not around.sources:
-        advice = "name one: --source KIND:PATH, or --config FILE.toml that says it"
-        return Seen("none was named", "skipped", advice)
+        advice = "Pass --source, or --config FILE.toml with a source."
+        return Seen("no source given", "skipped", advice)
     config = around.command_config
     sources = [parse_source(text) for text in around.sources]
     intake = look_at(sources, command_config=config, timeout=around.seconds)
@@ -154,7 +154,7 @@ def see_broker(around: Around) -> Seen:
 
     live = [one for one in map(parse_source, around.sources) if one.kind == LIVE]
     if not live:
-        return Seen("no live source was named", "skipped")
+        return Seen("no live source given", "skipped")
     config = around.command_config
     intake = ask_live(look_at(live, command_config=config, timeout=around.seconds))
     told = intake.listing
@@ -172,7 +172,7 @@ LITTLE_ROOM: Final = 2 << 30
 def _slim() -> Seen | None:
     if find_spec("pyspark") is not None:
         return None
-    advice = "questions need none; to replay and decide: pip install aclkit"
+    advice = "questions do not need it; to replay and decide: pip install aclkit"
     return Seen("Spark is not installed", "skipped", advice)
 
 
@@ -185,8 +185,8 @@ CHECKS: Final = (
     Check("memory", see_memory, "set ACLKIT_DRIVER_MEMORY to a size such as 4g"),
     Check("jars", see_jars, "remove the file, then: aclkit jars"),
     Check("disk", see_disk, "free some space, or set TMPDIR to another disk"),
-    Check("lock", see_lock, "look who may read the warehouse, and whether its disk answers"),
-    Check("warehouse", see_warehouse, "name another --warehouse, or mend what is said here"),
-    Check("source", see_source, "look at the path and its rights; kinds: docs/sources.md"),
-    Check("broker", see_broker, "look at address, port and --command-config, and that it runs"),
+    Check("lock", see_lock, "check the permissions of the warehouse and its disk"),
+    Check("warehouse", see_warehouse, "fix this, or pass another --warehouse"),
+    Check("source", see_source, "check the path and its permissions; kinds: docs/sources.md"),
+    Check("broker", see_broker, "check address, port and --command-config, and that it runs"),
 )

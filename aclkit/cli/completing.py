@@ -17,6 +17,8 @@ import click
 from aclkit.cli.found import find
 from aclkit.model.operation import OPERATIONS_OF_TYPE
 from aclkit.model.resource import TYPE_OF_WORD
+from aclkit.questions.query.tasks import TASKS
+from aclkit.rules.decide.handlers import REQUESTS
 
 if TYPE_CHECKING:
     import duckdb
@@ -37,6 +39,19 @@ def complete_operation(_: click.Context, __: click.Parameter, begun: str) -> lis
     """Return operations; ANY is all of them."""
     names = {name for names in OPERATIONS_OF_TYPE.values() for name in names} | {_EVERY}
     return sorted(name for name in names if name.startswith(begun.upper()))
+
+
+def complete_request(ctx: click.Context, param: click.Parameter, begun: str) -> list[str]:
+    """Return operations, and requests by Kafka's names."""
+    names = sorted({request.name for request in REQUESTS})
+    found = [name for name in names if name.lower().startswith(begun.lower())]
+    return [*complete_operation(ctx, param, begun), *found]
+
+
+def complete_can(ctx: click.Context, param: click.Parameter, begun: str) -> list[str]:
+    """Return tasks, operations and requests."""
+    tasks = [name for name in TASKS if name.startswith(begun)]
+    return [*tasks, *complete_request(ctx, param, begun)]
 
 
 def complete_finding(_: click.Context, __: click.Parameter, begun: str) -> list[str]:

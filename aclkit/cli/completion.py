@@ -14,6 +14,8 @@ from click.shell_completion import (
     split_arg_string,
 )
 
+from aclkit.cli.help import command
+
 _BASH: Final = """\
 %(complete_func)s() {
     local IFS=$'\\n' type value
@@ -57,21 +59,22 @@ class Bash(BashComplete):
         return f"{item.type},{item.value.removeprefix(self._begun)}"
 
 
-@click.command()
+@command()
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
 @click.pass_context
 def completion(ctx: click.Context, shell: str) -> None:
-    """Print the script that completes aclkit's commands, options and names in a shell.
+    """Print the script for shell completion.
 
     \b
     Example:
       eval "$(aclkit completion bash)"
       aclkit completion fish > ~/.config/fish/completions/aclkit.fish
 
-    Principals and resources are those of the warehouse that a question would ask, as far as a
-    shell can hold them as they are; where it does not answer within a second there are none.
+    It completes commands, options, and the principals and resources of the warehouse that a
+    question would read. Names that a shell cannot hold unchanged are left out. If the warehouse
+    does not answer within a second, names are not completed.
     """
     script = get_completion_class(shell)
     if script is None:
-        raise click.UsageError(f"no completion for {shell}")
+        raise click.UsageError(f"Completion for {shell} does not exist.")
     click.echo(script(ctx.find_root().command, {}, "aclkit", "_ACLKIT_COMPLETE").source())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Generic, Literal, TypeVar
 
 import click
+from click.core import ParameterSource
 
 from aclkit.answer.document import Answer
 from aclkit.answer.render import FORMATS, PROGRAMS, TABLE, Form, is_rows, render
@@ -108,7 +109,7 @@ class Context:
             ctx.with_resource(storage_said(found.storage, found.where))
             self.warehouse, self.cluster = found.warehouse, self.cluster or found.cluster
             self.max_age = self.max_age or found.max_age
-            tell(f"asking {found.place}, for {found.where} is here; another: --warehouse DIR")
+            tell(found.words)
         self._reach(Place(self.warehouse))
         return self.warehouse
 
@@ -264,29 +265,86 @@ def kept(name: str, text: str, *more: str, **settings: object) -> Callable[[_Com
     return option(name, *more, help=text, expose_value=False, **{"callback": keep, **settings})
 
 
+def _keep_format(ctx: click.Context, param: click.Parameter, value: str) -> None:
+    """Keep ``--format``; ``-o json`` wins over a default or the environment."""
+    context = ctx.ensure_object(Context)
+    if (short := ctx.meta.get(_SHORT_FORMAT)) is None:
+        context.output_format = value
+    elif _is_typed(ctx, param) and value != short:
+        raise UsageError(f"Two formats: -o {short} and --format {value}. Pass one.")
+
+
+def _keep_file_or_format(names: Sequence[str]) -> Callable[..., None]:
+    """Return a callback of ``-o``: one of ``names`` is a format, all else a file."""
+
+    def keep_each(ctx: click.Context, _: click.Parameter, values: Sequence[str]) -> None:
+        context = ctx.ensure_object(Context)
+        for value in values:
+            if value in names:
+                context.output_format = ctx.meta[_SHORT_FORMAT] = value
+            else:
+                context.output = value
+
+    return keep_each
+
+
+def _keep_file(ctx: click.Context, param: click.Parameter, value: str | None) -> None:
+    if value is not None:
+        keep(ctx, param, value)
+
+
+def _is_typed(ctx: click.Context, param: click.Parameter) -> bool:
+    return ctx.get_parameter_source(str(param.name)) == ParameterSource.COMMANDLINE
+
+
+_SHORT_FORMAT: Final = "aclkit.cli.context.short_format"
+
+
 def formats(*names: str, default: str = TABLE, text: str) -> Callable[[_Command], _Command]:
     """Return ``--format`` of some formats, and how it is shown; ``Context.write`` follows them."""
     return together(
-        kept("--format", text, "output_format", type=click.Choice(names), default=default),
-        kept("--wide", "Tables with all columns, and each row on one line.", is_flag=True),
-        kept("--no-limit", "All rows, on a terminal too.", is_flag=True),
+        # Before --format, whose value depends on it.
+        kept(
+            "-o",
+            f"Format ({', '.join(names)}), or else the file to write.",
+            "short_output",
+            metavar="FORMAT|FILE",
+            multiple=True,
+            is_eager=True,
+            envvar=None,
+            callback=_keep_file_or_format(names),
+        ),
+        kept(
+            "--format",
+            text,
+            "output_format",
+            type=click.Choice(names),
+            default=default,
+            callback=_keep_format,
+        ),
+        kept("--wide", "Show all columns, each row on one line.", is_flag=True),
+        kept("--no-limit", "Show all rows on a terminal too.", is_flag=True),
         kept(
             "--columns",
-            "Only these columns, under their names in --format csv.",
+            "Show only these columns, named as in --format csv.",
             metavar="NAME,…",
             callback=_keep_columns,
         ),
         # Not from the environment: there it is where an export goes.
-        kept("--output", "Where to write; stdout if not given.", "-o", metavar="FILE", envvar=None),
+        kept(
+            "--output",
+            "File to write. Default: stdout.",
+            metavar="FILE",
+            envvar=None,
+            callback=_keep_file,
+        ),
     )
 
 
-format_option = formats(
-    *FORMATS, text="How rows are printed: for people, or unchanged for programs."
-)
+format_option = formats(*FORMATS, text="Output format.")
 engine_option = kept(
     "--engine",
-    "Who reads the tables, on a disk or in a bucket: DuckDB at once, Spark what is too large.",
+    "Query engine. Use spark for very large warehouses.",
     type=click.Choice(["duckdb", "spark"]),
     default="duckdb",
 )

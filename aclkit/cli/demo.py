@@ -19,6 +19,7 @@ from aclkit.audit.reports.gather import gather
 from aclkit.audit.reports.render import HTML
 from aclkit.audit.reports.write import write_reports
 from aclkit.cli.context import Context
+from aclkit.cli.help import command
 from aclkit.cli.one_night import do_night
 from aclkit.model.findings import NEVER
 from aclkit.model.principal import parse_super_users
@@ -55,17 +56,18 @@ TO_TRY: Final = (
 _LOCK_TIMEOUT: Final = 60.0
 
 
-@click.command()
+@command()
 @click.pass_obj
 def demo(context: Context, /) -> None:
-    """Run the nightly job on the packaged log of a real Kafka 4.1 cluster, and show the result.
+    """Run a demo on the log of a real Kafka cluster.
 
     \b
     Example:
       aclkit demo
       aclkit --warehouse /tmp/demo demo
 
-    Writes the report of the night, report.html, and its page, nightly.md, into the warehouse.
+    The demo does a nightly run on the packaged log of a Kafka 4.1 cluster. It writes the report
+    (report.html) and its summary (nightly.md) into the warehouse, and suggests questions.
     """
     place = context.warehouse or DEFAULT_WAREHOUSE
     warehouse = Context(warehouse=place).require_warehouse()

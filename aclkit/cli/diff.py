@@ -6,26 +6,28 @@ import click
 
 from aclkit.cli.context import Context
 from aclkit.cli.effect import Gate, effect_options, tell_first_glob, write_effect
+from aclkit.cli.help import command
 from aclkit.cli.options import parse_moment
 from aclkit.cli.output import tell, tell_all
 from aclkit.questions.preview.read import read_past
 from aclkit.questions.preview.words import PAST
 
 
-@click.command("diff")
+@command("diff")
 @click.argument("start", metavar="FROM")
 @click.argument("end", metavar="TO")
 @effect_options
 def diff(context: Context, start: str, end: str, gate: Gate) -> None:
-    """Say whose access differs between two states of the past, FROM and TO.
+    """Compare access at two points in time.
 
     \b
     Example:
       aclkit diff 900 1020
       aclkit diff 2026-11-20T00:00:00Z 2026-11-21T00:00:00Z --format markdown
 
-    Each is an offset of the log, where what lies below it has happened, or an ISO 8601 time (UTC
-    without a zone). Both are decided under the settings of then, for the published inventory.
+    FROM and TO are log offsets or ISO 8601 times (UTC without a zone). The state at an offset
+    includes all records before it. Each state is decided with the broker settings of its time, for
+    the names that the newest run knows.
     """
     moments = parse_moment(start), parse_moment(end)
     with context.session() as spark:

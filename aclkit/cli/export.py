@@ -13,7 +13,8 @@ from aclkit.answer.rows import csv_field
 from aclkit.cli.acls import COLUMNS
 from aclkit.cli.alive import read_alive
 from aclkit.cli.context import Context, tell_state
-from aclkit.cli.late import LateGroup
+from aclkit.cli.help import command
+from aclkit.cli.late import COMMANDS, LateGroup
 from aclkit.cli.options import flag
 from aclkit.cli.output import tell, write_lines, write_rows
 from aclkit.errors import UsageError
@@ -41,14 +42,16 @@ _MOST_UNSAID: Final = 20
 
 @click.group(
     cls=LateGroup,
-    places={
-        "acls": ("export", "export_acls"),
-        "explain": ("export", "export_explain"),
-        "duckdb": ("export_duckdb", "export_duckdb"),
+    sections={
+        COMMANDS: {
+            "acls": ("export", "export_acls"),
+            "explain": ("export", "export_explain"),
+            "duckdb": ("export_duckdb", "export_duckdb"),
+        }
     },
 )
 def export() -> None:
-    """Write ACLs, decisions and whole warehouses for other tools.
+    """Export ACLs, decisions and whole warehouses.
 
     \b
     Example:
@@ -64,24 +67,24 @@ def _output_option(command: _Command) -> _Command:
         "-o",
         envvar="ACLKIT_OUTPUT",
         metavar="FILE",
-        help="Where to write; stdout if not given.",
+        help="File to write. Default: stdout.",
     )(command)
 
 
 def _form_option(*forms: str) -> Callable[[_Command], _Command]:
     """Make ``--format`` of an export; not from the environment, where it means that of rows."""
     return click.option(
-        "--format", "form", type=click.Choice(forms), required=True, help="Which form to write."
+        "--format", "form", type=click.Choice(forms), required=True, help="Format to write."
     )
 
 
-@click.command("acls")
+@command("acls")
 @_form_option("kafka-acls", "kafka-bulk", "records", "strimzi", "terraform", "csv")
 @_output_option
-@flag("--skip-unsupported", "End with 0 although ACLs are left out that the form cannot say.")
+@flag("--skip-unsupported", "Exit with code 0 even if the format cannot express some ACLs.")
 @click.pass_obj
 def export_acls(context: Context, form: str, output: str | None, *, skip_unsupported: bool) -> None:
-    """Write the ACLs alive as a script, records, Kubernetes resources, Terraform or CSV.
+    """Export ACLs as a script, YAML, Terraform or CSV.
 
     \b
     Example:
@@ -89,11 +92,11 @@ def export_acls(context: Context, form: str, output: str | None, *, skip_unsuppo
       aclkit export acls --format records --output acls.jsonl
       aclkit export acls --format kafka-bulk | BOOTSTRAP_SERVER=broker:9092 sh
 
-    kafka-acls is a shell script that adds them, with a JVM for each; kafka-bulk adds thousands in
-    one JVM, and needs a JDK; records is what replay --source records: reads; strimzi are
-    KafkaUser resources; terraform are kafka_acl resources of the provider Mongey/kafka. What a
-    form cannot say is left out, stands in it as a comment and on stderr, and the command ends
-    with 1; with --skip-unsupported it ends with 0.
+    kafka-acls is a shell script that adds the ACLs and starts a JVM for each; kafka-bulk adds
+    thousands in one JVM, and needs a JDK. records is for replay --source records:. strimzi is
+    KafkaUser resources; terraform is kafka_acl resources of the provider Mongey/kafka. ACLs that a
+    format cannot express are comments in the output, are listed on stderr, and make the exit code
+    1; with --skip-unsupported it is 0.
     """
     alive = read_alive(context)
     unsaid: list[Acl] = []
@@ -116,30 +119,32 @@ def export_acls(context: Context, form: str, output: str | None, *, skip_unsuppo
 
 def _tell_unsaid(unsaid: Sequence[Acl], number: int) -> None:
     for acl in unsaid[:_MOST_UNSAID]:
-        tell(f"left out: {acl}")
+        tell(f"Left out: {acl}")
     tell(
-        f"{len(unsaid):,} of {number:,} ACLs cannot be said in this form and are left out; they "
-        "stand in it as comments"
+        f"This format cannot express {len(unsaid):,} of {number:,} ACLs. They are left out, and "
+        "listed as comments."
     )
 
 
-@click.command("explain")
+@command("explain")
 @_form_option("parquet", "csv")
 @_output_option
 @click.pass_obj
 def export_explain(context: Context, form: str, output: str | None) -> None:
-    """Write every decision: one row per principal, host, operation and resource.
+    """Export every decision with its ACL.
 
     \b
     Example:
       aclkit export explain --format parquet --output explain.parquet
       aclkit export explain --format csv | gzip > explain.csv.gz
 
-    The rows stream from the published tables, in no particular order. CSV is RFC 4180: values
-    are unchanged, null is empty and the empty text is "".
+    There is one row per principal, host, operation and resource, in no particular order. CSV is
+    RFC 4180: values are unchanged, null is empty and the empty text is "".
     """
     if form == "parquet" and output is None and sys.stdout.isatty():
-        raise UsageError("Parquet is nothing for a terminal: expected --output FILE, or a pipe")
+        raise UsageError(
+            "Parquet cannot be shown on a terminal. Pass --output FILE, or use a pipe."
+        )
     with context.open() as opened:
         tell_state(opened.published, opened.run)
         with _opened(output) as file:

@@ -11,6 +11,7 @@ from typing import Final
 import click
 
 from aclkit.cli.context import Context, tell_state
+from aclkit.cli.help import command
 from aclkit.cli.output import tell
 from aclkit.errors import UsageError
 from aclkit.pipeline.sources.files import is_there
@@ -21,33 +22,31 @@ from aclkit.warehouse.duck_file import holds_until, write_duck_file
 from aclkit.warehouse.published import open_warehouse
 
 
-@click.command("duckdb")
+@command("duckdb")
 @click.option(
     "--output",
     "-o",
     envvar="ACLKIT_OUTPUT",
     metavar="FILE",
     required=True,
-    help="Where to write, such as acls.duckdb.",
+    help="File to write, such as acls.duckdb.",
 )
-@click.option(
-    "--views", is_flag=True, help="Write views of the warehouse's files instead of the rows."
-)
-@click.option("--copy", is_flag=True, help="Put the rows into the file, as without --views.")
-@click.option("--force", is_flag=True, help="Replace a file that is there.")
+@click.option("--views", is_flag=True, help="Write views of the warehouse's files instead of rows.")
+@click.option("--copy", is_flag=True, help="Write rows (the default).")
+@click.option("--force", is_flag=True, help="Replace an existing file.")
 @click.pass_obj
 def export_duckdb(context: Context, output: str, *, views: bool, copy: bool, force: bool) -> None:
-    """Write all tables and views as one DuckDB file, for BI tools and SQL editors.
+    """Export all tables and views as a DuckDB file.
 
     \b
     Example:
       aclkit export duckdb --output acls.duckdb
       aclkit export duckdb --views --output acls.duckdb --force
 
-    The file stands alone; before it is made, the disk is checked for room. With --views it is
-    small, and reads the Parquet files of the run that is published now: on this machine, and
-    until maintain removes them. Its table about says which run that is, and until when it holds.
-    It has the rows of all clusters, and the meaning of each table and column as comments.
+    The file is for BI tools and SQL editors. It is self-contained; aclkit first checks that the
+    disk has room. With --views it is small and reads the Parquet files of the published run: on
+    this machine only, and until maintain removes them. Its table about names that run and the date.
+    The file has the rows of all clusters, and comments on each table and column.
     """
     if views and copy:
         raise UsageError("Pass --views or --copy, not both.")
@@ -89,12 +88,10 @@ def _require_place(output: str, *, force: bool) -> None:
         return
     path = Path(output)
     if path.exists() and not path.is_file():
-        raise UsageError(f"cannot write {path}: expected a file, found something else")
+        raise UsageError(f"Cannot write {path}: it is not a file.")
     if path.exists() and not force:
         raise _is_there(output)
 
 
 def _is_there(output: str) -> UsageError:
-    return UsageError(
-        f"{shown(output)} is there already: name another file, or replace it with --force"
-    )
+    return UsageError(f"{shown(output)} exists. Pass another file, or --force to replace it.")

@@ -10,6 +10,7 @@ meant and how old an answer may be before it is told, and nothing else.
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -30,11 +31,25 @@ WAREHOUSE: Final = "warehouse"
 
 QUESTIONS: Final = frozenset(
     {
-        *("who-can", "what-can", "why", "history", "preview", "diff", "changes", "tidy", "audit"),
+        *(
+            "can",
+            "who-can",
+            "what-can",
+            "why",
+            "history",
+            "preview",
+            "diff",
+            "changes",
+            "tidy",
+            "audit",
+        ),
         *("sql", "export", "report", "serve", "doctor"),
     }
 )
 """Commands that only read, and whose exit code lets nothing pass unless --fail-on says so."""
+
+_GATES: Final = ("config", "fail_on", "quiet")
+"""With one of these options a command is part of a script, and hears its own options alone."""
 
 _SAID: Final = (ParameterSource.COMMANDLINE, ParameterSource.ENVIRONMENT)
 
@@ -63,11 +78,17 @@ class Found:
         endpoint = self.storage.get("endpoint") if isinstance(self.storage, dict) else None
         return f"{self.warehouse} at {endpoint}" if endpoint else self.warehouse
 
+    @property
+    def words(self) -> str:
+        """Which warehouse is used, and why."""
+        is_settings = self.where == f"./{SETTINGS}"
+        return f"Using {self.place} (from {SETTINGS})." if is_settings else f"Using {self.where}."
+
 
 def find(ctx: click.Context, env: Mapping[str, str] = os.environ) -> Found | None:
     """Return what a command may take from the folder in which it was started."""
     words = [one.info_name for one in _chain(ctx) if one.parent is not None]
-    is_told = any(_is_said(one, name) for one in _chain(ctx) for name in ("config", "fail_on"))
+    is_told = any(_is_said(one, name) for one in _chain(ctx) for name in _GATES)
     if env.get("CI") or is_told or not words or words[-1] not in QUESTIONS:
         return None
     return look_around()
@@ -103,14 +124,20 @@ def is_warehouse(folder: Path) -> bool:
 
 
 def none_named(folder: Path = Path()) -> UsageError:
-    """Return the error of a command without a warehouse; it names those that are near."""
-    ways = ["--warehouse DIR", "ACLKIT_WAREHOUSE"]
+    """Return the error of a command without a warehouse; it names one that is near."""
+    ctx = click.get_current_context(silent=True)
+    asked = ctx.command_path if ctx else "aclkit"
     if (folder / SETTINGS).is_file():
-        ways.append(f"--config {SETTINGS} (it is here)")
+        return UsageError(f"No warehouse given. Did you mean: {asked} --config {SETTINGS}")
     inside = folder / WAREHOUSE
     near = [path for path in (inside, *sorted(inside.glob("*"))) if is_warehouse(path)]
-    here = f"; there is one in {near[0]}" if near else f"; aclkit init writes {SETTINGS}"
-    return UsageError(f"no warehouse was named: expected {' or '.join(ways)}{here}")
+    if near:
+        meant = shlex.join(["--warehouse", str(near[0])])
+        return UsageError(f"No warehouse given. Did you mean: {asked} {meant}")
+    return UsageError(
+        "No warehouse given. Pass --warehouse DIR or set ACLKIT_WAREHOUSE. To write settings: "
+        "aclkit init"
+    )
 
 
 def _max_age(said: Mapping[str, object], where: str) -> timedelta | None:
@@ -127,7 +154,7 @@ def _text(said: Mapping[str, object], key: str, where: str) -> str | None:
     value = said.get(key)
     if value is None or isinstance(value, str):
         return value
-    raise UsageError(f"{where}: {key}: expected a text, found {value!r}")
+    raise UsageError(f"{where}: {key}: expected text, found {value!r}.")
 
 
 def _is_said(ctx: click.Context, name: str) -> bool:

@@ -13,6 +13,7 @@ import click
 
 from aclkit.cli.context import Context
 from aclkit.cli.found import SETTINGS, WAREHOUSE
+from aclkit.cli.help import command
 from aclkit.cli.output import tell
 from aclkit.cli.settings_options import given_settings, said_super_users
 from aclkit.errors import AclkitError, UsageError
@@ -24,14 +25,20 @@ T = TypeVar("T")
 
 
 # Not ``option``: what it is told here becomes settings, and settings say nothing to it.
-@click.command("init")
-@click.option("--source", metavar="KIND:PATH", help="What is read, see aclkit replay.")
+@command("init")
+@click.option("--source", metavar="KIND:PATH", help="Where your ACLs are; see aclkit replay.")
 @click.option("--super-users", metavar="'TYPE:NAME;…'", help="super.users of the brokers.")
 @click.option("--no-super-users", is_flag=True, help="The brokers have no super users.")
-@click.option("--server-properties", metavar="FILE", help="Read them from a broker's file instead.")
-@click.option("--command-config", metavar="FILE", help="Client .properties for a live source.")
-@click.option("--output", "-o", metavar="FILE", default=SETTINGS, help="Where.", show_default=True)
-@click.option("--force", is_flag=True, help="Replace the file if it is there.")
+@click.option(
+    "--server-properties", metavar="FILE", help="Read super.users from a broker's file instead."
+)
+@click.option(
+    "--command-config", metavar="FILE", help="Kafka client .properties for a live source."
+)
+@click.option(
+    "--output", "-o", metavar="FILE", default=SETTINGS, help="File to write.", show_default=True
+)
+@click.option("--force", is_flag=True, help="Replace an existing file.")
 @click.pass_obj
 def init(
     context: Context,
@@ -44,7 +51,7 @@ def init(
     no_super_users: bool,
     force: bool,
 ) -> None:
-    """Write aclkit.toml: where the ACLs come from, and where the answers go.
+    """Write aclkit.toml, the settings of your cluster.
 
     \b
     Example:
@@ -52,16 +59,18 @@ def init(
       aclkit init --source metadata-log:/var/lib/kafka/__cluster_metadata-0 --super-users User:admin
       aclkit --warehouse W init --source live:HOST:9093 --command-config client.properties
 
-    On a terminal it asks for what no option says; elsewhere --source must be given, the warehouse
-    is the folder warehouse, and super users stay unknown: each run has the finding
-    super-users-unknown. A file that is there stays as it is without --force. No password belongs
-    into it: those of a live cluster stay in the client's own file.
+    On a terminal, init asks for what the options leave out. Elsewhere --source is required, the
+    warehouse is ./warehouse, and super users are unknown: each run reports super-users-unknown. An
+    existing file is replaced only with --force. Do not put passwords into this file: those for a
+    live cluster belong into the client's own file.
     """
     if os.path.lexists(output) and not force:
-        raise UsageError(f"{output} is there already: --force replaces it, --output names another")
-    read = _answer(source, "Source, KIND:PATH or a folder", read_source)
+        raise UsageError(
+            f"{output} exists. Pass --force to replace it, or --output for another file."
+        )
+    read = _answer(source, _ASKED_SOURCE, read_source)
     if read.kind == LIVE and command_config is None:
-        command_config = _answer(None, "The client's .properties, if any", str, "")
+        command_config = _answer(None, "Kafka client .properties, if needed", str, "")
     users = _super_users(super_users, no_super_users=no_super_users)
     if server_properties is not None:
         _look_at_broker(server_properties, users)
@@ -69,7 +78,7 @@ def init(
         users = _answer(None, _ASKED_USERS, _read_super_users, "")
     text = "".join(
         settings_text(
-            warehouse=_answer(context.warehouse, "Warehouse, a folder", str, WAREHOUSE),
+            warehouse=_answer(context.warehouse, "Folder for the warehouse", str, WAREHOUSE),
             cluster=context.cluster,
             source=[f"{read.kind}:{read.path}"],
             command_config=command_config,
@@ -99,7 +108,7 @@ def _answer(
         return answer
     said = default if given is None else given
     if said is None:
-        raise UsageError("nobody can be asked here: say --source KIND:PATH; see aclkit init --help")
+        raise UsageError("Not a terminal: pass --source KIND:PATH.")
     return read(said)
 
 
@@ -137,7 +146,7 @@ def _look_at_broker(file: str, users: str | None) -> None:
     try:
         given_settings({**options, "server_properties": file})
     except AclkitError as error:
-        tell(f"note: from here the broker's file cannot be used: {error}")
+        tell(f"note: aclkit cannot use the broker's file from here: {error}")
 
 
 def _read_super_users(text: str) -> str | None:
@@ -149,8 +158,11 @@ def _read_super_users(text: str) -> str | None:
 
 
 _NONE: Final = "none"
+_ASKED_SOURCE: Final = (
+    "Where are your ACLs? (folder of __cluster_metadata-0, live:HOST:9092, or acls-list:FILE)"
+)
 _ASKED_USERS: Final = (
-    "super.users of the brokers (User:admin;User:ops, none, or Enter if you do not know)"
+    "super.users of your brokers (e.g. User:admin;User:ops; none; or Enter if you do not know)"
 )
 _UNKNOWN_USERS: Final = (
     "note: Super users are unknown, so each answer DENIED is wrong for them. Set super_users in "
@@ -160,8 +172,8 @@ _UNKNOWN_USERS: Final = (
 
 def settings_text(**said: str | list[str] | None) -> Iterator[str]:
     """Yield the lines of a TOML file; a key without a value is shown as a comment."""
-    yield "# aclkit run --config aclkit.toml, every night. Each key is an option's long name; a\n"
-    yield "# table, [run] say, is for one command. What is all possible: conf/default.toml\n"
+    yield "# For: aclkit run --config aclkit.toml. Each key is an option without --; a table, as\n"
+    yield "# in [run], is for one command. All keys: conf/default.toml\n"
     for key, value in said.items():
         yield f"\n# {_MEANING[key]}\n"
         is_said = value is not None if key == "super_users" else bool(value)
@@ -169,12 +181,12 @@ def settings_text(**said: str | list[str] | None) -> Iterator[str]:
 
 
 _MEANING: Final = {
-    "warehouse": "Folder of the tables; questions that are asked in this folder find it here.",
-    "cluster": "Which cluster is meant, where a warehouse holds several.",
-    "source": "What is read: metadata-log, dump-log, records, acls-list, or live:HOST:PORT.",
-    "command_config": "The Kafka client's own file for a live source; passwords stay there.",
-    "super_users": "super.users of the brokers, ';' between them; \"\" if there are none.",
-    "server_properties": "Or a broker's own server.properties, which says so.",
+    "warehouse": "Folder of the warehouse. Questions in this folder find it here.",
+    "cluster": "Cluster id, if the warehouse has several.",
+    "source": "Where your ACLs are: metadata-log, dump-log, records, acls-list, or live:HOST:PORT.",
+    "command_config": "The Kafka client's file for a live source. Passwords stay there.",
+    "super_users": "super.users of the brokers, separated by ';'; \"\" for none.",
+    "server_properties": "Or a broker's server.properties, to read super.users from.",
 }
 
 
@@ -191,22 +203,22 @@ def _write(file: Path, text: str, *, force: bool) -> None:
         with file.open("x", encoding="utf-8") as new:
             new.write(text)
     except FileExistsError:
-        raise UsageError(f"{file} has come meanwhile: --force replaces it") from None
+        raise UsageError(f"{file} exists now. Pass --force to replace it.") from None
 
 
 def _tell_next(output: str, source: Source, command_config: str | None) -> None:
     """Say what comes next, and what is wrong with the source as it is seen from here."""
-    tell(f"wrote {output}")
+    tell(f"Wrote {output}.")
     try:
         look_at([source], command_config=command_config or None)
     except (AclkitError, OSError) as error:
-        tell(f"note: from here the source cannot be read: {error}")
+        tell(f"note: aclkit cannot read the source from here: {error}")
     for what, words in _NEXT.items():
         tell(f"  {words.format(output):<40}{what}")
 
 
 _NEXT: Final = {
-    "is everything there?": "aclkit doctor --config {}",
-    "read, decide, look for findings": "aclkit run --config {}",
-    "who may, in this folder": "aclkit who-can READ topic:NAME",
+    "check everything": "aclkit doctor --config {}",
+    "do the first run": "aclkit run --config {}",
+    "ask, in this folder": "aclkit who-can READ topic:NAME",
 }

@@ -18,17 +18,24 @@ from aclkit.model.resource import (
     likely_resource,
     parse_resource,
 )
+from aclkit.questions.query.tasks import TASKS
+from aclkit.rules.decide.request_names import (
+    AskedRequest,
+    asked_request,
+    is_request,
+    likely_request,
+)
 from aclkit.rules.names.domain import domain_of
 
 _OTHER_WORDS: Final[dict[str, str]] = {
-    "can": "who-can", "who": "who-can", "what": "what-can", "explain": "why", "log": "history",
+    "who": "who-can", "what": "what-can", "explain": "why", "log": "history",
     "ls": "acls list", "list": "acls list", "show": "acls show", "add": "acls add",
     "rm": "acls remove", "remove": "acls remove", "check": "audit", "lint": "audit",
     "findings": "audit", "scan": "audit", "import": "replay", "load": "replay", "ingest": "replay",
     "decide": "materialize", "nightly": "run", "start": "demo", "try": "demo", "query": "sql",
     "select": "sql", "plan": "preview", "simulate": "preview", "what-if": "preview",
     "compare": "diff", "test": "assert", "policy": "assert", "notify": "alert", "clean": "maintain",
-    "vacuum": "maintain", "unused": "usage", "version": "--version", "help": "--help",
+    "vacuum": "maintain", "unused": "usage", "version": "--version", "may": "can", "allowed": "can",
 }  # fmt: skip
 """What others call a command."""
 
@@ -63,8 +70,8 @@ def asked_resource(text: str) -> Resource:
     if not resource.resource_name and resource.resource_type != "GROUP":
         word = WORD_OF_TYPE[resource.resource_type]
         raise UsageError(
-            f"bad resource {text!r}: the name is missing; expected {word}:NAME. What there is "
-            f"says: aclkit what-can PRINCIPAL {word}"
+            f"{text!r} has no name. Pass {word}:NAME. For every {word}: "
+            f"aclkit what-can PRINCIPAL {word}"
         )
     return resource
 
@@ -160,22 +167,51 @@ def check_order(command: str, **words: str) -> None:
     for given in permutations(words.values()):
         if _fit(words, given):
             meant = shlex.join(["aclkit", command, *given])
-            raise UsageError(f"these words stand in another order: did you mean {meant}?")
+            raise UsageError(f"Wrong order. Did you mean: {meant}")
 
 
 def missing_resource(word: str) -> UsageError:
     """Return the error of who-can with one word behind it."""
     given = ["ANY", word] if _is_resource(word) else [word, "topic:NAME"]
     meant = shlex.join(["aclkit", "who-can", *given])
-    return UsageError(f"expected an operation and a resource: did you mean {meant}?")
+    return UsageError(f"Pass an operation and a resource. Did you mean: {meant}")
 
 
 def _fit(words: Mapping[str, str], given: Iterable[str]) -> bool:
     return all(_LOOKS_LIKE[kind](word) for kind, word in zip(words, given, strict=True))
 
 
+def looks_like_name(word: str) -> bool:
+    """Whether a word is a principal without its type, rather than another part of a question.
+
+    >>> [looks_like_name(word) for word in ("bob", "User:bob", "READ", "JoinGroup", "cluster")]
+    [True, False, False, False, False]
+    """
+    return ":" not in word and not _is_operation(word) and not _is_resource(word)
+
+
+def operation_or_request(text: str, resource_type: str) -> tuple[str, AskedRequest | None]:
+    """Read an operation, or a request by Kafka's name: the operation that it needs, and itself.
+
+    Raises:
+        UsageError: a request that checks no such resource, or a word that looks like a request.
+    """
+    if is_request(text):
+        sent = asked_request(text, resource_type)
+        return sent.operation, sent
+    if not _is_operation(text) and (likely := likely_request(text, resource_type)):
+        raise UsageError(f"Unknown operation or request {text!r}. Did you mean {likely}?")
+    return text, None
+
+
 def _is_operation(word: str) -> bool:
-    return word.upper().replace("-", "_") in AclOperation.__members__
+    names = [name for name in word.split(",") if name]
+    return bool(names) and all(map(_is_one_operation, names))
+
+
+def _is_one_operation(word: str) -> bool:
+    is_kafkas = word.upper().replace("-", "_") in AclOperation.__members__
+    return is_kafkas or is_request(word) or word.lower() in TASKS
 
 
 def _is_resource(word: str) -> bool:
@@ -183,7 +219,7 @@ def _is_resource(word: str) -> bool:
 
 
 def _is_principal(word: str) -> bool:
-    return bool(_PRINCIPAL.match(word)) and not _is_resource(word)
+    return looks_like_name(word) or (bool(_PRINCIPAL.match(word)) and not _is_resource(word))
 
 
 _PRINCIPAL: Final = re.compile(r"[^:]+:")

@@ -7,6 +7,7 @@ from typing import Final
 
 import click
 
+from aclkit.cli.help import command
 from aclkit.cli.output import tell
 from aclkit.kafka.verify.jars import JARS_OF, NEWEST
 from aclkit.runtime.jars import DELTA, Jars, fetch_jars
@@ -20,11 +21,11 @@ _JARS: Final[dict[str, Jars]] = {
 }
 
 
-@click.command("jars")
+@command("jars")
 @click.argument("names", nargs=-1, metavar="[NAME]…", type=click.Choice(list(_JARS)))
-@click.option("--folder", metavar="DIR", type=click.Path(path_type=Path), help="Where to put them.")
+@click.option("--folder", metavar="DIR", type=click.Path(path_type=Path), help="Target folder.")
 def jars(names: tuple[str, ...], folder: Path | None) -> None:
-    """Fetch jars that Spark is given, once, so that no later command needs the network.
+    """Download the jars that Spark needs.
 
     \b
     Example:
@@ -32,11 +33,12 @@ def jars(names: tuple[str, ...], folder: Path | None) -> None:
       aclkit jars delta s3
       aclkit jars kafka:4.3.1 --folder /opt/kafka-jars
 
-    delta, without which nothing is read or written: what is fetched where no name is given. s3, for
-    Spark on s3:// and s3a://. kafka, or kafka:VERSION, for verify. Each is fetched when it is first
-    needed, too; each jar is compared with its digest, and nothing else is ever loaded.
+    After that, no command needs the network. delta (the default) is required to read and write
+    tables; s3 is for Spark on s3:// and s3a://; kafka or kafka:VERSION is for verify. aclkit also
+    downloads jars when they are first needed. Each jar is compared with its digest; no other jar is
+    loaded.
     """
     for name in names or ("delta",):
         wanted = _JARS[name]
         paths = fetch_jars(wanted, folder, tell)
-        tell(f"{wanted.name} are in {paths[0].parent}")
+        tell(f"{wanted.name} are in {paths[0].parent}.")

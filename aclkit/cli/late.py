@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from importlib import import_module
-from textwrap import shorten
-from typing import Any
+from typing import Any, Final
 
 import click
 from click.shell_completion import CompletionItem
 
 from aclkit.cli.command_index import IndexedCommand, read_index
+from aclkit.cli.help import Group
 from aclkit.runtime.surroundings import missing_package, not_installed
 
 Places = Mapping[str, tuple[str, str]]
 """Command → module under ``aclkit.cli`` and name in it, in the order of the help."""
+
+Sections = Mapping[str, Places]
+"""Heading → the commands below it, in the order of the help."""
 
 
 class NotInstalled(click.Command):
@@ -34,13 +37,14 @@ class NotInstalled(click.Command):
         raise not_installed(ctx.command_path, self._package)
 
 
-class LateGroup(click.Group):
+class LateGroup(Group):
     """A group that imports the module of a command when the command is asked for."""
 
-    def __init__(self, *args: Any, places: Places, **settings: Any) -> None:  # noqa: ANN401 -- click
-        """Make a group of the commands at ``places``; the rest is click's own."""
+    def __init__(self, *args: Any, sections: Sections, **settings: Any) -> None:  # noqa: ANN401 -- click
+        """Make a group of the commands in ``sections``; the rest is click's own."""
         super().__init__(*args, **settings)
-        self._places = places
+        self._sections = sections
+        self._places = {name: at for places in sections.values() for name, at in places.items()}
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the commands in the order in which a user meets them."""
@@ -72,12 +76,10 @@ class LateGroup(click.Group):
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the list of the commands, none of which is imported for that."""
-        room = formatter.width - 6 - max(map(len, self._places))
-        said = self._summaries(ctx)
-        with formatter.section("Commands"):
-            formatter.write_dl(
-                [(name, shorten(said[name], room, placeholder="...")) for name in self._places]
-            )
+        said, width = self._summaries(ctx), max(map(len, self._places))
+        for heading, places in self._sections.items():
+            with formatter.section(heading):
+                formatter.write_dl([(name.ljust(width), said[name]) for name in places])
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
         """Return the commands, and the options, that begin so; none is imported for that."""
@@ -90,6 +92,10 @@ class LateGroup(click.Group):
         chain = [str(ctx.info_name)] if ctx.parent is not None else []
         index, unknown = read_index(), IndexedCommand()
         return {name: index.get(" ".join((*chain, name)), unknown).summary for name in self._places}
+
+
+COMMANDS: Final = "Commands"
+"""The heading of a group that has one section."""
 
 
 def walk(group: click.Group, ctx: click.Context) -> Iterator[tuple[str, click.Command]]:

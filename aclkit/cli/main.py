@@ -17,7 +17,7 @@ import click
 import aclkit
 from aclkit.cli.command_index import read_index
 from aclkit.cli.context import Context
-from aclkit.cli.late import LateGroup, Places
+from aclkit.cli.late import LateGroup, Sections
 from aclkit.cli.options import flag, option, parse_age
 from aclkit.cli.output import flush_output, is_unread, tell, tell_error
 from aclkit.cli.settings import read_config
@@ -30,37 +30,56 @@ from aclkit.runtime.progress import ProgressHandler
 from aclkit.runtime.requests_made import REQUESTS
 from aclkit.runtime.surroundings import missing_package, not_installed
 
-_COMMANDS: Final[Places] = {
-    "demo": ("demo", "demo"),
-    "init": ("init", "init"),
-    "doctor": ("doctor", "doctor"),
-    "jars": ("jars", "jars"),
-    "replay": ("replay", "replay"),
-    "materialize": ("materialize", "materialize"),
-    "run": ("nightly", "run"),
-    "who-can": ("questions", "who_can"),
-    "what-can": ("questions", "what_can"),
-    "why": ("why", "why"),
-    "show": ("show", "show"),
-    "history": ("why", "history"),
-    "preview": ("preview", "preview"),
-    "diff": ("diff", "diff"),
-    "changes": ("changes", "changes"),
-    "tidy": ("tidy", "tidy"),
-    "audit": ("audit", "audit"),
-    "assert": ("assertions", "assert_"),
-    "prove": ("prove", "prove"),
-    "sql": ("sql", "sql"),
-    "acls": ("acls", "acls"),
-    "export": ("export", "export"),
-    "usage": ("usage", "usage"),
-    "report": ("report", "report"),
-    "alert": ("report", "alert"),
-    "serve": ("serve", "serve"),
-    "maintain": ("maintain", "maintain_"),
-    "verify": ("verify", "verify"),
-    "completion": ("completion", "completion"),
+_SECTIONS: Final[Sections] = {
+    "Ask": {
+        "can": ("can", "can"),
+        "who-can": ("questions", "who_can"),
+        "what-can": ("questions", "what_can"),
+        "why": ("why", "why"),
+        "show": ("show", "show"),
+        "history": ("why", "history"),
+        "sql": ("sql", "sql"),
+    },
+    "Change": {
+        "changes": ("changes", "changes"),
+        "diff": ("diff", "diff"),
+        "preview": ("preview", "preview"),
+        "prove": ("prove", "prove"),
+        "acls": ("acls", "acls"),
+    },
+    "Audit": {
+        "audit": ("audit", "audit"),
+        "assert": ("assertions", "assert_"),
+        "tidy": ("tidy", "tidy"),
+        "usage": ("usage", "usage"),
+        "verify": ("verify", "verify"),
+    },
+    "Run": {
+        "demo": ("demo", "demo"),
+        "init": ("init", "init"),
+        "doctor": ("doctor", "doctor"),
+        "run": ("nightly", "run"),
+        "replay": ("replay", "replay"),
+        "materialize": ("materialize", "materialize"),
+        "maintain": ("maintain", "maintain_"),
+        "jars": ("jars", "jars"),
+        "completion": ("completion", "completion"),
+        "help": ("helping", "help_"),
+    },
+    "Export": {
+        "export": ("export", "export"),
+        "report": ("report", "report"),
+        "serve": ("serve", "serve"),
+        "alert": ("report", "alert"),
+    },
 }
+_SELDOM: Final = frozenset(
+    (
+        *("verify", "doctor", "replay", "materialize", "maintain", "jars", "completion", "help"),
+        "alert",
+    )
+)
+"""Commands that ``-h`` only names."""
 
 
 class AclkitGroup(LateGroup):
@@ -87,8 +106,24 @@ class AclkitGroup(LateGroup):
         An option that the command has itself is the command's: ``acls list --cluster``.
         """
         if not all(map(_is_utf8, args)):
-            ctx.fail("expected UTF-8 on the command line, found other bytes")
+            ctx.fail("The command line is not UTF-8.")
         return super().parse_args(ctx, _shared_first(self, ctx, args))
+
+    @property
+    def short_text(self) -> str:
+        """The first sentence: with all commands below it there is no room for more."""
+        return super().short_text.partition("\n")[0]
+
+    def format_short_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the commands, each section beside its heading; those seldom needed by name only."""
+        said = self._summaries(ctx)
+        formatter.write_paragraph()
+        for heading, places in _SECTIONS.items():
+            lead = heading
+            for name in (name for name in places if name not in _SELDOM):
+                formatter.write(f"{lead:<8}{name:<10}{said[name]}\n")
+                lead = ""
+        formatter.write(f"{'More':<8}{' '.join(n for n in self._places if n in _SELDOM)}\n")
 
     def invoke(self, ctx: click.Context) -> Any:  # noqa: ANN401 -- click's own signature
         """Run a command; an error of aclkit becomes one line on stderr and its exit code."""
@@ -181,12 +216,19 @@ def _load_config(ctx: click.Context, _: click.Parameter, path: str | None) -> st
 
 @click.group(
     cls=AclkitGroup,
-    places=_COMMANDS,
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    sections=_SECTIONS,
+    context_settings={"help_option_names": ["--help"], "max_content_width": 100},
 )
 @click.version_option(aclkit.__version__, "--version", "-V", prog_name="aclkit")
-@click.option("--warehouse", envvar="ACLKIT_WAREHOUSE", metavar="DIR", help="Folder of the tables.")
-@click.option("--cluster", envvar="ACLKIT_CLUSTER", metavar="ID", help="Which cluster is meant.")
+@click.option(
+    "--warehouse", envvar="ACLKIT_WAREHOUSE", metavar="DIR", help="Folder of the warehouse."
+)
+@click.option(
+    "--cluster",
+    envvar="ACLKIT_CLUSTER",
+    metavar="ID",
+    help="Cluster id, if the warehouse has several.",
+)
 @click.option(
     "--config",
     envvar="ACLKIT_CONFIG",
@@ -199,29 +241,29 @@ def _load_config(ctx: click.Context, _: click.Parameter, path: str | None) -> st
 @option(
     "--max-age",
     metavar="DURATION",
-    help="Warn of answers from an older run: 36h, 2d.  [default: 1d]",
+    help="Warn if the newest run is older: 36h, 2d.  [default: 1d]",
 )
 @option(
     "--file-mode",
     metavar="OCTAL",
-    help="Mode of new files; new folders let in whoever may read.  [default: 0640]",
+    help="Permissions of new files; folders get x where files get r.  [default: 0640]",
 )
 @option("--file-group", metavar="GROUP", help="Group of new warehouses and reports.")
 @option(
     "--class-archive/--no-class-archive",
     default=True,
-    help="Start Spark from an archive of its classes in the user's cache, made once.",
+    help="Start Spark faster from a class archive in the user's cache.",
 )
 @flag(
     "--assume-single-writer",
-    "Write to a bucket whose store puts without conditions: one run at a time is up to you.",
+    "Allow object stores without conditional writes. Make sure only one run writes at a time.",
 )
 @click.option(
     "-v",
     "--verbose",
     envvar="ACLKIT_VERBOSE",
     is_flag=True,
-    help="Let Spark talk too, and say what an object store was asked for.",
+    help="Show Spark's log and object-store requests.",
 )
 @click.pass_context
 def cli(
@@ -236,25 +278,26 @@ def cli(
     assume_single_writer: bool,
     verbose: bool,
 ) -> None:
-    """Say who may do what on a Kafka cluster, and because of which ACL.
+    """Show who can do what on a Kafka cluster, and which ACL decides.
 
     \b
     Example:
-      aclkit --warehouse W replay --source metadata-log:/var/kafka/__cluster_metadata-0
-      aclkit --warehouse W materialize --super-users "User:admin"
-      aclkit --warehouse W who-can READ topic:payments
+      aclkit demo
+      aclkit run --config aclkit.toml
+      aclkit can User:alice READ topic:payments
+      aclkit who-can READ topic:payments
 
-    Every option can also be given as ACLKIT_NAME in the environment or in a TOML file; the
-    command line wins over the environment, that over the file. Data goes to stdout, progress to
-    stderr. Exit codes: 0 fine, 1 findings or failed checks, 2 the request makes no sense, 3 data
-    unusable or incomplete, 4 surroundings (Java, disk, permissions, lock), 130 and 143 ended by
-    Ctrl-C and by SIGTERM.
+    Pass any option on the command line, as ACLKIT_NAME in the environment, or in a TOML file. The
+    command line overrides the environment, which overrides the file. Data goes to stdout, messages
+    go to stderr. Exit codes: 0 success, 1 findings or failed checks, 2 usage error, 3 data unusable
+    or incomplete, 4 environment error (Java, disk, permissions, lock), 130 and 143 ended by Ctrl-C
+    or SIGTERM.
     """
     for name, value in os.environ.items():
         if name.startswith("ACLKIT_") and not _is_utf8(value):
-            raise UsageError(f"expected UTF-8 in {name}, found other bytes")
+            raise UsageError(f"{name} is not UTF-8.")
     if warehouse is not None and not warehouse.strip():
-        raise UsageError("--warehouse: expected a folder or a URI, found an empty text")
+        raise UsageError("--warehouse is empty. Pass a folder or a URI.")
     mode = None if file_mode is None else parse_mode(file_mode)
     group = None if file_group is None else parse_group(file_group)
     ctx.with_resource(writing_as(mode, group))

@@ -9,6 +9,7 @@ import click
 
 from aclkit.answer.document import Answer
 from aclkit.cli.context import Context, format_option
+from aclkit.cli.help import command
 from aclkit.cli.options import FiniteRange, lock_timeout_option, option
 from aclkit.cli.output import tell_all
 from aclkit.cli.session import command_run
@@ -21,13 +22,13 @@ from aclkit.warehouse.standing import KEEP_DAYS, MAINTAIN
 MOST_DAYS: Final = 36_500
 
 
-@click.command("maintain")
+@command("maintain")
 @option(
     "--keep-days",
     type=FiniteRange(min=0, max=MOST_DAYS),
     show_default=f"{KEEP_DAYS:g}",
     metavar="DAYS",
-    help="Keep every run that readers saw within so many days.",
+    help="Keep runs that were published in the last DAYS days.",
 )
 # What it was called first, in schedules that run.
 @option("--retain-days", type=FiniteRange(min=0, max=MOST_DAYS), hidden=True)
@@ -36,11 +37,9 @@ MOST_DAYS: Final = 36_500
     type=click.IntRange(min=1),
     default=14,
     metavar="N",
-    help="Keep so many of the newest runs, however old they are.",
+    help="Keep the N newest runs, however old they are.",
 )
-@click.option(
-    "--dry-run", is_flag=True, help="Say what there is and what would go, change nothing."
-)
+@click.option("--dry-run", is_flag=True, help="Show what would be removed. Change nothing.")
 @lock_timeout_option
 @format_option
 @click.pass_obj
@@ -53,7 +52,7 @@ def maintain_(
     *,
     dry_run: bool,
 ) -> None:
-    """Write small files together, sort the pairs anew, and remove what no kept run needs.
+    """Compact the warehouse and remove old runs.
 
     \b
     Example:
@@ -61,19 +60,23 @@ def maintain_(
       aclkit --warehouse W maintain --keep-days 7 --keep-runs 30
       aclkit --warehouse W maintain --dry-run
 
-    A run that is kept keeps its row of job_run, its findings, its access changes, and its tables
-    as they were. Of older runs stays only what is needed, of each cluster: the newest run of each
-    job with its findings and changes, and with their tables the run that decided, the one before
-    it, and the one that the next run goes on from. Since when a finding is there stays known. If
-    the log of a table no longer leads to a version that is needed, no file of that table is
-    removed, and a note says so. It holds the warehouse's lock, and readers see it as
-    one more run, whose rows are those of the run before. diff, history and the state as of an
-    offset need no old run: they read acl_history, which keeps everything.
+    maintain merges small files, sorts the pairs again, and removes what no kept run needs. A kept
+    run keeps its row of job_run, its findings, its access changes and its tables. Of older runs,
+    aclkit keeps only what each cluster needs: the newest run of each job with its findings and
+    changes, and the tables of the run that decided, of the run before it, and of the run that the
+    next one continues from. The first occurrence of each finding is kept. If the log of a table no
+    longer leads to a needed version, aclkit removes no file of that table and prints a note.
+
+    maintain holds the warehouse's lock. Readers see it as one more run, with the rows of the
+    previous run. diff, history and why --at-offset need no old run: they read acl_history, which
+    keeps everything.
     """
     warehouse = context.require_warehouse()
     with command_run(context, MAINTAIN, lock_timeout) as run:
         if not continue_from_newest(run):
-            raise UsageError(f"nothing is published in {warehouse}: there is nothing to maintain")
+            raise UsageError(
+                f"Nothing is published in {warehouse}, so there is nothing to maintain."
+            )
         days = next((days for days in (keep_days, retain_days) if days is not None), KEEP_DAYS)
         policy = Policy(keep_days=days, keep_runs=keep_runs)
         done = maintain(run, policy, dry_run=dry_run)

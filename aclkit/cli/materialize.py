@@ -15,6 +15,7 @@ from aclkit.audit.findings.super_users_unknown import find_super_users_unknown
 from aclkit.cli.amount import length_of_run
 from aclkit.cli.context import Context, format_option
 from aclkit.cli.deciding import deciding_options, inventory_files
+from aclkit.cli.help import command
 from aclkit.cli.options import inventory_options, lock_timeout_option, rebuild_of, rebuild_options
 from aclkit.cli.principal_options import builder_of, principal_options
 from aclkit.cli.replay import tell_notes
@@ -36,7 +37,7 @@ SUMMARY = (
 )  # fmt: skip
 
 
-@click.command()
+@command()
 @inventory_options
 @principal_options
 @settings_options
@@ -50,7 +51,7 @@ def materialize(
     lock_timeout: float,
     **chosen: Any,  # noqa: ANN401 -- the option groups name them
 ) -> None:
-    """Decide every principal × host × operation × resource, and say because of which ACL.
+    """Compute every decision and its deciding ACL.
 
     \b
     Example:
@@ -58,8 +59,9 @@ def materialize(
       aclkit --warehouse W materialize --semantics kafka --server-properties server.properties
       aclkit --warehouse W materialize --principals staff.csv --hosts hosts.csv --extend
 
-    Without files the log's own inventory is asked about: topics and SCRAM users that live,
-    principals and hosts that ACLs name, and one "any other" of each.
+    Every principal × host × operation × resource is decided. Without files, the names come from the
+    log: existing topics and SCRAM users, principals and hosts that ACLs name, and one "any other"
+    of each.
     """
     warehouse = context.require_warehouse()
     given = given_settings(chosen)
@@ -103,12 +105,14 @@ def choose_cluster(clusters: Iterable[str], warehouse: str, given: str | None) -
     known = sorted(clusters)
     listed = ", ".join(known) or "none"
     if given is not None and given not in known:
-        raise UsageError(f"cluster {given!r} was never replayed; the warehouse holds {listed}")
+        raise UsageError(f"Unknown cluster {given!r}. The warehouse has: {listed}.")
     if given is None and len(known) != 1:
         if known:
-            raise UsageError(f"the warehouse holds several clusters, name one: --cluster {listed}")
+            raise UsageError(
+                f"The warehouse has several clusters. Pass --cluster with one of: {listed}."
+            )
         raise UsageError(
-            f"nothing has been replayed into {warehouse} yet: "
+            f"Nothing has been replayed into {warehouse} yet. Next: "
             f"aclkit --warehouse {warehouse} replay --source metadata-log:DIR"
         )
     return given or known[0]

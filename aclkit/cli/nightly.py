@@ -22,6 +22,7 @@ from aclkit.cli.assertions import read_assertions
 from aclkit.cli.baseline_options import baseline_options, fail_on_option, read_baseline, read_mutes
 from aclkit.cli.context import Context
 from aclkit.cli.deciding import deciding_options, inventory_files
+from aclkit.cli.help import command
 from aclkit.cli.one_night import do_night
 from aclkit.cli.options import (
     FiniteRange,
@@ -54,34 +55,34 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
-@click.command("run")
+@command("run")
 @replay_options
 @inventory_options
 @principal_options
 @settings_options
-@fail_on_option("The least severity of a finding that ends the run with exit code 1.")
+@fail_on_option("Exit with code 1 on new findings of this severity or higher.")
 @option(
     "--broad-share",
     type=FiniteRange(0, 1),
     default=BROAD_SHARE,
     show_default=True,
     metavar="SHARE",
-    help="An ALLOW that reaches more than this share of the topics is over-broad.",
+    help="Report an ALLOW that applies to more than this share of topics.",
 )
 @baseline_options
 @option(
     "--assertions",
     metavar="FILE.toml",
-    help="Policies to hold the decisions against, see aclkit assert; a failed one is exit code 1.",
+    help="Policies to check; a failed one means exit code 1. See aclkit assert.",
 )
-@option("--report", metavar="FILE.md", help="Write the page there too.")
-@option("--report-dir", metavar="DIR", help="Write the reports of --report-formats there.")
+@option("--report", metavar="FILE.md", help="Also write the summary to this file.")
+@option("--report-dir", metavar="DIR", help="Write the reports of --report-formats to this folder.")
 @option(
     "--report-formats",
     metavar="A,B",
     default="html",
     show_default=True,
-    help=f"Which reports: some of {', '.join(FORMATS)}, or all.",
+    help=f"Formats of the reports: {', '.join(FORMATS)}, or all.",
 )
 @alert_options
 @rebuild_options
@@ -94,7 +95,7 @@ def run(
     lock_timeout: float,
     **chosen: Any,  # noqa: ANN401 -- the option groups name them
 ) -> None:
-    """Do the nightly work: replay, decide, compare with last night, find what is wrong.
+    """Run the nightly job: replay, decide, report.
 
     \b
     Example:
@@ -103,14 +104,15 @@ def run(
       aclkit --warehouse W run --source metadata-log:DIR --assertions conf/assertions.toml
       aclkit --warehouse W run --source metadata-log:DIR --report-dir R --report-formats html,junit
 
-    Prints a Markdown page. Nothing of a run is visible before it has ended; with nothing new in
-    the log it writes one row and ends quickly. The exit code is 1 where a finding of the severity
-    of --fail-on is new, a mute has run out or an assertion fails, and higher where the data or
-    the surroundings are at fault. At the end every file that was written is listed on stderr.
+    A run reads the ACLs, computes every decision, compares them with the previous run, and reports
+    findings. Readers see the result only after the run has ended. If the log has nothing new, the
+    run ends quickly. The exit code is 1 if a finding with the severity of --fail-on is new, an
+    acceptance has expired or a policy fails. Data and environment errors have higher exit codes.
+    All written files are listed on stderr.
 
-    --rebuild is for a warehouse that has lost files. It computes all that can be computed again,
-    and compares nothing with the run before. If history would be lost, it names the history and
-    stops; --force goes on.
+    Use --rebuild if a warehouse has lost files. It computes again what can be computed, and does
+    not compare with the previous run. If history would be lost, the run names it and stops; --force
+    continues.
     """
     warehouse = context.require_warehouse()
     forms = report_formats(chosen["report_formats"])
@@ -181,7 +183,7 @@ def report_formats(text: str) -> tuple[str, ...]:
     unknown = [name for name in names if name not in (*FORMATS, _EVERY)]
     if unknown or not names:
         raise UsageError(
-            f"bad --report-formats {text!r}: expected some of {', '.join(FORMATS)}, or {_EVERY}"
+            f"Unknown --report-formats {text!r}. Formats: {', '.join(FORMATS)}, or {_EVERY}."
         )
     return FORMATS if _EVERY in names else names
 

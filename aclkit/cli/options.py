@@ -88,7 +88,7 @@ def parse_age(text: str) -> timedelta:
     except (KeyError, ValueError, OverflowError):
         age = timedelta(0)
     if age <= timedelta(0):
-        raise UsageError(f"Expected a number and one of m, h, d, as in 36h, found {text!r}.")
+        raise UsageError(f"Invalid duration {text!r}. Pass a number with m, h or d, as in 36h.")
     return age
 
 
@@ -121,7 +121,7 @@ def parse_time(text: str) -> datetime:
     # In UTC it may lie beyond the years that Python knows.
     except (ValueError, OverflowError):
         raise UsageError(
-            f"bad time {text!r}: expected ISO 8601 such as 2026-11-21T10:00:00Z"
+            f"Invalid time {text!r}. Pass ISO 8601, such as 2026-11-21T10:00:00Z."
         ) from None
 
 
@@ -136,7 +136,7 @@ def parse_moment(text: str) -> int | datetime:
     try:
         return parse_time(text)
     except UsageError as error:
-        raise UsageError(f"{error}, or an offset of the log") from None
+        raise UsageError(f"{error.args[0].removesuffix('.')}, or a log offset.") from None
 
 
 _DIGITS = 19
@@ -155,7 +155,7 @@ lock_timeout_option = option(
     type=FiniteRange(min=0),
     default=600.0,
     metavar="SECONDS",
-    help="How long to wait for another run of this warehouse.",
+    help="How long to wait for another run on this warehouse.",
 )
 
 replay_options = together(
@@ -164,49 +164,56 @@ replay_options = together(
         multiple=True,
         metavar="KIND:PATH",
         help=(
-            "What to read; may be given again. KIND is metadata-log (directory, .log or "
-            ".checkpoint), dump-log, records, acls-list, or live (HOST:PORT)."
+            "What to read. KIND is metadata-log (directory, .log or .checkpoint), dump-log, "
+            "records, acls-list, or live (HOST:PORT). Repeatable."
         ),
     ),
     option(
         "--high-watermark",
         type=click.IntRange(min=0),
         metavar="N",
-        help="Rows at or above this offset have no effect yet.",
+        help="Ignore rows at or above this offset: they are not committed.",
     ),
     flag(
         "--accept-holes",
-        "Go on behind offsets, or without lines of a listing, that cannot be read, and mark the "
-        "run incomplete.",
+        "Skip offsets, or lines of a listing, that cannot be read, and mark the run incomplete.",
     ),
-    flag("--strict", "Any rejected row ends the run with exit code 3."),
-    option("--at", metavar="TIME", help="Time of a listing, ISO 8601; now if not given."),
+    flag("--strict", "Exit with code 3 if any row is rejected."),
+    option("--at", metavar="TIME", help="Time of a listing, ISO 8601. Default: now."),
     option(
         "--command-config",
         metavar="FILE",
         help="Kafka client .properties for a live source.",
     ),
-    timeout_option("How long a live source may take to answer.", 30.0),
-    flag("--allow-empty", "A listing may have no ACLs: it takes away all that were known."),
+    timeout_option("Time limit for a live source.", 30.0),
+    flag("--allow-empty", "Accept a listing without ACLs: it removes all known ones."),
 )
 
 inventory_options = together(
-    option("--principals", metavar="FILE", help="CSV, JSONL, Parquet or Delta: column principal."),
-    option("--hosts", metavar="FILE", help="The same with column host."),
-    option("--resources", metavar="FILE", help="The same: resource_type, resource_name."),
-    flag("--extend", "The files add to the log's own inventory."),
+    option(
+        "--principals",
+        metavar="FILE",
+        help="CSV, JSONL, Parquet or Delta file with the column principal.",
+    ),
+    option("--hosts", metavar="FILE", help="The same with the column host."),
+    option(
+        "--resources",
+        metavar="FILE",
+        help="The same with the columns resource_type, resource_name.",
+    ),
+    flag("--extend", "Add the files to the names in the log."),
     option(
         "--dense",
         type=click.Choice(["always", "never", "auto"]),
         default="auto",
-        help="Write the explain table row by row; auto: up to 50 million in all.",
+        help="Write the explain table row by row. auto: up to 50 million rows.",
     ),
-    flag("--full", "Decide all anew, not only what changes touch."),
+    flag("--full", "Decide everything again, not only what changed."),
 )
 
 rebuild_options = together(
-    flag("--rebuild", "Compute the tables again that can be: from acl_log, else from the source."),
-    flag("--force", "With --rebuild: go on although history is lost for ever."),
+    flag("--rebuild", "Compute lost tables again from acl_log, or else from the source."),
+    flag("--force", "With --rebuild: continue even if history is lost for good."),
 )
 
 
@@ -217,7 +224,7 @@ def rebuild_of(chosen: Mapping[str, Any]) -> Rebuild | None:
         UsageError: ``--force`` stands alone.
     """
     if chosen["force"] and not chosen["rebuild"]:
-        raise UsageError("--force needs --rebuild")
+        raise UsageError("--force needs --rebuild.")
     # Here, for help and questions do not wait for what runs need.
     from aclkit.warehouse.run import Rebuild
 

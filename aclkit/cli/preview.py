@@ -9,6 +9,7 @@ import click
 from aclkit.cli.acl_options import acl_options
 from aclkit.cli.context import Context, engine_option, format_option, tell_state
 from aclkit.cli.effect import Gate, effect_options, tell_first_glob, write_effect
+from aclkit.cli.help import Group
 from aclkit.cli.options import option
 from aclkit.cli.output import tell, tell_all
 from aclkit.kafka.acls.creation import CreationRules
@@ -25,9 +26,9 @@ from aclkit.questions.preview.topics import preview_topics
 from aclkit.questions.preview.topics_answer import topics_answer
 
 
-@click.group()
+@click.group(cls=Group)
 def preview() -> None:
-    """Say whose access ACLs, topics or other brokers would change, before they are there.
+    """Show whose access a planned change would alter.
 
     \b
     Example:
@@ -36,9 +37,9 @@ def preview() -> None:
       aclkit preview apply acls.jsonl --format markdown --fail-on gained
       aclkit preview upgrade --to 4.4
 
-    It is decided again what the changed patterns touch, against the published decisions: what
-    is gained, what is lost, and what another ACL decides. The first ACL of a resource takes access
-    from everybody else where allow.everyone.if.no.acl.found is on. Nothing is written.
+    The change is compared with the published decisions: access gained, access lost, and access
+    that another ACL decides. Nothing is written. If allow.everyone.if.no.acl.found is on, the first
+    ACL on a resource denies it to all other principals.
     """
 
 
@@ -46,14 +47,15 @@ def preview() -> None:
 @acl_options
 @effect_options
 def add_acl(context: Context, options: AclOptions, gate: Gate) -> None:
-    """Say what adding ACLs would change; the options are those of kafka-acls --add.
+    """Show the effect of adding ACLs.
 
     \b
     Example:
       aclkit preview add-acl --allow-principal User:alice --operation Read --topic payments
       aclkit preview add-acl --deny-principal 'User:*' --topic pay --resource-pattern-type prefixed
 
-    Which cluster is meant stands before the command, for --cluster behind it is kafka-acls' flag.
+    The options are those of kafka-acls --add. To name a cluster, put --cluster before the command:
+    after the command it is the option of kafka-acls.
     """
     numbers = count(1)
     base = _read(context)
@@ -69,14 +71,15 @@ def add_acl(context: Context, options: AclOptions, gate: Gate) -> None:
 @acl_options
 @effect_options
 def remove_acl(context: Context, options: AclOptions, gate: Gate) -> None:
-    """Say what removing ACLs would change; the options are those of kafka-acls --remove.
+    """Show the effect of removing ACLs.
 
     \b
     Example:
       aclkit preview remove-acl --allow-principal User:alice --operation Read --topic payments
       aclkit preview remove-acl --topic payments --resource-pattern-type match
 
-    Without a principal all ACLs of the resource patterns are meant.
+    The options are those of kafka-acls --remove. Without a principal, all ACLs on these resource
+    patterns are removed.
     """
     filters = acl_filters(options)
     base = _read(context)
@@ -92,14 +95,14 @@ def remove_acl(context: Context, options: AclOptions, gate: Gate) -> None:
 @engine_option
 @click.pass_obj
 def add_topic(context: Context, names: tuple[str, ...]) -> None:
-    """Say which ACLs will govern topics to come, and who gets what.
+    """Show who will have access to new topics.
 
     \b
     Example:
       aclkit preview add-topic payments.eu.refunds
       aclkit preview add-topic orders-in orders-out --format csv
 
-    A table and Markdown show what is allowed, the other formats every decision.
+    The table and Markdown show allowed access. The other formats have every decision.
     """
     base = _read(context)
     topics = preview_topics(names, base.state, base.inventory, base.semantics)
@@ -111,15 +114,16 @@ def add_topic(context: Context, names: tuple[str, ...]) -> None:
 @click.argument("file", metavar="FILE")
 @effect_options
 def apply(context: Context, file: str, gate: Gate) -> None:
-    """Say what a whole change set would change.
+    """Show the effect of a file of ACL changes.
 
     \b
     Example:
       aclkit preview apply change.jsonl
       aclkit preview apply wanted-acls.txt --format markdown --fail-on any
 
-    FILE holds records of the metadata log as JSON lines, which add and remove, or what
-    kafka-acls --list prints: then it is the whole new state, and what it lacks goes.
+    FILE is either records of the metadata log as JSON lines, which add and remove ACLs, or the
+    output of kafka-acls --list. Such a listing is the whole new state: ACLs that it lacks are
+    removed.
     """
     base = _read(context)
     change_set = read_change_set(file, base.state)
@@ -128,16 +132,16 @@ def apply(context: Context, file: str, gate: Gate) -> None:
 
 
 @preview.command("upgrade")
-@option("--to", "end", metavar="READING", required=True, help="How ACLs are read afterwards.")
+@option("--to", "end", metavar="READING", required=True, help="How ACLs are read after the change.")
 @option(
     "--from",
     "start",
     metavar="READING",
-    help="How they are read before; otherwise as the published decisions have it.",
+    help="How ACLs are read before it. Default: as in the published decisions.",
 )
 @effect_options
 def upgrade(context: Context, end: str, start: str | None, gate: Gate) -> None:
-    """Say what the same ACLs do under other brokers, or read in another way.
+    """Show the effect of another Kafka version.
 
     \b
     Example:
@@ -146,17 +150,18 @@ def upgrade(context: Context, end: str, start: str | None, gate: Gate) -> None:
       aclkit preview upgrade --from kafka --to kip-1042
       aclkit preview upgrade --to kafka,4.4,no-wildcard-defect
 
-    From 4.4 on Kafka takes a host such as 10.0.0.0/8 for a range of addresses: what such an ACL
-    allows or denies wakes with the new brokers, whatever metadata.version is. Each ACL that is read
-    otherwise is told with what it does. A READING is one of these, or several with commas:
+    From 4.4 on, Kafka reads a host such as 10.0.0.0/8 as a range of addresses. Such an ACL takes
+    effect as soon as brokers run 4.4, whatever metadata.version is. The answer lists each ACL that
+    is read differently, with its effect. A READING is one of these, or several with commas:
 
     \b
       4.3, 4.4, …          a version of Kafka: whether such hosts are ranges
-      kip-1042, kafka      a preset of --semantics: all but that
+      kip-1042, kafka      a preset of --semantics: everything except ranges
       SETTING, no-SETTING  one of glob-patterns, identity-globs, wildcard-defect and
       SETTING=on|off       cidr-hosts; or deciding-acl=most-specific or =broker
 
-    What it does not say is as the published decisions have it. The way back is a preview, too.
+    Settings that READING leaves out are those of the published decisions. To preview a downgrade,
+    swap --from and --to.
     """
     base = _read(context)
     before = base.semantics if start is None else read_as(start, base.semantics)

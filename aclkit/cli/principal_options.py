@@ -16,9 +16,9 @@ principal_options = together(
         "--principal-builder",
         metavar="MODULE:CLASS",
         help=(
-            "Build principals, and what is known of them, by this class; "
-            "aclkit.api:X500Builder and aclkit.api:AttributeTableBuilder are there. The former "
-            "takes ssl.principal.mapping.rules from --server-properties, too."
+            "Class that builds principals and their attributes: aclkit.api:X500Builder, "
+            "aclkit.api:AttributeTableBuilder or your own. X500Builder also reads "
+            "ssl.principal.mapping.rules from --server-properties."
         ),
     ),
     option(
@@ -26,7 +26,7 @@ principal_options = together(
         multiple=True,
         type=Text(),
         metavar="KEY=VALUE",
-        help="A property of the principal builder; may be given again.",
+        help="Property of the principal builder. Repeatable.",
     ),
 )
 
@@ -46,7 +46,7 @@ def builder_of(
     name, properties = chosen["principal_builder"], chosen["principal_builder_properties"]
     if name is None:
         if properties:
-            raise UsageError("expected --principal-builder with --principal-builder-properties")
+            raise UsageError("--principal-builder-properties needs --principal-builder.")
         return None
     given = parse_properties(properties)
     built = load_builder(name, given)

@@ -12,6 +12,7 @@ from aclkit.answer.render import FORMATS, SARIF
 from aclkit.audit.reports.prove_sarif import answers_sarif, comparison_sarif
 from aclkit.cli.budget_options import budget_options
 from aclkit.cli.context import Context, engine_option, formats
+from aclkit.cli.help import Group
 from aclkit.cli.options import flag, option, together
 from aclkit.cli.output import tell_all
 from aclkit.cli.settings_options import given_settings, own_semantics, settings_options
@@ -46,22 +47,23 @@ _shared_options: _Decorator = together(
 _comparison_options: _Decorator = together(
     click.argument("a", metavar="A"),
     click.argument("b", metavar="B"),
-    flag("--compare-settings", "A and B may have different settings: each is read with its own."),
+    flag("--compare-settings", "Use the own broker settings of A and of B, even if they differ."),
     option(
         "--limit",
         type=click.IntRange(1),
         default=20,
-        help="So many counterexamples of each kind, in every format.",
+        metavar="N",
+        help="Number of counterexamples of each kind, in every format.",
     ),
-    option("--all", "is_all", is_flag=True, help="All counterexamples."),
+    option("--all", "is_all", is_flag=True, help="Show all counterexamples."),
     _shared_options,
     click.pass_obj,
 )
 
 
-@click.group()
+@click.group(cls=Group)
 def prove() -> None:
-    """Prove for every name there can be that two states allow the same, or what never holds.
+    """Prove statements about access, for every name.
 
     \b
     Example:
@@ -69,34 +71,34 @@ def prove() -> None:
       aclkit prove same WAREHOUSE wanted.txt --format markdown
       aclkit prove never assertions.toml wanted.txt
 
-    Not only for the names of an inventory: for all principals, hosts and resource names that a
-    broker could be asked about. Each of A and B is
+    A proof holds for every principal, host and resource name that a broker could be asked about,
+    not only for known names. A and B are each one of:
 
     \b
-      WAREHOUSE          a folder: what is published there
-      WAREHOUSE@900      as of an offset; @900 is one of --warehouse
+      WAREHOUSE          a folder: its published state
+      WAREHOUSE@900      its state at an offset; @900 is one of --warehouse
       WAREHOUSE@2026-11-20T00:00:00Z
-      FILE               what kafka-acls --list prints: a whole state; or records of
+      FILE               the output of kafka-acls --list: a whole state; or records of
                          the metadata log as JSON lines, replayed from an empty cluster
 
-    Two files need neither a warehouse nor Spark nor Java. A warehouse has the settings of its
-    runs; a file is read as the other side is, or as the options say. Ends with exit code 1 where
-    it is not so, and where the budget ends before it is known: unknown counts as failed.
+    Two files need no warehouse, no Spark and no Java. A warehouse has the broker settings of its
+    runs. A file takes those of the other side, or of the options. The exit code is 1 if the
+    statement is false, or unknown because the proof exceeds the search limit.
     """
 
 
 @prove.command("same")
 @_comparison_options
 def same(context: Context, /, a: str, b: str, **chosen: Any) -> None:  # noqa: ANN401 -- the option groups name them
-    """Prove that A and B allow the same.
+    """Prove that A and B allow the same access.
 
     \b
     Example:
       aclkit prove same before.txt after.txt
       aclkit --warehouse W prove same @900 @1020 --compare-settings
 
-    Ends with exit code 0 only where it is proven for every name that no access is gained or lost.
-    Which ACL decides does not count.
+    The exit code is 0 only if it is proven for every name that no access is gained or lost. Which
+    ACL decides does not matter.
     """
     _compare(context, SAME, (a, b), chosen)
 
@@ -111,7 +113,7 @@ def no_more(context: Context, /, a: str, b: str, **chosen: Any) -> None:  # noqa
       aclkit prove no-more before.txt after.txt --super-users User:admin
       aclkit prove no-more WAREHOUSE wanted.txt --format sarif
 
-    Ends with exit code 0 only where it is proven for every name that B gives no new access.
+    The exit code is 0 only if it is proven for every name that B grants no new access.
     """
     _compare(context, NO_MORE, (a, b), chosen)
 
@@ -119,14 +121,14 @@ def no_more(context: Context, /, a: str, b: str, **chosen: Any) -> None:  # noqa
 @prove.command("no-less")
 @_comparison_options
 def no_less(context: Context, /, a: str, b: str, **chosen: Any) -> None:  # noqa: ANN401 -- as above
-    """Prove that B allows all that A allows.
+    """Prove that B allows everything that A allows.
 
     \b
     Example:
       aclkit prove no-less before.txt after.txt --allow-everyone
       aclkit prove no-less WAREHOUSE@900 wanted.txt --all --format json
 
-    Ends with exit code 0 only where it is proven for every name that B takes no access.
+    The exit code is 0 only if it is proven for every name that B revokes no access.
     """
     _compare(context, NO_LESS, (a, b), chosen)
 
@@ -137,16 +139,16 @@ def no_less(context: Context, /, a: str, b: str, **chosen: Any) -> None:  # noqa
 @_shared_options
 @click.pass_obj
 def never(context: Context, /, file: str, a: str | None, budget: Budget, **chosen: Any) -> None:  # noqa: ANN401 -- as above
-    """Prove the assertions of FILE.toml against A, or against --warehouse.
+    """Prove your own policies for every name.
 
     \b
     Example:
       aclkit --warehouse W prove never conf/assertions.toml
       aclkit prove never conf/assertions.toml wanted.txt --format sarif
 
-    The file is that of aclkit assert: [[never]], [[always]], [[only]], [[at_most]] and
-    [[separate]]. Ends with exit code 0 only where each is proven for every name. What is about the
-    inventory only is unknown, and so is [[always]] unless it says inventory_only = false.
+    The policies of FILE.toml (see aclkit assert) are proven against A, or against --warehouse. The
+    exit code is 0 only if each is proven for every name. A policy about known names only is
+    unknown; so is [[always]], unless it sets inventory_only = false.
     """
     assertions = parse_assertions(read_text(file), file)
     sides = read_sides(context, [context.require_warehouse(to_write=False) if a is None else a])

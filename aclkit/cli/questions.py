@@ -6,9 +6,15 @@ import shlex
 
 import click
 
-from aclkit.cli.asking import question_options, tell_unknown
-from aclkit.cli.completing import complete_operation, complete_principal, complete_resource
+from aclkit.cli.asking import (
+    principal_argument,
+    question_options,
+    taken_principal,
+    tell_unknown,
+)
+from aclkit.cli.completing import complete_operation, complete_resource
 from aclkit.cli.context import Context, tell_state
+from aclkit.cli.help import command
 from aclkit.cli.intent import (
     asked_type,
     check_order,
@@ -30,17 +36,17 @@ from aclkit.questions.query.prefix_answer import prefix_answer
 from aclkit.warehouse.published import Published
 
 _host_option = click.option(
-    "--host", envvar="ACLKIT_HOST", metavar="IP", help="Only from this host."
+    "--host", envvar="ACLKIT_HOST", metavar="IP", help="Only from this client IP address."
 )
 _denied_option = click.option(
-    "--denied", "decision", flag_value="DENIED", help="What is denied, instead of allowed."
+    "--denied", "decision", flag_value="DENIED", help="Show denied access instead."
 )
 _all_option = click.option(
-    "--all", "decision", flag_value="ANY", help="Both what is allowed and what is denied."
+    "--all", "decision", flag_value="ANY", help="Show allowed and denied access."
 )
 
 
-@click.command("who-can")
+@command("who-can")
 @click.argument("operation", shell_complete=complete_operation)
 @click.argument("resource", required=False, metavar="RESOURCE", shell_complete=complete_resource)
 @_host_option
@@ -49,7 +55,7 @@ _all_option = click.option(
 @option(
     "--prefix",
     metavar="TEXT",
-    help="Of all names that begin so, also names to come; RESOURCE is a type then.",
+    help="All names that start with TEXT, future ones too. RESOURCE is a type then.",
 )
 @question_options
 def who_can(
@@ -60,7 +66,7 @@ def who_can(
     decision: str | None,
     prefix: str | None,
 ) -> None:
-    """Say who may do OPERATION (or ANY) to RESOURCE, and because of which ACL.
+    """List who can perform OPERATION on RESOURCE.
 
     \b
     Example:
@@ -69,13 +75,13 @@ def who_can(
       aclkit who-can READ topic --prefix payments.
 
     RESOURCE is topic:NAME, group:NAME, transactional-id:NAME, delegation-token:NAME, user:NAME
-    or cluster. A name that no inventory knows is answered by the same ACLs, with a warning and the
-    names most like it. Hosts with the same answer share a line; * is all hosts. A table has
-    operations together, and last in one line what all principals may; --wide and the other
-    formats have every operation and host.
+    or cluster. OPERATION is one of Kafka's, or ANY for all. If the resource does not exist, the
+    answer says what would apply to it, with a warning and similar names. Hosts with the same answer
+    share a line; * is all hosts. The table groups operations and ends with what every principal
+    can do. --wide and the other formats list every operation and host.
 
-    With --prefix each principal is allowed all names that begin so, some or none: known names are
-    counted, and what is said of names to come is proven for each of them, or not known.
+    With --prefix, RESOURCE is a type. Each principal is allowed all, some or none of the names that
+    start with TEXT. Known names are counted; the result for all other names is proven or unknown.
     """
     if prefix is not None:
         _who_can_prefix(context, operation, asked_type(resource), prefix, host, decision)
@@ -95,8 +101,8 @@ def who_can(
     context.write(who_can_answer(answer, operation, asked, _decision(decision)))
 
 
-@click.command("what-can")
-@click.argument("principal", shell_complete=complete_principal)
+@command("what-can")
+@principal_argument
 @click.argument(
     "resource", required=False, metavar="[TYPE[:NAME]]", shell_complete=complete_resource
 )
@@ -111,7 +117,7 @@ def what_can(
     host: str | None,
     decision: str | None,
 ) -> None:
-    """Say what PRINCIPAL may do, and because of which ACL.
+    """List what PRINCIPAL can do, and by which ACL.
 
     \b
     Example:
@@ -119,12 +125,13 @@ def what_can(
       aclkit what-can User:alice topic --denied
       aclkit what-can User:alice topic:payments --all
 
-    Hosts with the same answer share a line; * is all hosts. A table has operations together, and
-    last in one line what all resources of a type have; --wide and the other formats have every
-    operation and host.
+    Hosts with the same answer share a line; * is all hosts. The table groups operations and ends
+    with what applies to all resources of a type. --wide and the other formats list every operation
+    and host. A PRINCIPAL without a type is a User.
     """
     if resource is not None:
         check_order("what-can", principal=principal, resource=resource)
+    principal = taken_principal(principal)
     resource_type, resource_name = _type_and_name(resource, principal)
     with context.ask({**access.NEEDED, "explain_pair": {"principal": principal}}) as at:
         answer = access.what_can(
@@ -172,8 +179,8 @@ def _type_and_name(text: str | None, principal: str) -> tuple[str | None, str | 
         return TYPE_OF_WORD[text], None
     if ":" not in text and text != "cluster":
         raise UsageError(
-            f"bad resource {text!r}: expected one of {', '.join(TYPE_OF_WORD)}, alone or as "
-            f"TYPE:NAME; did you mean {type_intended(text)}?"
+            f"{text!r} is no resource type. Did you mean {type_intended(text)}? Types: "
+            f"{', '.join(TYPE_OF_WORD)}; alone, or as TYPE:NAME."
         )
     word = text.partition(":")[0]
     every = f"For every {word}: aclkit what-can {shlex.quote(principal)} {word}"

@@ -12,6 +12,7 @@ import click
 from aclkit.answer.document import Answer
 from aclkit.cli.amount import length_of_run
 from aclkit.cli.context import Context, format_option
+from aclkit.cli.help import command
 from aclkit.cli.options import lock_timeout_option, option, parse_time, picked, replay_options
 from aclkit.cli.output import tell, tell_all
 from aclkit.cli.unchanged import without_spark
@@ -32,16 +33,13 @@ SUMMARY = (
 )  # fmt: skip
 
 
-@click.command()
+@command()
 @replay_options
 @option(
     "--forget",
     multiple=True,
     metavar="SOURCE|FROM-TO",
-    help=(
-        "Take back what was read of a source (a file or folder, as in acl_log.source) or of "
-        "offsets, before anything is read; may be given again."
-    ),
+    help=("First forget a source (a file or folder, as in acl_log.source) or offsets. Repeatable."),
 )
 @lock_timeout_option
 @format_option
@@ -53,7 +51,7 @@ def replay(
     lock_timeout: float,
     **chosen: Any,  # noqa: ANN401 -- the option groups name them
 ) -> None:
-    """Replay a cluster's ACL records into the warehouse, in log order.
+    """Read a cluster's ACLs into the warehouse.
 
     \b
     Example:
@@ -62,12 +60,12 @@ def replay(
       aclkit --warehouse W --cluster prod replay --source acls-list:acls.txt --at 2026-11-21T02:00Z
       aclkit --warehouse W replay --source metadata-log:DIR --forget 1200-1229
 
-    Reading the same offsets again, in other files or in another order, changes nothing. What
-    cannot be used is kept in the table acl_reject with its reason.
+    ACL records are replayed in log order. Reading the same offsets again, from other files or in
+    another order, changes nothing. Rows that cannot be used go to the table acl_reject, with the
+    reason.
 
-    What was read wrongly, from a damaged copy or another cluster, goes with --forget: facts,
-    rejects and the knowledge that these offsets were read. With a --source the sound log takes
-    their place in the same run.
+    After replaying a damaged copy, or the log of another cluster, aclkit rejects the correct log.
+    --forget removes those rows and offsets. With --source, the same run reads the correct log.
     """
     warehouse = context.require_warehouse()
     wrong = _wrong(forget)

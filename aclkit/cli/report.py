@@ -27,6 +27,7 @@ from aclkit.audit.reports.render import FORMATS, HTML, PROMETHEUS, render
 from aclkit.audit.reports.write import write_reports
 from aclkit.cli.baseline_options import baseline_options, fail_on_option, read_baseline, read_mutes
 from aclkit.cli.context import Context, tell_state
+from aclkit.cli.help import command
 from aclkit.cli.options import option, timeout_option, together
 from aclkit.cli.output import tell, tell_error, write_lines
 from aclkit.errors import AclkitError, SurroundingsError, UsageError
@@ -39,27 +40,27 @@ alert_options: Callable[[_Command], _Command] = together(
     option(
         "--alert-webhook-file",
         metavar="FILE",
-        help=f"File with the address of the webhook; without it {ADDRESS_VARIABLE} holds it.",
+        help=f"File with the address of the webhook. Default: {ADDRESS_VARIABLE}.",
     ),
     option(
         "--alert-style",
         type=click.Choice(STYLES),
         default="json",
-        help="What the webhook takes: aclkit's own JSON, or what Slack takes.",
+        help="Message format: aclkit's own JSON, or Slack's.",
     ),
     option(
         "--alert-on",
         type=click.Choice([*SEVERITIES, ALWAYS, NEVER]),
         default="high",
-        help="The least severity of a finding that is worth an alert.",
+        help="Send an alert for findings of this severity or higher.",
     ),
-    timeout_option("How long one attempt may take.", 10.0, most=3_600, name="--alert-timeout"),
+    timeout_option("Time limit per attempt.", 10.0, most=3_600, name="--alert-timeout"),
     option(
         "--alert-retries",
         type=click.IntRange(min=0, max=10),
         default=3,
         metavar="N",
-        help="How many attempts may follow the first.",
+        help="Number of retries.",
     ),
 )
 """Options of whatever sends an alert; ``webhook_of`` reads them."""
@@ -104,17 +105,17 @@ def judge_of(chosen: dict[str, Any]) -> Judge | None:
     return partial(classify, baseline=baseline, mutes=mutes, today=datetime.now(UTC).date())
 
 
-@click.command("report")
+@command("report")
 @click.option(
     "--format",
     "forms",
     type=click.Choice([*FORMATS, _EVERY]),
     multiple=True,
-    help="What to write; may be given again with --output-dir. html if not given.",
+    help="Format. Repeatable with --output-dir. Default: html.",
 )
-@click.option("--output", "-o", metavar="FILE", help="Where to write; stdout if not given.")
-@click.option("--output-dir", metavar="DIR", help="Write each format there, under its own name.")
-@fail_on_option("The least severity of a finding that makes its JUnit test case fail.")
+@click.option("--output", "-o", metavar="FILE", help="File to write. Default: stdout.")
+@click.option("--output-dir", metavar="DIR", help="Write one file per format to this folder.")
+@fail_on_option("Fail the JUnit test case of findings of this severity or higher.")
 @baseline_options
 @click.pass_obj
 def report(
@@ -126,7 +127,7 @@ def report(
     fail_on: str,
     **chosen: object,
 ) -> None:
-    """Show the newest run: findings, changes, who may do what, and the trend over the runs.
+    """Write a report of the newest run.
 
     \b
     Example:
@@ -136,16 +137,17 @@ def report(
       aclkit report --format prometheus --output /var/lib/node_exporter/aclkit.prom
       aclkit report --baseline conf/baseline.json --mutes conf/mutes.toml --output report.html
 
-    html is one file that needs no network. sarif is for code scanners, junit for build servers,
-    prometheus for node_exporter's textfile collector, json for programs. spreadsheet is the
-    findings as CSV in which no cell is a formula. A file is there as a whole or not at all. With
-    --baseline or --mutes each finding has its state: new, known, muted or fixed.
+    The report has findings, changes, who can do what, and the trend over the runs. html is one file
+    that needs no network. sarif is for code scanners, junit for build servers, prometheus for
+    node_exporter's textfile collector, json for programs. spreadsheet is the findings as CSV in
+    which no cell is a formula. With --baseline or --mutes, each finding has a state: new, known,
+    muted or fixed.
     """
     wanted = FORMATS if _EVERY in forms else forms or (HTML,)
     if output is not None and output_dir is not None:
-        raise UsageError("expected one of --output and --output-dir, found both")
+        raise UsageError("Pass --output or --output-dir, not both.")
     if len(set(wanted)) > 1 and output_dir is None:
-        raise UsageError("several formats are several files: expected --output-dir DIR")
+        raise UsageError("Several formats are several files. Pass --output-dir DIR.")
     judge = judge_of(chosen)
     with context.open() as opened:
         tell_state(opened.published, opened.run)
@@ -164,24 +166,24 @@ def report(
         tell(f"wrote {output}")
 
 
-@click.command("alert")
+@command("alert")
 @alert_options
 @baseline_options
-@click.option("--dry-run", is_flag=True, help="Print the message, send nothing.")
+@click.option("--dry-run", is_flag=True, help="Print the message. Send nothing.")
 @click.pass_obj
 def alert(context: Context, /, *, dry_run: bool, **chosen: Any) -> None:  # noqa: ANN401 -- alert_options names them
-    """Tell a webhook what the newest run found, if that is worth it.
+    """Send new findings to a webhook.
 
     \b
     Example:
       aclkit alert --dry-run --alert-style slack
       aclkit alert --alert-webhook-file webhook.url --alert-on medium
 
-    The address is a secret: it is read from the file, or from ACLKIT_ALERT_WEBHOOK, and printed
-    nowhere; ACLKIT_ALERT_TOKEN is sent as a bearer token. Broken assertions, missing answers and
-    an incomplete run are always worth an alert, unless --alert-on is never; with --baseline or
-    --mutes a known or muted finding is not, and a mute that ran out is. A server that is busy is
-    asked again, later each time; if all fails the exit code is 4.
+    The address is a secret: aclkit reads it from the file or from ACLKIT_ALERT_WEBHOOK, and never
+    prints it. ACLKIT_ALERT_TOKEN is sent as a bearer token. Failed policies, missing decisions and
+    an incomplete run always send an alert, unless --alert-on is never. With --baseline or --mutes,
+    known and accepted findings send none, and expired acceptances do. aclkit retries a busy server,
+    with growing pauses; if all attempts fail, the exit code is 4.
     """
     judge = judge_of(chosen)
     with context.open() as opened:
@@ -193,9 +195,9 @@ def alert(context: Context, /, *, dry_run: bool, **chosen: Any) -> None:  # noqa
     webhook = webhook_of(chosen)
     if webhook is None:
         raise UsageError(
-            f"no webhook was named: expected --alert-webhook-file FILE or {ADDRESS_VARIABLE}"
+            f"No webhook given. Pass --alert-webhook-file FILE, or set {ADDRESS_VARIABLE}."
         )
     if not is_alarming(summary, chosen["alert_on"]):
-        tell("nothing is worth an alert: none was sent")
+        tell("No alert was sent: nothing matches --alert-on.")
         return
     send_alert(told, webhook)

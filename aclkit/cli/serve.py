@@ -9,6 +9,7 @@ import click
 
 from aclkit.cli.baseline_options import baseline_options
 from aclkit.cli.context import Context
+from aclkit.cli.help import command
 from aclkit.cli.options import option, picked, timeout_option
 from aclkit.cli.output import tell
 from aclkit.errors import SurroundingsError
@@ -18,32 +19,40 @@ from aclkit.runtime.uri import is_loopback
 _PORT: Final = 8377
 
 
-@click.command("serve")
-@option("--listen", default="127.0.0.1", metavar="ADDRESS", help="The address to listen on.")
-@option("--port", type=click.IntRange(0, 65_535), default=_PORT, metavar="N", help="0: any.")
+@command("serve")
+@option("--listen", default="127.0.0.1", metavar="ADDRESS", help="Address to listen on.")
+@option(
+    "--port",
+    type=click.IntRange(0, 65_535),
+    default=_PORT,
+    metavar="N",
+    help="Port; 0 picks a free one.",
+)
 @option(
     "--allow-host",
     multiple=True,
     metavar="NAME",
-    help="Another name by which it is asked, as a proxy passes it on; may be given again.",
+    help="Another accepted host name, as a proxy passes it on. Repeatable.",
 )
 @option(
     "--trusted-proxy",
     multiple=True,
     metavar="ADDRESS",
-    help="Who may name users in --user-header: an address or a network; may be given again.",
+    help="Address or network that can set --user-header. Repeatable.",
 )
-@option("--user-header", default="X-Forwarded-User", metavar="NAME", help="The user's name.")
+@option(
+    "--user-header", default="X-Forwarded-User", metavar="NAME", help="Header with the user's name."
+)
 @option(
     "--token-file",
     metavar="FILE",
-    help="Holds the token, which then is printed nowhere; without it a new one is made.",
+    help="File with the token, which is then not printed. Default: a new token.",
 )
-@timeout_option("How long one question may take.", 10.0, most=3_600)
+@timeout_option("Time limit per question.", 10.0, most=3_600)
 @baseline_options
 @click.pass_obj
 def serve(context: Context, /, timeout: float, **chosen: object) -> None:
-    """Serve the warehouse as pages: who can, what can, why, history, preview, findings.
+    """Open the warehouse in a browser, read-only.
 
     \b
     Example:
@@ -51,9 +60,9 @@ def serve(context: Context, /, timeout: float, **chosen: object) -> None:
       aclkit serve --port 0 --baseline conf/baseline.json
       aclkit serve --listen 10.0.0.7 --allow-host acls.example.org --trusted-proxy 10.0.0.8
 
-    Nothing can be changed there, and who opens a page must have the token of the address that is
-    printed. Every answer is of the newest published run: one that is published meanwhile is shown
-    from the next answer on. It needs the extra serve: pip install 'aclkit[serve]'.
+    The pages answer who-can, what-can, why, history and preview, and show findings. They cannot
+    change anything. To open a page, you need the token in the address that serve prints. Every
+    answer is of the newest published run. serve needs an extra: pip install 'aclkit[serve]'.
     """
     # Here, so that help and other commands do without these packages.
     try:

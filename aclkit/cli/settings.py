@@ -69,7 +69,7 @@ def _defaults(
     for plain, name in tables.items():
         inner = content.get(plain, {})
         if not isinstance(inner, dict):
-            raise UsageError(f"{where}: expected [{name}] to be a table, found {inner!r}")
+            raise UsageError(f"{where}: [{name}] must be a table, not {inner!r}.")
         defaults[name] = _defaults(f"{where}: [{name}]", inner, below[name], values)
     return defaults
 
@@ -91,7 +91,7 @@ def _refuse_unknown(
             continue
         names = tables.values() if isinstance(value, dict) and tables else known
         raise UsageError(
-            f"{where}: unknown {shown_key(key)}; expected some of {', '.join(sorted(names))}"
+            f"{where}: unknown key {shown_key(key)}. Keys: {', '.join(sorted(names))}."
         )
 
 
@@ -104,12 +104,12 @@ def _refuse_other_types(
             continue
         if option.is_list != isinstance(value, list):
             wanted = f"a list, each of it {option.takes}" if option.is_list else option.takes
-            raise UsageError(f"{where}: {key}: expected {wanted}, found {value!r}")
+            raise UsageError(f"{where}: {key}: expected {wanted}, found {value!r}.")
         for item in value if option.is_list else [value]:
             if not isinstance(item, _TYPES[option.takes]) or (
                 isinstance(item, bool) and option.takes in _NUMBERS
             ):
-                raise UsageError(f"{where}: {key}: expected {option.takes}, found {item!r}")
+                raise UsageError(f"{where}: {key}: expected {option.takes}, found {item!r}.")
 
 
 _NUMBERS: Final = ("a number", "a whole number")

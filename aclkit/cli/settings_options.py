@@ -17,12 +17,12 @@ settings_options = together(
     option(
         "--super-users",
         metavar="'TYPE:NAME;…'",
-        help="super.users of the brokers, separated by ';'.",
+        help="super.users of the brokers.",
     ),
     option(
         "--no-super-users",
         is_flag=True,
-        help="The brokers have no super users; the same as --super-users ''.",
+        help="The brokers have no super users (same as --super-users '').",
     ),
     option(
         "--allow-everyone/--no-allow-everyone",
@@ -33,38 +33,40 @@ settings_options = together(
         "--server-properties",
         metavar="FILE",
         help="Read both from a broker's file: .properties, environment variables, compose YAML or "
-        "Strimzi's Kafka resource.",
+        "Strimzi Kafka resource.",
     ),
     option(
         "--semantics",
         type=click.Choice([AUTO, *PRESETS]),
         default=AUTO,
         show_default=True,
-        help="How ACLs are read: exactly as Kafka's brokers do (kafka), or with globs (kip-1042); "
-        "auto is kafka until the cluster has had a GLOB ACL, then kip-1042.",
+        help="How ACLs are read: as Kafka's brokers do (kafka), or with globs (kip-1042). auto is "
+        "kafka until the cluster has a GLOB ACL, then kip-1042.",
     ),
-    option("--glob-patterns/--no-glob-patterns", default=None, help="Pattern code 5 is a glob."),
+    option(
+        "--glob-patterns/--no-glob-patterns", default=None, help="Read pattern type 5 as a glob."
+    ),
     option(
         "--identity-globs/--no-identity-globs",
         default=None,
-        help="Principals and hosts of ACLs may be globs.",
+        help="Read globs in principals and hosts of ACLs.",
     ),
     option(
         "--deciding-acl",
         type=click.Choice(["most-specific", "broker"]),
-        help="Which of several matching ACLs is named.",
+        help="Which of several matching ACLs to report.",
     ),
     option(
         "--wildcard-defect/--no-wildcard-defect",
         default=None,
-        help="LITERAL * misses longer names that begin with *.",
+        help="LITERAL * does not match longer names that start with *.",
     ),
     option(
         "--cidr-hosts",
         type=click.Choice([AUTO, ON, OFF]),
-        help="A host of an ACL such as 10.0.0.0/8 is a range of addresses, as in Kafka from 4.4 "
-        "on. auto, the default, follows the newest broker that the log or the live cluster names; "
-        "without one, a range ends with exit code 3.",
+        help="Read a host such as 10.0.0.0/8 as a range of addresses, as Kafka does from 4.4 on. "
+        "auto (the default) follows the newest broker of the log or the live cluster; if none is "
+        "known, a range ends with exit code 3.",
     ),
 )
 
@@ -124,7 +126,7 @@ def said_super_users(chosen: dict[str, Any]) -> str | None:
         ctx = click.get_current_context()
         given, none = map(ctx.get_parameter_source, ("super_users", "no_super_users"))
         if given == none:
-            raise UsageError("expected one of --super-users and --no-super-users, found both")
+            raise UsageError("Pass --super-users or --no-super-users, not both.")
         if given is not None and none is not None and given.value < none.value:
             return text
     return ""

@@ -5,16 +5,17 @@ from __future__ import annotations
 import click
 
 from aclkit.audit.reports.describe import describe_answer, describe_principal, describe_resource
-from aclkit.cli.asking import question_options, tell_unknown
+from aclkit.cli.asking import question_options, taken_principal, tell_unknown
 from aclkit.cli.completing import complete_subject
 from aclkit.cli.context import Context, tell_state
+from aclkit.cli.help import command
 from aclkit.cli.intent import possible_resource
 from aclkit.model.operation import ANY_OPERATION
 from aclkit.model.resource import TYPE_OF_WORD
 from aclkit.questions.query.decisions import Where
 
 
-@click.command("show")
+@command("show")
 @click.argument("name", metavar="PRINCIPAL|RESOURCE", shell_complete=complete_subject)
 @question_options
 def show(context: Context, name: str) -> None:
@@ -34,7 +35,7 @@ def show(context: Context, name: str) -> None:
         if name.partition(":")[0] in TYPE_OF_WORD:
             found = describe_resource(where, possible_resource(name, ANY_OPERATION))
         else:
-            found = describe_principal(where, name if ":" in name else f"User:{name}")
+            found = describe_principal(where, taken_principal(name))
     tell_unknown(context, found.access.unknown)
     tell_state(opened.published, found.access.decided_by)
     context.write(describe_answer(found))

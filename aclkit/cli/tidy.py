@@ -13,6 +13,7 @@ from aclkit.audit.findings.read import AUDITED, audit_published
 from aclkit.cli.acls import KAFKA_ACLS
 from aclkit.cli.budget_options import budget_options
 from aclkit.cli.context import Context, engine_option, formats, tell_state
+from aclkit.cli.help import command
 from aclkit.cli.options import flag
 from aclkit.cli.output import tell
 from aclkit.errors import UsageError
@@ -35,17 +36,20 @@ if TYPE_CHECKING:
 _NOT_PROVEN: Final = 1
 
 
-@click.command("tidy")
-@flag("--idle-denies", "Leave out DENYs too that take nothing away today.")
-@flag("--keep-operations", "Do not write ALL where all its operations are.")
+@command("tidy")
+@flag("--idle-denies", "Also remove DENYs that deny nothing today.")
+@flag("--keep-operations", "Do not replace all operations by ALL.")
 @click.option(
-    "--to-globs", "pattern_type", flag_value=GLOB, help="Propose globs in the place of ALLOWs."
+    "--to-globs", "pattern_type", flag_value=GLOB, help="Propose globs in place of ALLOWs."
 )
 @click.option(
-    "--to-prefixes", "pattern_type", flag_value=PREFIXED, help="Propose prefixes instead."
+    "--to-prefixes",
+    "pattern_type",
+    flag_value=PREFIXED,
+    help="Propose prefixes in place of ALLOWs.",
 )
 @budget_options
-@formats(*FORMATS, KAFKA_ACLS, text="For people, unchanged for programs, or a script.")
+@formats(*FORMATS, KAFKA_ACLS, text="Output format; kafka-acls is a script.")
 @engine_option
 @click.pass_obj
 def tidy(
@@ -56,7 +60,7 @@ def tidy(
     idle_denies: bool,
     keep_operations: bool,
 ) -> None:
-    """Say which ACLs can go, because others decide the same for every name.
+    """List ACLs you can remove without effect.
 
     \b
     Example:
@@ -64,23 +68,26 @@ def tidy(
       aclkit tidy --idle-denies --format kafka-acls > tidy.sh
       aclkit tidy --to-globs --format json
 
-    An ACL that a finding asks to remove or narrow, such as one for User:*, makes no other one
-    needless. What is printed is proven: the ACLs before and after are compared for every
-    principal, host, operation and name there could be. Where that ends at the budget, nothing is
-    printed and the exit code is 1. An ACL that is not known to be needless stays. Where all
-    operations of a resource type are there, ALL takes their place, and takes in what a later
-    Kafka adds to them.
+    The result is proven: the ACLs before and after decide the same for every possible principal,
+    host, operation and name. If the proof exceeds the search limit, tidy prints nothing and exits
+    with code 1. If ACLs for all operations of a resource type exist, one ACL for ALL replaces them;
+    it also covers operations that later Kafka versions add. ACLs that a finding asks you to remove
+    or narrow, such as one for User:*, do not make other ACLs redundant.
 
-    kafka-acls is a script that adds first and removes then. What kafka-acls cannot say is left
-    out, stands in it as a comment and on stderr, and the command ends with 1.
+    --format kafka-acls prints a script that first adds and then removes ACLs. ACLs that kafka-acls
+    cannot express are comments in the script, are listed on stderr, and make the exit code 1.
 
-    With --to-globs or --to-prefixes one ALLOW takes the place of three or more, and changes
-    nothing on the inventory; what it would open beside that is said exactly.
+    With --to-globs or --to-prefixes, tidy proposes one ALLOW in place of three or more. A proposal
+    changes nothing for known names; tidy lists exactly what it would open in addition.
     """
     if pattern_type is not None and (idle_denies or keep_operations):
-        raise UsageError("--idle-denies and --keep-operations mean nothing beside proposals")
+        raise UsageError(
+            "--idle-denies and --keep-operations do not go with --to-globs or --to-prefixes."
+        )
     if pattern_type is not None and context.output_format == KAFKA_ACLS:
-        raise UsageError("proposals are to be judged, not run: expected another --format")
+        raise UsageError(
+            "Proposals need your review, so they are not a script. Pass another --format."
+        )
     warehouse = context.asked_warehouse()
     with context.session() as spark:
         base = read_base(warehouse, context.cluster, spark)
@@ -104,7 +111,9 @@ def tidy(
             context.write(tidy_answer(proven))
     else:
         if pattern_type == GLOB and not base.semantics.glob_patterns:
-            raise UsageError("expected a way of reading ACLs that has globs: materialize with them")
+            raise UsageError(
+                "--to-globs needs decisions with globs. Next: aclkit run --semantics kip-1042"
+            )
         proposals = propose(rules, grouped(base.inventory.resources), pattern_type, budget, reasons)
         context.write(proposals_answer(proposals, budget.to_raise))
 

@@ -7,6 +7,7 @@ from datetime import timedelta
 import click
 
 from aclkit.cli.context import Context, format_option
+from aclkit.cli.help import command
 from aclkit.cli.materialize import choose_cluster
 from aclkit.cli.options import FiniteRange, lock_timeout_option, option
 from aclkit.cli.replay import tell_notes
@@ -21,12 +22,12 @@ from aclkit.warehouse.run import publish
 from aclkit.warehouse.views import USAGE
 
 
-@click.command()
+@command()
 @option(
     "--authorizer-log",
     multiple=True,
     metavar="PATH",
-    help="File, plain or gzipped, directory or glob; may be given again.",
+    help="File (plain or gzipped), directory or glob. Repeatable.",
 )
 @click.argument("more_paths", nargs=-1, metavar="[PATH]...")
 @option(
@@ -34,7 +35,7 @@ from aclkit.warehouse.views import USAGE
     default="UTC",
     show_default=True,
     metavar="ZONE",
-    help="Time zone of the brokers' logs: Europe/Berlin, +01:00.",
+    help="Time zone of the brokers' logs, such as Europe/Berlin or +01:00.",
 )
 @option(
     "--skew",
@@ -42,7 +43,7 @@ from aclkit.warehouse.views import USAGE
     default=1.0,
     show_default=True,
     metavar="SECONDS",
-    help="A line so close to a change that would alter it is undetermined.",
+    help="A line this close to a change that affects it is not judged.",
 )
 @option(
     "--unused-days",
@@ -50,7 +51,7 @@ from aclkit.warehouse.views import USAGE
     default=90.0,
     show_default=True,
     metavar="DAYS",
-    help="A grant that was not used for so long is unused; younger ones are not judged.",
+    help="Report grants unused for this many days.",
 )
 @lock_timeout_option
 @format_option
@@ -65,7 +66,7 @@ def usage(
     unused_days: float,
     lock_timeout: float,
 ) -> None:
-    """Check Kafka's authorizer log against the ACLs, and show which grants are not used.
+    """List unused grants, from Kafka's authorizer log.
 
     \b
     Example:
@@ -73,17 +74,17 @@ def usage(
       aclkit --warehouse W usage --authorizer-log logs/*.gz --log-timezone Europe/Berlin
       aclkit --warehouse W usage --authorizer-log logs --unused-days 30 --format json
 
-    Each line must follow from the ACLs and settings of its time, in decision, rule and deciding
-    ACL, as Kafka itself decides; a mismatch is a finding. Lines are kept in the table access_log,
-    so that a log may be read night by night. The broker's own time is the last one before
-    "Principal = "; JSON with one object per line is read too. If no line can be read, the exit
-    code is 3 and the message has the reason. Brokers write ALLOWED lines only while
-    kafka.authorizer.logger is at DEBUG: without any it is unknown what is used. Hosts of ACLs that
-    are ranges (10.0.0.0/8) are read for the whole past as the newest decisions read them.
+    Each line of the log is checked: decision, rule and deciding ACL must follow from the ACLs and
+    settings of its time. A mismatch is a finding. Lines are kept in the table access_log, so you
+    can read the log night by night. The time of a line is the last one before "Principal = ";
+    JSON with one object per line works too. If no line can be read, the exit code is 3 and the
+    message has the reason. Brokers log allowed access only while kafka.authorizer.logger is at
+    DEBUG; without such lines, usage is unknown. Ranges as hosts (10.0.0.0/8) are read for the whole
+    past as in the newest decisions.
     """
     warehouse = context.require_warehouse()
     if not (authorizer_log or more_paths):
-        raise click.UsageError("expected --authorizer-log PATH")
+        raise click.UsageError("Pass --authorizer-log PATH.")
     parse_zone(log_timezone)
     paths, others = find_log_files([*authorizer_log, *more_paths])
     options = UsageOptions(

@@ -15,6 +15,7 @@ import duckdb
 from aclkit.answer.document import Answer, Part, Table
 from aclkit.answer.rows import as_objects
 from aclkit.cli.context import Context, Opened, format_option, tell_state
+from aclkit.cli.help import command
 from aclkit.cli.options import option, timeout_option
 from aclkit.cli.output import tell
 from aclkit.errors import DataError, UsageError
@@ -50,23 +51,23 @@ _SAMPLE = 10_000
 _TELL_EVERY = 1_000_000
 
 
-@click.command()
+@command()
 @option(
     "--sample",
     type=click.IntRange(min=1),
     metavar="N",
-    help=f"How many decisions, taken at random.  [default: {_SAMPLE}]",
+    help=f"Number of random decisions.  [default: {_SAMPLE}]",
 )
-@option("--all", "is_all", is_flag=True, help="All decisions.")
-@option("--seed", type=int, metavar="S", help="Take the same sample again.")
+@option("--all", "is_all", is_flag=True, help="Compare all decisions.")
+@option("--seed", type=int, metavar="S", help="Seed, to take the same sample again.")
 @option(
     "--kafka",
     "version",
     type=click.Choice(VERSIONS),
-    help=f"The version that is asked.  [default: {NEWEST}, or the newest that reads hosts with a / "
-    "as the run does]",
+    help=f"Kafka version.  [default: {NEWEST}, or the newest that reads hosts with a / as the run "
+    "does]",
 )
-@timeout_option("After so long without an answer Kafka is taken to hang, and ended.", PATIENCE)
+@timeout_option("Kafka counts as hanging after this time without an answer.", PATIENCE)
 @format_option
 @click.pass_obj
 def verify(
@@ -79,7 +80,7 @@ def verify(
     *,
     is_all: bool,
 ) -> None:
-    """Ask Kafka's own StandardAuthorizer for published decisions, and compare.
+    """Compare decisions with Kafka's own authorizer.
 
     \b
     Example:
@@ -87,17 +88,17 @@ def verify(
       aclkit verify --sample 50000 --seed 7
       aclkit verify --all --kafka 4.3.1 --format json
 
-    Decision, rule and deciding ACL must be Kafka's; exit code 1 where any is not. Published
-    decisions are compared where they were made by Kafka's own reading of the ACLs; otherwise
-    decisions are made anew by it and compared, and the first line says so. Requests on which Kafka
-    itself throws or hangs are left out, and listed with the reason.
+    Decision, rule and deciding ACL must equal those of Kafka's StandardAuthorizer; otherwise the
+    exit code is 1. If the published decisions do not use Kafka's own reading of the ACLs, they are
+    computed again with it, and the first line says so. Requests on which Kafka itself throws or
+    hangs are left out and listed with the reason.
 
-    Kafka runs in a Java of its own. The jars of a version are fetched when it is first asked. From
-    4.4.0 on a host with a / is a range of addresses: where an ACL has one, the newest version that
-    reads it as the run does is asked, unless --kafka names another.
+    Kafka runs in its own Java process. The jars of a version are downloaded when it is first used.
+    From 4.4.0 on, a host with a / is a range of addresses. If an ACL has such a host, verify picks
+    the newest version that reads it as the run does, unless you pass --kafka.
     """
     if is_all and sample is not None:
-        raise UsageError("expected --all or --sample, found both")
+        raise UsageError("Pass --all or --sample, not both.")
     with context.open() as opened:
         run = opened.run
         acls = acls_alive(opened.tables, run)
@@ -109,7 +110,7 @@ def verify(
     tell_state(opened.published, run)
     _print(context, version, report)
     if not report.asked:
-        raise DataError(f"none of {len(report.left_out)} decisions could be asked of Kafka")
+        raise DataError(f"Kafka could answer none of {len(report.left_out)} decisions.")
     if report.mismatches:
         click.get_current_context().exit(1)
 
@@ -131,7 +132,7 @@ def _sample(size: int | None, seed: int | None) -> Sample:
     size = size or _SAMPLE
     if seed is None:
         seed = random.SystemRandom().randrange(10**6)
-        tell(f"a sample of {size}; the same one again: --seed {seed}")
+        tell(f"Comparing {size} random decisions. For the same ones again: --seed {seed}")
     return Sample(size, seed)
 
 

@@ -9,17 +9,25 @@ from typing import Any
 
 import click
 
-from aclkit.cli.asking import question_options, tell_unknown
-from aclkit.cli.completing import complete_operation, complete_principal, complete_resource
+from aclkit.cli.asking import (
+    principal_argument,
+    question_options,
+    taken_principal,
+    tell_unknown,
+)
+from aclkit.cli.completing import complete_request, complete_resource
 from aclkit.cli.context import Context, tell_state
-from aclkit.cli.intent import check_order, possible_resource
+from aclkit.cli.help import command
+from aclkit.cli.intent import check_order, operation_or_request, possible_resource
 from aclkit.cli.options import gathered, option, parse_time, together
+from aclkit.cli.output import tell
 from aclkit.errors import UsageError
 from aclkit.model.resource import Resource
 from aclkit.questions.query.as_of import PAST
 from aclkit.questions.query.history import read_history
 from aclkit.questions.query.why import explain_why
 from aclkit.questions.query.why_answer import history_answer, why_answer
+from aclkit.rules.decide.request_names import needs_words
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,75 +46,84 @@ class AccessQuestion:
         )
         return possible_resource(self.resource, self.operation)
 
+    @property
+    def of_whom(self) -> str:
+        """The principal; said where only its name was given."""
+        return taken_principal(self.principal)
+
 
 def _access_arguments(command: Callable[..., Any]) -> Callable[..., Any]:
     """Give a command the arguments that name an access, as its argument ``access``."""
     return together(
-        click.argument("principal", shell_complete=complete_principal),
-        click.argument("operation", shell_complete=complete_operation),
+        principal_argument,
+        click.argument("operation", shell_complete=complete_request),
         click.argument("resource", shell_complete=complete_resource),
-        option(
-            "--host", metavar="IP", help="From this host; otherwise from any that no ACL names."
-        ),
+        option("--host", metavar="IP", help="Client IP address. Default: one that no ACL names."),
     )(gathered("access", AccessQuestion, command))
 
 
-@click.command("why")
+@command("why")
 @_access_arguments
-@option("--at-offset", type=click.IntRange(min=0), metavar="N", help="As of this log offset.")
-@option("--at", metavar="TIME", help="As of this time, ISO 8601.")
+@option("--at-offset", type=click.IntRange(min=0), metavar="N", help="State at this log offset.")
+@option("--at", metavar="TIME", help="State at this ISO 8601 time.")
 @question_options
 def why(context: Context, access: AccessQuestion, at_offset: int | None, at: str | None) -> None:
-    """Say why PRINCIPAL may, or may not, do OPERATION to RESOURCE.
+    """Explain why an access is allowed or denied.
 
     \b
     Example:
       aclkit why User:alice READ topic:payments
       aclkit why User:alice READ topic:payments --host 10.0.0.7 --format json
       aclkit why User:alice READ topic:payments --at 2026-11-20T18:00:00Z
+      aclkit why User:alice JoinGroup group:billing
 
-    Every ACL that takes part is listed in the order in which they decide: what beat it, and
-    whether the decision would change without it; --wide has how each part of it matches. Without a
-    rank stand those that reach the resource for the principal, but from another host or with
-    another operation. What is denied for want of an ACL comes with the least one that would allow
-    it. Names that no inventory knows are answered too, with a warning. Where a request of
-    Kafka's passes all the same, or needs more, a line says so. Where brokers of the log decide
-    otherwise than others, it says which do how. Where KIP-1042 and Kafka's own reading of the ACLs
-    come to different decisions, it says what the other one is. Principals, hosts and resources
-    need be in no inventory. RESOURCE is written as for who-can.
+    OPERATION is an operation such as READ, or a request by Kafka's name, such as Fetch or
+    InitProducerId. RESOURCE is written as for who-can. Neither the principal nor the resource needs
+    to exist. A PRINCIPAL without a type is a User.
+
+    The answer lists the ACLs that match in the order in which Kafka prefers them, and whether the
+    decision would change without each. --wide shows how each ACL matches. ACLs without a rank are
+    near misses: they apply to the principal and the resource, but to another host or operation. If
+    no ACL allows the access, the answer shows the smallest ACL that would. It also says which
+    requests need more than this access, which brokers decide differently, and whether KIP-1042
+    would decide differently.
     """
     moment = _moment(at_offset, at)
     resource = access.about("why")
+    operation, sent = operation_or_request(access.operation, resource.resource_type)
+    principal, request = access.of_whom, sent.request if sent else None
     with context.ask(PAST) as opened:
         answer = explain_why(
-            *opened.where, access.principal, access.operation, resource,
-            host=access.host, moment=moment,
+            *opened.where, principal, operation, resource,
+            host=access.host, moment=moment, sent=request,
         )  # fmt: skip
     tell_unknown(context, answer.unknown)
     if not answer.moment.is_past:
         tell_state(opened.published, answer.run)
+    if request is not None:
+        tell(f"{request.title} needs {needs_words(request)}.")
     context.write(why_answer(answer))
 
 
-@click.command("history")
+@command("history")
 @_access_arguments
 @question_options
 def history(context: Context, access: AccessQuestion) -> None:
-    """Say since when PRINCIPAL may, or may not, do OPERATION to RESOURCE, and what was before.
+    """Show how one access changed over time.
 
     \b
     Example:
       aclkit history User:alice READ topic:payments
       aclkit history User:alice READ topic:payments --host 10.0.0.7 --format csv
 
-    A line for each time in which the same rule and ACL decided, the newest first: from which log
-    offset and time, and through what. as_of is the first offset for which `why --at-offset` says
-    the same. Times are UTC. What only a snapshot tells began at an unknown time before it.
+    Each line is a period in which the same rule and ACL decided, the newest first: its first log
+    offset, its time in UTC, and the change that began it. `why --at-offset` with that offset gives
+    the same decision. The start of a period that is known from a snapshot only is unknown.
     """
     resource = access.about("history")
     with context.ask(PAST) as opened:
         answer = read_history(
-            *opened.where, access.principal, access.operation, resource, host=access.host
+            *opened.where, access.of_whom, access.operation, resource, host=access.host
         )
     tell_unknown(context, answer.unknown)
     tell_state(opened.published, answer.run)
@@ -116,5 +133,5 @@ def history(context: Context, access: AccessQuestion) -> None:
 def _moment(at_offset: int | None, at: str | None) -> int | datetime | None:
     """Return the moment that is asked about."""
     if at_offset is not None and at is not None:
-        raise UsageError("expected one of --at-offset and --at, found both")
+        raise UsageError("Pass --at-offset or --at, not both.")
     return at_offset if at is None else parse_time(at)

@@ -12,7 +12,6 @@ from typing import Final, NamedTuple
 
 from aclkit.errors import UsageError
 from aclkit.model.enums import AclOperation
-from aclkit.model.resource import WORD_OF_TYPE
 
 _CONFIGS: Final = ("DESCRIBE_CONFIGS", "ALTER_CONFIGS")
 
@@ -102,11 +101,12 @@ def parse_operation(text: str, resource_type: str) -> tuple[str, ...]:
         return known
     if name not in known:
         likely = _likely_operation(name, known)
-        raise UsageError(
-            f"bad operation {text!r}: a {WORD_OF_TYPE[resource_type]} knows "
-            f"{', '.join(known)}; {ANY_OPERATION} asks about all"
-            + (f"; did you mean {likely}?" if likely else "")
-        )
+        is_other = name in AclOperation.__members__ and name not in _OTHER_WORDS
+        wrong = "Operation" if is_other else "Unknown operation"
+        wrong += f" {text!r}{' does not apply' if is_other else ''}."
+        meant = f" Did you mean {likely}?" if likely else ""
+        have = f"{_HAVE[resource_type]}: {', '.join(known)}, or {ANY_OPERATION}."
+        raise UsageError(f"{wrong}{meant} {have}")
     return (name,)
 
 
@@ -126,6 +126,11 @@ def _likely_operation(name: str, known: Sequence[str]) -> str | None:
     return found[0] if found and name not in AclOperation.__members__ else None
 
 
+_HAVE: Final = {
+    "TOPIC": "Topics have", "GROUP": "Groups have", "CLUSTER": "The cluster has",
+    "TRANSACTIONAL_ID": "Transactional ids have", "DELEGATION_TOKEN": "Delegation tokens have",
+    "USER": "Users have",
+}  # fmt: skip
 _LONGEST_WORD: Final = 32
 _OTHER_WORDS: Final = {
     "ALL": ANY_OPERATION, "*": ANY_OPERATION, "ANYTHING": ANY_OPERATION,

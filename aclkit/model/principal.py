@@ -39,8 +39,7 @@ def parse_principal(text: str) -> tuple[str, str]:
     parts = split_principal(text)
     if parts is None:
         raise UsageError(
-            f"bad principal {text!r}: expected type:name, but there is no colon; "
-            f"did you mean User:{visible(text) or 'alice'}?"
+            f"{text!r} has no principal type. Did you mean User:{visible(text) or 'alice'}?"
         )
     return parts
 

@@ -47,11 +47,13 @@ def parse_resource(text: str) -> Resource:
     if resource_type == "CLUSTER" and (not colon or name == CLUSTER_NAME):
         return Resource("CLUSTER", CLUSTER_NAME)
     if resource_type is None or resource_type == "CLUSTER" or not colon:
-        forms = ", ".join(f"{w}:NAME" for w in TYPE_OF_WORD if w != "cluster")
-        raise UsageError(
-            f"bad resource {text!r}: expected cluster or one of {forms}; "
-            f"did you mean {visible(likely_resource(text))}?"
-        )
+        likely = visible(likely_resource(text))
+        wrong = f"{text!r} has no {'name' if likely.endswith(':NAME') else 'resource type'}"
+        if colon:
+            wrong = f"{word!r} is not a resource type"
+        if likely == "cluster":
+            wrong = f"{text!r} is not a resource"
+        raise UsageError(f"{wrong}. Did you mean {likely}?")
     return Resource(resource_type, name)
 
 

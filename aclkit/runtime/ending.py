@@ -61,6 +61,21 @@ def before_end(last_act: Callable[[], None]) -> Iterator[None]:
         _before.remove(last_act)
 
 
+@contextmanager
+def interruptible() -> Iterator[None]:
+    """Let Ctrl-C raise ``KeyboardInterrupt`` meanwhile, where nothing can be left half done."""
+    if _handlers.get(signal.SIGINT) is not _wake:
+        yield
+        return
+    _handlers[signal.SIGINT] = signal.default_int_handler
+    install()
+    try:
+        yield
+    finally:
+        _handlers[signal.SIGINT] = _wake
+        install()
+
+
 def hold_if_ending() -> None:
     """Stop here where a signal came: the process ends with the signal's exit code."""
     if _is_ending.is_set():

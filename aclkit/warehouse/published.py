@@ -124,7 +124,7 @@ def open_warehouse(path: str | None) -> Published:
         SurroundingsError: it cannot be read.
     """
     if path is None:
-        raise UsageError("no warehouse was named: expected --warehouse DIR or ACLKIT_WAREHOUSE")
+        raise UsageError("No warehouse given. Pass --warehouse DIR, or set ACLKIT_WAREHOUSE.")
     place = Place(path)
     place.require_plain()
     if not place.is_remote:

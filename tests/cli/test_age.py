@@ -90,7 +90,7 @@ def test_how_old_is_old_can_be_said_before_and_behind_the_command_and_in_the_env
 @pytest.mark.parametrize("text", ["1", "d", "-1d", "1w", "nand", "", "1e999d"])
 def test_what_is_no_duration_is_refused(root, text):
     result = ask(root, "--max-age", text, "who-can", "READ", "topic:payments", code=2)
-    assert "Expected a number and one of m, h, d, as in 36h" in result.stderr
+    assert "Pass a number with m, h or d, as in 36h" in result.stderr
 
 
 @pytest.mark.parametrize("is_found", [False, True])

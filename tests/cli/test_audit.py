@@ -114,7 +114,7 @@ def test_after_materialize_alone_it_says_that_only_the_readings_were_looked_at(t
 @pytest.mark.parametrize("option", ["--finding", "--explain"])
 def test_a_kind_that_there_is_not_is_a_bad_request_that_lists_them(warehouse, option):
     result = warehouse.run("audit", option, "public", code=2)
-    assert "no finding is called 'public'" in result.stderr
+    assert "Unknown kind of finding 'public'" in result.stderr
     assert "public-access" in result.stderr
 
 

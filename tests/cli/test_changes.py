@@ -100,9 +100,9 @@ def test_since_takes_the_number_of_a_run_or_a_time(changes, since, is_told):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--since", "9"], "there is no run 9: the newest is 2"),
-        (["--since", "yesterday"], "bad --since 'yesterday': expected the number of a run"),
-        (["--since", "1", "--cells"], "leave --since out"),
+        (["--since", "9"], "Run 9 does not exist. The newest is 2."),
+        (["--since", "yesterday"], "Invalid --since 'yesterday'. Pass the number of a run"),
+        (["--since", "1", "--cells"], "Leave out --since."),
     ],
 )
 def test_a_since_that_makes_no_sense_ends_with_exit_code_2(changes, arguments, message):

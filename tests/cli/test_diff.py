@@ -156,9 +156,9 @@ def test_markdown_names_both_offsets(diff):
     [
         ("50", "101", "offset 101 is beyond the log"),
         ("101", "50", "offset 101 is beyond the log"),
-        ("50", "yesterday", "bad time 'yesterday'"),
-        ("9" * 30, "50", "bad time"),
-        ("9999-12-31T23:59:59-14:00", "50", "bad time"),
+        ("50", "yesterday", "Invalid time 'yesterday'"),
+        ("9" * 30, "50", "Invalid time"),
+        ("9999-12-31T23:59:59-14:00", "50", "Invalid time"),
     ],
 )
 def test_an_offset_or_time_that_makes_no_sense_ends_with_exit_code_2(diff, start, end, message):

@@ -143,7 +143,7 @@ def test_a_warehouse_tells_its_clusters_and_its_newest_run(tmp_path):
     seen = checks.see_warehouse(Around(warehouse=str(tmp_path / "w")))
     assert (seen.state, "newest run: " in seen.found) == ("ok", True)
     nothing = checks.see_warehouse(Around(warehouse=str(tmp_path / "new")))
-    assert nothing.found.endswith("new yet: the first run makes it")
+    assert nothing.found.endswith("new yet: the first run creates it")
     assert checks.see_warehouse(Around()).state == "skipped"
 
 

@@ -15,6 +15,7 @@ QUESTIONS = [
     ("who-can", "READ", "topic:payments", "--all"),
     ("what-can", "User:alice", "--host", "10.0.0.1"),
     ("why", "User:bob", "READ", "topic:payments", "--host", "10.0.0.1"),
+    ("can", "User:alice", "DESCRIBE", "topic:payments"),
     ("history", "User:alice", "READ", "topic:payments"),
     ("diff", "1", "50"),
     ("preview", "remove-acl", "--topic", "payments"),

@@ -70,7 +70,7 @@ def test_a_form_says_what_it_can_and_stderr_how_much_it_cannot(warehouse, form, 
         "p*s",
     ]
     assert last == (
-        "2 of 4 ACLs cannot be said in this form and are left out; they stand in it as comments"
+        "This format cannot express 2 of 4 ACLs. They are left out, and listed as comments."
     )
 
 

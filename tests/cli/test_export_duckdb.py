@@ -80,11 +80,11 @@ def test_a_file_that_is_there_goes_only_by_force(warehouse, tmp_path):
     path = tmp_path / "acls.duckdb"
     path.write_text("before")
     told = warehouse.run("export", "duckdb", "-o", path, code=2).stderr
-    assert "is there already: name another file, or replace it with --force" in told
+    assert "exists. Pass another file, or --force to replace it." in told
     assert path.read_text() == "before"
     warehouse.run("export", "duckdb", "-o", path, "--force")
     assert about(path)["clusters"] == small.CLUSTER
-    assert "expected a file" in warehouse.run("export", "duckdb", "-o", tmp_path, code=2).stderr
+    assert "it is not a file" in warehouse.run("export", "duckdb", "-o", tmp_path, code=2).stderr
 
 
 def test_what_cannot_be_made_leaves_nothing(tmp_path):

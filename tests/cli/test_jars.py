@@ -37,7 +37,7 @@ def test_names_say_which_and_without_one_they_are_deltas(fetched, words, wanted,
     result = CliRunner().invoke(cli, ["jars", *words])
     assert result.exit_code == 0, result.stderr
     assert fetched == [(each, None) for each in wanted]
-    assert result.stderr.splitlines() == [f"{each.name} are in {tmp_path}" for each in wanted]
+    assert result.stderr.splitlines() == [f"{each.name} are in {tmp_path}." for each in wanted]
 
 
 def test_they_can_be_put_elsewhere(fetched, tmp_path):

@@ -39,18 +39,18 @@ def refused(*arguments, env=None):
     ],
 )
 def test_a_word_that_is_not_utf8_is_the_requests_fault(root, words):
-    assert "expected UTF-8" in refused("--warehouse", root, *words)
+    assert "not UTF-8" in refused("--warehouse", root, *words)
 
 
 @pytest.mark.parametrize("name", ["ACLKIT_WAREHOUSE", "ACLKIT_CLUSTER", "ACLKIT_SUPER_USERS"])
 def test_an_environment_that_is_not_utf8_is_the_requests_fault(root, name):
     env = {"ACLKIT_WAREHOUSE": root} | {name: NOT_UTF8}
-    assert "expected UTF-8" in refused("what-can", "User:a", env=env)
+    assert "not UTF-8" in refused("what-can", "User:a", env=env)
 
 
 def test_an_error_about_a_long_name_is_cut(root):
     message = refused("--warehouse", root, "what-can", "x" * 1_000_000)
-    assert message.startswith("Error: bad principal 'xxx")
+    assert message.startswith("Error: 'xxx")
     assert len(message) < 3_000
 
 

@@ -184,7 +184,7 @@ def test_apply_reads_records_and_listings(preview, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("add-acl", "--allow-principal", "alice", "--topic", "t"), "no colon"),
+        (("add-acl", "--allow-principal", "alice", "--topic", "t"), "has no principal type"),
         (("add-acl", "--allow-principal", "User:a", "--operation", "Reed", "--topic", "t"), "Reed"),
         (("add-acl", "--allow-principal", "User:a", "--topic", "t*"), "letter by letter"),
         (("add-acl", "--allow-principal", "User:a", "--allow-host", "me", "--topic", "t"), "host"),

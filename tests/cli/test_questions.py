@@ -62,7 +62,7 @@ def test_what_can_takes_a_type_or_a_resource(root, text, resources):
 
 def test_what_can_refuses_an_unknown_type(root):
     small.build(root)
-    with pytest.raises(UsageError, match="bad resource 'topics'"):
+    with pytest.raises(UsageError, match="'topics' is no resource type"):
         invoke(root, what_can, "User:alice", "topics")
 
 

@@ -105,7 +105,7 @@ def test_a_folder_that_is_a_file_ends_with_exit_code_4(warehouse, tmp_path):
 
 def test_several_formats_need_a_folder(warehouse):
     told = warehouse.run("report", "--format", "json", "--format", "sarif", code=2).stderr
-    assert "expected --output-dir DIR" in told
+    assert "Pass --output-dir DIR." in told
 
 
 def test_a_file_and_a_folder_are_too_much(warehouse, tmp_path):
@@ -158,7 +158,7 @@ def test_nothing_worth_an_alert_sends_none(warehouse, monkeypatch):
     with serving(200) as hook:
         monkeypatch.setenv("ACLKIT_ALERT_WEBHOOK", hook.address)
         told = warehouse.run("alert", "--alert-on", "never").stderr
-    assert told == "nothing is worth an alert: none was sent\n"
+    assert told == "No alert was sent: nothing matches --alert-on.\n"
     assert hook.got == []
 
 
@@ -209,7 +209,7 @@ def test_a_time_that_is_none_is_a_bad_request(warehouse, seconds):
 
 def test_without_a_webhook_it_is_a_bad_request(warehouse):
     told = warehouse.run("alert", code=2).stderr
-    assert "expected --alert-webhook-file FILE or ACLKIT_ALERT_WEBHOOK" in told
+    assert "Pass --alert-webhook-file FILE, or set ACLKIT_ALERT_WEBHOOK." in told
 
 
 def test_mutes_and_a_baseline_give_every_finding_its_state(warehouse, tmp_path, monkeypatch):

@@ -48,6 +48,12 @@ QUESTIONS = {
         "why User:new READ topic:paymets",
         "why User:carol CREATE_TOKENS user:User:new",
     ],
+    "can": [
+        "can User:bob READ,WRITE topic:payments --host 10.0.0.1",
+        "can User:new consume topic:paymets --group g",
+        "can User:bob streams group:pay --exactly-once",
+        "can User:alice CreateTopics topic:new",
+    ],
     "history": ["history User:bob READ topic:payments", "history User:new READ topic:new"],
     "audit": ["audit --fail-on never"],
     "acls-list": ["acls list"],

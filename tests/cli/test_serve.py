@@ -61,7 +61,7 @@ def test_it_serves_the_warehouse_of_the_folder_and_warns_of_plain_http(warehouse
     result = CliRunner().invoke(cli, ["serve", "--port", "0", "--listen", "0.0.0.0"], env=env)
     assert result.exit_code == 0, result.stderr
     found, warning, serving, _ = result.stderr.splitlines()
-    assert found.startswith("asking warehouse, for ./warehouse is here")
+    assert found.startswith("Using ./warehouse.")
     assert warning.startswith("warning: others than this machine reach 0.0.0.0, by plain HTTP")
     assert serving == "serving warehouse, read-only; Ctrl-C ends it. Open:"
 

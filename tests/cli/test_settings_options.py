@@ -92,8 +92,8 @@ def test_no_super_users_is_told_from_nothing_said_and_the_command_line_wins(argu
 
 def test_super_users_and_none_in_one_place_are_refused():
     error = given("--super-users", "User:b", "--no-super-users", code=2)
-    assert "found both" in str(error)
-    assert "found both" in str(given(said=USERS | NONE, code=2))
+    assert "not both" in str(error)
+    assert "not both" in str(given(said=USERS | NONE, code=2))
 
 
 def test_options_win_over_a_brokers_file(tmp_path):

@@ -78,8 +78,7 @@ def test_what_is_endless_ends_in_one_line_when_its_time_is_over(root, text):
     ended = run("--warehouse", root, "sql", "--format", "csv", "--timeout", "1.5", text, code=2)
     assert time.monotonic() - began < PATIENCE
     assert ended.stderr == (
-        "Error: the question is too large: it took longer than 1.5 s; ask for less, or give it "
-        "more time with --timeout\n"
+        "Error: The statement took longer than 1.5 s. Ask for less, or pass a larger --timeout.\n"
     )
 
 
@@ -115,7 +114,7 @@ def test_a_hostile_statement_ends_with_2_and_one_line(root):
 
 def test_no_warehouse_is_the_same_error_as_everywhere(tmp_path):
     ended = run("--warehouse", tmp_path / "none", "sql", "SELECT 1", code=2)
-    assert "nothing is published in" in ended.stderr
+    assert "othing is published in" in ended.stderr
 
 
 @pytest.mark.parametrize("seconds", ["0", "-1", "nan", "soon"])

@@ -167,8 +167,8 @@ def test_globs_and_prefixes_are_proposed_with_what_else_they_open(tidy):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("--to-globs", "--idle-denies"), "mean nothing beside proposals"),
-        (("--to-globs", "--format", "kafka-acls"), "expected another --format"),
+        (("--to-globs", "--idle-denies"), "do not go with --to-globs"),
+        (("--to-globs", "--format", "kafka-acls"), "Pass another --format."),
     ],
 )
 def test_what_makes_no_sense_is_refused(tidy, arguments, message):
@@ -177,7 +177,9 @@ def test_what_makes_no_sense_is_refused(tidy, arguments, message):
 
 def test_globs_are_not_proposed_where_they_are_not_read(tidy, tmp_path):
     small.build(tmp_path / "kafka", ACLS, semantics=KAFKA)
-    assert "has globs" in tidy("--to-globs", code=2, where=tmp_path / "kafka").stderr
+    assert (
+        "needs decisions with globs" in tidy("--to-globs", code=2, where=tmp_path / "kafka").stderr
+    )
     assert tidy("--to-prefixes", where=tmp_path / "kafka").exit_code == 0
 
 

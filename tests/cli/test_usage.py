@@ -223,7 +223,7 @@ def test_of_many_findings_the_worst_are_told_and_how_many_more_there_are(capsys)
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        ((), "expected --authorizer-log PATH"),
+        ((), "Pass --authorizer-log PATH."),
         (("--authorizer-log", "/nowhere/x.log"), "no such file"),
         ((str(LOG), "--log-timezone", "Mars"), "bad time zone"),
         ((str(SECURE / "__cluster_metadata-0"),), "no authorizer log there"),

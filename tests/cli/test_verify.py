@@ -114,7 +114,7 @@ def test_a_sample_says_how_to_take_it_again(tmp_path):
     result = verify(tmp_path, "--sample", "50", "--format", "json")
     report = json.loads(result.stdout)
     assert report["asked"] + len(report["left_out"]) == 50
-    assert "a sample of 50; the same one again: --seed " in result.stderr
+    assert "Comparing 50 random decisions. For the same ones again: --seed " in result.stderr
 
 
 @pytest.mark.kafka
@@ -136,12 +136,12 @@ def test_a_comparison_of_nothing_is_no_success(tmp_path, monkeypatch):
     monkeypatch.setattr(small, "PRINCIPALS", ("User:alice",))
     build(tmp_path, small.ACLS, SETTINGS, KAFKA)
     result = verify(tmp_path, "--all", code=3)
-    assert "none of 32 decisions could be asked" in result.stderr
+    assert "Kafka could answer none of 32 decisions" in result.stderr
     assert "there is no colon in the principal" in result.stdout
 
 
 def test_a_sample_of_all_makes_no_sense(tmp_path):
-    assert "expected --all or --sample" in verify(tmp_path, "--all", "--sample", "9", code=2).stderr
+    assert "Pass --all or --sample" in verify(tmp_path, "--all", "--sample", "9", code=2).stderr
 
 
 def test_an_unknown_version_is_told_with_the_known_ones(tmp_path):

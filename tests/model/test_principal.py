@@ -26,7 +26,7 @@ def test_the_first_colon_splits_and_nothing_is_trimmed(text, parts):
 @pytest.mark.parametrize("text", ["", "alice"])
 def test_a_principal_without_colon_is_an_error_where_a_person_typed_it(text):
     assert split_principal(text) is None
-    with pytest.raises(UsageError, match="expected type:name"):
+    with pytest.raises(UsageError, match="has no principal type"):
         parse_principal(text)
 
 

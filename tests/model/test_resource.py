@@ -25,7 +25,18 @@ def test_an_empty_name_is_a_name():
     assert parse_resource("group:") == Resource("GROUP", "")
 
 
-@pytest.mark.parametrize("text", ["", "orders", "topic", "Topic:a", "cluster:other", "cluster:"])
-def test_anything_else_is_refused_with_the_forms_that_are_not(text):
-    with pytest.raises(UsageError, match="expected cluster or one of topic:NAME"):
+@pytest.mark.parametrize(
+    ("text", "wrong"),
+    [
+        ("", "'' has no name. Did you mean topic:NAME?"),
+        ("orders", "'orders' has no resource type. Did you mean topic:orders?"),
+        ("topic", "'topic' has no name. Did you mean topic:NAME?"),
+        ("Topic:a", "'Topic' is not a resource type. Did you mean topic:a?"),
+        ("cluster:other", "'cluster:other' is not a resource. Did you mean cluster?"),
+        ("cluster:", "'cluster:' is not a resource. Did you mean cluster?"),
+    ],
+)
+def test_anything_else_is_refused_with_the_resource_that_is_likely_meant(text, wrong):
+    with pytest.raises(UsageError) as caught:
         parse_resource(text)
+    assert str(caught.value) == wrong

@@ -55,6 +55,7 @@ until = 2999-01-01
 }
 
 ASKED: dict[str, Sequence[str]] = {
+    "can": ("User:bob READ topic:payments", "User:zoe consume topic:orders --group g -o json"),
     "who-can": (
         "READ topic:payments",
         "READ topic:payments --host 10.0.0.1 --format json",
@@ -122,7 +123,7 @@ ASKED: dict[str, Sequence[str]] = {
 
 ELSEWHERE = {
     "aclkit", "preview", "prove", "acls", "export",  # groups
-    "completion", "init", "jars",  # they take no warehouse
+    "completion", "init", "jars", "help",  # they take no warehouse
     "export duckdb", "doctor", "serve", "maintain",  # below: they differ on purpose
     "demo", "replay", "materialize", "run", "acls add", "acls remove", "usage",  # runs
 }  # fmt: skip
@@ -262,7 +263,7 @@ def test_doctor_looks_at_a_bucket_and_at_its_lease(both, tmp_path):
         code, said, *_ = both.ask("doctor --format jsonl", both.uri, tmp_path / "b")
     assert "a run is at work, its lease ends by" in said
     code, said, *_ = both.ask("doctor --format jsonl", f"{both.uri}/nowhere", tmp_path / "c")
-    assert "nothing in WAREHOUSE yet: the first run makes it" in said
+    assert "nothing in WAREHOUSE yet: the first run creates it" in said
 
 
 @pytest.mark.object_store

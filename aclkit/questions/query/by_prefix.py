@@ -135,6 +135,7 @@ def who_can_prefix(
     *,
     host: str | None = None,
     decision: str | None = "ALLOWED",
+    principals: Sequence[str] | None = None,
     budget: Budget | None = None,
 ) -> ByPrefix:
     """Return who may do an operation, or ANY, to what begins with a prefix.
@@ -146,6 +147,7 @@ def who_can_prefix(
         prefix: what they begin with.
         host: only from this host.
         decision: ALLOWED leaves out who can do it to no name, DENIED who can to all of them.
+        principals: only these; all that are known if not given.
         budget: of the proofs.
 
     Raises:
@@ -169,7 +171,8 @@ def who_can_prefix(
     )
     if asker.is_empty:
         raise no_such_names(resource_type, prefix)
-    principals = read_principals(where.tables, where.cluster_id)
+    if principals is None:
+        principals = read_principals(where.tables, where.cluster_id)
     told = asker.reaches(principals, hosts, operations)
     reaches = {name: _wanted(each, len(known), decision) for name, each in told.items()}
     if host is not None:
@@ -182,7 +185,7 @@ def who_can_prefix(
         prefix=prefix,
         known=known,
         reaches={name: each for name, each in reaches.items() if each},
-        principals=principals,
+        principals=tuple(principals),
         hosts=hosts,
         decided_by=run,
         has_unreached=ALLOW_EVERYONE in settings.unknown and asker.has_unreached,

@@ -12,13 +12,17 @@ from aclkit.rules.decide.any_of_type import TooHardError, authorize_any
 from aclkit.rules.decide.by_resource_type import BadAclPrincipalError
 from aclkit.rules.decide.counterfactual import Case
 from aclkit.rules.decide.handlers import requests_about
-from aclkit.rules.decide.requests import BY_RESOURCE_TYPE, Asker, Passage
+from aclkit.rules.decide.requests import BY_RESOURCE_TYPE, Asker, KafkaRequest, Passage
 from aclkit.rules.decide.rules import DENIED, Ruling
 from aclkit.warehouse.reader import Tables
 
 
 def read_passages(
-    connection: Tables, cluster_id: str, case: Case, offset: int
+    connection: Tables,
+    cluster_id: str,
+    case: Case,
+    offset: int,
+    request: KafkaRequest | None = None,
 ) -> tuple[Passage, ...]:
     """Return what becomes of each request that hangs on an access.
 
@@ -27,8 +31,9 @@ def read_passages(
         cluster_id: the cluster.
         case: the access, and what decides it.
         offset: as of which the case's ACLs are alive.
+        request: only this one, although it may ask for the access but aside.
     """
-    request = case.request
+    access = case.request
 
     @cache
     def reaching(resource: Resource) -> list[Acl]:
@@ -37,7 +42,7 @@ def read_passages(
 
     @cache
     def decide(other: Request) -> Ruling:
-        acls = case.reaching if other.resource == request.resource else reaching(other.resource)
+        acls = case.reaching if other.resource == access.resource else reaching(other.resource)
         return replace(case, request=other, reaching=acls).decide()
 
     def decide_any(asked: TypeRequest) -> Ruling | None:
@@ -52,11 +57,11 @@ def read_passages(
         return Ruling(decision, BY_RESOURCE_TYPE)
 
     asker = Asker(
-        principal=request.principal,
-        host=request.host,
-        names={request.resource_type: request.resource_name},
+        principal=access.principal,
+        host=access.host,
+        names={access.resource_type: access.resource_name},
         decide=decide,
         decide_any=decide_any,
     )
-    requests = requests_about(request.operation, request.resource_type)
-    return tuple(asker.judge(each) for each in requests)
+    about = requests_about(access.operation, access.resource_type)
+    return tuple(asker.judge(each) for each in ([request] if request else about))

@@ -38,7 +38,7 @@ from aclkit.rules.decide.broker_rescan import Ending
 from aclkit.rules.decide.counterfactual import Case, least_allowing_acl
 from aclkit.rules.decide.fit import Fit, fit
 from aclkit.rules.decide.order import Order, WildcardLast
-from aclkit.rules.decide.requests import Passage
+from aclkit.rules.decide.requests import KafkaRequest, Passage
 from aclkit.rules.decide.rules import DEFAULT_DENY, SUPER_USER, Ruling, answers
 from aclkit.rules.patterns.identity import index_hosts
 from aclkit.rules.patterns.match import (
@@ -161,6 +161,7 @@ def explain_why(
     *,
     host: str | None = None,
     moment: int | datetime | None = None,
+    sent: KafkaRequest | None = None,
 ) -> Why:
     """Whether a principal may do an operation to a resource, and what that rests on.
 
@@ -173,6 +174,7 @@ def explain_why(
         resource: the resource.
         host: from where; any host that nothing names if not given.
         moment: as of which offset or time; the published decisions' if not given.
+        sent: the request that needs this access; all that do if not given.
 
     Raises:
         UsageError: a malformed principal or host, an operation that the type does not know, a
@@ -206,7 +208,7 @@ def explain_why(
         fault=_fault(why, search.ending(*resource)),
         otherwise=tuple(decided_otherwise(case, [life.acl for life in near])),
         by_broker=tuple(rulings_by_broker(case, hosts, brokers.brokers, found.offset)),
-        passages=read_passages(connection, cluster_id, case, found.offset),
+        passages=read_passages(connection, cluster_id, case, found.offset, sent),
         own=_own(connection, cluster_id, why),
     )
 
@@ -220,7 +222,7 @@ def parse_request(principal: str, operation: str, resource: Resource, host: str 
     parse_principal(principal)
     operations = parse_operation(operation, resource.resource_type)
     if operation.upper() == ANY_OPERATION:
-        raise UsageError(f"expected one operation, found ANY: name one of {', '.join(operations)}")
+        raise UsageError(f"Pass one operation instead of ANY: {', '.join(operations)}.")
     is_symbol = host in (None, ANY_OTHER) or range_of_any_other(str(host))
     where = host or ANY_OTHER if is_symbol else parse_host(str(host))
     return Request.of(principal, where, operations[0], resource)

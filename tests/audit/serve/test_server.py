@@ -106,14 +106,14 @@ def test_too_long_and_too_many_fields_are_refused(client):
 @pytest.mark.parametrize(
     ("path", "says"),
     [
-        ("/who-can?resource=payments", "bad resource 'payments'"),
-        ("/who-can?resource=topic:payments&operation=FLY", "bad operation 'FLY'"),
+        ("/who-can?resource=payments", "'payments' has no resource type"),
+        ("/who-can?resource=topic:payments&operation=FLY", "Unknown operation 'FLY'"),
         ("/who-can?resource=topic:payments&decision=x", "bad decision 'x'"),
         ("/who-can?resource=topic:payments&host=nowhere", "'nowhere'"),
-        ("/what-can?principal=alice", "bad principal 'alice'"),
+        ("/what-can?principal=alice", "'alice' has no principal type"),
         ("/what-can?principal=User:a&type=x", "bad type 'x'"),
         ("/why?principal=User:a&resource=topic:x&operation=READ&at=yesterday", "bad offset"),
-        ("/history?principal=User:a&resource=topic:x", "bad operation"),
+        ("/history?principal=User:a&resource=topic:x", "Unknown operation"),
         ("/?cluster=another", "cluster 'another' is not in"),
     ],
 )

@@ -155,7 +155,7 @@ def test_an_operation_that_the_type_has_not_is_refused_with_kafkas_message(
         ),
         ({"topic": ("t",), "resource_pattern_type": "x", **ALICE}, "Unknown resource-pattern-type"),
         ({"topic": ("",), **ALICE}, "Resource name should not be empty"),
-        ({"topic": ("t",), "allow_principal": ("alice",)}, "bad principal 'alice'"),
+        ({"topic": ("t",), "allow_principal": ("alice",)}, "'alice' has no principal type"),
         ({"topic": ("t",), "deny_host": ("10.0.0.1",), **ALICE}, "--deny-host needs"),
         (
             {"cluster_resource": True, "resource_pattern_type": "prefixed", **ALICE},

@@ -68,7 +68,7 @@ def test_the_default_is_read_as_java_reads_it(text, is_open):
 def test_a_bad_configuration_leaves_the_one_before():
     authorizer = Authorizer.over_acls()
     authorizer.configure({"super.users": "User:a"})
-    with pytest.raises(UsageError, match="no colon"):
+    with pytest.raises(UsageError, match="has no principal type"):
         authorizer.configure({"super.users": "User:b;c"})
     assert answer(authorizer) == "ALLOWED"
 

@@ -189,7 +189,7 @@ def test_what_a_builder_raises_or_returns_wrongly_is_said_plainly(mine, name, me
 
 def test_without_a_builder_a_principal_is_type_and_name():
     assert str(principal_of("User:CN=a,OU=b", None)) == "User:CN=a,OU=b"
-    with pytest.raises(UsageError, match="no colon"):
+    with pytest.raises(UsageError, match="has no principal type"):
         principal_of("alice", None)
 
 

@@ -137,8 +137,8 @@ def test_delta_folder_is_read_at_its_newest_version(spark, tmp_path):
         (PRINCIPALS, "", "expected columns principal, found none"),
         (HOSTS, "hostname\n::1\n", "expected columns host, found hostname"),
         (RESOURCES, "resource_name\nx\n", "columns resource_type, resource_name, found resource_n"),
-        (PRINCIPALS, "principal\nUser:a\nalice\n", "row 2: bad principal 'alice'"),
-        (PRINCIPALS, 'principal\n""\n', "row 1: bad principal ''"),
+        (PRINCIPALS, "principal\nUser:a\nalice\n", "row 2: 'alice' has no principal type"),
+        (PRINCIPALS, 'principal\n""\n', "row 1: '' has no principal type"),
         (PRINCIPALS, "principal\nUser:<any-other>\n", "row 1: .* cannot be a real name"),
         (HOSTS, "host\n10.0.0.1\n10.0.0\n", "row 2: bad host '10.0.0'"),
         (HOSTS, "host\n<any-other>\n", "row 1: bad host"),
@@ -164,7 +164,7 @@ def test_bad_csv_is_refused_with_its_place(read, kind, content, message):
         ('{"principal":"User:a"}\n{"principal":\n', "line 2: not valid JSON"),
         ('["User:a"]\n', "line 1: expected a JSON object"),
         ('{"principal":"User:a"}\n{"name":"User:b"}\n', "expected columns principal"),
-        ('{"principal":null}\n', "row 1: bad principal ''"),
+        ('{"principal":null}\n', "row 1: '' has no principal type"),
     ],
 )
 def test_bad_json_lines_are_refused_with_their_place(read, content, message):

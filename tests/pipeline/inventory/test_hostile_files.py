@@ -99,7 +99,7 @@ def test_attributes_keep_the_case_of_their_columns(read):
         (b'principal\n"User:a\n', "i.csv, line 2: not valid CSV: unexpected end of data; is a q"),
         (b'principal\nUser:a\nUser:b"\n"x"y\n', "i.csv, line 4: not valid CSV: "),
         (b"principal\nUser:" + b"a" * 200_000, "i.csv, line 2: not valid CSV: field larger than"),
-        (b"principal,\nx,y\n", "i.csv, row 1: bad principal 'x'"),
+        (b"principal,\nx,y\n", "i.csv, row 1: 'x' has no principal type"),
         (b"pr\nincipal\n", "i.csv: expected columns principal, found pr"),
         (b'"a\nError: b"\n', "i.csv: expected columns principal, found 'a\\nError: b'"),
         ("principal\n".encode("utf-16-le"), "i.csv: expected columns principal, found NUL bytes;"),

@@ -78,8 +78,8 @@ def test_the_shipped_example_shows_every_kind():
     [
         ("[[never]\n", "a.toml: not valid TOML: "),
         ("a=" + "[" * 5_000, "a.toml: not valid TOML: nested too deeply"),
-        ('[[never]]\nname="n"\nprincipals="svc-*"', "principals: bad principal 'svc-*'"),
-        ('[[never]]\nname="n"\nprincipals={prefixed="svc-"}', "principals: bad principal 'svc-'"),
+        ('[[never]]\nname="n"\nprincipals="svc-*"', "principals: 'svc-*' has no principal type"),
+        ('[[never]]\nname="n"\nprincipals={prefixed="svc-"}', "'svc-' has no principal type"),
         ("", "expected assertions, such as [[never]], found none"),
         ('\n[[nevr]]\nname="n"', "a.toml:2: nevr: unknown key, expected some of never, always"),
         ('[never]\nname="n"\n', "a.toml:1: never: expected a list of tables, as two brackets"),
@@ -95,10 +95,10 @@ def test_the_shipped_example_shows_every_kind():
         ),
         (
             '[[always]]\nname="n"\nprincipals=["bob"]',
-            "a.toml:3: [[always]] 'n' principals: bad principal 'bob'",
+            "a.toml:3: [[always]] 'n' principals: 'bob' has no principal type",
         ),
         ('[[always]]\nname="n"\nhosts=["node7"]', "hosts: bad host 'node7'"),
-        ('[[always]]\nname="n"\nresources=["pay.*"]', "resources: bad resource 'pay.*'"),
+        ('[[always]]\nname="n"\nresources=["pay.*"]', "resources: 'pay.*' has no resource type"),
         ('[[always]]\nname="n"\nresources=[]', "resources: expected one name or more"),
         ('[[always]]\nname="n"\nresources=[{regex="topic:a"}]', "expected a text, or one of"),
         ('[[always]]\nname="n"\nsuper_users="no"', "super_users: expected true or false"),

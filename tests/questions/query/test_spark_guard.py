@@ -233,7 +233,7 @@ def test_anything_but_a_select_is_refused_by_spark(tables, root, outside, untouc
 
 def test_what_is_endless_is_stopped_in_spark_too(tables, session):
     text = "SELECT count(*) FROM range(1000000000000000) a JOIN range(100000000) b ON a.id % 7 = 1"
-    with pytest.raises(UsageError, match="it took longer than 1 s"), time_limit(session, 1):
+    with pytest.raises(UsageError, match="took longer than 1 s"), time_limit(session, 1):
         list(run_sql(tables, text).rows)
     assert list(run_sql(tables, "SELECT 1").rows) == [(1,)]
 

@@ -295,11 +295,11 @@ def test_what_is_in_no_inventory_is_decided_and_named(why, principal, resource, 
 
 
 def test_bad_requests_are_the_askers_fault(why):
-    with pytest.raises(UsageError, match="no colon"):
+    with pytest.raises(UsageError, match="has no principal type"):
         why("alice", "READ")
-    with pytest.raises(UsageError, match="bad operation 'CLUSTER_ACTION': a topic knows READ"):
+    with pytest.raises(UsageError, match=r"'CLUSTER_ACTION' does not apply\. Topics have: READ"):
         why("User:alice", "CLUSTER_ACTION")
-    with pytest.raises(UsageError, match="expected one operation, found ANY"):
+    with pytest.raises(UsageError, match="Pass one operation instead of ANY"):
         why("User:alice", "any")
     with pytest.raises(UsageError, match="bad host"):
         why("User:alice", "READ", host="localhost")

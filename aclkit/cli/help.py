@@ -1,0 +1,107 @@
+"""A command → its help: ``-h`` the part that fits a screen, ``--help`` all of it."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any, Final
+
+import click
+
+RARE: Final = frozenset(
+    {
+        *("--wide", "--columns", "--engine", "--known-only", "--lock-timeout", "--timeout"),
+        *("--budget", "--budget-total", "--limit", "--rebuild", "--force", "--dense", "--full"),
+        *("--principal-builder", "--principal-builder-properties", "--principals", "--hosts"),
+        *("--resources", "--extend", "--semantics", "--glob-patterns", "--identity-globs"),
+        *("--deciding-acl", "--wildcard-defect", "--cidr-hosts", "--server-properties"),
+        *("--no-super-users", "--allow-everyone", "--broad-share", "--report"),
+        *("--alert-style", "--alert-on", "--alert-timeout", "--alert-retries"),
+        *("--high-watermark", "--allow-empty", "--accept-holes", "--strict", "--output"),
+        *("--delegation-token", "--user-principal", "--allow-host", "--deny-host", "--idempotent"),
+        *("--bootstrap-server", "--bootstrap-controller", "--user-header", "--token-file"),
+        *("--trusted-proxy", "--skew", "--log-timezone", "--max-age", "--file-mode"),
+        *("--file-group", "--class-archive", "--assume-single-writer", "--raw"),
+        *("--cluster-resource", "--report-formats", "--command-config", "--alert-webhook-file"),
+    }
+)
+"""Options that ``-h`` leaves out: few commands in a hundred need one."""
+
+_EXAMPLE: Final = "\b\nExample:\n"
+
+
+class Command(click.Command):
+    """A command with both helps."""
+
+    def get_params(self, ctx: click.Context) -> list[click.Parameter]:
+        """Return the options, with ``-h`` before ``--help``."""
+        params = super().get_params(ctx)
+        return [*params[:-1], _SHORT, *params[-1:]] if self.get_help_option(ctx) else params
+
+    @property
+    def short_text(self) -> str:
+        """The first paragraph of the help, and the examples."""
+        text = inspect.cleandoc(self.help or "")
+        first = text.partition("\n\n")[0]
+        examples = text.partition(_EXAMPLE)[2].partition("\n\n")[0]
+        return f"{first}\n\n{_EXAMPLE}{examples}" if examples else first
+
+    def format_short_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the options that most people need."""
+        is_short = any(param.opts == ["-o"] for param in self.params)
+        left_out = RARE | {"--format"} if is_short else RARE  # -o lists the formats
+        found = [
+            record
+            for param in self.params
+            if isinstance(param, click.Option) and left_out.isdisjoint(param.opts)
+            if (record := param.get_help_record(ctx)) is not None
+        ]
+        if found:
+            with formatter.section("Options"):
+                formatter.write_dl(found)
+
+
+class Group(Command, click.Group):
+    """A group of commands, with both helps."""
+
+    command_class = Command
+
+    def format_short_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the commands; the few options of a group are in ``--help``."""
+        self.format_commands(ctx, formatter)
+
+
+def command(name: str | None = None) -> Callable[[Callable[..., Any]], Command]:
+    """Make a command of a function, as ``click.command`` does."""
+    return click.command(name, cls=Command)
+
+
+def short_help(ctx: click.Context) -> str:
+    """Return the help that fits a screen: usage, purpose, examples and the usual options."""
+    asked = ctx.command
+    formatter = ctx.make_formatter()
+    asked.format_usage(ctx, formatter)
+    if isinstance(asked, Command):
+        formatter.write_paragraph()
+        with formatter.indentation():
+            formatter.write_text(asked.short_text)
+        asked.format_short_options(ctx, formatter)
+    formatter.write_paragraph()
+    formatter.write(f"For all options and details: {ctx.command_path} --help\n")
+    return formatter.getvalue()
+
+
+def _show_short(ctx: click.Context, _: click.Parameter, value: object) -> None:
+    if value and not ctx.resilient_parsing:
+        click.echo(short_help(ctx))
+        ctx.exit()
+
+
+_SHORT: Final = click.Option(
+    ["-h", "_short_help"],
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_show_short,
+    help="Show the most used options and exit.",
+)

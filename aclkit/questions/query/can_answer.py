@@ -1,0 +1,196 @@
+"""Whether a principal can do something → the answer: yes or no, why, and what is missing. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Final
+
+from aclkit.answer.document import Answer, Command, Part, Sentence, Table, Tone
+from aclkit.answer.rows import as_objects
+from aclkit.kafka.acls.command import command_of, kafka_acls_command, options_of, with_operations
+from aclkit.model.acl import ANY_OTHER, BINDING, Acl
+from aclkit.model.groups import grouped
+from aclkit.questions.query.can import Can, Checked
+from aclkit.questions.query.names import near_object
+from aclkit.rules.decide.rules import ALLOWED, DENIED
+
+CAN_COLUMNS: Final = (
+    "principal", "host", "operation", "resource_type", "resource_name", "pattern_type", "request",
+    "decision", "rule", "deciding_acl", "acl_id", "because",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A question and its answer.
+
+    Attributes:
+        answer: of each access.
+        task: the task that was named.
+        resource: what it is about, as it was written.
+        covers: what the accesses leave out.
+    """
+
+    answer: Can
+    task: str | None
+    resource: str
+    covers: tuple[str, ...] = ()
+
+
+def can_answer(asked: Asked) -> Answer:
+    """Return the answer."""
+    return Answer(
+        title=_title(asked),
+        columns=CAN_COLUMNS,
+        rows=can_rows(asked),
+        parts=lambda: _parts(asked),
+        notes=tuple(_notes(asked)),
+        json=lambda: can_object(asked),
+    )
+
+
+def _title(asked: Asked) -> str:
+    return f"Can {asked.answer.principal} {_does(asked)}?"
+
+
+def _parts(asked: Asked) -> Iterator[Part]:
+    answer, checked = asked.answer, asked.answer.checked
+    tone: Tone = "good" if answer.decision == ALLOWED else "bad"
+    if asked.task is None:
+        yield from (Sentence(access_sentence(answer.principal, each), tone) for each in checked)
+    else:
+        yield Sentence(task_sentence(asked), tone)
+    yield from _to_allow(answer)
+    if asked.task is not None:
+        rows = [(str(each.need), each.decision, each.because) for each in checked]
+        yield Table(("access", "decision", "because"), rows, Table(CAN_COLUMNS, can_rows(asked)))
+
+
+def access_sentence(principal: str, checked: Checked) -> str:
+    """Write whether one access is allowed, and why."""
+    what = f"{_verb(checked)} {checked.need.resource}{_from(checked)}"
+    because = f"{checked.because[0].upper()}{checked.because[1:]}."
+    if checked.decision == ALLOWED:
+        return f"Yes: {principal} can {what}. {because}"
+    if checked.decision == DENIED:
+        return f"No: {principal} cannot {what}. {because}"
+    return f"Not known: whether {principal} can {what}. {' '.join(checked.doubts)}"
+
+
+def task_sentence(asked: Asked) -> str:
+    """Write whether a task is allowed as a whole."""
+    answer = asked.answer
+    what = f"{_does(asked)}{_from(*answer.checked)}"
+    if answer.decision == ALLOWED:
+        return f"Yes: {answer.principal} can {what}."
+    number = sum(each.decision == answer.decision for each in answer.checked)
+    count = f"{number} of {len(answer.checked)} accesses {'is' if number == 1 else 'are'}"
+    if answer.decision == DENIED:
+        return f"No: {answer.principal} cannot {what}. {count} denied."
+    return f"Not known: whether {answer.principal} can {what}. {count} unknown."
+
+
+def can_rows(asked: Asked) -> list[tuple[object, ...]]:
+    """Return a row for each access."""
+    return [_row(asked.answer.principal, each) for each in asked.answer.checked]
+
+
+def can_object(asked: Asked) -> dict[str, object]:
+    """Return the whole answer as one object."""
+    answer = asked.answer
+    accesses = as_objects(CAN_COLUMNS, can_rows(asked))
+    alone = asked.task is None and len(answer.checked) == 1
+    return {
+        "sentence": (
+            access_sentence(answer.principal, answer.checked[0]) if alone else task_sentence(asked)
+        ),
+        "principal": answer.principal,
+        "task": asked.task,
+        "decision": answer.decision,
+        "accesses": [
+            {**access, "doubts": list(each.doubts), "notes": list(each.notes)}
+            for access, each in zip(accesses, answer.checked, strict=True)
+        ],
+        "missing_acls": list(map(_missing_object, answer.missing)),
+        **near_object(answer.unknown),
+        "notes": list(asked.covers),
+    }
+
+
+def _row(principal: str, checked: Checked) -> tuple[object, ...]:
+    need, ruling = checked.need, checked.ruling
+    acl = ruling.acl if ruling else None
+    return (
+        principal, checked.host, need.operation, *need.resource,
+        "PREFIXED" if need.is_prefix else "LITERAL",
+        need.sent.request.name if need.sent else None,
+        checked.decision, ruling.rule if ruling else None, str(acl) if acl else None,
+        ruling.acl_id if ruling else None, checked.because,
+    )  # fmt: skip
+
+
+def _verb(checked: Checked) -> str:
+    sent = checked.need.sent
+    return f"send {sent.request.name} for" if sent else checked.need.operation
+
+
+def _from(*checked: Checked) -> str:
+    if checked[0].host != ANY_OTHER:
+        return f" from {checked[0].host}"
+    by_host = any(each.by_host for each in checked)
+    return " from a host that no ACL names" if by_host else " from any host"
+
+
+def _does(asked: Asked) -> str:
+    """Write what a task, or several accesses, do."""
+    needs = [each.need for each in asked.answer.checked]
+    if asked.task is None:
+        return f"{', '.join(need.operation for need in needs)} {asked.resource}"
+    return _DOES[asked.task].format(asked.resource, asked.resource.partition(":")[2])
+
+
+_DOES: Final = {
+    "consume": "consume {}",
+    "produce": "produce to {}",
+    "transact": "use transactions with {}",
+    "streams": "run the Kafka Streams application {1}",
+}
+
+
+def _notes(asked: Asked) -> Iterator[str]:
+    """Yield each thing once that there is to know besides."""
+    checked = asked.answer.checked
+    doubts = (doubt for each in checked for doubt in each.doubts if asked.task is not None)
+    notes = (note for each in checked for note in each.notes)
+    yield from dict.fromkeys([*doubts, *notes, *asked.covers])
+
+
+def _to_allow(answer: Can) -> Iterator[Part]:
+    """Yield what would grant what is missing."""
+    if any(each.decision != ALLOWED and _is_denied_by_acl(each) for each in answer.checked):
+        yield Sentence("To allow it, first remove the DENY.")
+    if answer.missing:
+        yield Sentence("To allow it:")
+        yield from map(Command, commands(answer.missing))
+
+
+def _is_denied_by_acl(checked: Checked) -> bool:
+    acl = checked.ruling.acl if checked.ruling else None
+    return acl is not None and not acl.is_allow
+
+
+def commands(acls: list[Acl]) -> Iterator[str]:
+    """Yield the kafka-acls commands that add ACLs: one for those that differ in operation only."""
+    alike = grouped((replace(acl, operation="ALL"), acl) for acl in acls)
+    for first, each in alike.items():
+        options = options_of(first)
+        if options is None:
+            yield "(kafka-acls cannot add it)"
+        else:
+            yield command_of("add", with_operations(options, [acl.operation for acl in each]))
+
+
+def _missing_object(acl: Acl) -> dict[str, object]:
+    fields = dict(zip(BINDING, acl.binding, strict=True))
+    return {**fields, "text": str(acl), "command": kafka_acls_command(acl)}

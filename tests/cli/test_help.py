@@ -1,0 +1,86 @@
+"""Help: -h fits a screen, --help has everything, and every first line is whole."""
+
+from __future__ import annotations
+
+import re
+
+import click
+import pytest
+from click.testing import CliRunner
+
+from aclkit.cli import cli
+from aclkit.cli.help import RARE
+from aclkit.cli.late import walk
+
+COMMANDS = dict(walk(cli, click.Context(cli)))
+MOST_LINES = 31
+"""Of a screen of 80 columns; most commands take fewer."""
+
+
+def printed(*words: str) -> str:
+    result = CliRunner().invoke(cli, words, prog_name="aclkit", terminal_width=80)
+    assert result.exit_code == 0, result.output
+    return result.output
+
+
+def test_short_help_fits_a_screen_and_names_every_command():
+    lines = printed("-h").splitlines()
+    assert len(lines) <= 30
+    assert max(map(len, lines)) <= 80
+    words = re.findall(r"[\w-]+", "\n".join(lines))
+    assert [name for name in COMMANDS if " " not in name and name not in words] == []
+    for heading in ("Ask", "Change", "Audit", "Run", "Export"):
+        assert any(line.startswith(heading) for line in lines)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_short_help_of_a_command_fits_a_screen(name):
+    text = printed(*name.split(), "-h")
+    assert len(text.splitlines()) <= MOST_LINES
+    assert "Example:" in text
+    assert f"aclkit {name} --help" in text
+
+
+def test_short_help_leaves_out_the_rare_options_and_the_details():
+    short, whole = printed("why", "-h"), printed("why", "--help")
+    assert "--host" in short
+    assert "--engine" in whole
+    assert "--engine" not in short
+    assert len(short.splitlines()) * 2 < len(whole.splitlines())
+
+
+def test_every_rare_option_exists():
+    known = {opt for command in (cli, *COMMANDS.values()) for p in command.params for opt in p.opts}
+    assert known >= RARE
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_first_line_is_whole_within_52_characters(name):
+    first = COMMANDS[name].get_short_help_str(limit=1_000)
+    assert len(first) <= 52
+    assert not first.endswith("...")
+
+
+def test_whole_help_has_the_commands_in_groups_each_with_its_line():
+    text = printed("--help")
+    assert "..." not in text.partition("\nAsk:")[2]
+    headings = re.findall(r"^([A-Z]\w+):$", text, re.MULTILINE)
+    assert headings == ["Options", "Ask", "Change", "Audit", "Run", "Export"]
+
+
+@pytest.mark.parametrize("words", [(), ("why",), ("prove", "no-more"), ("help",)])
+def test_the_command_help_prints_what_the_option_does(words):
+    assert printed("help", *words) == printed(*words, "--help")
+
+
+@pytest.mark.parametrize(
+    ("words", "wrong"),
+    [
+        (("whi",), "Did you mean why?"),
+        (("why", "not"), "aclkit why has no subcommands."),
+        (("prove", "no-mor"), "Did you mean 'no-more'?"),
+    ],
+)
+def test_help_about_what_does_not_exist_is_refused(words, wrong):
+    result = CliRunner().invoke(cli, ["help", *words], prog_name="aclkit")
+    assert (result.exit_code, wrong in result.stderr) == (2, True), result.stderr
