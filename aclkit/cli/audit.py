@@ -155,8 +155,7 @@ def accept(
 
     \b
     Example:
-      aclkit audit accept 0f3c2b1a9d8e7f60 --until 2027-03-31 --owner platform \\
-        --reason "legacy client" --mutes conf/mutes.toml
+      aclkit audit accept 0f3c2b1a9d8e7f60 --until 2027-03-31 --owner ops --reason legacy
 
     The fingerprint stands in --format json and csv of aclkit audit. The file is that of --mutes of
     audit and run. The finding must be in force; comments and other entries of the file stay.
