@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -15,17 +14,20 @@ from typing import TYPE_CHECKING, Final
 import click
 import duckdb
 
+from aclkit.answer.document import Command, Facts, Heading, Part
+from aclkit.answer.text import lay_out
 from aclkit.audit.reports.gather import gather
 from aclkit.audit.reports.render import HTML
+from aclkit.audit.reports.words import severities
 from aclkit.audit.reports.write import write_reports
 from aclkit.cli.context import Context
 from aclkit.cli.help import command
 from aclkit.cli.one_night import do_night
+from aclkit.cli.output import write_lines
 from aclkit.model.findings import NEVER
 from aclkit.model.principal import parse_super_users
 from aclkit.model.resource import Resource
 from aclkit.model.semantics import AskedReading, BrokerSettings
-from aclkit.model.visible import visible
 from aclkit.nightly.policies import Policies
 from aclkit.nightly.quiet import NightlyOptions, NightlyResult
 from aclkit.pipeline.explain.decided import MaterializeOptions
@@ -33,6 +35,8 @@ from aclkit.pipeline.inventory.survey import Given
 from aclkit.pipeline.replay.intake import Intake, Source, look_at
 from aclkit.pipeline.replay.known import ReplayOptions
 from aclkit.questions.query import access
+from aclkit.questions.query.access_answer import who_can_answer
+from aclkit.rules.decide.rules import ALLOWED
 from aclkit.runtime.uri import child
 from aclkit.runtime.whole_file import write_whole
 from aclkit.warehouse.duck import connect
@@ -49,7 +53,7 @@ PAGE: Final = "nightly.md"
 TO_TRY: Final = (
     ("why", "User:carol", "READ", "topic:orders.x"),
     ("who-can", "WRITE", str(TOPIC)),
-    ("audit", "--finding", "escalation"),
+    ("audit", "--kind", "escalation"),
 )
 """Why not, who, and what is wrong: each in words of its own."""
 
@@ -80,8 +84,9 @@ def demo(context: Context, /) -> None:
     with connect(published) as connection:
         report = gather(connection, published, result.summary)
         (written,) = write_reports(report, warehouse, [HTML], NEVER)
-        told = [*_told(published, result), *_access(connection, published)]
-    click.echo("\n".join(map(visible, (*told, *_next(place, written)))))
+        parts = [Facts([*_done(published, result)]), *_access(connection, published)]
+    lines = lay_out([*parts, *_next(place, written)], replace(context.layout, limit=None))
+    write_lines(lines, sys.stdout)
 
 
 _REPLAYING: Final = ReplayOptions()
@@ -101,45 +106,35 @@ def _options(_: Callable[[], SparkSession] | None, __: Intake) -> NightlyOptions
     )
 
 
-def _told(published: Published, result: NightlyResult) -> Iterator[str]:
+def _done(published: Published, result: NightlyResult) -> Iterator[tuple[str, str]]:
     """Yield what was done, in four lines."""
     counts, done = deciding_run(published, CLUSTER).counts, result.summary
-    severities = Counter(finding.severity for finding in result.findings)
-    found = ", ".join(f"{number} {severity}" for severity, number in severities.items())
-    yield f"Read      the log of a real Kafka 4.1 cluster up to offset {done.head_offset:,}"
+    yield "Read", f"the log of a real Kafka 4.1 cluster up to offset {done.head_offset:,}"
     yield (
-        f"Decided   {done.rows_decided:,} accesses of {done.principals} principals by "
-        f"{done.acls} ACLs"
+        "Decided",
+        f"{done.rows_decided:,} accesses of {done.principals} principals by {done.acls} ACLs",
     )
-    yield f"Checked   {counts['cells_checked']:,} of them again, of every kind, by the rule itself"
-    yield f"Found     {found}"
+    yield "Checked", f"{counts['cells_checked']:,} of them again, of every kind, by the rule itself"
+    yield "Found", severities(result.findings)
 
 
-def _access(connection: duckdb.DuckDBPyConnection, published: Published) -> Iterator[str]:
-    """Yield who may read one topic, in words for a first reader."""
+def _access(connection: duckdb.DuckDBPyConnection, published: Published) -> Iterator[Part]:
+    """Yield who can read one topic."""
     answer = access.who_can(connection, published, CLUSTER, "READ", TOPIC)
-    acls = dict(connection.execute(_ACLS, [CLUSTER]).fetchall())
-    yield from ("", f"Who may READ {TOPIC}, and because of which ACL:")
-    for row in answer.rows:
-        cells = dict(zip(answer.columns, row, strict=True))
-        why = acls.get(cells["acl_id"]) or "a super user, whatever ACLs say"
-        yield f"  {cells['principal']:<24}{why}"
+    found = who_can_answer(answer, "READ", TOPIC, ALLOWED)
+    yield Heading(f"{found.title}, and by which ACL?")
+    yield from found.for_people()
 
 
-_ACLS: Final = """
-SELECT acl_id, concat(permission_type, ' ', operation, ' on ', pattern_type, ' ', resource_name)
-FROM acl_current WHERE cluster_id = ?"""
-"""Each ACL in words."""
-
-
-def _next(place: str, report: str) -> Iterator[str]:
+def _next(place: str, report: str) -> Iterator[Part]:
     """Yield where the report is, and what to ask next."""
     program = Path(sys.argv[0])
     if program.is_absolute() and program.is_relative_to(Path.cwd()):
         program = program.relative_to(Path.cwd())
     is_module = program.name == "__main__.py"
     ask = click.get_current_context().find_root().info_name if is_module else program
-    yield from ("", "The report, for a browser:", f"  {report}")
-    yield from ("", "Three questions to try:", f"  export ACLKIT_WAREHOUSE={shlex.quote(place)}")
-    for words in TO_TRY:
-        yield f"  {ask} {shlex.join(words)}"
+    yield Heading("The report, for a browser")
+    yield Command(report)
+    yield Heading("Three questions to try")
+    yield Command(f"export ACLKIT_WAREHOUSE={shlex.quote(place)}")
+    yield from (Command(f"{ask} {shlex.join(words)}") for words in TO_TRY)

@@ -68,7 +68,13 @@ def _who_parts(
     lines.sort(key=lambda line: _who_order(line, resource_type))
     rows = [_who_row(answer, line, resource_type) for line in lines]
     wide = Table(answer.columns, answer.rows)
-    yield from access_parts("principal", rows, has_decision=decision is None, wide=wide)
+    yield from access_parts(
+        "principal",
+        rows,
+        has_decision=decision is None,
+        has_operations=any(row.operations != asked.partition(" ")[0] for row in rows),
+        wide=wide,
+    )
 
 
 def _who_order(line: Folded, resource_type: str) -> tuple[object, ...]:

@@ -29,7 +29,12 @@ class AccessRow(NamedTuple):
 
 
 def access_parts(
-    name: str, rows: Sequence[AccessRow], *, has_decision: bool, wide: Table | None = None
+    name: str,
+    rows: Sequence[AccessRow],
+    *,
+    has_decision: bool,
+    has_operations: bool = True,
+    wide: Table | None = None,
 ) -> Iterator[Part]:
     """Yield a table of rows, before it the hosts that most of them have.
 
@@ -37,17 +42,19 @@ def access_parts(
         name: of the first column.
         rows: the rows; not empty.
         has_decision: the rows have different decisions.
+        has_operations: the rows have different operations.
         wide: the table with every column.
     """
     usual = _usual_hosts(rows)
     if usual not in (None, ANY_HOST):
         rest = "" if all(row.hosts == usual for row in rows) else ", unless a row says otherwise"
         yield Sentence(f"From {_from_words(str(usual))}{rest}.")
-    columns = (name, "operations", *(["decision"] if has_decision else []), "because")
+    shown = {"operations": has_operations, "decision": has_decision}
+    columns = (name, *(column for column, is_shown in shown.items() if is_shown), "because")
     cells = [
         (
             row.name,
-            row.operations,
+            *([row.operations] if has_operations else []),
             *([row.decision] if has_decision else []),
             _because(row, usual),
         )
@@ -57,9 +64,9 @@ def access_parts(
 
 
 def _usual_hosts(rows: Sequence[AccessRow]) -> str | None:
-    """Return the hosts that more than half of the rows have."""
+    """Return the hosts that at least half of the rows have."""
     ((usual, number),) = Counter(row.hosts for row in rows).most_common(1)
-    return usual if number * 2 > len(rows) else None
+    return usual if number * 2 >= len(rows) else None
 
 
 def _because(row: AccessRow, usual: str | None) -> str:
