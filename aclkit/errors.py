@@ -1,6 +1,7 @@
 """Every error that aclkit raises on purpose, one class per cause, each with its exit code.
 
-A message says what was expected, what was found, where, and where it helps the next step.
+A message names what is wrong, what is valid, where, and the next step if there is one. It begins
+with a capital letter, unless with a name or an option.
 Bad rows of a source are data, not errors: they go to the table ``acl_reject``.
 """
 
@@ -16,7 +17,7 @@ class AclkitError(Exception):
 
 
 class UsageError(AclkitError):
-    """The request makes no sense: bad principal, host, resource, offset, SQL or file name."""
+    """A usage error: invalid principal, host, resource, offset, SQL or file name."""
 
     exit_code = 2
 
@@ -28,7 +29,7 @@ class DataError(AclkitError):
 
 
 class SurroundingsError(AclkitError):
-    """What aclkit runs on is at fault: Java, disk, permissions, the lock."""
+    """An environment error: Java, disk, permissions, the lock."""
 
     exit_code = 4
 
@@ -38,10 +39,10 @@ class DamagedError(SurroundingsError):
 
 
 class GoneError(SurroundingsError):
-    """A file that was listed is there no more: its owner has removed or renamed it."""
+    """A listed file no longer exists: its owner has removed or renamed it."""
 
 
 def first_line(error: BaseException) -> str:
-    """Return the first line that an error says; of one that says nothing its kind."""
+    """Return the first line of an error; its kind if it has no text."""
     lines = map(str.strip, str(error).splitlines())
     return next(filter(None, lines), type(error).__name__)

@@ -218,7 +218,7 @@ def test_what_needs_spark_says_so_and_how_to_install_it(refused, number):
     told = stderr.splitlines()[-1]
     assert told.startswith("Error: ")
     assert told.endswith(
-        " needs pyspark, which is not installed; all that aclkit needs comes with: "
+        " needs pyspark, which is not installed. Install aclkit with everything that it needs: "
         "pip install aclkit"
     )
     assert (code, stdout) == (4, "")

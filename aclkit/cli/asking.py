@@ -13,7 +13,7 @@ from aclkit.cli.intent import looks_like_name
 from aclkit.cli.options import together
 from aclkit.cli.output import tell
 from aclkit.errors import UsageError
-from aclkit.questions.query.names import Unknown, unknown_note
+from aclkit.questions.query.names import Unknown, not_known, unknown_note
 
 known_only_option: Callable[[Callable[..., Any]], Callable[..., Any]] = kept(
     "--known-only", "Exit with code 2 if a name does not exist.", is_flag=True
@@ -56,7 +56,6 @@ def tell_unknown(context: Context, unknown: Sequence[Unknown]) -> None:
     """
     if not unknown:
         return
-    note = unknown_note(unknown)
     if context.known_only:
-        raise UsageError(f"{note.partition(';')[0]}. --known-only accepts existing names only.")
-    tell(f"warning: {note}")
+        raise UsageError(f"{not_known(unknown)} --known-only accepts only known names.")
+    tell(f"warning: {unknown_note(unknown)}")

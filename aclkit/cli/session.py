@@ -54,7 +54,7 @@ def late_session(
 
     @cache
     def start() -> SparkSession:
-        with step("starting Spark"):
+        with step("Starting Spark"):
             spark = build_session(
                 f"aclkit {command}",
                 verbose=context.verbose,

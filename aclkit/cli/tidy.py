@@ -19,6 +19,7 @@ from aclkit.cli.output import tell
 from aclkit.errors import UsageError
 from aclkit.kafka.acls.script import render_changes
 from aclkit.model.acl_words import acl_words
+from aclkit.model.counting import number_of
 from aclkit.model.groups import grouped
 from aclkit.questions.preview.read import Base, read_base
 from aclkit.questions.tidy.answer import proposals_answer, reason_words, summary, tidy_answer
@@ -26,7 +27,6 @@ from aclkit.questions.tidy.propose import propose
 from aclkit.questions.tidy.proven import Proven, tidy_proven
 from aclkit.rules.names.budget import Budget
 from aclkit.rules.names.tidy import IDLE
-from aclkit.rules.names.words import number_of
 from aclkit.rules.patterns.match import GLOB, PREFIXED
 from aclkit.warehouse.reader import open_tables
 

@@ -156,10 +156,10 @@ def _verify(
     run = opened.run
     broker, _ = run_settings(run)
     with Kafka(class_path(version, log.info), timeout) as kafka:
-        with step(f"starting Kafka {version} with {len(acls)} ACLs"):
+        with step(f"Starting Kafka {version} with {len(acls)} ACLs"):
             kafka.load(list(acls.values()), broker)
         cells = read_cells(opened.tables, opened.published, run.cluster_id, sample)
-        with step("asking it for decisions"):
+        with step("Asking it for decisions"):
             return compare(_tell(cells), acls, broker, kafka, again=again)
 
 

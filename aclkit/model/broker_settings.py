@@ -106,23 +106,24 @@ def require_known_authorizer(brokers: Iterable[BrokerConfig]) -> None:
         if name is None:
             continue
         if not name.strip():
-            raise DataError(f"broker {broker.node_id} {ALLOWS_EVERYTHING}")
+            raise DataError(f"Broker {broker.node_id} {ALLOWS_EVERYTHING}")
         if name.strip() not in AUTHORIZERS:
             raise DataError(
-                f"broker {broker.node_id} {other_authorizer(name)} Where it decides as that one "
-                "does, list its ACLs with kafka-acls --list and give --source acls-list:FILE"
+                f"Broker {broker.node_id} {other_authorizer(name)} If its rules are the same, "
+                "list its ACLs with kafka-acls --list and pass --source acls-list:FILE"
             )
 
 
 ALLOWS_EVERYTHING: Final = (
-    f"has no authorizer ({AUTHORIZER}), so it allows everything, and its ACLs decide nothing."
+    f"has no authorizer ({AUTHORIZER}), so it allows everything and ignores ACLs."
 )
 
 
 def other_authorizer(name: str) -> str:
     """Write that a broker decides by an authorizer that is not Kafka's own."""
     return (
-        f"decides by {name.strip()!r}, whose rules aclkit does not know; expected {AUTHORIZERS[0]}."
+        f"uses the authorizer {name.strip()!r}, whose rules aclkit does not know. Expected "
+        f"{AUTHORIZERS[0]}."
     )
 
 
@@ -130,7 +131,7 @@ def old_authorizer_note(name: str) -> str | None:
     """Write that an authorizer is of ZooKeeper's time; None of today's."""
     if name not in AUTHORIZERS[1:]:
         return None
-    return f"the brokers decide by {name}, of ZooKeeper's time, whose rule is the same"
+    return f"The brokers use {name}, the authorizer of ZooKeeper clusters. Its rules are the same."
 
 
 def resolve(given: GivenSettings, brokers: tuple[BrokerConfig, ...] = ()) -> ResolvedSettings:
@@ -187,7 +188,7 @@ def _resolve_one(key: str, given: str | None, brokers: tuple[BrokerConfig, ...])
         resolved.differences.append((key, f"The brokers differ in {key}: {who[:400]}."))
     elif given is not None and set(told.values()) - {given, None}:
         (other,) = set(told.values())
-        said = f"was given as {_quoted(given)}, and the brokers have {_quoted(other)}"
+        said = f"was passed as {_quoted(given)}, but the brokers have {_quoted(other)}"
         resolved.differences.append((key, f"{key} {said}."))
     if hidden or key == ALLOW_EVERYONE:
         resolved.notes.extend(_unknown_note(resolved, hidden))
@@ -233,7 +234,7 @@ def _shown_bool(*, value: bool | None) -> str | None:
 
 
 def _quoted(value: str | None) -> str:
-    return "a value kept back" if value is None else repr(value[:200])
+    return "a hidden value" if value is None else repr(value[:200])
 
 
 _DEFAULTS: Final = {SUPER_USERS: "", ALLOW_EVERYONE: "false"}

@@ -102,26 +102,30 @@ def ranges_by_broker(brokers: Iterable[Broker]) -> RangesByBroker:
     silent = [b.broker_id for b in registered if b.max_level == NOT_TOLD]
     reading = [b for b in registered if reads_ranges(b)]
     others = [b for b in registered if not reads_ranges(b) and b.max_level != NOT_TOLD]
+    as_ranges = f"as address ranges: {_told(reading)}"
+    as_text = f"as text: {_told(others)}"
     if not registered:
-        state, words = UNKNOWN, "is unknown, for no registered broker is known"
+        state, words = UNKNOWN, f"{_UNKNOWN_HOW}, because no registered broker is known"
     elif silent and not reading:
-        state, words = UNKNOWN, f"is unknown: {_silent(silent)}"
+        state, words = UNKNOWN, f"{_UNKNOWN_HOW}, because {_silent(silent)}"
     elif not others:
-        state, words = ON, f"yes, {_told(reading)}"
+        state, words = ON, f"Brokers read {_RANGES} {as_ranges}"
     elif not reading:
-        state, words = OFF, f"no, {_told(others)}"
+        state, words = OFF, f"Brokers compare {_RANGES} {as_text}"
     else:
-        state, words = DIFFER, f"the brokers differ, yes: {_told(reading)}; no: {_told(others)}"
+        state, words = DIFFER, f"Brokers read {_RANGES} differently, {as_ranges}; {as_text}"
     if silent and reading:
         words = f"{words}; {_silent(silent)}"
     return RangesByBroker(
         state=state,
         with_ranges=tuple(b.broker_id for b in reading),
         without=tuple(b.broker_id for b in others),
-        words=f"whether ranges (CIDR) decide {words}"
-        if state == UNKNOWN
-        else f"ranges (CIDR) decide: {words}",
+        words=words,
     )
+
+
+_RANGES: Final = "hosts such as 10.0.0.0/8"
+_UNKNOWN_HOW: Final = f"It is unknown how brokers read {_RANGES}"
 
 
 def may_be_range(host: str) -> bool:
@@ -143,10 +147,10 @@ def require_known_reading(known: RangesByBroker, acl_hosts: Iterable[str]) -> No
     if ranges:
         shown = ", ".join(ranges[:_MOST_SHOWN]) + (", …" if len(ranges) > _MOST_SHOWN else "")
         raise DataError(
-            f"ACLs have a range (CIDR) as their host: {shown}. Brokers of Kafka 4.4 and newer read "
-            "it as a range of addresses, older ones as a text that matches no client. Which of "
-            f"them run is not known: {known.words}. Pass --cidr-hosts on for Kafka 4.4 and newer, "
-            "--cidr-hosts off for older brokers"
+            f"ACLs have an address range (CIDR) as their host: {shown}. Brokers of Kafka 4.4 "
+            "and later read it as a range; older ones compare it as text, which matches no "
+            f"client. {known.words}. Pass --cidr-hosts on for Kafka 4.4 and later, or "
+            "--cidr-hosts off for older brokers."
         )
 
 
@@ -159,13 +163,15 @@ def note_on_ranges(known: RangesByBroker, *, decide: bool, is_auto: bool) -> str
         is_auto: it follows the brokers; otherwise the options say it.
     """
     if not is_auto:
-        as_given = "decide" if decide else "are compared as text"
+        as_given = "match as address ranges" if decide else "are compared as text"
         differs = known.with_ranges if not decide else known.without
-        although = f", although {known.words}" if differs else ""
-        return f"ranges (CIDR) {as_given}, as --cidr-hosts says{although}"
+        although = f" This differs from the brokers. {known.words}." if differs else ""
+        return (
+            f"Hosts such as 10.0.0.0/8 {as_given} (--cidr-hosts {ON if decide else OFF}).{although}"
+        )
     if known.state == DIFFER:
-        return f"{known.words}. Decided is as on those that read ranges"
-    return known.words
+        return f"{known.words}. aclkit decides as the brokers that read them as address ranges."
+    return f"{known.words}."
 
 
 def reads_ranges(broker: Broker) -> bool:
@@ -204,12 +210,15 @@ def named_brokers(numbers: Sequence[int]) -> str:
 
 def _silent(numbers: Sequence[int]) -> str:
     do = "does" if len(numbers) == 1 else "do"
-    return f"{named_brokers(numbers)} {do} not say which metadata.version is supported"
+    return (
+        f"{named_brokers(numbers)} {do} not report the metadata.version that "
+        f"{('it supports' if len(numbers) == 1 else 'they support')}"
+    )
 
 
 def _supported(level: int | None, *, is_one: bool) -> str:
     if level is None:
-        return f"{'names' if is_one else 'name'} no metadata.version"
+        return f"{('reports' if is_one else 'report')} no metadata.version"
     return f"{'supports' if is_one else 'support'} metadata.version up to {level_name(level)}"
 
 

@@ -49,7 +49,7 @@ def parse_host(text: str) -> str:
     host = canonical_host(text)
     if host is None:
         raise UsageError(
-            f"bad host {text!r}: expected an IP address such as 10.0.0.1 or ::1, "
-            "because a broker compares addresses and never host names"
+            f"Invalid host {text!r}: expected an IP address such as 10.0.0.1 or ::1. Brokers "
+            "compare addresses, never host names."
         )
     return host

@@ -7,51 +7,53 @@ from typing import Final
 
 from aclkit.model.semantics import AUTO, OFF, ON, PRESETS, AskedReading, Semantics
 
-_MEANING: Final = {"kip-1042": "globs are wildcards", "kafka": "as today's brokers do"}
+_MEANING: Final = {"kip-1042": "globs are wildcards", "kafka": "as current brokers do"}
 
 
 def preset_words(semantics: Semantics) -> str:
     """Say which preset decides, and what differs from it; ranges belong to no preset.
 
     >>> preset_words(Semantics(wildcard_defect=True))
-    'ACLs are read as by the preset kip-1042 (globs are wildcards), but wildcard_defect is on'
+    'ACLs are read with the preset kip-1042 (globs are wildcards), but wildcard_defect is on'
     """
     own = {name: _differing(semantics, preset) for name, preset in PRESETS.items()}
     name = min(own, key=lambda each: len(own[each]))
     but = f", but {' and '.join(own[name])}" if own[name] else ""
-    return f"ACLs are read as by the preset {name} ({_MEANING[name]}){but}"
+    return f"ACLs are read with the preset {name} ({_MEANING[name]}){but}"
 
 
 def asked_words(asked: AskedReading) -> str:
     """Say what is asked of how ACLs are read, before the cluster is known.
 
     >>> asked_words(AskedReading(preset="kafka"))
-    "ACLs are read as by the preset kafka (as today's brokers do)"
+    'ACLs are read with the preset kafka (as current brokers do)'
     """
     if asked.preset != AUTO:
         return preset_words(asked.taken(has_glob=False))
-    return "ACLs are read as Kafka's brokers do, or by KIP-1042 if the cluster has had a GLOB ACL"
+    return (
+        "ACLs are read as Kafka's brokers do, or by KIP-1042 if the cluster has ever had a GLOB ACL"
+    )
 
 
 def semantics_words(semantics: Semantics) -> str:
     """Say the same, and whether ranges decide.
 
-    >>> semantics_words(PRESETS["kafka"])
-    "ACLs are read as by the preset kafka (as today's brokers do); ranges (CIDR) do not decide"
+    >>> semantics_words(PRESETS["kafka"]).partition("; ")[2]
+    'hosts such as 10.0.0.0/8 are compared as text'
     """
-    ranges = "decide" if semantics.cidr_hosts else "do not decide"
-    return f"{preset_words(semantics)}; ranges (CIDR) {ranges}"
+    ranges = "match as address ranges" if semantics.cidr_hosts else "are compared as text"
+    return f"{preset_words(semantics)}; hosts such as 10.0.0.0/8 {ranges}"
 
 
 def changed_settings(before: Semantics, after: Semantics) -> list[str]:
     """Return in words each setting that two readings differ in.
 
     >>> changed_settings(Semantics(), Semantics(cidr_hosts=True))
-    ['cidr_hosts off, then on']
+    ['cidr_hosts: off, now on']
     """
     then, now = asdict(before), asdict(after)
     return [
-        f"{name} {_said(then[name])}, then {_said(now[name])}"
+        f"{name}: {_said(then[name])}, now {_said(now[name])}"
         for name in then
         if then[name] != now[name]
     ]

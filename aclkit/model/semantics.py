@@ -135,9 +135,10 @@ def _read_word(word: str, base: Semantics) -> Semantics:
         said: dict[str, Any] = {_SWITCHES[positive]: is_on}
         return replace(base, **said)
     raise UsageError(
-        f"{word!r} says no way of reading ACLs: expected a version of Kafka such as 4.3 or 4.4, "
-        f"{' or '.join(PRESETS)}, or a setting: {', '.join(_SWITCHES)}, each alone, behind no- or "
-        f"before =on or =off; deciding-acl={MOST_SPECIFIC} or deciding-acl={BROKER}"
+        f"Unknown way of reading ACLs {word!r}. Expected a version of Kafka such as 4.3 or "
+        f"4.4, {' or '.join(PRESETS)}, deciding-acl={MOST_SPECIFIC}, deciding-acl={BROKER}, or "
+        f"a setting: {', '.join(_SWITCHES)}. To switch a setting off, write no-SETTING or "
+        "SETTING=off."
     )
 
 

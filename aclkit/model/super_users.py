@@ -60,7 +60,7 @@ def alike(principal: str, users: Iterable[str]) -> tuple[str, ...]:
 def _near_miss(user: str) -> str | None:
     kind, name = split_principal(user) or ("", user)
     if PLACEHOLDER in user:
-        return f"super.users has the placeholder {user!r}, which nothing resolves here."
+        return f"super.users has the placeholder {user!r}, which aclkit cannot resolve."
     if "," in name and (split := _split_at_commas(kind, name)):
         return (
             f"Kafka splits super.users at ';' only, so {user!r} is one super user. "

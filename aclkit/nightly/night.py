@@ -48,7 +48,7 @@ def _decide(run: Run, scope: Scope, options: NightlyOptions) -> None:
     result = materialize(run, scope, chosen)
     run.findings.extend(find_reading_changed(run))
     note_readings(run, result, chosen.settings)
-    with step("looking for findings"):
+    with step("Looking for findings"):
         who = (run.store, run.cluster_id)
         audit = audit_of(
             *who,

@@ -15,11 +15,11 @@ import duckdb
 from aclkit.audit.findings.baseline import Judged, Known, Mute, classify, fails
 from aclkit.audit.reports.data import AssertionOutcome, NightlySummary
 from aclkit.audit.reports.states import count_states, counted, ran_out_sentences, with_states
+from aclkit.model.counting import number_of
 from aclkit.model.findings import SEVERITIES, Finding, up_to
 from aclkit.questions.assertions.answer import example_words
 from aclkit.questions.assertions.check import check, deciding_acls
 from aclkit.questions.assertions.model import Assertion, Outcome
-from aclkit.rules.names.words import number_of
 from aclkit.warehouse.duck import connect
 from aclkit.warehouse.job_run import PublishedRun
 from aclkit.warehouse.published import Published, deciding_run
@@ -117,5 +117,5 @@ def _message(outcome: Outcome) -> str:
 def _notes(judged: Sequence[Judged], policies: Policies) -> Iterator[str]:
     """Count the states, and name mutes that have run out."""
     if policies.has_states:
-        yield f"findings against the baseline: {counted(count_states(judged)) or 'none'}"
+        yield f"Findings compared with the baseline: {counted(count_states(judged)) or 'none'}."
     yield from ran_out_sentences(judged)

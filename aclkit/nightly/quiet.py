@@ -100,7 +100,7 @@ def holds_decisions(run: Run, scope: Scope, options: NightlyOptions) -> bool:
     # What was read is this run's alone.
     run.settings = replace(before.settings.updated(told), sources=told.sources)
     run.counts = {**before.counts, **run.counts, "access_changes": 0}
-    run.notes.append("nothing new since the run before: its decisions and findings hold")
+    run.notes.append("Nothing new since the previous run: its decisions and findings still hold.")
     run.notes.extend(those_on_unknown(before.notes))
     return True
 

@@ -56,7 +56,9 @@ def make_archive(*, at_leisure: bool = False) -> Path:
     jars = checked_jars(DELTA)
     archive = class_archive(require_java(), spark_home(), jars, os.environ)
     if archive is None:
-        raise SurroundingsError(f"no archive of classes: {VARIABLE} is off, or there is no home")
+        raise SurroundingsError(
+            f"Cannot make an archive of classes: {VARIABLE} is off, or there is no home directory"
+        )
     found = archive.find()
     if found is None:
         with _alone(archive):
@@ -68,7 +70,7 @@ def _make(archive: ClassArchive, jars: Sequence[Path]) -> Path:
     part = archive.folder / f"{archive.key}.part"
     _tidy(archive)
     if shutil.disk_usage(archive.folder).free < _LEAST_ROOM:
-        raise SurroundingsError(f"less than {_LEAST_ROOM:,} bytes are free for {archive.folder}")
+        raise SurroundingsError(f"Less than {_LEAST_ROOM:,} bytes are free in {archive.folder}")
     listed = scratch() / "classes.lst"
     listed.write_bytes(gzip.decompress(class_list().read_bytes()))
     try:
@@ -80,7 +82,7 @@ def _make(archive: ClassArchive, jars: Sequence[Path]) -> Path:
         whole = part.with_name(archive.name_of(part))
         part.replace(whole)
     except OSError as error:
-        raise SurroundingsError(f"no archive of classes was made: {error}") from error
+        raise SurroundingsError(f"Cannot make the archive of classes: {error}") from error
     finally:
         with suppress(OSError):
             part.unlink(missing_ok=True)
@@ -108,11 +110,13 @@ def _java(jars: Sequence[Path], *options: str) -> None:
     try:
         said, _ = process.communicate(timeout=_SECONDS)
     except subprocess.TimeoutExpired:
-        raise SurroundingsError(f"no archive of classes was made within {_SECONDS} s") from None
+        raise SurroundingsError(
+            f"The archive of classes was not ready within {_SECONDS} s"
+        ) from None
     finally:
         child.end(process)
     if process.returncode:
-        lines = said.decode(errors="replace").strip().splitlines() or ["it said nothing"]
+        lines = said.decode(errors="replace").strip().splitlines() or ["it printed nothing"]
         raise SurroundingsError(f"Java made no archive of classes ({lines[-1]})")
 
 
@@ -124,7 +128,7 @@ def _alone(archive: ClassArchive) -> Iterator[None]:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            raise SurroundingsError("another process makes the archive of classes") from None
+            raise SurroundingsError("Another process is making the archive of classes") from None
         file.truncate(0)
         os.utime(archive.tried)
         try:
@@ -154,14 +158,14 @@ def _stand_back() -> None:
             Path("/proc/self/oom_score_adj").write_text(_KILL_ME_FIRST)
 
 
-@click.command(help="Make the archive of Spark's classes now, so that Spark starts sooner.")
-@click.option("--quietly", is_flag=True, help="At leisure, and without a word.")
+@click.command(help="Make the archive of Spark's classes, so that Spark starts sooner.")
+@click.option("--quietly", is_flag=True, help="Run at low priority, and print nothing.")
 def main(*, quietly: bool) -> None:
     """Make the archive; exit code 4 where it cannot be."""
     try:
         made = make_archive(at_leisure=quietly)
         if not quietly:
-            click.echo(f"the archive of Spark's classes is {made}", err=True)
+            click.echo(f"The archive of Spark's classes is {made}", err=True)
     except (AclkitError, OSError) as error:
         if not quietly:
             click.echo(f"Error: {error}", err=True)

@@ -106,7 +106,7 @@ def _next(reader: int, seconds: float | None) -> int:
 
 def _end(number: int) -> None:
     name = signal.Signals(number).name
-    said = f"ended by {name}: nothing half done can be seen, start it again to go on\n"
+    said = f"Stopped by {name}. No half-done work is visible. Start again to continue.\n"
     if os.isatty(2) and os.environ.get("TERM", "dumb") != "dumb":
         said = f"\r\x1b[K{said}"  # in the place of the step that was at work, see progress
     try:

@@ -41,10 +41,10 @@ def require_file_systems(session: SparkSession, uris: Iterable[str]) -> None:
 
 def _advice(scheme: str) -> str:
     connector = _CONNECTORS.get(scheme)
-    said = f"Spark has nothing that opens {scheme}://"
+    said = f"Spark cannot open {scheme}://"
     if connector is None:
-        return f"{said}: expected s3, s3a, gs, abfss, hdfs or a folder"
+        return f"{said}. Expected s3, s3a, gs, abfss, hdfs or a folder."
     return (
-        f"{said}: give spark-submit --packages {connector}, or Spark as aclkit starts it the "
-        "connector's jars in a folder: SPARK_DIST_CLASSPATH='FOLDER/*'"
+        f"{said}. Pass --packages {connector} to spark-submit. For a Spark that aclkit starts, "
+        "put the connector's jars into a folder and set SPARK_DIST_CLASSPATH='FOLDER/*'"
     )

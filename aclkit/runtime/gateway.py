@@ -86,10 +86,10 @@ def _wait_for(told: Path, process: subprocess.Popen[bytes]) -> None:
     end = time.monotonic() + _SECONDS_TO_START
     while not told.is_file():
         if process.poll() is not None:
-            raise SurroundingsError(f"the JVM ended by itself, with exit code {process.returncode}")
+            raise SurroundingsError(f"The JVM ended with exit code {process.returncode}")
         if time.monotonic() > end:
             child.end(process)
-            raise SurroundingsError(f"the JVM did not start within {_SECONDS_TO_START} s")
+            raise SurroundingsError(f"The JVM did not start within {_SECONDS_TO_START} s")
         time.sleep(_POLL)
 
 

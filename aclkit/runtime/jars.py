@@ -108,8 +108,8 @@ def fetch_jars(
         require_java()
         with tempfile.TemporaryDirectory(prefix="ivy-", dir=scratch()) as cache:
             if say is not None:
-                size = f"{jars.megabytes} MB, a minute or so"
-                say(f"fetching {jars.name} with Spark's resolver ({size})")
+                size = f"{jars.megabytes} MB, about a minute"
+                say(f"Downloading {jars.name} with Spark's resolver ({size})")
             _resolve(jars, Path(cache))
             _install(jars, Path(cache) / "jars", folder)
     return _paths(jars, folder)
@@ -134,7 +134,7 @@ def checked_jars(jars: Jars, say: Callable[[str], None] | None = None) -> tuple[
     known = {*jars.digests, *jars.beside}
     others = sorted({path.name for path in folder.glob("*.jar")} - known)
     if others and say is not None:
-        say(f"{folder} holds jars that are not loaded: {', '.join(others)}")
+        say(f"{folder} contains jars that are not loaded: {', '.join(others)}")
     return fetch_jars(jars, folder, say) if missing else _paths(jars, folder)
 
 
@@ -148,8 +148,8 @@ def missing_jars(jars: Jars, folder: Path) -> list[str]:
     for name, what in wrong.items():
         if what != _MISSING:
             raise SurroundingsError(
-                f"{folder / name} is not the jar that is expected ({what}): nothing was loaded; "
-                f"to fetch it anew: {jars.command}"
+                f"{folder / name} is not the expected jar ({what}). Nothing was loaded. To "
+                f"download it again: {jars.command}"
             )
     return [*wrong]
 
@@ -171,7 +171,7 @@ def _digest(path: Path) -> str:
         with path.open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
     except OSError as error:
-        raise SurroundingsError(f"cannot read {path}: {error.strerror or error}") from error
+        raise SurroundingsError(f"Cannot read {path}: {error.strerror or error}") from error
 
 
 def spark_home() -> Path:
@@ -214,10 +214,10 @@ def _resolve(jars: Jars, cache: Path) -> None:
             preexec_fn=bound(),
         )
     except OSError as error:
-        raise SurroundingsError(f"Spark's resolver does not run: {error}") from error
+        raise SurroundingsError(f"Cannot start Spark's resolver: {error}") from error
     except subprocess.TimeoutExpired as error:
         raise SurroundingsError(
-            f"{jars.name} were not fetched within {_SECONDS} seconds; {_advice(jars)}"
+            f"{jars.name} were not downloaded within {_SECONDS} seconds. {_advice(jars)}"
         ) from error
     if done.returncode:
         raise SurroundingsError(f"{_tail(done.stdout)}\n{jars.name}: {_advice(jars)}")
@@ -234,7 +234,7 @@ def _install(jars: Jars, fetched: Path, folder: Path) -> None:
     wrong = wrong_jars(jars, fetched)
     if wrong:
         found = "; ".join(f"{name}: {what}" for name, what in wrong.items())
-        raise SurroundingsError(f"the resolver did not bring the expected jars: {found}")
+        raise SurroundingsError(f"The resolver did not download the expected jars: {found}")
     try:
         if not folder.is_dir():
             folder.mkdir(parents=True)
@@ -246,7 +246,7 @@ def _install(jars: Jars, fetched: Path, folder: Path) -> None:
             part.chmod(FOR_EVERYBODY)  # as the package itself, whose users may be several
             part.replace(folder / name)
     except OSError as error:
-        raise SurroundingsError(f"{jars.name} could not be put into {folder}: {error}") from error
+        raise SurroundingsError(f"Cannot copy {jars.name} to {folder}: {error}") from error
 
 
 def _tail(output: bytes) -> str:
@@ -257,6 +257,7 @@ def _tail(output: bytes) -> str:
 
 def _advice(jars: Jars) -> str:
     return (
-        "Spark's resolver needs the network once. Behind a mirror set ACLKIT_MAVEN_REPOSITORY to"
-        f" its address; without a network copy the jars to a folder and set {jars.variable} to it"
+        "Spark's resolver needs the network once. Behind a mirror, set "
+        "ACLKIT_MAVEN_REPOSITORY to its address. Without a network, copy the jars to a folder "
+        f"and set {jars.variable} to that folder."
     )

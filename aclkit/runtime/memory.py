@@ -32,7 +32,7 @@ def heap_size(env: Mapping[str, str]) -> int:
     text = env.get("ACLKIT_DRIVER_MEMORY") or DEFAULT_HEAP
     found = _SIZE.fullmatch(text.strip().lower())
     if found is None:
-        raise UsageError(f"bad ACLKIT_DRIVER_MEMORY {text!r}: expected a size such as 4g")
+        raise UsageError(f"Invalid ACLKIT_DRIVER_MEMORY {text!r}: expected a size such as 4g")
     return int(found[1]) * _UNITS[found[2]]
 
 

@@ -61,7 +61,7 @@ def parse_json(text: str, source: str, line: int | None = None) -> Any:  # noqa:
             where = f"{source}:{error.lineno}"
         said = f"{error.msg} at column {error.colno}"
     except UnicodeEncodeError:
-        said = "a text holds half a surrogate pair"
+        said = "a text contains half a surrogate pair"
     except (ValueError, RecursionError) as error:
         said = str(error)
     raise UsageError(f"{where}: not valid JSON: {said}")
@@ -101,7 +101,7 @@ def shown_key(key: str) -> str:
 
 def refuse_constant(name: str) -> object:
     """Refuse NaN and Infinity, which Python's parser takes; a hook of ``json.loads``."""
-    raise ValueError(f"{name} is no JSON number")
+    raise ValueError(f"{name} is not a JSON number")
 
 
 def _depth(tokens: re.Pattern[str], text: str) -> tuple[int, int]:
@@ -164,14 +164,14 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     result = dict(pairs)
     if len(result) != len(pairs):
         twice = next(key for key, times in Counter(key for key, _ in pairs).items() if times > 1)
-        raise ValueError(f"the key {twice!r} stands twice in one object")
+        raise ValueError(f"the key {twice!r} occurs twice in one object")
     return result
 
 
 def _finite(text: str) -> float:
     number = float(text)
     if not math.isfinite(number):
-        raise ValueError("a number is larger than any that is kept")
+        raise ValueError("a number is too large")
     return number
 
 

@@ -149,8 +149,9 @@ def fill_environment(
         url = urlsplit(endpoint)
         if url.scheme == "http" and not is_loopback(url.hostname or ""):
             raise UsageError(
-                f"{where}: [{SECTION}]: endpoint: {endpoint} is plain HTTP to another machine, and "
-                "whoever is between reads along: expected https://, or allow_http = true"
+                f"{where}: [{SECTION}]: endpoint: {endpoint} is plain HTTP to another machine, "
+                "so the network between can read everything. Use https://, or set allow_http "
+                "= true."
             )
         if url.scheme == "http" and "allow_http" not in values:
             new["AWS_ALLOW_HTTP"] = "true"
@@ -240,9 +241,9 @@ def _read(said: object, where: str) -> dict[str, str]:
     for key in content:
         if key not in _VARIABLES and _SECRET.search(key):
             raise UsageError(
-                f"{where}: {shown_key(key)} looks like a secret, and a settings file is read by "
-                "many: expected it in the environment (AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY), "
-                "or a role of the machine, which needs none"
+                f"{where}: {shown_key(key)} looks like a secret, but many can read a settings "
+                "file. Set it in the environment (AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY), "
+                "or give the machine a role."
             )
         if key not in _VARIABLES:
             known = ", ".join(sorted(_VARIABLES))
@@ -261,7 +262,9 @@ def _text_of(key: str, value: object, where: str) -> str:
             raise UsageError(f"{where}: endpoint: expected a text, found {value!r}")
         return _parsed_endpoint(value, f"{where}: endpoint").geturl()
     if not isinstance(value, str) or not _REGION.fullmatch(value):
-        raise UsageError(f"{where}: region: expected such as eu-central-1, found {value!r}")
+        raise UsageError(
+            f"{where}: region: expected a region such as eu-central-1, found {value!r}"
+        )
     return value
 
 
@@ -278,8 +281,8 @@ def _parsed_endpoint(text: str, where: str) -> SplitResult:
         is_address = False
     if "@" in text or "?" in text or "#" in text:
         raise UsageError(
-            f"{where}: expected an address alone, https://HOST, found one with a user or a query, "
-            "which is not shown here: secrets belong into the environment"
+            f"{where}: expected only an address, https://HOST, found one with a user or a "
+            "query (not shown here). Put secrets into the environment."
         )
     if not is_address:
         raise UsageError(f"{where}: expected an address such as https://HOST:PORT, found {text!r}")

@@ -48,7 +48,7 @@ def _place(uri: str) -> tuple[ObjectStore, str]:
     """Return the store of a folder, and the name of an object there."""
     folder, _, name = as_s3(uri).rpartition("/")
     if not name or folder.endswith(":/"):
-        raise UsageError(f"{shown(uri)}: expected a name behind that of the bucket")
+        raise UsageError(f"{shown(uri)}: expected a path after the bucket's name")
     try:
         return from_url(folder), name
     except (BaseError, ValueError):

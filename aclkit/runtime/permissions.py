@@ -90,7 +90,7 @@ def make_folder(folder: Path) -> None:
     """
     if folder.is_dir():
         if _chosen.group not in (None, folder.stat().st_gid):
-            log.info("%s exists: its group is left as it is", folder)
+            log.info("%s exists, so its group stays as it is", folder)
         return
     make_folder(folder.parent)
     try:
@@ -124,7 +124,8 @@ def parse_mode(text: str) -> int:
     mode = int(text, 8) if text.isascii() and text.isdecimal() and not set(text) & {*"89"} else -1
     if mode & ~0o664 or mode & 0o600 != 0o600:
         raise UsageError(
-            f"bad mode of files {text!r}: expected an octal one between 0600 and 0664, such as 0640"
+            f"Invalid file mode {text!r}: expected an octal number between 0600 and 0664, such "
+            "as 0640"
         )
     return mode
 
@@ -138,10 +139,11 @@ def parse_group(text: str) -> int:
     try:
         number = int(text) if text.isdecimal() else grp.getgrnam(text).gr_gid
     except (KeyError, ValueError):
-        raise UsageError(f"there is no group {text!r} on this machine") from None
+        raise UsageError(f"The group {text!r} does not exist on this machine") from None
     if os.geteuid() and number not in (os.getegid(), *os.getgroups()):
         raise UsageError(
-            f"this user is no member of the group {text!r}, so cannot give it to files"
+            f"This user is not a member of the group {text!r}, so it cannot give files to that "
+            "group"
         )
     return number
 
@@ -155,4 +157,4 @@ def _set_group(descriptor: int, group: int) -> None:
         try:
             os.chown(descriptor, -1, group)
         except PermissionError:
-            log.info("the group %s of a file that was replaced could not be kept", group)
+            log.info("Cannot keep the group %s of a replaced file", group)

@@ -56,7 +56,7 @@ def require_reachable(uri: str, seconds: float = SECONDS) -> None:
     asking.start()
     asking.join(seconds)
     if not found:
-        raise SurroundingsError(f"{_tried(uri)}: no answer within {seconds:g} s; {_address(uri)}")
+        raise SurroundingsError(f"{_tried(uri)}: no answer within {seconds:g} s. {_address(uri)}")
     if found[0] is not None:
         raise found[0]
 
@@ -84,38 +84,42 @@ def _explained(uri: str, told: str) -> AclkitError:
     said = code or (f"status {status}" if status else "")
     tried = _tried(uri)
     if any(mark in told.partition("\n")[0] for mark in _METADATA):
-        return UsageError(f"{tried}: there are no credentials; {_credentials(uri)}")
+        return UsageError(f"{tried}: there are no credentials. {_credentials(uri)}")
     if code in _OF_REGIONS or status == "301":
         return UsageError(
-            f"{tried}: it is in another region ({said}); set AWS_REGION, or region of [storage]"
+            f"{tried}: it is in another region ({said}). Set AWS_REGION, or region of [storage]."
         )
     if code in _OF_KEYS or status == "401":
-        return UsageError(f"{tried}: the credentials are not let in ({said}); {_credentials(uri)}")
+        return UsageError(f"{tried}: the credentials are rejected ({said}). {_credentials(uri)}")
     if status == "403":
         return UsageError(
-            f"{tried}: these credentials may not list it ({said}); its owner must let them list, "
-            "read and, for runs, write and delete"
+            f"{tried}: these credentials are not allowed to list it ({said}). They need the "
+            "permissions to list and read, and for runs to write and delete."
         )
     if status == "404":
-        return UsageError(f"{tried}: there is no such bucket ({said}); look at its name")
+        return UsageError(f"{tried}: the bucket does not exist ({said}). Check its name.")
     if status is not None:
-        return SurroundingsError(f"{tried}: the store has trouble ({said}); try again later")
+        return SurroundingsError(f"{tried}: the object store fails ({said}). Try again later.")
     return _not_connected(uri, tried, told)
 
 
 def _not_connected(uri: str, tried: str, told: str) -> AclkitError:
     """Return the error for a store that never said anything."""
     if "BadScheme" in told:
-        return UsageError(f"{tried}: it is plain HTTP; expected https://, or AWS_ALLOW_HTTP=true")
+        return UsageError(
+            f"{tried}: the address is plain HTTP. Use https://, or set AWS_ALLOW_HTTP=true."
+        )
     if host := _unknown_host(uri):
-        return UsageError(f"{tried}: there is no such host, {host}; {_address(uri)}")
+        return UsageError(f"{tried}: the host {host} does not exist. {_address(uri)}")
     if "ConnectionRefused" in told:
-        return UsageError(f"{tried}: nothing listens there; {_address(uri)}")
+        return UsageError(f"{tried}: nothing listens there. {_address(uri)}")
     if "kind: Timeout" in told:
-        return SurroundingsError(f"{tried}: no answer in time; {_address(uri)}")
+        return SurroundingsError(f"{tried}: no answer in time. {_address(uri)}")
     if "kind: Connect" in told:
-        return UsageError(f"{tried}: no connection, as by TLS where there is none; {_address(uri)}")
-    return SurroundingsError(f"{tried}: the connection ended without an answer; try again later")
+        return UsageError(
+            f"{tried}: no connection; perhaps the server does not use TLS. {_address(uri)}"
+        )
+    return SurroundingsError(f"{tried}: the connection ended without an answer. Try again later.")
 
 
 def _unknown_host(uri: str) -> str | None:
@@ -143,27 +147,28 @@ def _tried(uri: str) -> str:
     place = uri.partition("?")[0]
     access = s3_access()
     if not is_s3(uri):
-        return f"cannot open {place}"
+        return f"Cannot open {place}"
     if access.endpoint is None:
-        return f"cannot open {place} at AWS, region {access.region or 'us-east-1'}"
+        return f"Cannot open {place} at AWS, region {access.region or 'us-east-1'}"
     url = urlsplit(access.endpoint)
-    return f"cannot open {place} at {url.scheme}://{url.netloc.rpartition('@')[2]}{url.path}"
+    return f"Cannot open {place} at {url.scheme}://{url.netloc.rpartition('@')[2]}{url.path}"
 
 
 def _address(uri: str) -> str:
     """Say where to look for what a store's address is made of."""
     if is_s3(uri):
-        return "look at AWS_ENDPOINT_URL and AWS_REGION, or [storage] of the settings"
-    return "look at its name"
+        return "Check AWS_ENDPOINT_URL and AWS_REGION, or [storage] of the settings."
+    return "Check its name."
 
 
 def _credentials(uri: str) -> str:
     """Say where a store's credentials come from."""
     if is_s3(uri):
         return (
-            "set AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and, of a role, AWS_SESSION_TOKEN "
-            '(eval "$(aws configure export-credentials --format env)"), or give this machine a role'
+            "Set AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and, for a role, AWS_SESSION_TOKEN "
+            '(eval "$(aws configure export-credentials --format env)"), or give this '
+            "machine a role."
         )
     if uri.startswith("gs"):
-        return "set GOOGLE_APPLICATION_CREDENTIALS to a file, or give this machine an account"
-    return "set AZURE_STORAGE_ACCOUNT_KEY, or AZURE_CLIENT_ID with its secret and AZURE_TENANT_ID"
+        return "Set GOOGLE_APPLICATION_CREDENTIALS to a file, or give this machine an account."
+    return "Set AZURE_STORAGE_ACCOUNT_KEY, or AZURE_CLIENT_ID with its secret and AZURE_TENANT_ID."

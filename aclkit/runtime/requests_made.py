@@ -35,8 +35,8 @@ class Requests:
         if not self.number and not self.logs:
             return None
         return (
-            f"asked the object store {self.number:,} times for files, {self.bytes:,} bytes, and "
-            f"for the log of a table {self.logs:,} times"
+            f"Sent {self.number:,} requests to the object store for files ({self.bytes:,} "
+            f"bytes) and {self.logs:,} for the log of a table"
         )
 
 

@@ -268,7 +268,10 @@ def _archived(java: Path, jars: Sequence[Path]) -> list[str]:
         return []
     found = archive.find()
     if found is None and archive.is_due():
-        log.info("making an archive of Spark's classes in the background: later starts are quicker")
+        log.info(
+            "Making an archive of Spark's classes in the background, so that later starts are "
+            "faster"
+        )
         start_making()
     return [] if found is None else options_for(found)
 
@@ -329,7 +332,7 @@ def _submitted_session(
         session.catalog.currentDatabase()
     except (PySparkException, Py4JError) as error:
         raise SurroundingsError(
-            f"Spark runs without Delta; give spark-submit --packages {DELTA_COORDINATE}"
+            f"Spark runs without Delta. Pass --packages {DELTA_COORDINATE} to spark-submit."
         ) from error
     return session
 
@@ -357,7 +360,7 @@ def _did_not_start(error: BaseException) -> str:
         return f"Spark did not start: {error}"
     lines = [line.strip() for line in log.read_text(errors="replace").splitlines()]
     telling = [line for line in lines if _TELLING.search(line)] or [str(error)]
-    return f"Spark did not start: {telling[0]}; all of it is in {log}"
+    return f"Spark did not start: {telling[0]}. The complete output is in {log}"
 
 
 @contextmanager

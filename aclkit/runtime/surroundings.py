@@ -45,7 +45,7 @@ def java_and_release(env: Mapping[str, str]) -> tuple[Path, int]:
     found = _java_version(java)
     if found < LEAST_JAVA:
         raise SurroundingsError(
-            f"Spark needs Java {LEAST_JAVA} or newer, found Java {found} at {java}; {_hint()}"
+            f"Spark needs Java {LEAST_JAVA} or newer, found Java {found} at {java}. {_hint()}"
         )
     return java, found
 
@@ -64,8 +64,8 @@ _PACKAGE_OF: Final = {"delta": "delta-spark", "kafka": "kafka-python", "py4j": "
 def not_installed(what: str, package: str) -> SurroundingsError:
     """Return the error of something that needs a package which a slim install leaves out."""
     return SurroundingsError(
-        f"{what} needs {package}, which is not installed; all that aclkit needs comes with: "
-        "pip install aclkit"
+        f"{what} needs {package}, which is not installed. Install aclkit with everything that "
+        "it needs: pip install aclkit"
     )
 
 
@@ -139,7 +139,7 @@ def is_of_system(told: str) -> bool:
 
 def _not_written(path: str, reason: str) -> SurroundingsError:
     return SurroundingsError(
-        f"cannot write {path}: {reason}; {_NEXT[reason]}. What was published before is unchanged"
+        f"Cannot write {path}: {reason}. {_NEXT[reason]}. Published data is unchanged."
     )
 
 
@@ -153,13 +153,13 @@ _GONE: Final = "No such file or directory"
 DISK_FAILS: Final = "Input/output error"
 _TOO_MANY: Final = "Too many open files"
 _NEXT: Final = {
-    _FULL: "free some space, then start again",
-    "Disk quota exceeded": "free some space, then start again",
-    "File too large": "raise the limit (ulimit -f), then start again",
-    _TOO_MANY: "raise the limit (ulimit -n), then start again",
-    DISK_FAILS: "look at the disk, then start again",
-    _READ_ONLY: "mount it for writing, or name another --warehouse",
-    _DENIED: "start as a user who may write there, or name another --warehouse",
+    _FULL: "Free some space, then start again",
+    "Disk quota exceeded": "Free some space, then start again",
+    "File too large": "Raise the limit (ulimit -f), then start again",
+    _TOO_MANY: "Raise the limit (ulimit -n), then start again",
+    DISK_FAILS: "Check the disk, then start again",
+    _READ_ONLY: "Mount it for writing, or pass another --warehouse",
+    _DENIED: "Start as a user who can write there, or pass another --warehouse",
 }
 """What the system says → what to do."""
 
@@ -170,13 +170,13 @@ def _find_java(env: Mapping[str, str]) -> Path:
         java = Path(home) / "bin" / "java"
         if not os.access(java, os.X_OK):
             raise SurroundingsError(
-                f"JAVA_HOME is {home}, but there is no program {java}; correct it, or {_hint()}"
+                f"JAVA_HOME is {home}, but {java} is not a program. Correct JAVA_HOME. {_hint()}"
             )
         return java
     found = shutil.which("java", path=env.get("PATH"))
     if found is None:
         raise SurroundingsError(
-            f"Spark needs Java {LEAST_JAVA} or newer, found none in PATH or JAVA_HOME; {_hint()}"
+            f"Spark needs Java {LEAST_JAVA} or newer, found none in PATH or JAVA_HOME. {_hint()}"
         )
     return Path(found)
 
@@ -193,16 +193,16 @@ def _java_version(java: Path) -> int:
             check=False,
         )
     except (OSError, subprocess.TimeoutExpired) as error:
-        raise SurroundingsError(f"{java} does not run: {error}; {_hint()}") from error
+        raise SurroundingsError(f"Cannot start {java}: {error}. {_hint()}") from error
     text = answer.stdout.decode(errors="replace").strip()
     match = _VERSION.search(text)
     if match is None:
-        raise SurroundingsError(f"{java} -version says no version but {text!r}; {_hint()}")
+        raise SurroundingsError(f"{java} -version printed no version but {text!r}. {_hint()}")
     return int(match.group(1))
 
 
 def _hint() -> str:
-    return f"install it, on Debian or Ubuntu with: apt-get install {JAVA_PACKAGE}"
+    return f"To install it on Debian or Ubuntu: apt-get install {JAVA_PACKAGE}"
 
 
 def main() -> None:

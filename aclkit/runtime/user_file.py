@@ -61,7 +61,7 @@ def read_file(path: str, most: int) -> bytes:
     except OSError as error:
         raise _as_ours(error, path) from None
     except ValueError:  # a NUL in the path, or half a surrogate pair
-        raise UsageError(f"expected the path of a file, found {path!a}") from None
+        raise UsageError(f"Expected the path of a file, found {path!a}") from None
 
 
 def _read_object(uri: str, most: int) -> bytes:
@@ -71,7 +71,7 @@ def _read_object(uri: str, most: int) -> bytes:
     try:
         content = get_object(uri, most)
     except FileNotFoundError:
-        raise UsageError(f"{shown(uri)}: there is no such file") from None
+        raise UsageError(f"{shown(uri)}: the file does not exist") from None
     except OSError as error:
         raise SurroundingsError(f"cannot be read: {error}") from None
     if content is None:
@@ -144,7 +144,7 @@ def _next_chunk(descriptor: int, path: str, end: float | None) -> bytes:
 
 def _as_ours(error: OSError, path: str) -> AclkitError:
     if error.errno in _NO_SUCH_FILE:
-        return UsageError(f"{path}: there is no such file")
+        return UsageError(f"{path}: the file does not exist")
     if error.errno in _NO_FILE:
         return UsageError(f"{path}: expected a file: {error.strerror}")
     return SurroundingsError(f"{path}: cannot be read: {error.strerror or error}")

@@ -111,7 +111,7 @@ def _node(reading: _Reading, event: Event, depth: int) -> _Node:
     if isinstance(event, AliasEvent):
         found = reading.anchors.get(event.anchor)
         if found is None:
-            raise _Refused(event, f"the alias *{event.anchor} stands for no value before it")
+            raise _Refused(event, f"the alias *{event.anchor} has no value before it")
         reading.count(event, found.size)
         return found
     if depth > MOST_NESTED:
@@ -158,9 +158,9 @@ def _mapping(reading: _Reading, depth: int) -> dict[str, Value]:
                 for name in each:
                     merged.setdefault(name, each[name])
         elif isinstance(key.value, (list, dict)):
-            raise _Refused(event, "a key is no text")
+            raise _Refused(event, "a key is not a text")
         elif (name := key.value or "") in own:
-            raise _Refused(event, f"the key {name!r} stands twice in one mapping")
+            raise _Refused(event, f"the key {name!r} occurs twice in one mapping")
         else:
             own[name] = value
     return {**merged, **own}

@@ -53,7 +53,7 @@ def type_of_delta(kind: object) -> str:
         return f"MAP({type_of_delta(kind.key_type)}, {type_of_delta(kind.value_type)})"
     name = kind.type if isinstance(kind, PrimitiveType) else str(kind)
     if name not in _DUCKDB_TYPES:
-        raise SurroundingsError(f"expected a column type that aclkit writes, found {name}")
+        raise SurroundingsError(f"Expected a column type that aclkit writes, found {name}")
     return _DUCKDB_TYPES[name]
 
 

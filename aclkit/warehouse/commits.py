@@ -142,7 +142,7 @@ def replace_files(
     if table:
         schema = pa.schema(table.schema().to_arrow())
         if unknown := set(rows.schema.names) - set(schema.names):
-            raise SurroundingsError(f"expected {uri} to have columns {sorted(unknown)}")
+            raise SurroundingsError(f"Expected {uri} to have the columns {sorted(unknown)}")
         sizes = [file["size_bytes"] for file in active_files(table)]
     _require_zones(schema)
     passing = _Passing(batch.select(schema.names).cast(schema) for batch in rows)
@@ -256,7 +256,7 @@ def _require_zones(schema: pa.Schema) -> None:
     """
     naive = [f.name for f in schema if pa.types.is_timestamp(f.type) and f.type.tz is None]
     if naive:
-        raise ValueError(f"expected times with a zone, found none in {', '.join(naive)}")
+        raise ValueError(f"Expected times with a time zone, found none in {', '.join(naive)}")
 
 
 @contextmanager
@@ -279,7 +279,7 @@ def _committing(uri: str, commit: Commit, passing: _Passing | None = None) -> It
         if is_uri(uri) and _is_done_all_the_same(uri, commit, error):
             return
         if is_uri(uri) or is_of_system(str(error)):
-            raise SurroundingsError(f"cannot write {uri}: {first_line(error)}") from error
+            raise SurroundingsError(f"Cannot write {uri}: {first_line(error)}") from error
         _refuse_another_writer(uri, commit, error)
         raise
 
@@ -296,7 +296,7 @@ def _is_done_all_the_same(uri: str, commit: Commit, error: Exception) -> bool:
         _refuse_another_writer(uri, commit, error)
     except (DeltaError, OSError) as second:
         raise SurroundingsError(
-            f"cannot write {uri}, nor see whether it was written: {first_line(second)}"
+            f"Cannot write {uri}, nor find out whether it was written: {first_line(second)}"
         ) from error
     return False
 
@@ -304,8 +304,8 @@ def _is_done_all_the_same(uri: str, commit: Commit, error: Exception) -> bool:
 def _refuse_another_writer(uri: str, commit: Commit, error: Exception) -> None:
     if commit.on is not None and _newest(uri) != commit.on:
         raise SurroundingsError(
-            f"somebody else has written {uri} while this run held the warehouse; nothing of this "
-            "run is published"
+            f"Another program wrote {uri} while this run held the lease. Nothing of this run "
+            "is published."
         ) from error
 
 

@@ -19,8 +19,8 @@ from aclkit.warehouse.place import Place
 from aclkit.warehouse.storage import LOG
 
 WAY_OUT: Final = (
-    "If files are lost, restore them from a backup, or compute the tables again: "
-    "aclkit run --rebuild"
+    "If files are lost, restore them from a backup, or compute the tables again: aclkit run "
+    "--rebuild"
 )
 """What to do where tables cannot be read."""
 
@@ -30,7 +30,7 @@ def damaged(what: str, error: BaseException) -> SurroundingsError:
 
     What the system refused, for too many files are open or by their modes, is no damage.
     """
-    told = f"cannot read {what}: {_why(error)}"
+    told = f"Cannot read {what}: {_why(error)}"
     return (
         SurroundingsError(told) if _is_refused(str(error)) else DamagedError(f"{told}. {WAY_OUT}")
     )

@@ -61,7 +61,7 @@ def write_duck_file(published: Published, path: Path, now: datetime, *, with_row
             for row in about(published, now, with_rows=with_rows).items():
                 connection.table(ABOUT).insert(row)
     except (duckdb.Error, OSError) as error:
-        raise SurroundingsError(f"cannot write {published.place} as DuckDB: {error}") from error
+        raise SurroundingsError(f"Cannot write {published.place} as DuckDB: {error}") from error
 
 
 def _require_room(folder: Path, size: int) -> None:
@@ -95,8 +95,8 @@ def about(published: Published, now: datetime, *, with_rows: bool) -> dict[str, 
         said["warehouse"] = str(published.place)
         said["holds_until"] = _utc(holds_until(now))
         said["note"] = (
-            "after that aclkit maintain may have removed the files, with --keep-days below "
-            f"{KEEP_DAYS:g} sooner: make the file anew, or without --views"
+            "After that, aclkit maintain may have removed the files (earlier with --keep-days "
+            f"below {KEEP_DAYS:g}). Then export again, or export without --views."
         )
     return said
 

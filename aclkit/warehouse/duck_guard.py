@@ -81,8 +81,8 @@ _OF_THE_PARSER: Final = frozenset({"unnest"})
 """What stands where a function does and is in no list of them."""
 
 _ASKED: Final = (
-    "expected one SELECT (also WITH, VALUES, DESCRIBE, SHOW, or EXPLAIN of a SELECT), because a "
-    "warehouse is only read"
+    "Expected one SELECT (also WITH, VALUES, DESCRIBE, SHOW, or EXPLAIN of a SELECT), because sql "
+    "only reads a warehouse."
 )
 
 _OPTION: Final = r"(?:ANALYZE|FORMAT '?\w+'?)"
@@ -106,7 +106,7 @@ def checked_statement(connection: duckdb.DuckDBPyConnection, text: str) -> duckd
         duckdb.Error: it is no SQL.
     """
     if "\0" in text:
-        raise UsageError("bad SQL: expected text, found the character NUL in it")
+        raise UsageError("Invalid SQL: the text contains the character NUL")
     statement = _only_statement(connection, text)
     if _kind(statement) != "EXPLAIN":
         _check(connection, statement)
@@ -119,7 +119,7 @@ def checked_statement(connection: duckdb.DuckDBPyConnection, text: str) -> duckd
 def _only_statement(connection: duckdb.DuckDBPyConnection, text: str) -> duckdb.Statement:
     statements = connection.extract_statements(text)
     if len(statements) != 1:
-        raise UsageError(f"expected one SELECT, found {len(statements)} statements")
+        raise UsageError(f"Expected one SELECT, found {len(statements)} statements")
     return statements[0]
 
 
@@ -128,7 +128,7 @@ def _kind(statement: duckdb.Statement) -> str:
     try:
         return str(statement.type.name)
     except ValueError:
-        return "such a statement"
+        return "this statement"
 
 
 def _split_explain(
@@ -156,7 +156,9 @@ def _split_explain(
             words = (
                 f"{words} {encoded[offset:end].decode(errors='replace').strip().upper()}".lstrip()
             )
-    raise UsageError("bad SQL: expected EXPLAIN, EXPLAIN ANALYZE or EXPLAIN (ANALYZE, FORMAT json)")
+    raise UsageError(
+        "Invalid SQL: expected EXPLAIN, EXPLAIN ANALYZE or EXPLAIN (ANALYZE, FORMAT json)"
+    )
 
 
 def _check(connection: duckdb.DuckDBPyConnection, statement: duckdb.Statement) -> None:
@@ -164,8 +166,8 @@ def _check(connection: duckdb.DuckDBPyConnection, statement: duckdb.Statement) -
     kind = _kind(statement)
     if kind == "MULTI":
         raise UsageError(
-            "a PIVOT whose columns DuckDB has to look for is not allowed, because it makes a type "
-            "of them: name them, as in PIVOT host ON cluster_id IN ('a', 'b') USING count(*)"
+            "A PIVOT without column values is not allowed, because DuckDB creates a type for "
+            "them. Name the values: PIVOT host ON cluster_id IN ('a', 'b') USING count(*)"
         )
     if kind != "SELECT":
         raise _refused(kind)
@@ -183,9 +185,9 @@ def _tree(connection: duckdb.DuckDBPyConnection, text: str) -> _Tree:
         (written,) = connection.execute("SELECT json_serialize_sql(?)", [text]).fetchall()[0]
         tree = json.loads(written)
     except RecursionError:
-        raise UsageError("bad SQL: it is nested too deeply") from None
+        raise UsageError("Invalid SQL: it is nested too deeply") from None
     if tree["error"] or len(tree["statements"]) != 1:
-        raise _refused("what DuckDB does not take for a single query")
+        raise _refused("Anything but a single query")
     return tree["statements"][0]
 
 
@@ -200,9 +202,11 @@ def _check_functions(connection: duckdb.DuckDBPyConnection, walk: _Walk) -> None
             if kind == "macro":
                 walk.visit(_tree(connection, f"SELECT {macro}"))
             elif not _is_harmless(name, stability):
-                raise UsageError(f"bad SQL: the function {name} is not allowed")
+                raise UsageError(f"Invalid SQL: the function {name} is not allowed")
         if unknown := sorted(names - found):
-            raise UsageError(f"bad SQL: no function {unknown[0]}, or it is not allowed")
+            raise UsageError(
+                f"Invalid SQL: the function {unknown[0]} does not exist or is not allowed"
+            )
 
 
 def _is_harmless(name: str, stability: str | None) -> bool:
@@ -272,7 +276,7 @@ class _Walk:
         elif kind == "TABLE_FUNCTION":
             name = _function(part["function"])
             if name not in _TABLE_FUNCTIONS:
-                raise UsageError(f"bad SQL: the table function {name} is not allowed")
+                raise UsageError(f"Invalid SQL: the table function {name} is not allowed")
         elif kind == "SHOW_REF":
             self._check_show(part, scope)
 
@@ -281,7 +285,7 @@ class _Walk:
         if part["class"] == "PARAMETER":
             raise UsageError("expected a SELECT without parameters, found ? or $name in it")
         if part["class"] not in _EXPRESSIONS:
-            raise UsageError(f"bad SQL: {part['class']} is not allowed")
+            raise UsageError(f"Invalid SQL: {part['class']} is not allowed")
         if "function_name" in part:
             self.functions.add(_function(part))
 
@@ -292,9 +296,9 @@ class _Walk:
             self._check_table(part, scope)
         elif kind == "SHOW_SPECIAL":
             if part["table_name"] not in _SHOWN:
-                raise UsageError(f"bad SQL: SHOW {part['table_name']} is not allowed")
+                raise UsageError(f"Invalid SQL: SHOW {part['table_name']} is not allowed")
         elif kind not in ("DESCRIBE", "SUMMARY", "SHOW_FROM"):
-            raise UsageError(f"bad SQL: {kind} is not allowed")
+            raise UsageError(f"Invalid SQL: {kind} is not allowed")
 
     def _check_table(self, part: dict[str, _Tree], scope: frozenset[str]) -> None:
         """Refuse a relation that is no published one, such as the name of a file."""
@@ -304,14 +308,19 @@ class _Walk:
         own = path[1:] if path[0] == "memory" else path
         if ("main", *own)[-2:] not in self.known or len(own) > 2:
             known = ", ".join(name for schema, name in sorted(self.known) if schema == "main")
-            raise UsageError(f"bad SQL: no table or view {'.'.join(path)}; expected one of {known}")
+            raise UsageError(
+                f"Invalid SQL: the table or view {'.'.join(path)} does not exist. Expected one "
+                f"of {known}"
+            )
 
 
 def _function(part: dict[str, _Tree]) -> str:
     """Return the name of a function, which must be one of DuckDB's own."""
     *where, name = (_lower(name) for name in part["qualified_name"]["path"])
     if not {"system", "main", "pg_catalog"}.issuperset(where):
-        raise UsageError(f"bad SQL: no function {'.'.join([*where, name])}, or it is not allowed")
+        raise UsageError(
+            f"Invalid SQL: the function {'.'.join([*where, name])} does not exist or is not allowed"
+        )
     return name
 
 
@@ -321,4 +330,4 @@ def _lower(name: str) -> str:
 
 
 def _refused(what: str) -> UsageError:
-    return UsageError(f"{what} is not allowed: {_ASKED}")
+    return UsageError(f"{what} is not allowed. {_ASKED}")

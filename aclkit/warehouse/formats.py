@@ -32,27 +32,27 @@ class Step:
 STEPS: Final[Sequence[Step]] = (
     # First, for with every other step a table forgets none of the versions that readers open.
     Step(
-        says="the tables of an older aclkit now keep every version until maintain",
+        says="Tables written by an older aclkit now keep every version until aclkit maintain runs.",
         is_keeping=True,
     ),
     Step(
-        says="findings now say what they hold for, and why",
+        says="Findings now have a scope and evidence.",
         columns={"finding": ("holds_for", "evidence")},
     ),
     Step(
-        says="findings now stay dated when the runs that showed them go",
+        says="Findings keep their first date, even after the runs that showed them are removed.",
         columns={"finding": ("first_seen",)},
     ),
     Step(
-        says="runs now say in which format they left the tables",
+        says="Runs now record the format of the tables.",
         columns={"job_run": ("format_number",)},
     ),
     Step(
-        says="the log's brokers are now kept; of what was read before they are not known",
+        says="The brokers in the log are now kept. Those read by an older aclkit are unknown.",
         columns={"acl_log": ("broker_id", "min_level", "max_level")},
     ),
     Step(
-        says="settings now say in which run they were first seen",
+        says="Broker settings now record the run that first saw them.",
         columns={"setting": ("run_number", "log_offset")},
         puts_times_right=True,
     ),

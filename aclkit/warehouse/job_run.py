@@ -173,8 +173,8 @@ class PublishedRun:
             return read_settings(self.settings_text)
         except (ValueError, TypeError, AttributeError) as error:
             raise SurroundingsError(
-                f"cannot read the settings of run {self.run_number}; a newer aclkit may have made "
-                f"it: {error}"
+                f"Cannot read the settings of run {self.run_number}. A newer aclkit may have "
+                f"written them: {error}"
             ) from error
 
     @property
@@ -215,9 +215,9 @@ def published_runs(warehouse: str, rows: Iterable[Mapping[str, Any]]) -> tuple[P
     newest = max(runs, key=lambda run: run.format_number, default=None)
     if newest is not None and newest.format_number > FORMAT:
         raise SurroundingsError(
-            f"the tables in {warehouse} are of format {newest.format_number}, written by aclkit "
-            f"{newest.aclkit_version}; this is aclkit {aclkit.__version__}, which knows formats up "
-            f"to {FORMAT}: install a newer aclkit. Nothing was changed"
+            f"The tables in {warehouse} have format {newest.format_number}, written by aclkit "
+            f"{newest.aclkit_version}. This aclkit {aclkit.__version__} reads formats up to "
+            f"{FORMAT}. Install a newer aclkit. Nothing was changed."
         )
     return runs
 

@@ -59,11 +59,11 @@ def _read(content: bytes) -> Turn:
         said = json.loads(content)
         turn = Turn(int(said["number"]), str(said["owner"]), datetime.fromisoformat(said["until"]))
         if turn.until.tzinfo is None:
-            raise ValueError("a time without a zone")
+            raise ValueError("a time without a time zone")
     except (ValueError, KeyError, TypeError) as error:
         raise DataError(
-            f"the file {LEASE} of the warehouse says no turn ({error}): if no run is at work, "
-            "remove it"
+            f"The warehouse's file {LEASE} is not a valid lease ({error}). If no run is "
+            "active, remove it."
         ) from error
     return turn
 
@@ -99,11 +99,11 @@ def hold(
         until = f"{lease.turn.until:%Y-%m-%d %H:%M:%S} UTC"
         if time.monotonic() >= deadline:
             raise SurroundingsError(
-                f"another run holds the lease of {warehouse}, at the latest until {until}; waited "
-                f"{timeout_seconds:g} s. Let it end, or wait longer with --lock-timeout"
+                f"Another run holds the lease of {warehouse}, until {until} at the latest. "
+                f"Waited {timeout_seconds:g} s. Let it end, or wait longer with --lock-timeout."
             )
         if not is_told:
-            log.info("waiting for another run to end, at the latest at %s …", until)
+            log.info("Waiting for another run to end, until %s at the latest …", until)
             is_told = True
         time.sleep(min(1.0, max(0.0, deadline - time.monotonic())))
     renewer = threading.Thread(target=lease.keep, name="aclkit-lease", daemon=True)
@@ -117,7 +117,9 @@ def hold(
     try:
         with before_end(give_up):
             if lease.took_over:
-                log.info("the run before was not ended: no commit of it can follow any more")
+                log.info(
+                    "The previous run was interrupted. It can no longer write to this warehouse."
+                )
                 fence()
                 lease.took_over = False
             yield lease.require
@@ -182,7 +184,7 @@ class _Lease:
                 with self._guard:
                     self._renew()
             except OSError as error:
-                log.warning("the lease of %s could not be renewed: %s", self._warehouse, error)
+                log.warning("Cannot renew the lease of %s: %s", self._warehouse, error)
 
     def lose(self) -> None:
         """Let nothing more be committed."""
@@ -198,8 +200,8 @@ class _Lease:
                     self._is_lost = not self._is_ours()
         if self._is_lost:
             raise SurroundingsError(
-                f"another run has taken the lease of {self._warehouse} over, because this one did "
-                "not renew it in time; nothing of this run is published"
+                f"Another run took over the lease of {self._warehouse}, because this run did "
+                "not renew it in time. Nothing of this run is published."
             )
 
     def release(self) -> None:
@@ -210,7 +212,7 @@ class _Lease:
                     free = Turn(self.turn.number, _NOBODY, datetime.now(UTC))
                     self._storage.replace(LEASE, free.write(), self._tag)
             except OSError as error:
-                log.warning("the lease of %s was not given back: %s", self._warehouse, error)
+                log.warning("Cannot release the lease of %s: %s", self._warehouse, error)
 
     def _renew(self) -> None:
         tag, number = self._tag, self.turn.number
@@ -249,7 +251,7 @@ def _plain_errors(warehouse: str) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise SurroundingsError(f"cannot ask for the lease of {warehouse}: {error}") from error
+        raise SurroundingsError(f"Cannot request the lease of {warehouse}: {error}") from error
 
 
 def require_conditional_puts(storage: Storage, warehouse: str) -> None:
@@ -269,9 +271,9 @@ def require_conditional_puts(storage: Storage, warehouse: str) -> None:
         storage.delete(path)
     if not is_kept:
         raise SurroundingsError(
-            f"the store of {warehouse} puts objects without looking at If-None-Match and If-Match, "
-            "so two runs could lose each other's work: update it, or see to it that one run is "
-            "at work at a time and say --assume-single-writer"
+            f"The object store of {warehouse} ignores If-None-Match and If-Match, so two runs "
+            "could overwrite each other's work. Update the store, or make sure that only one "
+            "run writes at a time and pass --assume-single-writer."
         )
 
 

@@ -77,7 +77,7 @@ def _plain_errors(warehouse: str) -> Iterator[None]:
     except OSError as error:
         where, reason = f"the warehouse {warehouse}", error.strerror or str(error)
         raise (
-            write_error(where, reason) or SurroundingsError(f"cannot write {where}: {reason}")
+            write_error(where, reason) or SurroundingsError(f"Cannot write {where}: {reason}")
         ) from error
 
 
@@ -89,8 +89,8 @@ def _require_same_file(handle: IO[str], path: Path) -> None:
         is_same = False
     if not is_same:
         raise SurroundingsError(
-            f"the lock {path} was removed while this run held it, so another run may be at work; "
-            "nothing of this run is published"
+            f"The lock {path} was removed while this run held it, so another run may be "
+            "active. Nothing of this run is published."
         )
 
 
@@ -102,11 +102,11 @@ def _wait(handle: IO[str], warehouse: str, timeout_seconds: float) -> None:
         holder = handle.read().strip() or "unknown"
         if time.monotonic() >= deadline:
             raise SurroundingsError(
-                f"another run (process {holder}) holds the lock of {warehouse}; waited "
-                f"{timeout_seconds:g} s. Let it end, or wait longer with --lock-timeout"
+                f"Another run (process {holder}) holds the lock of {warehouse}. Waited "
+                f"{timeout_seconds:g} s. Let it end, or wait longer with --lock-timeout."
             )
         if not is_told:
-            log.info("waiting for another run (process %s) to end …", holder)
+            log.info("Waiting for another run (process %s) to end …", holder)
             is_told = True
         time.sleep(0.2)
 

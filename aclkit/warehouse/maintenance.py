@@ -80,14 +80,14 @@ def maintain(run: Run, policy: Policy, *, dry_run: bool) -> list[Maintained]:
     removed[JOB_RUN] = len(runs) - len(kept.runs)
     if not dry_run:
         for table, found in before.items():
-            with step(f"maintaining {table}"):
+            with step(f"Maintaining {table}"):
                 _rewrite(store, table, kept, found, removes=bool(removed.get(table)))
         _forget_removed_files(store, before)
         run.settings = RunSettings(
             rewritten=store.moved, keep_days=policy.keep_days, keep_runs=policy.keep_runs
         )
         publish(run, kept.runs)
-        with step("removing what no kept run needs"):
+        with step("Removing files that no kept run needs"):
             # Whoever opened the warehouse before this run was published still reads job_run.
             run.notes.extend(remove_unneeded(store, {**kept.versions, **opened}))
             remove_trial(store.place)
@@ -112,7 +112,7 @@ def _forget_removed_files(store: Store, tables: Iterable[str]) -> None:
     """
     last = next((run for run in reversed(store.runs) if run.job == MAINTAIN), None)
     then = last.table_versions if last is not None else {}
-    with step("writing checkpoints"):
+    with step("Writing checkpoints"):
         for table in tables:
             if table == JOB_RUN:
                 store.forget_removed_files(table)

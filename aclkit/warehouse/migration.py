@@ -44,7 +44,7 @@ def migrate(store: Store) -> Migrated | None:
         changed = [table for table in there if _take(store, step, table)]
         if changed:
             taken.append(step.says)
-            log.info("an older aclkit left this warehouse: %s", step.says)
+            log.info("Upgraded this warehouse of an older aclkit: %s", step.says)
         if step.puts_times_right:
             times += put_times_right(store)
     return Migrated(taken, times)

@@ -44,8 +44,8 @@ class Place:
         scheme, _, rest = self.given.rstrip("/").partition("://")
         if scheme not in (*_SCHEMES, *_STORES):
             raise UsageError(
-                f"{shown(self.given)}: expected a folder, or a URI of s3a, gs or abfss; no "
-                f"warehouse can lie on {scheme}"
+                f"{shown(self.given)}: expected a folder, or a URI of s3a, gs or abfss; a "
+                f"warehouse cannot be on {scheme}"
             )
         return f"{_SCHEMES.get(scheme, scheme)}://{rest}"
 
@@ -57,9 +57,9 @@ class Place:
         """
         if self.is_remote and self.text.startswith(_UNTRIED):
             raise UsageError(
-                f"aclkit does not write to {shown(self.given)}: conditional writes on gs:// need "
-                "generations, which aclkit does not send, so two runs could destroy each other's "
-                "tables. Write to a folder or to s3a://, and copy the folder there."
+                f"aclkit does not write to {shown(self.given)}: conditional writes on gs:// "
+                "need generations, which aclkit does not send, so two runs could destroy each "
+                "other's tables. Write to a folder or to s3a://, and copy the folder there."
             )
 
     @property
@@ -70,7 +70,7 @@ class Place:
             UsageError: it is elsewhere.
         """
         if self.is_remote:
-            raise UsageError(f"expected a folder of this machine, found {self.text}")
+            raise UsageError(f"Expected a folder of this machine, found {self.text}")
         return Path(self.text).absolute()
 
     @cached_property
@@ -93,9 +93,9 @@ class Place:
         """
         if found := _NOT_PLAIN.search(self.text):
             raise UsageError(
-                f"no warehouse can lie in {shown(self.text)!r}: {found[0]!r} in it is read as "
-                "another path by some engines. Choose a path without [ ] \\ ^ | * ?, "
-                "control characters, and % before two hex digits"
+                f"{shown(self.text)!r} cannot be a warehouse: some engines read {found[0]!r} "
+                "in it as another path. Choose a path without [ ] \\ ^ | * ?, control "
+                "characters, and % before two hex digits."
             )
 
     def __str__(self) -> str:

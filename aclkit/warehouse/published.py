@@ -130,7 +130,7 @@ def open_warehouse(path: str | None) -> Published:
     if not place.is_remote:
         place = Place(str(place.folder))
         if place.folder.exists() and not place.folder.is_dir():
-            raise SurroundingsError(f"cannot read the warehouse {path}: it is not a folder")
+            raise SurroundingsError(f"Cannot read the warehouse {path}: it is not a folder")
     try:
         table = read_files(place, JOB_RUN, None)
     except TableNotFoundError:
@@ -152,12 +152,10 @@ def resolve_cluster(published: Published, given: str | None) -> str:
     known = ", ".join(published.clusters)
     if given is None:
         if len(published.clusters) > 1:
-            raise UsageError(
-                f"{published.place} holds several clusters, name one: --cluster {known}"
-            )
+            raise UsageError(f"{published.place} has several clusters. Pass one: --cluster {known}")
         return published.clusters[0]
     if given not in published.clusters:
-        raise UsageError(f"cluster {given!r} is not in {published.place}, which holds: {known}")
+        raise UsageError(f"Cluster {given!r} is not in {published.place}, which has: {known}")
     return given
 
 
@@ -170,7 +168,7 @@ def deciding_run(published: Published, cluster_id: str) -> PublishedRun:
     run = published.last_materialize(cluster_id)
     if run is None or "explain_ruling" not in published.run.table_versions:
         step = MATERIALIZE_STEP.format(path=published.place)
-        raise UsageError(f"no access of cluster {cluster_id} is decided yet; next: {step}")
+        raise UsageError(f"No decisions exist for cluster {cluster_id} yet. Next: {step}")
     return run
 
 
@@ -179,9 +177,12 @@ def notes_on_state(published: Published, run: PublishedRun) -> Iterator[str]:
     head = published.last_run(run.cluster_id).head_offset
     if head is not None and run.head_offset is not None and head > run.head_offset:
         step = MATERIALIZE_STEP.format(path=published.place)
-        yield f"the log is at offset {head}, this answer at {run.head_offset}; next: {step}"
+        yield (
+            f"The log is at offset {head}, this answer is from offset {run.head_offset}. Next: "
+            f"{step}"
+        )
     if run.status != "complete":
-        yield f"run {run.run_number} is {run.status}: {'; '.join(run.notes)}"
+        yield f"Run {run.run_number} is {run.status}: {' '.join(run.notes)}"
 
 
 def run_settings(run: PublishedRun) -> tuple[BrokerSettings, Semantics]:
@@ -218,4 +219,5 @@ def versions_before(published: Published, cluster_id: str) -> Mapping[str, int]:
 
 def nothing_published(path: str) -> UsageError:
     """Return the error of a warehouse to which no run has published yet."""
-    return UsageError(f"nothing is published in {path}; next: {REPLAY_STEP.format(path=path)}")
+    step = REPLAY_STEP.format(path=path)
+    return UsageError(f"The warehouse {path} has no data yet. Next: {step}")

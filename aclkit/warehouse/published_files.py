@@ -49,7 +49,7 @@ class PublishedFiles(AbstractFileSystem):  # type: ignore[misc]  # fsspec has no
     def open(self, path: str, mode: str = "rb", **_: object) -> _Reader:
         """Open a file that is served, for reading."""
         if mode != "rb":
-            raise PermissionError(f"{path} can only be read")
+            raise PermissionError(f"{path} is read-only")
         return _Reader(self._file(path))
 
     def glob(self, path: str, **_: object) -> list[str]:
@@ -80,7 +80,7 @@ class PublishedFiles(AbstractFileSystem):  # type: ignore[misc]  # fsspec has no
         return self._files[path]
 
     def _read_only(self, *_: object, **__: object) -> NoReturn:
-        raise PermissionError("what is published can only be read")
+        raise PermissionError("published tables are read-only")
 
     # Those of fsspec would do nothing, and say nothing either.
     mkdir = makedirs = rmdir = touch = rm = rm_file = mv = cp_file = put_file = _read_only

@@ -139,6 +139,6 @@ def _whole(ours: socket.socket, size: int) -> bytes:
     while len(found) < size:
         part = ours.recv(min(size - len(found), 1 << 20))
         if not part:
-            raise OSError("nobody answers any more")
+            raise OSError("the connection was closed")
         found += part
     return bytes(found)

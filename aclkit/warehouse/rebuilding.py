@@ -43,14 +43,14 @@ _MADE: Final = ("acl_history", "resource_lifetime", "principal_lifetime", "broke
 """What facts are made into, beside decisions."""
 
 _HISTORY: Final[Mapping[str, str]] = {
-    JOB_RUN: "all runs, and with them everything that was read, decided and found",
+    JOB_RUN: "all runs, with everything that was read, decided and found",
     "acl_log": "every ACL record that the sources no longer hold, of all clusters",
     "acl_reject": "rejected rows of sources that no longer exist",
-    "access_change": "which accesses changed in earlier runs",
+    "access_change": "the access changes of earlier runs",
     "finding": "the findings of earlier runs, and since when each finding exists",
-    "access_log": "the accesses that usage has counted",
-    "acl_usage": "the ACLs that usage has seen in use",
-    "setting": "since when the broker settings hold",
+    "access_log": "the requests that usage has read",
+    "acl_usage": "which ACLs usage has seen in use",
+    "setting": "since when the broker settings are in force",
 }
 """Table → what is lost with it; all others are computed from these."""
 
@@ -109,14 +109,14 @@ class Rebuilt:
         """Return what a reader must know."""
         if not self.lost:
             return []
-        said = [f"computed again, because files were lost: {', '.join(sorted(self.lost))}"]
+        said = [f"Computed again, because files were lost: {', '.join(sorted(self.lost))}."]
         others = sorted({run.cluster_id for run in runs} - {cluster_id})
         if others and not self.has_facts:
-            said.append(f"nothing is known of other clusters any more: {', '.join(others)}")
+            said.append(f"Nothing is known about other clusters any more: {', '.join(others)}.")
         elif others and not self.tables.isdisjoint(DECISIONS):
             said.append(
-                f"the decisions of other clusters are lost: {', '.join(others)}. "
-                "The next run of each decides everything"
+                f"The decisions of other clusters are lost: {', '.join(others)}. The next run "
+                "of each decides everything again."
             )
         return said
 
@@ -168,7 +168,7 @@ def _rows_of_no_run(store: Store) -> str:
         except (DeltaError, OSError):
             has_files = True
         if has_files:
-            return f"it names no run, and {table} is not empty"
+            return f"it has no run, and {table} is not empty"
     return ""
 
 
@@ -181,8 +181,8 @@ def _require_forced(lost: Mapping[str, str], *, is_forced: bool) -> None:
         whys = "; ".join(f"{table} cannot be read ({named[table]})" for table in history)
         what = "; ".join(_HISTORY[table] for table in history)
         raise UsageError(
-            f"{whys}. A rebuild loses for ever: {what}. Restore the files from a backup, or add "
-            "--force. Nothing was changed"
+            f"{whys}. A rebuild loses for ever: {what}. Restore the files from a backup, or "
+            "add --force. Nothing was changed."
         )
 
 

@@ -39,7 +39,7 @@ def take_back_unpublished(store: Store) -> None:
     for name in sorted(set(TABLES) - {JOB_RUN}):
         newest = store.newest_version(name)
         if newest is None and name in store.published:
-            raise _lost(store.place, name, store.published[name], "there is none")
+            raise _lost(store.place, name, store.published[name], "it does not exist")
         if newest is None or newest == store.published.get(name):
             continue
         store.require_properties(name)
@@ -47,7 +47,7 @@ def take_back_unpublished(store: Store) -> None:
             _restore(store, name, store.published[name])
         elif store.extent(name).files:
             store.empty(name)
-        log.info("took back what an unfinished run left in %s", name)
+        log.info("Undid the changes of an unfinished run to %s", name)
 
 
 def _require_one_writer(store: Store) -> None:
@@ -59,7 +59,7 @@ def _require_one_writer(store: Store) -> None:
     if len(frozenset().union(*found.values())) > 1:
         named = ", ".join(name for name, runs in found.items() if runs)
         raise DamagedError(
-            f"{JOB_RUN} in {store.place} names no run, but several have written {named}. {WAY_OUT}"
+            f"{JOB_RUN} in {store.place} has no run, but several runs wrote {named}. {WAY_OUT}"
         )
 
 
@@ -101,7 +101,7 @@ def _restore(store: Store, name: str, version: int) -> None:
     """Put a table back to a version, and the properties back that it may not have had then."""
     newest = store.newest_version(name) or 0
     if newest < version:
-        raise _lost(store.place, name, version, f"the newest is {newest}")
+        raise _lost(store.place, name, version, f"the newest version is {newest}")
     try:
         store.restore(name, version)
     except DeltaError as error:
@@ -112,6 +112,6 @@ def _restore(store: Store, name: str, version: int) -> None:
 
 def _lost(place: Place, name: str, version: int, reason: str) -> DamagedError:
     return DamagedError(
-        f"version {version} of {name} in {place} is published and cannot be restored: "
+        f"Version {version} of {name} in {place} is published and cannot be restored: "
         f"{reason}. {WAY_OUT}"
     )

@@ -131,7 +131,7 @@ def _without_checksum(name: str) -> str:
 
 
 _KEPT_BACK: Final = (
-    "No file of the table {table} was removed, because a kept run needs the table and {why}"
+    "No file of the table {table} was removed, because a kept run needs the table and {why}."
 )
 
 

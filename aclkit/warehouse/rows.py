@@ -91,6 +91,6 @@ def _whole_numbers(column: pa.ChunkedArray) -> pa.ChunkedArray:
 
 def _missing(package: str) -> SurroundingsError:
     return SurroundingsError(
-        f"{package} is not installed, which .{package}() needs: pip install {package}; "
-        ".arrow() and .rows need nothing"
+        f".{package}() needs {package}, which is not installed: pip install {package}. "
+        ".arrow() and .rows work without it."
     )

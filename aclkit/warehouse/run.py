@@ -344,6 +344,6 @@ def parse_cluster_id(text: str) -> str:
     plain = text.replace("_", "").replace("-", "").replace(".", "").replace(":", "")
     if not text or len(text) > 200 or not plain.isascii() or not (plain.isalnum() or not plain):
         raise UsageError(
-            f"bad cluster id {text!r}: expected 1 to 200 letters, digits, '_', '-', '.' or ':'"
+            f"Invalid cluster id {text!r}: expected 1 to 200 letters, digits, '_', '-', '.' or ':'"
         )
     return text

@@ -68,7 +68,7 @@ _RULED = (
     ("deciding_acl_id", "STRING", "the ACL that decided; null without one"),
 )
 _WITNESS = (
-    ("is_any_other", "BOOLEAN", "the row that stands for everything named nowhere"),
+    ("is_any_other", "BOOLEAN", "the row for every name that no ACL and no source contains"),
     ("origin", "STRING", "log, acl, file, setting or always"),
     ("witness", "STRING", "a concrete name that the any-other row stands for"),
     ("attributes", "MAP<STRING,STRING>", "further columns of the user's inventory"),
@@ -93,7 +93,7 @@ TABLES: Final[dict[str, Table]] = {
                 *_BINDING,
                 ("topic_id", "STRING", "Uuid of a topic record"),
                 ("mechanism", "STRING", "SCRAM mechanism, or DELEGATION_TOKEN"),
-                ("epoch", "INT", "leader epoch, null where the source does not say"),
+                ("epoch", "INT", "leader epoch; null where the source has none"),
                 ("log_time", "TIMESTAMP", "the record's timestamp"),
                 ("txn_offset", "BIGINT", "offset of the transaction's Begin"),
                 ("source", "STRING", "where the row was read"),
@@ -118,7 +118,11 @@ TABLES: Final[dict[str, Table]] = {
             "row that could not be used",
             (
                 _CLUSTER,
-                ("stage", "STRING", "source (could not be read) or replay (made no sense)"),
+                (
+                    "stage",
+                    "STRING",
+                    "source (could not be read) or replay (contradicts other rows)",
+                ),
                 ("source", "STRING", "where the row was read"),
                 ("position", "BIGINT", "byte or 1-based line in the source"),
                 ("log_offset", "BIGINT", "offset, where known"),
@@ -148,7 +152,11 @@ TABLES: Final[dict[str, Table]] = {
             (
                 _CLUSTER,
                 *_RESOURCE,
-                ("topic_id", "STRING", "a topic's Uuid, made of its name where it is not told"),
+                (
+                    "topic_id",
+                    "STRING",
+                    "the topic's Uuid; made from its name where the source has none",
+                ),
                 ("first_offset", "BIGINT", "offset where it came"),
                 ("last_offset", "BIGINT", "offset where it went; null = alive"),
             ),
@@ -287,8 +295,9 @@ TABLES: Final[dict[str, Table]] = {
         ),
         Table(
             "access_change",
-            "(principal or principal class, resource) whose ruleset changed in a run, if the run "
-            "before knew both too; and per principal, host or resource that only one run knew",
+            "(principal or principal class, resource) whose ruleset changed in a run, if the "
+            "previous run knew both too; and per principal, host or resource that only one "
+            "run knew",
             (
                 _CLUSTER,
                 _RUN,
@@ -307,7 +316,11 @@ TABLES: Final[dict[str, Table]] = {
                 ("ruleset_before", "STRING", "ruleset before the run; null for a name that came"),
                 ("ruleset_after", "STRING", "ruleset after it; null for a name that left"),
                 ("cause", "STRING", "acl, settings or inventory"),
-                ("cause_offsets", "ARRAY<BIGINT>", "log offsets of the ACL records behind it"),
+                (
+                    "cause_offsets",
+                    "ARRAY<BIGINT>",
+                    "log offsets of the ACL records that caused the change",
+                ),
                 ("gained", "BIGINT", "hosts × operations that became ALLOWED, per principal"),
                 ("lost", "BIGINT", "hosts × operations that became DENIED, per principal"),
             ),
@@ -323,22 +336,26 @@ TABLES: Final[dict[str, Table]] = {
                 ("subject", "STRING", "what it is about"),
                 ("message", "STRING", "one plain sentence"),
                 ("fix", "STRING", "what to do about it"),
-                ("acl_ids", "ARRAY<STRING>", "the ACLs behind it"),
+                ("acl_ids", "ARRAY<STRING>", "the ACLs that the finding is about"),
                 ("fingerprint", "STRING", "the same finding has the same one in every run"),
-                ("holds_for", "STRING", "every-name, or inventory: what the run asked about"),
+                ("holds_for", "STRING", "every-name, or inventory: the names that the run knew"),
                 ("evidence", "ARRAY<STRING>", "the ACLs as kafka-acls prints them, and what else"),
                 ("first_seen", "TIMESTAMP", "since when, where runs that showed it are not kept"),
             ),
         ),
         Table(
             "access_log",
-            "line of Kafka's authorizer log, checked against the ACLs of then",
+            "line of Kafka's authorizer log, compared with the ACLs at that time",
             (
                 _CLUSTER,
                 ("line_id", "STRING", "hash of the line: the same one in every file it stands in"),
                 ("source", "STRING", "file where it was read first"),
                 ("position", "BIGINT", "1-based line in that file, gzip undone"),
-                ("log_time", "TIMESTAMP", "when the broker wrote it; null where it does not say"),
+                (
+                    "log_time",
+                    "TIMESTAMP",
+                    "when the broker wrote it; null where the line has no time",
+                ),
                 ("principal", "STRING", "type:name"),
                 ("host", "STRING", "address as the broker writes it"),
                 ("operation", "STRING", "Kafka's AclOperation"),
@@ -349,16 +366,16 @@ TABLES: Final[dict[str, Table]] = {
                 ("rule", "STRING", "SuperUser, MatchingAcl, DefaultAllow, DefaultDeny; or null"),
                 ("deciding_acl_id", "STRING", "the ACL that the line names, where it is known"),
                 ("verdict", "STRING", "agree, mismatch, undetermined or unreadable"),
-                ("expected_decision", "STRING", "what the ACLs of then give, under kafka"),
+                ("expected_decision", "STRING", "what the ACLs at that time decide, under kafka"),
                 ("expected_rule", "STRING", "by which rule"),
-                ("expected_acl_id", "STRING", "because of which ACL"),
+                ("expected_acl_id", "STRING", "the ACL that decides"),
                 ("reason", "STRING", "why it does not agree"),
                 ("raw", "STRING", "what cannot be read, credentials masked"),
             ),
         ),
         Table(
             "acl_usage",
-            "grant (ALLOW that is alive) and what the authorizer log says of its use",
+            "grant (ALLOW in force) and what the authorizer log shows of its use",
             (
                 _CLUSTER,
                 ("acl_id", "STRING", "the ACL's Uuid"),
@@ -379,11 +396,11 @@ TABLES: Final[dict[str, Table]] = {
             (
                 _CLUSTER,
                 ("since_time", "TIMESTAMP", "when a run first saw them, by its machine's clock"),
-                ("super_users", "ARRAY<STRING>", "super.users; null where nobody knew them"),
+                ("super_users", "ARRAY<STRING>", "super.users; null where they were unknown"),
                 (
                     "allow_everyone",
                     "BOOLEAN",
-                    "allow.everyone.if.no.acl.found; null where nobody knew it",
+                    "allow.everyone.if.no.acl.found; null where it was unknown",
                 ),
                 ("run_number", "BIGINT", "that run: they are in the order of these numbers"),
                 ("log_offset", "BIGINT", "offset up to which it knew the log (exclusive)"),
@@ -391,7 +408,7 @@ TABLES: Final[dict[str, Table]] = {
         ),
         Table(
             "job_run",
-            "finished run; the newest one says which table versions readers open",
+            "finished run; the newest one has the table versions that readers open",
             (
                 ("run_number", "BIGINT", "counts up by one per warehouse"),
                 _RUN,

@@ -13,6 +13,7 @@ from typing import Final
 
 import pyarrow as pa
 
+from aclkit.model.counting import number_of
 from aclkit.model.facts import (
     ADD_ACL,
     END_TXN,
@@ -77,8 +78,8 @@ def _rewrite(read: Reader, table: str) -> int:
 
 def _note_on_mended(table: str, count: int) -> str:
     return (
-        f"corrected the times in {_counted(count, 'row')} of {table}: an older aclkit had shifted "
-        "them by the time zone of its machine"
+        f"Corrected the times in {number_of(count, 'row')} of {table}: an older aclkit had "
+        "shifted them by the time zone of its machine."
     )
 
 
@@ -90,9 +91,9 @@ def _notes_on_findings(read: Reader, *, is_shifted: bool) -> Iterator[str]:
     ((unproven, proven),) = read.rows(_PROVEN)
     if unproven and (is_shifted or not proven):
         yield (
-            f"first_seen of {_counted(unproven, 'finding')} may be wrong by hours: maintenance by "
-            "an older aclkit shifted it where the time zone of its machine was not UTC. No table "
-            "holds the right time, so it stays as it is"
+            f"first_seen of {number_of(unproven, 'finding')} may be wrong by hours: maintenance "
+            "by an older aclkit shifted it where the time zone of its machine was not UTC. No "
+            "table holds the right time, so it stays as it is."
         )
 
 
@@ -100,15 +101,11 @@ def _notes_on_facts(read: Reader) -> Iterator[str]:
     """Yield the clusters whose facts themselves were read and written by an older aclkit."""
     for cluster_id, run_number, count in read.rows(_OVERWRITTEN):
         yield (
-            f"times of up to {_counted(count, 'fact')} of cluster {cluster_id} may be wrong by "
-            f"hours: run {run_number} by an older aclkit wrote them anew, as --forget does, "
-            "shifted where the time zone of its machine was not UTC. The next run that reads the "
-            "log from its beginning corrects them; listings of the past cannot be read again"
+            f"Times of up to {number_of(count, 'fact')} of cluster {cluster_id} may be wrong by "
+            f"hours: run {run_number} by an older aclkit wrote them again (as --forget does), "
+            "shifted where the time zone of its machine was not UTC. The next run that reads "
+            "the log from its beginning corrects them. Earlier listings cannot be read again."
         )
-
-
-def _counted(count: int, what: str) -> str:
-    return f"{count:,} {what}" + ("" if count == 1 else "s")
 
 
 _MENDED: Final[Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]]] = {

@@ -77,7 +77,7 @@ _TABLE_FUNCTIONS: Final = frozenset({
 })  # fmt: skip
 
 _ASKED: Final = (
-    "expected one SELECT (also WITH, VALUES, TABLE or FROM), because a warehouse is only read"
+    "Expected one SELECT (also WITH, VALUES, TABLE or FROM), because sql only reads a warehouse."
 )
 
 
@@ -95,7 +95,7 @@ def check_reads_only(spark: SparkSession, text: str, known: Collection[str]) -> 
     """
     if "${" in text:
         # Spark would put a setting, a property or a variable of the environment in its place.
-        raise UsageError("bad SQL: ${…} is not allowed")
+        raise UsageError("Invalid SQL: ${…} is not allowed")
     session: _OfTheJvm = getattr(spark, "_jsparkSession", None)
     if session is None:
         raise UsageError("sql needs a Spark session of this process, found one of Spark Connect")
@@ -116,14 +116,14 @@ def _plan(session: _OfTheJvm, text: str) -> _OfTheJvm:
     except ParseException as error:
         # Not all of them have an SQLSTATE by which one could see whose fault it is.
         first_line = next((line for line in str(error).splitlines() if line.strip()), "")
-        raise UsageError(f"bad SQL: {first_line[:500]}") from error
+        raise UsageError(f"Invalid SQL: {first_line[:500]}") from error
     except Py4JJavaError as error:
         if _class(error.java_exception) != "java.lang.StackOverflowError":
             raise
         raise UsageError(_TOO_DEEP) from None
 
 
-_TOO_DEEP: Final = "bad SQL: it is nested too deeply"
+_TOO_DEEP: Final = "Invalid SQL: it is nested too deeply"
 
 
 @dataclass(slots=True)
@@ -170,9 +170,9 @@ class _Walk:
             raise UsageError("expected a SELECT without parameters, found ? or :name in it")
         is_plan = self._is(part, f"{_CATALYST}plans.logical.LogicalPlan")
         if is_plan and name.rstrip("$") not in _PLANS:
-            raise UsageError(f"{short} is not allowed: {_ASKED}")
+            raise UsageError(f"{short} is not allowed. {_ASKED}")
         if not is_plan and not name.startswith(_EXPRESSIONS) and name not in _UNRESOLVED:
-            raise UsageError(f"bad SQL: {short} is not allowed")
+            raise UsageError(f"Invalid SQL: {short} is not allowed")
         if short == "UnresolvedRelation":
             self._check_relation(part, scope)
         elif short == "UnresolvedFunction":
@@ -182,16 +182,20 @@ class _Walk:
         elif short == "UnresolvedTableValuedFunction":
             names = [*_each(part.name().iterator())]
             if len(names) != 1 or names[0].lower() not in _TABLE_FUNCTIONS:
-                raise UsageError(f"bad SQL: the table function {'.'.join(names)} is not allowed")
+                raise UsageError(
+                    f"Invalid SQL: the table function {'.'.join(names)} is not allowed"
+                )
 
     def _check_relation(self, part: _OfTheJvm, scope: frozenset[str]) -> None:
         names = [*_each(part.multipartIdentifier().iterator())]
         name = ".".join(names)
         if len(names) != 1 or name.lower() not in self.known | scope:
             known = ", ".join(sorted(self.known))
-            raise UsageError(f"bad SQL: no table or view {name}; expected one of {known}")
+            raise UsageError(
+                f"Invalid SQL: the table or view {name} does not exist. Expected one of {known}"
+            )
         if not part.options().isEmpty() or part.isStreaming():
-            raise UsageError(f"bad SQL: expected {name} without options, and not as a stream")
+            raise UsageError(f"Invalid SQL: expected {name} without options, and not as a stream")
         if name.lower() not in scope:
             self.tables.add(name.lower())
 
@@ -201,7 +205,7 @@ class _Walk:
             return
         found = self.functions.get(name.lower())
         if found.isEmpty() or found.get()._1().getGroup() not in _GROUPS:
-            raise UsageError(f"bad SQL: the function {name} is not allowed")
+            raise UsageError(f"Invalid SQL: the function {name} is not allowed")
 
     def _is(self, part: _OfTheJvm, name: str) -> bool:
         return bool(is_instance_of(self.gateway, part, name))

@@ -160,7 +160,7 @@ def open_with_spark(spark: SparkSession, warehouse: str | None) -> tuple[Publish
     try:
         store = Store(session_beside(spark), published.place.text)
     except (OSError, ValueError) as error:
-        raise SurroundingsError(f"cannot read {warehouse}: {error}") from error
+        raise SurroundingsError(f"Cannot read {warehouse}: {error}") from error
     return published, SparkTables(store, published)
 
 
@@ -199,7 +199,7 @@ def _as_aclkit_error(error: PySparkException | Py4JError) -> UsageError | Surrou
     """Say whose fault an error is: the question's or the machine's."""
     for cause in _causes(error):
         if (cause.getSqlState() or "")[:2] in _FAULTS_OF_THE_TEXT:
-            return UsageError(f"bad SQL: {first_line(cause)[:500]}")
+            return UsageError(f"Invalid SQL: {first_line(cause)[:500]}")
     return _spark_failed(error)
 
 
@@ -214,4 +214,4 @@ def _causes(error: PySparkException | Py4JError) -> Iterator[PySparkException]:
 
 
 def _spark_failed(error: Exception) -> SurroundingsError:
-    return SurroundingsError(f"Spark could not answer: {first_line(error)[:500]}")
+    return SurroundingsError(f"Spark cannot answer: {first_line(error)[:500]}")

@@ -51,7 +51,7 @@ def fetch(connection: Tables, text: str, values: Sequence[object]) -> list[tuple
     try:
         return connection.execute(text, values).fetchall()
     except duckdb.Error as error:
-        plain = SurroundingsError(f"DuckDB could not answer: {error}")
+        plain = SurroundingsError(f"DuckDB cannot answer: {error}")
         raise damage_of(error) or plain from error
 
 
@@ -110,12 +110,12 @@ def _batches(cursor: duckdb.DuckDBPyConnection) -> Iterator[tuple[object, ...]]:
 def _as_aclkit_error(error: duckdb.Error) -> UsageError | SurroundingsError:
     """Say whose fault an error is: the disk's, or the question's, its size included."""
     if isinstance(error, duckdb.OutOfMemoryException):
-        return UsageError(f"{TOO_LARGE} than it may take: {str(error).splitlines()[0]}")
+        return UsageError(f"{TOO_LARGE}: {str(error).splitlines()[0]}")
     if isinstance(error, (duckdb.IOException, duckdb.InternalException)):
-        return damage_of(error) or SurroundingsError(f"DuckDB could not answer: {error}")
+        return damage_of(error) or SurroundingsError(f"DuckDB cannot answer: {error}")
     if type(error) is duckdb.Error and (damage := damage_of(error)):
         return damage
-    return UsageError(f"bad SQL: {error}")
+    return UsageError(f"Invalid SQL: {error}")
 
 
-TOO_LARGE: Final = "the question is too large: it needs more memory"
+TOO_LARGE: Final = "The query needs more memory than the limit"

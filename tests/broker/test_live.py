@@ -138,7 +138,7 @@ def test_a_user_who_may_only_describe_the_cluster_knows_topics_by_their_names(br
     listing = ask(broker, "SSL", properties)
     topics = {r.resource_name: r.topic_id for r in listing.rows if r.record_type == "TOPIC_RECORD"}
     assert topics["orders"] is None
-    assert any("that the user may not DESCRIBE" in note for note in listing.notes)
+    assert any("that the user is not allowed to DESCRIBE" in note for note in listing.notes)
     assert any("DESCRIBE_CONFIGS on the cluster" in note for note in listing.notes)
 
 
@@ -186,9 +186,9 @@ def test_a_wrong_password_is_named_as_such(broker, listener):
 @pytest.mark.parametrize(
     ("listener", "protocol", "message"),
     [
-        ("SSL", "PLAINTEXT", "does security.protocol fit this port"),
-        ("SASL_SSL", "SASL_PLAINTEXT", "does security.protocol fit this port"),
-        ("PLAINTEXT", "SSL", "does this port speak TLS"),
+        ("SSL", "PLAINTEXT", "Check that security.protocol fits this port"),
+        ("SASL_SSL", "SASL_PLAINTEXT", "Check that security.protocol fits this port"),
+        ("PLAINTEXT", "SSL", "Check that this port uses TLS"),
     ],
 )
 def test_another_protocol_than_the_ports_is_a_guess_in_the_message(

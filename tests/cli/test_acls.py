@@ -111,7 +111,7 @@ def test_show_prints_what_the_metadata_shell_prints(small):
         (("add", "--allow-principal", "User:a", "--topic", "t*"), "bad name 't*'"),
         (
             ("add", "--allow-principal", "User:a", "--topic", "t", "--allow-host", "localhost"),
-            "bad host 'localhost'",
+            "Invalid host 'localhost'",
         ),
         (
             ("add", "--allow-principal", "User:a", "--group", "g", "--operation", "Write"),
@@ -322,8 +322,8 @@ RANGE = ("--topic", "t", "--allow-host", "10.0.0.0/8")
 @pytest.mark.parametrize(
     ("level", "said"),
     [
-        (29, "metadata version 4.4-IV1 or higher. (in force is 29 (4.2-IV1))"),
-        (None, "(the one in force is not known, and ranges do not decide here)"),
+        (29, "metadata version 4.4-IV1 or higher. (29 (4.2-IV1) is in force)"),
+        (None, "(the version in force is unknown, and ranges are compared as text here)"),
     ],
 )
 def test_a_range_is_refused_below_the_metadata_version_that_knows_it(tmp_path, level, said):
@@ -347,7 +347,7 @@ def test_the_list_of_nothing_is_nothing(tmp_path):
 
 def test_a_list_after_holes_says_so(tmp_path):
     warehouse = warehouse_of(tmp_path / "warehouse", [acl()], status="incomplete")
-    assert "run 1 is incomplete" in warehouse.run("acls", "list").stderr
+    assert "Run 1 is incomplete" in warehouse.run("acls", "list").stderr
 
 
 def test_names_are_printed_unescaped_as_kafka_acls_does(tmp_path):

@@ -134,4 +134,4 @@ def test_a_bad_baseline_ends_with_exit_code_2(audit, tmp_path):
     file = tmp_path / "b.json"
     file.write_text("{}")
     assert "expected a baseline as" in audit("--baseline", str(file), code=2).stderr
-    assert "there is no such file" in audit("--mutes", "nowhere.toml", code=2).stderr
+    assert "the file does not exist" in audit("--mutes", "nowhere.toml", code=2).stderr

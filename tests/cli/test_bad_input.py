@@ -59,7 +59,7 @@ def refused(result, *parts):
 @pytest.mark.parametrize("kind", ["metadata-log", "dump-log", "records", "acls-list"])
 def test_source_that_is_not_there_makes_no_sense(warehouse, tmp_path, kind):
     result = warehouse.replay(f"{kind}:{tmp_path / 'nowhere'}", code=2)
-    refused(result, tmp_path / "nowhere", "no such file")
+    refused(result, tmp_path / "nowhere", "the file does not exist")
 
 
 @pytest.mark.parametrize("source", ["zookeeper:/x", "metadata-log:", "/var/kafka"])
@@ -165,7 +165,7 @@ def test_bad_time_makes_no_sense(warehouse, time):
         (
             "--resources",
             "resource_type,resource_name\nTOPIC,t\nqueue,q\n",
-            ("row 2", "bad resource type 'queue'", "TOPIC"),
+            ("row 2", "unknown resource type 'queue'", "TOPIC"),
         ),
     ],
 )
@@ -178,7 +178,7 @@ def test_bad_inventory_file_makes_no_sense(warehouse, tmp_path, option, content,
 @pytest.mark.parametrize("option", ["--principals", "--hosts", "--resources"])
 def test_inventory_file_that_is_not_there_makes_no_sense(warehouse, tmp_path, option):
     result = warehouse.run("materialize", option, tmp_path / "no.csv", code=2)
-    refused(result, tmp_path / "no.csv", "no such file")
+    refused(result, tmp_path / "no.csv", "the file does not exist")
 
 
 def test_bad_super_users_make_no_sense(warehouse):

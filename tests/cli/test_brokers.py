@@ -49,10 +49,10 @@ def test_each_stage_of_an_upgrade_says_whether_ranges_decide(upgraded):
     assert middle == [("1", "true", "7", "33", "132", "30", "180")]
     assert new == [AT_THE_END]
     assert (
-        "note: ranges (CIDR) decide: no, broker 1 supports metadata.version up to 27 (4.1-IV1); "
-        "metadata.version 27 (4.1-IV1) is in force"
+        "note: Brokers compare hosts such as 10.0.0.0/8 as text: broker 1 supports "
+        "metadata.version up to 27 (4.1-IV1). metadata.version 27 (4.1-IV1) is in force."
     ) in noted
-    assert "decide: yes, broker 1 supports metadata.version up to 33 (4.4-IV2); " in changed
+    assert "as address ranges: broker 1 supports metadata.version up to 33 (4.4-IV2). " in changed
     assert "CIDR" not in last
 
 
@@ -101,7 +101,7 @@ def test_a_snapshot_alone_tells_its_brokers_and_a_listing_none(upgraded, tmp_pat
     source = f"acls-list:{KRAFT_TEXT / 'kafka-acls-list.txt'}"
     first = warehouse.replay(source, cluster="listing")
     assert brokers(warehouse, "listing") == []
-    assert "whether ranges (CIDR) decide is unknown" in first.stderr
+    assert "It is unknown how brokers read hosts such as 10.0.0.0/8" in first.stderr
     assert "CIDR" not in warehouse.replay(source, cluster="listing").stderr
 
 
@@ -115,9 +115,9 @@ def test_a_record_of_an_unknown_type_is_counted_named_and_refused_by_strict(tmp_
     warehouse = Warehouse(tmp_path / "warehouse")
     result = warehouse.replay(f"metadata-log:{folder}")
     assert (
-        "note: 2 records were passed over, see acl_reject: unknown record type 30: Kafka up to 4.4 "
+        "note: Skipped 2 records (see acl_reject): unknown record type 30: Kafka up to 4.4 "
         "has no such type"
     ) in result.stderr
     assert len(warehouse.acls()) == 109
     strict = warehouse.replay(f"metadata-log:{folder}", more=("--strict",), code=3)
-    assert "2 rows could not be used, see acl_reject: refused by --strict" in strict.stderr
+    assert "2 rows cannot be used (see acl_reject), and --strict is set." in strict.stderr

@@ -136,7 +136,7 @@ def test_other_settings_are_said_and_decided(diff):
 
 def test_a_hole_that_history_passes_over_is_said(tmp_path):
     root = build(tmp_path / "warehouse", (0, 53), (57, 100))
-    said = "offsets 53 to 56 could not be read: what changed there is missing"
+    said = "Offsets 53 to 56 could not be read. Changes there are missing."
     assert said in run("--warehouse", root, "diff", "50", "61").stderr
     assert said in run("--warehouse", root, "diff", "61", "50").stderr
     assert said not in run("--warehouse", root, "diff", "50", "53").stderr

@@ -110,7 +110,7 @@ def test_jars_may_be_missing_but_not_others(tmp_path):
     around = Around(env={"ACLKIT_JARS": str(tmp_path)})
     assert checks.see_jars(around).state == "warning"
     (tmp_path / next(iter(DELTA.digests))).write_text("no jar")
-    with pytest.raises(SurroundingsError, match="is not the jar that is expected"):
+    with pytest.raises(SurroundingsError, match="is not the expected jar"):
         checks.see_jars(around)
 
 

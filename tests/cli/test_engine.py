@@ -36,7 +36,7 @@ def test_sql_that_writes_is_refused_with_spark_too(root, spark):
     result = run(
         "--warehouse", root, "sql", "--engine", "spark", "INSERT INTO host VALUES ('a')", code=2
     )
-    assert "InsertIntoStatement is not allowed: expected one SELECT" in result.stderr
+    assert "InsertIntoStatement is not allowed. Expected one SELECT" in result.stderr
     assert result.stdout == ""
 
 

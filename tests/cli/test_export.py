@@ -134,7 +134,7 @@ def test_parquet_goes_to_a_pipe_too(decided):
 
 def test_nothing_decided_is_nothing_to_export(warehouse):
     told = warehouse.run("export", "explain", "--format", "csv", code=2)
-    assert "no access of cluster c1 is decided yet" in told.stderr
+    assert "No decisions exist for cluster c1 yet" in told.stderr
 
 
 @pytest.mark.parametrize("what", ["acls", "explain"])

@@ -38,7 +38,7 @@ def test_invented_count_costs_one_offset_and_the_sound_log_heals_it(fresh, tmp_p
     warehouse = Warehouse(tmp_path / "warehouse")
     source = log_of(tmp_path / "log", inflated())
     result = warehouse.replay(source, code=3)
-    assert "offsets 0 could not be read" in result.stderr
+    assert "Offsets 0 could not be read." in result.stderr
     (reject,) = warehouse.sql("SELECT log_offset, reason FROM acl_reject WHERE stage = 'source'")
     assert reject["log_offset"] == "0"
     assert reject["reason"].startswith("1000000 records in")
@@ -117,10 +117,10 @@ def test_forgetting_alone_leaves_the_state_before_what_is_forgotten(fresh, tmp_p
     warehouse = fresh.copy(tmp_path / "warehouse")
     at = LOG[50][0]
     result = warehouse.run("replay", "--forget", f"{at}-")
-    assert f"; offsets {at}–{LOG[-1][0]} count as not read" in result.stderr
+    assert f" Offsets {at}–{LOG[-1][0]} count as not read." in result.stderr
     assert warehouse.published().run.head_offset == at
     again = warehouse.run("replay", "--forget", f"{at}-", code=2)
-    assert f"nothing was read of offsets {at} and above; sources are " in again.stderr
+    assert f"Nothing was read of offsets {at} and above. sources are " in again.stderr
 
 
 @pytest.mark.slow

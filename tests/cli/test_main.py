@@ -56,7 +56,7 @@ def test_an_error_about_a_long_name_is_cut(root):
 
 def test_an_error_does_nothing_to_a_terminal(root):
     message = refused("--warehouse", root, "sql", 'SELECT "\x1b]0;owned\x07\r\n"')
-    assert "Error: bad SQL" in message
+    assert "Error: Invalid SQL" in message
     assert not {"\x1b", "\x07", "\r"} & set(message)
 
 

@@ -108,6 +108,6 @@ def test_exports_are_0640_unless_something_else_is_asked_for(demo_warehouse, tmp
     assert [oct((tmp_path / name).stat().st_mode & 0o7777) for name in "cd"] == ["0o604", "0o644"]
     told = run("--file-mode", "0666", "completion", "bash", code=2).stderr
     assert told == (
-        "Error: bad mode of files '0666': expected an octal one between 0600 and 0664, such as "
-        "0640\n"
+        "Error: Invalid file mode '0666': expected an octal number between 0600 and 0664, "
+        "such as 0640\n"
     )

@@ -58,7 +58,7 @@ def test_the_shortest_name_shows_it_with_what_decides_on_both_sides(two_files):
     assert (example["after"], example["rule_after"]) == ("ALLOWED", "MatchingAcl")
     assert example["acl_after"] == str(OPENS)
     assert example["names"] == (
-        "topics that start with `team-`, but not those that `team-??*` reaches; "
+        "topics that start with `team-`, but not those that `team-??*` matches; "
         "the shortest: `team-`"
     )
     (block,) = example["holds_for"]
@@ -69,7 +69,7 @@ def test_the_shortest_name_shows_it_with_what_decides_on_both_sides(two_files):
 def test_an_empty_listing_is_a_cluster_without_acls_and_that_is_said(two_files, acl_file):
     empty = acl_file("empty.txt")
     result = run("prove", "no-less", two_files[1], empty, code=1)
-    note = "holds no ACL: read as a listing of a cluster without ACLs"
+    note = "has no ACL. It is read as a listing of a cluster without ACLs."
     assert note in result.stderr
     answer = found("no-less", two_files[1], empty, code=1)
     assert note in answer["notes"][0]
@@ -87,7 +87,7 @@ def test_records_are_replayed_from_an_empty_cluster(two_files, tmp_path):
     records.write_text("".join(lines))
     answer = found("no-less", two_files[1], records)
     assert (answer["b"]["form"], answer["b"]["acls"]) == ("records", 1)
-    assert "removes an ACL that is not there" in answer["notes"][0]
+    assert "removes an ACL that does not exist" in answer["notes"][0]
     packed = tmp_path / "records.jsonl.gz"
     packed.write_bytes(gzip.compress("".join(lines).encode()))
     assert found("same", records, packed)["proven"]
@@ -109,8 +109,8 @@ def test_what_the_budget_leaves_open_counts_as_failed_and_names_the_option(acl_f
     assert answer["cost"]["states"] > 150
     shown = run("prove", "same", *sides, "--budget-total", 150, code=1).stdout
     assert "unknown, which counts as failed" in shown
-    assert "more states: --budget-total" in shown
-    assert "hard are `*b*a????????`" in shown
+    assert "to raise the search limit: --budget-total" in shown
+    assert "patterns that make it hard: `*b*a????????`" in shown
 
 
 # Settings
@@ -177,7 +177,7 @@ def test_offsets_and_times_of_a_warehouse_are_states(root, a, b, code):
 
 def test_a_hole_in_the_log_is_said(tmp_path):
     holed = build(tmp_path / "warehouse", (0, 53), (57, 100))
-    said = "offsets 53 to 56 could not be read: what changed there is missing"
+    said = "Offsets 53 to 56 could not be read. Changes there are missing."
     assert said in found("same", f"{holed}@60", f"{holed}@60")["notes"]
 
 

@@ -70,8 +70,8 @@ def test_unknown_name_and_stale_state_are_said_on_stderr(root):
     versions = small.build(root)
     small.publish(root, versions, run_number=2, job="replay", head_offset=120)
     result = invoke(root, who_can, "READ", "topic:brand-new", "--format", "csv")
-    assert "warning: not in the inventory: topic:brand-new; decided by" in result.stderr
-    assert "the log is at offset 120, this answer at 100" in result.stderr
+    assert "warning: topic:brand-new is not known. This is what the ACLs decide" in result.stderr
+    assert "The log is at offset 120, this answer is from offset 100" in result.stderr
     assert result.stdout.startswith("principal,host,")
 
 
@@ -79,7 +79,7 @@ def test_incomplete_run_is_said_on_stderr(root):
     versions = small.build(root)
     small.publish(root, versions, run_number=2, status="incomplete", notes=["a hole"])
     result = invoke(root, what_can, "User:alice")
-    assert "run 2 is incomplete: a hole" in result.stderr
+    assert "Run 2 is incomplete: a hole" in result.stderr
 
 
 def test_sql_prints_rows(root):

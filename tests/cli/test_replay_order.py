@@ -61,7 +61,7 @@ def test_halves_in_reverse_and_a_late_snapshot_leave_the_tables_of_one_undisturb
     warehouse = Warehouse(tmp_path / "warehouse")
 
     result = warehouse.replay(f"metadata-log:{tmp_path / 'second'}", code=3)
-    assert f"offsets 0–{batches[third][0] - 1} could not be read" in result.stderr
+    assert f"Offsets 0–{batches[third][0] - 1} could not be read." in result.stderr
     run = warehouse.published().run
     assert (run.head_offset, run.status, warehouse.acls().total()) == (0, "incomplete", 0)
 
@@ -102,7 +102,7 @@ def test_aborted_and_open_transactions_leave_no_acl(synthetic):
 @pytest.mark.slow
 def test_gap_stops_the_state_before_it_and_can_be_accepted(synthetic):
     warehouse, result = synthetic("gap", code=3)
-    assert "offsets 3–9 could not be read" in result.stderr
+    assert "Offsets 3–9 could not be read." in result.stderr
     assert warehouse.published().last_run("gap").head_offset == 3
     assert {acl[1] for acl in warehouse.acls("gap")} == {"ok"}
 

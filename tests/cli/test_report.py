@@ -197,7 +197,7 @@ def test_whatever_ends_a_night_is_told(warehouse, monkeypatch, tmp_path):
         warehouse.run("run", "--source", f"metadata-log:{KRAFT}", code=4)
     told = [json.loads(body) for _, _, body in hook.got]
     assert [each["exit_code"] for each in told] == [2, 4]
-    assert "none: there is no such file" in told[0]["text"]
+    assert "none: the file does not exist" in told[0]["text"]
     assert "Permission denied" in told[1]["text"]
 
 

@@ -22,7 +22,7 @@ PROGRAM = "from aclkit.cli import cli; cli()"
 REPLAY = ("replay", "--source", f"metadata-log:{SYNTHETIC / 'basic'}")
 NIGHT = ("run", "--source", f"metadata-log:{SYNTHETIC / 'basic'}", "--super-users", "User:admin")
 SECONDS = 500
-SAID = "ended by {}: nothing half done can be seen, start it again to go on"
+SAID = "Stopped by {}. No half-done work is visible. Start again to continue."
 CODES = {signal.SIGINT: 130, signal.SIGTERM: 143, signal.SIGHUP: 129}
 HEEDS_SIGHUP = "import signal; signal.signal(signal.SIGHUP, signal.SIG_DFL)\n"
 """What begins each program: under nohup it would inherit that the signal is ignored."""
@@ -104,7 +104,7 @@ def test_while_it_waits_for_the_lock(tmp_path, warehouse, number):
     with warehouse_lock(str(warehouse.path), 0) as require_held:
         before = sorted(warehouse.path.rglob("*"))
         with started(tmp_path, *on(warehouse, *REPLAY)) as command:
-            command.wait_for("waiting for another run")
+            command.wait_for("Waiting for another run")
             assert command.end(number) == (CODES[number], "")
         require_held()
         assert sorted(warehouse.path.rglob("*")) == before
@@ -120,13 +120,13 @@ def test_a_lock_that_is_waited_for_starts_no_java(tmp_path, warehouse):
         assert command.process.wait(SECONDS) == 4
         told = command.process.stderr.read()
     assert "holds the lock" in told
-    assert "starting Spark" not in told
+    assert "Starting Spark" not in told
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_while_spark_starts(tmp_path, warehouse, number):
     with started(tmp_path, *on(warehouse, *REPLAY)) as command:
-        command.wait_for("starting Spark")
+        command.wait_for("Starting Spark")
         assert command.end(number) == (CODES[number], "")
     assert command.told[1:] == [SAID.format(signal.Signals(number).name)]
     assert not list(command.tmp.iterdir())
@@ -234,10 +234,10 @@ def night(_session, tmp_path_factory):
 
 
 MOMENTS = (
-    (signal.SIGINT, "reading the source"),
+    (signal.SIGINT, "Reading the source"),
     (signal.SIGTERM, "computing history"),
     (signal.SIGINT, "deciding"),
-    (signal.SIGTERM, "checking completeness"),
+    (signal.SIGTERM, "Checking completeness"),
 )
 
 

@@ -37,7 +37,7 @@ def whole(_session, logs, tmp_path_factory):
 def truncated(_session, logs, tmp_path_factory):
     warehouse = Warehouse(tmp_path_factory.mktemp("truncated") / "warehouse")
     result = warehouse.replay(f"metadata-log:{logs['truncated']}")
-    assert f"history begins with the snapshot at offset {OLDEST}" in result.stderr
+    assert f"History begins with the snapshot at offset {OLDEST}" in result.stderr
     return warehouse
 
 
@@ -81,7 +81,7 @@ def test_log_behind_a_gap_is_bridged_by_the_nearest_snapshot_and_told(whole, log
     warehouse = Warehouse(tmp_path / "warehouse")
     warehouse.replay(f"metadata-log:{early}")
     result = warehouse.replay(f"metadata-log:{logs['truncated']}")
-    assert f"offsets 1413–{OLDEST - 1} are bridged by the snapshot at offset {OLDEST}" in (
+    assert f"offsets 1413–{OLDEST - 1} are missing; the snapshot at offset {OLDEST}" in (
         result.stderr
     )
     assert "1413–2014" in result.stdout
@@ -102,7 +102,7 @@ def test_damaged_snapshot_is_rejected_and_the_next_one_bridges(logs, tmp_path, w
     path.write_bytes(path.read_bytes()[:-9])
     warehouse = Warehouse(tmp_path / "warehouse")
     result = warehouse.replay(f"metadata-log:{damaged}")
-    assert f"history begins with the snapshot at offset {NEWEST}" in result.stderr
+    assert f"History begins with the snapshot at offset {NEWEST}" in result.stderr
     (reject,) = warehouse.sql("SELECT source, reason FROM acl_reject")
     assert reject["source"] == str(path)
     assert "torn tail" in reject["reason"]
@@ -157,10 +157,10 @@ def test_log_whose_files_go_each_time_is_given_up_and_nothing_is_written(
     logs, whole, tmp_path, monkeypatch
 ):
     def raise_failures(rows):
-        raise GoneError("/log/1.log: there is no such file any more")
+        raise GoneError("/log/1.log: the file no longer exists")
 
     monkeypatch.setattr(facts, "raise_failures", raise_failures)
     warehouse = whole.copy(tmp_path / "warehouse")
     result = warehouse.replay(f"metadata-log:{logs['truncated']}", code=4)
-    assert "/log/1.log: there is no such file any more: the log was listed 4 times" in result.stderr
+    assert "/log/1.log: the file no longer exists: the log was listed 4 times" in result.stderr
     assert warehouse.tables() == whole.tables()

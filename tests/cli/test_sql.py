@@ -89,7 +89,7 @@ def test_what_takes_too_much_memory_ends_in_one_line(root, monkeypatch, text):
     monkeypatch.setattr(apart, "_CHILD", "tests.cli.answering_in_little_memory")
     ended = run("--warehouse", root, "sql", text, code=2)
     (line,) = ended.stderr.splitlines()
-    assert line.startswith("Error: the question is too large: it needs more memory than it may ta")
+    assert line.startswith("Error: The query needs more memory than the limit")
 
 
 def test_rows_come_out_as_they_go_in(root):
@@ -108,7 +108,7 @@ def test_a_hostile_statement_ends_with_2_and_one_line(root):
         ended = run("--warehouse", root, "sql", fill(text, **places), code=2)
         assert ended.stdout == ""
         assert len(ended.stderr.splitlines()) == 1
-        assert ended.stderr.startswith("Error: COPY is not allowed: expected one SELECT")
+        assert ended.stderr.startswith("Error: COPY is not allowed. Expected one SELECT")
     assert digests(root) == before
 
 
@@ -162,7 +162,7 @@ def test_whatever_ends_the_command_ends_the_process_that_answers(root, sent):
     assert is_gone(child)
     if sent == signal.SIGINT:
         assert code == 130
-        assert told.startswith("ended by SIGINT: nothing half done can be seen")
+        assert told.startswith("Stopped by SIGINT. No half-done work is visible")
         assert len(told.splitlines()) == 1
 
 

@@ -23,9 +23,9 @@ from tests.cli.running import SEGMENT, SYNTHETIC, half_read
 
 LOG = SYNTHETIC / "basic"
 REPLAY = ("replay", "--source", f"metadata-log:{LOG}")
-UNCHANGED = "What was published before is unchanged"
-FULL = f"No space left on device; free some space, then start again. {UNCHANGED}"
-DENIED = "Permission denied; start as a user who may write there, or name another --warehouse"
+UNCHANGED = "Published data is unchanged."
+FULL = f"No space left on device. Free some space, then start again. {UNCHANGED}"
+DENIED = "Permission denied; Start as a user who can write there, or pass another --warehouse"
 NOBODY = 65534
 
 as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root mounts and becomes another user")
@@ -84,7 +84,7 @@ def test_a_full_disk_is_told_before_a_table_is_written(started, small_disk, capf
     ballast = fill(small_disk, 900_000)
 
     told = error_of(warehouse.run(*REPLAY, code=4).stderr)
-    assert told == f"cannot write {warehouse.path}: {FULL}"
+    assert told == f"Cannot write {warehouse.path}: {FULL}"
     assert capfd.readouterr().err == ""
     assert set(warehouse.path.rglob("*.parquet")) == files
     assert warehouse.tables() == before
@@ -107,7 +107,7 @@ def test_a_disk_that_fills_up_while_tables_are_written(started, small_disk, left
     fill(small_disk, left)
 
     told = error_of(warehouse.run(*REPLAY, code=4).stderr)
-    assert told.startswith(f"cannot write {warehouse.path}")
+    assert told.startswith(f"Cannot write {warehouse.path}")
     assert told.endswith(FULL)
     assert warehouse.tables() == before
 
@@ -123,7 +123,7 @@ def test_a_table_that_spark_may_not_write(started, tmp_path):
         subprocess.run(["mount", "-o", "remount,bind,ro", table], check=True)
         told = error_of(warehouse.run(*REPLAY, code=4).stderr)
         assert warehouse.tables() == before
-    assert told.startswith(f"cannot write {table}: Read-only file system; mount it for")
+    assert told.startswith(f"Cannot write {table}: Read-only file system. Mount it for")
     assert told.endswith(UNCHANGED)
 
 
@@ -158,7 +158,7 @@ def test_a_warehouse_of_another_user(started):
             stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=500, check=False,
         )  # fmt: skip
         assert done.returncode == 4, done.stderr
-        told = f"cannot write the warehouse {warehouse.path}: {DENIED}. {UNCHANGED}"
+        told = f"Cannot write the warehouse {warehouse.path}: {DENIED}. {UNCHANGED}"
         assert error_of(done.stderr) == told
         assert warehouse.tables() == before
 
@@ -187,8 +187,8 @@ for path in ({path!r}, {path + "2"!r}):
 """
         done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
         assert done.stdout.splitlines() == [
-            f"cannot write {path}: {DENIED}. {UNCHANGED}",
-            f"cannot write {path}2: {DENIED}. {UNCHANGED}",
+            f"Cannot write {path}: {DENIED}. {UNCHANGED}",
+            f"Cannot write {path}2: {DENIED}. {UNCHANGED}",
         ]
 
 
@@ -202,9 +202,9 @@ def test_a_folder_that_is_not_there_yet_lies_on_the_disk_of_the_one_above(tmp_pa
 @pytest.mark.parametrize(
     ("told", "line"),
     [
-        ("FileNotFoundException: {w}/acl_log/1.parquet (Permission denied)", "cannot write {w}: "),
+        ("FileNotFoundException: {w}/acl_log/1.parquet (Permission denied)", "Cannot write {w}: "),
         ('Cannot run program "python": error=13, Permission denied', "Spark failed: first"),
-        ("java.io.IOException: Disk quota exceeded", "cannot write {w}: Disk quota exceeded; free"),
+        ("java.io.IOException: Disk quota exceeded", "Cannot write {w}: Disk quota exceeded; free"),
         ("something else", "Spark failed: first"),
     ],
 )

@@ -95,7 +95,9 @@ def test_the_script_leads_to_the_tidy_set(tidy, tmp_path):
     result = tidy("--format", "kafka-acls", "--idle-denies", code=1)
     assert "left out: " in result.stderr
     lines = result.stdout.splitlines()
-    assert any(line.startswith("# not removed: ") and "no colon" in line for line in lines)
+    assert any(
+        line.startswith("# not removed: ") and "has no principal type" in line for line in lines
+    )
     bindings = {one.binding for one in ACLS}
     for _, *words in run_script(lines, tmp_path):
         bindings = changed_by(words, bindings)
@@ -105,13 +107,15 @@ def test_the_script_leads_to_the_tidy_set(tidy, tmp_path):
         kind: {tuple(row[name] for name in fields) for row in changes if row["change"] == kind}
         for kind in ("add", "remove")
     }
-    unsaid = {one.binding for one in ACLS if one.principal == "no colon"}
+    unsaid = {one.binding for one in ACLS if one.principal == "has no principal type"}
     wanted = ({one.binding for one in ACLS} | by_change["add"]) - by_change["remove"]
     assert bindings == wanted | unsaid
 
 
 def test_a_script_of_what_kafka_acls_can_say_ends_with_0(tidy, tmp_path):
-    small.build(tmp_path / "said", [one for one in ACLS if one.principal != "no colon"])
+    small.build(
+        tmp_path / "said", [one for one in ACLS if one.principal != "has no principal type"]
+    )
     result = tidy("--format", "kafka-acls", where=tmp_path / "said")
     said = [
         shlex.split(line) for line in result.stdout.splitlines() if line.startswith("remove --")
@@ -145,7 +149,7 @@ def test_a_disagreement_is_a_defect_and_prints_nothing(tidy, monkeypatch):
     monkeypatch.setattr(rules_tidy._Tidier, "_may_go", lambda *_, **__: True)
     result = tidy(code=4)
     assert result.stdout == ""
-    assert "please report this" in result.stderr
+    assert "Please report this" in result.stderr
 
 
 def test_globs_and_prefixes_are_proposed_with_what_else_they_open(tidy):

@@ -126,8 +126,11 @@ def test_presets_and_settings_are_previewed_by_the_same_command(upgrade, preset)
     ("arguments", "message"),
     [
         ((), "--to"),
-        (("--to", "four"), "'four' says no way of reading ACLs: expected a version of Kafka"),
-        (("--from", "cidr-hosts=auto", "--to", "4.4"), "'cidr-hosts=auto' says no way"),
+        (("--to", "four"), "Unknown way of reading ACLs 'four'. Expected a version of Kafka"),
+        (
+            ("--from", "cidr-hosts=auto", "--to", "4.4"),
+            "Unknown way of reading ACLs 'cidr-hosts=auto'",
+        ),
     ],
 )
 def test_what_makes_no_sense_ends_with_exit_code_2(upgrade, arguments, message):

@@ -60,9 +60,15 @@ def test_the_log_of_each_stage_gives_its_acls_and_brokers(stages):
     warehouse, noted = stages
     for stage in STAGES:
         assert set(warehouse.acls(stage)) == {each.binding for each in stage_acls(stage)}
-    assert "ranges (CIDR) decide: no, brokers 1, 2 support metadata.version up to 30" in noted[OLD]
-    assert "the brokers differ, yes: broker 2 supports metadata.version up to 33" in noted[ROLLING]
-    assert "ranges (CIDR) decide: yes, brokers 1, 2 support" in noted[NEW]
+    assert "10.0.0.0/8 as text: brokers 1, 2 support metadata.version up to 30" in noted[OLD]
+    assert (
+        "differently, as address ranges: broker 2 supports metadata.version up to 33"
+        in noted[ROLLING]
+    )
+    assert (
+        "Brokers read hosts such as 10.0.0.0/8 as address ranges: brokers 1, 2 support"
+        in noted[NEW]
+    )
     assert "metadata.version 33 (4.4-IV2) is in force" in noted[NEW]
 
 

@@ -133,7 +133,7 @@ def test_a_log_in_another_zone_and_at_info_is_explained_and_leaves_use_unknown(
     assert f"{len(denied)} lines: {len(denied)} agree, 0 mismatch" in result.stdout
     rows = [line.split()[0] for line in result.stdout.splitlines()[2:]]
     assert set(rows) == {"unknown"}
-    assert "set kafka.authorizer.logger to DEBUG" in result.stderr
+    assert "Set kafka.authorizer.logger to DEBUG" in result.stderr
 
 
 @pytest.fixture(scope="module")

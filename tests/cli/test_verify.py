@@ -23,7 +23,7 @@ SETTINGS = BrokerSettings(super_users=frozenset({small.SUPER_USER}), allow_every
 CELLS = len(list(small.requests()))
 WITH_COLON = [a for a in small.ACLS if ":" in a.principal]
 pytestmark = pytest.mark.usefixtures("kept_jvms")
-NO_WITNESS = "no name is known that this row of <any-other> stands for"
+NO_WITNESS = "no name is known that this row of <any-other> represents"
 
 
 def verify(root: Path, *arguments: str, code: int = 0) -> Result:
@@ -54,7 +54,7 @@ def test_of_other_decisions_it_is_said_first_that_those_compared_are_made_anew(t
     assert (kafka, asked, mismatches) == (NEWEST, agree, "0")
     assert int(asked) + int(left_out) == CELLS
     assert int(otherwise) == read_otherwise()
-    assert "Kafka throws IllegalStateException: there is no colon in the principal" in result.stdout
+    assert "Kafka throws IllegalStateException: the principal" in result.stdout
 
 
 def read_otherwise() -> int:
@@ -160,7 +160,10 @@ def test_where_hosts_hold_a_slash_the_kafka_is_asked_that_reads_them_as_the_run_
     result = verify(tmp_path, "--all", "--format", "json")
     report = json.loads(result.stdout)
     assert (report["kafka"], report["mismatches"]) == ("4.3.1", [])
-    assert "Kafka 4.3.1 is asked: 4.4.0 takes hosts such as 10.0.0.0/8 as ranges" in result.stderr
+    assert (
+        "Kafka 4.3.1 is compared, because 4.4.0 reads hosts such as 10.0.0.0/8 as ranges"
+        in result.stderr
+    )
 
 
 @pytest.mark.kafka
@@ -170,14 +173,16 @@ def test_a_kafka_that_reads_hosts_otherwise_differs_and_says_why(tmp_path):
     rows = [json.loads(line) for line in result.stdout.splitlines()]
     assert {(row["principal"], row["resource"]) for row in rows} == {("User:bob", "topic:orders")}
     assert {row["kafka_acl"] for row in rows} == {str(RANGE)}
-    assert "Kafka 4.4.0 takes hosts such as 10.0.0.0/8 as ranges, the run as text" in result.stderr
+    assert (
+        "Kafka 4.4.0 reads hosts such as 10.0.0.0/8 as ranges, but the run as text" in result.stderr
+    )
 
 
 def test_a_warehouse_without_decisions_is_told_the_next_step(tmp_path):
-    assert "nothing is published" in verify(tmp_path, code=2).stderr
+    assert "has no data yet" in verify(tmp_path, code=2).stderr
     versions = {"acl_history": small.write_table(tmp_path, "acl_history", [])}
     small.publish(tmp_path, versions, job="replay")
-    assert "next: aclkit --warehouse" in verify(tmp_path, code=2).stderr
+    assert "Next: aclkit --warehouse" in verify(tmp_path, code=2).stderr
 
 
 def test_without_kafkas_jars_the_surroundings_are_at_fault(tmp_path, monkeypatch):
@@ -185,5 +190,5 @@ def test_without_kafkas_jars_the_surroundings_are_at_fault(tmp_path, monkeypatch
     monkeypatch.setenv("SPARK_HOME", str(tmp_path / "nowhere"))
     monkeypatch.setenv("ACLKIT_KAFKA_JARS", str(tmp_path / "jars"))
     result = verify(tmp_path, "--seed", "1", code=4)
-    assert "Error: Spark's resolver does not run" in result.stderr
+    assert "Error: Cannot start Spark's resolver" in result.stderr
     assert result.stdout == ""

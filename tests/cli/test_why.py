@@ -104,7 +104,10 @@ def test_why_as_rows_without_any_acl_is_the_decision_alone(root):
 
 def test_what_is_in_no_inventory_is_said_on_stderr(root):
     result = invoke(root, "why", "User:new", "READ", "topic:brand-new", "--host", "10.9.9.9")
-    assert "not in the inventory: User:new, 10.9.9.9, topic:brand-new" in result.stderr
+    assert (
+        "User:new is not known. 10.9.9.9 is not known. topic:brand-new is not known."
+        in result.stderr
+    )
     assert "inventory" not in invoke(root, "why", *BOB).stderr
 
 
@@ -158,9 +161,9 @@ def test_both_speak_of_the_state_that_was_decided(tmp_path):
     small.publish(tmp_path, versions, run_number=2, job="replay", head_offset=120)
     for command in ("why", "history"):
         result = invoke(tmp_path, command, *BOB)
-        assert "the log is at offset 120, this answer at 100" in result.stderr
+        assert "The log is at offset 120, this answer is from offset 100" in result.stderr
     past = invoke(tmp_path, "why", *BOB, "--at-offset", "110")
-    assert "this answer at" not in past.stderr
+    assert "this answer is from" not in past.stderr
     assert "as of offset 110" in past.stderr
 
 

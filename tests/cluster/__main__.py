@@ -36,7 +36,7 @@ QUICKLY = "-XX:TieredStopAtLevel=1"
 """What is over in a minute never gets back what a better compiler costs."""
 
 MATERIALIZE, NIGHTLY = "materialize_decisions", "nightly_audit"
-BY_SPARK = "matching patterns and pairing …"
+BY_SPARK = "Matching patterns and pairing …"
 DECIDING = "deciding …"
 TABLES = (*REPLAYED, *MATERIALIZED)
 FACTORED = tuple(name for name in TABLES if name != "explain")
@@ -123,7 +123,7 @@ def _kill_driver(cluster: Cluster, recipe: Recipe, expected: Expected) -> None:
         raise Failed("the driver was killed too late: its run is published")
     with cluster.submitted(recipe, "again", *submit) as job:
         seconds = job.finish(SECONDS)
-    taken_back = job.said().count("took back what an unfinished run left in")
+    taken_back = job.said().count("Undid the changes of an unfinished run to")
     if not taken_back:
         raise job.failed("took nothing back of what the killed driver left")
     _say(f"the driver was killed while it was deciding; submitted again, by the {recipe.name}: "

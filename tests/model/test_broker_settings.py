@@ -98,10 +98,10 @@ def test_what_was_given_wins_and_what_differs_is_said():
     resolved = resolve(given, brokers({SUPER_USERS: "User:ops", ALLOW_EVERYONE: "true"}))
     assert resolved.settings == BrokerSettings(super_users=ADMIN)
     assert resolved.differences == (
-        (SUPER_USERS, "super.users was given as 'User:admin', and the brokers have 'User:ops'."),
+        (SUPER_USERS, "super.users was passed as 'User:admin', but the brokers have 'User:ops'."),
         (
             ALLOW_EVERYONE,
-            "allow.everyone.if.no.acl.found was given as 'false', and the brokers have 'true'.",
+            "allow.everyone.if.no.acl.found was passed as 'false', but the brokers have 'true'.",
         ),
     )
 
@@ -144,7 +144,7 @@ def test_a_broker_that_sets_a_key_differs_from_one_that_does_not():
     told = kafkas({ALLOW_EVERYONE: None}, {})
     ((key, message),) = resolve(GivenSettings(allow_everyone=True), told).differences
     assert key == ALLOW_EVERYONE
-    assert "broker 1: a value kept back; broker 2: 'false'" in message
+    assert "broker 1: a hidden value; broker 2: 'false'" in message
 
 
 @pytest.mark.parametrize("name", ["org.example.OpaAuthorizer", " x "])
@@ -154,7 +154,7 @@ def test_another_authorizer_is_refused_with_the_way_out(name):
 
 
 def test_a_broker_without_an_authorizer_is_refused():
-    with pytest.raises(DataError, match=r"broker 2 has no authorizer .* allows everything"):
+    with pytest.raises(DataError, match=r"Broker 2 has no authorizer .* allows everything"):
         require_known_authorizer(brokers({AUTHORIZER: AUTHORIZERS[0]}, {AUTHORIZER: ""}))
 
 
@@ -163,5 +163,6 @@ def test_kafkas_own_authorizers_pass_and_the_old_ones_are_said():
     require_known_authorizer(told)
     resolved = resolve(GivenSettings(), told[1:2])
     assert resolved.notes[-1:] == (
-        f"the brokers decide by {AUTHORIZERS[1]}, of ZooKeeper's time, whose rule is the same",
+        f"The brokers use {AUTHORIZERS[1]}, the authorizer of ZooKeeper clusters. Its rules "
+        f"are the same.",
     )

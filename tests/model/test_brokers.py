@@ -17,6 +17,8 @@ from aclkit.model.brokers import (
 )
 from aclkit.model.semantics import OFF, ON
 
+HOSTS = "hosts such as 10.0.0.0/8"
+
 
 def brokers(*levels, unregistered=()):
     """Brokers 1, 2, … that support metadata.version up to these levels."""
@@ -39,44 +41,50 @@ def brokers(*levels, unregistered=()):
             (29, 29, 29),
             (),
             OFF,
-            "no, brokers 1, 2, 3 support metadata.version up to 29 (4.2-IV1)",
+            "compare H as text: brokers 1, 2, 3 support metadata.version up to 29 (4.2-IV1)",
         ),
-        ((33,), (), ON, "yes, broker 1 supports metadata.version up to 33 (4.4-IV2)"),
+        ((33,), (), ON, "read H as address ranges: broker 1 supports metadata.version up to 33 "
+         "(4.4-IV2)"),
         (
             (33, 40),
             (),
             ON,
-            "yes, broker 1 supports metadata.version up to 33 (4.4-IV2), "
+            "read H as address ranges: broker 1 supports metadata.version up to 33 (4.4-IV2), "
             "broker 2 supports metadata.version up to 40",
         ),
         (
             (33, 30, 33),
             (),
             DIFFER,
-            "the brokers differ, yes: brokers 1, 3 support metadata.version up to 33 (4.4-IV2); "
-            "no: broker 2 supports metadata.version up to 30 (4.3-IV0)",
+            "read H differently, as address ranges: brokers 1, 3 support metadata.version up to "
+            "33 (4.4-IV2); "
+            "as text: broker 2 supports metadata.version up to 30 (4.3-IV0)",
         ),
-        ((31, None), (), OFF, "no, broker 1 supports metadata.version up to 31 (4.4-IV0), "
-         "broker 2 names no metadata.version"),
-        ((32, 31), (2,), ON, "yes, broker 1 supports metadata.version up to 32 (4.4-IV1)"),
-        ((33, NOT_TOLD), (), ON, "yes, broker 1 supports metadata.version up to 33 (4.4-IV2); "
-         "broker 2 does not say which metadata.version is supported"),
-        ((33, NOT_TOLD, 31), (), DIFFER, "the brokers differ, yes: broker 1 supports "
-         "metadata.version up to 33 (4.4-IV2); no: broker 3 supports metadata.version up to "
-         "31 (4.4-IV0); broker 2 does not say which metadata.version is supported"),
-        ((31, NOT_TOLD), (2,), OFF, "no, broker 1 supports metadata.version up to 31 (4.4-IV0)"),
+        ((31, None), (), OFF, "compare H as text: broker 1 supports metadata.version up to 31 "
+         "(4.4-IV0), "
+         "broker 2 reports no metadata.version"),
+        ((32, 31), (2,), ON, "read H as address ranges: broker 1 supports metadata.version up to "
+         "32 (4.4-IV1)"),
+        ((33, NOT_TOLD), (), ON, "read H as address ranges: broker 1 supports metadata.version "
+         "up to 33 (4.4-IV2); "
+         "broker 2 does not report the metadata.version that it supports"),
+        ((33, NOT_TOLD, 31), (), DIFFER, "read H differently, as address ranges: broker 1 supports "
+         "metadata.version up to 33 (4.4-IV2); as text: broker 3 supports metadata.version up to "
+         "31 (4.4-IV0); broker 2 does not report the metadata.version that it supports"),
+        ((31, NOT_TOLD), (2,), OFF, "compare H as text: broker 1 supports metadata.version up to "
+         "31 (4.4-IV0)"),
     ],
 )  # fmt: skip
 def test_ranges_decide_where_all_registered_brokers_read_them(levels, unregistered, state, words):
     found = ranges_by_broker(reversed(brokers(*levels, unregistered=unregistered)))
-    assert (found.state, found.words) == (state, f"ranges (CIDR) decide: {words}")
+    assert (found.state, found.words) == (state, f"Brokers {words.replace('H', HOSTS)}")
 
 
 @pytest.mark.parametrize("known", [[], brokers(33, unregistered=(1,))])
 def test_without_a_registered_broker_it_is_unknown(known):
     found = ranges_by_broker(known)
     assert (found.state, found.with_ranges, found.without) == (UNKNOWN, (), ())
-    assert found.words.startswith("whether ranges (CIDR) decide is unknown, for no registered")
+    assert found.words.startswith(f"It is unknown how brokers read {HOSTS}, because no registered")
 
 
 @pytest.mark.parametrize("known", [(NOT_TOLD,), (31, None, NOT_TOLD)])
@@ -85,8 +93,8 @@ def test_where_a_broker_may_be_newer_than_those_that_do_not_read_ranges_it_is_un
     assert (found.state, found.newest_decides) == (UNKNOWN, False)
     number = len(known)
     assert found.words == (
-        f"whether ranges (CIDR) decide is unknown: broker {number} does not say which "
-        "metadata.version is supported"
+        f"It is unknown how brokers read {HOSTS}, because broker {number} does not report the "
+        "metadata.version that it supports"
     )
 
 
@@ -141,23 +149,24 @@ def test_by_itself_ranges_decide_as_on_the_newest_broker(levels, decides):
 @pytest.mark.parametrize(
     ("levels", "decide", "is_auto", "words"),
     [
-        ((), False, True, "whether ranges (CIDR) decide is unknown, for no registered broker"),
-        ((30,), False, True, "ranges (CIDR) decide: no, broker 1 supports"),
-        ((30, 33), True, True, "ranges (CIDR) decide: the brokers differ, yes: broker 2"),
-        ((), True, False, "ranges (CIDR) decide, as --cidr-hosts says"),
-        ((33,), True, False, "ranges (CIDR) decide, as --cidr-hosts says"),
+        ((), False, True, f"It is unknown how brokers read {HOSTS}, because no registered"),
+        ((30,), False, True, f"Brokers compare {HOSTS} as text: broker 1 supports"),
+        ((30, 33), True, True, f"Brokers read {HOSTS} differently, as address ranges: broker 2"),
+        ((), True, False, "Hosts such as 10.0.0.0/8 match as address ranges (--cidr-hosts on)"),
+        ((33,), True, False, "Hosts such as 10.0.0.0/8 match as address ranges (--cidr-hosts on)"),
         (
             (30, 33),
             True,
             False,
-            "ranges (CIDR) decide, as --cidr-hosts says, although ranges (CIDR) decide: the",
+            "Hosts such as 10.0.0.0/8 match as address ranges (--cidr-hosts on). This differs from "
+            f"the brokers. Brokers read {HOSTS} differently",
         ),
         (
             (33,),
             False,
             False,
-            "ranges (CIDR) are compared as text, as --cidr-hosts says, although ranges (CIDR) "
-            "decide: yes, broker 1",
+            "Hosts such as 10.0.0.0/8 are compared as text (--cidr-hosts off). This differs from "
+            f"the brokers. Brokers read {HOSTS} as address ranges: broker 1",
         ),
     ],
 )

@@ -9,8 +9,8 @@ import pytest
 from aclkit.model.reading import preset_words, semantics_words
 from aclkit.model.semantics import BROKER, KAFKA, KIP_1042
 
-KIP_WORDS = "ACLs are read as by the preset kip-1042 (globs are wildcards)"
-KAFKA_WORDS = "ACLs are read as by the preset kafka (as today's brokers do)"
+KIP_WORDS = "ACLs are read with the preset kip-1042 (globs are wildcards)"
+KAFKA_WORDS = "ACLs are read with the preset kafka (as current brokers do)"
 
 
 @pytest.mark.parametrize(
@@ -34,7 +34,10 @@ def test_the_nearest_preset_is_named_with_what_differs_from_it(semantics, words)
 
 
 def test_whether_ranges_decide_is_said_beside_the_preset():
-    assert semantics_words(KAFKA) == f"{KAFKA_WORDS}; ranges (CIDR) do not decide"
+    assert semantics_words(KAFKA) == (
+        f"{KAFKA_WORDS}; hosts such as 10.0.0.0/8 are compared as text"
+    )
     assert (
-        semantics_words(replace(KAFKA, cidr_hosts=True)) == f"{KAFKA_WORDS}; ranges (CIDR) decide"
+        semantics_words(replace(KAFKA, cidr_hosts=True))
+        == f"{KAFKA_WORDS}; hosts such as 10.0.0.0/8 match as address ranges"
     )

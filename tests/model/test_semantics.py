@@ -85,5 +85,5 @@ def test_a_reading_is_a_version_a_preset_or_a_setting_and_all_else_stays(text, b
      "deciding-acl", "no-deciding-acl=broker", "deciding-acl=first", "٤.٤", "4.44444", "no-4.4"],
 )  # fmt: skip
 def test_what_is_no_reading_is_refused_with_what_was_expected(text):
-    with pytest.raises(UsageError, match="expected a version of Kafka such as "):
+    with pytest.raises(UsageError, match="Expected a version of Kafka such as "):
         read_as(text, KAFKA)

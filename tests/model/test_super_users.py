@@ -16,7 +16,7 @@ from aclkit.model.super_users import alike, near_misses
         ("User:CN=b, O=x, C=DE", "Did you mean 'User:CN=b,O=x,C=DE'?"),
         ("User:CN = b,O=x", "Did you mean 'User:CN=b,O=x'?"),
         ("User:", "has no name"),
-        ("User:${ADMIN}", "the placeholder 'User:${ADMIN}', which nothing resolves"),
+        ("User:${ADMIN}", "the placeholder 'User:${ADMIN}', which aclkit cannot resolve"),
         ("User:*", "does not stand for every user"),
         ("user:admin", "Did you mean 'User:admin'?"),
         ("Group:ops", "has the type 'Group'"),

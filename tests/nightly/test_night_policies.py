@@ -37,7 +37,7 @@ def test_a_night_ends_with_its_policies_and_lists_every_file(nights):
     )  # fmt: skip
     idle = nights.run(options=options)
     assert idle.exit_code == 0, idle.output
-    assert "findings against the baseline" in idle.stdout
+    assert "Findings compared with the baseline" in idle.stdout
     failed = nights.run(options=(*options, "--assertions", str(assertions)))
     assert failed.exit_code == 1, failed.output
     names = ["report.html", "report.json", "report.junit.xml"]
@@ -76,5 +76,5 @@ def test_a_malformed_policy_ends_with_exit_code_2_before_anything_is_done(nights
     result = nights.run(options=(option, str(file)))
     assert result.exit_code == 2
     assert str(file) in result.stderr
-    assert "starting Spark" not in result.stderr
+    assert "Starting Spark" not in result.stderr
     assert nights.sql("SELECT count(*) AS runs FROM job_run") == runs

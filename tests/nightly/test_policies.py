@@ -65,7 +65,7 @@ def test_muted_findings_are_counted_and_not_listed():
     policies = Policies(today=TODAY, mutes=[mute(TODAY, "a")])
     summary = conclude(night(found("a"), found("b")), 0, policies, None)
     assert [finding.subject for finding in summary.findings] == ["b"]
-    assert summary.notes == ("before", "findings against the baseline: 1 new, 1 muted")
+    assert summary.notes == ("before", "Findings compared with the baseline: 1 new, 1 muted.")
     assert [(item.state, item.finding.subject) for item in summary.judged] == [
         ("muted", "a"), ("new", "b"),
     ]  # fmt: skip
@@ -96,7 +96,7 @@ def test_a_failed_assertion_fails_a_night_whatever_the_severity(tmp_path, text, 
     (tested,) = summary.assertions
     assert (summary.exit_code, tested.passed) == (code, not code)
     if code:
-        assert tested.message == "never, 1 looked at, violations: 1"
+        assert tested.message == "never, 1 checked, violations: 1"
         assert tested.example == (
             "User:alice from 10.0.0.1: READ topic:payments is ALLOWED (MatchingAcl, "
             f"{small.ACLS[0]})"
@@ -111,8 +111,8 @@ def test_an_assertion_that_is_not_proven_fails_a_night_as_unknown(tmp_path, monk
     (tested,) = summary.assertions
     assert (summary.exit_code, tested.passed, tested.state) == (1, False, "unknown")
     assert tested.message == (
-        "never, 1 looked at, none speaks against it: for names to come: unknown: "
-        "one question took 2 states: --budget allows more"
+        "never, 1 checked, no violation: for all possible names: unknown: "
+        "one question took 2 states; to raise the search limit: --budget"
     )
 
 

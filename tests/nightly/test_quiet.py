@@ -84,7 +84,7 @@ def test_it_tells_and_leaves_what_it_would_by_spark(nights, tmp_path, name):
     by_spark, without = both_ways(nights.folder / "warehouse", tmp_path, command)
     assert without.code == by_spark.code == CODES[name], without.page
     assert without == by_spark
-    assert "nothing new since the run before" in without.page
+    assert "Nothing new since the previous run" in without.page
     assert bool(without.files) == (name == "reports of every format")
 
 
@@ -311,4 +311,4 @@ def test_a_night_of_new_topics_decides_these_alone(nights, tmp_path):
     source.write_text(source.read_text() + topic(10, "pay.new") + "\n" + topic(11, "else") + "\n")
     assert call(place, ("run", "--source", f"records:{source}", *NEVER)).exit_code == 0
     (newest,) = Warehouse(place).published().runs[-1:]
-    assert "decided again: the pairs of 2 resources" in newest.notes
+    assert "Decided again: 2 resources." in newest.notes

@@ -99,12 +99,12 @@ def test_lost_decisions_are_made_anew_and_those_of_other_clusters_count_as_not_m
     result = copy.night("a", options=("--rebuild",))
     good(result)
     notes = open_warehouse(str(copy.warehouse)).run.notes
-    assert "computed again, because files were lost: explain_pair" in notes
+    assert "Computed again, because files were lost: explain_pair." in notes
     assert tables(copy, "a") == tables(two, "a")
     assert tables(copy, "b", HISTORY) == tables(two, "b", HISTORY)
     refused = copy.call("--cluster", "b", *QUESTION)
     assert refused.exit_code == 2
-    assert "no access of cluster b is decided yet" in refused.stderr
+    assert "No decisions exist for cluster b yet" in refused.stderr
     good(copy.night("b"))
     assert tables(copy, "b") == tables(two, "b")
     good(copy.night("a"))

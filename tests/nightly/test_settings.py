@@ -49,7 +49,7 @@ def test_unknown_super_users_are_a_finding_until_they_are_known(night):
     assert "Super users are unknown" in night.why("User:admin")["notes"][-1]
     # A quiet night has it too, and it can be accepted.
     result = night.run("05-super-comma", code=1)
-    assert "nothing new since the run before" in result.stdout
+    assert "Nothing new since the previous run" in result.stdout
     assert night.warehouse.sql(UNKNOWN) == [found]
     mutes = night.warehouse.path.parent / "mutes.toml"
     mutes.write_text(

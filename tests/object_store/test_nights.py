@@ -159,9 +159,9 @@ def test_a_night_that_was_killed_in_any_phase_is_done_by_the_next_one(bucket, tm
         assert seen(uri) == before, phase
         second = in_a_process(uri, source)
         assert second.returncode == 4, second.stderr
-        assert "another run holds the lease" in second.stderr
+        assert "Another run holds the lease" in second.stderr
         let_the_lease_end(uri)
     last = in_a_process(uri, source)
     assert last.returncode == 0, last.stderr
-    assert "took back what an unfinished run left" in last.stderr
+    assert "Undid the changes of an unfinished run" in last.stderr
     assert seen(uri) == after

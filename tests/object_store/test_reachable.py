@@ -50,31 +50,31 @@ def test_other_places_are_not_asked(place):
 
 def test_a_bucket_that_is_not_there(refused, bucket):
     said = refused(uri="s3a://nobody-has-it/w")
-    assert said.startswith(f"cannot open s3a://nobody-has-it/w at {bucket.store.endpoint}: there ")
-    assert "no such bucket (NoSuchBucket)" in said
+    assert said.startswith(f"Cannot open s3a://nobody-has-it/w at {bucket.store.endpoint}: there ")
+    assert "the bucket does not exist (NoSuchBucket)" in said
 
 
 def test_a_key_that_nobody_knows(refused):
     said = refused(AWS_ACCESS_KEY_ID="AKIDNOBODY")
-    assert "the credentials are not let in (InvalidAccessKeyId); set AWS_ACCESS_KEY_ID" in said
+    assert "the credentials are rejected (InvalidAccessKeyId). Set AWS_ACCESS_KEY_ID" in said
     assert "AKIDNOBODY" not in said
 
 
 def test_a_secret_that_is_another(refused):
     said = refused(AWS_SECRET_ACCESS_KEY="hunter2")
-    assert "the credentials are not let in (SignatureDoesNotMatch)" in said
+    assert "the credentials are rejected (SignatureDoesNotMatch)" in said
 
 
 def test_credentials_that_may_not_list(refused, bucket):
     bucket.store.fail("deny", "GET")
-    assert "these credentials may not list it (AccessDenied)" in refused()
+    assert "these credentials are not allowed to list it (AccessDenied)" in refused()
 
 
 def test_no_credentials(refused, monkeypatch):
     monkeypatch.delenv("AWS_ACCESS_KEY_ID")
     monkeypatch.delenv("AWS_SECRET_ACCESS_KEY")
     said = refused(AWS_METADATA_ENDPOINT="http://127.0.0.1:1")
-    assert "there are no credentials; set AWS_ACCESS_KEY_ID" in said
+    assert "there are no credentials. Set AWS_ACCESS_KEY_ID" in said
 
 
 def test_another_region(refused):
@@ -84,8 +84,8 @@ def test_another_region(refused):
 
 def test_a_host_that_nobody_knows(refused):
     said = refused(AWS_ENDPOINT_URL="http://minio.invalid:9000")
-    assert said.startswith("cannot open ")
-    assert "there is no such host, minio.invalid; look at AWS_ENDPOINT_URL and AWS_REGION" in said
+    assert said.startswith("Cannot open ")
+    assert "the host minio.invalid does not exist. Check AWS_ENDPOINT_URL and AWS_REGION" in said
 
 
 def test_a_region_that_is_none(refused, monkeypatch):
@@ -106,7 +106,9 @@ def test_plain_http_that_nobody_allowed(refused):
 
 def test_a_store_that_speaks_no_tls(refused, bucket):
     endpoint = bucket.store.endpoint.replace("http:", "https:")
-    assert "no connection, as by TLS where there is none" in refused(AWS_ENDPOINT_URL=endpoint)
+    assert "no connection; perhaps the server does not use TLS" in refused(
+        AWS_ENDPOINT_URL=endpoint
+    )
 
 
 def test_a_password_in_the_endpoint_is_not_shown(refused, bucket):
@@ -124,7 +126,7 @@ def test_a_store_that_does_not_answer_is_not_waited_for(bucket):
 
 def test_a_store_in_trouble_is_told_from_a_request_that_makes_no_sense(refused, bucket):
     bucket.store.fail("slow-down", "GET", times=9)
-    assert "the store has trouble (SlowDown); try again later" in refused(SurroundingsError)
+    assert "the object store fails (SlowDown). Try again later" in refused(SurroundingsError)
 
 
 def test_what_passes_is_not_told(bucket):
@@ -142,6 +144,6 @@ def test_a_command_ends_before_a_jvm_is_started(bucket):
         stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60, check=False,
     )  # fmt: skip
     assert done.returncode == 2, done.stderr
-    assert done.stderr.splitlines()[-1].startswith("Error: cannot open s3a://nobody-has-it/w at ")
-    assert "starting Spark" not in done.stderr
+    assert done.stderr.splitlines()[-1].startswith("Error: Cannot open s3a://nobody-has-it/w at ")
+    assert "Starting Spark" not in done.stderr
     assert time.monotonic() - began < 30  # one of two cores may be somebody else's

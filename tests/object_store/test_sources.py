@@ -28,7 +28,7 @@ def test_files_of_a_bucket_are_listed_and_read_under_every_name_of_s3(bucket, sc
     assert found == [f"{folder}/{name}" for name in sorted(path.name for path in KRAFT.iterdir())]
     assert files.read_bytes(f"{folder}/{SEGMENT}") == (KRAFT / SEGMENT).read_bytes()
     assert files.is_directory(folder)
-    with pytest.raises(UsageError, match="no such file"):
+    with pytest.raises(UsageError, match="the file does not exist"):
         files.is_directory(f"{scheme}://{bucket.name}/nowhere")
 
 
@@ -101,8 +101,8 @@ def test_what_failed_half_way_leaves_what_was_there(bucket):
     ("uri", "error", "says"),
     [
         ("nowhere://x/report.txt", UsageError, "expected a path, or a URI of s3a, gs or abfss"),
-        ("s3a://bucket", UsageError, "expected a name behind that of the bucket"),
-        ("s3a://bucket/folder/", UsageError, "expected a name behind that of the bucket"),
+        ("s3a://bucket", UsageError, "expected a path after the bucket's name"),
+        ("s3a://bucket/folder/", UsageError, "expected a path after the bucket's name"),
     ],
 )
 def test_a_uri_that_cannot_be_written_is_told(uri, error, says):

@@ -72,7 +72,7 @@ def test_rows_are_deleted_cluster_by_cluster(store):
 def test_what_a_run_wrote_that_may_not_commit_is_in_no_version_and_goes(store):
     store.append_rows("log_range", D)
     store.require_held = lambda: fence_tables(Place(str(store.place)))
-    with pytest.raises(SurroundingsError, match="somebody else has written"):
+    with pytest.raises(SurroundingsError, match="Another program wrote"):
         store.append("log_range", frame(store, C))
     store.require_held = lambda: None
     left = {info.name for info in store.place.files.tree("log_range")}

@@ -98,7 +98,7 @@ def test_what_a_run_left_that_did_not_publish_is_taken_back(where):
 def test_a_second_run_is_told_whose_turn_it_is(where):
     with (
         hold(where, 0),
-        pytest.raises(SurroundingsError, match=f"another run holds the lease of {where}"),
+        pytest.raises(SurroundingsError, match=f"Another run holds the lease of {where}"),
         hold(where, 0),
     ):
         pass
@@ -123,7 +123,7 @@ def test_a_commit_that_is_refused_again_and_again_is_told_in_one_line(
     store_of_tables, bucket, fault
 ):
     bucket.store.fail(fault, "PUT", "*_delta_log/00000000000000000002.json", times=1_000)
-    with pytest.raises(SurroundingsError, match=r"cannot write .*log_range: ") as told:
+    with pytest.raises(SurroundingsError, match=r"Cannot write .*log_range: ") as told:
         store_of_tables.append_rows("log_range", OTHER)
     assert len(str(told.value).splitlines()) == 1
     assert rows(store_of_tables) == sorted([*RANGES, *OTHER], key=repr)
@@ -154,7 +154,7 @@ def test_behind_a_fence_no_commit_of_a_run_that_slept_has_a_place(where):
         # Behind the moment at which it saw that it holds the warehouse still.
         sleeper.require_held = lambda: fence_tables(Place(where))
         before = newest_version(sleeper.place.files, name)
-        with pytest.raises(SurroundingsError, match="somebody else has written"):
+        with pytest.raises(SurroundingsError, match="Another program wrote"):
             act()
         after = newest_version(sleeper.place.files, name)
         assert after == (1 if before is None else before + 1), table
@@ -164,11 +164,11 @@ def test_behind_a_fence_no_commit_of_a_run_that_slept_has_a_place(where):
 def test_of_a_run_that_slept_before_its_first_commit_none_has_a_place(where, bucket):
     sleeper = Store(None, where)
     sleeper.require_held = lambda: fence_tables(Place(where))
-    with pytest.raises(SurroundingsError, match="somebody else has written"):
+    with pytest.raises(SurroundingsError, match="Another program wrote"):
         sleeper.append_rows("log_range", RANGES)
     for name in TABLES:
         assert newest_version(Place(where).files, name) == 1, name
-    with pytest.raises(UsageError, match="nothing is published"):
+    with pytest.raises(UsageError, match="has no data yet"):
         open_warehouse(where)
     with begin_run(None, where, "replay", lock_timeout=0) as run:
         run.cluster_id = "c"

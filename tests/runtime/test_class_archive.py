@@ -222,7 +222,7 @@ def test_who_comes_while_one_is_made_makes_none(maker):
     archive = maker(DUMPS)
     with archive.tried.open("w") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
-        with pytest.raises(SurroundingsError, match="another process makes"):
+        with pytest.raises(SurroundingsError, match="Another process is making"):
             make_archive()
     assert files(archive) == []
 

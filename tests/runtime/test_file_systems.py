@@ -23,13 +23,15 @@ def test_the_error_of_a_missing_connector_names_it_and_the_way_to_give_it(spark,
     with pytest.raises(SurroundingsError) as missing:
         require_file_systems(spark, ["/data/w", uri])
     scheme = uri.partition(":")[0]
-    assert str(missing.value).startswith(f"Spark has nothing that opens {scheme}://: give ")
+    assert str(missing.value).startswith(f"Spark cannot open {scheme}://. Pass ")
     assert f"--packages {connector}" in str(missing.value)
     assert "SPARK_DIST_CLASSPATH='FOLDER/*'" in str(missing.value)
 
 
 def test_a_scheme_of_nobody_is_told_by_those_that_are(spark):
-    with pytest.raises(SurroundingsError, match="opens nope://: expected s3, s3a, gs, abfss, hdfs"):
+    with pytest.raises(
+        SurroundingsError, match=r"open nope://\. Expected s3, s3a, gs, abfss, hdfs"
+    ):
         require_file_systems(spark, ["nope://x"])
 
 

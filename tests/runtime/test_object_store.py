@@ -83,8 +83,8 @@ def test_a_secret_is_refused_and_not_shown(key):
     [
         ([], "[storage]: expected a table, found []"),
         ({"nope": 1}, "unknown nope; expected some of allow_http, endpoint, path_style, region"),
-        ({"region": 1}, "region: expected such as eu-central-1, found 1"),
-        ({"region": "eu\nx"}, "region: expected such as eu-central-1, found 'eu\\nx'"),
+        ({"region": 1}, "region: expected a region such as eu-central-1, found 1"),
+        ({"region": "eu\nx"}, "region: expected a region such as eu-central-1, found 'eu\\nx'"),
         ({"endpoint": 1}, "endpoint: expected a text, found 1"),
         ({"endpoint": "minio:9000"}, "endpoint: expected an address such as https://HOST:PORT"),
         ({"endpoint": "https://"}, "endpoint: expected an address such as https://HOST:PORT"),

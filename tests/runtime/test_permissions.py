@@ -34,18 +34,18 @@ def test_a_mode_is_octal(text, number):
     "text", ["", "x", "-1", "0o640", "689", "0666", "0750", "0440", "1640", "٦٤٠", "9" * 99]
 )
 def test_a_mode_that_shuts_the_owner_out_or_lets_everybody_write_is_refused(text):
-    with pytest.raises(UsageError, match="expected an octal one between 0600 and 0664"):
+    with pytest.raises(UsageError, match="expected an octal number between 0600 and 0664"):
         parse_mode(text)
 
 
 def test_a_group_that_is_not_there_is_refused():
-    with pytest.raises(UsageError, match="there is no group 'no such group'"):
+    with pytest.raises(UsageError, match="The group 'no such group' does not exist"):
         parse_group("no such group")
 
 
 def test_a_group_of_others_is_refused(monkeypatch):
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
-    with pytest.raises(UsageError, match="no member of the group '54321'"):
+    with pytest.raises(UsageError, match="not a member of the group '54321'"):
         parse_group("54321")
 
 

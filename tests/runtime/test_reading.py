@@ -25,11 +25,11 @@ def terminal(log_to, monkeypatch):
 
 
 def test_a_terminal_sees_within_the_step_how_far_a_file_is_read(terminal):
-    with step("reading the source"), followed([4 * MIB]) as board, closing(HowFar(board)) as told:
+    with step("Reading the source"), followed([4 * MIB]) as board, closing(HowFar(board)) as told:
         told.add(MIB, 1_500)
-        wait_for(terminal, f"{CLEARED}reading the source … 1,500 records read, 25% of the bytes")
+        wait_for(terminal, f"{CLEARED}Reading the source … 1,500 records read, 25% of the bytes")
         told.add(2 * MIB, 3_000)
-        wait_for(terminal, f"{CLEARED}reading the source … 4,500 records read, 75% of the bytes")
+        wait_for(terminal, f"{CLEARED}Reading the source … 4,500 records read, 75% of the bytes")
 
 
 def test_without_the_size_of_each_there_is_no_share(terminal):

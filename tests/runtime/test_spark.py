@@ -157,7 +157,7 @@ def test_a_session_without_java_ends_before_it_begins(tmp_path: Path) -> None:
     [
         ('openjdk version "11.0.2" 2019-01-15', "found Java 11"),
         ('java version "1.8.0_412"', "found Java 8"),
-        ("No Java runtime present", "says no version"),
+        ("No Java runtime present", "printed no version"),
     ],
 )
 def test_unusable_java_is_refused(tmp_path: Path, says: str, verdict: str) -> None:
@@ -207,8 +207,8 @@ def test_a_session_loads_no_jar_that_was_changed(own_jars: Path) -> None:
     jar = changed(own_jars)
     with pytest.raises(SurroundingsError) as caught:
         checked_jars(DELTA)
-    assert str(caught.value).startswith(f"{jar} is not the jar that is expected (sha-256 ")
-    assert str(caught.value).endswith("to fetch it anew: aclkit jars delta")
+    assert str(caught.value).startswith(f"{jar} is not the expected jar (sha-256 ")
+    assert str(caught.value).endswith("download it again: aclkit jars delta")
     assert caught.value.exit_code == 4
 
     program = "from aclkit.cli import cli; cli()"
@@ -225,14 +225,14 @@ def test_a_jar_of_somebody_else_is_not_loaded_and_said(own_jars: Path) -> None:
     (own_jars / "evil.jar").write_bytes(b"PK")
     said: list[str] = []
     assert {jar.name for jar in checked_jars(DELTA, said.append)} == DELTA.digests.keys()
-    assert said == [f"{own_jars} holds jars that are not loaded: evil.jar"]
+    assert said == [f"{own_jars} contains jars that are not loaded: evil.jar"]
 
 
 def test_a_jar_that_cannot_be_read_is_told(own_jars: Path) -> None:
     jar = own_jars / max(DELTA.digests)
     jar.unlink()
     jar.symlink_to("/proc/self/mem")
-    with pytest.raises(SurroundingsError, match=f"cannot read {jar}"):
+    with pytest.raises(SurroundingsError, match=f"Cannot read {jar}"):
         checked_jars(DELTA)
 
 

@@ -134,6 +134,6 @@ def test_what_fails_in_rows_on_their_way_is_no_failure_of_the_write(tmp_path, wr
 @pytest.mark.parametrize("write", [append_files, replace_files])
 def test_a_time_without_a_zone_is_refused_before_anything_is_written(tmp_path, write):
     rows = pa.table({"at": pa.array([AT.replace(tzinfo=None)], pa.timestamp("us"))})
-    with pytest.raises(ValueError, match="expected times with a zone, found none in at"):
+    with pytest.raises(ValueError, match="Expected times with a time zone, found none in at"):
         write(str(tmp_path / "t"), rows.to_reader(), Commit("run", "app", 1))
     assert not Path(tmp_path / "t").exists()

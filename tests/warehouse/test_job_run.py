@@ -127,7 +127,7 @@ def newer(tmp_path):
     return tmp_path
 
 
-REFUSED = rf"are of format {FORMAT + 1}, written by aclkit 9.9; .* up to {FORMAT}: install a newer"
+REFUSED = rf"have format {FORMAT + 1}, written by aclkit 9\.9\. .* up to {FORMAT}\. Install a newer"
 
 
 @pytest.mark.parametrize("open_it", [open_warehouse, lambda where: Store(None, where)])
@@ -144,7 +144,7 @@ def test_the_refusal_is_one_line_and_exit_code_4(newer):
 
 def test_a_run_of_an_older_aclkit_does_not_hide_a_newer_one_before_it(newer):
     small.publish(newer, {}, run_number=3, job="replay")
-    with pytest.raises(SurroundingsError, match="install a newer aclkit"):
+    with pytest.raises(SurroundingsError, match="Install a newer aclkit"):
         open_warehouse(str(newer))
 
 

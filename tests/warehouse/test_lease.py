@@ -134,7 +134,7 @@ def test_losing_the_lease_ends_the_run_with_exit_code_4():
         content, tag = storage.read(LEASE)
         other = {**json.loads(content), "owner": "somebody else", "number": 2}
         assert storage.replace(LEASE, json.dumps(other).encode(), tag)
-        with pytest.raises(SurroundingsError, match="has taken the lease of s3a://w over") as lost:
+        with pytest.raises(SurroundingsError, match="took over the lease of s3a://w") as lost:
             require_held()
     assert lost.value.exit_code == 4
     assert said(storage) == other
@@ -144,7 +144,7 @@ def test_a_lease_that_was_removed_is_held_no_longer():
     storage = ObjectStore()
     with take(storage, term=timedelta(minutes=1)) as require_held:
         storage.delete(LEASE)
-        with pytest.raises(SurroundingsError, match="has taken the lease"):
+        with pytest.raises(SurroundingsError, match="took over the lease"):
             require_held()
 
 
@@ -153,7 +153,7 @@ def test_a_renewal_that_fails_is_tried_again():
     with take(storage) as require_held:
         storage.is_silent = True
         time.sleep(SHORT.total_seconds() * 1.2)
-        with pytest.raises(SurroundingsError, match="cannot ask for the lease"):
+        with pytest.raises(SurroundingsError, match="Cannot request the lease"):
             require_held()
         storage.is_silent = False
         require_held()
@@ -179,7 +179,7 @@ def test_a_put_whose_answer_was_lost_is_recognised():
 def test_a_file_that_says_no_turn_is_told_with_the_next_step(content):
     storage = ObjectStore()
     storage.create(LEASE, content.encode())
-    with pytest.raises(DataError, match="if no run is at work, remove it"), take(storage):
+    with pytest.raises(DataError, match="If no run is active, remove it"), take(storage):
         pass
 
 

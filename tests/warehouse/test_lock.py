@@ -75,7 +75,7 @@ def test_a_warehouse_that_is_a_file_is_refused(tmp_path: Path):
     path = tmp_path / "file"
     path.write_text("not a folder")
     with (
-        pytest.raises(SurroundingsError, match="cannot write the warehouse"),
+        pytest.raises(SurroundingsError, match="Cannot write the warehouse"),
         warehouse_lock(str(path), 0),
     ):
         pass

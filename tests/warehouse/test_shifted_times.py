@@ -87,8 +87,8 @@ def test_lifetimes_and_brokers_have_the_times_of_their_facts_behind_the_first_ru
     (then,), (now,) = (times(each, "since_time", "broker") for each in (before, warehouse))
     assert now == then + HOURS
     told = "an older aclkit had shifted them by the time zone of its machine"
-    assert f"corrected the times in 85 rows of acl_history: {told}" in said
-    assert f"corrected the times in 1 row of broker: {told}" in said
+    assert f"Corrected the times in 85 rows of acl_history: {told}" in said
+    assert f"Corrected the times in 1 row of broker: {told}" in said
 
 
 def test_of_lifetimes_nothing_but_their_times_is_another(before, after):
@@ -107,7 +107,7 @@ def test_what_no_table_says_stays_and_is_named(before, after):
     assert any(note.startswith("first_seen of 74 findings may be wrong by hours") for note in said)
     (on_facts,) = [note for note in said if "facts of cluster" in note]
     assert on_facts.startswith(
-        "times of up to 98 facts of cluster log may be wrong by hours: run 2"
+        "Times of up to 98 facts of cluster log may be wrong by hours: run 2"
     )
 
 
@@ -139,8 +139,8 @@ def gone_on(tmp_path_factory):
 @pytest.mark.spark
 def test_a_night_on_the_whole_log_corrects_the_facts_too(gone_on):
     warehouse, said = gone_on
-    assert r"corrected the times in 85 rows of acl\_history" in said
-    assert "corrected the times of 68 facts from the source" in said
+    assert r"Corrected the times in 85 rows of acl\_history" in said
+    assert "Corrected the time of 68 facts from the source" in said
     printed = gzip.decompress((UPGRADE / "kafka-dump-log.txt.gz").read_bytes()).decode()
     right = dict(re.findall(r"\| offset: (\d+) CreateTime: (\d+)", printed))
     said = "SELECT log_offset, epoch_ms(log_time) AS ms FROM acl_log WHERE cluster_id = 'log'"
@@ -156,6 +156,6 @@ def test_the_next_night_in_another_zone_is_quiet_and_leaves_every_time(gone_on, 
     warehouse = gone_on[0].copy(tmp_path / "next")
     there = warehouse.tables(("acl_log", "acl_history", "broker", "finding"))
     said = live(warehouse, "run", "--source", LOG, *ASKED, zone="Asia/Kathmandu")
-    assert "nothing new since the run before" in said
+    assert "Nothing new since the previous run" in said
     assert "corrected" not in said
     assert warehouse.tables(("acl_log", "acl_history", "broker", "finding")) == there

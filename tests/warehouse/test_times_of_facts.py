@@ -100,9 +100,9 @@ def naive(second):
 def test_times_are_those_of_the_facts_that_made_them(store):
     notes = put_times_right(store)
     assert [note.split(":")[0] for note in notes] == [
-        "corrected the times in 2 rows of acl_usage",
-        "corrected the times in 5 rows of acl_history",
-        "corrected the times in 3 rows of broker",
+        "Corrected the times in 2 rows of acl_usage",
+        "Corrected the times in 5 rows of acl_history",
+        "Corrected the times in 3 rows of broker",
     ]
     lives = read(store, "acl_history", "acl_id, added_offset, added_at, removed_at")
     assert lives == [
@@ -165,7 +165,7 @@ FINDINGS = [seen(1, "f", 100), seen(2, "f", 100), seen(2, "g", 200), seen(3, "h"
 
 def test_first_seen_is_computed_where_no_run_was_removed_yet(found):
     notes, left = found([run_of(n, n) for n in (0, 1, 2, 3)], FINDINGS)
-    assert notes == ["corrected the times in 3 rows of finding"]
+    assert notes == ["Corrected the times in 3 rows of finding"]
     assert left == [
         ("f", "r1", naive(1)), ("f", "r2", naive(1)), ("g", "r2", naive(2)), ("h", "r3", None),
     ]  # fmt: skip
@@ -184,7 +184,7 @@ def test_where_runs_bear_some_out_and_nothing_was_shifted_the_zone_was_utc(found
 
 def test_facts_that_stayed_when_others_were_forgotten_are_named(found):
     notes, _ = found([run_of(4, 4, facts_forgotten=1)], [])
-    assert notes == ["times of up to 5 facts of cluster c may be wrong by hours"]
+    assert notes == ["Times of up to 5 facts of cluster c may be wrong by hours"]
 
 
 @pytest.mark.parametrize(("run", "count"), [("r4", 1), ("taken-back", 0)])

@@ -7,13 +7,14 @@ from typing import Final
 
 from aclkit.audit.findings.facts import AuditInput
 from aclkit.model.brokers import DIFFER, RangesByBroker, named_brokers
+from aclkit.model.counting import number_of
 from aclkit.model.findings import Finding, Kind
 from aclkit.questions.preview.preview import MOST_REGIONS
 from aclkit.rules.decide.confirm import Comparison
 from aclkit.rules.names.budget import Budget
 from aclkit.rules.names.compare import GAINED, CellChange
 from aclkit.rules.names.openings import Opening, openings
-from aclkit.rules.names.words import number_of, opening_words
+from aclkit.rules.names.words import opening_words
 
 BROKERS_DISAGREE: Final = Kind(
     id="brokers-disagree",

@@ -20,6 +20,7 @@ from aclkit.audit.findings.readings import READS_DIFFERENTLY, reads_differently
 from aclkit.audit.findings.registry import find_readings
 from aclkit.model.acl import Acl
 from aclkit.model.acl_words import acl_words
+from aclkit.model.counting import number_of
 from aclkit.model.findings import Finding
 from aclkit.model.principal import WILDCARD_PRINCIPAL
 from aclkit.model.resource import Resource
@@ -43,7 +44,6 @@ from aclkit.pipeline.explain.output import Output
 from aclkit.pipeline.explain.scope import Scope
 from aclkit.pipeline.inventory.entry import Entry
 from aclkit.pipeline.inventory.survey import Inventory
-from aclkit.rules.names.words import number_of
 from aclkit.rules.patterns.identity import IdentityIndex, index_principals
 from aclkit.rules.patterns.match import has_wildcard, names_exactly
 from aclkit.rules.patterns.trie import PatternIndex
@@ -63,7 +63,7 @@ _MOST_EXAMPLES: Final = 5
 
 def note_readings(run: Run, result: MaterializeResult, settings: BrokerSettings) -> None:
     """Add the findings about how ACLs are read, and what depends on the reading."""
-    with step("comparing the readings"):
+    with step("Comparing the readings"):
         with read_written(run.store, run.cluster_id, "acl_history") as read:
             acls = read_odd_acls(read, result.scope.texts, result.scope.semantics)
         run.findings.extend(find_readings(acls, result.scope.semantics))

@@ -10,6 +10,7 @@ from aclkit.answer.document import Answer, Facts, Heading, Item, Items, Part, Se
 from aclkit.answer.rows import as_objects
 from aclkit.model.acl import Acl
 from aclkit.model.acl_words import acl_words
+from aclkit.model.counting import number_of
 from aclkit.model.findings import Finding, sort_findings
 from aclkit.model.operation import ANY_OPERATION, OPERATIONS_OF_TYPE
 from aclkit.model.resource import Resource
@@ -18,7 +19,6 @@ from aclkit.questions.query.access_answer import what_can_answer, who_can_answer
 from aclkit.questions.query.decisions import Where
 from aclkit.questions.query.lifetimes import Lifetime, lifetimes_naming, lifetimes_reaching
 from aclkit.rules.decide.rules import ALLOWED
-from aclkit.rules.names.words import number_of
 from aclkit.warehouse.codecs import finding_of, finding_sql
 from aclkit.warehouse.published import run_settings
 from aclkit.warehouse.sql import fetch

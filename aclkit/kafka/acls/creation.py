@@ -43,9 +43,9 @@ class CreationRules:
     def words(self) -> str:
         """Say what is in force, for people."""
         if self.level is None:
-            decide = "decide" if self.cidr_hosts else "do not decide"
-            return f"the one in force is not known, and ranges {decide} here"
-        return f"in force is {level_name(self.level)}"
+            decide = "decide" if self.cidr_hosts else "are compared as text"
+            return f"the version in force is unknown, and ranges {decide} here"
+        return f"{level_name(self.level)} is in force"
 
 
 @dataclass(frozen=True, slots=True)

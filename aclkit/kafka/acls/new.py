@@ -83,8 +83,8 @@ def acl_filters(options: AclOptions) -> tuple[AclBindingFilter, ...]:
     if not any(asked.values()):
         if options.operation or options.producer or options.consumer:
             raise UsageError(
-                "expected an --allow-principal or --deny-principal beside --operation, --producer "
-                "and --consumer: without one kafka-acls removes all ACLs of the resources"
+                "--operation, --producer and --consumer need an --allow-principal or "
+                "--deny-principal. Without one, kafka-acls removes all ACLs of the resources."
             )
         return tuple(AclBindingFilter(pattern=resource) for resource in asked)
     return binding_filters(asked)
@@ -95,8 +95,8 @@ def _check_lengths(asked: Mapping[ResourcePatternFilter, Entries]) -> None:
     texts.update(e.principal or "" for entries in asked.values() for e in entries)
     if not all(map(is_storable, texts)):
         raise UsageError(
-            f"expected names and principals of at most {LONGEST_TEXT} bytes of UTF-8, as many as "
-            "Kafka can store"
+            f"Names and principals have at most {LONGEST_TEXT} bytes of UTF-8, because Kafka "
+            "cannot store longer ones"
         )
 
 
@@ -106,9 +106,9 @@ def _check_name(resource: ResourcePatternFilter) -> None:
         raise UsageError("Resource name should not be empty")
     if resource.pattern_type == "LITERAL" and name != "*" and has_wildcard(name):
         raise UsageError(
-            f"bad name {name!r} of a {resource.resource_type}: LITERAL takes it letter by letter "
-            "and reaches nothing else; for a pattern say --resource-pattern-type glob, or prefixed "
-            "without the wildcard"
+            f"Invalid name {name!r} of a {resource.resource_type}: a LITERAL name has no "
+            "wildcards. For a pattern pass --resource-pattern-type glob, or prefixed without "
+            "the wildcard."
         )
 
 
@@ -116,18 +116,22 @@ def _check_host(host: str, rules: CreationRules) -> None:
     refusal = refused_host(host, rules)
     if refusal is not None:
         known = f" ({rules.words})" if refusal.is_of_version else ""
-        raise UsageError(f"bad host {host!r}: {refusal.message}{known}")
+        raise UsageError(f"Invalid host {host!r}: {refusal.message}{known}")
     address = host.partition("%")[0]
     can_match = host_can_match(host, _RANGES)
     if can_match and ("/" in host or _IN_ADDRESSES.issuperset(address)):
         return
     if "/" in host:
-        raise UsageError(f"bad host {host!r}: it holds no address, for 0.0.0.0 is in no range")
+        raise UsageError(
+            f"Invalid host {host!r}: it contains no address, because no range contains 0.0.0.0"
+        )
     canonical = canonical_host(host)
     if canonical is None:
         raise UsageError(
-            f"bad host {host!r}: expected an IP address such as 10.0.0.1, a range such as "
-            "10.0.0.0/8, a glob such as 10.0.* or *, because a broker compares addresses and never "
-            "host names"
+            f"Invalid host {host!r}: expected an IP address such as 10.0.0.1, a range such as "
+            "10.0.0.0/8, a glob such as 10.0.*, or *. Brokers compare addresses, never host "
+            "names."
         )
-    raise UsageError(f"bad host {host!r}: brokers write it as {canonical!r}; give it so")
+    raise UsageError(
+        f"Invalid host {host!r}: brokers write this address as {canonical!r}. Use that form."
+    )

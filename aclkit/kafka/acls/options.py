@@ -224,13 +224,13 @@ def _check_left_out(options: AclOptions) -> None:
     """Refuse what kafka-acls would leave out in silence."""
     if drops_cluster(options):
         raise UsageError(
-            f"--cluster has one name, {CLUSTER_NAME}: expected --resource-pattern-type literal, "
-            f"found {options.resource_pattern_type}"
+            f"The cluster has only one name, {CLUSTER_NAME}. With --cluster pass "
+            f"--resource-pattern-type literal, not {options.resource_pattern_type}."
         )
     if options.allow_host and not options.allow_principal:
-        raise UsageError("--allow-host needs an --allow-principal that it is said of")
+        raise UsageError("--allow-host needs an --allow-principal")
     if options.deny_host and not options.deny_principal:
-        raise UsageError("--deny-host needs a --deny-principal that it is said of")
+        raise UsageError("--deny-host needs a --deny-principal")
 
 
 def _distinct(values: Iterable[_T]) -> tuple[_T, ...]:

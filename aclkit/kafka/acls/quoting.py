@@ -59,7 +59,7 @@ def shell_words(words: list[str]) -> str:
 
 def comment(tool: str, acl: Acl) -> str:
     """Write a comment that a tool cannot say an ACL; no name in it can end the line."""
-    return f"# {tool} cannot say {quote(str(acl))}"
+    return f"# {tool} cannot write {quote(str(acl))}"
 
 
 def _octal(text: str) -> str:

@@ -54,8 +54,9 @@ _IN_UTF_8: Final = (
     "  ! is_utf8 || break",
     "done",
     'if [ "$LC_ALL" = none ]; then',
-    "  echo 'nothing was added: expected a java that reads its arguments as UTF-8, as names' >&2",
-    "  echo 'beyond ASCII need; found no such locale, or no java: set JAVA_HOME or LC_ALL' >&2",
+    "  echo 'Nothing was added: names beyond ASCII need a Java that reads its arguments as "
+    "UTF-8,' >&2",
+    "  echo 'and no such locale or no java was found. Set JAVA_HOME or LC_ALL.' >&2",
     "  exit 1",
     "fi",
 )

@@ -312,7 +312,7 @@ class Authorizer:
             UsageError: there is no source.
         """
         if self._source is None:
-            raise UsageError("expected an authorizer with a source of ACLs, this one has none")
+            raise UsageError("Expected an authorizer with a source of ACLs, this one has none")
         return self._take(self._source)
 
     @contextmanager

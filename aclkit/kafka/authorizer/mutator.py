@@ -135,6 +135,6 @@ def _failed(error: Exception) -> Future[R]:
 
 def _read_only(command: str) -> ReadOnlyError:
     return ReadOnlyError(
-        "these ACLs are a cluster's, and aclkit never writes to one; change them there, then "
-        f"replay: {command}"
+        "These ACLs belong to a cluster, and aclkit never writes to a cluster. Change them "
+        f"there, then replay: {command}"
     )

@@ -58,6 +58,6 @@ class AuthorizerState:
         """
         if not self.is_loaded and who not in self.settings.super_users:
             raise AuthorizerNotReadyError(
-                "AUTHORIZER_NOT_READY: the ACLs are not yet replayed to the high watermark, so "
-                f"{who} has to wait; the futures of the endpoints tell when they are"
+                "AUTHORIZER_NOT_READY: the ACLs are not yet replayed to the high watermark, "
+                f"so {who} has to wait. The futures of the endpoints complete when they are."
             )

@@ -75,7 +75,7 @@ def _read_keys(path: str) -> tuple[dict[str, str], list[str]]:
     try:
         data = read_file(path, LARGEST_TEXT)
     except UsageError as error:
-        raise UsageError(f"{error}; expected a file with a broker's settings") from None
+        raise UsageError(f"{error}. Expected a file with a broker's settings.") from None
     # The other forms are looked for in it all the same.
     text = properties_text(data, path)
     # Here, so that nobody waits for YAML who has none.
@@ -90,7 +90,7 @@ def _read_keys(path: str) -> tuple[dict[str, str], list[str]]:
         keys = keys_of({n: v and with_placeholders(v) for n, v in variables.items()}, path)
     notes = [*_misspelt(keys), *_marked(data, path)]
     if not has_broker_key(keys):
-        raise unknown_form(path, "It has no key of a broker.", *notes)
+        raise unknown_form(path, "It contains no key of a broker.", *notes)
     return keys, notes
 
 
@@ -114,7 +114,7 @@ def _require_authorizer(path: str, name: str, notes: list[str], *, is_part: bool
     """
     if PLACEHOLDER in name:
         if not is_part:
-            said = f"nothing resolves the placeholder in {AUTHORIZER}: {name!r}."
+            said = f"the placeholder in {AUTHORIZER} cannot be resolved: {name!r}."
             raise DataError(" ".join([f"{path}: {said}", *notes, WAY_OUT]))
     elif not java_trim(name):
         if not is_part:
@@ -128,7 +128,7 @@ def _misspelt(keys: Mapping[str, str]) -> Iterator[str]:
     for right in DECIDING:
         if right not in keys:
             for wrong in get_close_matches(right, [*keys], 1, _ALIKE):
-                yield f"The file sets {wrong!r}, which Kafka ignores; the right key is {right}."
+                yield (f"The file sets {wrong!r}, which Kafka ignores. The right key is {right}.")
 
 
 def _resolved(
@@ -147,7 +147,7 @@ def _resolved(
             unresolved.add(key)
             ways = " or ".join(OPTIONS[key])
             notes.append(
-                f"{path}: nothing resolves the placeholder in {key}: {value!r}. Pass {ways}."
+                f"{path}: the placeholder in {key} cannot be resolved: {value!r}. Pass {ways}."
             )
     return found, frozenset(unresolved)
 

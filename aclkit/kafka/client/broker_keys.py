@@ -42,7 +42,7 @@ def is_broker(keys: Mapping[str, str]) -> bool:
 
 
 WITHOUT_FILE: Final = (
-    "In place of the file, pass --super-users (or --no-super-users) and --allow-everyone (or "
+    "Instead of the file, pass --super-users (or --no-super-users) and --allow-everyone (or "
     "--no-allow-everyone)."
 )
 

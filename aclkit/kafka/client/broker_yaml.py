@@ -59,7 +59,9 @@ def read_broker_yaml(text: str, source: str) -> dict[str, str]:
         return _of_strimzi(clusters[0], source)
     found = [(name, keys) for name, keys in _brokers(documents, source) if keys]
     if not found:
-        raise unknown_form(source, "It has no variables of a broker (KAFKA_…).", *_hint(documents))
+        raise unknown_form(
+            source, "It contains no variables of a broker (KAFKA_…).", *_hint(documents)
+        )
     _refuse_different(found, source)
     return found[0][1]
 
@@ -207,7 +209,7 @@ def _refuse_different(found: Sequence[tuple[str, dict[str, str]]], source: str) 
             if keys.get(key) != other.get(key):
                 raise UsageError(
                     f"{source}: {first or 'one broker'} and {name or 'another one'} differ in "
-                    f"{key}; expected one configuration of all brokers. {WITHOUT_FILE}"
+                    f"{key}. Expected one configuration of all brokers. {WITHOUT_FILE}"
                 )
 
 
@@ -218,7 +220,7 @@ def _hint(documents: Sequence[Value]) -> Iterator[str]:
         files = _at(service, _ENV_FILE)
         for file in files if isinstance(files, list) else [files]:
             if path := _text(_at(file, "path")) or _text(file):
-                yield f"If its env_file has them, pass that: --server-properties {path!r}."
+                yield (f"If its env_file contains them, pass that: --server-properties {path!r}.")
                 return
 
 

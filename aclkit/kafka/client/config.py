@@ -25,8 +25,8 @@ _LOGIN_MODULES: Final = {
     "OAUTHBEARER": "org.apache.kafka.common.security.oauthbearer.OAuthBearerLoginModule",
 }
 _WAY_OUT: Final = (
-    "; or let Kafka's own tool list them: kafka-acls --bootstrap-server HOST:PORT "
-    "--command-config FILE --list > acls.txt, and give --source acls-list:acls.txt"
+    ". Or list them with Kafka's own tool: kafka-acls --bootstrap-server HOST:PORT "
+    "--command-config FILE --list > acls.txt, and pass --source acls-list:acls.txt"
 )
 _SECRET_KEYS: Final = (
     *("sasl.jaas.config", "ssl.key.password", "ssl.keystore.password", "ssl.truststore.password"),
@@ -104,7 +104,7 @@ def _sasl_settings(properties: Mapping[str, str], entry: JaasEntry) -> dict[str,
     module = _LOGIN_MODULES.get(mechanism)
     if module is None:
         supported = ", ".join(_LOGIN_MODULES)
-        raise UsageError(f"sasl.mechanism: supported are {supported}; found {mechanism!r}")
+        raise UsageError(f"sasl.mechanism: expected one of {supported}, found {mechanism!r}")
     if entry.module.rpartition(".")[2] != module.rpartition(".")[2]:
         raise UsageError(f"sasl.jaas.config: expected the login module {module} for {mechanism}")
     if mechanism == "OAUTHBEARER":

@@ -65,7 +65,7 @@ class Brokers:
             await self.net.sleep(min(0.05, self.seconds_left))
         limit = min(seconds, self.seconds_left)
         if limit <= 0:
-            raise kafka_errors.KafkaTimeoutError("the time given is over")
+            raise kafka_errors.KafkaTimeoutError("the time limit is reached")
         return await asked.send_request(request, request_timeout_ms=limit * 1000)
 
     async def connect(self, metadata: Untyped, node_id: int, seconds: float) -> Untyped:
@@ -108,7 +108,7 @@ def ask_cluster(
     except PROBLEMS as error:
         said = describe_problem(error)
     # Outside of the handler: what kafka-python raised may hold passwords in its frames.
-    raise SurroundingsError(f"the cluster at {bootstrap} cannot be asked: {config.masked(said)}")
+    raise SurroundingsError(f"Cannot connect to the cluster at {bootstrap}: {config.masked(said)}")
 
 
 def require_addresses(bootstrap: str) -> None:
@@ -129,17 +129,17 @@ def describe_problem(error: Exception) -> str:
     if isinstance(error, _DENIED):
         return f"authentication failed: {text}"
     if "CERTIFICATE_VERIFY_FAILED" in text:
-        return f"{text}; is ssl.truststore the right one for this cluster?"
+        return f"{text}. Check that ssl.truststore is the right one for this cluster."
     if any(mark in text for mark in _NO_TLS):
-        return f"{text}; does this port speak TLS?"
+        return f"{text}. Check that this port uses TLS."
     if isinstance(error, kafka_errors.KafkaProtocolError):
-        return f"{text}: no answer of Kafka's; does security.protocol fit this port?"
+        return f"{text}: this is not Kafka's protocol. Check that security.protocol fits this port."
     if "alert" in text.lower() and ("certificate" in text.lower() or "CERTIFICATE" in text):
         return f"authentication failed: {text}"
     if "socket disconnected" in text:
         return (
-            f"{text}: the broker hung up; does security.protocol fit this port, and does the "
-            "broker know the client's certificate?"
+            f"{text}: the broker closed the connection. Check that security.protocol fits this "
+            "port, and that the broker knows the client's certificate."
         )
     return text
 
@@ -155,7 +155,7 @@ async def _ask_first(
     kafka-python's own bootstrap would try again until time is up, and not say what failed. What
     refuses this user refuses it everywhere, and may lock it out: it is asked once.
     """
-    problem: Exception = kafka_errors.KafkaError("no broker was named")
+    problem: Exception = kafka_errors.KafkaError("no broker was given")
     named = manager.cluster.bootstrap_brokers()
     for number, broker in enumerate(named):
         share = (deadline - time.monotonic()) / (len(named) - number)

@@ -37,11 +37,11 @@ def parse_jaas(text: str) -> JaasEntry:
     for kind, module in tokens:
         flag = next(tokens, None)
         if flag is None:
-            raise UsageError("sasl.jaas.config: expected a control flag behind the login module")
+            raise UsageError("sasl.jaas.config: expected a control flag after the login module")
         if (flag[1] or "").upper() not in _FLAGS:
             raise UsageError(
-                f"sasl.jaas.config: expected one of {', '.join(_FLAGS).lower()} behind the login "
-                "module"
+                f"sasl.jaas.config: expected one of {', '.join(_FLAGS).lower()} after the "
+                "login module"
             )
         if kind not in (_WORD, *_QUOTES):
             raise UsageError("sasl.jaas.config: expected the class of a login module first")
@@ -66,8 +66,9 @@ def _options(tokens: Iterator[_Token]) -> dict[str, str]:
         if value is None:
             shown = f"the key {key!r}" if key and equals and equals[0] == "=" else "an option"
             raise UsageError(
-                f'sasl.jaas.config: {shown} has no value that Kafka reads; expected key="value", '
-                "where a value that begins with a digit, a dot or a minus needs its quotes"
+                f"sasl.jaas.config: {shown} has no value that Kafka can read. Expected "
+                'key="value"; a value that begins with a digit, a dot or a minus needs '
+                "quotes."
             )
         if key is not None:
             options[key] = value

@@ -56,12 +56,12 @@ _HARMLESS: Final = {
 """Keys without which the answer is the same."""
 
 _REFUSED: Final = {
-    "sasl.client.callback.handler.class": "a class of Java's",
-    "sasl.login.class": "a class of Java's",
-    "ssl.engine.factory.class": "a class of Java's",
-    "security.providers": "classes of Java's",
-    "bootstrap.controllers": "controllers; name brokers",
-    "ssl.cipher.suites": "a choice of ciphers that cannot be made here",
+    "sasl.client.callback.handler.class": "a Java class",
+    "sasl.login.class": "a Java class",
+    "ssl.engine.factory.class": "a Java class",
+    "security.providers": "Java classes",
+    "bootstrap.controllers": "controllers; pass brokers",
+    "ssl.cipher.suites": "a choice of ciphers, which aclkit cannot make",
 }
 """Keys that change who is asked, as whom or how safely; and what they ask for."""
 
@@ -79,11 +79,11 @@ def not_honoured(properties: Mapping[str, str]) -> tuple[str, ...]:
     """
     for key, what in _REFUSED.items():
         if properties.get(key, "").strip():
-            raise UsageError(f"{key}: not supported here: it asks for {what}")
+            raise UsageError(f"{key} is not supported: it asks for {what}")
     handler = properties.get("sasl.login.callback.handler.class", "").strip()
     if handler and handler not in _LOGIN_HANDLERS:
         raise UsageError(
-            "sasl.login.callback.handler.class: not supported here, but for Kafka's own "
+            "sasl.login.callback.handler.class is not supported, except Kafka's own "
             f"{_LOGIN_HANDLERS[0]}"
         )
     return tuple(sorted(key for key in properties if key not in HONOURED and key not in _HARMLESS))

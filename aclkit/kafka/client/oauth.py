@@ -62,7 +62,7 @@ class Tokens:
         asking.join(timeout_seconds)
         if not held:
             place = self.grant.url.partition("?")[0]
-            raise SurroundingsError(f"the token endpoint {place} did not answer in time")
+            raise SurroundingsError(f"The token endpoint {place} did not answer in time")
         if isinstance(held[0], AclkitError):
             raise held[0]
         self._token = held[0]
@@ -95,8 +95,8 @@ def grant_of(properties: Mapping[str, str], options: Mapping[str, str]) -> Clien
     retriever = properties.get("sasl.oauthbearer.jwt.retriever.class", "").removeprefix(_PACKAGE)
     if retriever not in _RETRIEVERS:
         raise UsageError(
-            "sasl.oauthbearer.jwt.retriever.class: supported here is the client credentials "
-            f"grant; found {retriever!r}"
+            "sasl.oauthbearer.jwt.retriever.class: expected the client credentials grant, "
+            f"found {retriever!r}"
         )
     url = _endpoint(properties.get("sasl.oauthbearer.token.endpoint.url", ""))
     client_id = properties.get(f"{_NEW}client.id") or options.get("clientId")
@@ -152,17 +152,17 @@ def fetch_token(grant: ClientCredentials, timeout_seconds: float) -> str:
             why = _refusal(error.read(_MOST))
         kind = "authentication failed: " if error.code in (400, 401, 403) else ""
         raise SurroundingsError(
-            f"{kind}the token endpoint {place} refuses the client {grant.client_id!r}: "
+            f"{kind}the token endpoint {place} rejects the client {grant.client_id!r}: "
             f"{error.code}{why}"
         ) from None
     except (OSError, http.client.HTTPException) as error:
         reason = getattr(error, "reason", None) or error
-        raise SurroundingsError(f"the token endpoint {place} cannot be asked: {reason}") from None
+        raise SurroundingsError(f"cannot connect to the token endpoint {place}: {reason}") from None
     except (ValueError, RecursionError):
         told = None
     token = told.get("access_token") or told.get("id_token") if isinstance(told, dict) else None
     if not isinstance(token, str) or not token.isascii() or not token.isprintable():
-        raise SurroundingsError(f"the token endpoint {place} answers without an access_token")
+        raise SurroundingsError(f"the answer of the token endpoint {place} has no access_token")
     return token
 
 

@@ -21,7 +21,7 @@ def read_properties(path: str | Path) -> dict[str, str]:
     try:
         data = read_file(str(path), LARGEST_TEXT)
     except UsageError as error:
-        raise UsageError(f"{error}; expected a .properties file") from None
+        raise UsageError(f"{error}. Expected a .properties file.") from None
     return parse_properties(properties_text(data, str(path)), str(path))
 
 
@@ -52,7 +52,7 @@ def parse_properties(text: str, source: str = "properties") -> dict[str, str]:
     try:
         found = dict(javaproperties.loads(text))
     except javaproperties.InvalidUEscapeError:
-        raise UsageError(rf"{source}: expected four hexadecimal digits behind \u") from None
+        raise UsageError(f"{source}: expected four hexadecimal digits after \\u") from None
     return {_in_unicode(key): _in_unicode(value) for key, value in found.items()}
 
 

@@ -53,8 +53,8 @@ def _value_of(properties: Mapping[str, str], key: str, found: re.Match[str]) -> 
     find = _FINDERS.get(class_name.removeprefix(_PACKAGE).strip())
     if find is None:
         raise UsageError(
-            f"config.providers.{name}.class: supported here are "
-            f"{', '.join(_PACKAGE + known for known in _FINDERS)}; found {class_name!r}"
+            f"config.providers.{name}.class: expected one of "
+            f"{', '.join(_PACKAGE + known for known in _FINDERS)}, found {class_name!r}"
         )
     prefix = f"config.providers.{name}.param."
     given = {k[len(prefix) :]: v for k, v in properties.items() if k.startswith(prefix)}
@@ -89,7 +89,7 @@ def _from_environment(path: str, variable: str, given: Mapping[str, str]) -> str
     try:
         is_allowed = re.fullmatch(pattern, variable) is not None
     except re.error as error:
-        raise UsageError(f"allowlist.pattern: no regular expression: {error}") from None
+        raise UsageError(f"allowlist.pattern: not a regular expression: {error}") from None
     if not is_allowed:
         raise UsageError(f"allowlist.pattern does not allow {variable!r}")
     if variable not in os.environ:

@@ -120,7 +120,7 @@ def _identity_of_pem(where: str, text: str, password: str | None) -> _Identity:
             _block(label, body), (password or "").encode() if is_encrypted else None
         )
     except (ValueError, TypeError, UnsupportedAlgorithm):
-        wrong = "; is ssl.key.password right?" if is_encrypted else ""
+        wrong = "; check ssl.key.password" if is_encrypted else ""
         raise UsageError(f"{where}: the private key cannot be read{wrong}") from None
     return _Identity(key, _certificates(where, text))
 
@@ -172,13 +172,13 @@ def _kind(type_key: str, properties: Mapping[str, str], path: str, data: bytes) 
         target = f"{path.rsplit('.', 1)[0] if '.' in Path(path).name else path}.p12"
         java_type = "JKS" if data.startswith(_JAVA_ONLY[0]) else "JCEKS"
         raise UsageError(
-            f"{type_key}: {path} is a {java_type} store, which only Java reads. Convert it with: "
-            f"keytool -importkeystore -srckeystore {shlex.quote(path)} -srcstoretype {java_type} "
-            f"-destkeystore {shlex.quote(target)} -deststoretype PKCS12 and name {target} with "
-            f"{type_key}=PKCS12"
+            f"{type_key}: {path} is a {java_type} store, which only Java reads. Convert it "
+            f"with: keytool -importkeystore -srckeystore {shlex.quote(path)} -srcstoretype "
+            f"{java_type} -destkeystore {shlex.quote(target)} -deststoretype PKCS12. Then pass "
+            f"{target} with {type_key}=PKCS12"
         )
     if kind not in ("JKS", "PKCS12"):
-        raise UsageError(f"{type_key}: supported here are PEM and PKCS12; found {kind!r}")
+        raise UsageError(f"{type_key}: expected PEM or PKCS12, found {kind!r}")
     return "PKCS12"
 
 
@@ -187,7 +187,7 @@ def _load_pkcs12(where: str, data: bytes, password: str | None) -> pkcs12.PKCS12
         return pkcs12.load_pkcs12(data, None if password is None else password.encode())
     except (ValueError, TypeError, UnsupportedAlgorithm):
         key = where.replace("location", "password")
-        raise UsageError(f"{where}: no PKCS12 store, or {key} is wrong") from None
+        raise UsageError(f"{where}: not a PKCS12 store, or {key} is wrong") from None
 
 
 def _present(context: ssl.SSLContext, identity: _Identity) -> None:

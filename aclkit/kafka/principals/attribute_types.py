@@ -63,8 +63,8 @@ def standard_type(attribute_type: str) -> str:
     oid = attribute_type if attribute_type[:1].isdigit() else _OF_KEYWORD.get(upper)
     if oid is None:
         raise UsageError(
-            f"Java knows no attribute type {attribute_type!r}. Write its object identifier, "
-            "for example 2.5.4.97=#…, as the broker's log shows the name."
+            f"Java does not know the attribute type {attribute_type!r}. Write its object "
+            "identifier, for example 2.5.4.97=#…, as the broker's log shows the name."
         )
     known = _OF_OID.get(oid, oid)
     return known if known in KEYWORDS else oid

@@ -157,11 +157,13 @@ def _letters(text: str, at: int) -> tuple[str, int]:
         try:
             return bytes.fromhex(encoded[0].replace("\\", "")).decode(), encoded.end()
         except UnicodeDecodeError:
-            raise _bad(text, at, "bytes of UTF-8 behind backslashes") from None
+            raise _bad(text, at, "bytes of UTF-8 after backslashes") from None
     if at + 1 == len(text):
-        raise _bad(text, at, "a character behind the backslash")
+        raise _bad(text, at, "a character after the backslash")
     return text[at + 1], at + 2
 
 
 def _bad(text: str, at: int, expected: str) -> UsageError:
-    return UsageError(f"bad distinguished name {text!r}: expected {expected}, at character {at}")
+    return UsageError(
+        f"Invalid distinguished name {text!r}: expected {expected}, at character {at}"
+    )

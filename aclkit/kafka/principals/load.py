@@ -48,8 +48,8 @@ class CheckedBuilder:
         built = _call(self.name, build)
         if not isinstance(built, KafkaPrincipal) or not _is_text(built):
             raise UsageError(
-                f"principal builder {self.name}: expected a KafkaPrincipal of texts for {given!r}, "
-                f"found {built!r}"
+                f"The principal builder {self.name} must return a KafkaPrincipal of texts. For "
+                f"{given!r} it returned {built!r}."
             )
         return built
 
@@ -67,16 +67,16 @@ def load_builder(name: str, properties: Mapping[str, str]) -> CheckedBuilder:
     module_name, colon, class_name = name.partition(":")
     if not (colon and class_name.isidentifier() and _is_module_name(module_name)):
         raise UsageError(
-            f"bad principal builder {name!r}: expected module:Class, for example "
+            f"Invalid principal builder {name!r}: expected module:Class, for example "
             "aclkit.api:X500Builder"
         )
     module_name = _MOVED.get(module_name, module_name)
     found = getattr(_import(name, module_name), class_name, None)
     if not isinstance(found, type):
-        raise UsageError(f"principal builder {name}: module {module_name} has no such class")
+        raise UsageError(f"Principal builder {name}: the module {module_name} has no such class")
     missing = [method for method in _METHODS if not callable(getattr(found, method, None))]
     if missing:
-        raise UsageError(f"principal builder {name}: expected the methods {', '.join(missing)}")
+        raise UsageError(f"Principal builder {name}: expected the methods {', '.join(missing)}")
     builder = _call(name, found)
     _call(name, lambda: builder.configure(dict(properties)))
     return CheckedBuilder(name, builder)
@@ -96,9 +96,9 @@ def parse_properties(texts: Iterable[str]) -> dict[str, str]:
         key, equals, value = text.partition("=")
         key = key.strip()
         if not equals or not key:
-            raise UsageError(f"bad property {text!r}: expected key=value")
+            raise UsageError(f"Invalid property {text!r}: expected key=value")
         if key in properties:
-            raise UsageError(f"bad properties: {key} is given twice")
+            raise UsageError(f"The property {key} is passed twice")
         properties[key] = value
     return properties
 
@@ -150,8 +150,8 @@ def _import(name: str, module_name: str) -> object:
     except ModuleNotFoundError as error:
         if error.name is not None and f"{module_name}.".startswith(f"{error.name}."):
             raise UsageError(
-                f"principal builder {name}: there is no module {error.name}; is its folder on "
-                "PYTHONPATH?"
+                f"Principal builder {name}: the module {error.name} does not exist. Check that "
+                "its folder is on PYTHONPATH."
             ) from None
         raise _own_fault(name, error) from error
     except Exception as error:
@@ -162,14 +162,14 @@ def _call(name: str, function: Callable[[], T]) -> T:
     try:
         return function()
     except AclkitError as error:
-        raise type(error)(f"principal builder {name}: {error}") from error
+        raise type(error)(f"Principal builder {name}: {error}") from error
     except Exception as error:
         raise _own_fault(name, error) from error
 
 
 def _own_fault(name: str, error: Exception) -> UsageError:
-    log.debug("principal builder %s failed", name, exc_info=error)
-    return UsageError(f"principal builder {name} failed: {type(error).__name__}: {error}")
+    log.debug("Principal builder %s failed", name, exc_info=error)
+    return UsageError(f"Principal builder {name} failed: {type(error).__name__}: {error}")
 
 
 def _is_module_name(text: str) -> bool:

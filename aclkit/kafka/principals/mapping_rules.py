@@ -82,8 +82,8 @@ def map_name(rules: Sequence[Rule], name: str) -> str:
     found = next((each for each in mapped if each is not None), None)
     if found is None:
         raise NoMatchingRuleError(
-            f"No rules apply to {name}: none of the {len(rules)} rules of {MAPPING_RULES} matches "
-            "it; end them with DEFAULT to take such names whole"
+            f"No rules apply to {name}: none of the {len(rules)} rules of {MAPPING_RULES} "
+            "matches it. To use such names unchanged, add DEFAULT as the last rule."
         )
     return found
 
@@ -109,7 +109,7 @@ def _rule(text: str) -> Rule:
     if parts is None:
         raise UsageError(
             f"Invalid rule: `{text}` in {MAPPING_RULES}: expected DEFAULT or "
-            "RULE:pattern/replacement/ with L, U or nothing behind it"
+            "RULE:pattern/replacement/ with L, U or nothing after it"
         )
     pattern = _compile(parts[1])
     return Rule(pattern, tuple(_replacement(parts[2], pattern.groups)), parts[3])
@@ -120,8 +120,8 @@ def _compile(pattern: str) -> _Compiled:
         import re2  # type: ignore[import-untyped]  # google-re2 ships no types
     except ImportError:
         raise UsageError(
-            f"{MAPPING_RULES} with a RULE needs the package google-re2, which matches in linear "
-            "time; next: pip install 'aclkit[x500]'"
+            f"{MAPPING_RULES} with a RULE needs the package google-re2, which matches in "
+            "linear time: pip install 'aclkit[x500]'"
         ) from None
     options = re2.Options()
     options.log_errors = False
@@ -148,7 +148,7 @@ def _replacement(text: str, groups: int) -> Iterator[str | int]:
         if found is None:
             raise UsageError(
                 f"Invalid rule: replacement `{text}` in {MAPPING_RULES}: expected $number or a "
-                f"character behind {text[at]!r}"
+                f"character after {text[at]!r}"
             )
         at = found.end()
         digits = found[1]
@@ -162,6 +162,6 @@ def _replacement(text: str, groups: int) -> Iterator[str | int]:
             yield found[0]
         else:
             raise UsageError(
-                f"Invalid rule: replacement `{text}` in {MAPPING_RULES}: there is no group "
-                f"{digits} in its pattern"
+                f"Invalid rule: replacement `{text}` in {MAPPING_RULES}: its pattern has no "
+                f"group {digits}"
             )

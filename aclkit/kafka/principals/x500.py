@@ -38,7 +38,7 @@ class X500Builder:
         unknown = sorted(set(properties) - {MAPPING_RULES})
         if unknown:
             found = ", ".join(map(shown_key, unknown))
-            raise UsageError(f"expected the property {MAPPING_RULES}, found {found}")
+            raise UsageError(f"Expected the property {MAPPING_RULES}, found {found}")
         self._rules = parse_rules(properties.get(MAPPING_RULES, "DEFAULT"))
 
     def build_principal(self, properties: Mapping[str, str]) -> KafkaPrincipal:
@@ -56,7 +56,7 @@ class X500Builder:
         parts = [NameAttribute(k.upper(), v) for k, v in fields.items() if k.upper() in KEYWORDS]
         if not parts:
             raise UsageError(
-                f"expected a property {DISTINGUISHED_NAME}, or some of {', '.join(KEYWORDS)}; "
+                f"Expected a property {DISTINGUISHED_NAME}, or some of {', '.join(KEYWORDS)}; "
                 f"found {', '.join(map(shown_key, fields)) or 'none'}"
             )
         others = {key: value for key, value in fields.items() if key.upper() not in KEYWORDS}

@@ -14,7 +14,7 @@ from aclkit.model.semantics import BrokerSettings, Semantics
 from aclkit.rules.decide.index import AclIndex
 from aclkit.rules.decide.rules import DENIED, MATCHING_ACL, Ruling
 
-NO_WITNESS = "no name is known that this row of <any-other> stands for"
+NO_WITNESS = "no name is known that this row of <any-other> represents"
 
 
 class Oracle(Protocol):
@@ -142,5 +142,5 @@ def _published(cell: Cell, acls: Mapping[str | None, Acl]) -> Reply:
     rule = cell.rule or "no ruling"
     acl = acls.get(cell.acl_id)
     if acl is None and (cell.acl_id is not None or rule == MATCHING_ACL):
-        rule = f"{rule} by {cell.acl_id}, which is not alive"
+        rule = f"{rule} by {cell.acl_id}, which no longer exists"
     return Reply(cell.decision, rule, acl)

@@ -96,6 +96,6 @@ def _jars_of_spark(folder: Path) -> list[Path]:
     for name in _OF_SPARK:
         jars = sorted(folder.glob(f"{name}-[0-9]*.jar"))
         if not jars:
-            raise SurroundingsError(f"expected Spark's {name} jar in {folder}, found none")
+            raise SurroundingsError(f"Expected Spark's {name} jar in {folder}, found none")
         found.append(jars[-1])
     return found

@@ -136,8 +136,8 @@ class Jvm:
         self.kill()
         lines = (self.folder / _STDERR).read_text(errors="replace").splitlines()
         told = [line for line in lines if not line.startswith("SLF4J")][:_LAST_LINES]
-        said = "\n".join(told) or "it said nothing"
-        return SurroundingsError(f"the JVM with Kafka's authorizer ended by itself:\n{said}")
+        said = "\n".join(told) or "it printed nothing"
+        return SurroundingsError(f"The JVM with Kafka's authorizer ended unexpectedly:\n{said}")
 
 
 _ANSWERS: Final = "answers"

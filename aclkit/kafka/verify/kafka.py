@@ -91,7 +91,7 @@ class Kafka:
             self._jvm.exchange(message, len(wire.LOADED), max(self.patience, _PATIENCE_TO_LOAD))
         except StalledError:
             raise SurroundingsError(
-                f"Kafka did not take {len(self._acls)} ACLs within {_PATIENCE_TO_LOAD:g} s"
+                f"Kafka did not load {len(self._acls):,} ACLs within {_PATIENCE_TO_LOAD:g} s"
             ) from None
 
     def _running(self) -> Jvm:

@@ -77,8 +77,8 @@ class Refusals:
                 continue
             if deny is None or order.is_before(acl, deny):
                 return (
-                    "Kafka throws IllegalStateException: there is no colon in the principal of"
-                    f" ACL {acl.acl_id}, {acl}"
+                    f"Kafka throws IllegalStateException: the principal of ACL {acl.acl_id}, "
+                    f"{acl}, has no colon"
                 )
         return None
 
@@ -87,10 +87,10 @@ class Refusals:
 def _no_such_session(principal: str, host: str) -> str | None:
     """Return why no client's session looks like this."""
     if split_principal(principal) is None:
-        return "no session has such a principal: there is no colon in it"
+        return "no session has such a principal: it has no colon"
     canonical = canonical_host(host)
     if canonical is None or "%" in canonical:
-        return "no host that a broker could be asked about: expected an IP address without a zone"
+        return "no host that a broker can see: expected an IP address without a zone"
     if canonical != host:
-        return f"no broker sees the host so: Java writes {canonical}"
+        return f"no broker sees this host: Java writes {canonical}"
     return None

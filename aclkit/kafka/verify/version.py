@@ -37,12 +37,12 @@ def choose_version(
     kafkas, ours = ("text", "ranges") if reads_ranges else ("ranges", "text")
     if version not in alike:
         return version, (
-            f"Kafka {version} takes hosts such as {host} as {kafkas}, the run as {ours}: "
-            "decisions that depend on it differ"
+            f"Kafka {version} reads hosts such as {host} as {kafkas}, but the run as {ours}. "
+            "Decisions that depend on it differ."
         )
     if given or version == NEWEST:
         return version, None
     return version, (
-        f"Kafka {version} is asked: {NEWEST} takes hosts such as {host} as {kafkas}, the run"
-        f" as {ours}"
+        f"Kafka {version} is compared, because {NEWEST} reads hosts such as {host} as "
+        f"{kafkas}, but the run as {ours}."
     )

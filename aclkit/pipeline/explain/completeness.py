@@ -76,11 +76,11 @@ def check_completeness(
     ((acls,),) = written.rows(f"SELECT count(*) {ALIVE_SQL}")
     counts |= {"acls": acls, "rows_expected": expected, "rows_decided": decided}
     if decided != expected:
-        raise DataError(f"expected {expected:,} decisions, the written tables hold {decided:,}")
+        raise DataError(f"Expected {expected:,} decisions, the written tables have {decided:,}")
     if is_dense:
         ((rows,),) = written.rows("SELECT count(decision) FROM explain")
         if rows != expected:
-            raise DataError(f"expected {expected:,} rows in explain, it holds {rows:,}")
+            raise DataError(f"Expected {expected:,} rows in explain, it has {rows:,}")
     return counts | {"cells_checked": _check_sample(scope, written, settings, seed)}
 
 
@@ -152,7 +152,7 @@ def _count_keys(written: Reader) -> dict[str, int]:
             )
         )
         if twice:
-            raise DataError(f"expected one row per {key} in {table}, found {twice[0]}")
+            raise DataError(f"Expected one row per {key} in {table}, found {twice[0]}")
         counts[table] = int(rows)
     return counts
 
@@ -181,7 +181,7 @@ def _check_sample(scope: Scope, written: Reader, settings: BrokerSettings, seed:
         ruling = decide(acls, request, settings, scope.semantics, wildcard_is_last=is_last)
         right = (ruling.decision, ruling.rule, ruling.acl_id)
         if cell[5:] != right:
-            raise DataError(f"{request}: the tables say {cell[5:]}, the rule says {right}")
+            raise DataError(f"{request}: the tables have {cell[5:]}, the rule gives {right}")
     return len(cells)
 
 

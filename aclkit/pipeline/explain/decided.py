@@ -59,7 +59,7 @@ def take_inventory(run: Run, options: MaterializeOptions) -> Scope:
         UsageError: the cluster has never been replayed.
         DataError: an ACL's host is a range, and nothing says how the brokers read it.
     """
-    with step("taking the inventory"):
+    with step("Listing the known names"):
         with read_written(run.store, run.cluster_id, *_INPUTS) as read:
             texts, log = read_texts(read), log_entries(read)
             known = ranges_by_broker(brokers_of(read.rows(BROKERS_SQL)).brokers)
@@ -100,7 +100,7 @@ def notes_on_reading(
     acl_hosts: Iterable[str], known: RangesByBroker, semantics: Semantics, *, is_auto: bool
 ) -> Iterator[str]:
     """Yield how ACLs are read, and who says whether ranges decide where a host may be one."""
-    yield semantics_words(semantics)
+    yield f"{semantics_words(semantics)}."
     if any("/" in host for host in acl_hosts):
         yield note_on_ranges(known, decide=semantics.cidr_hosts, is_auto=is_auto)
 

@@ -57,11 +57,11 @@ def decide_all(
         DataError: there are more ACLs than can be told apart.
     """
     if scope.acls > MOST_ACLS:
-        raise DataError(f"expected at most {MOST_ACLS:,} ACLs alive, found {scope.acls:,}")
+        raise DataError(f"Expected at most {MOST_ACLS:,} ACLs in force, found {scope.acls:,}")
     spark, steps = output.store.spark, Steps()
     shuffles = shuffles_over(spark, scope.shuffled_over if scope.is_large else 1)
     with steps, shuffles, ThreadPoolExecutor(_AT_ONCE) as pool:
-        with step("matching patterns and pairing"):
+        with step("Matching patterns and pairing"):
             matching = pool.submit(match_resources, spark, scope, steps)
             acls = open_acls()
             texts = frames.texts_of_acls(spark, scope.texts, scope.semantics)
@@ -72,7 +72,7 @@ def decide_all(
             named_groups = reach.name_groups(groups, *texts[:2])
             writing = [pool.submit(output.write, "ruleset_group", named_groups)]
             pairing = pair_up(scope, groups, matching.result(), steps)
-        with step("deciding"):
+        with step("Deciding"):
             of_pairing = tables.of_pairing(spark, pairing)
             writing += [pool.submit(output.write, *item) for item in of_pairing.items()]
             late = matching.result().late

@@ -14,6 +14,7 @@ from pyspark.sql import functions as F
 
 from aclkit.errors import UsageError
 from aclkit.model.broker_settings import ALLOW_EVERYONE, SUPER_USERS, BrokerConfig
+from aclkit.model.counting import number_of
 from aclkit.model.operation import OPERATIONS_OF_TYPE
 from aclkit.model.semantics import BrokerSettings
 from aclkit.pipeline.explain import tables
@@ -82,7 +83,7 @@ def materialize(run: Run, scope: Scope, options: MaterializeOptions) -> Material
         output.write_rows(table, of_inventory[table])
     allow_everyone = options.settings.allow_everyone
     if affected is not None and _amend(output, scope, affected):
-        run.notes.append(f"decided again: the pairs of {len(affected.resources):,} resources")
+        run.notes.append(f"Decided again: {number_of(len(affected.resources), 'resource')}.")
     else:
         _decide_everything(output, scope, allow_everyone=allow_everyone)
     rows = rows_expected(scope.inventory)
@@ -91,7 +92,7 @@ def materialize(run: Run, scope: Scope, options: MaterializeOptions) -> Material
     )
     _write_dense(output, rows if is_dense else None)
     with (
-        step("checking completeness"),
+        step("Checking completeness"),
         output.ask(*READ_BACK, *_DENSE[not is_dense :]) as written,
     ):
         run.counts |= check_completeness(
@@ -120,7 +121,7 @@ def _decide_everything(output: Output, scope: Scope, *, allow_everyone: bool) ->
 def decide_small(output: Output, scope: Scope, *, allow_everyone: bool) -> ColumnsOfTables | None:
     """Decide a small scope on the driver; None where that is Spark's work."""
     versions = tables_of_whole(output.store.versions)
-    with step("deciding"), output.ask_versions(versions) as read:
+    with step("Deciding"), output.ask_versions(versions) as read:
         return decide_whole(scope, read, allow_everyone=allow_everyone)
 
 
@@ -153,7 +154,7 @@ def _find_affected(
 
 def _amend(output: Output, scope: Scope, affected: Affected) -> bool:
     """Decide what is affected and put it in its place; False where that is Spark's work."""
-    with step("deciding what changed"), output.ask(*AMENDED, "acl_history") as read:
+    with step("Deciding what changed"), output.ask(*AMENDED, "acl_history") as read:
         changes = decide_affected(scope, affected, read)
         amend(read, changes or ())
     return changes is not None
@@ -183,7 +184,7 @@ def _write_dense(output: Output, rows: int | None) -> None:
         return
     whose = output.cluster_id if store.has("explain") else None
     with (
-        step(f"writing {rows:,} decisions"),
+        step(f"Writing {rows:,} decisions"),
         read_written(store, whose, *EXPLAIN_TABLES, *_DENSE) as read,
     ):
         read.rewrite("explain", explain_sql())
@@ -206,8 +207,8 @@ def continue_from_replay(run: Run) -> None:
     before = run.previous()
     if before is None:
         raise UsageError(
-            f"nothing has been replayed for cluster {run.cluster_id!r} yet: "
-            f"aclkit --warehouse {run.store.place} replay --source metadata-log:DIR"
+            f"Cluster {run.cluster_id!r} has no data yet. Next: aclkit --warehouse "
+            f"{run.store.place} replay --source metadata-log:DIR"
         )
     run.continue_from(before)
 
@@ -234,7 +235,7 @@ def _write_changes(output: Output, run_id: str, before: PublishedRun, now: RunSe
     """Write what changed against the materialize before; return how many rows that are."""
     then, sizes = before.settings, list[int]()
     tables_of = tables_of_changes(before.table_versions, output.store.versions)
-    with step("comparing with the run before"), output.ask_versions(tables_of) as read:
+    with step("Comparing with the previous run"), output.ask_versions(tables_of) as read:
         changes = changed_accesses(
             read,
             settings_changed=_are_set_otherwise(then, now),

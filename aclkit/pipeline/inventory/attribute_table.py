@@ -35,7 +35,7 @@ class AttributeTableBuilder:
         """
         if set(properties) != {TABLE_PROPERTY}:
             found = ", ".join(map(shown_key, sorted(properties))) or "none"
-            raise UsageError(f"expected the property {TABLE_PROPERTY}=FILE, found {found}")
+            raise UsageError(f"Expected the property {TABLE_PROPERTY}=FILE, found {found}")
         path = properties[TABLE_PROPERTY]
         columns = Columns(names=(PRINCIPAL,))
         for number, row in enumerate(read_sheet(path, columns), start=1):
@@ -57,8 +57,8 @@ class AttributeTableBuilder:
         name = fields.pop(PRINCIPAL, None)
         if name is None:
             raise UsageError(
-                f"expected a property {PRINCIPAL}, "
-                f"found {', '.join(map(shown_key, fields)) or 'none'}"
+                f"Expected a property {PRINCIPAL}, found "
+                f"{', '.join(map(shown_key, fields)) or 'none'}"
             )
         return self._build(name, fields)
 

@@ -77,7 +77,7 @@ def _decode(value: bytes) -> str:
 
 def _listed(names: Collection[str]) -> str:
     if any("\0" in name for name in names):
-        return "NUL bytes; is it UTF-16? Save it as UTF-8"
+        return "NUL bytes; perhaps it is UTF-16. Save it as UTF-8."
     return ", ".join(map(shown_key, sorted(names))) or "none"
 
 

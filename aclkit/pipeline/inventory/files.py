@@ -96,10 +96,10 @@ def _resource(row: Row) -> Entry:
     resource_type = TYPE_OF_WORD.get(written.lower(), written.upper())
     if resource_type not in OPERATIONS_OF_TYPE:
         known = ", ".join(t.name for t in ResourceType if t.name in OPERATIONS_OF_TYPE)
-        raise UsageError(f"bad resource type {written!r}: expected one of {known}")
+        raise UsageError(f"unknown resource type {written!r}; expected one of {known}")
     name = row["resource_name"] or ""
     if resource_type == "CLUSTER" and name != CLUSTER_NAME:
-        raise UsageError(f"bad cluster name {name!r}: expected {CLUSTER_NAME}")
+        raise UsageError(f"invalid cluster name {name!r}; expected {CLUSTER_NAME}")
     _refuse_symbol(name, ANY_OTHER)
     return Entry(
         name=name, resource_type=resource_type, origin=FILE, attributes=_attributes(row, RESOURCES)
@@ -108,7 +108,7 @@ def _resource(row: Row) -> Entry:
 
 def _refuse_symbol(name: str, symbol: str) -> None:
     if name == symbol:
-        raise UsageError(f"{symbol} stands for whatever is named nowhere; it cannot be a real name")
+        raise UsageError(f"{symbol} stands for any other name and cannot be a real name")
 
 
 _PARSERS: Final[dict[str, Callable[[Row], Entry]]] = {
@@ -126,7 +126,7 @@ def _read_folder(
     start: Callable[[], SparkSession] | None, path: str, columns: Columns
 ) -> Iterator[Row]:
     if newest_version(Place(path).files, "") is None:
-        raise UsageError(f"{shown(path)}: expected a Delta folder, found no _delta_log in it")
+        raise UsageError(f"{shown(path)}: expected a Delta folder, but it has no _delta_log")
     if start is None:
         raise NeedsSparkError
     from pyspark.sql import functions as F

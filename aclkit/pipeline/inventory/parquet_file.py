@@ -74,7 +74,7 @@ def _read_apart(
                 env=os.environ | _PLAIN_MEMORY | {"PYTHONPATH": modules},
             )
         except OSError as error:
-            raise SurroundingsError(f"cannot start {sys.executable}: {error}") from None
+            raise SurroundingsError(f"Cannot start {sys.executable}: {error}") from None
         try:
             is_whole = False
             # What it sends may end well too where it breaks off: its exit code tells.

@@ -103,7 +103,7 @@ def _read_csv(data: bytes, path: str, columns: Columns) -> Iterator[Mapping[str,
                 yield dict(zip(names, values, strict=True))
             begin, lines.letters = reader.line_num, 0
     except csv.Error as error:
-        said = f"{error}; is a quote not closed?" if '"' in lines.text else str(error)
+        said = f"{error}; perhaps a quote is not closed" if '"' in lines.text else str(error)
         raise UsageError(f"{path}, line {begin + 1}: not valid CSV: {said}") from None
     if names is None:
         columns.rename((), path)

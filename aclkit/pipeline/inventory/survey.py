@@ -6,11 +6,13 @@ import hashlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Final
 
 from aclkit.model.acl import ANY_OTHER, ANY_OTHER_PRINCIPAL
 from aclkit.model.cidr import is_any_other
+from aclkit.model.counting import number_of
 from aclkit.model.operation import OPERATIONS_OF_TYPE
-from aclkit.model.resource import CLUSTER_NAME
+from aclkit.model.resource import CLUSTER_NAME, WORD_OF_TYPE
 from aclkit.model.semantics import BrokerSettings, Semantics
 from aclkit.pipeline.inventory.any_other import (
     Witness,
@@ -118,7 +120,7 @@ def survey(
     _add(resources, [Entry(name=CLUSTER_NAME, resource_type="CLUSTER", origin=ALWAYS)])
     for kind, chosen in ((PRINCIPALS, principals), (HOSTS, hosts), (RESOURCES, resources)):
         _drop_symbols(chosen, notes)
-        notes.append(_origin_note(kind, chosen))
+        notes.append(_count_note(kind, chosen))
     if given.attributes_of is not None:
         _describe(principals, given.attributes_of)
     _add(principals, _other_principal(texts, principals, semantics, notes))
@@ -200,13 +202,31 @@ def _drop_symbols(chosen: _Chosen, notes: list[str]) -> None:
     for key, entry in list(chosen.items()):
         if entry.name in (ANY_OTHER, ANY_OTHER_PRINCIPAL):
             del chosen[key]
-            notes.append(f"the real name {entry.name} was left out: it is the any-other symbol")
+            notes.append(f"The name {entry.name} was left out, because aclkit uses it as a symbol.")
 
 
-def _origin_note(kind: str, chosen: _Chosen) -> str:
-    counts = Counter(entry.origin for entry in chosen.values())
-    told = ", ".join(f"{number} from {origin}" for origin, number in sorted(counts.items()))
-    return f"{kind}: {told or 'none'}"
+def _count_note(kind: str, chosen: _Chosen) -> str:
+    """Count principals and hosts by their origin, resources by their type."""
+    if kind == RESOURCES:
+        counts = Counter(WORD_OF_TYPE[entry.resource_type] for entry in chosen.values())
+        is_there = counts.pop("cluster", 0)
+        parts = [number_of(number, word) for word, number in sorted(counts.items())]
+        parts += ["the cluster"] if is_there else []
+    else:
+        counts = Counter(entry.origin for entry in chosen.values())
+        parts = [_WORDS_OF_ORIGIN[kind, o].format(n=counts[o]) for o in _ORIGINS if counts[o]]
+    return f"{kind.capitalize()}: {', '.join(parts) or 'none'}."
+
+
+_ORIGINS: Final = (FILE, LOG, ACL, SETTING)
+_WORDS_OF_ORIGIN: Final = {
+    (PRINCIPALS, FILE): "{n:,} from your file",
+    (PRINCIPALS, LOG): "{n:,} from the cluster",
+    (PRINCIPALS, ACL): "{n:,} named only in ACLs",
+    (PRINCIPALS, SETTING): "{n:,} named only in super.users",
+    (HOSTS, FILE): "{n:,} from your file",
+    (HOSTS, ACL): "{n:,} named in ACLs",
+}
 
 
 def _other_principal(
@@ -228,7 +248,7 @@ def _other_hosts(
             within += 1
             yield replace(entry, attributes={"range": str(atom)})
     if within:
-        notes.append(f"hosts: {within} stand for what no ACL names within a range of addresses")
+        notes.append(f"Hosts: {within} stand for addresses within a range that no ACL names.")
 
 
 def _other_resources(
@@ -244,8 +264,9 @@ def _other_resources(
 
 def _other(name: str, resource_type: str, witness: Witness, notes: list[str]) -> list[Entry]:
     if witness.name is None:
-        why = "is no name" if witness.is_known else "may be no name (it was not found out)"
         what = f"{resource_type} {name}".strip()
-        notes.append(f"{what} was left out: there {why} that the ACLs do not single out")
+        is_none, is_not_found = "ACLs name every possible name", "no other name was found"
+        why = is_none if witness.is_known else is_not_found
+        notes.append(f"{what} was left out, because {why}.")
         return []
     return [Entry(name=name, resource_type=resource_type, origin=ALWAYS, witness=witness.name)]

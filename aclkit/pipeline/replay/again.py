@@ -21,7 +21,7 @@ def replay_again(run: Run) -> None:
     """Compute the history of all clusters from their facts, as the newest run of each did."""
     for cluster_id in sorted(read_clusters(run.store)):
         mine = [each for each in run.store.runs if each.cluster_id == cluster_id]
-        with step(f"computing the history of {cluster_id} again"):
+        with step(f"Computing the history of {cluster_id} again"):
             _replay_cluster(ReplayTables(run.store, cluster_id), mine)
 
 

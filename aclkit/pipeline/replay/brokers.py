@@ -186,16 +186,16 @@ def notes_on_brokers(
     """
     was, known = ranges_by_broker(before.brokers), ranges_by_broker(now.brokers)
     if is_cut and known.state == UNKNOWN:
-        yield f"{known.words}: {_PASSED_OVER}"
+        yield f"{known.words}. {_PASSED_OVER}"
         return
     if known.words == was.words and not (is_first and known.state == UNKNOWN):
         return
     level = now.finalized_level
-    in_force = "" if level is None else f"; metadata.version {level_name(level)} is in force"
-    yield known.words + in_force
+    in_force = "" if level is None else f" metadata.version {level_name(level)} is in force."
+    yield f"{known.words}.{in_force}"
 
 
 _PASSED_OVER: Final = (
-    "an older aclkit passed over the log's brokers, and this source does not tell all of them. "
-    "Read the log from its beginning, or from a snapshot on, once more; or say --cidr-hosts"
+    "An older aclkit skipped the brokers in the log, and this source does not name all of "
+    "them. Replay the log from its beginning or from a snapshot, or pass --cidr-hosts."
 )

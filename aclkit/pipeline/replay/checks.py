@@ -10,11 +10,11 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from aclkit.model.acl import Acl
+from aclkit.model.counting import number_of
 from aclkit.model.facts import ADD_ACL, SNAPSHOT
 from aclkit.model.findings import Finding
 from aclkit.model.log_findings import SNAPSHOT_CONTRADICTS_LOG
 from aclkit.pipeline.replay.fold import alive_as_of
-from aclkit.rules.names.words import number_of
 from aclkit.runtime.frame import local_frame
 
 _FIELDS: Final = Acl.__slots__

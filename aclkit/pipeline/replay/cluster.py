@@ -29,16 +29,16 @@ def resolve_cluster(known: Collection[str], intake: Intake, given: str | None) -
     own = next(iter(intake.cluster_ids), None)
     if given is not None:
         if own is not None and own != given:
-            raise DataError(f"--cluster says {given!r}, but the source is of cluster {own!r}")
+            raise DataError(f"--cluster is {given!r}, but the source belongs to cluster {own!r}")
         return parse_cluster_id(given)
     if own is None:
         if len(known) > 1:
-            raise UsageError(f"the warehouse holds several clusters, name one: --cluster {held}")
+            raise UsageError(f"The warehouse has several clusters. Pass one: --cluster {held}")
         return next(iter(known), "default")
     if known and own not in known:
         raise DataError(
-            f"the source is of cluster {own!r}, but the warehouse holds {held}; "
-            f"to add it as one more cluster say --cluster {own}"
+            f"The source belongs to cluster {own!r}, but the warehouse has {held}. To add it "
+            f"as another cluster, pass --cluster {own}"
         )
     return parse_cluster_id(own)
 
@@ -65,19 +65,21 @@ def require_same_kind(
         UsageError: what was written here would be taken back, or a listing is to follow at once.
     """
     if known and is_written_here(known, count_written):
-        said = f"cluster {cluster_id!r} was written with acls add"
+        said = f"Cluster {cluster_id!r} was written with acls add"
         if not intake.sources:
-            raise UsageError(f"{said}: take ACLs back with acls remove")
-        raise DataError(f"{said} and follows nothing; give the source another --cluster")
+            raise UsageError(f"{said}. To remove these ACLs: aclkit acls remove")
+        raise DataError(f"{said} and has no source. Pass another --cluster for this source.")
     follows = {r.fact == LISTING for r in known}
     if follows and intake.sources and intake.is_listing not in follows:
         now, then = ("a listing", "a log") if intake.is_listing else ("a log", "listings")
         raise DataError(
-            f"cluster {cluster_id!r} follows {then} since its first replay, and this is {now}; "
-            "give it another --cluster"
+            f"Cluster {cluster_id!r} has followed {then} since its first replay, but this "
+            f"source is {now}. Pass another --cluster."
         )
     if is_forgetting and intake.is_listing:
-        raise UsageError("a listing is compared with the state before it: say --forget alone first")
+        raise UsageError(
+            "A listing is compared with the previous state. First run --forget without a source."
+        )
 
 
 def require_not_empty(cluster_id: str, intake: Intake, alive: Collection[str]) -> None:
@@ -88,6 +90,6 @@ def require_not_empty(cluster_id: str, intake: Intake, alive: Collection[str]) -
     """
     if alive and intake.listing and not intake.allow_empty and not has_acl(intake.listing):
         raise DataError(
-            f"{intake.sources[0].path} lists no ACL, and cluster {cluster_id!r} had some "
-            "before: say --allow-empty where they are really gone"
+            f"{intake.sources[0].path} lists no ACLs, but cluster {cluster_id!r} had some "
+            "before. If they are really gone, pass --allow-empty."
         )

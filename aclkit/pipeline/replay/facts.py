@@ -210,12 +210,13 @@ def refuse_conflicts(
 def _refusal(fact: str, first: int, last: int, source: str | None) -> str:
     """Name what disagrees, and both ways on: this is another log, or what is known is wrong."""
     said = f"{first}-{last}"
-    others = f", or with --forget {shlex.quote(source)} all of that source" if source else ""
+    others = f", or --forget {shlex.quote(source)} for that whole source" if source else ""
     return (
-        f"offset {first} ({fact}) was read before with other content"
-        f"{f', from {source}' if source else ''}: this source is not the log that this cluster's "
-        "rows came from. Give it another --cluster, or another warehouse. If what was read before "
-        f"is wrong, take it back and replay this source again: --forget {said}{others}"
+        f"Offset {first} ({fact}) was read before with other "
+        f"content{(f', from {source}' if source else '')}. This source is not the log that the "
+        "rows of this cluster came from. Pass another --cluster or --warehouse. If the "
+        "earlier rows are wrong, remove them and replay this source again: --forget "
+        f"{said}{others}"
     )
 
 

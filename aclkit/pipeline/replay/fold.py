@@ -36,8 +36,8 @@ STRETCHES_DDL: Final = "cluster_id STRING, fact STRING, from_offset BIGINT, to_o
 SPANS_DDL: Final = "cluster_id STRING, begin_offset BIGINT, end_offset BIGINT, outcome STRING"
 
 _REJECT_REASON: Final = {
-    ADD_ACL: "expected a new ACL id, but this id is alive already",
-    REMOVE_ACL: "expected the id of an ACL that is alive, but there is none",
+    ADD_ACL: "expected a new ACL id, but an ACL with this id exists",
+    REMOVE_ACL: "expected the id of an existing ACL, but none has it",
 }
 
 

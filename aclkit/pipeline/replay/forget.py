@@ -11,6 +11,7 @@ from pyspark.sql import Column
 from pyspark.sql import functions as F
 
 from aclkit.errors import UsageError
+from aclkit.model.counting import number_of
 from aclkit.model.facts import RECORD, SNAPSHOT, UNREADABLE
 from aclkit.pipeline.replay.history_plan import describe_spans
 from aclkit.pipeline.replay.ranges import END, Range
@@ -43,11 +44,11 @@ def parse_forget(text: str) -> Offsets | Origin:
     if found := _OFFSETS.fullmatch(text):
         start, stop = int(found[1]), int(found[2]) + 1 if found[2] else END
         if not start < stop <= END:
-            raise UsageError(f"bad --forget {text!r}: expected FROM-TO with FROM not above TO")
+            raise UsageError(f"Invalid --forget {text!r}: expected FROM-TO with FROM not above TO")
         return Offsets(start, stop)
     source = _KIND.sub("", text)
     if not source:
-        raise UsageError("bad --forget: expected a source or offsets FROM-TO, found nothing")
+        raise UsageError("Invalid --forget: expected a source or offsets FROM-TO, found nothing")
     return Origin(source)
 
 
@@ -71,16 +72,18 @@ def note_on(
     item: Offsets | Origin, facts: int, rejects: int, spans: Sequence[tuple[int, int]]
 ) -> str:
     """Write what was forgotten."""
-    told = f"forgot {facts} facts and {rejects} rejects of {_named(item)}"
-    return told + (f"; offsets {describe_spans(spans)} count as not read" if spans else "")
+    told = (
+        f"Forgot {number_of(facts, 'fact')} and {number_of(rejects, 'reject')} of {_named(item)}."
+    )
+    return told + (f" Offsets {describe_spans(spans)} count as not read." if spans else "")
 
 
 def nothing_of(item: Offsets | Origin, sources: Sequence[str]) -> UsageError:
     """Return the refusal to forget what was never read; of the sources ``MOST_NAMED`` are told."""
     more = " and more" if len(sources) > MOST_NAMED else ""
     some = ", ".join(sources[:MOST_NAMED]) + more
-    told = f"sources are {some}" if sources else "nothing is known"
-    return UsageError(f"nothing was read of {_named(item)}; {told}")
+    told = f"The sources are {some}." if sources else "Nothing was read at all."
+    return UsageError(f"Nothing was read of {_named(item)}. {told}")
 
 
 def _named(item: Offsets | Origin) -> str:

@@ -47,22 +47,25 @@ def plan_history(
 def notes_on(plan: HistoryPlan, high_watermark: int | None) -> Iterator[str]:
     """Yield how far history goes and what it had to leave out."""
     if high_watermark is None:
-        yield "no high watermark was given: every complete batch counts as committed"
+        yield "No --high-watermark given: every complete batch is treated as committed."
     for start, end in plan.itinerary.bridged:
         if start == 0:
-            yield f"history begins with the snapshot at offset {end}: what was before is not known"
+            yield (
+                f"History begins with the snapshot at offset {end}. Earlier changes are unknown."
+            )
         else:
             yield (
-                f"offsets {describe_spans([(start, end)])} are bridged by the snapshot at offset "
-                f"{end}: only what differs between their beginning and their end is known"
+                f"Offsets {describe_spans([(start, end)])} are missing; the snapshot at offset "
+                f"{end} replaces them. Only the difference between their beginning and their "
+                "end is known."
             )
     if plan.itinerary.holes:
-        yield f"offsets {describe_spans(plan.itinerary.holes)} could not be read"
+        yield f"Offsets {describe_spans(plan.itinerary.holes)} could not be read."
     waiting = [span for span in plan.spans if span.outcome == OPEN]
     if waiting:
         yield (
-            f"the transaction that began at offset {waiting[-1].begin} has not ended: "
-            "what it holds has no effect yet"
+            f"The transaction that began at offset {waiting[-1].begin} has not ended. Its "
+            "records have no effect yet."
         )
 
 

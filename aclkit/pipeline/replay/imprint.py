@@ -91,7 +91,7 @@ def _content(intake: Intake) -> Iterator[str]:
     if intake.listing is not None:
         yield from _listed(intake.listing)
     sizes = [size_of(item.path) for item in intake.items]
-    with followed(sizes, "looking whether the source holds anything new") as board:
+    with followed(sizes, "Checking whether the source has anything new") as board:
         for number, item in enumerate(intake.items):
             with _opened(item.path) as file, closing(HowFar(board, number)) as told:
                 digest, size = hashlib.blake2b(), 0
@@ -125,7 +125,7 @@ def _look(path: str) -> tuple[int, ...]:
         return size_and_time(path)
     found = Path(path).stat()
     if not stat.S_ISREG(found.st_mode):
-        raise OSError(f"{path}: no plain file, which may have no end")
+        raise OSError(f"{path}: not a plain file, so it may have no end")
     return (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
 
 

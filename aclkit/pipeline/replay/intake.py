@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from aclkit.errors import DataError, UsageError
 from aclkit.model.broker_settings import require_known_authorizer
+from aclkit.model.counting import number_of
 from aclkit.model.facts import ADD_ACL, REJECT, SourceRow
 from aclkit.pipeline.replay.early import EarlyRows, read_early
 from aclkit.pipeline.replay.imprint import Imprint
@@ -100,7 +101,7 @@ def parse_source(text: str) -> Source:
     """
     kind, _, path = text.partition(":")
     if kind not in KINDS or not path:
-        raise UsageError(f"bad source {text!r}: expected KIND:PATH with KIND one of {_listed()}")
+        raise UsageError(f"Invalid source {text!r}: expected KIND:PATH. Kinds are {_listed()}.")
     return Source(kind, path)
 
 
@@ -131,10 +132,10 @@ def look_at(
             used, or sources of different clusters.
     """
     if not sources and not may_be_none:
-        raise UsageError(f"expected at least one --source KIND:PATH; kinds are {_listed()}")
+        raise UsageError(f"Pass at least one --source KIND:PATH. Kinds are {_listed()}.")
     listings = [source for source in sources if source.kind not in LOG_KINDS]
     if listings and len(sources) > 1:
-        raise UsageError("a listing is a whole state: give it alone, without other sources")
+        raise UsageError("A listing is a complete state. Pass it alone, without other sources.")
     if listings and listings[0].kind == LIVE:
         return _look_at_live(listings[0], at, command_config, timeout, allow_empty=allow_empty)
     if listings:
@@ -143,7 +144,7 @@ def look_at(
     found = {_cluster_id_of(source) for source in sources} - {None}
     if len(found) > 1:
         names = ", ".join(sorted(map(str, found)))
-        raise DataError(f"expected sources of one cluster, found {names}")
+        raise DataError(f"Expected sources of one cluster, found {names}")
     return Intake(
         sources=tuple(sources),
         items=tuple(item for source in sources for item in _items(source)),
@@ -163,7 +164,7 @@ def ask_live(intake: Intake) -> Intake:
     """
     if intake.ask is None:
         return intake
-    with step("asking the cluster"):
+    with step("Asking the cluster"):
         listing = intake.ask()
     return replace(
         intake,
@@ -231,12 +232,12 @@ def _refuse_empty(path: str, listing: Listing) -> None:
     refused = len(refused_lines(listing))
     if refused:
         raise DataError(
-            f"{path}: expected the ACLs of kafka-acls --list, found none that can be used; "
-            f"{_lines(refused)} cannot be used, {_first(listing)}"
+            f"{path}: expected the ACLs of kafka-acls --list, found none that can be used. "
+            f"{number_of(refused, 'line')} cannot be used: {_first(listing)}"
         )
     raise DataError(
-        f"{path}: expected the ACLs of kafka-acls --list, found none. It would take every "
-        "ACL away: say --allow-empty where the cluster really has none"
+        f"{path}: expected the ACLs of kafka-acls --list, found none. This would remove every "
+        "ACL. If the cluster really has none, pass --allow-empty."
     )
 
 
@@ -246,14 +247,10 @@ def _refuse_half(path: str, listing: Listing) -> None:
     if not refused or not has_acl(listing):
         return
     raise DataError(
-        f"{path}: {_lines(refused)} of the listing cannot be used, so its ACLs are not all known; "
-        f"{_first(listing)}. Correct the file, or pass --accept-holes: an ACL that only such a "
-        "line states then counts as removed"
+        f"{path}: {number_of(refused, 'line')} of the listing cannot be used, so some of its ACLs "
+        f"are unknown: {_first(listing)}. Correct the file, or pass --accept-holes. Then ACLs that "
+        "only these lines contain count as removed."
     )
-
-
-def _lines(count: int) -> str:
-    return "1 line" if count == 1 else f"{count:,} lines"
 
 
 def _first(listing: Listing) -> str:

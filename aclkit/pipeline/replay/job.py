@@ -57,7 +57,7 @@ def replay(
         run.cluster_id, known.ranges, intake, tables.count_written, is_forgetting=bool(wrong)
     )
     for item in wrong:
-        with step("forgetting"):
+        with step("Forgetting"):
             count, note = take_back(tables, item)
         run.counts["facts_forgotten"] = run.counts.get("facts_forgotten", 0) + count
         run.notes.append(note)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import Final, NamedTuple
 
+from aclkit.model.counting import number_of
 from aclkit.model.facts import (
     ADD_DELEGATION,
     ADD_RESOURCE,
@@ -111,8 +112,8 @@ def notes_on_listing(listing: Listing) -> Iterator[str]:
     refused = sum(row.kind == REJECT for row in listing.rows)
     if refused:
         yield (
-            f"{refused:,} lines of the listing could not be used, see acl_reject: an ACL that only "
-            "they state counts as gone"
+            f"{number_of(refused, 'line')} of the listing cannot be used (see acl_reject). ACLs "
+            "that only these lines contain count as removed."
         )
 
 

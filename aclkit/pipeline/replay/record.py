@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from aclkit.errors import DataError
+from aclkit.model.counting import number_of
 from aclkit.pipeline.replay.history_plan import notes_on
 from aclkit.pipeline.replay.intake import Intake, refused_lines
 from aclkit.pipeline.replay.known import Replayed, ReplayOptions
@@ -47,7 +48,7 @@ def enter(
 ) -> ReplayResult:
     """Tell in the run's row what a replay of sources came to, whose tables are written."""
     run.notes += [
-        f"{count:,} records were passed over, see acl_reject: {reason}"
+        f"Skipped {number_of(count, 'record')} (see acl_reject): {reason}."
         for reason, count in tables.unknown_types()
     ]
     if intake.items:
@@ -59,14 +60,14 @@ def enter(
 
 
 def _on_missing(tables: KnownTables, sources: Sequence[str]) -> Iterator[str]:
-    """Yield that rejects stand of sources that are not read any more: nothing can mend them."""
+    """Yield the rejected rows of sources that are no longer read: no later run corrects them."""
     count, named = tables.rejects_elsewhere(sources, _MOST_NAMED + 1)
     if count:
         more = " and more" if len(named) > _MOST_NAMED else ""
         yield (
-            f"rejected rows of sources that this run did not read: {count:,}, of "
-            f"{', '.join(named[:_MOST_NAMED])}{more}. If they no longer exist: "
-            "aclkit replay --forget SOURCE"
+            f"{number_of(count, 'rejected row')} came from sources that this run did not read: "
+            f"{', '.join(named[:_MOST_NAMED])}{more}. If these sources no longer exist: aclkit "
+            "replay --forget SOURCE"
         )
 
 
@@ -86,7 +87,8 @@ def record(
     run.counts |= {BROKERS_KEPT: 1} if done.has_brokers else {}
     run.counts |= {"facts_added": done.fact_count, "acls_alive": alive, "rejects": rejects}
     if rejects and options.strict:
-        run.notes.append(f"{rejects:,} rows could not be used, see acl_reject: refused by --strict")
+        rows = number_of(rejects, "row")
+        run.notes.append(f"{rows} cannot be used (see acl_reject), and --strict is set.")
     is_unusable = (way.holes and not options.accept_holes) or (rejects and options.strict)
     return ReplayResult(
         head_offset=way.head,

@@ -11,6 +11,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from aclkit.model.brokers import Brokers
+from aclkit.model.counting import number_of
 from aclkit.model.facts import RECORD, SNAPSHOT
 from aclkit.model.findings import Finding
 from aclkit.model.log_findings import LOG_DIVERGED
@@ -62,7 +63,7 @@ def replay_log(
     Raises:
         DataError: the source contradicts what was read before.
     """
-    with step("comparing with what is known"):
+    with step("Comparing with known records"):
         incoming = facts.incoming_rejects(rows, known.cluster_id)
         came = facts.incoming_ranges(rows)
         rejected = stand_now(known.rejects, incoming, reread, read_well(known.ranges, came))
@@ -125,7 +126,7 @@ def tables_anew(
     """
     if is_same and known.head == plan.itinerary.head:
         return {}
-    with step("computing history"):
+    with step("Computing history"):
         return compute_history(facts_now, rejected, plan, known.cluster_id, steps)
 
 
@@ -206,10 +207,9 @@ def _take_in(
 
 def _notes_on_times(count: int) -> Iterator[str]:
     if count:
-        times = "the time of 1 fact" if count == 1 else f"the times of {count:,} facts"
         yield (
-            f"corrected {times} from the source: an older aclkit had shifted them by the time "
-            "zone of its machine"
+            f"Corrected the time of {number_of(count, 'fact')} from the source: an older aclkit "
+            "had shifted it by the time zone of its machine."
         )
 
 
@@ -275,7 +275,7 @@ def _check_snapshots(
     asked = checks if is_new else checks & spare
     wrong: Mapping[int, Sequence[str]] = {}
     if asked:
-        with step("checking snapshots against the log"):
+        with step("Checking snapshots against the log"):
             listed = taken.facts.unionByName(taken.came.where(_of_snapshots(spare)))
             wrong = contradictions(listed, history, sorted(asked))
     return _Checked(

@@ -60,7 +60,7 @@ def source_rows(
                 raise
         return rows, frozenset(shown(item.path) for item in chosen), count
 
-    with step("reading the source"):
+    with step("Reading the source"):
         rows, sources, count = listing_again(read)
     try:
         yield rows, sources, count

@@ -181,8 +181,9 @@ def _unmarked(lines: Iterable[Line], mark: str, source: str) -> Iterator[Line]:
             yield number, text
         else:
             raise DataError(
-                f"{source}, line {number}: expected {sign!r} in front of each line, as in "
-                "front of the first; remove it, or the lines that do not count"
+                f"{source}, line {number}: expected {sign!r} at the start of each line, as in "
+                "the first line. Remove the sign, or the lines that do not belong to the "
+                "listing."
             )
 
 
@@ -202,13 +203,13 @@ _CHANGES: Final = (
     "Are you sure you want to delete all ACLs",
 )
 _OF_A_CHANGE: Final = (
-    "the text is of kafka-acls --add or --remove, which then lists the ACLs of the changed "
-    "resources only; write the output of kafka-acls --list alone to a file"
+    "this is the output of kafka-acls --add or --remove, which lists only the ACLs of the "
+    "changed resources. Write the output of kafka-acls --list to a file."
 )
 
 _OF_PRINCIPALS: Final = (
-    "the text is of kafka-acls --list --principal, which lists the ACLs of the principals that it "
-    "names only; write the output of kafka-acls --list without --principal to a file"
+    "this is the output of kafka-acls --list --principal, which lists only the ACLs of these "
+    "principals. Write the output of kafka-acls --list without --principal to a file."
 )
 
 _HEADER_WORDS: Final[tuple[type[CodedEnum], ...]] = (ResourceType, PatternType)
@@ -225,7 +226,7 @@ def _bad_word(words: Iterable[str], enums: Iterable[type[CodedEnum]]) -> str | N
     """Return which word is none of Kafka's, if one is; acted on, ALLOV would deny."""
     for word, enum in zip(words, enums, strict=True):
         if not enum.is_word(word):
-            return f"{word[:40]!r} is no {_WHAT[enum]} of Kafka's"
+            return f"unknown {_WHAT[enum]} {word[:40]!r}"
     return None
 
 
@@ -280,15 +281,15 @@ def _is_indented(text: str) -> bool:
 
 
 _CUT: Final = (
-    "the line is wrapped or cut, as by the width of a terminal; write the output of kafka-acls "
-    "--list to a file: kafka-acls --list > acls.txt"
+    "the line is wrapped or cut, as by the width of a terminal; write the output to a file: "
+    "kafka-acls --list > acls.txt"
 )
 _NO_ACL: Final = (
-    "no ACL follows the line that names a resource: kafka-acls names none without ACLs, so lines "
-    "are lost"
+    "no ACL follows the line that names a resource; kafka-acls never prints a resource "
+    "without ACLs, so lines are missing"
 )
-_FOLLOWED: Final = "text follows what kafka-acls wrote in the line; remove it"
-_OF_JOINED: Final = "two lines of kafka-acls are joined in one; put each in a line of its own"
+_FOLLOWED: Final = "there is text after the output of kafka-acls; remove it"
+_OF_JOINED: Final = "two lines of kafka-acls are joined; put each on its own line"
 
 _START: Final = r"(?:\(principal=|Current ACLs for resource `ResourcePattern\()"
 _END: Final = (

@@ -161,12 +161,12 @@ def read_records(data: bytes, header: Header) -> Records:
     try:
         records = _decode(data, header)
     except _UNREADABLE as error:
-        raise BadBatch(f"the batch does not decode: {error}") from None
+        raise BadBatch(f"the batch cannot be decoded: {error}") from None
     if header.is_control and any(len(key or b"") < _LEAST_CONTROL_KEY for key in records.keys):
-        raise BadBatch("a control batch of records that are none of control")
+        raise BadBatch("a control batch contains records that are not control records")
     is_create_time = not header.attributes & _OTHER_TIMES
     if is_create_time and max(records.timestamps) != header.max_timestamp:
-        raise BadBatch("the times of its records are not those that its header says")
+        raise BadBatch("the times of its records differ from its header")
     return records
 
 
@@ -228,7 +228,7 @@ def _records(data: bytes, header: Header) -> Records:
     batch = DefaultRecordBatch(memoryview(data)[header.position : header.end])
     for offset, record in enumerate(batch, start=header.base_offset):
         if record.offset != offset:
-            raise CorruptRecordError("its records are not numbered one by one")
+            raise CorruptRecordError("its records are not numbered consecutively")
         timestamps.append(record.timestamp)
         keys.append(record.key)
         values.append(record.value)

@@ -152,8 +152,8 @@ class _Doubt(NamedTuple):
 
 _NOT_ZERO: Final = re.compile(rb"[^\0]")
 _TORN: Final = "torn tail: the last batch is incomplete"
-_GIVEN_UP: Final = "too much here seems to be a record batch and is none: reading was given up"
-_TO_THE_END: Final = "no sound record batch from here to the end of the file"
+_GIVEN_UP: Final = "too much of the file looks like record batches but is none; reading stopped"
+_TO_THE_END: Final = "no valid record batch from here to the end of the file"
 _MOST_WITNESSES: Final = 32
 _MOST_DOUBT: Final = 1_000
 """How often, on average, each byte of a file may be in a batch that only seems to be one."""
@@ -169,9 +169,9 @@ class _Flaw(NamedTuple):
 def _judge(file: _File, header: Header | None, place: _Place) -> Batch | _Flaw:
     """Read the batch that a header announces, or say what is wrong with it."""
     if header is None:
-        return _Flaw("no sound record batch here; reading goes on at the next one")
+        return _Flaw("no valid record batch here; reading continues at the next one")
     if not crc_holds(file.data, header):
-        return _Flaw("the batch's CRC does not hold")
+        return _Flaw("the batch's CRC is wrong")
     try:
         records = read_records(file.data, header)
     except BadBatch as error:
@@ -200,7 +200,7 @@ def _misplaced(file: _File, header: Header, place: _Place) -> str | None:
     if not place.expected <= header.base_offset < END_OF_OFFSETS:
         return f"base offset {header.base_offset} where {place.expected} or more was expected"
     if header.epoch < place.epoch:
-        return f"leader epoch {header.epoch} behind {place.epoch}"
+        return f"leader epoch {header.epoch} after {place.epoch}"
     witnesses = list(_witnesses(file, header))
     return _offset_refuted(file, header, place, witnesses) or _epoch_refuted(
         header, place, witnesses

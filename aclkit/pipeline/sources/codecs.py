@@ -30,7 +30,7 @@ def unpack(number: int, packed: bytes) -> bytes:
         BadPackedError: the codec is unknown or not installed, or the bytes are not its own.
     """
     if number not in _CODECS:
-        raise BadPackedError(f"there is no codec {number}")
+        raise BadPackedError(f"codec {number} does not exist")
     name, unpacker = _CODECS[number]
     if not getattr(codec, f"has_{name}")():
         raise BadPackedError(f"it is compressed with {name}: pip install aclkit[codecs]")
@@ -90,7 +90,7 @@ def _snappy_blocks(packed: bytes) -> Iterator[bytes]:
         (size,) = _SIZE.unpack_from(packed, at)
         at += _SIZE.size
         if not 0 < size <= len(packed) - at:
-            raise EOFError("a block ends behind the batch")
+            raise EOFError("a block ends after the end of the batch")
         yield packed[at : at + size]
         at += size
 
@@ -102,7 +102,7 @@ def _snappy_size(block: bytes) -> int:
         size |= (byte & 0x7F) << 7 * place
         if byte < 0x80:
             return size
-    raise EOFError("a block does not say how long it is")
+    raise EOFError("a block has no length")
 
 
 _XERIAL: Final = b"\x82SNAPPY\x00"

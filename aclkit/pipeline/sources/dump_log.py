@@ -215,12 +215,12 @@ def _read_header(file: _Dump, line: tuple[int, str]) -> Iterator[SourceRow]:
     file.has_headers = True
     if batch is None:
         file.is_distrusted = True
-        yield file.reject(line, "batch header cannot be read: its records are not used")
+        yield file.reject(line, "batch header cannot be read; its records are not used")
         return
     file.is_distrusted = False
     file.batch = batch
     if not batch.is_valid:
-        reason = f"bad checksum: offsets {batch.base} to {batch.last} are not used"
+        reason = f"wrong checksum: offsets {batch.base} to {batch.last} are not used"
         yield file.reject(line, reason, batch.base)
 
 
@@ -229,7 +229,7 @@ def _drop_counted(file: _Dump) -> Iterator[SourceRow]:
     if file.has_counted:
         file.ranges.clear()
     for _, line in file.held:
-        yield file.reject(line, "states no offset and stands before the first batch header")
+        yield file.reject(line, "has no offset and is before the first batch header")
     file.held.clear()
 
 

@@ -65,7 +65,7 @@ def require_file(path: str) -> None:
 
     found = _info(path).type
     if found == fs.FileType.NotFound:
-        raise UsageError(f"{shown(path)}: there is no such file")
+        raise UsageError(f"{shown(path)}: the file does not exist")
     if found == fs.FileType.Directory:
         raise UsageError(f"{shown(path)}: expected a file, found a folder")
     _refuse_endless(path)
@@ -82,7 +82,7 @@ def is_directory(path: str) -> bool:
 
     info = _info(path)
     if info.type == fs.FileType.NotFound:
-        raise UsageError(f"{shown(path)}: there is no such file or directory")
+        raise UsageError(f"{shown(path)}: the file or directory does not exist")
     return bool(info.type == fs.FileType.Directory)
 
 
@@ -101,7 +101,7 @@ def read_bytes(path: str, size: int | None = None) -> bytes:
             with filesystem.open_input_stream(inner) as stream:
                 return bytes(stream.read(size))
         except FileNotFoundError:
-            raise GoneError(f"{shown(path)}: there is no such file any more") from None
+            raise GoneError(f"{shown(path)}: the file no longer exists") from None
 
 
 def read_user_file(path: str, most: int) -> bytes:
@@ -225,7 +225,7 @@ def _open(path: str) -> tuple[fs.FileSystem, str]:
 
 def _require_text(path: str) -> None:
     if "\0" in path or path != path.encode(errors="replace").decode():
-        raise UsageError(f"expected a path or URI in UTF-8, found {shown(path)!a}")
+        raise UsageError(f"Expected a path or URI in UTF-8, found {shown(path)!a}")
 
 
 def _is_local(filesystem: fs.FileSystem) -> bool:

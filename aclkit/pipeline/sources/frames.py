@@ -135,7 +135,7 @@ def _skip_tags(value: bytes, at: int) -> int:
         size, at = _read_number(value, at)
         at += size
         if at > len(value):
-            raise ValueError("a tagged field ends behind the record")
+            raise ValueError("a tagged field ends after the end of the record")
     return at
 
 
@@ -143,7 +143,7 @@ def _read_integer(value: bytes, at: int, size: int) -> tuple[int, int]:
     """Read a signed number of so many bytes."""
     end = at + size
     if end > len(value):
-        raise ValueError("a number ends behind the record")
+        raise ValueError("a number ends after the end of the record")
     return int.from_bytes(value[at:end], signed=True), end
 
 
@@ -166,7 +166,7 @@ def _code_in(name_of: Callable[[int], str]) -> _Read:
 def _read_uuid(value: bytes, at: int) -> tuple[str, int]:
     end = at + _UUID_BYTES
     if end > len(value):
-        raise ValueError("a uuid ends behind the record")
+        raise ValueError("a uuid ends after the end of the record")
     return uuid_text(value[at:end]), end
 
 

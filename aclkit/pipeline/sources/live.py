@@ -35,7 +35,7 @@ from aclkit.pipeline.sources.live_parts import NodeAnswers, Parts, tell_parts
 _ANY: Final = 1
 _BROKER: Final = 4
 _HINTS: Final = {
-    "CLUSTER_AUTHORIZATION_FAILED": "; the user needs DESCRIBE on the cluster",
+    "CLUSTER_AUTHORIZATION_FAILED": ". The user needs DESCRIBE on the cluster.",
 }
 _SECURITY_DISABLED: Final = 54
 """How a broker without an authorizer answers a question for ACLs."""
@@ -176,7 +176,7 @@ def _refused(bootstrap: str, config: ClientConfig, answer: Untyped) -> AclkitErr
     name = getattr(kafka_errors.for_code(answer.error_code), "message", "UNKNOWN")
     said = config.masked(f" ({answer.error_message})") if answer.error_message else ""
     return SurroundingsError(
-        f"the cluster at {bootstrap} does not list its ACLs: error {answer.error_code} "
+        f"The cluster at {bootstrap} refused to list its ACLs: error {answer.error_code} "
         f"{name}{said}{_HINTS.get(name, '')}"
     )
 
@@ -193,8 +193,8 @@ def _require_one_cluster(bootstrap: str, answers: _Answers) -> None:
     for address, found in others:
         if found != own:
             raise DataError(
-                f"{bootstrap} answered for cluster {own!r}, and then {address} for {found!r}: "
-                "name brokers of one cluster"
+                f"{bootstrap} answered for cluster {own!r}, but {address} for {found!r}. Pass "
+                "brokers of one cluster."
             )
 
 

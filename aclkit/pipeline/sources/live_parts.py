@@ -68,9 +68,9 @@ def tell_parts(parts: Parts, source: str) -> Listing:
         read(parts, reading)
         rows += reading.rows
         if reading.lacks:
-            read_so_far = "read in part" if reading.rows else "not read"
+            read_so_far = "read only in part" if reading.rows else "not read"
             why = "; ".join(reading.lacks[:3])
-            notes.append(f"{part}: {read_so_far}: {why}; what was known of them before stays")
+            notes.append(f"{part}: {read_so_far} ({why}). What was known before stays.")
         else:
             told.add(part)
         notes += reading.notes
@@ -123,7 +123,7 @@ def _row(source: str, record_type: str, **columns: Untyped) -> facts.SourceRow:
 def _problem_of(answer: Answer) -> str:
     """Return why an answer is none; empty where it is one."""
     if answer is None or isinstance(answer, str):
-        return answer or "nobody was asked"
+        return answer or "no broker was asked"
     code = getattr(answer, "error_code", 0)
     if not code:
         return ""
@@ -154,8 +154,8 @@ def _topics(parts: Parts, reading: _Reading) -> None:
         reading.add(facts.ADD_TOPIC, resource_name=name)
     if hidden:
         reading.notes.append(
-            f"topics: {len(hidden):,} that the user may not DESCRIBE were seen on the brokers' "
-            "disks; their ids are not told"
+            f"Topics: {len(hidden):,} were found on the brokers' disks that the user is not "
+            "allowed to DESCRIBE. Their ids are unknown."
         )
 
 
@@ -210,15 +210,15 @@ _READERS: Final = {
 }
 _TOKENS_DISABLED: Final = 61
 _RIGHTS: Final = {
-    31: "the user lacks the right to it on the cluster",
-    64: "a broker tells tokens only to who logged in otherwise than by a token or not at all",
+    31: "the user lacks this right on the cluster",
+    64: "brokers list tokens only for users who logged in, and not with a token",
 }
 
 
 def _partly(told: set[str]) -> Iterator[str]:
     """Yield of which parts brokers leave out, without a word, what the user may not DESCRIBE."""
     if some := [part for part in (TRANSACTIONAL_IDS, TOKENS) if part in told]:
-        yield f"{' and '.join(some)}: those that the user may DESCRIBE"
+        yield f"{' and '.join(some)}: only those that the user is allowed to DESCRIBE."
 
 
 def _broker_configs(parts: Parts) -> tuple[tuple[BrokerConfig, ...], tuple[str, ...]]:
@@ -230,8 +230,8 @@ def _broker_configs(parts: Parts) -> tuple[tuple[BrokerConfig, ...], tuple[str, 
         why = node.problem or _problem_of(results[0] if results else node.configs)
         if why:
             notes.append(
-                f"configuration of broker {node.node_id}: not read: {why}; it takes "
-                "DESCRIBE_CONFIGS on the cluster"
+                f"Configuration of broker {node.node_id}: not read ({why}). Reading it needs "
+                "DESCRIBE_CONFIGS on the cluster."
             )
         else:
             entries = results[0].configs
@@ -281,7 +281,7 @@ def _metadata_version(parts: Parts) -> tuple[int | None, tuple[str, ...]]:
     lacking = [node.problem or _problem_of(node.versions) for node in parts.nodes]
     told = [node.versions for node, why in zip(parts.nodes, lacking, strict=True) if not why]
     if not told:
-        return None, (f"metadata.version: not read: {lacking[0]}",) if lacking else ()
+        return None, (f"metadata.version: not read ({lacking[0]}).",) if lacking else ()
     levels = [
         (answer.finalized_features_epoch or 0, feature.max_version_level)
         for answer in told
@@ -289,5 +289,5 @@ def _metadata_version(parts: Parts) -> tuple[int | None, tuple[str, ...]]:
         if feature.name == facts.METADATA_VERSION
     ]
     if not levels:
-        return None, ("metadata.version: the brokers tell none",)
+        return None, ("metadata.version: no broker reports one.",)
     return max(levels)[1], ()

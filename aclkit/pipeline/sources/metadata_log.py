@@ -50,8 +50,8 @@ def list_metadata_log(path: str) -> MetadataLog:
     if name.endswith(".checkpoint"):
         if not _is_state(path):
             raise DataError(
-                f"{shown(path)}: expected a snapshot named END_OFFSET-EPOCH.checkpoint, as Kafka "
-                "names them, found one whose name does not say what of the log it holds"
+                f"{shown(path)}: expected a snapshot with Kafka's file name, "
+                "END_OFFSET-EPOCH.checkpoint"
             )
         _check_kind([path])
         return MetadataLog(segments=(), snapshots=(path,))
@@ -98,8 +98,8 @@ def listing_again(work: Callable[[], T]) -> T:
         except GoneError as error:
             gone = error
     raise SurroundingsError(
-        f"{gone}: the log was listed {_MOST_LISTINGS} times, and each time a file went before it "
-        "was read. Copy the folder, and read the copy"
+        f"{gone}: the log was listed {_MOST_LISTINGS} times, and each time a file disappeared "
+        "before it was read. Copy the folder, and read the copy."
     )
 
 

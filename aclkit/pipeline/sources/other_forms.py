@@ -34,16 +34,16 @@ _SIGNS: Final = "#>|/; "
 _FORMS: Final = tuple(
     (form, re.compile(pattern))
     for form, pattern in (
-        ("the listing of kafka-acls up to Kafka 2.2; list with a newer kafka-acls, which talks to "
-         "the same brokers", r"Current ACLs for resource `[A-Z][A-Za-z]+:.*`:$"),
-        ("the output of rpk acl list --print-filters, or of filters that failed, which holds "
-         "tables of filters and of ACLs; list without filters and --print-filters",
+        ("the listing of kafka-acls up to Kafka 2.2; use a newer kafka-acls, which works "
+            "with the same brokers", r"Current ACLs for resource `[A-Z][A-Za-z]+:.*`:$"),
+        ("the output of rpk acl list --print-filters, or of filters that failed, which "
+            "contains tables of filters and of ACLs; list without filters and --print-filters",
          r"(?:FILTERS|MATCHES)$"),
         ("a diff of two listings", r"[+-]\s?Current ACLs for resource `"),
         ("a listing whose lines are wrapped or cut, as by the width of a terminal",
          r".{0,4}Current ACLs for resource `ResourcePattern\((?!.*\)`:)"),
-        ("a listing with other text behind the lines that name resources; put each line of "
-         "kafka-acls in a line of its own",
+        ("a listing with other text after the lines that name resources; put each line of "
+            "kafka-acls on its own line",
          r".{0,4}Current ACLs for resource `ResourcePattern\(.*\)`:\s*\S"),
         ("ACLs without the lines that name their resources, as grep leaves them",
          r"\(principal=.*, permissionType=[A-Z]+\)"),

@@ -27,8 +27,8 @@ MAX_OFFSET: Final = 2**63 - 2
 """The last offset whose exclusive end still is a long."""
 
 NO_DECODER: Final = (
-    "expected payloads as JSON, found none: the option --cluster-metadata-decoder is missing; "
-    "next: kafka-dump-log --cluster-metadata-decoder --files FILE"
+    "expected payloads as JSON, found none: the option --cluster-metadata-decoder is missing. "
+    "Next: kafka-dump-log --cluster-metadata-decoder --files FILE"
 )
 """What to say of a dump whose every record is bytes as they are, or is not shown at all."""
 
@@ -255,7 +255,7 @@ def _supported(key: str) -> Callable[[object], int | None]:
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     result = dict(pairs)
     if len(result) != len(pairs):
-        raise ValueError("a key stands twice in one object")
+        raise ValueError("a key occurs twice in one object")
     return result
 
 

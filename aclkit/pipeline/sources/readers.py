@@ -61,7 +61,7 @@ def _read_snapshot(item: WorkItem, told: HowFar) -> Iterator[SourceRow]:
     name = parse_snapshot_name(base_name(item.path))
     try:
         if name is None:
-            raise DataError(f"{shown(item.path)}: the name is not one of a snapshot")
+            raise DataError(f"{shown(item.path)}: the name is not that of a snapshot")
         rows = read_snapshot(read_bytes(item.path), shown(item.path), *name, told)
     except DataError as error:
         yield SourceRow(kind=REJECT, source=shown(item.path), reason=str(error))

@@ -25,7 +25,7 @@ from aclkit.pipeline.sources.payload import (
 )
 
 _OFFSET: Final = re.compile(r'\s{0,8}\{\s{0,8}"offset"\s{0,8}:\s{0,8}(\d{1,18})\s{0,8},')
-_MIXED = "states no offset, while other lines of the file do"
+_MIXED = "has no offset, but other lines of the file have one"
 
 
 def read_records(lines: Iterable[str], source: str) -> Iterator[SourceRow]:

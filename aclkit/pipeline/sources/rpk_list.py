@@ -68,7 +68,7 @@ def _fault(cells: Sequence[str]) -> str | None:
     if any(error):
         return "the cell ERROR is not empty"
     if not all(enum.is_word(word) for word, enum in words):
-        return "expected words of Kafka's in type, pattern type, operation and permission"
+        return "expected Kafka's words in type, pattern type, operation and permission"
     if not principal or not host or not all(map(is_storable, (principal, host, name))):
         return "expected a principal, a host and a name"
     return None

@@ -86,7 +86,7 @@ def _header_time(batches: Sequence[Batch], source: str) -> datetime | None:
     try:
         header, _ = _read_header(batches[0].records.values[0] or b"", 0)
     except (SerialError, ValueError) as error:
-        raise DataError(f"{source}: the snapshot's header does not decode: {error}") from error
+        raise DataError(f"{source}: the snapshot's header cannot be decoded: {error}") from error
     return readable_time(header.last_contained_log_timestamp)
 
 

@@ -14,7 +14,7 @@ from aclkit.errors import DataError, UsageError
 from aclkit.runtime.user_file import UTF_16_MARKS, decode
 
 NOT_UTF_8: Final = (
-    "bytes that are not UTF-8, so a name in the line is not known; write the file as UTF-8"
+    "bytes that are not UTF-8, so a name in the line is unknown; write the file as UTF-8"
 )
 
 

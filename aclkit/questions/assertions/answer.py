@@ -8,12 +8,12 @@ from typing import Final
 
 from aclkit.answer.document import Answer, Item, Items, Part, Row, Sentence
 from aclkit.model.acl import Acl
+from aclkit.model.counting import number_of
 from aclkit.model.semantics import BrokerSettings
 from aclkit.model.unknown_settings import caveats_on_list
 from aclkit.questions.assertions.model import UNKNOWN, Example, Outcome
 from aclkit.questions.query.words import short_reason
 from aclkit.rules.decide.rules import ALLOWED
-from aclkit.rules.names.words import number_of
 
 COLUMNS: Final = (
     "state", "kind", "assertion", "checked", "violations", "principal", "host", "operation",

@@ -59,7 +59,7 @@ def prove_beyond(world: World, counted: Outcome, budget: Budget) -> Outcome:
 
 
 def _and(counted: str | None, state: str, detail: str | None) -> str:
-    said = ": ".join(each for each in ("for names to come", state, detail) if each)
+    said = ": ".join(each for each in ("for all possible names", state, detail) if each)
     return f"{counted}, and {said}" if counted else said
 
 

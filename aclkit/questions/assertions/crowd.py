@@ -101,8 +101,9 @@ def _crowd(search: Search, asked: Asked, name: str, parties: Sequence[_Party], l
     )
     if len(members) <= limit:
         raise DisagreementError(
-            f"{asked.region.resource_type} {name!r}: found to be allowed to more than {limit:,} "
-            f"principals, but the rule says {len(members):,}; please report this"
+            f"The search found that more than {limit:,} principals are allowed on "
+            f"{asked.region.resource_type} {name!r}, but the rule gives {len(members):,}. "
+            "Please report this."
         )
     return Crowd(members, is_endless=False)
 

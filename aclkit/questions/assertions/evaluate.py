@@ -105,5 +105,5 @@ def _judge_duties(duties: Sequence[Tallies]) -> Judgement:
     return Judgement(
         violations=len(holders),
         hits=min(holders.values(), key=lambda hits: [hit for _, hit in hits]),
-        detail="the same principal holds both duties",
+        detail="the same principal has both duties",
     )

@@ -62,10 +62,10 @@ def parse_assertions(text: str, source: str) -> list[Assertion]:
     settings, tables = _read(parse_toml(text, source), source, text)
     found = [_assertion(table, settings) for table in tables]
     if not found:
-        raise UsageError(f"{source}: expected assertions, such as [[never]], found none")
+        raise UsageError(f"{source}: expected assertions such as [[never]], found none")
     for name, times in Counter(assertion.name for assertion in found).items():
         if times > 1:
-            raise UsageError(f"{source}: {times} assertions are called {name!r}, expected one")
+            raise UsageError(f"{source}: {times} assertions have the name {name!r}, expected one")
     return found
 
 
@@ -94,7 +94,7 @@ class _TomlTable:
         """Insist that every key is known."""
         for key in self.values:
             if key not in known:
-                self.refuse(key, f"unknown key, expected some of {', '.join(known)}")
+                self.refuse(key, f"unknown key; expected some of {', '.join(known)}")
 
     def refuse(self, key: str, problem: str) -> NoReturn:
         """Raise the error about a key."""
@@ -137,7 +137,7 @@ def _kind(key: str) -> Kind:
     for kind in KINDS:
         if key == kind:
             return kind
-    raise UsageError(f"unknown key, expected some of {', '.join((*KINDS, *_SETTINGS))}")
+    raise UsageError(f"unknown key; expected some of {', '.join((*KINDS, *_SETTINGS))}")
 
 
 def _assertion(table: _TomlTable, settings: Mapping[str, bool]) -> Assertion:
@@ -152,7 +152,7 @@ def _assertion(table: _TomlTable, settings: Mapping[str, bool]) -> Assertion:
     )
     limit = table.get("limit", _count)
     if kind == "at_most" and limit is None:
-        table.refuse("limit", "expected how many principals at most")
+        table.refuse("limit", "expected the greatest number of principals")
     return Assertion(
         kind=kind,
         name=name,
@@ -167,7 +167,7 @@ def _assertion(table: _TomlTable, settings: Mapping[str, bool]) -> Assertion:
 def _who(table: _TomlTable, *, is_inverted: bool, super_users: bool) -> Who:
     names = table.get("principals", _patterns(_principal))
     if is_inverted and names is None and not table.values.get("principal_attributes"):
-        table.refuse("principals", "expected who may, by name or by principal_attributes")
+        table.refuse("principals", "expected principals, by name or by principal_attributes")
     return Who(
         names=names,
         but=table.get("except_principals", _patterns(_principal)) or (),
@@ -188,7 +188,7 @@ def _what(table: _TomlTable) -> What:
     for kind in {pattern.resource_type for pattern in what.names or ()}:
         if what.operations and not what.operations.intersection(OPERATIONS_OF_TYPE[kind]):
             known = ", ".join(OPERATIONS_OF_TYPE[kind])
-            table.refuse("operations", f"none of them exists for {kind}, which knows {known}")
+            table.refuse("operations", f"none of them exists for {kind}, which has {known}")
     return what
 
 
@@ -292,7 +292,7 @@ def _list(value: object) -> list[object]:
 def _tables(value: object) -> list[Mapping[str, object]]:
     tables = [item for item in _list(value) if isinstance(item, dict)]
     if not isinstance(value, list) or len(tables) != len(value):
-        raise UsageError(f"expected a list of tables, as two brackets make it, found {value!r}")
+        raise UsageError(f"expected a list of tables (with two brackets), found {value!r}")
     return [*tables]
 
 

@@ -48,7 +48,7 @@ def prove(assertion: Assertion, rules: Rules, budget: Budget) -> Proof:
     These have no attributes. An assertion about the inventory only is unknown.
     """
     if assertion.inventory_only:
-        return Proof(UNKNOWN, detail="it is about the inventory only, not about every name")
+        return Proof(UNKNOWN, detail="it is about known names only, not about every name")
     duties = [
         [Asked.of(what, region, rules, budget) for region in regions_of(what)]
         for what in assertion.duties
@@ -121,14 +121,14 @@ def _separate(search: Search, duties: _Duties, principals: Sequence[NameClass]) 
         return None
     best = min(pairs, key=lambda pair: (sum(len(hit.name) for hit in pair), [h.rank for h in pair]))
     members = tuple(map(search.request, best))
-    return Proof(FAILS, members[0], members, "the same principal holds both duties")
+    return Proof(FAILS, members[0], members, "the same principal has both duties")
 
 
 def _ended(budget: Budget) -> str:
     """Say which part of a budget ended."""
     took = (
-        f"all questions took {budget.total:,} states together"
+        f"all questions together took {budget.total:,} states"
         if budget.is_spent
         else f"one question took {budget.per_question:,} states"
     )
-    return f"{took}: {budget.to_raise} allows more"
+    return f"{took}; to raise the search limit: {budget.to_raise}"

@@ -8,6 +8,7 @@ from typing import Final
 
 from aclkit.answer.document import Answer, Item, Items, Part, Sentence
 from aclkit.model.acl_words import acl_words
+from aclkit.model.counting import number_of
 from aclkit.questions.preview.access_change import KINDS, REDECIDED
 from aclkit.questions.preview.effect import ChangedCell
 from aclkit.questions.preview.preview import Preview
@@ -22,7 +23,7 @@ from aclkit.questions.preview.words import (
 )
 from aclkit.questions.query.outside import Verdict
 from aclkit.rules.names.change_lines import MARKS, ChangeLine, change_lines, line_words
-from aclkit.rules.names.words import number_of, reread_words
+from aclkit.rules.names.words import reread_words
 
 COLUMNS: Final = ("change", *ChangedCell._fields)
 _MOST_REDECIDED: Final = 3

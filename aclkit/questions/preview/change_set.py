@@ -63,7 +63,7 @@ def read_change_set(path: str, before: State) -> ChangeSet:
     change = apply_listing(rows, before)
     if rows:
         return change
-    note = f"{shown(path)} holds no ACL: read as a listing of a cluster without ACLs"
+    note = f"{shown(path)} has no ACL. It is read as a listing of a cluster without ACLs."
     return replace(change, notes=(note,))
 
 
@@ -75,8 +75,12 @@ def apply_records(rows: Sequence[facts.SourceRow], before: State) -> ChangeSet:
         acl_id = row.acl_id or ""
         is_add = row.record_type == facts.ADD_ACL
         if is_add == (acl_id in acls):
-            said = "adds an ACL that is there" if is_add else "removes an ACL that is not there"
-            notes.append(f"offset {row.log_offset} {said}: {acl_id}")
+            said = (
+                "adds an ACL that already exists"
+                if is_add
+                else ("removes an ACL that does not exist")
+            )
+            notes.append(f"Offset {row.log_offset} {said}: {acl_id}.")
         elif is_add:
             acls[acl_id] = _acl(row, acl_id)
         else:
@@ -116,7 +120,7 @@ def _in_effect(rows: Sequence[facts.SourceRow]) -> tuple[list[facts.SourceRow], 
     ]
     spans, faults = find_spans(markers, max((offset for offset, _ in placed), default=0) + 1)
     begins = [span.begin for span in spans]
-    notes = [f"offset {fault.log_offset}: {fault.reason}" for fault in faults]
+    notes = [f"Offset {fault.log_offset}: {fault.reason}." for fault in faults]
     effects = []
     for offset, row in placed:
         if row.record_type not in _CHANGES:
@@ -126,7 +130,7 @@ def _in_effect(rows: Sequence[facts.SourceRow]) -> tuple[list[facts.SourceRow], 
         if span is None or span.outcome == COMMITTED:
             effects.append((span.end if span else offset, offset, row))
         else:
-            notes.append(f"offset {offset} has no effect: its transaction is {span.outcome}")
+            notes.append(f"Offset {offset} has no effect: its transaction is {span.outcome}.")
     return [row for *_, row in sorted(effects, key=lambda effect: effect[:2])], notes
 
 

@@ -72,8 +72,8 @@ def parse_topic(name: str) -> Resource:
     """
     if not _TOPIC.fullmatch(name) or name in (".", ".."):
         raise UsageError(
-            f"bad topic name {name!r}: expected 1 to 249 ASCII letters, digits, '.', '_' or '-', "
-            "and not '.' or '..', for no broker creates another"
+            f"Invalid topic name {name!r}: expected 1 to 249 ASCII letters, digits, '.', '_' "
+            "or '-', and not '.' or '..'. Brokers create no other topics."
         )
     return Resource("TOPIC", name)
 

@@ -8,13 +8,13 @@ from typing import Final
 
 from aclkit.answer.document import Answer, Heading, Members, Part, Sentence
 from aclkit.model.access_words import operations_words, power_of
+from aclkit.model.counting import number_of
 from aclkit.model.groups import grouped
 from aclkit.questions.preview.topics import TopicAccess, TopicToCome
 from aclkit.questions.query.access_table import AccessRow, access_parts
 from aclkit.questions.query.hosts import few_hosts
 from aclkit.questions.query.words import others_otherwise_sentence, short_reason
 from aclkit.rules.decide.rules import ALLOWED, DENIED
-from aclkit.rules.names.words import number_of
 
 _TOPIC: Final = "TOPIC"
 COLUMNS: Final = (

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
+from aclkit.model.counting import number_of
 from aclkit.model.unknown_settings import caveats_on_list
 from aclkit.questions.preview.access_change import KINDS, REDECIDED
 from aclkit.questions.preview.preview import Preview
@@ -15,7 +16,7 @@ from aclkit.questions.query.outside import Verdict
 from aclkit.questions.query.words import other_name, short_reason
 from aclkit.rules.names.change_lines import ChangeLine, change_lines
 from aclkit.rules.names.compare import GAINED, LOST
-from aclkit.rules.names.words import number_of, unknown_sentences
+from aclkit.rules.names.words import unknown_sentences
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 EXPECTED = (
-    "expected a warehouse, or a file: what kafka-acls --list prints, or records of the metadata "
-    "log as JSON lines"
+    "expected a warehouse, or a file with the output of kafka-acls --list or with records of "
+    "the metadata log as JSON lines"
 )
 
 
@@ -77,4 +77,4 @@ def _refuse_other_folders(path: str | None) -> None:
     from aclkit.warehouse.storage import newest_version
 
     if path is not None and newest_version(Place(path).files, JOB_RUN) is None:
-        raise UsageError(f"{shown(path)}: {EXPECTED}; found a folder in which nothing is published")
+        raise UsageError(f"{shown(path)}: {EXPECTED}; found a folder that is not a warehouse")

@@ -190,13 +190,13 @@ def _refuse_different(read: Sequence[ReadSide], given: GivenReading) -> None:
         f"{what}: A has {one!r}, B has {other!r}"
         for what, one, other in _differences(read[0].reading, read[-1].reading)
     ] or [
-        f"{what}: {name} has {one!r}, given was {other!r}"
+        f"{what}: {name} has {one!r}, but {other!r} was passed"
         for name, each in zip("AB", read, strict=False)
         for what, one, other in _differences(each.reading, given.over(each.reading))
     ]
     if found:
-        way_out = "; to read each side with its own: --compare-settings" if len(read) > 1 else ""
-        raise UsageError(f"the settings differ: {', '.join(found)}{way_out}")
+        way_out = " To read each side with its own: --compare-settings" if len(read) > 1 else ""
+        raise UsageError(f"The settings differ: {', '.join(found)}.{way_out}")
 
 
 def _differences(one: Reading, other: Reading) -> Iterable[tuple[str, str, str]]:

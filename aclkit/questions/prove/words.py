@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Final
 
 from aclkit.model.acl import Request
+from aclkit.model.counting import number_of
 from aclkit.model.semantics import PRESETS
 from aclkit.questions.prove.claim import (
     FAILS,
@@ -22,7 +23,7 @@ from aclkit.questions.prove.never import Answer, Answers
 from aclkit.questions.prove.reading import LISTING, RECORDS, Reading, ReadSide, Side
 from aclkit.questions.query.words import short_reason
 from aclkit.rules.decide.rules import ALLOWED, Ruling
-from aclkit.rules.names.words import hard_words, number_of
+from aclkit.rules.names.words import hard_words
 
 CLAIMS: Final = {
     SAME: "A and B allow the same",

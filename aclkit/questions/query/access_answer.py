@@ -9,6 +9,7 @@ from aclkit.answer.document import Answer, Part, Row, Sentence, Table
 from aclkit.model.access_words import operations_words, power_of
 from aclkit.model.acl import ANY_OTHER, Acl
 from aclkit.model.acl_words import type_words
+from aclkit.model.counting import number_of
 from aclkit.model.groups import grouped
 from aclkit.model.resource import TYPE_OF_WORD, Resource
 from aclkit.questions.query.access import Access
@@ -19,7 +20,6 @@ from aclkit.questions.query.names import near_object
 from aclkit.questions.query.pattern_grants import LESS, PatternGrant, together
 from aclkit.questions.query.words import others_otherwise_sentence, short_reason
 from aclkit.rules.decide.rules import ALLOWED, DENIED, MATCHING_ACL
-from aclkit.rules.names.words import number_of
 
 GRANT_COLUMNS: Final = ("pattern_type", "extent", "reaches", "reached_names")
 """What a row of what-can has besides where it is about a pattern; null where it is about a name."""

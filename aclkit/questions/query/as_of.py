@@ -100,7 +100,7 @@ def find_moment(
     time = asked.astimezone(UTC).replace(tzinfo=None)
     offset = _first_after(connection, run, timeline, time)
     if offset is None:
-        raise UsageError("the log has no times; expected an offset in place of a time")
+        raise UsageError("The log has no times. Pass an offset instead of a time.")
     _check(timeline, offset)
     then = timeline.settings_by(time)
     is_sure = then.since is None or then.since <= time
@@ -115,7 +115,7 @@ def times_of(connection: Tables, cluster_id: str, offsets: Sequence[int]) -> dic
 
 def note_on_hole(start: int, end: int) -> str:
     """Write what a hole of the log means for the states behind it."""
-    return f"offsets {start} to {end - 1} could not be read: what changed there is missing"
+    return f"Offsets {start} to {end - 1} could not be read. Changes there are missing."
 
 
 def _moment(offset: int, then: Settings, timeline: Timeline, *, is_sure: bool) -> Moment:
@@ -127,14 +127,14 @@ def _check(timeline: Timeline, offset: int) -> None:
     """Refuse an offset of which no state is known."""
     if not 0 <= offset <= timeline.newest:
         raise UsageError(
-            f"offset {offset} is beyond the log: expected 0 to {timeline.newest}, up to which it "
-            "was read"
+            f"Offset {offset} is beyond the log, which was read up to {timeline.newest}. "
+            f"Expected 0 to {timeline.newest}."
         )
     for start, end in (*timeline.jumps, *timeline.holes):
         if start < offset < end or (start == 0 and offset < end):
             raise UsageError(
-                f"the state as of offset {offset} is not known: offsets {start} to {end - 1} were "
-                f"not read from the log; expected one of {end} to {timeline.newest}"
+                f"The state as of offset {offset} is unknown: offsets {start} to {end - 1} "
+                f"were not read from the log. Expected one of {end} to {timeline.newest}."
             )
 
 

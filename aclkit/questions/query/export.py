@@ -34,7 +34,7 @@ def explain_batches(
         for batch in rows.to_arrow_reader(_BATCH_ROWS):
             yield batch.select(EXPLAIN_COLUMNS).cast(_SCHEMA)
     except (duckdb.Error, pa.ArrowException) as error:
-        plain = SurroundingsError(f"DuckDB could not answer: {error}")
+        plain = SurroundingsError(f"DuckDB cannot answer: {error}")
         raise damage_of(error) or plain from error
 
 

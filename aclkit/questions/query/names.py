@@ -80,12 +80,17 @@ def unknown_names(
 
 
 def unknown_note(unknown: Sequence[Unknown]) -> str:
-    """Write which names nobody knows, and what may have been meant."""
-    names = ", ".join(
-        each.name + (f" (did you mean {_either(each.near)}?)" if each.near else "")
+    """Write which names are unknown, and what the answer is then about."""
+    names = "this name" if len(unknown) == 1 else "these names"
+    return f"{not_known(unknown)} This is what the ACLs decide for {names}."
+
+
+def not_known(unknown: Sequence[Unknown]) -> str:
+    """Write which names are unknown, and which ones the user probably meant."""
+    return " ".join(
+        f"{each.name} is not known." + (f" Did you mean {_either(each.near)}?" if each.near else "")
         for each in unknown
     )
-    return f"not in the inventory: {names}; decided by the same ACLs as all that is"
 
 
 def near_object(unknown: Sequence[Unknown]) -> dict[str, object]:

@@ -9,12 +9,12 @@ from aclkit.answer.document import Answer, Part, Row, Sentence, Table
 from aclkit.model.access_words import operations_words, power_of
 from aclkit.model.acl import ANY_OTHER_PRINCIPAL
 from aclkit.model.acl_words import acl_words, quoted, type_words
+from aclkit.model.counting import number_of
 from aclkit.model.groups import grouped
 from aclkit.questions.query.by_prefix import ByPrefix, Reach
 from aclkit.questions.query.hosts import hosts_words
 from aclkit.rules.decide.rules import DENIED
 from aclkit.rules.names.extent import ALL, NONE, SOME, UNKNOWN, Extent
-from aclkit.rules.names.words import number_of
 
 _COLUMNS: Final = ("principal", "operations", "host", "known", "to come", "because")
 

@@ -93,6 +93,6 @@ def note_on_settings(timeline: Timeline) -> str | None:
     if since is None:
         return None
     return (
-        f"super.users and allow.everyone are known since {since.isoformat()}Z only; "
-        "those of then are taken for the time before too"
+        f"Broker settings are known only since {since:%Y-%m-%d %H:%M:%S} UTC; earlier times "
+        "assume the same."
     )

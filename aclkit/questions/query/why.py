@@ -305,7 +305,7 @@ def _fault(why: Why, ending: Ending) -> str | None:
     is_denied = why.ruling.rule == SUPER_USER or (why.ruling.acl and not why.ruling.acl.is_allow)
     if not is_lost or is_denied or why.case.semantics.deciding_acl != BROKER:
         return None
-    return f"a broker does not answer this ({_SEEN_IN}): its search {ending.value}"
+    return f"A broker does not answer this request ({_SEEN_IN}): its search {ending.value}."
 
 
 _SEEN_IN: Final = "seen in 4.3.1; the source of 4.4.0 is the same"

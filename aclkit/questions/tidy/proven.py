@@ -56,8 +56,8 @@ def tidy_proven(
     for change in proof.changes:
         cell = change.cell
         raise DisagreementError(
-            f"the tidy form was found to decide alike, but by the proof {cell.principal.name} "
+            f"The tidied ACLs should decide the same, but in the proof {cell.principal.name} "
             f"{change.kind} {cell.operation} on {cell.resource_type} {change.name!r} from "
-            f"{cell.host.name}; nothing is printed; please report this"
+            f"{cell.host.name}. Nothing is printed. Please report this."
         )
     return Proven(found=found, proof=proof, searching=searching, proving=proving)

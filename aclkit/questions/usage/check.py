@@ -59,11 +59,11 @@ def check(
     named = _named_acl(statement, span, past, held)
     if statement.pattern_type != "LITERAL":
         reason = (
-            f"Kafka's authorizer decides about LITERAL names only, not {statement.pattern_type}"
+            f"Kafka's authorizer decides only about LITERAL names, not {statement.pattern_type}"
         )
         return Verdict(verdict=UNDETERMINED, held=held, acl_id=named, reason=reason)
     if past.is_unknown(span):
-        reason = "the ACLs of then are not known: that part of the log was not read"
+        reason = "the ACLs at that time are unknown: that part of the log was not read"
         return Verdict(verdict=UNDETERMINED, acl_id=named, reason=reason)
     if span[1] > past.read_at:
         return Verdict(verdict=UNDETERMINED, held=held, acl_id=named, reason=_newer(past))
@@ -74,10 +74,10 @@ def check(
         reason = _between(*between) if between else _close(possible)
         return Verdict(verdict=UNDETERMINED, held=held, acl_id=named, reason=reason)
     if (statement.decision, statement.rule) != _outcome(held, statement):
-        reason = f"in force was {held.ruling.decision} by {held.texts[-1]}"
+        reason = f"the ACLs decide {held.ruling.decision} by {held.texts[-1]}"
         return Verdict(verdict=MISMATCH, held=held, acl_id=named, reason=reason)
     if statement.rule_text is not None and statement.rule_text not in held.texts:
-        reason = f"named is another ACL than {held.texts[-1]}"
+        reason = f"the line names another ACL than {held.texts[-1]}"
         return Verdict(verdict=MISMATCH, held=held, acl_id=named, reason=reason)
     return Verdict(verdict=AGREE, held=held, acl_id=named)
 
@@ -102,7 +102,7 @@ def _between(first: int, last: int) -> str:
 def _newer(past: ClusterPast) -> str:
     """Write that the ACLs were read before."""
     read = f"{to_datetime(past.read_at):%Y-%m-%dT%H:%M:%SZ}"
-    return f"newer than the last run, which read the ACLs at {read}; run first, then usage again"
+    return f"newer than the last run, which read the ACLs at {read}; first run, then usage again"
 
 
 def _close(possible: tuple[Held, ...]) -> str:
@@ -110,7 +110,7 @@ def _close(possible: tuple[Held, ...]) -> str:
     since = possible[-1].since[1]
     rulings = [one.ruling for one in possible]
     either = " or ".join(dict.fromkeys(f"{r.decision} by {r.rule}" for r in rulings))
-    return f"too close to the change at {to_datetime(since):%Y-%m-%dT%H:%M:%S.%fZ}: {either}"
+    return f"too close to the change at {to_datetime(since):%Y-%m-%dT%H:%M:%SZ}: {either}"
 
 
 def _named_acl(statement: Statement, span: Span, past: ClusterPast, held: Held) -> str | None:

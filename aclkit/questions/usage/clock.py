@@ -33,8 +33,8 @@ def parse_zone(text: str) -> tzinfo:
         return UTC if text.upper() == "UTC" else ZoneInfo(text)
     except (ZoneInfoNotFoundError, ValueError, OSError):
         raise UsageError(
-            f"bad time zone {text!r}: expected UTC, a name such as Europe/Berlin, or an offset "
-            "such as +01:00"
+            f"Invalid time zone {text!r}: expected UTC, a name such as Europe/Berlin, or an "
+            "offset such as +01:00"
         ) from None
 
 
@@ -110,7 +110,7 @@ class Clock:
             return None
         if to_datetime(span[0]).astimezone(self.zone).tzname() == word[1]:
             return None
-        return f"its time is in the zone {word[1]}; pass --log-timezone, such as Europe/Berlin"
+        return f"its time is in the zone {word[1]}; pass --log-timezone, for example Europe/Berlin"
 
     def _span(self, found: re.Match[str]) -> Span | None:
         """Return when a time was, where there is such a time."""
@@ -200,8 +200,8 @@ _ZONE_WORD: Final = re.compile(
 )
 _VIEWER: Final = re.compile(r"\s+\S{1,200}\s+\|\s")
 _UNKNOWN_FORM: Final = (
-    "its time has no date or is written in another form than 2026-11-20 10:00:00,259; write it so, "
-    "as %d does in log4j"
+    "its time has no date or another form than 2026-11-20 10:00:00,259; write it in this form "
+    "(%d in log4j)"
 )
 _MINUTE: Final = ("year", "month", "day", "hour", "minute", "zone")
 _LAST_SECOND: Final = 59
@@ -223,6 +223,6 @@ def _viewers_time(text: str, found: re.Match[str]) -> str | None:
     if found["zone"] or found["fraction"] or not _VIEWER.match(text, found.end()):
         return None
     return (
-        "its only time is that of the program that shows the containers' lines; add %d to the "
-        "broker's log4j pattern, or pass --timestamps to docker logs or kubectl logs"
+        "its only time comes from the program that shows the containers' output; add %d to "
+        "the broker's log4j pattern, or pass --timestamps to docker logs or kubectl logs"
     )

@@ -10,6 +10,7 @@ from typing import Any, Final
 from pyspark.sql import DataFrame
 
 from aclkit.errors import DataError
+from aclkit.model.counting import number_of
 from aclkit.model.findings import Finding
 from aclkit.model.log_findings import AUTHORIZER_LOG_MISMATCH
 from aclkit.model.resource import Resource
@@ -33,7 +34,6 @@ from aclkit.questions.usage.lines import (
 from aclkit.questions.usage.past import ClusterPast, note_on_ranges
 from aclkit.questions.usage.source import read_log
 from aclkit.questions.usage.tables import ACCESS_LOG, UsageTables
-from aclkit.rules.names.words import number_of
 from aclkit.runtime.frame import checkpoint
 from aclkit.runtime.progress import step
 from aclkit.runtime.reading import followed, size_of
@@ -94,7 +94,7 @@ def check_usage(run: Run, options: UsageOptions) -> UsageResult:
     past = tables.read_past(run.head_offset, _as_brokers_read(run.previous(MATERIALIZING)))
     past = _known_until(past, run.previous(REPLAYING))
     with (
-        step(f"reading {len(options.paths):,} files and checking their lines"),
+        step(f"Reading {number_of(len(options.paths), 'file')} and checking the lines"),
         followed(map(size_of, options.paths)) as board,
     ):
         read = read_log(run.store.spark, options.paths, options.zone, board)
@@ -102,12 +102,12 @@ def check_usage(run: Run, options: UsageOptions) -> UsageResult:
         lines = checkpoint(judge(read, past, run.cluster_id, skew)).select("line.*")
     counts = count_verdicts(lines)
     _require_readable(lines, counts)
-    with step("writing access_log"):
+    with step("Writing access_log"):
         tables.merge_lines(lines)
     # Use is asked of all lines, those of earlier runs too.
     known = readable(tables.rows(ACCESS_LOG))
     coverage = coverage_of(tables.rows(ACCESS_LOG))
-    with step("looking for unused grants"):
+    with step("Looking for unused grants"):
         grants = grants_of(known, past, coverage, options.days)
         tables.write_usage(grants)
     result = _result_of(lines, counts, coverage, grants)
@@ -130,8 +130,8 @@ def _require_readable(lines: DataFrame, counts: Mapping[str, int]) -> None:
         return
     source, position, reason = first_unreadable(lines)
     raise DataError(
-        f"no line of the authorizer log could be read, so nothing was written; {source}, "
-        f"line {position}: {reason}"
+        f"No line of the authorizer log could be read, so nothing was written. {source}, line "
+        f"{position}: {reason}"
     )
 
 
@@ -181,17 +181,26 @@ def _notes(
     if note and since is not None and coverage.first is not None and coverage.first < since:
         yield note
     if coverage.silent_files and coverage.allowed_lines:
-        yield f"without ALLOWED lines: {_some(coverage.silent_files)}; use there is not known"
+        yield (
+            "These files have no ALLOWED lines, so their use is unknown: "
+            f"{_some(coverage.silent_files)}."
+        )
     if options.others:
-        yield f"not read, as they begin without lines of an authorizer: {_some(options.others)}"
+        yield (
+            "Not read, because they do not begin with lines of an authorizer: "
+            f"{_some(options.others)}."
+        )
     if coverage.unread_files:
         yield (
-            f"lines of {_some(coverage.unread_files)} could not be read, see access_log: what they "
-            "allowed is not known, so no grant counts as unused"
+            f"Some lines of {_some(coverage.unread_files)} could not be read (see access_log). "
+            "They may show use, so no grant counts as unused."
         )
     is_silent = coverage.lines and not (coverage.allowed_lines or coverage.unread_files)
     if is_silent and any(grant.usage == UNKNOWN for grant in grants):
-        yield "what is used is unknown: set kafka.authorizer.logger to DEBUG on all brokers"
+        yield (
+            "It is unknown which grants are used. Set kafka.authorizer.logger to DEBUG on all "
+            "brokers."
+        )
 
 
 def _some(names: Sequence[str]) -> str:

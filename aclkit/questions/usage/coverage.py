@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
+from aclkit.model.counting import number_of
+
 GAP: Final = timedelta(hours=1)
 """Without a line for longer than this, a log is taken to be missing: brokers speak all the time."""
 
@@ -118,17 +120,19 @@ def find_gaps(stretches: Iterable[Gap]) -> tuple[Gap, ...]:
 def describe(coverage: Coverage, days: float) -> str:
     """Write in a sentence or two what is covered."""
     if coverage.first is None or coverage.last is None:
-        return "The log holds no readable line: nothing is known of any use."
+        return "The log has no readable line, so nothing is known about use."
     told = [
         f"The log covers {coverage.first:{_TIME}} to {coverage.last:{_TIME}}: "
-        f"{coverage.lines:,} lines in {len(coverage.files):,} files, {coverage.allowed_lines:,} of "
-        f"them ALLOWED, {len(coverage.gaps)} gaps of more than {GAP // timedelta(hours=1)} h."
+        f"{number_of(coverage.lines, 'line')} in {number_of(len(coverage.files), 'file')}, "
+        f"{coverage.allowed_lines:,} of them ALLOWED, {number_of(len(coverage.gaps), 'gap')} "
+        f"of more than {GAP // timedelta(hours=1)} h."
     ]
     if coverage.allowed_from is None and coverage.unread_files:
-        told.append("No ALLOWED line could be read, so it is not known what is used.")
+        told.append("No ALLOWED line could be read, so it is unknown which grants are used.")
     elif coverage.allowed_from is None:
         told.append(
-            "Without ALLOWED lines (brokers write them at DEBUG) it is not known what is used."
+            "The log has no ALLOWED lines (brokers write them at DEBUG), so it is unknown "
+            "which grants are used."
         )
     else:
         share = coverage.share(coverage.last - timedelta(days=days))

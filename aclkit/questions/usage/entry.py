@@ -193,10 +193,11 @@ CUT_SHORT: Final = (
     "expected 'Principal = … is Allowed|Denied operation = … from host = … on resource = … for "
     "request = … with resourceRefCount = … based on rule …', found something else"
 )
-SEVERAL_WAYS: Final = "names in it hold Kafka's own words, so that it can be read in several ways"
+SEVERAL_WAYS: Final = "its names contain Kafka's own words, so it can be read in several ways"
 BEFORE_2_4: Final = (
-    f"{LAYOUT_NOT_READ}the words are those of Kafka up to 2.3 or of Confluent Server, which do not "
-    "say where the name of the resource ends; aclkit reads the logs of Apache Kafka 2.4 and newer"
+    f"{LAYOUT_NOT_READ}this is the form of Kafka up to 2.3 or of Confluent Server, which does "
+    "not show where the name of the resource ends; aclkit reads the logs of Apache Kafka 2.4 "
+    "and newer"
 )
 _BREAKS: Final = b"\r\n"
 _ID: Final = 32

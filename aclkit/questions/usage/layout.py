@@ -93,11 +93,11 @@ def _of_text(text: str, outer: Span | None, clock: Clock) -> Message:
 def _problem_of(before: str, message: str, moment: Moment, span: Span | None) -> str | None:
     """Return why a message cannot be read as it stands, and what to do."""
     if before.lstrip().startswith("{"):
-        return "found JSON that is cut or stands on several lines; write one object per line"
+        return "found JSON that is cut or on several lines; write one object per line"
     if before.endswith(('"', "'")):
         return (
-            "found the message in quotation marks, as in CSV and logfmt; give the lines as the "
-            "broker wrote them, or JSON with one object per line"
+            "found the message in quotation marks, as in CSV and logfmt; pass the lines as "
+            "the broker wrote them, or JSON with one object per line"
         )
     if _ESCAPE in message and _COLOUR.search(message):
         return "found the colours of a terminal in the message; pass --color=never to grep"
@@ -149,7 +149,7 @@ def _of_string(text: str, outer: Span | None, clock: Clock, depth: int) -> Itera
         if not _is_text(message.text):
             problem = "expected text, found half a character"
         elif message.span is None:
-            problem = f"{LAYOUT_NOT_READ}found JSON without a time beside the message"
+            problem = f"{LAYOUT_NOT_READ}found JSON without a time next to the message"
         own = message.text if problem is None else ""
         yield Message(text=own, span=message.span, problem=problem, begins=True, is_json=True)
 

@@ -44,7 +44,7 @@ def find_log_files(paths: Iterable[str]) -> tuple[list[str], list[str]]:
     if not named:
         listed = ", ".join(shown(path) for path in paths)
         raise UsageError(
-            f"{listed}: no authorizer log there; expected files that begin with lines of "
+            f"{listed}: no authorizer log found; expected files that begin with lines of "
             f"{PRINCIPAL_IS.strip()!r}, plain or gzipped"
         )
     return list(named), others

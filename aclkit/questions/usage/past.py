@@ -199,15 +199,18 @@ def note_on_ranges(past: ClusterPast) -> str | None:
     named = sum(parse_range(host) is not None for host in past.hosts)
     if not named:
         return None
-    hosts = "one host of ACLs that is a range" if named == 1 else f"{named:,} hosts that are ranges"
+    hosts = (
+        "One host of ACLs that is a range" if named == 1 else (f"{named:,} hosts that are ranges")
+    )
     read, others = (
         ("ranges", "older than Kafka 4.4")
         if past.semantics.cidr_hosts
         else ("text", "of Kafka 4.4 or newer")
     )
     return (
-        f"{hosts}: read as {read} for the whole past, as by the newest decisions; where an ACL "
-        f"with one matters, lines of brokers {others} may be mismatches for that alone"
+        f"{hosts}: read as {read} for the whole past, as in the newest decisions. Where an ACL "
+        f"with such a host matters, lines of brokers {others} may be mismatches only for this "
+        "reason."
     )
 
 

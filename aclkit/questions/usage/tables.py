@@ -50,9 +50,9 @@ class UsageTables:
         past = past_of(ranges, *rows, head=head, newest=newest, semantics=semantics)
         if past is None:
             raise UsageError(
-                f"super.users and allow.everyone of cluster {self.cluster_id!r} are not known yet; "
-                f"next: aclkit --warehouse {self.store.place} materialize --super-users … "
-                "(or --server-properties FILE)"
+                f"The super.users and allow.everyone of cluster {self.cluster_id!r} are not "
+                f"known yet. Next: aclkit --warehouse {self.store.place} materialize "
+                "--super-users … (or --server-properties FILE)"
             )
         return past
 

@@ -85,9 +85,9 @@ def authorize_any(
         return insist(decide(deciding, asked, settings, semantics), asked, is_allowed=True).decision
     if not found.is_complete:
         raise TooHardError(
-            f"whether {request.principal} may {request.operation} some {request.resource_type} "
-            f"from {request.host} is not known after {found.states:,} states: too many of its "
-            "globs have several stars"
+            f"It is unknown whether {request.principal} can {request.operation} some "
+            f"{request.resource_type} from {request.host} (after {found.states:,} states): too "
+            "many of its globs have several stars."
         )
     return DENIED
 

@@ -25,7 +25,7 @@ class Ending(Enum):
     """How the second scan ends."""
 
     AT_WILDCARD = "looks at LITERAL * and no more, so that it is the last ALLOW"
-    AT_NAME = "looks at the ACLs that reach the name once more"
+    AT_NAME = "looks at the ACLs that match the name once more"
     HANGS = "never ends"
     THROWS = "throws StringIndexOutOfBoundsException"
 

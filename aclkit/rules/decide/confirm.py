@@ -68,8 +68,9 @@ def insist(ruling: Ruling, request: Request, *, is_allowed: bool) -> Ruling:
     if (ruling.decision == ALLOWED) is not is_allowed:
         found = "allowed" if is_allowed else "denied"
         raise DisagreementError(
-            f"{request.principal} {request.operation} {request.resource} from {request.host}: "
-            f"found to be {found}, but the rule says {ruling.decision}; please report this"
+            f"The search found that {request.principal} {request.operation} {request.resource} "
+            f"from {request.host} is {found}, but the rule decides {ruling.decision}. Please "
+            "report this."
         )
     return ruling
 

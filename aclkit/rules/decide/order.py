@@ -160,14 +160,14 @@ class Order:
         rule = ""
         if self._is_broker:
             met = "names the last ALLOW" if better.is_allow else "stops at the first DENY"
-            rule = f"a broker {met} that it meets, "
+            rule = f"a broker {met} it meets; "
             if self._is_late(better) != self._is_late(worse):
-                return f"{rule}and here it meets the pattern * last"
+                return f"{rule}here the pattern * comes last"
         for criterion in criteria_of(self.semantics):
             one, other = criterion.values(better), criterion.values(worse)
             if criterion.key(self, *one) != criterion.key(self, *other):
                 return rule + criterion.reason(self, one, other)
-        return f"{rule}equal in everything"
+        return f"{rule}no difference"
 
     @property
     def _is_broker(self) -> bool:
@@ -226,7 +226,7 @@ def _pattern_reason(order: Order, better: Sequence[str], worse: Sequence[str]) -
     if a != b:
         return _difference("pattern", a, b)
     kinds = [effective_pattern_type(each[0], order.semantics) for each in (better, worse)]
-    return f"pattern type: {kinds[0]} before {kinds[1]}"
+    return f"pattern type {kinds[0]}, not {kinds[1]}"
 
 
 def _name_reason(
@@ -238,27 +238,27 @@ def _name_reason(
 ) -> str:
     a, b = (specificity(each[0], order.semantics) for each in (better, worse))
     if a[0] != b[0]:
-        return f"{what}: {WORD_OF_NAME[a[0]]} before {WORD_OF_NAME[b[0]]}"
+        return f"{what} {WORD_OF_NAME[a[0]]}, not {WORD_OF_NAME[b[0]]}"
     if a[0] == NAME_RANGE:
-        return f"{what}: the narrower range, /{-a[1].minus_letters} before /{-b[1].minus_letters}"
+        return f"narrower {what} range (/{-a[1].minus_letters}, not /{-b[1].minus_letters})"
     return _difference(what, a[1], b[1])
 
 
 def _cover_reason(order: Order, better: Sequence[str], worse: Sequence[str]) -> str:
     words = [WORD_OF_COVER.get(_cover(order, *each), "not at all") for each in (better, worse)]
-    return f"operation: {words[0]} before {words[1]}"
+    return f"operation {words[0]}, not {words[1]}"
 
 
 def _difference(what: str, a: Specificity, b: Specificity) -> str:
     """Return in words the first thing in which two specificities differ."""
     if a.minus_letters != b.minus_letters:
-        return f"{what} spells more letters: {-a.minus_letters} before {-b.minus_letters}"
+        return f"longer {what} ({-a.minus_letters} letters, not {-b.minus_letters})"
     if a.stars != b.stars:
-        return f"{what} has fewer *: {a.stars} before {b.stars}"
+        return f"fewer * in the {what} ({a.stars}, not {b.stars})"
     if a.minus_questions != b.minus_questions:
-        return f"{what} has more ?: {-a.minus_questions} before {-b.minus_questions}"
+        return f"more ? in the {what} ({-a.minus_questions}, not {-b.minus_questions})"
     starts = -a.minus_literal_start, -b.minus_literal_start
-    return f"{what} has the longer literal start: {starts[0]} before {starts[1]} letters"
+    return f"longer literal start of the {what} ({starts[0]} letters, not {starts[1]})"
 
 
 def _text(name: str, field_name: str) -> Criterion:
@@ -267,7 +267,7 @@ def _text(name: str, field_name: str) -> Criterion:
         name=f"{name} text",
         fields=(field_name,),
         key=lambda _, text: text,
-        reason=lambda *_: f"equally specific; {name} first in code-point order",
+        reason=lambda *_: f"equally specific; its {name} is first in code-point order",
     )
 
 
@@ -277,7 +277,7 @@ def _standard(name: str, field_name: str, key: Callable[[str], Any], how: str = 
         name=name,
         fields=(field_name,),
         key=lambda _, value: key(value),
-        reason=lambda *_: f"in its order by {name}{how}",
+        reason=lambda *_: f"first in the broker's order by {name}{how}",
     )
 
 

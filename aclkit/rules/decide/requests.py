@@ -33,7 +33,7 @@ class Fact(StrEnum):
 
     NOTHING = "the request asks for no authorization"
     ONESELF = "the principal asks for itself"
-    OWNER = "the principal owns the token or may renew it"
+    OWNER = "the principal owns the token or is its renewer"
 
 
 @dataclass(frozen=True, slots=True)

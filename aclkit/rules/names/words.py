@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from aclkit.model.acl_words import quoted
+from aclkit.model.counting import number_of
 from aclkit.model.operation import OPERATIONS_OF_TYPE
 from aclkit.model.resource import WORD_OF_TYPE
 from aclkit.rules.names.budget import Budget
@@ -74,11 +75,6 @@ def pattern_words(symbols: Symbols) -> str:
     return f"{quoted(text)}{f' (with its own {_own(symbols)})' if is_literal else ''}"
 
 
-def number_of(number: int, one: str, many: str = "") -> str:
-    """Write a number of things; ``many`` is for words whose plural has no plain ``s``."""
-    return f"{number:,} {one}" if number == 1 else f"{number:,} {many or f'{one}s'}"
-
-
 def few(words: Iterable[str], most: int = _FEW) -> str:
     """Write the first of a list, and count the others."""
     listed = list(words)
@@ -110,13 +106,14 @@ def unknown_sentences(found: Difference, budget: Budget) -> Iterator[str]:
 def hard_words(patterns: Sequence[Symbols]) -> str:
     """Write which patterns make a question hard."""
     if not patterns:
-        return "no pattern stands out as hard"
-    return f"hard are {few((quoted(pattern_text(each)) for each in patterns), _MOST_HARD)}"
+        return "no single pattern makes the question hard"
+    shown = few((quoted(pattern_text(each)) for each in patterns), _MOST_HARD)
+    return f"patterns that make it hard: {shown}"
 
 
 def way_out(budget: Budget) -> str:
     """Name the option that gives a proof more states."""
-    return f"more states: {budget.to_raise}"
+    return f"to raise the search limit: {budget.to_raise}"
 
 
 def opening_words(opening: Opening) -> str:
@@ -209,9 +206,9 @@ def _names_of(region: Region, word: str) -> str:
 def _reached_by(patterns: Sequence[Symbols]) -> str:
     shown, more = _first_of(patterns)
     return (
-        f"{shown} {'reaches' if len(patterns) == 1 else 'reach'}"
+        f"{shown} {'matches' if len(patterns) == 1 else 'match'}"
         if not more
-        else (f"{shown} or {more:,} more reach")
+        else (f"{shown} or {more:,} more match")
     )
 
 

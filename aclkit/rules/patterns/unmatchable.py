@@ -120,7 +120,7 @@ def _topic_reason(acl: Acl, semantics: Semantics) -> str | None:
     if shortest > LONGEST_TOPIC_NAME:
         return f"topic names have at most {LONGEST_TOPIC_NAME} characters"
     is_one_name = kind == LITERAL or (kind == GLOB and name == letters and name)
-    return f"no topic can be named {name!r}" if is_one_name and name in _NO_TOPIC else None
+    return f"no topic can have the name {name!r}" if is_one_name and name in _NO_TOPIC else None
 
 
 def _glob_hint(illegal: str, kind: str) -> str:

@@ -151,7 +151,10 @@ ENTRY = (
             ENTRY[:-1] + ', "findings": []}',
             "not valid JSON: the key 'findings' stands twice",
         ),
-        (ENTRY.replace('"f"', '"\\ud800"'), "not valid JSON: a text holds half a surrogate pair"),
+        (
+            ENTRY.replace('"f"', '"\\ud800"'),
+            "not valid JSON: a text contains half a surrogate pair",
+        ),
         (ENTRY.replace('"f"', "null"), "b.json: finding 1: fingerprint: expected a text, found N"),
         (ENTRY.replace("low", "bad"), "b.json: finding 1: severity: expected high, medium, low, i"),
     ],

@@ -39,7 +39,7 @@ from tests.strategies import acls, semantics
         ({"operation": "CREATE_TOKENS"}, "has operation CREATE_TOKENS"),
         ({"operation": "UNKNOWN(99)"}, "has operation UNKNOWN(99)"),
         ({"resource_type": "UNKNOWN(9)"}, "type UNKNOWN(9)"),
-        ({"principal": "alice"}, "no colon"),
+        ({"principal": "alice"}, "has no principal type"),
     ],
 )
 def test_each_reason_is_found_and_weighs_more_in_a_deny(fields, reason):

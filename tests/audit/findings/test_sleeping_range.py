@@ -43,7 +43,7 @@ def test_where_all_brokers_read_ranges_nothing_sleeps():
 def test_where_no_broker_is_known_ranges_that_the_run_takes_for_text_sleep():
     found = list(find_sleeping_ranges(audit_of(*ACLS, semantics=KAFKA)))
     assert {each.acl_ids[0] for each in found} == DOES.keys()
-    assert "is unknown, for no registered broker is known" in found[0].evidence[-1]
+    assert "because no registered broker is known" in found[0].evidence[-1]
 
 
 def test_a_message_says_what_it_gives_or_takes_and_the_shortest_name():
@@ -60,7 +60,8 @@ def test_a_message_says_what_it_gives_or_takes_and_the_shortest_name():
     assert nothing.message.endswith("From Kafka 4.4 on, the ALLOW changes no decision.")
     assert nothing.fix.startswith("Do nothing while the other ranges stay unchanged.")
     assert gives.evidence[-1] == (
-        "ranges (CIDR) decide: no, brokers 1, 2 support metadata.version up to 31 (4.4-IV0)"
+        "Brokers compare hosts such as 10.0.0.0/8 as text: brokers 1, 2 support metadata.version "
+        "up to 31 (4.4-IV0)"
     )
 
 

@@ -118,7 +118,7 @@ BROKEN = AssertionOutcome(
     name=HOSTILE, passed=False, severity="medium", message=f"{HOSTILE} may WRITE", example=HOSTILE
 )
 UNPROVEN = AssertionOutcome(
-    name="no strangers", passed=False, severity="high", message="for names to come: unknown",
+    name="no strangers", passed=False, severity="high", message="for all possible names: unknown",
     state="unknown",
 )  # fmt: skip
 KEPT = AssertionOutcome(name="no guests", passed=True, severity="high", message="It holds.")

@@ -214,7 +214,7 @@ def test_only_html_asks_for_the_accesses(nights):
 def test_without_decisions_there_is_no_report(tmp_path):
     versions = {"acl_history": small.write_table(tmp_path, "acl_history", [])}
     small.publish(tmp_path, versions, job="replay")
-    with pytest.raises(UsageError, match="no access of cluster c1 is decided yet"):
+    with pytest.raises(UsageError, match="No decisions exist for cluster c1 yet"):
         gathered(tmp_path)
 
 

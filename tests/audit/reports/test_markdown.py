@@ -148,7 +148,7 @@ def test_an_assertion_that_is_unknown_is_to_do_and_not_called_broken():
     assert page.splitlines()[2].startswith(f"**Please look: {said}, no findings")
     assert to_do(page)[0].startswith("- Find out whether the assertion no strangers holds")
     section = page.partition("## Assertions\n\n")[2].partition("\n\n")[0].splitlines()
-    assert section[0] == "- no strangers UNKNOWN: for names to come: unknown"
+    assert section[0] == "- no strangers UNKNOWN: for all possible names: unknown"
 
 
 def test_evidence_stands_with_its_finding():

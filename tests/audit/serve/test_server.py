@@ -267,7 +267,7 @@ def test_a_token_comes_from_a_pipe_that_ends_and_one_that_does_not_is_refused(
     monkeypatch.setattr(user_file, "PATIENCE", 0.2)
     pipe = tmp_path / "token"
     os.mkfifo(pipe, 0o600)
-    refused = pytest.raises(UsageError, match=r"cannot read the token.* did not end within 0.2 s")
+    refused = pytest.raises(UsageError, match=r"Cannot read the token.* did not end within 0.2 s")
     with refused, serving(warehouse, token_file=str(pipe)):
         pass
     monkeypatch.undo()

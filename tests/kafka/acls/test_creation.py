@@ -66,7 +66,7 @@ def test_why_a_text_is_no_range_is_said_by_the_first_check_that_it_fails(host, w
 
 
 def test_the_metadata_version_in_force_goes_before_what_decides():
-    assert CreationRules.of(31, KAFKA).words == "in force is 31 (4.4-IV0)"
+    assert CreationRules.of(31, KAFKA).words == "31 (4.4-IV0) is in force"
     for level, decides, takes in ((31, True, False), (32, False, True), (None, True, True)):
         assert CreationRules(level=level, cidr_hosts=decides).takes_ranges is takes
     assert not CreationRules.of(None, KIP_1042).takes_ranges

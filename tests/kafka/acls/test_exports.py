@@ -135,7 +135,7 @@ def test_what_strimzi_cannot_say_is_a_comment(fields):
     one = acl("x\n- y", **fields)
     lines, unsaid = render_kafka_users([one])
     assert unsaid == [one]
-    assert lines[-1].startswith("# Strimzi cannot say")
+    assert lines[-1].startswith("# Strimzi cannot write")
     assert "\n" not in lines[-1]
 
 
@@ -162,7 +162,7 @@ def test_terraform_says_one_resource_for_each_acl():
         '  acl_permission_type          = "Allow"',
         "}",
     ]
-    assert lines[-1].startswith("# the provider cannot say")
+    assert lines[-1].startswith("# the provider cannot write")
 
 
 def test_an_acl_that_is_there_twice_is_one_resource_of_terraform():

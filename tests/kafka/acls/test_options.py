@@ -159,7 +159,7 @@ def test_an_operation_that_the_type_has_not_is_refused_with_kafkas_message(
         ({"topic": ("t",), "deny_host": ("10.0.0.1",), **ALICE}, "--deny-host needs"),
         (
             {"cluster_resource": True, "resource_pattern_type": "prefixed", **ALICE},
-            "--cluster has one name",
+            "The cluster has only one name",
         ),
     ],
 )
@@ -193,10 +193,10 @@ def refused_range(host, level, *, cidr_hosts):
 def test_a_range_is_refused_where_none_may_be_made_and_the_version_is_said():
     said = refused_range("10.0.0.0/8", 29, cidr_hosts=True)
     assert said == (
-        "bad host '10.0.0.0/8': CIDR-based ACL host patterns require metadata version 4.4-IV1 or "
-        "higher. (in force is 29 (4.2-IV1))"
+        "Invalid host '10.0.0.0/8': CIDR-based ACL host patterns require metadata version 4.4-IV1 "
+        "or higher. (29 (4.2-IV1) is in force)"
     )
-    unknown = "(the one in force is not known, and ranges do not decide here)"
+    unknown = "(the version in force is unknown, and ranges are compared as text here)"
     assert unknown in refused_range("10.0.0.0/8", None, cidr_hosts=False)
     assert unknown in refusal(topic=("t",), allow_host=("10.0.0.0/8",), **ALICE)
 
@@ -204,9 +204,9 @@ def test_a_range_is_refused_where_none_may_be_made_and_the_version_is_said():
 def test_a_range_that_does_not_parse_or_holds_nothing_is_refused_where_some_may_be_made():
     said = refused_range("10.0.*/8", 32, cidr_hosts=False)
     assert said == (
-        "bad host '10.0.*/8': Invalid CIDR notation '10.0.*/8': Could not parse [10.0.*/8]"
+        "Invalid host '10.0.*/8': Invalid CIDR notation '10.0.*/8': Could not parse [10.0.*/8]"
     )
-    assert "it holds no address" in refused_range("0.0.0.0/32", None, cidr_hosts=True)
+    assert "it contains no address" in refused_range("0.0.0.0/32", None, cidr_hosts=True)
 
 
 @pytest.mark.parametrize("host", ["10.0.0.0/8", "10.1.2.3/08", "[2001:DB8::]/+32", "0.0.0.0/0"])
@@ -269,7 +269,7 @@ def test_the_cluster_is_named_by_literal_only_as_kafka_acls_names_it(pattern_typ
     )
     (only,) = resource_filters(options)
     assert only.resource_type == "TOPIC"
-    with pytest.raises(UsageError, match="--cluster has one name"):
+    with pytest.raises(UsageError, match="The cluster has only one name"):
         entries_by_resource(options)
 
 

@@ -131,7 +131,7 @@ def test_what_kafka_acls_cannot_say_is_a_comment(fields):
     one = acl(**{"resource_name": "x\nrm -rf", **fields})
     lines, unsaid = render_script([one])
     assert unsaid == [one]
-    assert lines[-1].startswith("# kafka-acls cannot say")
+    assert lines[-1].startswith("# kafka-acls cannot write")
     assert "\n" not in lines[-1]
     assert kafka_acls_command(one) is None
 
@@ -329,7 +329,7 @@ def test_what_no_broker_takes_is_a_comment_of_the_bulk_form(fields):
     one = acl(**{"resource_name": "x", **fields})
     lines, unsaid = render_bulk([one])
     assert (unsaid, said_in_bulk(lines)) == ([one], [])
-    assert lines[-1].startswith("# Kafka cannot say")
+    assert lines[-1].startswith("# Kafka cannot write")
 
 
 def test_the_bulk_form_gives_one_jvm_the_program_and_every_line(tmp_path):

@@ -42,7 +42,7 @@ def test_only_literal_resources_can_be_asked_about(pattern_type):
 
 def test_a_host_is_written_as_java_does_and_a_host_name_is_refused():
     assert context(address="::1").client_address == "0:0:0:0:0:0:0:1"
-    with pytest.raises(UsageError, match="bad host 'localhost'"):
+    with pytest.raises(UsageError, match="Invalid host 'localhost'"):
         context(address="localhost")
 
 

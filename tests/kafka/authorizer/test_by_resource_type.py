@@ -78,7 +78,7 @@ def test_denies_that_only_together_contain_an_allow_are_seen():
 def test_what_is_too_hard_is_no_answer_but_an_error():
     acls = [acl("*a*b*", pattern_type="GLOB"), deny("*a*", pattern_type="GLOB")]
     asked = TypeRequest("User:a", "10.0.0.1", "READ", "TOPIC")
-    with pytest.raises(TooHardError, match="not known after 2 states"):
+    with pytest.raises(TooHardError, match="after 2 states"):
         authorize_any(acls, asked, CLOSED, KIP_1042, states=2)
 
 

@@ -109,7 +109,7 @@ def test_a_warehouse_is_read_only(tmp_path):
 def test_what_is_wrong_with_a_warehouse_is_what_the_listeners_are_told(tmp_path):
     with (
         over_warehouse(str(tmp_path)) as authorizer,
-        pytest.raises(UsageError, match="nothing is published"),
+        pytest.raises(UsageError, match="has no data yet"),
     ):
         authorizer.start(SERVER)[CLIENTS].result(timeout=30)
     small.build(tmp_path)

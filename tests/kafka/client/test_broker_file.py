@@ -170,26 +170,26 @@ def test_a_broker_without_an_authorizer_is_refused_with_the_way_out(read, text):
 def test_a_misspelt_key_is_said():
     with pytest.raises(DataError, match=r"'authorizer\.class', which Kafka ignores") as refused:
         read_broker_file(str(FIELD / "08-no-authorizer" / "server.properties"))
-    assert "the right key is authorizer.class.name" in str(refused.value)
+    assert "The right key is authorizer.class.name" in str(refused.value)
 
 
 def test_a_misspelt_key_beside_an_authorizer_is_a_note(read):
     found = read(f"{NAMED}super.user=User:admin\n")
     assert found.super_users == frozenset()
     (note,) = found.notes
-    assert "'super.user', which Kafka ignores; the right key is super.users" in note
+    assert "'super.user', which Kafka ignores. The right key is super.users" in note
 
 
 def test_another_authorizer_is_refused_although_the_options_say_all():
     file = str(FIELD / "08-no-authorizer" / "opa.properties")
     for is_part in (False, True):
-        with pytest.raises(DataError, match=r"decides by 'com\.example\..*OpaAuthorizer'"):
+        with pytest.raises(DataError, match=r"uses the authorizer 'com\.example\..*OpaAuthorizer'"):
             read_broker_file(file, is_part=is_part)
 
 
 def test_an_authorizer_of_zookeepers_time_is_a_note(read):
     found = read(f"authorizer.class.name={AUTHORIZERS[1]}\n")
-    assert f"the brokers decide by {AUTHORIZERS[1]}" in found.notes[0]
+    assert f"The brokers use {AUTHORIZERS[1]}" in found.notes[0]
 
 
 def test_a_part_of_a_file_is_enough_where_the_options_say_the_rest(read):
@@ -237,8 +237,8 @@ def test_a_variable_that_the_shell_gives_is_a_placeholder(read):
     ("text", "why"),
     [
         (COMPOSE.replace("SUPER_USERS=User:admin;", "SUPER_USERS="), "kafka-1 and kafka-2 differ"),
-        ("services: {web: {image: nginx}}", "has no variables of a broker"),
-        ("services: {a: 1, a: 2}", "the key 'a' stands twice"),
+        ("services: {web: {image: nginx}}", "contains no variables of a broker"),
+        ("services: {a: 1, a: 2}", "the key 'a' occurs twice"),
         (strimzi() + strimzi(), "expected one Kafka resource, found 2"),
         ("apiVersion: kafka.strimzi.io/v1\nkind: Kafka\n", "expected spec.kafka"),
         (strimzi("{type: simple, superUsers: CN=a}"), "expected a list of names"),
@@ -346,7 +346,9 @@ def test_a_variable_for_the_authorizer_is_unknown_and_no_other_authorizer(read, 
     if is_part:
         assert read(text, is_part=True).mapping_rules is None
     else:
-        with pytest.raises(DataError, match="nothing resolves the placeholder in auth") as refused:
+        with pytest.raises(
+            DataError, match=r"the placeholder in authorizer\.class\.name cannot be resolved"
+        ) as refused:
             read(text)
         assert "--super-users" in str(refused.value)
 
@@ -359,7 +361,9 @@ def test_a_compose_file_without_variables_names_the_file_that_has_them(read, fil
 
 def test_what_a_broker_may_have_from_another_file_is_unknown(read):
     service = "{env_file: kafka.env, environment: {KAFKA_NODE_ID: 1%s}}"
-    with pytest.raises(DataError, match=r"placeholder in authorizer.class.name: '\${env_file}'"):
+    with pytest.raises(
+        DataError, match=r"placeholder in authorizer.class.name cannot be resolved: '\${env_file}'"
+    ):
         read(f"services: {{k: {service % ''}}}\n")
     found = read(f"services: {{k: {service % f', KAFKA_AUTHORIZER_CLASS_NAME: {STANDARD}'}}}\n")
     assert found.unresolved == {SUPER_USERS, ALLOW_EVERYONE}
@@ -372,5 +376,5 @@ def test_a_bad_super_user_is_said_with_the_file_and_the_key(read, text):
 
 
 def test_a_file_that_is_not_there_is_named():
-    with pytest.raises(UsageError, match="/nowhere: there is no such file"):
+    with pytest.raises(UsageError, match="/nowhere: the file does not exist"):
         read_broker_file("/nowhere")

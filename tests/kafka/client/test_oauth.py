@@ -114,7 +114,7 @@ def test_a_refused_client_is_named_as_such(status):
         endpoint(status, {"error": "invalid_client", "error_description": SECRET}) as (url, _),
         pytest.raises(
             SurroundingsError,
-            match=rf"authentication failed: .* refuses the client 'app': {status} invalid_client$",
+            match=rf"authentication failed: .* rejects the client 'app': {status} invalid_client$",
         ) as raised,
     ):
         fetched(config(url, OLD))
@@ -148,7 +148,7 @@ def test_no_redirect_is_followed():
 
 
 def test_an_endpoint_that_is_not_there_is_said():
-    with pytest.raises(SurroundingsError, match="cannot be asked: "):
+    with pytest.raises(SurroundingsError, match="cannot connect to the token endpoint"):
         fetched(config("http://127.0.0.1:1/token", OLD))
 
 

@@ -71,13 +71,13 @@ def test_allowed_paths_are_compared_by_name_with_dots_taken_out(secrets):
     ("value", "class_name", "message"),
     [
         ("${vault:a:b}", "FileConfigProvider", "names the config provider 'vault'"),
-        ("${p:/none:b}", "FileConfigProvider", "expected a .properties file"),
+        ("${p:/none:b}", "FileConfigProvider", "Expected a .properties file"),
         ("${p:b}", "FileConfigProvider", "expected a path"),
-        ("${p:/none:b}", "DirectoryConfigProvider", "there is no such file"),
+        ("${p:/none:b}", "DirectoryConfigProvider", "the file does not exist"),
         ("${p:/etc:../etc/hostname}", "DirectoryConfigProvider", "name of a file"),
         ("${p:/x:HOME}", "EnvVarConfigProvider", "expected no path"),
         ("${p:ACLKIT_NO_SUCH}", "EnvVarConfigProvider", "the environment has no"),
-        ("${p:a:b}", "VaultConfigProvider", "supported here are"),
+        ("${p:a:b}", "VaultConfigProvider", "expected one of"),
     ],
 )
 def test_what_is_not_resolved_is_refused(value, class_name, message):

@@ -168,7 +168,7 @@ def test_what_cannot_be_used_is_a_usage_error(changes, message):
 def test_a_key_that_is_encrypted_needs_its_password():
     with pytest.raises(UsageError, match=r"encrypted; expected ssl.key.password"):
         tls_context({**inline(PASSWORD), "ssl.key.password": ""})
-    with pytest.raises(UsageError, match=r"is ssl.key.password right") as raised:
+    with pytest.raises(UsageError, match=r"check ssl.key.password") as raised:
         tls_context({**inline(PASSWORD), "ssl.key.password": "wrong-one"})
     assert "wrong-one" not in str(raised.value)
 
@@ -187,5 +187,5 @@ def test_a_store_that_cannot_be_read_is_a_usage_error(where):
 
 
 def test_a_store_of_another_type_is_refused(tmp_path):
-    with pytest.raises(UsageError, match="PEM and PKCS12; found 'BKS'"):
+    with pytest.raises(UsageError, match="PEM or PKCS12, found 'BKS'"):
         tls_context(pkcs12(tmp_path, **{"ssl.truststore.type": "BKS"}))

@@ -105,15 +105,19 @@ def test_a_row_of_a_table_names_a_principal(tmp_path, row):
         ("aclkit.api:", {}, "expected module:Class"),
         ("aclkit..principals:X500Builder", {}, "expected module:Class"),
         ("../evil:Builder", {}, "expected module:Class"),
-        ("no_such_module_x:Builder", {}, "no module no_such_module_x; is its folder on PYTHONPATH"),
-        ("aclkit.no_such:Builder", {}, "there is no module aclkit.no_such"),
+        (
+            "no_such_module_x:Builder",
+            {},
+            "the module no_such_module_x does not exist. Check that its folder is on PYTHONPATH",
+        ),
+        ("aclkit.no_such:Builder", {}, "the module aclkit.no_such"),
         ("aclkit.api:Missing", {}, "has no such class"),
         ("aclkit.kafka.principals.load:load_builder", {}, "has no such class"),
         ("aclkit.api:KafkaPrincipal", {}, "expected the methods configure"),
-        (X500, {"rules": "x"}, "expected the property ssl.principal.mapping.rules, found rules"),
+        (X500, {"rules": "x"}, "Expected the property ssl.principal.mapping.rules, found rules"),
         (X500, {"ssl.principal.mapping.rules": "RULE:(/x/"}, "Invalid rule"),
-        (TABLE, {}, "expected the property table=FILE, found none"),
-        (TABLE, {"table": "nowhere.csv"}, "no such file"),
+        (TABLE, {}, "Expected the property table=FILE, found none"),
+        (TABLE, {"table": "nowhere.csv"}, "the file does not exist"),
         (TABLE, {"table": "", "a\nb": ""}, r"found 'a\\nb', table"),
         (X500, {"a\nb": ""}, r"found 'a\\nb'"),
     ],
@@ -180,7 +184,7 @@ def test_ones_own_class_builds_principals(mine):
 
 @pytest.mark.parametrize(
     ("name", "message"),
-    [("crash", "failed: KeyError"), ("odd", "expected a KafkaPrincipal of texts for 'odd'")],
+    [("crash", "failed: KeyError"), ("odd", "must return a KafkaPrincipal of texts. For 'odd'")],
 )
 def test_what_a_builder_raises_or_returns_wrongly_is_said_plainly(mine, name, message):
     with pytest.raises(UsageError, match=message):
@@ -225,7 +229,9 @@ def test_rows_of_an_inventory_are_built_from_their_name_or_from_all_their_column
 def test_a_row_that_the_builder_refuses_is_named(tmp_path):
     path = tmp_path / "names.csv"
     path.write_text('principal\n"CN=Duke"\nalice\n')
-    with pytest.raises(UsageError, match=r"names\.csv, row 2: .*bad distinguished name 'alice'"):
+    with pytest.raises(
+        UsageError, match=r"names\.csv, row 2: .*Invalid distinguished name 'alice'"
+    ):
         read_inventory(None, str(path), PRINCIPALS, entries_built_by(load_builder(X500, {})))
 
 

@@ -42,7 +42,7 @@ def test_a_name_is_written_as_java_does(text, written):
      "1CN=a", r"CN=\FF"],
 )  # fmt: skip
 def test_what_is_no_name_is_refused_with_its_place(text):
-    with pytest.raises(UsageError, match=r"bad distinguished name .* at character"):
+    with pytest.raises(UsageError, match=r"Invalid distinguished name .* at character"):
         parse_name(text)
 
 

@@ -132,7 +132,7 @@ def test_a_replacement_at_which_java_would_throw_is_refused(replacement):
 
 
 def test_a_group_that_a_pattern_without_groups_lacks_is_refused():
-    with pytest.raises(UsageError, match="there is no group 1"):
+    with pytest.raises(UsageError, match="its pattern has no group 1"):
         parse_rules("RULE:^a$/$1/")
 
 

@@ -83,7 +83,7 @@ def test_a_gap_and_an_acl_that_is_not_alive_are_mismatches():
     assert report.mismatches[0].ours == Reply(None, "no ruling")
     dead = Cell(request(), request(), "ALLOWED", "MatchingAcl", "gone")
     report, _ = one(dead, ALLOWED)
-    assert report.mismatches[0].ours.rule == "MatchingAcl by gone, which is not alive"
+    assert report.mismatches[0].ours.rule == "MatchingAcl by gone, which no longer exists"
 
 
 def test_what_cannot_be_asked_is_left_out_with_the_reason():

@@ -54,7 +54,7 @@ def test_a_wrong_jar_that_the_resolver_brings_is_not_installed(tmp_path, monkeyp
     )
     monkeypatch.setenv("SPARK_HOME", str(tmp_path))
     monkeypatch.setenv("ACLKIT_KAFKA_JARS", str(tmp_path / "jars"))
-    wrong = r"did not bring the expected jars: .*kafka-metadata-4\.3\.1\.jar: sha-256 "
+    wrong = r"did not download the expected jars: .*kafka-metadata-4\.3\.1\.jar: sha-256 "
     with pytest.raises(SurroundingsError, match=wrong):
         class_path("4.3.1")
     assert not (tmp_path / "jars").exists()
@@ -63,7 +63,7 @@ def test_a_wrong_jar_that_the_resolver_brings_is_not_installed(tmp_path, monkeyp
 def test_a_spark_home_without_spark_is_told(tmp_path, monkeypatch):
     monkeypatch.setenv("SPARK_HOME", str(tmp_path))
     monkeypatch.setenv("ACLKIT_KAFKA_JARS", str(tmp_path / "jars"))
-    with pytest.raises(SurroundingsError, match="Spark's resolver does not run"):
+    with pytest.raises(SurroundingsError, match="Cannot start Spark's resolver"):
         class_path()
 
 
@@ -84,7 +84,7 @@ def test_a_wrong_jar_of_any_version_is_refused_before_anything_is_fetched(
     wrong.write_bytes(b"PK")
     with pytest.raises(SurroundingsError) as caught:
         class_path(version)
-    assert str(caught.value).startswith(f"{wrong} is not the jar that is expected (sha-256 ")
+    assert str(caught.value).startswith(f"{wrong} is not the expected jar (sha-256 ")
     assert str(caught.value).endswith(f"aclkit jars kafka:{version}")
 
 
@@ -100,7 +100,7 @@ def test_jars_of_other_versions_may_lie_beside_and_are_not_loaded(
     monkeypatch.setenv("ACLKIT_KAFKA_JARS", str(tmp_path))
     said = []
     assert not {older, alien} & {jar.name for jar in class_path(say=said.append)}
-    assert said == [f"{tmp_path} holds jars that are not loaded: {alien}"]
+    assert said == [f"{tmp_path} contains jars that are not loaded: {alien}"]
 
 
 @pytest.mark.kafka

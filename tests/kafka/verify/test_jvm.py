@@ -35,7 +35,7 @@ def test_a_jvm_that_stands_still_is_ended(kafka_path, monkeypatch):
         monkeypatch.setattr("aclkit.kafka.verify.kafka._PATIENCE_TO_LOAD", 1)
         process = impatient._jvm.process
         os.kill(process.pid, signal.SIGSTOP)
-        with pytest.raises(SurroundingsError, match="did not take 1 ACLs within 1 s"):
+        with pytest.raises(SurroundingsError, match="did not load 1 ACLs within 1 s"):
             impatient.load([acl("a" * 10**6)], CLOSED)
         assert process.returncode == -signal.SIGKILL
 

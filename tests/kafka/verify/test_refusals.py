@@ -132,4 +132,4 @@ def test_what_is_no_address_is_no_host(host):
 
 
 def test_a_host_that_java_writes_otherwise_is_never_seen():
-    assert reason([], request(host="::1")) == "no broker sees the host so"
+    assert reason([], request(host="::1")) == "no broker sees this host"

@@ -51,7 +51,8 @@ def test_a_run_that_reads_ranges_as_text_asks_the_newest_that_does_and_says_why(
     version, note = choose_version(None, [PLAIN, RANGE], reads_ranges=False)
     assert version == TEXT
     assert note == (
-        f"Kafka {TEXT} is asked: {NEWEST} takes hosts such as 10.0.0.0/8 as ranges, the run as text"
+        f"Kafka {TEXT} is compared, because {NEWEST} reads hosts such as 10.0.0.0/8 as ranges, "
+        f"but the run as text."
     )
 
 
@@ -63,7 +64,7 @@ def test_a_version_that_is_named_is_asked_and_its_other_reading_told(given, read
     version, note = choose_version(given, [RANGE], reads_ranges=reads_ranges)
     assert version == given
     assert note is not None
-    assert f"such as 10.0.0.0/8 {reading}: decisions that depend on it differ" in note
+    assert f"such as 10.0.0.0/8 {reading}. Decisions that depend on it differ." in note
     assert choose_version(given, [RANGE], reads_ranges=not reads_ranges) == (given, None)
 
 

@@ -58,24 +58,24 @@ def test_what_is_complete_and_right_is_counted():
 
 BROKEN = {
     "a key twice": ("INSERT INTO explain_pair SELECT * FROM explain_pair LIMIT 1",
-                    "expected one row per principal, resource_type, resource_name"),
+                    "Expected one row per principal, resource_type, resource_name"),
     "a ruling twice": ("INSERT INTO explain_ruling SELECT * FROM explain_ruling "
                        "WHERE host = '10.0.0.1' LIMIT 1",
-                       "expected one row per ruleset_id, host, operation"),
+                       "Expected one row per ruleset_id, host, operation"),
     "a pair without rulings": ("UPDATE explain_pair SET ruleset_id = 'nowhere' "
                                "WHERE principal = 'User:a' AND resource_name = 'pay-in'",
-                               "expected 984 decisions, the written tables hold 952"),
+                               "Expected 984 decisions, the written tables have 952"),
     "a ruling gone": (f"DELETE FROM explain_ruling WHERE operation = 'READ' "
                       f"AND host = '{ANY_OTHER}' AND ruleset_id NOT LIKE '%:%' "
                       "AND ruleset_id <> 'super'",
-                      "decisions, the written tables hold"),
+                      "decisions, the written tables have"),
     "a class pair gone": ("DELETE FROM explain_class_pair WHERE resource_name = 'x'",
-                          "decisions, the written tables hold"),
+                          "decisions, the written tables have"),
     "a ruling of no operation": ("UPDATE explain_ruling SET operation = 'x' WHERE operation = "
                                  "'READ' AND host = '<any-other>' AND ruleset_id <> 'super'",
-                                 "decisions, the written tables hold"),
+                                 "decisions, the written tables have"),
     "no ruling of super users": ("DELETE FROM explain_ruling WHERE ruleset_id = 'super'",
-                                 "expected 984 decisions, the written tables hold 820"),
+                                 "Expected 984 decisions, the written tables have 820"),
 }  # fmt: skip
 
 
@@ -93,7 +93,7 @@ def test_the_dense_table_has_as_many_rows_as_there_are_decisions():
     scope, acls = small()
     memory = decided(scope, acls)
     memory.connection.execute(f"CREATE TABLE explain AS {explain_sql()} LIMIT 7")
-    with pytest.raises(DataError, match="expected 984 rows in explain, it holds 7"):
+    with pytest.raises(DataError, match="Expected 984 rows in explain, it has 7"):
         check_completeness(scope, memory, SETTINGS, 984, is_dense=True, seed="")
 
 
@@ -187,7 +187,7 @@ def test_a_wrong_deciding_acl_is_found_too():
     memory.connection.execute(
         "UPDATE explain_ruling SET deciding_acl_id = 'a' WHERE deciding_acl_id = 'd'"
     )
-    with pytest.raises(DataError, match=r"the rule says .*'d'"):
+    with pytest.raises(DataError, match=r"the rule gives .*'d'"):
         check(scope, memory)
 
 
@@ -196,5 +196,5 @@ def test_decisions_are_counted_without_multiplying_out_and_a_broken_pair_takes_i
     memory = decided(scope, acls)
     assert check(scope, memory)["rows_decided"] == 984
     memory.connection.execute("DELETE FROM ruleset WHERE array_length(group_ids) > 1")
-    with pytest.raises(DataError, match=r"expected 984 decisions, the written tables hold [1-9]"):
+    with pytest.raises(DataError, match=r"Expected 984 decisions, the written tables have [1-9]"):
         check(scope, memory)

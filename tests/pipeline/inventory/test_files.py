@@ -95,7 +95,7 @@ def test_resource_type_is_kafkas_name_or_the_word_of_the_command_line(read, writ
 def test_cluster_has_one_name_only(read):
     (entry,) = read("resource_type,resource_name\ncluster,kafka-cluster\n", RESOURCES)
     assert entry.key == ("CLUSTER", "kafka-cluster")
-    with pytest.raises(UsageError, match="row 1: bad cluster name 'prod'"):
+    with pytest.raises(UsageError, match="row 1: invalid cluster name 'prod'"):
         read("resource_type,resource_name\ncluster,prod\n", RESOURCES)
 
 
@@ -140,11 +140,11 @@ def test_delta_folder_is_read_at_its_newest_version(spark, tmp_path):
         (PRINCIPALS, "principal\nUser:a\nalice\n", "row 2: 'alice' has no principal type"),
         (PRINCIPALS, 'principal\n""\n', "row 1: '' has no principal type"),
         (PRINCIPALS, "principal\nUser:<any-other>\n", "row 1: .* cannot be a real name"),
-        (HOSTS, "host\n10.0.0.1\n10.0.0\n", "row 2: bad host '10.0.0'"),
-        (HOSTS, "host\n<any-other>\n", "row 1: bad host"),
+        (HOSTS, "host\n10.0.0.1\n10.0.0\n", "row 2: Invalid host '10.0.0'"),
+        (HOSTS, "host\n<any-other>\n", "row 1: Invalid host"),
         (HOSTS, "host\nlocalhost\n", "never host names"),
-        (RESOURCES, "resource_type,resource_name\nANY,x\n", "row 1: bad resource type 'ANY'"),
-        (RESOURCES, "resource_type,resource_name\n,x\n", "row 1: bad resource type ''"),
+        (RESOURCES, "resource_type,resource_name\nANY,x\n", "row 1: unknown resource type 'ANY'"),
+        (RESOURCES, "resource_type,resource_name\n,x\n", "row 1: unknown resource type ''"),
         (RESOURCES, "resource_type,resource_name\ntopic,<any-other>\n", "cannot be a real name"),
         (PRINCIPALS, "principal,principal\nUser:a,User:b\n", "expected distinct column names"),
         (PRINCIPALS, "principal,team\nUser:a\n", "row 1: expected 2 values"),
@@ -188,7 +188,7 @@ def test_folder_that_is_no_delta_table_is_refused(tmp_path):
 
 
 def test_file_that_is_not_there_is_refused(tmp_path):
-    with pytest.raises(UsageError, match=r"no\.csv: there is no such file"):
+    with pytest.raises(UsageError, match=r"no\.csv: the file (or directory )?does not exist"):
         read_inventory(None, str(tmp_path / "no.csv"), HOSTS)
 
 

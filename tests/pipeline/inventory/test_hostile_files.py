@@ -159,8 +159,8 @@ def test_a_file_is_refused_by_its_bytes_and_by_the_letters_that_it_unpacks_to(re
     ("line", "message"),
     [
         ('{"principal":"User:a","principal":"User:b"}', "not valid JSON: the key 'principal' st"),
-        ('{"principal":"User:a","x":NaN}', "not valid JSON: NaN is no JSON number"),
-        ('{"principal":"User:a","x":1e999}', "not valid JSON: a number is larger than any"),
+        ('{"principal":"User:a","x":NaN}', "not valid JSON: NaN is not a JSON number"),
+        ('{"principal":"User:a","x":1e999}', "not valid JSON: a number is too large"),
         (f'{{"principal":"User:a","x":{"9" * 5_000}}}', "not valid JSON: a number has more than"),
         (f'{{"principal":"User:a","x":{"[" * 985 + "]" * 985}}}', "not valid JSON: nested too"),
         ('{"principal":"User:a","PRINCIPAL":"User:b"}', "expected distinct column names, found"),

@@ -222,7 +222,8 @@ def test_principal_without_a_witness_is_left_out_with_a_note():
 )
 def test_real_name_that_equals_a_symbol_is_left_out_with_a_note(arguments, symbol):
     inventory = take(**arguments)
-    assert f"the real name {symbol} was left out: it is the any-other symbol" in inventory.notes
+    note = f"The name {symbol} was left out, because aclkit uses it as a symbol."
+    assert note in inventory.notes
     real = [
         e
         for e in (*inventory.principals, *inventory.resources)
@@ -236,9 +237,12 @@ def test_notes_say_how_many_came_from_where():
         principals=("User:a", "User:b"), log=[Entry(name="User:l", origin=LOG)],
         super_users=["User:s"],
     )  # fmt: skip
-    assert "principals: 2 from acl, 1 from log, 1 from setting" in inventory.notes
-    assert "hosts: none" in inventory.notes
-    assert "resources: 1 from always" in inventory.notes
+    assert (
+        "Principals: 1 from the cluster, 2 named only in ACLs, 1 named only in super.users."
+        in inventory.notes
+    )
+    assert "Hosts: none." in inventory.notes
+    assert "Resources: the cluster." in inventory.notes
 
 
 def test_where_acls_single_out_every_name_no_other_is_asked_about_and_a_note_says_so():
@@ -255,8 +259,7 @@ def test_where_acls_single_out_every_name_no_other_is_asked_about_and_a_note_say
     (host,) = (e for e in inventory.hosts if e.is_any_other)
     assert ":" in host.witness
     assert (
-        "TOPIC <any-other> was left out: there is no name that the ACLs do not single out"
-        in inventory.notes
+        "TOPIC <any-other> was left out, because ACLs name every possible name." in inventory.notes
     )
 
 
@@ -274,7 +277,7 @@ def test_a_range_is_asked_about_by_what_no_acl_names_within_it():
     wide, narrow = (found[f"<any-other in {text}>"] for text in ("10.0.0.0/8", "10.1.0.0/16"))
     assert (wide.witness, narrow.witness) == ("10.0.0.1", "10.1.0.1")
     assert dict(wide.attributes) == {"range": "10.0.0.0/8 without 10.1.0.0/16"}
-    assert "hosts: 2 stand for what no ACL names within a range of addresses" in inventory.notes
+    assert "Hosts: 2 stand for addresses within a range that no ACL names." in inventory.notes
 
 
 def test_where_ranges_do_not_decide_they_are_no_hosts():

@@ -197,15 +197,18 @@ MIXED = fold(registered(1, 1, 29), registered(2, 2, 33), in_force(3, 29))
 def test_a_run_notes_whether_ranges_decide_where_that_changes():
     (said,) = notes(Brokers(), OLD)
     assert said == (
-        "ranges (CIDR) decide: no, brokers 1, 2 support metadata.version up to 29 (4.2-IV1); "
-        "metadata.version 29 (4.2-IV1) is in force"
+        "Brokers compare hosts such as 10.0.0.0/8 as text: brokers 1, 2 support metadata.version "
+        "up to 29 (4.2-IV1). metadata.version 29 (4.2-IV1) is in force."
     )
     assert notes(OLD, OLD) == []
     assert len(notes(OLD, MIXED)) == 1
 
 
 def test_a_run_notes_once_that_no_broker_is_known():
-    unknown = "whether ranges (CIDR) decide is unknown, for no registered broker is known"
+    unknown = (
+        "It is unknown how brokers read hosts such as 10.0.0.0/8, because no registered broker is "
+        "known."
+    )
     assert notes(Brokers(), Brokers(), is_first=True) == [unknown]
     assert notes(Brokers(), Brokers()) == []
     assert notes(OLD, Brokers()) == [unknown]
@@ -213,7 +216,7 @@ def test_a_run_notes_once_that_no_broker_is_known():
 
 def test_a_run_notes_each_time_that_an_older_aclkit_passed_over_brokers():
     (said,) = notes(Brokers(), Brokers(), is_cut=True)
-    assert "an older aclkit passed over the log's brokers" in said
+    assert "An older aclkit skipped the brokers in the log" in said
     assert notes(OLD, OLD, is_cut=True) == []
 
 

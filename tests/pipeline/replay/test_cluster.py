@@ -66,10 +66,10 @@ def test_a_cluster_takes_sources_of_the_kind_that_it_follows(known, intake):
 @pytest.mark.parametrize(
     ("known", "intake", "error", "told"),
     [
-        (FOLLOWS_LOG, LIST, DataError, "follows a log since its first replay"),
-        (FOLLOWS_LISTINGS, LOG, DataError, "follows listings since its first replay"),
-        (WRITTEN, LOG, DataError, "was written with acls add and follows nothing"),
-        (WRITTEN, NOTHING, UsageError, "take ACLs back with acls remove"),
+        (FOLLOWS_LOG, LIST, DataError, "has followed a log since its first replay"),
+        (FOLLOWS_LISTINGS, LOG, DataError, "has followed listings since its first replay"),
+        (WRITTEN, LOG, DataError, "was written with acls add and has no source"),
+        (WRITTEN, NOTHING, UsageError, "To remove these ACLs: aclkit acls remove"),
     ],
 )
 def test_a_cluster_refuses_sources_of_another_kind_and_any_where_it_follows_none(
@@ -81,7 +81,7 @@ def test_a_cluster_refuses_sources_of_another_kind_and_any_where_it_follows_none
 
 def test_a_listing_is_not_entered_where_something_is_forgotten():
     require(FOLLOWS_LOG, LOG, is_forgetting=True)
-    with pytest.raises(UsageError, match="say --forget alone first"):
+    with pytest.raises(UsageError, match="First run --forget without a source"):
         require(FOLLOWS_LISTINGS, LIST, is_forgetting=True)
 
 

@@ -153,8 +153,8 @@ def test_adding_what_lives_and_removing_what_does_not_are_rejects(effects):
         found,
         "acl_reject",
         [
-            row(2, "expected a new ACL id, but this id is alive already", twice),
-            row(5, "expected the id of an ACL that is alive, but there is none", {"acl_id": "x"}),
+            row(2, "expected a new ACL id, but an ACL with this id exists", twice),
+            row(5, "expected the id of an existing ACL, but none has it", {"acl_id": "x"}),
         ],
     )
 

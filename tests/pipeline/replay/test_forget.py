@@ -92,15 +92,15 @@ def test_forgotten_are_offsets_up_to_the_log_s_end_and_snapshots_that_end_within
 
 def test_what_was_forgotten_is_told_in_the_words_of_the_option():
     assert note_on(Offsets(2, 5), 3, 1, [(2, 5)]) == (
-        "forgot 3 facts and 1 rejects of offsets 2-4; offsets 2–4 count as not read"
+        "Forgot 3 facts and 1 reject of offsets 2-4. Offsets 2–4 count as not read."
     )
-    assert note_on(Origin("/log"), 0, 1, []) == "forgot 0 facts and 1 rejects of /log"
-    assert note_on(Offsets(7, END), 1, 0, []).endswith("of offsets 7 and above")
+    assert note_on(Origin("/log"), 0, 1, []) == "Forgot 0 facts and 1 reject of /log."
+    assert note_on(Offsets(7, END), 1, 0, []).endswith("of offsets 7 and above.")
 
 
 def test_a_refusal_to_forget_names_some_sources():
-    assert str(nothing_of(Origin("x"), [])) == "nothing was read of x; nothing is known"
+    assert str(nothing_of(Origin("x"), [])) == "Nothing was read of x. Nothing was read at all."
     many = [f"s{n:02}" for n in range(11)]
     told = str(nothing_of(Offsets(2, 3), many))
-    assert told.startswith("nothing was read of offsets 2-2; sources are s00, s01")
-    assert told.endswith("s09 and more")
+    assert told.startswith("Nothing was read of offsets 2-2. The sources are s00, s01")
+    assert told.endswith("s09 and more.")

@@ -28,4 +28,4 @@ def test_that_all_counts_as_committed_is_told_where_no_high_watermark_says_what_
 ):
     plan = plan_history([Range(0, 9, 1, RECORD)], (), high_watermark=high_watermark)
     notes = list(notes_on(plan, high_watermark))
-    assert any("no high watermark" in note for note in notes) is is_told
+    assert any("No --high-watermark given" in note for note in notes) is is_told

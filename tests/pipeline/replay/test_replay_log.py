@@ -214,7 +214,7 @@ def test_the_brokers_of_a_log_are_known_and_whether_ranges_decide_is_noted(spark
     done = replay_log(known_log(spark), came, ReplayOptions(), steps)
     assert levels(done.brokers) == [(1, 33), (2, 29)]
     (note,) = done.notes
-    assert note.startswith("ranges (CIDR) decide: the brokers differ")
+    assert note.startswith("Brokers read hosts such as 10.0.0.0/8 differently")
     # Another time nothing is new.
     before = known_log(
         spark, facts=rows, ranges=[(0, 5, 1, RECORD)], head=5, brokers=done.brokers,
@@ -253,7 +253,7 @@ def test_what_follows_what_was_passed_over_does_not_tell_all_brokers(spark, step
     assert (done.brokers, done.has_brokers) == (None, False)
     (note,) = done.notes
     assert "is unknown" in note
-    assert "an older aclkit passed over the log's brokers" in note
+    assert "An older aclkit skipped the brokers in the log" in note
 
 
 def test_a_snapshot_and_what_follows_it_tell_all_brokers(spark, steps):

@@ -67,7 +67,7 @@ def test_batch_that_unpacks_to_gigabytes_is_damage_and_takes_no_memory(monkeypat
     (found,) = damage(packed + batch(1, ACL))
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    assert found.reason == "the batch does not decode: it unpacks to more than 1,048,576 bytes"
+    assert found.reason == ("the batch cannot be decoded: it unpacks to more than 1,048,576 bytes")
     assert (found.from_offset, found.to_offset) == (0, 1)
     assert peak < (8 << 20) + len(packed)
 

@@ -270,7 +270,7 @@ def test_missing_codec_names_the_package_and_loses_the_batch(monkeypatch, name):
     monkeypatch.setattr(codec, f"has_{name}", lambda: False)
     (found,) = damage(data)
     assert found.reason == (
-        f"the batch does not decode: it is compressed with {name}: pip install aclkit[codecs]"
+        f"the batch cannot be decoded: it is compressed with {name}: pip install aclkit[codecs]"
     )
     assert (found.from_offset, found.to_offset) == (1, 21)
 
@@ -298,7 +298,7 @@ def test_headers_made_to_seem_sound_do_not_have_the_file_read_for_each_of_them(m
     )
     data += bytes(99) + b"x"
     (found,), bytes_read = looked_at(monkeypatch, data)
-    assert "given up" in found.reason
+    assert "reading stopped" in found.reason
     assert bytes_read <= 1_002 * len(data)
 
 

@@ -71,5 +71,5 @@ def test_a_frame_that_is_cut_is_refused(number):
 
 @pytest.mark.parametrize("number", [0, 5, 7])
 def test_a_codec_that_kafka_does_not_know_is_refused(number):
-    with pytest.raises(BadPackedError, match=f"no codec {number}"):
+    with pytest.raises(BadPackedError, match=f"codec {number} does not exist"):
         unpack(number, b"")

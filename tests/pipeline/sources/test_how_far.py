@@ -137,7 +137,7 @@ def test_what_is_read_before_spark_is_shown_with_how_far_it_is(what, terminal, m
     if what == "imprint":
         imprint_of(look_at([parse_source(f"metadata-log:{KRAFT}")]), ReplayOptions())
         assert any(words.endswith("of the bytes") for words in said)
-        assert "looking whether the source holds anything new …" in terminal.getvalue()
+        assert "Checking whether the source has anything new …" in terminal.getvalue()
     else:
         assert len(list(read_listing(str(LISTING)))) == 627
         assert any(" records read, " in words for words in said)
@@ -147,7 +147,7 @@ def test_what_is_read_before_spark_is_shown_with_how_far_it_is(what, terminal, m
 
 def test_elsewhere_reading_says_nothing_more_than_it_did(log_to, samples):
     stream = log_to(io.StringIO())
-    with step("reading the source"):
+    with step("Reading the source"):
         list(read_listing(str(LISTING)))
         imprint_of(look_at([parse_source(f"metadata-log:{KRAFT}")]), ReplayOptions())
-    assert stream.getvalue() == "reading the source …\n"
+    assert stream.getvalue() == "Reading the source …\n"

@@ -198,7 +198,7 @@ def test_folder_whose_files_go_each_time_is_given_up_with_a_reason(log_dir, monk
     for name in gone:
         (log_dir / name).write_bytes(b"x" * 20)
     going(log_dir, monkeypatch, *gone)
-    with pytest.raises(SurroundingsError, match="listed 4 times, and each time a file went"):
+    with pytest.raises(SurroundingsError, match="listed 4 times, and each time a file disappeared"):
         list_metadata_log(str(log_dir))
 
 

@@ -42,7 +42,7 @@ def test_a_listing_is_read_from_a_uri_as_from_a_path():
 def test_a_listing_that_is_not_there_is_the_requests_fault(tmp_path):
     missing = tmp_path / "none.txt"
     for place in (str(missing), missing.as_uri()):
-        with pytest.raises(UsageError, match="there is no such file"):
+        with pytest.raises(UsageError, match="the file does not exist"):
             require_file(place)
     for place in (str(tmp_path), tmp_path.as_uri()):
         with pytest.raises(UsageError, match="expected a file, found a folder"):
@@ -59,7 +59,7 @@ def test_a_uri_that_nothing_opens_is_the_requests_fault():
 @pytest.mark.parametrize("path", ["a\0b", "\udcff.txt", "file:///a\udcff"])
 @pytest.mark.parametrize("read", [require_file, list_metadata_log, read_cluster_id])
 def test_a_path_that_no_file_can_have_is_the_requests_fault(read, path):
-    with pytest.raises(UsageError, match="expected a path or URI"):
+    with pytest.raises(UsageError, match="Expected a path or URI"):
         read(path)
 
 

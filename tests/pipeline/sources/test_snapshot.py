@@ -82,7 +82,10 @@ def test_header_may_come_with_version_and_voters():
         (HEADER + flipped(batch(1, ACL), 70) + FOOTER, "CRC"),
         (HEADER + batch(1, ACL[:-4]) + FOOTER, "type 18"),
         (HEADER + batch(1, BEGIN) + FOOTER, "BEGIN_TRANSACTION_RECORD cannot be in a snapshot"),
-        (control_batch(0, (b"\0\0\0\3", b"\0")) + batch(1, ACL) + FOOTER, "header does not decode"),
+        (
+            control_batch(0, (b"\0\0\0\3", b"\0")) + batch(1, ACL) + FOOTER,
+            "header cannot be decoded",
+        ),
     ],
 )
 def test_snapshot_that_is_not_complete_and_sound_is_refused(data, reason):

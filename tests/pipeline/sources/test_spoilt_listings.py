@@ -51,9 +51,9 @@ BEHIND = ["  # for relation", "  # for relation (81)", " x)`:", ")"]
 def test_text_behind_a_line_is_named_so(behind):
     header, line, _ = group("foo", entry("User:x"))
     (reason,) = reasons(read(*group("foo", entry()), header, line, f"{line}{behind}"))
-    assert reason.startswith("text follows what kafka-acls wrote")
+    assert reason.startswith("there is text after the output of kafka-acls")
     reason, _ = reasons(read(*group("foo", entry()), f"{header}{behind}", line))
-    assert reason.startswith("text follows what kafka-acls wrote")
+    assert reason.startswith("there is text after the output of kafka-acls")
 
 
 HEAD, ENTRY, _ = group("bar", entry("User:x"))

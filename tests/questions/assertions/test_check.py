@@ -330,7 +330,7 @@ def test_the_inventory_is_counted_and_names_to_come_are_said_in_words():
     assert [(e.resource.resource_name, e.in_inventory) for e in outcome.examples] == [
         ("payments", True), ("pay", False),
     ]  # fmt: skip
-    assert outcome.detail == "for names to come"
+    assert outcome.detail == "for all possible names"
 
 
 def test_what_the_inventory_shows_is_not_shown_again_for_names_to_come():
@@ -367,7 +367,7 @@ def test_three_globs_that_meet_in_one_name_to_come_are_too_many():
     assert (outcome.state, outcome.violations) == ("failed", 0)
     (example,) = outcome.examples
     assert (example.resource.resource_name, example.in_inventory) == ("x1y1z1", False)
-    assert outcome.detail == "for names to come: 3 principals, expected at most 2"
+    assert outcome.detail == "for all possible names: 3 principals, expected at most 2"
 
 
 def test_what_the_budget_leaves_open_has_not_passed():
@@ -379,7 +379,8 @@ def test_what_the_budget_leaves_open_has_not_passed():
     assert (outcome.state, outcome.proof, outcome.violations) == ("unknown", "unknown", 0)
     assert not outcome.has_passed
     assert outcome.detail == (
-        "for names to come: unknown: one question took 150 states: --budget allows more"
+        "for all possible names: unknown: one question took 150 states; "
+        "to raise the search limit: --budget"
     )
 
 

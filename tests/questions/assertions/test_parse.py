@@ -91,7 +91,7 @@ def test_the_shipped_example_shows_every_kind():
         ),
         (
             '[[never]]\nname="n"\noperations=["READ"]\nresources=["user:*"]',
-            "operations: none of them exists for USER, which knows CREATE_TOKENS, DESCRIBE_TOKENS",
+            "operations: none of them exists for USER, which has CREATE_TOKENS, DESCRIBE_TOKENS",
         ),
         (
             '[[always]]\nname="n"\nprincipals=["bob"]',
@@ -103,16 +103,16 @@ def test_the_shipped_example_shows_every_kind():
         ('[[always]]\nname="n"\nresources=[{regex="topic:a"}]', "expected a text, or one of"),
         ('[[always]]\nname="n"\nsuper_users="no"', "super_users: expected true or false"),
         ('super_users="no"\n[[always]]\nname="n"', "a.toml:1: super_users: expected true or false"),
-        ('[[at_most]]\nname="n"', "limit: expected how many principals at most"),
+        ('[[at_most]]\nname="n"', "limit: expected the greatest number of principals"),
         ('[[at_most]]\nname="n"\nlimit=-1', "a.toml:3: [[at_most]] 'n' limit: expected a number"),
         ('[[never]]\nname="n"\nlimit=1', "limit: unknown key"),
-        ('[[only]]\nname="n"', "principals: expected who may"),
+        ('[[only]]\nname="n"', "principals: expected principals"),
         ('[[separate]]\nname="n"\nduties=[{}]', "duties: expected two duties or more, found 1"),
         (
             '[[separate]]\nname="n"\nduties=[{}, {operation="READ"}]',
             "a.toml:1: [[separate]] 'n' duties[2].operation: unknown key",
         ),
-        ('[[never]]\nname="n"\n[[always]]\nname="n"', "2 assertions are called 'n', expected one"),
+        ('[[never]]\nname="n"\n[[always]]\nname="n"', "2 assertions have the name 'n'"),
         ('[[never]]\nname="n"\nprincipal_attributes=[]', "expected a table of attributes"),
         ('[[never]]\nname="n"\noperations=["a\\nError: b"]', "found 'A\\nERROR: B'"),
         ('[[never]]\nname="n"\noperations=[]', "found none"),

@@ -202,7 +202,7 @@ def test_names_to_come_have_no_attributes() -> None:
 def test_what_is_about_the_inventory_only_is_not_proven() -> None:
     proof = prove_text(never() + "inventory_only=true\n", [])
     assert (proof.verdict, proof.request) == ("unknown", None)
-    assert "inventory only" in (proof.detail or "")
+    assert "known names only" in (proof.detail or "")
 
 
 def test_hostile_texts_of_acls_are_no_names() -> None:
@@ -222,10 +222,12 @@ def test_what_is_beyond_the_budget_is_unknown_with_the_patterns_that_make_it_har
     state = World([acl(text, n) for n, text in enumerate(HARD)], BrokerSettings()).rules
     proof = prove(assertion, state, Budget(per_question=150))
     assert (proof.verdict, proof.request) == ("unknown", None)
-    assert proof.detail == "one question took 150 states: --budget allows more"
+    assert proof.detail == "one question took 150 states; to raise the search limit: --budget"
     assert len(proof.hard) >= 2
     proof = prove(assertion, state, Budget(total=150))
-    assert proof.detail == "all questions took 150 states together: --budget-total allows more"
+    assert proof.detail == (
+        "all questions together took 150 states; to raise the search limit: --budget-total"
+    )
     assert prove(assertion, state, Budget()).verdict == "fails"
 
 

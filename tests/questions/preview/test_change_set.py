@@ -58,8 +58,8 @@ def test_records_that_change_nothing_are_said(change_of):
     change = change_of([add(), remove(OTHER)], acl("t", acl_id=ID))
     assert set(change.after.acls) == {ID}
     assert change.notes == (
-        f"offset 0 adds an ACL that is there: {ID}",
-        f"offset 1 removes an ACL that is not there: {OTHER}",
+        f"offset 0 adds an ACL that already exists: {ID}",
+        f"offset 1 removes an ACL that does not exist: {OTHER}",
     )
 
 
@@ -67,8 +67,8 @@ def test_records_of_an_aborted_or_open_transaction_have_no_effect(change_of):
     change = change_of([mark("BEGIN"), add(), mark("ABORT"), mark("BEGIN"), add(OTHER)])
     assert not change.after.acls
     assert change.notes == (
-        "offset 1 has no effect: its transaction is aborted",
-        "offset 4 has no effect: its transaction is open",
+        "Offset 1 has no effect: its transaction is aborted.",
+        "Offset 4 has no effect: its transaction is open.",
     )
 
 
@@ -144,7 +144,7 @@ def test_a_line_that_cannot_be_used_is_an_error(change_of, content, message):
 
 
 def test_a_missing_file_makes_no_sense(tmp_path):
-    with pytest.raises(UsageError, match="no such file"):
+    with pytest.raises(UsageError, match="the file does not exist"):
         read_change_set(str(tmp_path / "none"), state([]))
 
 

@@ -245,8 +245,8 @@ def test_what_the_budget_leaves_open_is_said_and_fails_every_gate():
     assert result.proof is None
     *cells, hard, more_states = left_open(result)
     assert len(cells) == 2
-    assert hard == "hard are *b*a????????, *a????????"
-    assert more_states == "more states: --budget"
+    assert hard == "patterns that make it hard: *b*a????????, *a????????"
+    assert more_states == "to raise the search limit: --budget"
     for fail_on, code in ((None, 0), ("lost", 1)):
         with click.Context(click.Command("preview")) as ctx, contextlib.ExitStack() as stack:
             if code:

@@ -62,7 +62,7 @@ def test_what_is_allowed_stands_first_and_is_counted():
 
 @pytest.mark.parametrize("name", ["", ".", "..", "a b", "a*", "é", "x" * 250, "a\n"])
 def test_no_broker_creates_a_topic_of_such_a_name(name):
-    with pytest.raises(UsageError, match="bad topic name"):
+    with pytest.raises(UsageError, match="Invalid topic name"):
         parse_topic(name)
 
 

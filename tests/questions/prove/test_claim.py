@@ -107,12 +107,12 @@ def test_what_the_budget_leaves_open_is_unknown_and_names_the_way_out():
     assert list(unknown_sentences(found.difference, found.cost)) == [
         "READ for User:x from any host on topics",
         "DESCRIBE for User:x from any host on topics",
-        "hard are *b*a????????, *a????????",
-        "more states: --budget",
+        "patterns that make it hard: *b*a????????, *a????????",
+        "to raise the search limit: --budget",
     ]
     total = hold_against(SAME, before, after, Budget(total=150), 20)
     *_, last = unknown_sentences(total.difference, total.cost)
-    assert last == "more states: --budget-total"
+    assert last == "to raise the search limit: --budget-total"
 
 
 def test_a_violation_that_is_found_fails_whatever_else_is_unknown():

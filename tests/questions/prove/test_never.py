@@ -83,5 +83,5 @@ def test_what_fails_comes_first_and_what_holds_last(proofs):
     proofs(Proof("holds"), Proof("unknown", hard=((RUN, "a", RUN),), detail="the budget ended"))
     found = hold_assertions(ASSERTIONS, STATE, Budget())
     assert [answer.outcome for answer in found.worst_first] == [UNKNOWN, HOLDS]
-    assert answer_words(found.worst_first[0]) == "the budget ended; hard are *a*"
+    assert answer_words(found.worst_first[0]) == "the budget ended; patterns that make it hard: *a*"
     assert answers_verdict(found) == "1 proven for every name, 0 failed, 1 unknown."

@@ -109,9 +109,11 @@ def test_options_cannot_take_the_place_of_what_a_warehouse_says():
     given = GivenReading(settings=GivenSettings(super_users=frozenset({"User:me"})))
     with pytest.raises(UsageError, match=r"super\.users: A has 'User:admin', B has 'User:me'"):
         read_alike([warehouse(), file()], given)
-    with pytest.raises(UsageError, match=r"super\.users: A has 'User:admin', given was 'User:me'"):
+    with pytest.raises(
+        UsageError, match=r"super\.users: A has 'User:admin', but 'User:me' was passed"
+    ):
         read_alike([warehouse(), warehouse()], given)
-    with pytest.raises(UsageError, match="given was") as refused:
+    with pytest.raises(UsageError, match="was passed") as refused:
         read_alike([warehouse()], given)
     assert "--compare-settings" not in str(refused.value)
 
@@ -178,7 +180,7 @@ def test_what_options_say_as_a_warehouse_took_it_is_unknown_no_more():
     assert read.reading.settings.unknown == {ALLOW_EVERYONE}
     assert read.reading.source == "run 1 of the warehouse"
     other = GivenReading(settings=GivenSettings(super_users=frozenset({"User:me"})))
-    with pytest.raises(UsageError, match=r"super\.users: A has 'none', given was 'User:me'"):
+    with pytest.raises(UsageError, match=r"super\.users: A has 'none', but 'User:me' was passed"):
         read_alike([warehouse(NOBODY_KNOWS)], other)
     a, b = read_alike([warehouse(NOBODY_KNOWS), file()], other, each_own=True)
     assert (a.reading.settings.unknown, b.reading.settings.unknown) == (BOTH, {ALLOW_EVERYONE})

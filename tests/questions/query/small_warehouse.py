@@ -70,7 +70,7 @@ ACLS = (
     acl(6, resource_name="*", principal="User:alice", operation="WRITE", host="10.0.1.1"),
     acl(7, resource_type="GROUP", resource_name="*", principal="User:*"),
     acl(8, resource_name="orders", principal="User:x'y", operation="ALTER_CONFIGS"),
-    acl(9, resource_name="orders", principal="no colon", operation="ALL"),
+    acl(9, resource_name="orders", principal="has no principal type", operation="ALL"),
     acl(10, resource_type="CLUSTER", resource_name="kafka-cluster", operation="CREATE"),
 )  # fmt: skip
 

@@ -175,7 +175,7 @@ def test_unknown_operation_names_the_valid_ones(who):
 
 
 def test_bad_names_are_the_askers_fault(who, what):
-    with pytest.raises(UsageError, match="bad host"):
+    with pytest.raises(UsageError, match="Invalid host"):
         who("READ", PAYMENTS, host="localhost")
     with pytest.raises(UsageError, match="has no principal type"):
         what("alice")

@@ -247,7 +247,7 @@ def test_what_a_snapshot_shows_has_no_known_beginning():
     (only,) = history.intervals
     assert (only.as_of, only.cause, only.is_exact) == (5, "snapshot", False)
     assert "or earlier" in history_sentence(history)
-    assert "nothing is known of what was before offset 4" in "; ".join(history_notes(history))
+    assert "Changes before offset 4 are unknown." in "; ".join(history_notes(history))
 
 
 def test_what_changes_behind_a_snapshot_is_known_exactly():
@@ -272,16 +272,16 @@ def test_an_accepted_hole_is_told():
         {"from_offset": 6, "to_offset": HEAD, "epoch": 1, "fact": "record"},
     ]
     history = ask([Life(READ, 8)], tables={"log_range": ranges})
-    assert "offsets 3 to 5 could not be read" in "; ".join(history_notes(history))
+    assert "Offsets 3 to 5 could not be read." in "; ".join(history_notes(history))
 
 
 def test_hosts_that_may_fare_otherwise_are_told():
     history = ask([Life(replace(READ, host="10.0.0.1"), 3)])
     assert len(history.intervals) == 1
-    assert "ask with --host" in "; ".join(history_notes(history))
+    assert "Pass --host" in "; ".join(history_notes(history))
     there = ask([Life(replace(READ, host="10.0.0.1"), 3)], replace(ALICE, host="10.0.0.1"))
     assert [found.ruling.decision for found in there.intervals] == ["DENIED", "ALLOWED"]
-    assert "ask with --host" not in "; ".join(history_notes(there))
+    assert "Pass --host" not in "; ".join(history_notes(there))
 
 
 def test_a_resource_is_unreached_where_the_last_acl_is_gone():

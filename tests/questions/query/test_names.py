@@ -76,8 +76,8 @@ def test_what_is_known_is_not_named(connection):
         Unknown("topic:paymets", ("topic:payments",)),
     )
     assert unknown_note(found) == (
-        "not in the inventory: User:alise (did you mean User:alice?), 10.0.0.9, topic:paymets "
-        "(did you mean topic:payments?); decided by the same ACLs as all that is"
+        "User:alise is not known. Did you mean User:alice? 10.0.0.9 is not known. topic:paymets is "
+        "not known. Did you mean topic:payments? This is what the ACLs decide for these names."
     )
     assert near_object(found) == {
         "not_in_inventory": ["User:alise", "10.0.0.9", "topic:paymets"],

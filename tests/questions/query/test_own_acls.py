@@ -77,7 +77,7 @@ def test_denies_that_take_some_groups_away_are_told(done):
     prefix = group(2, "", pattern_type="PREFIXED")
     assert "DENYs" in group_hint(prefix, deny)
     assert "DENYs" not in group_hint(group(2, "a"), deny)
-    for other in ("User:other", "no colon"):
+    for other in ("User:other", "has no principal type"):
         assert "DENYs" not in group_hint(prefix, group(3, "g", principal=other))
 
 

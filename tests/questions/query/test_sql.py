@@ -16,16 +16,16 @@ def rows(connection, text):
 
 
 def test_reason_says_what_was_found_and_expected(connection):
-    with pytest.raises(UsageError, match=r"^COPY is not allowed: expected one SELECT"):
+    with pytest.raises(UsageError, match=r"^COPY is not allowed\. Expected one SELECT"):
         rows(connection, "EXPLAIN ANALYZE COPY host TO 'x'")
-    with pytest.raises(UsageError, match=r"^expected one SELECT, found 2 statements$"):
+    with pytest.raises(UsageError, match=r"^Expected one SELECT, found 2 statements$"):
         rows(connection, "SELECT 1; SELECT 2")
-    with pytest.raises(UsageError, match=r"^bad SQL: .*nowhere"):
+    with pytest.raises(UsageError, match=r"^Invalid SQL: .*nowhere"):
         rows(connection, "SELECT * FROM nowhere")
 
 
 def test_error_after_the_first_rows_is_the_questions_fault(connection):
-    with pytest.raises(UsageError, match="bad SQL"):
+    with pytest.raises(UsageError, match="Invalid SQL"):
         rows(connection, "SELECT CAST(CASE i WHEN 50000 THEN 'x' ELSE '1' END AS INT) "
                          "FROM range(60000) t(i)")  # fmt: skip
 

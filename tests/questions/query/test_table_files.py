@@ -52,7 +52,7 @@ def test_a_column_that_the_table_lacks_is_refused_and_not_left_out(tmp_path):
     path = tmp_path / "finding"
     write_deltalake(path, pa.table({"cluster_id": ["c"], "subject": ["old"]}))
     rows = pa.table({"cluster_id": ["c"], "subject": ["a"], "first_seen": ["x"]})
-    with pytest.raises(SurroundingsError, match=r"expected .* to have columns .*first_seen"):
+    with pytest.raises(SurroundingsError, match=r"Expected .* to have the columns .*first_seen"):
         replace_files(str(path), rows.to_reader(), Commit("r", "aclkit/r/finding", 1))
 
 

@@ -80,7 +80,7 @@ def test_table_that_lacks_a_column_of_a_view_is_the_surroundings_fault(root):
     table = pa.table({"cluster_id": ["c1"]})
     write_deltalake(root / "ruleset", table, mode="overwrite", schema_mode="overwrite")
     small.publish(root, versions | {"ruleset": 1}, run_number=2)
-    with pytest.raises(SurroundingsError, match=r"cannot read .*explain_acl"):
+    with pytest.raises(SurroundingsError, match=r"Cannot read .*explain_acl"):
         connect(open_warehouse(str(root)))
 
 
@@ -100,7 +100,7 @@ def test_maps_arrays_and_times_are_read(connection):
 @pytest.mark.parametrize("make", [lambda root: None, lambda root: root.mkdir()])
 def test_nothing_published_names_the_next_step(root, make):
     make(root)
-    with pytest.raises(UsageError, match=r"nothing is published.*replay --source"):
+    with pytest.raises(UsageError, match=r"has no data yet.*replay --source"):
         open_warehouse(str(root))
 
 
@@ -112,7 +112,7 @@ def test_warehouse_must_be_named():
 def test_lost_table_is_the_surroundings_fault(root):
     small.build(root)
     shutil.rmtree(root / "host")
-    with pytest.raises(SurroundingsError, match="cannot read version 0 of"):
+    with pytest.raises(SurroundingsError, match="Cannot read version 0 of"):
         connect(open_warehouse(str(root)))
 
 
@@ -156,7 +156,7 @@ def damage(root, table, start, end):
 def test_damaged_runs_are_the_surroundings_fault(root):
     small.build(root)
     damage(root, "job_run", -8, None)
-    with pytest.raises(SurroundingsError, match=r"cannot read .*job_run"):
+    with pytest.raises(SurroundingsError, match=r"Cannot read .*job_run"):
         open_warehouse(str(root))
 
 

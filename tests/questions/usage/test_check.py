@@ -112,7 +112,7 @@ def test_a_line_agrees_with_the_acls_of_its_time():
 def test_a_line_that_allows_without_an_acl_is_a_mismatch(time):
     found = verdict(said(ALLOWED), time)
     assert (found.verdict, found.acl_id) == (MISMATCH, "read")
-    assert found.reason == "in force was DENIED by DefaultDeny"
+    assert found.reason == "the ACLs decide DENIED by DefaultDeny"
 
 
 def test_a_wrong_rule_is_a_mismatch_though_the_decision_is_right():
@@ -185,7 +185,7 @@ def test_a_line_newer_than_the_run_that_read_the_acls_is_undetermined():
     assert verdict(said(ALLOWED), 300, past).verdict == MISMATCH
     newer = verdict(said(ALLOWED), 300.001, past)
     assert newer.verdict == UNDETERMINED
-    assert "run first" in newer.reason
+    assert "first run" in newer.reason
     assert "1970-01-01T00:05:00Z" in newer.reason
     assert verdict(said(), 301, past).verdict == UNDETERMINED
 
@@ -299,5 +299,5 @@ def test_how_ranges_are_judged_through_the_past_is_said_where_an_acl_names_one(
     said = note_on_ranges(past_of(steps, semantics=newer))
     assert said.startswith("2 hosts that are ranges: ")
     assert (read in said, others in said) == (True, True)
-    assert "one host of ACLs that is a range" in note_on_ranges(past_of(steps[:1]))
+    assert "One host of ACLs that is a range" in note_on_ranges(past_of(steps[:1]))
     assert note_on_ranges(past_of(steps[2:], semantics=newer)) is None

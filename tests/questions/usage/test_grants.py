@@ -150,5 +150,5 @@ def test_an_unused_grant_is_a_finding_only_where_the_whole_window_is_covered():
 def test_what_is_covered_is_always_said():
     assert "90.0% of the 90 days" not in describe(coverage(days=9), 90)
     assert "That is 10.0% of the 90 days that are judged." in describe(coverage(days=9), 90)
-    assert "it is not known what is used" in describe(coverage(allowed=0), 90)
+    assert "it is unknown which grants are used" in describe(coverage(allowed=0), 90)
     assert "no readable line" in describe(Coverage(files=(), allowed_from=None, gaps=()), 90)

@@ -79,7 +79,7 @@ def test_each_entry_becomes_a_row_with_what_was_said_and_what_was_expected(spark
     denied = {"expected_decision": "DENIED", "expected_rule": "DefaultDeny"}
     allowed = {"expected_decision": "ALLOWED", "expected_rule": "MatchingAcl"}
     reason = (
-        "in force was ALLOWED by MatchingAcl(acl=StandardAcl[resourceType=TOPIC, "
+        "the ACLs decide ALLOWED by MatchingAcl(acl=StandardAcl[resourceType=TOPIC, "
         "resourceName=ord, patternType=PREFIXED, principal=User:a, host=*, operation=READ, "
         "permissionType=ALLOW])"
     )

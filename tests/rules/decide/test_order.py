@@ -75,24 +75,24 @@ REASONS = [
     ({"permission_type": "DENY", "pattern_type": "PREFIXED", "resource_name": "o"}, {},
      "a DENY beats every ALLOW"),
     ({}, {"resource_name": "ord", "pattern_type": "PREFIXED"},
-     "pattern spells more letters: 6 before 3"),
+     "longer pattern (6 letters, not 3)"),
     ({"resource_name": "ord*", "pattern_type": "GLOB"},
-     {"resource_name": "*ord*", "pattern_type": "GLOB"}, "pattern has fewer *: 1 before 2"),
+     {"resource_name": "*ord*", "pattern_type": "GLOB"}, "fewer * in the pattern (1, not 2)"),
     ({"resource_name": "ord??*", "pattern_type": "GLOB"},
-     {"resource_name": "ord?*", "pattern_type": "GLOB"}, "pattern has more ?: 2 before 1"),
+     {"resource_name": "ord?*", "pattern_type": "GLOB"}, "more ? in the pattern (2, not 1)"),
     ({"resource_name": "or*s", "pattern_type": "GLOB"},
      {"resource_name": "o*rs", "pattern_type": "GLOB"},
-     "pattern has the longer literal start: 2 before 1 letters"),
+     "longer literal start of the pattern (2 letters, not 1)"),
     ({"resource_name": "ord", "pattern_type": "PREFIXED"},
-     {"resource_name": "ord*", "pattern_type": "GLOB"}, "pattern type: PREFIXED before GLOB"),
-    ({}, {"principal": "User:?"}, "principal: exact before glob"),
-    ({"principal": "User:?"}, {"principal": "User:*"}, "principal: glob before wildcard"),
-    ({"host": "10.0.0.1"}, {"host": "10.*"}, "host: exact before glob"),
-    ({"host": "10.0.*"}, {"host": "10.*"}, "host spells more letters: 5 before 3"),
-    ({"operation": "DESCRIBE"}, {}, "operation: equal before implied"),
-    ({}, {"operation": "ALL"}, "operation: implied before all"),
-    ({"acl_id": "a"}, {"acl_id": "b"}, "equally specific; id first in code-point order"),
-    ({"operation": "ALTER"}, {}, "equally specific; operation first in code-point order"),
+     {"resource_name": "ord*", "pattern_type": "GLOB"}, "pattern type PREFIXED, not GLOB"),
+    ({}, {"principal": "User:?"}, "principal exact, not glob"),
+    ({"principal": "User:?"}, {"principal": "User:*"}, "principal glob, not wildcard"),
+    ({"host": "10.0.0.1"}, {"host": "10.*"}, "host exact, not glob"),
+    ({"host": "10.0.*"}, {"host": "10.*"}, "longer host (5 letters, not 3)"),
+    ({"operation": "DESCRIBE"}, {}, "operation equal, not implied"),
+    ({}, {"operation": "ALL"}, "operation implied, not all"),
+    ({"acl_id": "a"}, {"acl_id": "b"}, "equally specific; its id is first in code-point order"),
+    ({"operation": "ALTER"}, {}, "equally specific; its operation is first in code-point order"),
 ]  # fmt: skip
 
 
@@ -118,7 +118,7 @@ def test_a_broker_names_the_last_allow(better, worse, by):
     asked = request(operation="DESCRIBE")
     pair = acl(**better), acl(**worse)
     assert order(asked, KAFKA).ranked(pair) == list(pair)
-    wanted = f"a broker names the last ALLOW that it meets, in its order by {by}"
+    wanted = f"a broker names the last ALLOW it meets; first in the broker's order by {by}"
     assert order(asked, KAFKA).reason(*pair) == wanted
 
 
@@ -142,7 +142,7 @@ def test_a_broker_may_meet_the_wildcard_last():
     brokers = replace(KIP_1042, deciding_acl=BROKER)
     scanned = order(asked, brokers, is_last=True)
     assert scanned.ranked([own, wildcard]) == [wildcard, own]
-    assert "meets the pattern * last" in scanned.reason(wildcard, own)
+    assert "here the pattern * comes last" in scanned.reason(wildcard, own)
 
 
 @pytest.mark.parametrize(

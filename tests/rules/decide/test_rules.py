@@ -112,7 +112,7 @@ def test_everyone_is_allowed_only_where_no_acl_of_anybody_reaches_the_resource()
         deny(principal="User:b"),
         acl(principal="no-colon"),
     ],
-    ids=["principal", "host", "operation", "wildcard", "prefix", "deny", "no colon"],
+    ids=["principal", "host", "operation", "wildcard", "prefix", "deny", "has no principal type"],
 )
 def test_any_acl_of_the_resource_ends_the_default(other):
     assert ruling([other], settings=EVERYONE) == DENIED_BY_DEFAULT

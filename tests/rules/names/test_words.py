@@ -29,15 +29,15 @@ def region(
         (region(EVERYTHING), "any topic; the shortest: `q`"),
         (
             region(EVERYTHING, but=(GLOB,)),
-            "all topics, but not those that `*e?` reaches; the shortest: `q`",
+            "all topics, but not those that `*e?` matches; the shortest: `q`",
         ),
-        (region(EVERYTHING, within=(GLOB,)), "topics that `*e?` reaches; the shortest: `q`"),
+        (region(EVERYTHING, within=(GLOB,)), "topics that `*e?` matches; the shortest: `q`"),
         (region(("x",)), "the topic `x`"),
         (region(STARTS_WITH_A), "topics that start with `a`; the shortest: `q`"),
         (region(GLOB), "topics like `*e?`; the shortest: `q`"),
         (
             region(STARTS_WITH_A, within=(GLOB, ("b", RUN))),
-            "topics that start with `a`, which `*e?` or `b*` reach too; the shortest: `q`",
+            "topics that start with `a`, which `*e?` or `b*` match too; the shortest: `q`",
         ),
         (
             region(GLOB, but=(("x",), ("y",))),
@@ -45,8 +45,8 @@ def region(
         ),
         (
             region(GLOB, but=(*(tuple(n) for n in "bcd"), ("e", RUN), ("f",))),
-            "topics like `*e?`, but not those that `b`, `c`, `d` or 2 more reach; "
-            "the shortest: `q`",
+            "topics like `*e?`, but not those that `b`, `c`, `d` or 2 more match; the "
+            "shortest: `q`",
         ),
         (region(EVERYTHING, is_exact=False), "some of the topics; the shortest: `q`"),
         (
@@ -64,7 +64,7 @@ def test_a_star_that_is_a_letter_is_not_mistaken_for_a_wildcard() -> None:
     words = region_words(region(("b", RUN), but=(("b", "*", RUN),)), "TRANSACTIONAL_ID")
     assert words == (
         "transactional ids that start with `b`, but not those that `b**` (with its own `*`) "
-        "reaches; the shortest: `q`"
+        "matches; the shortest: `q`"
     )
     defect = region((ONE_BUT_STAR, RUN))
     assert region_words(defect, "GROUP") == "groups that do not start with `*`; the shortest: `q`"
