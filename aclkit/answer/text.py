@@ -30,8 +30,9 @@ from aclkit.model.visible import visible
 NULL: Final = "-"
 """A null in a table; the text ``-`` is shown quoted."""
 
-MOST_LINES: Final = 40
-"""So many lines of an answer stand on a terminal before the rest of its rows is counted."""
+MOST_LINES: Final = 39
+"""So many lines of an answer stand on a terminal before the rest of its rows is counted, in the
+next line."""
 
 _GAP: Final = 2
 _LEAST_SHOWN: Final = 8

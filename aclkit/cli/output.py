@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import select
+import shutil
 import sys
 from collections.abc import Iterable, Sequence
 from typing import Final, TextIO
@@ -12,14 +13,28 @@ import click
 
 from aclkit.answer.document import Row
 from aclkit.answer.render import render_rows
+from aclkit.answer.text import broken
 from aclkit.model.visible import visible
 
 _LONGEST_MESSAGE: Final = 2_000
+_LEAST_WIDTH: Final = 20
 
 
 def tell(message: str) -> None:
-    """Print a message for a person: on stderr and in one line, whatever names stand in it."""
-    click.echo(visible(message), err=True)
+    """Print a message for a person on stderr: in one line, whatever names stand in it.
+
+    On a terminal it breaks at blanks, and the lines that follow are indented, so that none looks
+    like another message.
+    """
+    first, *rest = broken(visible(message), _stderr_width())
+    click.echo("\n  ".join([first, *rest]), err=True)
+
+
+def _stderr_width() -> int | None:
+    """Return the width for messages on a terminal, None where nobody looks at one."""
+    if not sys.stderr.isatty():
+        return None
+    return max(shutil.get_terminal_size().columns - 2, _LEAST_WIDTH)
 
 
 def tell_all(messages: Iterable[str]) -> None:

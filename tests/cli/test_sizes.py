@@ -27,7 +27,7 @@ MOST: dict[str, int] = {
     "changes": 1,
     "-h": 30,
 }
-"""A command → the most lines that it prints on a terminal, those on stderr too."""
+"""A command → the most lines that it prints on a terminal."""
 
 ASKED = (
     *MOST,
@@ -55,7 +55,7 @@ ASKED = (
 
 @pytest.fixture
 def printed(demo_warehouse: Path, monkeypatch: pytest.MonkeyPatch):
-    """Return what a command prints on a terminal, without the run that it stands on."""
+    """Return what a command prints on stdout, a terminal."""
     monkeypatch.setattr("aclkit.cli.screen.is_terminal", lambda: True)
 
     def run(command: str, width: int) -> str:
@@ -64,7 +64,7 @@ def printed(demo_warehouse: Path, monkeypatch: pytest.MonkeyPatch):
         }  # fmt: skip
         result = CliRunner().invoke(cli, command.split(), env=env)
         assert result.exit_code in (0, 1), result.output
-        return re.sub(r"^as of .*\n", "", result.output, flags=re.MULTILINE)
+        return result.stdout
 
     return run
 
