@@ -261,7 +261,7 @@ class _Shown:
             yield "\n"
         for place, (name, cell) in enumerate(zip(names, row, strict=True)):
             style = self._style(place, cell, is_head=False) if layout.has_colour else ""
-            for line, piece in enumerate(broken(cell, room)):
+            for line, piece in enumerate(_cell_lines(cell, room)):
                 head = name if line == 0 else ""
                 padding = " " * (lead - text_width(head))
                 yield f"{head}{padding}{_styled(piece, style)}\n"
@@ -270,7 +270,7 @@ class _Shown:
         self, row: Sequence[str], widths: Sequence[int], layout: Layout, *, is_head: bool
     ) -> Iterator[str]:
         limits = [None] * len(widths) if layout.width is None else widths
-        pieces = [broken(cell, limit) for cell, limit in zip(row, limits, strict=True)]
+        pieces = [_cell_lines(cell, limit) for cell, limit in zip(row, limits, strict=True)]
         styles = [
             self._style(place, cell, is_head=is_head) if layout.has_colour else ""
             for place, cell in enumerate(row)
@@ -357,20 +357,24 @@ def broken(text: str, width: int | None) -> list[str]:
     if width is None or text_width(text) <= width:
         return [text]
     lines: list[str] = []
-    left = text[: width * _MOST_OF_A_CELL]
     line = ""
-    for word in left.split(" "):
+    for word in text.split(" "):
         longer = f"{line} {word}" if line else word
         if text_width(longer) > width and line.strip():
             lines.append(line)
             longer = word
         line = longer
-    lines.append(line)
-    if len(lines) > _MOST_OF_A_CELL or len(left) < len(text):
-        ends = (f"… ({len(text):,} letters)", f"… {len(text):,}", "…")
-        end = next((end for end in ends if len(end) <= width), ends[-1])
-        return [*lines[: _MOST_OF_A_CELL - 1], end]
-    return lines
+    return [*lines, line]
+
+
+def _cell_lines(cell: str, width: int | None) -> list[str]:
+    """Break a cell; one that would fill the screen ends with its length."""
+    lines = broken(cell if width is None else cell[: width * _MOST_OF_A_CELL], width)
+    if width is None or (len(lines) <= _MOST_OF_A_CELL and len(cell) <= width * _MOST_OF_A_CELL):
+        return lines
+    ends = (f"… ({len(cell):,} letters)", f"… {len(cell):,}", "…")
+    end = next((end for end in ends if len(end) <= width), ends[-1])
+    return [*lines[: _MOST_OF_A_CELL - 1], end]
 
 
 def text_width(cell: str) -> int:
