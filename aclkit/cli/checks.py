@@ -38,11 +38,11 @@ def see_memory(around: Around) -> Seen:
     """Compare the memory of the machine with what Spark's heap may take."""
     heap, limit = heap_size(around.env), memory_limit()
     if limit is None:
-        return Seen("the system does not say how much memory there is")
+        return Seen("the amount of memory is unknown")
     found = f"{_gigabytes(limit)}, Spark may take {_gigabytes(heap)}"
     if heap > limit * 3 // 4:
         half = max(1, limit // 2 >> 30)
-        return Seen(found, "warning", f"leave room for the rest: ACLKIT_DRIVER_MEMORY={half}g")
+        return Seen(found, "warning", f"Leave memory for the rest: ACLKIT_DRIVER_MEMORY={half}g")
     return Seen(found)
 
 
@@ -71,7 +71,7 @@ def see_disk(around: Around) -> Seen:
     found = ", ".join(f"{_gigabytes(room)} free for {name}" for name, room in known.items())
     if any(room < LITTLE_ROOM for room in known.values()):
         return Seen(found, "warning", f"a large cluster takes more than {_gigabytes(LITTLE_ROOM)}")
-    return Seen(found or "the disks do not say how large they are")
+    return Seen(found or "the free space is unknown")
 
 
 def see_lock(around: Around) -> Seen:

@@ -87,8 +87,8 @@ class Context:
             return str(Path(self.warehouse).resolve())
         if has_password(self.warehouse):
             raise UsageError(
-                "the URI of the warehouse holds a password, which everybody on this machine "
-                "can read: give it to Spark's configuration"
+                "The URI of the warehouse contains a password, which every user of this machine "
+                "can read. Put it into Spark's configuration."
             )
         if to_write:
             place.require_writable()

@@ -186,8 +186,8 @@ def _notes(read: Sequence[ReadSide]) -> list[str]:
     sides = [each.side for each in read]
     notes = [note for side in sides for note in side.notes]
     notes += (
-        f"{side.path}: these records are taken for all there are; what a change of a warehouse "
-        "does, aclkit preview apply says"
+        f"{side.path}: these records are read as a whole state. To see what they change in a "
+        "warehouse: aclkit preview apply"
         for side in sides
         if side.form == RECORDS and any(other.own for other in sides)
     )

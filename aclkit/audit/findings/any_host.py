@@ -23,8 +23,8 @@ ANY_HOST: Final = Kind(
     depends="medium on CLUSTER and USER, low elsewhere, info for WRITE and CREATE alone",
     meaning=(
         "A principal can perform sensitive operations from any address: DELETE, ALTER, "
-        "ALTER_CONFIGS, CLUSTER_ACTION, CREATE_TOKENS, WRITE, CREATE, or ALL. Whoever steals the "
-        "credential can use it from anywhere. Where brokers read ranges, 0.0.0.0/0 and ::/0 count "
+        "ALTER_CONFIGS, CLUSTER_ACTION, CREATE_TOKENS, WRITE, CREATE, or ALL. A stolen credential "
+        "can then be used from anywhere. Where brokers read ranges, 0.0.0.0/0 and ::/0 count "
         "as any host. The message then names the addresses that they leave out. One finding covers "
         "a principal and a resource type, and lists the ACLs. It lists neither redundant ACLs nor "
         "ACLs for every client (see public-access). It also leaves out ACLs of super users, and "

@@ -21,7 +21,7 @@ REDUNDANT_ACL: Final = Kind(
         "ACL changes no decision. Either one ACL is equivalent, or several ACLs together leave "
         "nothing to it. For example, an ALL whose other operations are denied is redundant next to "
         "READ and WRITE. You can remove all redundant and shadowed ACLs of one audit at once. "
-        "Redundant ACLs are misleading: whoever removes one of two equal ACLs removes no access."
+        "Redundant ACLs are misleading: if you remove one of two equal ACLs, you remove no access."
     ),
     fix=(
         "Remove the redundant ACL and keep the others. aclkit tidy --format kafka-acls writes the "

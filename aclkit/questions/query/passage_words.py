@@ -26,7 +26,8 @@ def passage_lines(why: Why) -> Iterator[str]:
         yield f"The broker {verb} {titles} {reason}."
     needs = _together((_needs(why, each), each) for each in why.passages)
     if needs:
-        yield f"Needed besides: {'; '.join(f'{need} for {titles}' for need, titles in needs)}."
+        also = "; ".join(f"{need} (for {titles})" for need, titles in needs)
+        yield f"{why.request.principal} also needs {also}."
 
 
 def way_words(why: Why, tried: Tried) -> str:
