@@ -38,7 +38,7 @@ BANNED: Final = {
         "says": r"\b[Ss]a(?:y|ys|id)\b",
         "fares": r"\bfares?\b",
         "mend": r"\bmend(?:s|ed)?\b",
-        "the night": r"\b(?:the|a|last|each|every|one|per|quiet) nights?\b(?!ly)",
+        "the night": r"\b(?:the|a|last|one|per|quiet) nights?\b(?!ly)",
         "Java's text of an ACL": r"ResourcePattern\(",
         "hold against": r"\b(?:hold|holds|held) (?:\w+ ){0,4}against\b",
         "what there is": r"\bwhat there is\b|\ball that there is\b",
