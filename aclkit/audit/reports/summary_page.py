@@ -16,7 +16,7 @@ from aclkit.model.findings import Finding, sort_findings
 from aclkit.model.groups import grouped
 
 _MOST_CAUSES: Final = 5
-_MOST_KINDS: Final = 5
+_MOST_KINDS: Final = 4
 """So many kinds of findings a terminal shows."""
 
 

@@ -97,5 +97,6 @@ def severities(findings: Iterable[Finding]) -> str:
 def _exit_words(summary: NightlySummary) -> str:
     if summary.exit_code is None:
         return ""
-    why = " by --fail-on" if summary.findings and summary.exit_code == 0 else ""
-    return f" Exit code {summary.exit_code}{why}."
+    if summary.findings and summary.exit_code == 0:
+        return " Exit code 0: no new finding reaches --fail-on."
+    return f" Exit code {summary.exit_code}."
