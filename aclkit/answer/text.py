@@ -270,7 +270,8 @@ class _Shown:
         self, row: Sequence[str], widths: Sequence[int], layout: Layout, *, is_head: bool
     ) -> Iterator[str]:
         limits = [None] * len(widths) if layout.width is None else widths
-        pieces = [_cell_lines(cell, limit) for cell, limit in zip(row, limits, strict=True)]
+        lines_of = _head_lines if is_head else _cell_lines
+        pieces = [lines_of(cell, limit) for cell, limit in zip(row, limits, strict=True)]
         styles = [
             self._style(place, cell, is_head=is_head) if layout.has_colour else ""
             for place, cell in enumerate(row)
@@ -310,7 +311,7 @@ def _fitted(cells: Sequence[Sequence[str]], width: int) -> list[int] | None:
     by_column = list(zip(*cells, strict=True))
     room = width - _GAP * (len(by_column) - 1)
     natural = [max(map(text_width, column)) for column in by_column]
-    least = [max(map(_longest_word, column)) for column in by_column]
+    least = [max(map(_longest_word, (_parted(head), *cells))) for head, *cells in by_column]
     if sum(least) > room:
         return None
     natural = [max(word, min(wide, room)) for word, wide in zip(least, natural, strict=True)]
@@ -365,6 +366,18 @@ def broken(text: str, width: int | None) -> list[str]:
             longer = word
         line = longer
     return [*lines, line]
+
+
+def _parted(name: str) -> str:
+    """Return the name of a column with blanks where it can break: after an underscore."""
+    return name.replace("_", "_ ")
+
+
+def _head_lines(name: str, width: int | None) -> list[str]:
+    """Break the name of a column."""
+    if width is None or text_width(name) <= width:
+        return [name]
+    return [line.replace("_ ", "_") for line in broken(_parted(name), width)]
 
 
 def _cell_lines(cell: str, width: int | None) -> list[str]:

@@ -87,11 +87,13 @@ def iso(time: datetime) -> str:
 
 
 def severities(findings: Iterable[Finding]) -> str:
-    """Name the severities that there are, each with its number."""
-    named = [f"{number:,} {name}" for name, number in count_severities(findings).items() if number]
+    """Name the severities that occur, each with its number."""
+    counts = {name: number for name, number in count_severities(findings).items() if number}
+    named = [f"{number:,} {name}" for name, number in counts.items()]
     if not named:
         return "no findings"
-    return f"{' and '.join(filter(None, [', '.join(named[:-1]), named[-1]]))} findings"
+    noun = "finding" if sum(counts.values()) == 1 else "findings"
+    return f"{' and '.join(filter(None, [', '.join(named[:-1]), named[-1]]))} {noun}"
 
 
 def _exit_words(summary: NightlySummary) -> str:

@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 from aclkit.answer.document import Answer, Part, Row, Sentence, Table
 from aclkit.model.access_words import operations_words, power_of
 from aclkit.model.acl import ANY_OTHER, Acl
-from aclkit.model.acl_words import type_words
+from aclkit.model.acl_words import acl_words, type_words
 from aclkit.model.counting import number_of
 from aclkit.model.groups import grouped
 from aclkit.model.resource import TYPE_OF_WORD, Resource
@@ -146,7 +146,7 @@ def _grant_row(grant: PatternGrant) -> Row:
 
 
 class _Line(NamedTuple):
-    """Operations on what one ACL or rule decides."""
+    """Operations on what one ACL or rule decides; ``what`` is one name, or words for several."""
 
     what: str
     resource_type: str
@@ -154,6 +154,7 @@ class _Line(NamedTuple):
     ground: Ground
     number: int
     note: str = ""
+    is_name: bool = False
 
 
 def _what_parts(
@@ -228,7 +229,8 @@ def _names(answer: Access) -> Iterator[_Line]:
                 key = _kind(name), ground, tuple(operations)
                 found.setdefault(key, []).append(name)
     for (kind, ground, done), names in found.items():
-        acl = answer.acls.get(ground.acl_id)
+        # Of one resource that was asked about the ACL's pattern is no answer.
+        acl = answer.acls.get(ground.acl_id) if len(answer.names) > 1 else None
         yield from _lines_of_names(kind, ground, done, names, acl)
 
 
@@ -238,7 +240,7 @@ def _lines_of_names(
     known = [name for name in names if _is_known(name)]
     is_every = acl is not None and acl.resource_name == "*" and acl.pattern_type == "LITERAL"
     if len(known) == 1 and not is_every:
-        yield _Line(known[0], kind, operations, ground, 1)
+        yield _Line(known[0], kind, operations, ground, 1, is_name=True)
         return
     every = f"all {type_words(kind)}s ({len(known):,} today)"
     if is_every or not known:
@@ -248,7 +250,7 @@ def _lines_of_names(
         yield _Line(number, kind, operations, ground, len(known))
     else:
         for name in known:
-            yield _Line(name, kind, operations, ground, 1)
+            yield _Line(name, kind, operations, ground, 1, is_name=True)
 
 
 def _what_row(answer: Access, line: _Line, principal: str) -> AccessRow:
@@ -260,6 +262,9 @@ def _what_row(answer: Access, line: _Line, principal: str) -> AccessRow:
         whom = "" if acl.principal == principal else f" for {acl.principal}"
         host = "" if acl.host == "*" else f" from {acl.host}"
         because = f"{acl.permission_type} {acl.operation}{whom}{host}"
+        if line.is_name and line.what != str(Resource(acl.resource_type, acl.resource_name)):
+            # The row is about a name, not about the ACL's pattern, so that the ACL is named whole.
+            because = acl_words(acl, principal, line.resource_type, has_any_host=False)
     return AccessRow(
         line.what,
         operations_words(line.operations, line.resource_type),

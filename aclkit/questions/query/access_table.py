@@ -48,7 +48,7 @@ def access_parts(
     usual = _usual_hosts(rows)
     if usual not in (None, ANY_HOST):
         rest = "" if all(row.hosts == usual for row in rows) else ", unless a row names others"
-        yield Sentence(f"From {_from_words(str(usual))}{rest}.")
+        yield Sentence(f"Client address: {_from_words(str(usual))}{rest}.")
     shown = {"operations": has_operations, "decision": has_decision}
     columns = (name, *(column for column, is_shown in shown.items() if is_shown), "because")
     cells = [

@@ -31,6 +31,7 @@ from aclkit.questions.query.why import Why
 from aclkit.rules.decide.rules import (
     ALLOWED,
     DEFAULT_ALLOW,
+    DEFAULT_DENY,
     DENIED,
     MATCHING_ACL,
     SUPER_USER,
@@ -78,6 +79,8 @@ def short_reason(
         return acl_words(acl, principal, resource_type, has_any_host=has_any_host)
     if rule == SUPER_USER:
         return "super user"
+    if rule not in ("", DEFAULT_ALLOW, DEFAULT_DENY):
+        return rule
     return "no ACL applies to it" if decision == ALLOWED else "no ACL allows it"
 
 
