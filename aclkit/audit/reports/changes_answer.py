@@ -79,7 +79,11 @@ def _moved_items(changes: Iterable[ReportedChange]) -> Iterator[Item]:
     for (who, cause, causes), same in together.items():
         gained, lost = sum(each.gained for each in same), sum(each.lost for each in same)
         mark = "~" if gained and lost else "+" if gained else "-"
-        counts = ", ".join(f"{n:,} {word}" for n, word in ((gained, "gained"), (lost, "lost")) if n)
+        counts = ", ".join(
+            f"{number_of(number, 'access', 'accesses')} {word}"
+            for number, word in ((gained, "gained"), (lost, "lost"))
+            if number
+        )
         where = same[0].resource if len(same) == 1 else number_of(len(same), "resource")
         reasons = [f"{acl_words(each.acl)} {each.what} at offset {each.offset}" for each in causes]
         yield Item(f"{who}: {counts} on {where}", mark, reasons or [_CAUSES.get(cause, cause)])

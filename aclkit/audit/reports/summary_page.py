@@ -53,7 +53,7 @@ def short_parts(summary: NightlySummary) -> Iterator[Part]:
     shown = list(kinds.items())[:_MOST_KINDS]
     if shown:
         rows = [(*kind, number) for kind, number in shown]
-        yield Table(("severity", "finding", "number"), rows)
+        yield Table(("severity", "finding", "number"), rows, has_head=False)
     if kinds or summary.access_changes:
         more = len(kinds) - len(shown)
         rest = f"{more:,} more kinds; details" if more else "Details"
