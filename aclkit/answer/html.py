@@ -9,7 +9,7 @@ from typing import Final
 from markupsafe import Markup
 
 from aclkit.answer.document import (
-    LINKED,
+    STYLED,
     Command,
     Facts,
     Heading,
@@ -26,13 +26,15 @@ from aclkit.model.visible import visible
 MOST_ROWS: Final = 200
 """So many rows of a table or a list stand on a page; the rest is counted."""
 
-Lead = Callable[[str, str], str | None]
-"""The name of a column of ``LINKED``, and a cell → the address that it leads on to."""
+Lead = Callable[[str, object], str | None]
+"""The name of a column, and a cell → the address that it leads on to; None without one."""
 
 _TONES: Final = {"good": "verdict calm", "bad": "verdict look", "note": "limit", "": ""}
 _MARKS: Final = {"+": "comes", "-": "goes", "~": "other"}
 _WORDS: Final = {"+": "gained", "-": "lost", "~": "changed"}
 """What a mark says to who cannot see its colour."""
+_COLOURED: Final = frozenset(("ALLOWED", "DENIED", "DENY", "high", "medium", "low", "info"))
+"""Words at the start of a cell of ``STYLED`` that a page has a colour for."""
 
 
 def render_html(parts: Iterable[Part], lead: Lead | None = None, *, level: int = 2) -> Markup:
@@ -48,7 +50,7 @@ def render_html(parts: Iterable[Part], lead: Lead | None = None, *, level: int =
     )
 
 
-def _nowhere(_column: str, _cell: str) -> str | None:
+def _nowhere(_column: str, _cell: object) -> str | None:
     return None
 
 
@@ -95,14 +97,23 @@ def _item(item: Item) -> Markup:
 
 def _table(columns: Sequence[str], rows: Iterable[Row], lead: Lead) -> Iterator[Markup]:
     rest = iter(rows)
-    lines = [_row(columns, row, lead) for row in islice(rest, MOST_ROWS)]
-    heads = Markup("").join(Markup('<th scope="col">{}</th>').format(name) for name in columns)
+    shown = [tuple(row) for row in islice(rest, MOST_ROWS)]
+    lines = [_row(columns, row, lead) for row in shown]
+    cells = zip(*shown, strict=True) if shown else [()] * len(columns)
+    heads = Markup("").join(map(_head, columns, cells))
     yield Markup(
         '<div class="scroll" tabindex="0" role="region" aria-label="{0}">'
         '<table class="cards" data-name="{0}"><thead><tr>{1}</tr></thead>'
         "<tbody>{2}</tbody></table></div>"
     ).format(columns[0], heads, Markup("\n").join(lines))
     yield from _more(rest)
+
+
+def _head(name: str, cells: Sequence[object]) -> Markup:
+    """Return the head of a column; that of numbers stands on the right as they do."""
+    is_number = bool(cells) and all(type(cell) is int for cell in cells)
+    kind = Markup(' class="number"') if is_number else ""
+    return Markup('<th scope="col"{}>{}</th>').format(kind, name)
 
 
 def _row(columns: Sequence[str], row: Row, lead: Lead) -> Markup:
@@ -115,9 +126,12 @@ def _row(columns: Sequence[str], row: Row, lead: Lead) -> Markup:
 
 def _cell(name: str, value: object, lead: Lead, *, is_head: bool) -> Markup:
     is_number = type(value) is int
-    text = f"{value:,}" if is_number else shown_cell(value)
-    address = lead(name, value) if name in LINKED and isinstance(value, str) else None
-    shown = text if address is None else Markup('<a href="{}">{}</a>').format(address, text)
+    shown: str = f"{value:,}" if is_number else shown_cell(value)
+    first, space, rest = shown.partition(" ")
+    if name in STYLED and first in _COLOURED:
+        shown = Markup('<span class="{0}">{0}</span>{1}{2}').format(first, space, rest)
+    if address := lead(name, value):
+        shown = Markup('<a href="{}">{}</a>').format(address, shown)
     kind = Markup(' class="number" data-value="{}"').format(value) if is_number else ""
     cell = _HEAD if is_head else _CELL
     return cell.format(kind, name, shown)

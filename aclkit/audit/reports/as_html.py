@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, Final
 from urllib.parse import quote
 
@@ -17,6 +18,7 @@ from jinja2 import FunctionLoader
 from markupsafe import Markup
 
 from aclkit.audit.findings.baseline import Judged
+from aclkit.audit.findings.subjects import SubjectColumns, subject_columns, subject_words
 from aclkit.audit.reports.assets import LOOK, PIECES, digest, environment, part, script, style
 from aclkit.audit.reports.data import AliveAcl, RunReport
 from aclkit.audit.reports.embed import embed
@@ -33,6 +35,7 @@ MOST_FINDINGS: Final = 250
 STATES_SHOWN: Final = ("new", "known", "muted")
 """The states that findings of the page may have; what is fixed is a list of its own."""
 
+MOST_PRINCIPALS: Final = 250
 MOST_CHANGES: Final = 250
 MOST_CAUSES: Final = 5
 
@@ -59,6 +62,8 @@ def render_html(report: RunReport) -> str:
         found=count_severities(summary.findings),
         **_findings(report),
         charts=bars(report.trend),
+        principals=report.principals[:MOST_PRINCIPALS],
+        principal_link=None if report.explorer is None else _principal_link,
         heat=heat_tables(report.heat),
         changes=[
             (change, cause_words(change, MOST_CAUSES)) for change in summary.changes[:MOST_CHANGES]
@@ -79,10 +84,13 @@ def script_json(data: object) -> Markup:
 
 @dataclass(frozen=True, slots=True)
 class _Shown:
-    """A finding, its state, its ACLs, and its evidence beyond them."""
+    """A finding, its state, whom and what it is about, its ACLs, and its evidence beyond them."""
 
     finding: Finding
     state: Judged | None
+    subject: str
+    about: SubjectColumns
+    since: datetime | None
     acls: tuple[AliveAcl, ...]
     evidence: tuple[str, ...]
 
@@ -116,7 +124,16 @@ def _show(finding: Finding, state: Judged | None, report: RunReport) -> _Shown:
     known = report.acls_of(finding)
     said = tuple(f"ACL {alive.acl.acl_id}:" for alive in known)
     evidence = tuple(line for line in finding.evidence if not said or not line.startswith(said))
-    return _Shown(finding, state, tuple(known), evidence)
+    acls = {alive.acl.acl_id: alive.acl for alive in known}
+    return _Shown(
+        finding=finding,
+        state=state,
+        subject=subject_words(finding.subject, acls.values()),
+        about=subject_columns(finding, acls),
+        since=report.since.get(finding.fingerprint),
+        acls=tuple(known),
+        evidence=evidence,
+    )
 
 
 def _policy(looks: str, runs: str) -> str:
@@ -129,7 +146,12 @@ def _policy(looks: str, runs: str) -> str:
 
 
 def _scope(holds_for: str) -> str:
-    return "for every possible name" if holds_for == EVERY_NAME else "for the inventory"
+    return "for every possible name" if holds_for == EVERY_NAME else "for the known names"
+
+
+def _principal_link(path: str, principal: str) -> str | None:
+    """Return where a principal's access stands in the page; other pages it has not."""
+    return f"#principal={_place(principal)}" if path == "/what-can" else None
 
 
 def _place(name: str) -> str:

@@ -13,10 +13,10 @@ from importlib.resources import files
 from typing import Final
 
 from jinja2 import BaseLoader, Environment, StrictUndefined
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from aclkit.answer.html import render_html
-from aclkit.audit.reports.words import thousands, utc
+from aclkit.audit.reports.words import day, thousands, utc
 from aclkit.model.acl_words import acl_words
 from aclkit.model.visible import visible
 
@@ -44,8 +44,21 @@ def environment(loader: BaseLoader, **filters: Callable[..., object]) -> Environ
         lstrip_blocks=True,
         finalize=_finalize,
     )
-    made.filters.update(thousands=thousands, utc=utc, acl=acl_words, answer=render_html, **filters)
+    made.filters.update(
+        thousands=thousands,
+        utc=utc,
+        day=day,
+        soft=soft,
+        acl=acl_words,
+        answer=render_html,
+        **filters,
+    )
     return made
+
+
+def soft(name: str) -> Markup:
+    """Return a name that may break after its dots: a narrow column breaks it nowhere else."""
+    return escape(visible(name)).replace(".", Markup(".<wbr>"))
 
 
 def _finalize(value: object) -> object:

@@ -244,6 +244,31 @@ class HeatMap:
     more_principals: int
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReportedPrincipal:
+    """A principal, and how much it can do on topics.
+
+    Attributes:
+        name: the principal.
+        is_super: it is a super user.
+        administers: topics that it can create, delete or alter, from at least one host.
+        writes: topics that it can WRITE to.
+        reads: topics that it can READ.
+        denies: DENY ACLs that name it.
+        findings: findings in force about it, or about an ACL that names it.
+        changed_at: when an ACL that names it was last added or removed; None where none is known.
+    """
+
+    name: str
+    is_super: bool
+    administers: int
+    writes: int
+    reads: int
+    denies: int
+    findings: int
+    changed_at: datetime | None
+
+
 NumberedRuling = tuple[str, int, bool, int, int]
 """Operation, host (-1 is any other), is ALLOWED, rule, ACL (-1 without one)."""
 
@@ -292,7 +317,9 @@ class RunReport:
             a later run replayed and did not decide.
         kinds: every kind of finding that the run looked for.
         acls: the ACLs behind the findings, by id.
+        since: since when each finding is true, by fingerprint.
         trend: the latest runs that decided, the oldest first.
+        principals: all principals, those that administer most topics first.
         heat: principals × topic prefixes.
         explorer: all decisions, or None.
         explorer_note: why there is no explorer; empty where there is one.
@@ -305,7 +332,9 @@ class RunReport:
     log_head: int
     kinds: tuple[str, ...] = ()
     acls: Mapping[str, AliveAcl] = field(default_factory=dict)
+    since: Mapping[str, datetime | None] = field(default_factory=dict)
     trend: tuple[TrendPoint, ...] = ()
+    principals: tuple[ReportedPrincipal, ...] = ()
     heat: HeatMap | None = None
     explorer: Explorer | None = None
     explorer_note: str = ""

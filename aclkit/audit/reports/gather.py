@@ -16,10 +16,12 @@ from aclkit.audit.reports.data import AliveAcl, NightlySummary, RunReport
 from aclkit.audit.reports.gather_access import gather_explorer
 from aclkit.audit.reports.gather_heat import gather_heat
 from aclkit.audit.reports.gather_past import read_changes, read_names, read_trend
+from aclkit.audit.reports.gather_principals import gather_principals
 from aclkit.audit.reports.states import with_states
 from aclkit.audit.reports.words import names_words
 from aclkit.model.findings import Finding, sort_findings
 from aclkit.model.log_findings import AUTHORIZER_LOG_MISMATCH, UNUSED_GRANT
+from aclkit.questions.query.first_seen import first_seen
 from aclkit.warehouse.codecs import acl_of, acl_sql, behind_acl, finding_of, finding_sql
 from aclkit.warehouse.job_run import PublishedRun
 from aclkit.warehouse.published import Published, deciding_run
@@ -49,7 +51,7 @@ def gather(
         published: the warehouse.
         summary: the run, see ``read_summary``.
         now: the time of the report.
-        has_access: read the heat map and the explorer too, which only HTML shows.
+        has_access: read what only HTML shows too: principals, the heat map and the explorer.
 
     Raises:
         UsageError: nothing was decided yet.
@@ -73,7 +75,14 @@ def gather(
         return report
     explorer, note = gather_explorer(connection, cluster_id, acls)
     heat = gather_heat(connection, cluster_id)
-    return replace(report, heat=heat, explorer=explorer, explorer_note=note)
+    return replace(
+        report,
+        since=first_seen(connection, cluster_id, (finding for finding, _ in summary.listed)),
+        principals=gather_principals(connection, run, summary.findings),
+        heat=heat,
+        explorer=explorer,
+        explorer_note=note,
+    )
 
 
 def read_acls(connection: duckdb.DuckDBPyConnection, run: PublishedRun) -> list[AliveAcl]:

@@ -81,6 +81,11 @@ def utc(time: datetime) -> str:
     return in_utc(time).strftime("%Y-%m-%d %H:%M:%S UTC")
 
 
+def day(time: datetime) -> str:
+    """Return the day of a time, in UTC."""
+    return in_utc(time).strftime("%Y-%m-%d")
+
+
 def iso(time: datetime) -> str:
     """Return a time for programs: ISO 8601 in UTC, to the millisecond."""
     return in_utc(time).isoformat(timespec="milliseconds").replace("+00:00", "Z")

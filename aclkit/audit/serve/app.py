@@ -14,11 +14,11 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
-from aclkit.audit.serve.answers import PAGES, Answers, Handler, Page
+from aclkit.audit.serve.answers import PAGES, Answers, Handler
 from aclkit.audit.serve.door import LARGEST_POST, Door
 from aclkit.audit.serve.guard import Guard
 from aclkit.audit.serve.latest import Latest, Reading, Snapshot
-from aclkit.audit.serve.page import assets, href, render
+from aclkit.audit.serve.page import Page, assets, href, render
 from aclkit.audit.serve.work import Workers
 from aclkit.errors import AclkitError, SurroundingsError, UsageError
 from aclkit.warehouse.published import as_of, notes_on_state, resolve_cluster
@@ -126,7 +126,7 @@ class _Site:
     def _cluster_of(self, asked: str | None) -> str | None:
         """Return the cluster that is meant; of others nothing is told where one is served."""
         if asked and self._cluster not in (None, asked):
-            raise UsageError(f"only cluster {self._cluster} is served here")
+            raise UsageError(f"This server has only cluster {self._cluster}.")
         return asked or self._cluster
 
     def _head(self, reading: Reading) -> dict[str, Any]:
@@ -170,11 +170,13 @@ def _fields(given: bytes) -> dict[str, str]:
             max_num_fields=MOST_FIELDS,
         )
     except ValueError as error:
-        raise UsageError(f"bad address or form: expected UTF-8 and few fields: {error}") from None
+        raise UsageError(
+            f"Invalid address or form: {error}. Fields are UTF-8, at most {MOST_FIELDS}."
+        ) from None
     for name, value in pairs:
         if len(value) > LONGEST_FIELD or "\0" in value:
             raise UsageError(
-                f"bad {name[:40]!r}: expected at most {LONGEST_FIELD:,} letters and no NUL"
+                f"Invalid {name[:40]!r}: at most {LONGEST_FIELD:,} characters and no NUL."
             )
     return dict(pairs)
 
@@ -196,4 +198,4 @@ def _asset(kind: str, text: str, _: Request) -> Response:
 
 
 def _lost(_: Request, __: Exception) -> Response:
-    return HTMLResponse(_error_page("", "There is no such page."), 404)
+    return HTMLResponse(_error_page("", "This page does not exist."), 404)

@@ -71,13 +71,13 @@ class Door:
         """Return why a request is refused whoever asks."""
         host = asked.headers.get("host", "").lower()
         if host not in self.hosts:
-            return Refusal(421, "This server does not answer under that name; see --allow-host.")
+            return Refusal(421, "Unknown host name. Start aclkit serve with --allow-host NAME.")
         if asked.method in READING:
             return None
         if asked.method != "POST":
-            return Refusal(405, "Only GET, HEAD and POST are answered.")
+            return Refusal(405, "Only GET, HEAD and POST are supported.")
         if not _is_own(asked.headers, host):
-            return Refusal(403, "A form is taken only from this server's own pages.")
+            return Refusal(403, "Forms are accepted only from this server's own pages.")
         return _unfit_body(asked.headers)
 
     def knows(self, token: str) -> bool:
@@ -85,7 +85,7 @@ class Door:
         return hmac.compare_digest(token.encode(errors="replace"), self.token.encode())
 
     def user(self, asked: Asked) -> str | None:
-        """Return who asks: a proxy's user, "token", or None for nobody who may."""
+        """Return who asks: a proxy's user, "token", or None for all others."""
         has_token = self._has_cookie(asked) or self._has_bearer(asked)
         if user := self._proxy_user(asked, has_token=has_token):
             return user
@@ -133,11 +133,11 @@ def _unfit_body(headers: Mapping[str, str]) -> Refusal | None:
     kind = headers.get("content-type", "").partition(";")[0].strip().lower()
     length = headers.get("content-length", "")
     if kind != "application/x-www-form-urlencoded":
-        return Refusal(415, "A form is taken as application/x-www-form-urlencoded only.")
+        return Refusal(415, "Forms must be application/x-www-form-urlencoded.")
     if not (length.isascii() and length.isdigit()):
-        return Refusal(411, "A form must say how long it is.")
+        return Refusal(411, "Forms need a Content-Length header.")
     if len(length) > len(str(LARGEST_POST)) or int(length) > LARGEST_POST:
-        return Refusal(413, f"A form has at most {LARGEST_POST:,} bytes.")
+        return Refusal(413, f"Forms are limited to {LARGEST_POST:,} bytes.")
     return None
 
 
@@ -154,7 +154,7 @@ def parse_proxies(texts: Sequence[str]) -> tuple[Network, ...]:
         return tuple(map(ip_network, texts))
     except ValueError as error:
         raise UsageError(
-            f"bad --trusted-proxy: expected an address or a network such as 10.0.0.0/24: {error}"
+            f"Invalid --trusted-proxy: {error}. Pass an address or a network such as 10.0.0.0/24."
         ) from None
 
 

@@ -21,7 +21,7 @@ from aclkit.questions.query.names import (
 _T = TypeVar("_T")
 
 MOST_WORDS: Final = 30
-_PLAIN: Final = frozenset(("who", "what", "can", "may", "touch"))
+_PLAIN: Final = frozenset(("who", "what", "can", "may", "touch", "access"))
 _OPERATIONS: Final = {name.lower(): name for known in OPERATIONS_OF_TYPE.values() for name in known}
 
 
@@ -45,7 +45,7 @@ class Names:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What a search comes to: one name where it is one, otherwise all that hold every word."""
+    """What a search comes to: one name where it is one, otherwise all that contain every word."""
 
     words: tuple[str, ...]
     operation: str | None
@@ -112,8 +112,11 @@ def find(text: str, names: Names) -> Found:
 
 
 def _whole(asked: str, names: Names) -> tuple[tuple[str, ...], tuple[Resource, ...]] | None:
-    """Return the one name that is asked for; a bare name counts where only one thing has it."""
-    found = names.whole.get(asked) or names.bare.get(asked, ())
+    """Return the one name that is asked for; without its type only if no other contains it."""
+    found = names.whole.get(asked, ())
+    if not found and asked in names.bare:
+        every: tuple[str | Resource, ...] = (*names.principals, *names.resources)
+        found = [each for each in every if asked in str(each).lower()]
     if not asked or len(found) != 1:
         return None
     (one,) = found
@@ -125,11 +128,22 @@ def _bare(name: str | Resource) -> str:
 
 
 def _holding(words: Sequence[str], names: Sequence[_T], low: Sequence[str]) -> tuple[_T, ...]:
-    return tuple(
-        name
+    """Return the names that contain all words: first those that begin with the first of them."""
+    found = [
+        (_rank(words[0], text), text, name)
         for name, text in zip(names, low, strict=True)
         if words and all(word in text for word in words)
-    )
+    ]
+    found.sort(key=lambda each: each[:2])
+    return tuple(name for _, _, name in found)
+
+
+def _rank(word: str, text: str) -> int:
+    """Rank a name, with and without its type: it is the word, begins with it, or contains it."""
+    forms = (text, text.partition(":")[2])
+    if word in forms:
+        return 0
+    return 1 if any(form.startswith(word) for form in forms) else 2
 
 
 def _types(kind: str, names: Names) -> Sequence[str]:

@@ -80,7 +80,7 @@ def options_of(form: Mapping[str, str]) -> AclOptions:
         ("pattern", PATTERNS),
     ):
         if form.get(name) not in known:
-            raise UsageError(f"bad {name} {form.get(name)!r}: expected {', '.join(known)}")
+            raise UsageError(f"Unknown {name} {form.get(name)!r}. Valid: {', '.join(known)}.")
     side, word, host = form["permission"], form["type"], form.get("host", "").strip()
     given: dict[str, Any] = {
         f"{side}_principal": (form.get("principal", ""),),

@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, Final
 
 from markupsafe import Markup
 
 from aclkit.audit.reports.as_html import script_json
 from aclkit.audit.serve.form import fields_of
+from aclkit.audit.serve.page import Link
 from aclkit.audit.serve.rows import Folded
 from aclkit.model.acl import Acl
 from aclkit.model.acl_words import acl_words
 from aclkit.model.operation import USE_OF_OPERATION
 from aclkit.questions.query.decisions import Decisions
 from aclkit.questions.query.fold import Line
+from aclkit.questions.query.words import short_reason
 from aclkit.rules.decide.rules import ALLOWED
 
 MOST_DRAWN: Final = 100
 """Of so many rows the graph is made; the script draws some of them, and says how many not."""
-
-Link = Callable[..., str]
 
 
 def graph_json(
@@ -31,7 +31,7 @@ def graph_json(
 
     Args:
         found: the answer.
-        folded: its rows, the gravest first: what everybody has is not drawn.
+        folded: its rows, the gravest first: what everyone has is not drawn.
         acls: those that decide, by id.
         given: the principal or the resource that was asked about.
         link: makes the address of a page.
@@ -52,7 +52,11 @@ def _path(pair: Mapping[str, str], line: Line, acl: Acl | None, link: Link) -> d
     who, what = pair["principal"], pair["resource"]
     if acl is None:
         why = link("/why", principal=who, resource=what, operation=line.operation)
-        through = {"key": line.rule, "text": f"no ACL: {line.rule}", "href": why}
+        through = {
+            "key": line.rule,
+            "text": short_reason(line.decision, line.rule, None, None, None),
+            "href": why,
+        }
     else:
         preview = link("/preview", **fields_of(acl, "remove"))
         through = {"key": acl.acl_id, "text": acl_words(acl), "href": preview}

@@ -1,4 +1,4 @@
-"""The application within → one that only those reach who may, whose answers nobody keeps."""
+"""The application → one for those who are let in only, whose answers no cache keeps."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class Guard:
         await (answer or self._app)(scope, receive, with_headers)
         path = scope["path"] if scope["path"] in self._paths else "(no page)"
         milliseconds = (time.perf_counter() - started) * 1_000
-        _log.info("%s %s %s %.0f ms, %s", head.method, path, status, milliseconds, user or "nobody")
+        _log.info("%s %s %s %.0f ms, %s", head.method, path, status, milliseconds, user or "-")
 
     def _answer(self, request: Request, head: Asked, user: str | None) -> Response | None:
         """Return the answer to those who do not come in; None for the others."""
@@ -75,13 +75,13 @@ class Guard:
             return _refused(refusal)
         query = request.scope["query_string"]
         if len(query) > LONGEST_QUERY:
-            return _refused(Refusal(414, f"An address has at most {LONGEST_QUERY:,} letters."))
+            return _refused(Refusal(414, f"Addresses are limited to {LONGEST_QUERY:,} characters."))
         given = parse_qsl(query.decode("ascii", "replace"), keep_blank_values=True)
         tokens = [value for name, value in given if name == ENTRY]
         if tokens and head.method in READING:
             return self._exchange(request, tokens, [p for p in given if p[0] != ENTRY])
         if user is None:
-            return _refused(Refusal(401, _CLOSED))
+            return _refused(Refusal(401, f"The token is missing. {_OPEN}"))
         return None
 
     def _exchange(
@@ -89,7 +89,7 @@ class Guard:
     ) -> Response:
         """Give a cookie for the token, and lead to the address without it."""
         if len(tokens) != 1 or not self._door.knows(tokens[0]):
-            return _refused(Refusal(403, "This is not the token of this server."))
+            return _refused(Refusal(403, f"Wrong token. {_OPEN}"))
         # Two slashes at the beginning would lead to another server.
         place = "/" + quote(request.scope["path"].lstrip("/\\"))
         response = RedirectResponse(f"{place}?{urlencode(rest)}" if rest else place, 303)
@@ -99,9 +99,7 @@ class Guard:
         return response
 
 
-_CLOSED: Final = (
-    "Expected the token of this server. Open the address that aclkit serve printed when it began."
-)
+_OPEN: Final = "Open the address that aclkit serve printed when it started."
 
 
 def asked_of(request: Request) -> Asked:

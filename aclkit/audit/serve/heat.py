@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 
 from markupsafe import Markup
@@ -12,13 +12,11 @@ from aclkit.audit.reports.data import HeatMap
 from aclkit.audit.reports.gather_heat import gather_heat
 from aclkit.audit.reports.heat import prefix_of
 from aclkit.audit.serve.latest import Reading
-from aclkit.audit.serve.page import href
+from aclkit.audit.serve.page import Link, href
 from aclkit.audit.serve.rows import Lines
 from aclkit.model.operation import USES
 from aclkit.questions.query.decisions import Decisions
 from aclkit.questions.query.fold import Alike
-
-Link = Callable[..., str]
 
 
 def read_heat(reading: Reading) -> HeatMap:

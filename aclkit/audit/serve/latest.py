@@ -123,5 +123,5 @@ def _version(place: Place) -> int:
     try:
         newest = newest_version(place.files, JOB_RUN)
     except OSError as error:
-        raise SurroundingsError(f"cannot read {place.of_table(JOB_RUN)}: {error}") from error
+        raise SurroundingsError(f"Cannot read {place.of_table(JOB_RUN)}: {error}") from error
     return -1 if newest is None else newest

@@ -3,15 +3,38 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cache, lru_cache
-from typing import Any
+from typing import Any, Final
 from urllib.parse import quote_plus
 
 from jinja2 import ChoiceLoader, Environment, FunctionLoader, PackageLoader
 from markupsafe import escape
 
 from aclkit.audit.reports.assets import LOOK, PIECES, environment, part, script, style
+from aclkit.audit.reports.states import state_words
+
+Given = Mapping[str, str]
+"""What a page is asked, as texts."""
+
+Link = Callable[..., str]
+"""Makes the address of a page: its path, and what it asks for."""
+
+ROWS: Final = 100
+"""So many rows stand on a page."""
+
+DIGITS: Final = 18
+"""So many digits may a number have."""
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A template's name and what stands in it; or where to go instead."""
+
+    name: str = ""
+    holds: dict[str, Any] = field(default_factory=dict)
+    leads_to: str = ""
 
 
 @cache
@@ -59,7 +82,7 @@ def render(name: str, **given: object) -> str:
 def _environment() -> Environment:
     loader = ChoiceLoader([PackageLoader("aclkit.audit.serve"), FunctionLoader(part)])
     # exact: the text of a control's value, for what is sent back must be what it was.
-    return environment(loader, exact=escape)
+    return environment(loader, exact=escape, state=state_words)
 
 
 def pages_of(items: Sequence[Any], page: int, size: int) -> tuple[Sequence[Any], int, int]:
@@ -71,3 +94,11 @@ def pages_of(items: Sequence[Any], page: int, size: int) -> tuple[Sequence[Any],
     last = max(1, -(-len(items) // size))
     at = min(max(page, 1), last)
     return items[(at - 1) * size : at * size], at, last
+
+
+def paged(rows: Sequence[Any], given: Given, size: int = ROWS) -> dict[str, Any]:
+    """Return the rows of the page that is asked for, and where it stands."""
+    text = given.get("page", "1")
+    asked = int(text) if text.isascii() and text.isdigit() and len(text) <= DIGITS else 1
+    shown, at, last = pages_of(rows, asked, size)
+    return {"rows": shown, "page": at, "last_page": last, "count": len(rows)}

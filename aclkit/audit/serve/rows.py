@@ -1,7 +1,7 @@
 """How names fare → rows of a page: one a name, operations as chips. Pure.
 
-What everybody has is said once above them, and a row tells what its name has beyond that: where
-what is denied is asked for too, everybody's lines are those of each.
+What everyone has is said once above them, and a row tells what its name has beyond that: where
+what is denied is asked for too, everyone's lines are those of each.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class Place:
 
 
 class PageRow(NamedTuple):
-    """What one name has beyond everybody; ``rank`` is the lower, the graver it is."""
+    """What one name has beyond everyone; ``rank`` is the lower, the graver it is."""
 
     rank: float
     name: str
@@ -79,35 +79,35 @@ class Folded:
 
     Attributes:
         rows: the gravest first.
-        everybody: what everybody has.
+        everyone: what everyone has.
         lacking: names that do not have all of that.
         plain: how many other names have no more than that.
     """
 
     rows: tuple[PageRow, ...]
-    everybody: tuple[Place, ...]
+    everyone: tuple[Place, ...]
     lacking: tuple[str, ...] = ()
     plain: int = 0
 
 
 def fold_who(found: Decisions, *, is_folded: bool) -> Folded:
     """Fold how principals fare with one resource; without ``is_folded`` every line stands."""
-    everybodys = (lines for names, lines, _ in _groups(found) if ANY_OTHER_PRINCIPAL in names)
-    usual = next(everybodys, ()) if is_folded else ()
+    everyones = (lines for names, lines, _ in _groups(found) if ANY_OTHER_PRINCIPAL in names)
+    usual = next(everyones, ()) if is_folded else ()
     folded = _fold(found, dict.fromkeys(found.names, usual) if usual else {}, _chips(usual))
     # Who stands for all others is none of them.
     return replace(folded, plain=max(0, folded.plain - 1))
 
 
 def fold_what(found: Decisions, usual: Mapping[str, Lines]) -> Folded:
-    """Fold how one principal fares with resources, given what everybody has on each of them."""
+    """Fold how one principal fares with resources, given what everyone has on each of them."""
     numbers = Counter(line.operation for own in usual.values() for line in own)
     chips = [Chip(operation, ALL_HOSTS, number=number) for operation, number in numbers.items()]
     return _fold(found, usual, chips)
 
 
-def _fold(found: Decisions, usual: Mapping[str, Lines], everybody: Sequence[Chip]) -> Folded:
-    """Fold names that have what everybody has, which is known of each."""
+def _fold(found: Decisions, usual: Mapping[str, Lines], everyone: Sequence[Chip]) -> Folded:
+    """Fold names that have what everyone has, which is known of each."""
     rows, lacking = list[PageRow](), set(usual)
     for names, lines, is_super in _groups(found):
         for public, some in _by_lines(names, usual):
@@ -118,7 +118,7 @@ def _fold(found: Decisions, usual: Mapping[str, Lines], everybody: Sequence[Chip
                 lacking.difference_update(some)
     return Folded(
         rows=tuple(sorted(rows)),
-        everybody=_places(everybody, found.hosts),
+        everyone=_places(everyone, found.hosts),
         lacking=tuple(sorted(lacking)),
         plain=len(found.names) - len(rows) if usual else 0,
     )
@@ -139,7 +139,7 @@ def _groups(found: Decisions) -> Iterator[tuple[Sequence[str], Lines, bool]]:
 def _by_lines(
     names: Sequence[str], usual: Mapping[str, Lines]
 ) -> Iterable[tuple[Lines, list[str]]]:
-    """Put names together for which everybody has the same: few are the lines, many the names."""
+    """Put names together for which everyone has the same: few are the lines, many the names."""
     found: dict[int, tuple[Lines, list[str]]] = {}
     for name in names:
         public = usual.get(name, ())

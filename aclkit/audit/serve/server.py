@@ -121,8 +121,8 @@ def _listen(address: str, port: int) -> socket.socket:
         return socket.create_server((address.strip("[]"), port), family=family)
     except OSError as error:
         raise SurroundingsError(
-            f"cannot listen on {address} port {port}: {error.strerror or error}; "
-            "expected an address of this machine and a free port: --listen, --port"
+            f"Cannot listen on {address} port {port}: {error.strerror or error}. "
+            "Pass an address of this machine and a free port: --listen, --port."
         ) from None
 
 
@@ -135,12 +135,12 @@ def _read(path: str) -> str:
     try:
         mode, text = Path(path).stat().st_mode, read_text(path).strip()
     except (OSError, AclkitError) as error:
-        raise UsageError(f"cannot read the token from {path}: {error}") from None
+        raise UsageError(f"Cannot read the token from {path}: {error}") from None
     if stat.S_IMODE(mode) & (stat.S_IROTH | stat.S_IWOTH):
-        raise UsageError(f"others may read the token in {path}: chmod o= {path}")
+        raise UsageError(f"Other users can read the token in {path}. Run: chmod o= {path}")
     if len(text) < LEAST_TOKEN or not TOKEN_LETTERS.issuperset(text):
         raise UsageError(
-            f"bad token in {path}: expected at least {LEAST_TOKEN} letters, digits, - and _, as of "
-            "python3 -c 'import secrets; print(secrets.token_urlsafe(32))'"
+            f"Invalid token in {path}. It needs at least {LEAST_TOKEN} letters, digits, - and _. "
+            "Make one: python3 -c 'import secrets; print(secrets.token_urlsafe(32))'"
         )
     return text

@@ -70,7 +70,7 @@ class Workers:
         try:
             return await asyncio.wait_for(asyncio.shield(job.result), self._seconds)
         except TimeoutError:
-            raise TooLongError(f"this takes longer than {self._seconds:g} seconds") from None
+            raise TooLongError(f"This takes longer than {self._seconds:g} seconds.") from None
         finally:
             job.stop()
 
@@ -80,7 +80,7 @@ class Workers:
         self._slots.release()
 
 
-_BUSY: Final = "too many questions at once: ask again in a moment"
+_BUSY: Final = "Too many questions at once. Try again in a moment."
 
 
 class _Job(Generic[_Result]):
@@ -143,5 +143,5 @@ class _Job(Generic[_Result]):
         if not self.result.done():
             self._leave()
             late = isinstance(error, _TimeUp)
-            self.result.set_exception(TooLongError("it was stopped") if late else error)
-            self.result.exception()  # after the time is over nobody asks for it
+            self.result.set_exception(TooLongError("It was stopped.") if late else error)
+            self.result.exception()  # after the time is over it is not asked for

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import UTC, datetime
 
-import duckdb
-
 from aclkit.model.findings import EVERY_NAME, Finding
+from aclkit.warehouse.reader import Tables
 from aclkit.warehouse.sql import fetch
 
 
 def first_seen(
-    connection: duckdb.DuckDBPyConnection, cluster_id: str, findings: Iterable[Finding]
+    tables: Tables, cluster_id: str, findings: Iterable[Finding]
 ) -> dict[str, datetime | None]:
     """Return since when each finding is there, by fingerprint.
 
@@ -24,8 +23,8 @@ def first_seen(
     found = list(findings)
     ids = sorted({acl_id for finding in found for acl_id in finding.acl_ids})
     names = sorted({finding.fingerprint for finding in found})
-    added = dict(fetch(connection, _ADDED, [cluster_id, ids]))
-    shown = dict(fetch(connection, _SHOWN, [cluster_id, names]))
+    added = dict(fetch(tables, _ADDED, [cluster_id, ids]))
+    shown = dict(fetch(tables, _SHOWN, [cluster_id, names]))
     seen: dict[str, datetime | None] = {}
     for finding in found:
         times = [added.get(acl_id) for acl_id in finding.acl_ids]

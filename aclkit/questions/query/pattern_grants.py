@@ -256,11 +256,6 @@ def together(grants: Iterable[PatternGrant]) -> list[tuple[PatternGrant, list[st
     return list(alike.items())
 
 
-def pattern_words(acl: Acl) -> str:
-    """Write what an ACL is for, ``group:app- (prefix)``."""
-    return f"{Resource(acl.resource_type, acl.resource_name or repr(''))} ({kind_word(acl)})"
-
-
 def kind_word(acl: Acl) -> str:
     """Write of which kind its pattern is."""
     return "prefix" if acl.pattern_type == PREFIXED else acl.pattern_type.lower()

@@ -9,7 +9,7 @@ ROWS = (
     "[...document.querySelectorAll('#answer tbody tr')].map(row => [...row.cells].map(cell => "
     f"cell.querySelector('.chips') ? {CHIPS}.join(' ') : cell.textContent))"
 )
-EVERYBODY = "document.querySelector('#answer .everybody')?.textContent ?? null"
+EVERYONE = "document.querySelector('#answer .everyone')?.textContent ?? null"
 NAMES = "[...document.querySelectorAll('#answer .named a')].map(a => a.textContent)"
 HEIGHT = "document.documentElement.scrollHeight"
 

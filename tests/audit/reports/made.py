@@ -17,6 +17,7 @@ from aclkit.audit.reports.data import (
     NightlySummary,
     NumberedRuling,
     ReportedChange,
+    ReportedPrincipal,
     RunReport,
     TrendPoint,
 )
@@ -66,7 +67,7 @@ def gathered(published: Published, cluster_id: str | None = None, **summary: Any
 def finding(number: int = 0, kind: str = "public-access", **fields) -> Finding:
     defaults = {
         "finding": kind, "severity": "high", "subject": f"topic:t{number}",
-        "message": "Everybody has READ.", "fix": "Name who needs it.", "acl_ids": ("id-1",),
+        "message": "Everyone has READ.", "fix": "Name who needs it.", "acl_ids": ("id-1",),
         "evidence": ("User:any-other is ALLOWED",),
     }  # fmt: skip
     return Finding(**(defaults | fields))
@@ -83,9 +84,18 @@ def report(*findings: Finding, explorer: Explorer | None = None, **fields) -> Ru
         kinds=("public-access", "redundant-acl"),
         acls={"id-1": AliveAcl(acl=acl(acl_id="id-1"), added_offset=7, added_at=WHEN)},
         trend=tuple(map(point, range(3))),
+        principals=(principal(f"User:{HOSTILE}", denies=2), principal("User:0000", is_super=True)),
         heat=HEAT,
         explorer=explorer,
     )
+
+
+def principal(name: str, **fields) -> ReportedPrincipal:
+    defaults = {
+        "is_super": False, "administers": 3, "writes": 2, "reads": 1234, "denies": 0,
+        "findings": 1, "changed_at": WHEN,
+    }  # fmt: skip
+    return ReportedPrincipal(name=name, **(defaults | fields))
 
 
 def point(number: int) -> TrendPoint:
@@ -178,7 +188,7 @@ def estate(principals: int, resources: int, *, every_pair: bool = False) -> Expl
     """Make a company: teams with topics and services, and ACLs of each service's own.
 
     A service reads and writes the topics of its team and reads three others, one from one host;
-    everybody may DESCRIBE_CONFIGS. With ``every_pair`` no pair is left to a class: the widest page.
+    everyone may DESCRIBE_CONFIGS. With ``every_pair`` no pair is left to a class: the widest page.
     """
     teams = 30
     names = sorted({f"User:svc-{n % teams:02}-worker-{n:05}" for n in range(principals - 1)})

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from aclkit.model.operation import OPERATIONS_OF_TYPE
-from tests.audit.reports.made import CHANGE, HEAT, estate, explorer, finding, report
+from tests.audit.reports.made import CHANGE, HEAT, estate, explorer, finding, principal, report
 
 
 def small_report():
@@ -18,7 +18,7 @@ def small_report():
 
 
 def company():
-    """59 services of 30 teams, each with one topic; one of them is DENIED what everybody has."""
+    """59 services of 30 teams, each with one topic; one of them is DENIED what everyone has."""
     people = estate(60, 30)
     topic = OPERATIONS_OF_TYPE["TOPIC"]
     nothing = tuple((operation, -1, False, 0, -1) for operation in topic)
@@ -51,4 +51,5 @@ def full():
         more_prefixes=4,
     )
     made = report(*found, changes=(CHANGE,) * 300, access_changes=900, explorer=explorer(60, 40))
-    return replace(made, heat=wide)
+    people = tuple(principal(name) for name in wide.principals * 6)
+    return replace(made, heat=wide, principals=people)

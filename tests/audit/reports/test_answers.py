@@ -1,4 +1,4 @@
-"""What the page answers in a browser: who can touch what, why, and at which address."""
+"""What the page answers in a browser: who can access what, why, and at which address."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 from aclkit.audit.reports.write import write_reports
 from aclkit.model.acl import ANY_OTHER
 from aclkit.warehouse.duck import connect
-from tests.audit.reports.asking import EVERYBODY, NAMES, ROWS, STATUS, TITLE, ask, choose, go, saved
+from tests.audit.reports.asking import EVERYONE, NAMES, ROWS, STATUS, TITLE, ask, choose, go, saved
 from tests.audit.reports.made import HOSTILE, explorer, gathered, report
 from tests.audit.reports.pages import company, small_report
 from tests.questions.query import small_warehouse as small
@@ -19,7 +19,7 @@ from tests.questions.query import small_warehouse as small
 
 def test_who_can_touch_a_topic_has_one_row_per_principal_what_is_grave_first(services):
     go(services, "#resource=topic:team-07.stream-0000.v1")
-    assert services.js(TITLE) == "Who can touch topic:team-07.stream-0000.v1"
+    assert services.js(TITLE) == "Who can access topic:team-07.stream-0000.v1"
     rows = services.js(ROWS)
     who = [row[0] for row in rows]
     assert len(who) == len(set(who))
@@ -29,21 +29,21 @@ def test_who_can_touch_a_topic_has_one_row_per_principal_what_is_grave_first(ser
     assert {row[1] for row in rows[2:]} <= {"DESCRIBE READ", "from 10.0.0.0: DESCRIBE READ"}
 
 
-def test_what_everybody_has_is_one_line_that_names_who_has_not(services):
+def test_what_everyone_has_is_one_line_that_names_who_has_not(services):
     go(services, "#resource=topic:team-07.stream-0000.v1")
-    lacks = services.js("document.querySelector('#answer .everybody > span').textContent")
-    assert services.js(EVERYBODY).startswith("Everybody hasDESCRIBE_CONFIGS")
-    assert lacks == "but not all of it: User:svc-29-worker-00029"
+    lacks = services.js("document.querySelector('#answer .everyone > span').textContent")
+    assert services.js(EVERYONE).startswith("Everyone hasDESCRIBE_CONFIGS")
+    assert lacks == "These have less: User:svc-29-worker-00029"
     assert not [row for row in services.js(ROWS) if "DESCRIBE_CONFIGS" in row[1]]
-    assert "have no more than everybody" in services.js(STATUS)
+    assert "more have only the access that everyone has" in services.js(STATUS)
 
 
 def test_a_question_may_be_asked_in_words(services):
     ask(services, "Who can WRITE team-07")
-    assert services.js(TITLE) == "Who can touch topic:team-07.stream-0000.v1"
+    assert services.js(TITLE) == "Who can access topic:team-07.stream-0000.v1"
     assert {row[1] for row in services.js(ROWS)} == {"WRITE"}
     ask(services, "what can svc-07-worker-00007")
-    assert services.js(TITLE) == "What User:svc-07-worker-00007 can touch"
+    assert services.js(TITLE) == "What User:svc-07-worker-00007 can access"
     ask(services, "who can administer")
     assert services.js(ROWS) == []
     ask(services, "svc-07-worker-00007 team-07")
@@ -62,36 +62,36 @@ def test_several_resources_are_counted_and_a_chip_leads_to_them(services):
 def test_a_name_that_nobody_knows_is_answered_with_the_nearest_ones(services):
     for place in ("#q=tem-07", "#resource=topic:tem-07.stream-0000.v1"):
         go(services, place)
-        assert services.js(TITLE) == "No such name here"
+        assert services.js(TITLE) == "No such name"
         assert services.js("document.querySelector('#answer table')") is None
         assert services.js(NAMES)[0] == "topic:team-07.stream-0000.v1"
     services.js("document.querySelector('#answer .named a').click()")
-    services.wait_for(f"{TITLE} === 'Who can touch topic:team-07.stream-0000.v1'")
+    services.wait_for(f"{TITLE} === 'Who can access topic:team-07.stream-0000.v1'")
 
 
 def test_an_operation_with_letters_in_the_wrong_order_is_offered_as_meant(services):
     ask(services, "wirte team-07")
-    assert services.js(TITLE) == "No such name here"
+    assert services.js(TITLE) == "No such name"
     assert "team-07 WRITE" in services.js(NAMES)
 
 
 @pytest.mark.parametrize("place", ["operation=FETCH", "host=1.2.3.4", "decision=x", "prefix=zz."])
 def test_an_address_that_asks_for_something_unknown_is_no_fact_either(services, place):
     go(services, f"#resource=topic:team-07.stream-0000.v1&{place}")
-    assert services.js(TITLE) == "No such name here"
+    assert services.js(TITLE) == "No such name"
     assert services.js("document.querySelectorAll('#answer table').length") == 0
 
 
 def test_a_word_that_is_near_to_nothing_is_still_no_fact(made):
     ask(made, "zzzzzzzzzzzzzzz")
-    assert made.js(TITLE) == "No such name here"
+    assert made.js(TITLE) == "No such name"
     assert made.js(NAMES) == []
 
 
 def test_filters_for_operation_host_and_decision_work_together(made):
     go(made, "#principal=User:0003&decision=both")
     chips = {row[0]: row[1] for row in made.js(ROWS)}["topic:a.0007"]
-    assert chips.startswith("not from 10.0.0.1: READ")
+    assert chips.startswith("from any but 10.0.0.1: READ")
     assert "no WRITE" in chips
     assert "from 10.0.0.1: no READ" in chips
     choose(made, "ask-host", "10.0.0.1")
@@ -113,9 +113,9 @@ def test_why_names_the_deciding_acl_and_all_others(made):
     browser.press("Enter")
     browser.wait_for(f"{TITLE} === 'User:0000 on topic:a.0007'")
     assert browser.js("document.activeElement.tagName") == "H3"
-    acl = "ALLOW READ for User:7 from host * on PREFIXED topic 'a.'"
+    acl = "ALLOW READ on topic a.* (prefix) for User:7 from any host"
     assert browser.js(ROWS) == [
-        ["READ", "ALLOWED", "all other hosts", acl],
+        ["READ", "ALLOWED", "any but 10.0.0.1", acl],
         ["READ", "DENIED", "10.0.0.1", acl],
     ]
     assert "decides READ" in browser.js("document.querySelector('#answer .evidence').textContent")
@@ -133,9 +133,9 @@ def test_what_is_not_decided_is_unknown(browser, pages):
     holes = (tuple(ruling for ruling in some.rulings[0] if ruling[0] != "WRITE"), *some.rulings[1:])
     path = pages("holes", report(explorer=replace(some, rulings=holes)))
     browser.open(path, place="#principal=User:0000&resource=topic:a.0000")
-    assert ["WRITE", "UNKNOWN", "every host", "It is not decided."] in browser.js(ROWS)
+    assert ["WRITE", "UNKNOWN", "any", "not decided"] in browser.js(ROWS)
     browser.open(path, place="#principal=User:0000")
-    assert "not every operation is decided: unknown" in browser.js(
+    assert "not every operation is decided" in browser.js(
         "document.querySelector('#answer .limit').textContent"
     )
 
@@ -143,12 +143,12 @@ def test_what_is_not_decided_is_unknown(browser, pages):
 @pytest.mark.parametrize(
     ("place", "title"),
     [
-        ("#principal=User:0003", "What User:0003 can touch"),
-        ("#resource=topic:a.0007", "Who can touch topic:a.0007"),
+        ("#principal=User:0003", "What User:0003 can access"),
+        ("#resource=topic:a.0007", "Who can access topic:a.0007"),
         ("#principal=User:0003&resource=topic:a.0007", "User:0003 on topic:a.0007"),
         ("#acl=id-2&decision=both", "What this ACL decides"),
-        ("#prefix=a.", "Who can touch topics of the prefix a."),
-        ("#q=0007", "Who can touch topic:a.0007"),
+        ("#prefix=a.", "Who can access topics with the prefix a."),
+        ("#q=0007", "Who can access topic:a.0007"),
         ("#principal=%zz", None),
     ],
 )
@@ -164,7 +164,7 @@ def test_the_way_back_leads_through_the_answers(made):
     go(made, "#principal=User:0003")
     go(made, "#resource=topic:a.0007")
     made.js("history.back()")
-    made.wait_for(f"{TITLE} === 'What User:0003 can touch'")
+    made.wait_for(f"{TITLE} === 'What User:0003 can access'")
     assert made.js("document.getElementById('ask-words').value") == "User:0003"
     made.js("history.back()")
     made.wait_for("!document.getElementById('answer').checkVisibility()")
@@ -205,8 +205,8 @@ def test_the_view_is_saved_as_csv_in_which_no_cell_is_a_formula(browser, pages):
     name, text = saved(browser, "#answer .csv")
     assert name == "who-can-incomplete.csv"
     first, *rows = text.removeprefix("\ufeff").splitlines()
-    assert first == '"principal","may"'
-    assert '"\'=1+1;\'@x""","READ not from 10.0.0.1"' in rows
+    assert first == '"principal","can"'
+    assert '"\'=1+1;\'@x""","READ from any but 10.0.0.1"' in rows
 
 
 def test_the_graph_joins_who_through_which_acl_to_what(browser, pages):
@@ -217,8 +217,8 @@ def test_the_graph_joins_who_through_which_acl_to_what(browser, pages):
     nodes = browser.js("[...document.querySelectorAll('svg.graph text')].map(t => t.textContent)")
     assert nodes == [
         "User:svc-07-worker-00007", "User:svc-07-worker-00037",
-        "ALLOW WRITE on PREFIXED 'team-07.' for User:svc-0…",
-        "ALLOW WRITE on PREFIXED 'team-07.' for User:svc-0…",
+        "ALLOW WRITE on topic team-07.* (prefix) for User:svc-07-worker-00…",
+        "ALLOW WRITE on topic team-07.* (prefix) for User:svc-07-worker-00…",
         "topic:team-07.stream-0000.v1",
     ]  # fmt: skip
     paths = "[...document.querySelectorAll('svg.graph path')].map(p => p.getAttribute('class'))"
@@ -227,7 +227,7 @@ def test_the_graph_joins_who_through_which_acl_to_what(browser, pages):
         "document.querySelector('svg.graph a')"
         ".dispatchEvent(new MouseEvent('click', {bubbles: true}))"
     )
-    browser.wait_for(f"{TITLE} === 'What User:svc-07-worker-00007 can touch'")
+    browser.wait_for(f"{TITLE} === 'What User:svc-07-worker-00007 can access'")
 
 
 def test_a_graph_says_what_it_leaves_out(services):
@@ -235,7 +235,7 @@ def test_a_graph_says_what_it_leaves_out(services):
     services.js("document.querySelector('.graph-of').open = true")
     services.wait_for("document.querySelector('.graph-of p') !== null")
     said = services.js("document.querySelector('.graph-of p').textContent")
-    assert "Not drawn: " in said
+    assert "Left out: " in said
     assert "more principals" in said
 
 
@@ -265,7 +265,7 @@ def test_the_page_gives_the_answers_of_who_can(browser, warehouse, tmp_path):
     assert browser.console == []
 
 
-def test_what_everybody_has_and_the_rows_together_are_all_that_is_allowed(
+def test_what_everyone_has_and_the_rows_together_are_all_that_is_allowed(
     browser, warehouse, tmp_path
 ):
     (path,) = write_reports(gathered(warehouse), tmp_path, ["html"])
@@ -277,13 +277,13 @@ def test_what_everybody_has_and_the_rows_together_are_all_that_is_allowed(
             [small.CLUSTER, ANY_OTHER],
         ).fetchall()
     go(browser, "#resource=group:g1&host=%3Cany-other%3E")
-    chips = "[...document.querySelectorAll('#answer .everybody .chip')].map(c => c.textContent)"
+    chips = "[...document.querySelectorAll('#answer .everyone .chip')].map(c => c.textContent)"
     shared = browser.js(chips)
     shown = {
         (who.removesuffix(" super user"), operation)
         for who, said in browser.js(ROWS)
         for operation in said.split()
     }
-    everybody = {(who, operation) for who in {who for who, _ in rows} for operation in shared}
+    everyone = {(who, operation) for who in {who for who, _ in rows} for operation in shared}
     assert shared == ["DESCRIBE", "READ"]
-    assert shown | everybody == set(rows)
+    assert shown | everyone == set(rows)

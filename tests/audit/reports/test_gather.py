@@ -152,7 +152,7 @@ def test_names_that_came_or_went_are_told_and_are_no_change_of_access(tmp_path):
         "New since the previous run: User:new, host 10.0.0.7.",
         "No longer known since this run: group:.",
     )
-    assert "no access changed, 2 names are new, 1 name is gone" in verdict(summary)
+    assert "No access changed. 2 names are new. 1 name is gone." in verdict(summary)
     assert {(point.gained, point.lost) for point in report.trend} == {(0, 0)}
 
 

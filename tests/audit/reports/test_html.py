@@ -132,7 +132,7 @@ def test_the_page_has_landmarks_and_each_section_its_heading(evil):
 
 def test_a_change_says_through_which_acl_at_which_offset_and_time():
     page = render_html(report(changes=(CHANGE,), access_changes=1))
-    assert "added ALLOW READ for" in page
+    assert "added ALLOW READ on" in page
     assert "offset 901 at 2026-11-21 02:00:03 UTC" in page
 
 
@@ -145,7 +145,7 @@ def test_long_lists_are_cut_and_counted(monkeypatch):
 
 def test_without_the_explorer_the_page_says_why():
     page = render_html(report())
-    assert "This report was made without it." in page
+    assert "This report has no decisions." in page
     assert Parsed(page).blocks[1][2] == "null"
 
 
@@ -185,15 +185,24 @@ def test_the_trend_is_shown_from_two_runs_on():
     assert "Trend" not in render_html(replace(made, trend=made.trend[:1]))
 
 
-def test_the_question_comes_first_then_what_changed_then_findings_then_the_heat_maps(evil):
+def test_the_question_comes_first_then_changes_findings_principals_and_heat_maps(evil):
     ids = [attrs["id"] for tag, attrs in Parsed(evil).tags if tag == "section"]
-    assert ids == ["ask", "summary", "changes", "findings", "assertions", "heat", "notes"]
+    assert ids == [
+        "ask",
+        "summary",
+        "changes",
+        "findings",
+        "assertions",
+        "principals",
+        "heat",
+        "notes",
+    ]
 
 
 def test_a_run_that_misses_answers_says_so_beside_the_answers():
     made = report(explorer=explorer(2, 2), status="incomplete", rows_decided=278_000)
     page = render_html(made).partition('id="ask"')[2].partition("</section>")[0]
-    assert "The run is incomplete and 656 of the expected answers are missing" in page
+    assert "The run is incomplete and 656 expected decisions are missing" in page
     assert 'data-status="incomplete"' in render_html(made)
 
 
@@ -201,7 +210,32 @@ def test_the_pieces_of_script_and_style_are_there_for_other_pages():
     assert "const makeChips" in script(*PIECES)
     assert "readDecisions" not in script(*PIECES)
     assert ".chip" in style(LOOK)
-    assert ".tile" not in style(LOOK)
+    assert ".charts" not in style(LOOK)
+
+
+def test_principals_are_listed_and_lead_to_what_they_can_access_where_the_page_has_that():
+    page = render_html(report(explorer=explorer(2, 2))).partition('id="principals"')[2]
+    assert '<a href="#principal=User%3A0000">User:0000</a>' in page
+    assert page.count('<span class="badge high">DENY</span>') == 1
+    assert ">1,234</td>" in page
+    without = render_html(report()).partition('id="principals"')[2].partition("</section>")[0]
+    assert "User:0000" in without
+    assert "<a " not in without
+
+
+def test_principals_beyond_the_most_are_counted(monkeypatch):
+    monkeypatch.setattr(as_html, "MOST_PRINCIPALS", 1)
+    assert "… and 1 more." in render_html(report())
+
+
+def test_a_finding_says_whom_what_and_which_access_it_is_about():
+    row = render_html(report(finding(1))).partition("<tr data-fingerprint")[2]
+    for title, cell in (
+        ("principal", "User:a"),
+        ("resource", "topic orders"),
+        ("access", "ALLOW READ"),
+    ):
+        assert re.search(f'data-title="{title}">{cell}</td>', row)
 
 
 def test_assertions_are_shown_only_where_some_were_tested():
@@ -211,4 +245,4 @@ def test_assertions_are_shown_only_where_some_were_tested():
 
 def test_a_later_replay_shows_as_offsets_that_are_not_decided():
     text = re.sub(r"\s+", " ", render_html(report()))
-    assert "read up to 920: 5 offsets are not decided yet" in text
+    assert "read up to offset 920: 5 offsets are not decided yet" in text

@@ -28,7 +28,7 @@ def finding(number=0, *, severity="high", subject=None):
         finding="public-access" if severity == "high" else "redundant-acl",
         severity=severity,
         subject=str(acl(f"t{number:03}", principal="User:*")) if subject is None else subject,
-        message="Everybody has READ.",
+        message="Everyone has READ.",
         fix="Name who needs it.",
         acl_ids=(f"id-{number}",),
     )

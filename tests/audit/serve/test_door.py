@@ -87,7 +87,7 @@ def test_on_loopback_every_local_user_could_name_one_so_a_proxy_there_needs_the_
 
 
 def test_a_proxy_is_an_address_or_a_network():
-    with pytest.raises(UsageError, match="expected an address or a network"):
+    with pytest.raises(UsageError, match="Pass an address or a network"):
         parse_proxies(["proxy.example.org"])
 
 

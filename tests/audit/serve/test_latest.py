@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from aclkit.audit.serve import latest
-from aclkit.audit.serve.answers import Answers
+from aclkit.audit.serve.answers import PAGES, Answers
 from aclkit.audit.serve.latest import Latest, Reading
 from aclkit.model.semantics import KIP_1042, BrokerSettings
 from tests.audit.serve.running import serving
@@ -23,7 +23,9 @@ def publish_next(path, acls, **fields):
 
 
 def who(reading):
-    page = Answers().who_can(reading, {"resource": "topic:payments", "operation": "READ"})
+    page = PAGES["/who-can"](
+        Answers(), reading, {"resource": "topic:payments", "operation": "READ"}
+    )
     return {row.name for row in page.holds["rows"]}
 
 

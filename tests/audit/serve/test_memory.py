@@ -117,8 +117,10 @@ def test_the_same_page_again_asks_nothing(snapshot):
     for _ in range(2):
         noting = Noting(snapshot.cursor())
         reading = Reading(snapshot, Remembering(noting, snapshot.memory), small.CLUSTER)
-        Answers().why(
-            reading, {"principal": "User:bob", "resource": "topic:payments", "operation": "READ"}
+        PAGES["/why"](
+            Answers(),
+            reading,
+            {"principal": "User:bob", "resource": "topic:payments", "operation": "READ"},
         )
         asked.append(len(noting.asked))
     assert asked[0] > 5

@@ -11,7 +11,10 @@ from tests.questions.query.small_warehouse import acl
 
 SERVICES = acl(1, resource_name="orders", principal="User:c*")
 PLAIN = acl(2, resource_name="payments", principal="User:bob")
-WOULD = "Under KIP-1042 (no Kafka release yet) User:carol would be allowed (ALLOW READ for User:c*"
+WOULD = (
+    "Under KIP-1042 (no Kafka release yet) User:carol would be allowed "
+    "(ALLOW READ on topic orders for User:c*"
+)
 KIP = "Under KIP-1042"
 
 

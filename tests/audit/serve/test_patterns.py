@@ -24,21 +24,21 @@ def client(tmp_path_factory):
 
 
 def table(page):
-    return page.html.partition('data-name="what-can-by-pattern"')[2]
+    return page.html.partition('data-name="pattern"')[2]
 
 
 def test_a_page_tells_what_patterns_grant(client):
     page = client.ask("/what-can", principal="User:alice")
-    assert "ACLs with a pattern; they also apply to names to come" in page.text
-    assert "group:app-&lt;b&gt; (prefix)" in table(page)
+    assert "ACLs with a pattern: they also apply to new names" in page.text
+    assert "group app-&lt;b&gt;* (prefix)" in table(page)
     assert "1: payments; DENYs override it on some names" in page.text
 
 
 def test_a_type_and_a_host_narrow_them_and_a_prefix_of_topics_has_none(client):
     ask = {"principal": "User:alice", "type": "group", "host": "10.0.0.1"}
     page = client.ask("/what-can", **ask)
-    assert "group:app-" in table(page)
-    assert "topic:pay" not in table(page)
+    assert "group app-" in table(page)
+    assert "topic pay" not in table(page)
     assert "10.0.0.1" in table(page)
     assert table(client.ask("/what-can", principal="User:alice", prefix="pay-")) == ""
     assert table(client.ask("/what-can", principal="User:carol")) == ""

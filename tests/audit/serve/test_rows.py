@@ -1,4 +1,4 @@
-"""Names of an answer become one row each; what everybody has is said once."""
+"""Names of an answer become one row each; what everyone has is said once."""
 
 from __future__ import annotations
 
@@ -34,21 +34,21 @@ def words(row):
 
 
 READ, WRITE, CREATE = map(line, ("READ", "WRITE", "CREATE"))
-EVERYBODY = {ANY_OTHER_PRINCIPAL: [READ]}
+EVERYONE = {ANY_OTHER_PRINCIPAL: [READ]}
 
 
-def test_a_row_has_what_goes_beyond_everybody_the_gravest_first():
+def test_a_row_has_what_goes_beyond_everyone_the_gravest_first():
     folded = who(
-        {**EVERYBODY, "User:a": [READ], "User:b": [READ, CREATE, WRITE], "User:c": [READ, WRITE]}
+        {**EVERYONE, "User:a": [READ], "User:b": [READ, CREATE, WRITE], "User:c": [READ, WRITE]}
     )
     assert [(each.name, words(each)) for each in folded.rows] == [
         ("User:b", ["CREATE", "WRITE"]), ("User:c", ["WRITE"]),
     ]  # fmt: skip
-    assert [place.chips for place in folded.everybody] == [(Chip("READ", "*"),)]
+    assert [place.chips for place in folded.everyone] == [(Chip("READ", "*"),)]
 
 
-def test_others_are_counted_that_have_no_more_those_with_nothing_too_and_everybody_is_none():
-    folded = who({**EVERYBODY, "User:a": [READ], "User:b": [READ, WRITE]}, "User:d")
+def test_others_are_counted_that_have_no_more_those_with_nothing_too_and_everyone_is_none():
+    folded = who({**EVERYONE, "User:a": [READ], "User:b": [READ, WRITE]}, "User:d")
     assert (folded.lacking, folded.plain) == (("User:d",), 2)
     assert who({"User:b": [WRITE]}, "User:d", ANY_OTHER_PRINCIPAL).plain == 0
 
@@ -59,7 +59,7 @@ def test_hosts_of_one_decision_stand_together_whichever_acl_decides():
         "User:b": [line("READ", "a"), line("READ", "b,c,d,e,f", acl_id="y")],
     })  # fmt: skip
     where = {each.name: [place.where for place in each.places] for each in folded.rows}
-    assert where == {"User:a": ["all but f"], "User:b": [""]}
+    assert where == {"User:a": ["any but f"], "User:b": [""]}
 
 
 def test_who_has_it_from_fewer_hosts_lacks_it_and_who_has_it_from_more_does_not():
@@ -84,12 +84,12 @@ def test_where_what_is_denied_is_asked_for_every_name_has_its_own_row():
     no = line("READ", decision="DENIED")
     folded = who({ANY_OTHER_PRINCIPAL: [no], "User:a": [no]}, is_folded=False)
     assert [each.name for each in folded.rows] == [ANY_OTHER_PRINCIPAL, "User:a"]
-    assert (folded.everybody, folded.lacking, folded.plain) == ((), (), 0)
+    assert (folded.everyone, folded.lacking, folded.plain) == ((), (), 0)
 
 
-def test_of_a_principal_everybodys_operations_are_counted_over_resources():
+def test_of_a_principal_everyones_operations_are_counted_over_resources():
     usual = lines_of(decided({"topic:a": [READ], "topic:b": [READ], "topic:c": [READ]}))
     folded = fold_what(decided({"topic:a": [READ], "topic:b": [WRITE, READ]}, "topic:c"), usual)
-    assert [chip.word for place in folded.everybody for chip in place.chips] == ["READ × 3"]
+    assert [chip.word for place in folded.everyone for chip in place.chips] == ["READ × 3"]
     assert [(each.name, words(each)) for each in folded.rows] == [("topic:b", ["WRITE"])]
     assert (folded.lacking, folded.plain) == (("topic:c",), 2)

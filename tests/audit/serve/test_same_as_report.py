@@ -20,14 +20,14 @@ from tests.questions.query import small_warehouse as small
 
 ACLS = (
     *small.ACLS,
-    # Everybody has it, but for one name, one that is denied it from a host, and one with more.
+    # Everyone has it, but for one name, one that is denied it from a host, and one with more.
     small.acl(11, resource_name="news", principal="User:*"),
     small.acl(12, resource_name="news", permission_type="DENY"),
     small.acl(
         13, resource_name="news", principal="User:bob", host="10.0.0.1", permission_type="DENY"
     ),
     small.acl(14, resource_name="news", principal="User:carol", operation="WRITE"),
-    # Everybody has it from one host, and one name from all of them.
+    # Everyone has it from one host, and one name from all of them.
     small.acl(15, resource_name="local", principal="User:*", host="10.0.0.2"),
     small.acl(16, resource_name="local", principal="User:carol"),
 )
@@ -43,12 +43,12 @@ ON_REPORT = """(() => {
   const text = (element, selector) =>
     [...element?.querySelectorAll(selector) ?? []].map(e => e.textContent);
   const answer = document.getElementById("answer");
-  const everybody = answer.querySelector(".everybody");
+  const everyone = answer.querySelector(".everyone");
   return {
     rows: [...answer.querySelectorAll("tbody tr")].map(row =>
-      [row.cells[0].querySelector("a").textContent, text(row, ".chip")]),
-    everybody: text(everybody, ".chip"),
-    lacking: text(everybody, ":scope > span")[0] ?? "",
+      [row.cells[0].querySelector("a").textContent, text(row, ".chip, .chips > li > .where")]),
+    everyone: text(everyone, ".chip, .chips > li > .where"),
+    lacking: text(everyone, ":scope > span")[0] ?? "",
     status: answer.querySelector("[role=status]").textContent,
   };
 })()"""
@@ -75,22 +75,22 @@ def on_served(answer):
     """Read a served page as ``ON_REPORT`` reads the report."""
 
     def chips(html):
-        found = re.findall(r'<(?:a|span) class="chip [^>]*>([^<]*)</', html)
+        found = re.findall(r'<(?:a|span) class="(?:chip |where")[^>]*>([^<]*)</', html)
         return [unescape(chip) for chip in found]
 
     # The report has no table of patterns: what it decides are known names.
-    known, *_ = answer.html.partition('data-name="what-can-by-pattern"')
+    known, *_ = answer.html.partition('data-name="pattern"')
     rows = re.findall(r"<tr><th scope=\"row\".*?</tr>", known, re.DOTALL)
-    everybody = re.search(r'<div class="everybody">.*?</div>\s*(<span>.*?</span>)?</div>',
+    everyone = re.search(r'<div class="everyone">.*?</div>\s*(<span>.*?</span>)?</div>',
                           answer.html, re.DOTALL)  # fmt: skip
     return {
         "rows": [
             (unescape(re.search(r"<a [^>]*>([^<]*)</a>", row)[1]), sorted(chips(row)))
             for row in rows
         ],
-        "everybody": sorted(chips(everybody[0])) if everybody else [],
-        "lacking": unescape(everybody[1] or "").replace("<span>", "").replace("</span>", "")
-        if everybody
+        "everyone": sorted(chips(everyone[0])) if everyone else [],
+        "lacking": unescape(everyone[1] or "").replace("<span>", "").replace("</span>", "")
+        if everyone
         else "",
         "status": unescape(re.search(r'role="status"[^>]*>([^<]*)<', answer.html)[1]),
     }
@@ -101,7 +101,7 @@ def on_report(browser):
     return {
         **found,
         "rows": [(name, sorted(chips)) for name, chips in found["rows"]],
-        "everybody": sorted(found["everybody"]),
+        "everyone": sorted(found["everyone"]),
     }
 
 
@@ -114,7 +114,7 @@ def test_who_can_is_the_same_in_both(browser, served, report, host, decision):
         go(browser, f"#{urlencode(asked)}")
         there, here = on_report(browser), on_served(served[1].ask("/who-can", **asked))
         assert sorted(here["rows"]) == sorted(there["rows"]), asked
-        assert here["everybody"] == there["everybody"], asked
+        assert here["everyone"] == there["everyone"], asked
         assert here["lacking"] == there["lacking"], asked
         assert here["status"] == there["status"], asked
 
@@ -127,7 +127,7 @@ def test_what_can_is_the_same_in_both(browser, served, report, host, principal):
     go(browser, f"#{urlencode(asked)}")
     there, here = on_report(browser), on_served(served[1].ask("/what-can", **asked))
     assert sorted(here["rows"]) == sorted(there["rows"])
-    assert here["everybody"] == there["everybody"]
+    assert here["everyone"] == there["everyone"]
     assert here["lacking"] == there["lacking"]
     assert here["status"].partition(";")[0] == there["status"]
 
@@ -170,14 +170,14 @@ def test_a_cell_of_a_heat_map_leads_to_the_same_topics_in_both(browser, served, 
             continue
         here, there = on_served(served[1].ask(place)), on_report(browser)
         assert sorted(here["rows"]) == sorted(there["rows"]), asked
-        assert here["everybody"] == there["everybody"], asked
+        assert here["everyone"] == there["everyone"], asked
         assert here["lacking"] == there["lacking"], asked
     assert {"", "news", "news.", "?a=b&prefix=x."} < prefixes
 
 
-def test_of_the_others_everybody_itself_is_none(served):
+def test_of_the_others_everyone_itself_is_none(served):
     found = on_served(served[1].ask("/who-can", resource="topic:news"))
-    # Of six principals one is x'y, who has just that, and one stands for everybody.
+    # Of six principals one is x'y, who has just that, and one stands for everyone.
     assert {name for name, _ in found["rows"]} == {*small.PRINCIPALS[:3], small.SUPER_USER}
-    assert found["lacking"] == "but not all of it: User:alice, User:bob"
-    assert found["status"] == "4 principals; 1 other has no more than everybody"
+    assert found["lacking"] == "These have less: User:alice, User:bob"
+    assert found["status"] == "4 principals; 1 more has only the access that everyone has"

@@ -98,7 +98,7 @@ def test_too_long_and_too_many_fields_are_refused(client):
     ):
         answer = client.ask(path, **given)
         assert answer.status == 400
-        assert "expected" in answer.text
+        assert "at most" in answer.text
     assert client.ask("/search?q=%ff").status == 400
     assert client.ask("/preview", "x=" + "y" * 70_000).status == 413
 
@@ -106,14 +106,14 @@ def test_too_long_and_too_many_fields_are_refused(client):
 @pytest.mark.parametrize(
     ("path", "says"),
     [
-        ("/who-can?resource=payments", "'payments' has no resource type"),
-        ("/who-can?resource=topic:payments&operation=FLY", "Unknown operation 'FLY'"),
-        ("/who-can?resource=topic:payments&decision=x", "bad decision 'x'"),
+        ("/who-can?resource=payments", "bad resource 'payments'"),
+        ("/who-can?resource=topic:payments&operation=FLY", "bad operation 'FLY'"),
+        ("/who-can?resource=topic:payments&decision=x", "Unknown decision 'x'"),
         ("/who-can?resource=topic:payments&host=nowhere", "'nowhere'"),
-        ("/what-can?principal=alice", "'alice' has no principal type"),
-        ("/what-can?principal=User:a&type=x", "bad type 'x'"),
-        ("/why?principal=User:a&resource=topic:x&operation=READ&at=yesterday", "bad offset"),
-        ("/history?principal=User:a&resource=topic:x", "Unknown operation"),
+        ("/what-can?principal=alice", "bad principal 'alice'"),
+        ("/what-can?principal=User:a&type=x", "Unknown type 'x'"),
+        ("/why?principal=User:a&resource=topic:x&operation=READ&at=yesterday", "Invalid offset"),
+        ("/history?principal=User:a&resource=topic:x", "bad operation"),
         ("/?cluster=another", "cluster 'another' is not in"),
     ],
 )
@@ -147,7 +147,7 @@ def test_hostile_names_stay_text_on_every_page(client):
 def test_letters_of_sql_are_letters(client):
     answer = client.ask("/who-can", resource=f"topic:{SQL}")
     assert answer.status == 200
-    assert "Nothing in the inventory" not in answer.text
+    assert "is unknown" not in answer.text
     assert "what-can?principal=User%3Aalice" in answer.html
     assert "User:x'y" in client.ask("/what-can", principal="User:x'y").text
 
@@ -193,20 +193,20 @@ def test_a_word_leads_to_the_only_name_and_a_misspelt_one_to_near_names(client):
     near = client.ask("/search", q="paymemts")
     assert "who-can?resource=topic%3Apayments" in near.html
     unknown = client.ask("/who-can", resource="topic:paymemts").text
-    assert "Nothing in the inventory is named topic:paymemts" in unknown
+    assert "topic:paymemts is unknown. This is what would apply if it existed." in unknown
 
 
 def test_an_acl_is_previewed_with_the_command_that_makes_it(client):
     page = client.ask("/preview", ACL)
     assert page.status == 200
     assert "kafka-acls --bootstrap-server HOST:PORT --add --topic pay" in page.text
-    assert "READ for User:mallory" in page.text
+    assert "READ on topic pay* (prefix) for User:mallory" in page.text
     gone = client.ask("/preview", ACL | {
         "action": "remove", "principal": "User:bob", "operation": "ALL",
     })  # fmt: skip
     assert "--remove" in gone.text
     assert "User:bob" in gone.text
-    assert "bad type" in client.ask("/preview", ACL | {"type": "x"}).text
+    assert "Unknown type" in client.ask("/preview", ACL | {"type": "x"}).text
     assert "malformed" not in client.ask("/preview", ACL | {"principal": "alice"}).text
     assert client.ask("/preview", ACL | {"principal": "alice"}).status == 400
 
@@ -232,7 +232,7 @@ def test_a_question_that_takes_too_long_is_stopped_and_the_next_is_answered(ware
                 thread.join()
         assert {answer.status for answer in answers} == {503}
         assert any("longer than 0.3 seconds" in answer.text for answer in answers)
-        assert any("too many questions" in answer.text for answer in answers)
+        assert any("Too many questions" in answer.text for answer in answers)
     assert not [t for t in threading.enumerate() if t.name == "aclkit-question" and t.is_alive()]
 
 
@@ -240,7 +240,7 @@ def test_an_address_that_is_taken_and_a_token_others_may_read_are_refused(wareho
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         with (
-            pytest.raises(SurroundingsError, match=f"cannot listen on 127.0.0.1 port {port}"),
+            pytest.raises(SurroundingsError, match=f"Cannot listen on 127.0.0.1 port {port}"),
             serving(warehouse, port=port),
         ):
             pass
@@ -248,7 +248,7 @@ def test_an_address_that_is_taken_and_a_token_others_may_read_are_refused(wareho
     file.write_text("s" * 43)
     file.chmod(0o644)
     with (
-        pytest.raises(UsageError, match="others may read"),
+        pytest.raises(UsageError, match="Other users can read"),
         serving(warehouse, token_file=str(file)),
     ):
         pass

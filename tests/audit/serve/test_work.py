@@ -33,7 +33,7 @@ def test_a_slot_is_free_again_where_no_thread_can_start(monkeypatch):
         with monkeypatch.context() as patched:
             patched.setattr(threading.Thread, "start", refused)
             for _ in range(3):
-                with pytest.raises(BusyError, match="too many questions"):
+                with pytest.raises(BusyError, match="Too many questions"):
                     await ask(workers)
         return await ask(workers)
 

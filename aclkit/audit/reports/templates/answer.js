@@ -1,11 +1,11 @@
-// "Who can touch …": the box, its filters, and the answer beneath, each with an address.
+// "Who can access …": the box, its filters, and the answer beneath, each with an address.
 const RULES = {
-  SuperUser: "The principal is a super user: it may do everything.",
-  MatchingAcl: "An ACL that matches the request decides.",
-  DefaultAllow: "No ACL of anybody reaches the resource, and allow.everyone.if.no.acl.found is true.",
-  DefaultDeny: "No ACL allows it.",
+  SuperUser: "super user",
+  MatchingAcl: "a matching ACL",
+  DefaultAllow: "no ACL applies to it",
+  DefaultDeny: "no ACL allows it",
 };
-const MOST_NAMES = 8;
+const MOST_NAMES = 100;
 const MOST_GRAPH_PAIRS = 400;
 
 const startAnswers = (K, { mentions }) => {
@@ -31,14 +31,14 @@ const startAnswers = (K, { mentions }) => {
     ...principals.slice(0, most).map((p) => makeLink(K.principals[p], { principal: K.principals[p] })),
   ];
   const unknownPart = (strangers) => within(make("div", undefined, "unknown"),
-    make("p", `Nothing here is named ${strangers.map((word) => `“${word}”`).join(" or ")}: ` +
-      `this report knows ${counted(K.P, "principal")} and ${counted(K.R, "resource")}.`),
+    make("p", `No name matches ${strangers.map((word) => `“${word}”`).join(" or ")}. ` +
+      `This report has ${counted(K.P, "principal")} and ${counted(K.R, "resource")}.`),
     ...strangers.flatMap((word) => {
       const near = matcher.near(word, 5);
       const asked = (operation) => wordsOf(state.q ?? "").filter((other) => other !== word).concat(operation).join(" ");
       const links = [...linksOf(near, 5),
         ...near.operations.map((name) => makeLink(asked(name), { q: asked(name) }))];
-      return links.length ? [listed(`Did you mean, for “${word}”:`, links)] : [];
+      return links.length ? [listed(`Did you mean one of these for “${word}”?`, links)] : [];
     }));
   const aclLink = (place) => makeLink(aclWords(K.acls[place]), { acl: K.acls[place].id, decision: "both" });
   const aclPart = (acl) => within(make("dl", undefined, "facts"), ...[
@@ -48,16 +48,16 @@ const startAnswers = (K, { mentions }) => {
     ["permission", acl.permission],
   ].flatMap(([term, value]) =>
     (value === null ? [] : [make("dt", term), make("dd", String(value))])));
-  const MAY = { ALLOWED: "may", DENIED: "may not", both: "may and may not" };
-  const mayColumn = ({ decision }, chips) => ({
-    title: MAY[decision] ?? MAY.ALLOWED,
+  const CAN = { ALLOWED: "can", DENIED: "cannot", both: "can and cannot" };
+  const canColumn = ({ decision }, chips) => ({
+    title: CAN[decision] ?? CAN.ALLOWED,
     text: (row) => [...chips(row)].sort(byWeight).map(chipText).join("; "),
     key: (row) => -rowsOf.weigh(row),
     cell: (row) => makeChips(chips(row)),
   });
   const heavyFirst = (rows, nameOf) => rows.map((row) => [rowsOf.weigh(row), nameOf(row), row])
     .sort((one, two) => two[0] - one[0] || compare(one[1], two[1])).map(([, , row]) => row);
-  const everybodyPart = (found, { what, filter }) => {
+  const everyonePart = (found, { what, filter }) => {
     const numbers = new Map();
     for (const r of what) for (const op of opsOf(found.common[r])) {
       numbers.set(op, (numbers.get(op) ?? 0) + 1);
@@ -67,16 +67,16 @@ const startAnswers = (K, { mentions }) => {
       note: what.length === 1 ? "" : `× ${count(number)}`,
       where: what.length === 1 ? rowsOf.whereOf(K.other, what[0], op, true, filter) : "",
     }));
-    const line = within(make("div", undefined, "everybody"), make("strong", "Everybody has"), makeChips(chips));
+    const line = within(make("div", undefined, "everyone"), make("strong", "Everyone has"), makeChips(chips));
     if (found.lacking.length) {
       const [some, more] = [found.lacking.slice(0, 5), found.lacking.length - 5];
-      line.append(make("span", `but not all of it: ${some.join(", ")}` +
+      line.append(make("span", `These have less: ${some.join(", ")}` +
         `${more > 0 ? ` and ${count(more)} more` : ""}`));
     }
     return [line];
   };
   const graphPart = (pairs, filter, label) => {
-    const details = within(make("details", undefined, "graph-of"), make("summary", "Graph: who, through which ACLs, to what"));
+    const details = within(make("details", undefined, "graph-of"), make("summary", "Graph of principals, ACLs and resources"));
     details.addEventListener("toggle", () => {
       if (!details.open || details.children.length > 1) return;
       drawGraph(details, { label, paths: pathsOf(K, { pairs: pairs(), filter }) });
@@ -84,7 +84,7 @@ const startAnswers = (K, { mentions }) => {
     return details;
   };
   const countWords = (word, more) => (all, some) =>
-    `${counted(all, word)}${some < all ? `, the first ${count(some)} are shown` : ""}${more}`;
+    `${counted(all, word)}${more}${some < all ? `. Showing the first ${count(some)}` : ""}`;
 
   // -- the three answers --------------------------------------------------------------------------
   const perPrincipal = (matched, found) => {
@@ -100,13 +100,13 @@ const startAnswers = (K, { mentions }) => {
       for (const { p } of rows) for (const what of matched.what) {
         if (some.length >= MOST_GRAPH_PAIRS) return some;
         if (!matched.holds(p, what)) continue;
-        const [may, not] = found.cell(p, what);
-        if (may | not) some.push({ p, r: what, may, not });
+        const [can, not] = found.cell(p, what);
+        if (can | not) some.push({ p, r: what, can, not });
       }
       return some;
     };
     const rest = found.commonOnly && found.common.some(Boolean)
-      ? `; ${counted(found.commonOnly, "other")} ${found.commonOnly === 1 ? "has" : "have"} no more than everybody`
+      ? `; ${count(found.commonOnly)} more ${found.commonOnly === 1 ? "has" : "have"} only the access that everyone has`
       : "";
     const columns = [
       {
@@ -116,12 +116,12 @@ const startAnswers = (K, { mentions }) => {
           return K.isSuper[p] ? within(make("span"), link, " ", make("span", "super user", "badge")) : link;
         },
       },
-      mayColumn(matched.filter, chips),
+      canColumn(matched.filter, chips),
       ...(isOne ? [] : [{ title: "resources", isNumber: true, text: ({ resources }) => resources }]),
     ];
-    const label = isOne ? `Who can touch ${K.resources[r]}` : "Who can touch them";
+    const label = isOne ? `Who can access ${K.resources[r]}` : "Who can access them";
     return [
-      ...everybodyPart(found, matched),
+      ...everyonePart(found, matched),
       makeTable({ label, rows, columns, name: file("who-can"), says: countWords("principal", rest) }),
       graphPart(pairs, matched.filter, label),
     ];
@@ -131,18 +131,18 @@ const startAnswers = (K, { mentions }) => {
     const name = K.principals[p];
     const rows = heavyFirst(found.byWhat, ({ r }) => K.resources[r]);
     const number = mentions.count(name);
-    const parts = K.isSuper[p] ? [said(`${name} is a super user: it may do everything.`)] : [];
+    const parts = K.isSuper[p] ? [said(`${name} is a super user, so no ACL is checked.`)] : [];
     if (number) {
-      parts.push(within(make("p"), makeButton(`${counted(number, "finding")} speak${number === 1 ? "s" : ""} of it`, "", () => mentions.show(name))));
+      parts.push(within(make("p"), makeButton(`Related findings: ${count(number)}`, "", () => mentions.show(name))));
     }
     const columns = [
       { title: "resource", text: ({ r }) => K.resources[r],
         cell: ({ r }) => makeLink(K.resources[r], { resource: K.resources[r] }) },
-      mayColumn(matched.filter, (row) => rowsOf.pairChips(p, row.r, row, matched.filter, state)),
+      canColumn(matched.filter, (row) => rowsOf.pairChips(p, row.r, row, matched.filter, state)),
     ];
-    const label = `What ${name} can touch`;
+    const label = `What ${name} can access`;
     return [
-      ...parts, ...everybodyPart(found, matched),
+      ...parts, ...everyonePart(found, matched),
       makeTable({ label, rows, columns, name: file("what-can"), says: countWords("resource", "") }),
       graphPart(() => rows.slice(0, MOST_GRAPH_PAIRS).map((row) => ({ p, ...row })), matched.filter, label),
     ];
@@ -154,31 +154,31 @@ const startAnswers = (K, { mentions }) => {
       const found = K.linesOf(ruleset, op, filter.host);
       for (const line of found.length ? found : [{ op, names: null, rule: "", acl: -1, isAllowed: null }]) {
         if (filter.acl !== null && line.acl !== filter.acl) continue;
-        const key = JSON.stringify([line.isAllowed, line.names, line.acl, line.rule]);
-        if (!alike.has(key)) alike.set(key, { ...line, ops: [] });
+        const hosts = rowsOf.hostsOf(found, line.names);
+        const key = JSON.stringify([line.isAllowed, hosts, line.acl, line.rule]);
+        if (!alike.has(key)) alike.set(key, { ...line, hosts, ops: [] });
         alike.get(key).ops.push(op);
       }
     }
     const chipsOf = ({ ops, isAllowed }) =>
       ops.map((op) => ({ ...rowsOf.chip(op, isAllowed !== false), isPlain: true }));
     const lines = [...alike.values()].sort((one, two) => weightOf(chipsOf(two)) - weightOf(chipsOf(one)) ||
-      two.names?.length - one.names?.length);
-    const fromWords = ({ names }) => {
-      if (filter.host !== null) return filter.host ? K.hosts[filter.host - 1] : "any host that no ACL names";
-      if (names === null) return "every host";
-      return names.length ? names.join(", ") : "all other hosts";
+      two.hosts.length - one.hosts.length);
+    const fromWords = ({ hosts }) => {
+      if (filter.host !== null) return filter.host ? K.hosts[filter.host - 1] : "a host that no ACL names";
+      return rowsOf.fewHosts(hosts);
     };
     const verdict = ({ isAllowed }) => (isAllowed === null ? "UNKNOWN" : isAllowed ? "ALLOWED" : "DENIED");
     const because = ({ acl, rule, isAllowed }) => {
-      if (isAllowed === null) return "It is not decided.";
-      return acl < 0 ? `${rule}: ${RULES[rule] ?? ""}` : aclWords(K.acls[acl]);
+      if (isAllowed === null) return "not decided";
+      return acl < 0 ? RULES[rule] ?? rule : aclWords(K.acls[acl]);
     };
     const columns = [
       { title: "operations", text: ({ ops }) => ops.map((op) => K.operations[op]).join("; "),
         key: (line) => -weightOf(chipsOf(line)), cell: (line) => makeChips(chipsOf(line)) },
       { title: "decision", text: verdict, cell: (line) => make("span", verdict(line), verdict(line)) },
       { title: "from", text: fromWords },
-      { title: "because of", text: because, cell: (line) => (line.acl < 0 ? because(line) : aclLink(line.acl)) },
+      { title: "because", text: because, cell: (line) => (line.acl < 0 ? because(line) : aclLink(line.acl)) },
     ];
     const members = K.members[ruleset] ?? [];
     const label = `Why, for ${K.principals[p]} on ${K.resources[r]}`;
@@ -186,8 +186,8 @@ const startAnswers = (K, { mentions }) => {
       (line.isAllowed === isAllowed ? line.ops.reduce((found, op) => found | (1 << op), mask) : mask), 0);
     return [
       makeTable({ label, rows: lines, columns, name: file("why"), step: 30, says: () => "" }),
-      graphPart(() => [{ p, r, may: bits(true), not: bits(false) }], filter, label),
-      make("h4", "All ACLs of this principal on this resource"),
+      graphPart(() => [{ p, r, can: bits(true), not: bits(false) }], filter, label),
+      make("h4", "ACLs that apply to this principal and resource"),
       members.length ? within(make("ul", undefined, "evidence"), ...members.map((place) => {
         const { id, offset, at } = K.acls[place];
         const decided = [...new Set(lines.filter(({ acl }) => acl === place)
@@ -203,23 +203,23 @@ const startAnswers = (K, { mentions }) => {
   const titleOf = ({ who, what, words }) => {
     if (state.acl !== undefined) return "What this ACL decides";
     if (who.length === 1 && what.length === 1) return `${K.principals[who[0]]} on ${K.resources[what[0]]}`;
-    if (who.length === 1) return `What ${K.principals[who[0]]} can touch`;
-    if (what.length === 1) return `Who can touch ${K.resources[what[0]]}`;
-    if (state.prefix !== undefined) return `Who can touch topics of the prefix ${state.prefix}`;
-    return words.length ? `Who can touch what holds ${words.map((word) => `“${word}”`).join(" and ")}` : "Who can touch what";
+    if (who.length === 1) return `What ${K.principals[who[0]]} can access`;
+    if (what.length === 1) return `Who can access ${K.resources[what[0]]}`;
+    if (state.prefix !== undefined) return `Who can access topics with the prefix ${state.prefix}`;
+    return words.length ? `Who can access names that contain ${words.map((word) => `“${word}”`).join(" and ")}` : "Who can access what";
   };
   const namesPart = ({ words, who, what }) => {
     if (!words.length || who.length === 1 || what.length === 1) return [];
     const found = matcher.named(words);
     const number = found.principals.length + found.resources.length;
     const links = linksOf(found, MOST_NAMES);
-    return number ? [listed(`${counted(number, "name")} ${number === 1 ? "holds" : "hold"} this${number > links.length ? `, the first ${count(links.length)}` : ""}:`, links)] : [];
+    return number ? [listed(`${counted(number, "name")} ${number === 1 ? "matches" : "match"}${number > links.length ? `; the first ${count(links.length)}` : ""}:`, links)] : [];
   };
   const parts = () => {
     const matched = matcher.match(state);
-    if (matched.strangers.length) return ["No such name here", [unknownPart(matched.strangers)]];
-    if (!matched.who.length) return ["Nothing holds all of that", [
-      said("No principal and resource hold all these words together."), ...namesPart(matched)]];
+    if (matched.strangers.length) return ["No such name", [unknownPart(matched.strangers)]];
+    if (!matched.who.length) return ["No match", [
+      said("No principal and resource together contain all these words."), ...namesPart(matched)]];
     const head = state.acl === undefined ? [] : [
       said(aclWords(K.acls[matched.filter.acl])), aclPart(K.acls[matched.filter.acl])];
     if (matched.who.length === 1 && matched.what.length === 1) {
@@ -227,13 +227,13 @@ const startAnswers = (K, { mentions }) => {
     }
     const found = rowsOf.scan(matched);
     const unsure = found.undecided ? [make("p",
-      `Of ${count(found.undecided)} principals × resources not every operation is decided: unknown.`, "limit")] : [];
+      `For ${count(found.undecided)} pairs of a principal and a resource, not every operation is decided.`, "limit")] : [];
     const rows = matched.who.length === 1 ? perResource(matched, found) : perPrincipal(matched, found);
     return [titleOf(matched), [...head, ...namesPart(matched), ...unsure, ...rows]];
   };
   const drawFilters = () => {
     const words = {
-      prefix: state.prefix !== undefined && `topics of the prefix ${state.prefix}`,
+      prefix: state.prefix !== undefined && `topics with the prefix ${state.prefix}`,
       acl: state.acl !== undefined && "what one ACL decides",
     };
     filters.replaceChildren(...Object.entries(words).filter(([, text]) => text).map(([key, text]) => {

@@ -43,9 +43,20 @@ const readAcls = ({ aclIds, acls, texts }) => {
     return { id, type, name, pattern, principal, host, operation, permission, offset, at };
   });
 };
-const aclWords = ({ permission, operation, principal, host, pattern, type, name }) =>
-  `${permission} ${operation} for ${principal} from host ${host} on ${pattern} ` +
-  `${type.toLowerCase().replaceAll("_", " ")} '${name}'`;
+// The one short form of an ACL, as acl_words.py writes it.
+const quoted = (name) => (name && !name.includes(" ") ? name : `'${name}'`);
+const patternWords = ({ pattern, type, name }) => {
+  const kind = type.toLowerCase().replaceAll("_", " ");
+  if (pattern === "LITERAL" && name === "*") return `all ${kind}s`;
+  if (pattern === "LITERAL" && type === "CLUSTER" && name === "kafka-cluster") return "the cluster";
+  if (pattern === "PREFIXED") return `${kind} ${quoted(`${name}*`)} (prefix)`;
+  // A star of a LITERAL name is a plain letter, and looks like a pattern.
+  const isPlain = pattern === "LITERAL" && !/[*?]/.test(name);
+  return `${kind} ${quoted(name)}${isPlain ? "" : ` (${pattern.toLowerCase()})`}`;
+};
+const aclWords = (acl) =>
+  `${acl.permission} ${acl.operation} on ${patternWords(acl)} for ${quoted(acl.principal)} ` +
+  `from ${acl.host === "*" ? "any host" : quoted(acl.host)}`;
 
 const readDecisions = (D) => {
   const [P, R] = [D.principals.length, D.resources.length];

@@ -1,9 +1,9 @@
 // A graph in three columns: who, through which ACLs, to what. Lines are as grave as what they allow.
 const SVG = "http://www.w3.org/2000/svg";
 const ROW = 30;
-const WIDE = [250, 380, 250];
-const LEFT = [0, 330, 790];
-const LETTERS = [34, 50, 34];
+const WIDE = [250, 490, 250];
+const LEFT = [0, 300, 840];
+const LETTERS = [34, 66, 34];
 const drawn = (tag, values, className) => {
   const element = document.createElementNS(SVG, tag);
   for (const [name, value] of Object.entries(values)) element.setAttribute(name, value);
@@ -87,6 +87,6 @@ const drawGraph = (holder, { label, paths }) => {
     label, columns: columns.map((nodes) => [...nodes.values()]), edges: [...edges.values()],
   });
   const scroll = within(make("div", undefined, "scroll"), svg);
-  holder.append(scroll, make("p", `A line is as grave as the gravest operation it stands for; a dashed one denies.${
-    missing.length ? ` Not drawn: ${missing.join(", ")}.` : ""}`, "quiet"));
+  holder.append(scroll, make("p", `The colour of a line shows its most powerful operation. A dashed line denies.${
+    missing.length ? ` Left out: ${missing.join(", ")}.` : ""}`, "quiet"));
 };

@@ -45,7 +45,7 @@ const stateOf = (hash, keys) => {
     if (at < 1 || !keys.includes(part.slice(0, at))) continue;
     try {
       state[part.slice(0, at)] = unescapePart(part.slice(at + 1));
-    } catch { /* an address that nobody made here */ }
+    } catch { /* an address that no page made */ }
   }
   return state;
 };

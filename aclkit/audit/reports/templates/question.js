@@ -1,7 +1,7 @@
-// A state of the page ("who can touch …") → which principals and resources it is about.
+// A state of the page ("who can access …") → which principals and resources it is about.
 const KEYS = ["q", "principal", "resource", "prefix", "acl", "operation", "host", "decision"];
 const OTHER_HOST = "<any-other>";
-const PLAIN = new Set(["who", "what", "can", "may", "touch"]);
+const PLAIN = new Set(["who", "what", "can", "may", "touch", "access"]);
 
 const makeMatcher = (K) => {
   const low = {

@@ -14,8 +14,8 @@ const startFindings = () => {
   const left = Number(table.dataset.total) - table.tBodies[0].rows.length;
   const { rows, narrowTo } = adopt(table, {
     name: fileName("findings"),
-    says: (all, some) => `${counted(all, "finding")}${some < all ? `, the first ${count(some)} are shown` : ""}${
-      left ? `; ${count(left)} more are not in this page` : ""}`,
+    says: (all, some) => `${counted(all, "finding")}${some < all ? `. Showing the first ${count(some)}` : ""}${
+      left ? `. ${count(left)} more are not on this page` : ""}`,
   });
   const texts = new Map();
   const textOf = (row) => {
@@ -53,7 +53,7 @@ for (const table of document.querySelectorAll("table[data-name]")) {
   adopt(table, {
     name: fileName(table.dataset.name),
     step: Number(table.dataset.step ?? 15),
-    says: (all, some) => (some < all ? `${count(all)}, the first ${count(some)} are shown` : ""),
+    says: (all, some) => (some < all ? `Showing the first ${count(some)} of ${count(all)}` : ""),
   });
 }
 startHeat([...document.querySelectorAll("table.heat")], byId("heat-choice") ?? make("div"));

@@ -6,7 +6,7 @@ for (const table of document.querySelectorAll("table[data-name]")) {
   adopt(table, {
     name: `${table.dataset.name}${suffix}`,
     step: 50,
-    says: (all, some) => (some < all ? `the first ${count(some)} of ${count(all)} are shown` : ""),
+    says: (all, some) => (some < all ? `Showing the first ${count(some)} of ${count(all)}` : ""),
   });
 }
 byId("q")?.addEventListener("keydown", (event) => {
@@ -17,7 +17,7 @@ for (const button of document.querySelectorAll(".copy")) button.addEventListener
     await navigator.clipboard.writeText(button.closest(".command").querySelector("code").textContent);
     button.textContent = "Copied";
   } catch {
-    button.textContent = "Select and copy by hand";
+    button.textContent = "Select the text and copy it";
   }
 });
 byId("outcome")?.focus();

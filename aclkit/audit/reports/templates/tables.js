@@ -1,6 +1,6 @@
 // Tables: sorted by a column, a page at a time, as CSV, as cards on a phone.
 const narrow = matchMedia("(max-width: 40rem)");
-const pageOf = (wide) => (narrow.matches ? 6 : wide);
+const pageOf = (wide) => (narrow.matches ? 4 : wide);
 
 // A cell that a spreadsheet would take for a formula gets an apostrophe in front.
 const csvCell = (value) => `"${show(String(value).replace(/(^|;)(?=[ \u00a0]*[=+\-@\t\r])/g, "$1'"))
