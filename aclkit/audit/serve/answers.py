@@ -144,7 +144,7 @@ class Answers:
     def _acls(self, reading: Reading) -> Mapping[str, Acl]:
         """Return the ACLs behind findings."""
         return reading.snapshot.memory.kept(
-            ("acls behind findings", reading.cluster_id),
+            ("acls of findings", reading.cluster_id),
             lambda: acls_behind(
                 reading.tables, reading.run, (found for found, _ in self.summary(reading).listed)
             ),
