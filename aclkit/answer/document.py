@@ -122,6 +122,7 @@ class Answer:
         parts: makes what people read; without it they read the rows as a table.
         notes: what is not known or would mislead; below the parts, and on stderr beside rows.
         title: what it is about; the heading of a comment.
+        besides: makes what people read that the rows do not hold; on stderr beside rows.
         more: what holds for all rows; in JSON each of them says it.
         json: makes the object of JSON; without it JSON has the rows.
         sarif: makes the SARIF log, where an answer has one.
@@ -132,6 +133,7 @@ class Answer:
     parts: Callable[[], Iterable[Part]] | None = None
     notes: Sequence[str] = ()
     title: str = ""
+    besides: Callable[[], Iterable[str]] | None = None
     more: Mapping[str, object] = field(default_factory=dict)
     json: Callable[[], JsonObject] | None = None
     sarif: Callable[[], str] | None = None
@@ -140,3 +142,7 @@ class Answer:
         """Return what people read, the notes last."""
         parts = [Table(self.columns, self.rows)] if self.parts is None else self.parts()
         return chain(parts, (Sentence(note, "note") for note in self.notes))
+
+    def beside_rows(self) -> Iterable[str]:
+        """Return what is told beside rows: what they do not hold, the notes last."""
+        return chain(() if self.besides is None else self.besides(), self.notes)

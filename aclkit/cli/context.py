@@ -183,13 +183,13 @@ class Context:
     def write(self, answer: Answer) -> None:
         """Write an answer in the format that was chosen, to stdout or the file that was.
 
-        Where rows alone are written its notes go to stderr.
+        Where rows alone are written, what they do not hold goes to stderr.
 
         Raises:
             UsageError: columns are chosen that the rows have not, or of what has no rows.
         """
         if is_rows(answer, self.output_format):
-            tell_all(answer.notes)
+            tell_all(answer.beside_rows())
         form = Form(columns=self.columns, layout=self.layout, stamp=self._stamp())
         self.deliver(render(answer, self.output_format, form))
 

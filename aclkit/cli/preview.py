@@ -15,6 +15,7 @@ from aclkit.cli.output import tell, tell_all
 from aclkit.kafka.acls.creation import CreationRules
 from aclkit.kafka.acls.new import acl_filters, new_acls
 from aclkit.kafka.acls.options import AclOptions
+from aclkit.model.acl_words import acl_words
 from aclkit.model.reading import changed_settings
 from aclkit.model.semantics import Semantics, read_as
 from aclkit.model.unknown_settings import caveats_on_list
@@ -63,7 +64,7 @@ def add_acl(context: Context, options: AclOptions, gate: Gate) -> None:
     wanted = new_acls(options, lambda: f"to-come-{next(numbers):04}", rules)
     change = add_to(base.state.acls.values(), wanted)
     for acl in change.existing:
-        tell(f"it is there already and changes nothing: {acl}")
+        tell(f"{acl_words(acl)} already exists and changes nothing.")
     _print(context, base, base.state.with_acls(change.added), "ACLs to add", gate)
 
 
@@ -174,7 +175,9 @@ def upgrade(context: Context, end: str, start: str | None, gate: Gate) -> None:
 
 def _difference(before: Semantics, after: Semantics) -> str:
     told = changed_settings(before, after)
-    return f"what is read otherwise: {'; '.join(told)}" if told else "both read all ACLs alike"
+    if not told:
+        return "Both read all ACLs alike."
+    return f"Different settings: {'; '.join(told)}."
 
 
 def _read(context: Context) -> Base:

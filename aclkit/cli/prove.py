@@ -186,8 +186,8 @@ def _notes(read: Sequence[ReadSide]) -> list[str]:
     sides = [each.side for each in read]
     notes = [note for side in sides for note in side.notes]
     notes += (
-        f"{side.path}: these records are read as a whole state. To see what they change in a "
-        "warehouse: aclkit preview apply"
+        f"{side.path}: these records are replayed from an empty cluster. To see what they change "
+        "in a warehouse, use aclkit preview apply."
         for side in sides
         if side.form == RECORDS and any(other.own for other in sides)
     )

@@ -128,11 +128,9 @@ def _check(proven: Proven) -> None:
     """End where the proof is not known."""
     if proven.proof.is_known:
         return
-    where = len(proven.proof.unknown)
-    at = f" in {where:,} cells" if where else ""
     tell(
-        f"not known to decide alike{at}: the budget ended, so nothing is printed; "
-        f"raise {proven.proving.to_raise}"
+        "The search limit was reached before it was proven that no decision changes. Nothing is "
+        f"printed. Raise the limit with {proven.proving.to_raise}."
     )
     click.get_current_context().exit(_NOT_PROVEN)
 

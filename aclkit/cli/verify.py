@@ -26,6 +26,7 @@ from aclkit.kafka.verify.jars import NEWEST, VERSIONS, class_path
 from aclkit.kafka.verify.kafka import PATIENCE, Kafka
 from aclkit.kafka.verify.version import choose_version
 from aclkit.model.acl import Acl, Request
+from aclkit.model.counting import number_of
 from aclkit.model.semantics import KAFKA, Semantics
 from aclkit.runtime.progress import step
 from aclkit.warehouse.alive import acls_alive
@@ -121,8 +122,8 @@ def _again(semantics: Semantics) -> Semantics | None:
     if semantics == as_broker:
         return None
     tell(
-        "The published decisions were not made by Kafka's own reading (--semantics kafka): "
-        "compared are decisions made anew by it, not the published ones."
+        "The published decisions do not use Kafka's own reading (--semantics kafka). They are "
+        "computed again with it, and these are compared."
     )
     return as_broker
 
@@ -181,6 +182,7 @@ def _print(context: Context, version: str, report: Agreement) -> None:
             columns=MISMATCH,
             rows=map(_mismatch, report.mismatches),
             parts=lambda: _parts(version, report),
+            besides=lambda: _counted(version, report),
             json=lambda: _object(version, report),
         )
     )
@@ -208,6 +210,15 @@ def _object(version: str, report: Agreement) -> dict[str, object]:
         "mismatches": as_objects(MISMATCH, map(_mismatch, report.mismatches)),
         "left_out": as_objects(LEFT_OUT, map(_left_out, report.left_out)),
     }
+
+
+def _counted(version: str, report: Agreement) -> Iterator[str]:
+    """Yield how many decisions were compared and how many differ."""
+    asked, differing = len(report.left_out) + report.asked, len(report.mismatches)
+    yield (
+        f"Kafka {version} agrees with {report.agree:,} of {number_of(asked, 'decision')}; "
+        f"{differing:,} differ, {len(report.left_out):,} were left out."
+    )
 
 
 def _counts(version: str, report: Agreement) -> tuple[str | int | None, ...]:

@@ -73,9 +73,9 @@ def test_one_long_name_widens_its_own_row_only():
     rows = [("short", 1), (long, 2), ("a name of some length", 3)]
     assert render("table", ("name", "number"), rows).splitlines() == [
         "name                   number",
-        "short                  1",
-        f"{long}  2",
-        "a name of some length  3",
+        "short                       1",
+        f"{long}       2",
+        "a name of some length       3",
     ]
 
 

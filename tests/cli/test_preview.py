@@ -86,17 +86,23 @@ def test_jsonl_and_csv_hold_the_same_rows_as_json(preview):
 
 def test_a_first_acl_is_said_to_take_the_default_away(preview):
     result = preview(*CAROL_READS, "--topic", "free")
-    assert "verdict    less, for every name: nothing gained and 1 region lost (" in result.stdout
-    assert "inventory  0 gained, 152 lost, 8 redecided for 5 principals" in result.stdout
-    assert "DefaultAllow" in result.stdout
+    assert result.stdout.splitlines() == [
+        "- User:carol: WRITE, CREATE, DELETE, ALTER, DESCRIBE_CONFIGS, ALTER_CONFIGS on topic free "
+        "from any host",
+        "- any other principal (such as User:z): every operation on topic free from any host",
+        "~ 8 accesses still allowed: ALLOW READ on topic free for User:carol from any host "
+        "(before: no ACL applies to it)",
+        "",
+        "0 to gain, 2 to lose. Accesses of known names: 152 lost (5 principals, 1 resource).",
+    ]
 
 
 def test_an_acl_that_is_there_changes_nothing_and_that_is_said(preview):
     arguments = ("--allow-principal", "User:alice", "--operation", "Read", "--topic", "payments")
     result = preview("add-acl", *arguments)
-    assert "it is there already" in result.stderr
-    assert "verdict    equivalent, proven for every name (0 questions" in result.stdout
-    assert "inventory  0 gained, 0 lost, 0 redecided" in result.stdout
+    acl = "ALLOW READ on topic payments for User:alice from any host"
+    assert f"{acl} already exists and changes nothing.\n" in result.stderr
+    assert result.stdout == "No access changes. Proven for every name.\n"
 
 
 def test_removal_selects_by_kafkas_filters(preview):
@@ -111,10 +117,11 @@ def test_removal_selects_by_kafkas_filters(preview):
 def test_a_prefix_opens_names_to_come(preview):
     arguments = ("--topic", "new.", "--resource-pattern-type", "prefixed")
     result = preview(*CAROL_READS, *arguments, "--format", "csv")
-    assert "on topics that start with `new.`; the shortest: `new.`" in result.stderr
+    assert "every operation on topics that start with new. (0 today) from any host" in result.stderr
+    assert "0 to gain, 2 to lose. Today this concerns no known name." in result.stderr
     found = json.loads(preview(*CAROL_READS, *arguments, "--format", "json").stdout)
     assert found["gained"] == found["lost"] == []
-    assert found["to_come"][0]["names"] == "topics that start with `new.`; the shortest: `new.`"
+    assert found["to_come"][0]["names"] == "topics that start with new."
     assert found["to_come"][0]["tried_with"] == "new."
 
 
@@ -141,13 +148,19 @@ def test_fail_on_counts_names_to_come(preview):
 
 
 def test_markdown_keeps_names_text(preview):
-    result = preview(
-        "add-acl", "--allow-principal", "User:<b>|_x_", "--topic", "orders", "--format", "markdown"
-    )
-    assert result.stdout.startswith("## ACLs to add, cluster c1\n\n**more, for every name: ")
-    assert "<b>" not in result.stdout
-    assert "User:&lt;b&gt;\\|\\_x\\_" in result.stdout
-    assert "| resource | gained | lost | redecided |" in result.stdout
+    words = ("add-acl", "--allow-principal", "User:<b>|_x_```", "--topic", "orders")
+    result = preview(*words, "--format", "markdown")
+    assert result.stdout.splitlines() == [
+        "## ACLs to add, cluster c1",
+        "",
+        "````diff",  # All is text in a fence that is longer than what stands in it.
+        "+ User:<b>|_x_```: every operation on topic orders from any host",
+        "      denied before: no ACL allows it; allowed after: ALLOW ALL on topic orders for "
+        "User:<b>|_x_``` from any host",
+        "````",
+        "",
+        "**1 to gain, 0 to lose. Accesses of known names: 32 gained (1 principal, 1 resource).**",
+    ]
 
 
 def test_add_topic_shows_what_governs_it_and_who_gets_what(preview):
@@ -159,9 +172,17 @@ def test_add_topic_shows_what_governs_it_and_who_gets_what(preview):
     cells = 6 * 4 * 8
     assert len(found["decisions"]) == topic["allowed"] + topic["denied"] == cells
     table = preview("add-topic", "pay-new", "payments").stdout
-    assert "ALLOW ALL for User:bob on PREFIXED topic pay from any host" in table
+    assert table.splitlines()[:4] == [
+        "topic:pay-new (does not exist yet; 1 ACL applies)",
+        "principal   operations       because",
+        "User:admin  every operation  super user",
+        "User:bob    every operation  ALLOW ALL on pay* (prefix)",
+    ]
+    assert "topic:payments (exists already; 5 ACLs apply)" in table
     markdown = preview("add-topic", "pay-new", "--format", "markdown").stdout
-    assert "### topic:pay-new: 64 allowed, 128 denied" in markdown
+    assert (topic["allowed"], topic["denied"]) == (64, 128)
+    assert "### topic:pay-new (does not exist yet; 1 ACL applies)" in markdown
+    assert "| User:bob | every operation | ALLOW ALL on pay\\* (prefix) |" in markdown
     lines = preview("add-topic", "pay-new", "--format", "csv").stdout.splitlines()
     assert len(lines) == cells + 1
 

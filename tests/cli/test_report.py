@@ -120,16 +120,18 @@ def test_fail_on_is_about_junit(warehouse):
 
 def test_the_markdown_of_report_is_the_page_of_run_without_an_exit_code(warehouse):
     page = warehouse.run("report", "--format", "markdown").stdout
-    assert "**Please look: findings: 1 high, no access changed.**" in page
-    assert "exit code" not in page
+    assert "**Action needed: 1 high finding. No access changed.**" in page
+    assert "exit code" not in page.lower()
 
 
 def test_a_run_hands_over_its_exit_code_and_its_assertions(warehouse, tmp_path):
     report = gathered(warehouse.published(), exit_code=1, assertions=(BROKEN, KEPT))
     paths = write_reports(report, tmp_path, ["markdown", "junit", "html"])
     page, junit, html = (Path(path).read_text() for path in paths)
-    assert "(exit code 1)" in page
-    assert "## Assertions" in page
+    verdict = "Action needed: 1 policy failed, 1 high finding. No access changed. Exit code 1."
+    assert f"**{verdict}**" in page
+    assert "\n## Policies\n\n- FAILED: " in page
+    assert "\n- passed: no guests (It holds.)\n" in page
     assert 'classname="aclkit.assertion" name="no guests"' in junit
     assert 'id="assertions"' in html
 
@@ -197,7 +199,7 @@ def test_whatever_ends_a_night_is_told(warehouse, monkeypatch, tmp_path):
         warehouse.run("run", "--source", f"metadata-log:{KRAFT}", code=4)
     told = [json.loads(body) for _, _, body in hook.got]
     assert [each["exit_code"] for each in told] == [2, 4]
-    assert "none: the file does not exist" in told[0]["text"]
+    assert "none: the file or directory does not exist" in told[0]["text"]
     assert "Permission denied" in told[1]["text"]
 
 

@@ -40,7 +40,7 @@ def test_without_the_extra_it_says_what_to_install(warehouse, monkeypatch):
     [
         (["--trusted-proxy", "proxy.example.org"], "expected an address or a network"),
         (["--token-file", "/nowhere"], "cannot read the token from /nowhere"),
-        (["--cluster", "other"], "cluster 'other' is not in"),
+        (["--cluster", "other"], "Cluster 'other' is not in"),
     ],
 )
 def test_what_makes_no_sense_ends_before_anything_is_served(warehouse, words, says):

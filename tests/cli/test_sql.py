@@ -114,7 +114,7 @@ def test_a_hostile_statement_ends_with_2_and_one_line(root):
 
 def test_no_warehouse_is_the_same_error_as_everywhere(tmp_path):
     ended = run("--warehouse", tmp_path / "none", "sql", "SELECT 1", code=2)
-    assert "othing is published in" in ended.stderr
+    assert "has no data yet. Next: aclkit --warehouse" in ended.stderr
 
 
 @pytest.mark.parametrize("seconds", ["0", "-1", "nan", "soon"])

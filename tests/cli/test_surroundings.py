@@ -25,7 +25,7 @@ LOG = SYNTHETIC / "basic"
 REPLAY = ("replay", "--source", f"metadata-log:{LOG}")
 UNCHANGED = "Published data is unchanged."
 FULL = f"No space left on device. Free some space, then start again. {UNCHANGED}"
-DENIED = "Permission denied; Start as a user who can write there, or pass another --warehouse"
+DENIED = "Permission denied. Start as a user who can write there, or pass another --warehouse"
 NOBODY = 65534
 
 as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root mounts and becomes another user")
@@ -204,7 +204,7 @@ def test_a_folder_that_is_not_there_yet_lies_on_the_disk_of_the_one_above(tmp_pa
     [
         ("FileNotFoundException: {w}/acl_log/1.parquet (Permission denied)", "Cannot write {w}: "),
         ('Cannot run program "python": error=13, Permission denied', "Spark failed: first"),
-        ("java.io.IOException: Disk quota exceeded", "Cannot write {w}: Disk quota exceeded; free"),
+        ("java.io.IOException: Disk quota exceeded", "Cannot write {w}: Disk quota exceeded. Free"),
         ("something else", "Spark failed: first"),
     ],
 )

@@ -224,9 +224,12 @@ def test_of_many_findings_the_worst_are_told_and_how_many_more_there_are(capsys)
     ("arguments", "said"),
     [
         ((), "Pass --authorizer-log PATH."),
-        (("--authorizer-log", "/nowhere/x.log"), "no such file"),
-        ((str(LOG), "--log-timezone", "Mars"), "bad time zone"),
-        ((str(SECURE / "__cluster_metadata-0"),), "no authorizer log there"),
+        (
+            ("--authorizer-log", "/nowhere/x.log"),
+            "x.log: the file or directory does not exist",
+        ),
+        ((str(LOG), "--log-timezone", "Mars"), "Invalid time zone 'Mars': expected UTC"),
+        ((str(SECURE / "__cluster_metadata-0"),), "no authorizer log found"),
         ((str(LOG), "--skew", "-1"), "--skew"),
         ((str(LOG), "--skew", "nan"), "--skew"),
         ((str(LOG), "--unused-days", "nan"), "--unused-days"),

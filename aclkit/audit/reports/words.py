@@ -31,14 +31,14 @@ def verdict(summary: NightlySummary) -> str:
     """Return in one sentence whether a person has to do something, and what came out."""
     changes = summary.access_changes
     states = counted(count_states(summary.judged or ()))
-    wrong = {
-        "decisions are missing": summary.missing_answers,
-        "policies are unknown": len(summary.unknown_assertions),
-        "policies failed": len(summary.broken_assertions),
-    }
+    wrong = (
+        (summary.missing_answers, "decision is missing", "decisions are missing"),
+        (len(summary.unknown_assertions), "policy is unknown", "policies are unknown"),
+        (len(summary.broken_assertions), "policy failed", "policies failed"),
+    )
     results = [
         *([] if summary.status == COMPLETE else [f"the run is {summary.status}"]),
-        *(f"{thousands(number)} {what}" for what, number in wrong.items() if number),
+        *(number_of(number, one, many) for number, one, many in wrong if number),
         f"{severities(summary.findings)}{f' ({states})' if states else ''}",
     ]
     call = "Action needed" if summary.needs_a_person else "Nothing to do"
@@ -92,13 +92,13 @@ def iso(time: datetime) -> str:
 
 
 def severities(findings: Iterable[Finding]) -> str:
-    """Name the severities that occur, each with its number."""
+    """Name the severities that there are, each with its number."""
     counts = {name: number for name, number in count_severities(findings).items() if number}
     named = [f"{number:,} {name}" for name, number in counts.items()]
     if not named:
         return "no findings"
-    noun = "finding" if sum(counts.values()) == 1 else "findings"
-    return f"{' and '.join(filter(None, [', '.join(named[:-1]), named[-1]]))} {noun}"
+    listed = " and ".join(filter(None, [", ".join(named[:-1]), named[-1]]))
+    return f"{listed} {'finding' if sum(counts.values()) == 1 else 'findings'}"
 
 
 def _exit_words(summary: NightlySummary) -> str:

@@ -23,9 +23,15 @@ from aclkit.questions.preview.words import (
 )
 from aclkit.questions.query.outside import Verdict
 from aclkit.rules.names.change_lines import MARKS, ChangeLine, change_lines, line_words
+from aclkit.rules.names.reread import OTHERWISE, SLEEPS, WAKES
 from aclkit.rules.names.words import reread_words
 
 COLUMNS: Final = ("change", *ChangedCell._fields)
+_BECOMES: Final = {
+    WAKES: "takes effect",
+    SLEEPS: "loses its effect",
+    OTHERWISE: "is read differently",
+}
 _MOST_REDECIDED: Final = 3
 """Of what stays allowed or denied so many reasons are shown."""
 
@@ -37,6 +43,7 @@ def preview_answer(preview: Preview, title: str, tense: Tense = PLANNED) -> Answ
         columns=COLUMNS,
         rows=((kind, *cell) for kind in KINDS for cell in preview.effect.cells(kind)),
         parts=lambda: _parts(preview, tense),
+        besides=lambda: _besides(preview, tense),
         notes=tuple(notes(preview)),
         json=lambda: preview_members(preview),
     )
@@ -50,15 +57,29 @@ def _parts(preview: Preview, tense: Tense) -> Iterator[Part]:
     yield Sentence(total_sentence(preview, lines, tense), "good" if preview.is_known else "bad")
 
 
+def _besides(preview: Preview, tense: Tense) -> Iterator[str]:
+    """Yield what changes for every name, known or not; rows are about known names."""
+    lines = change_lines(preview.openings)
+    for line, words in _told(preview, lines):
+        yield f"{MARKS[line.kind]} {words}"
+    yield total_sentence(preview, lines, tense)
+
+
 def _changes(preview: Preview, lines: Sequence[ChangeLine]) -> Iterator[Item]:
     """Yield what is gained and lost; below the first what decided it and what will."""
+    example = example_sentence(preview)
+    under = [example] if example and len(lines) == 1 else []
+    for line, words in _told(preview, lines):
+        yield Item(words, MARKS[line.kind], under)
+
+
+def _told(preview: Preview, lines: Sequence[ChangeLine]) -> Iterator[tuple[ChangeLine, str]]:
+    """Yield each line with its words."""
     known: dict[str, list[str]] = {}
     for resource in preview.asked.resources:
         known.setdefault(resource.resource_type, []).append(resource.resource_name)
-    example = example_sentence(preview)
     for line in lines:
-        words = line_words(line, known.get(line.resource_type, ()))
-        yield Item(words, MARKS[line.kind], [example] if example and len(lines) == 1 else [])
+        yield line, line_words(line, known.get(line.resource_type, ()))
 
 
 def _redecided(preview: Preview) -> Iterator[Item]:
@@ -78,4 +99,4 @@ def _redecided(preview: Preview) -> Iterator[Item]:
 def _rereads(preview: Preview) -> Iterator[Item]:
     """Yield what each ACL does that is read otherwise, that of most access first."""
     for each in sorted(preview.rereads, key=lambda each: -len(each.changes)):
-        yield Item(f"{acl_words(each.acl)} {each.becomes}: {reread_words(each)}", "~")
+        yield Item(f"{acl_words(each.acl)} {_BECOMES[each.becomes]}: {reread_words(each)}", "~")

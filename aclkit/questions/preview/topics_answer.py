@@ -13,7 +13,8 @@ from aclkit.model.groups import grouped
 from aclkit.questions.preview.topics import TopicAccess, TopicToCome
 from aclkit.questions.query.access_table import AccessRow, access_parts
 from aclkit.questions.query.hosts import few_hosts
-from aclkit.questions.query.words import others_otherwise_sentence, short_reason
+from aclkit.questions.query.reason_words import short_reason
+from aclkit.questions.query.words import others_otherwise_sentence
 from aclkit.rules.decide.rules import ALLOWED, DENIED
 
 _TOPIC: Final = "TOPIC"

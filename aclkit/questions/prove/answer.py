@@ -39,6 +39,7 @@ def comparison_answer(
         columns=COLUMNS,
         rows=map(row, found.counterexamples),
         parts=lambda: _comparison_parts(found, sides),
+        besides=lambda: _besides([verdict_sentence(found), *left_out_words(found)], sides),
         notes=(*unknown_sentences(found.difference, found.cost), *notes),
         json=lambda: comparison_object(found, sides, notes, limit),
     )
@@ -52,6 +53,12 @@ def _comparison_parts(found: Claimed, sides: Sequence[ReadSide]) -> Iterator[Par
     yield _verdict(verdict_sentence(found), found.outcome)
     yield from map(Sentence, left_out_words(found))
     yield Facts(list(side_facts(sides)))
+
+
+def _besides(sentences: Sequence[str], sides: Sequence[ReadSide]) -> Iterator[str]:
+    """Yield the verdict, and what was read how."""
+    yield from sentences
+    yield from (f"{name}: {words}" for name, words in side_facts(sides))
 
 
 def left_out_words(found: Claimed) -> Iterator[str]:
@@ -69,6 +76,7 @@ def answers_answer(found: Answers, sides: Sequence[ReadSide], notes: Sequence[st
         columns=ANSWER_COLUMNS,
         rows=chain.from_iterable(map(answer_rows, found.answers)),
         parts=lambda: _answers_parts(found, sides),
+        besides=lambda: _besides([answers_verdict(found)], sides),
         notes=(*open_end, *notes),
         json=lambda: answers_object(found, sides, notes),
     )

@@ -21,7 +21,7 @@ from aclkit.questions.prove.claim import (
 )
 from aclkit.questions.prove.never import Answer, Answers
 from aclkit.questions.prove.reading import LISTING, RECORDS, Reading, ReadSide, Side
-from aclkit.questions.query.words import short_reason
+from aclkit.questions.query.reason_words import ruling_words, short_reason
 from aclkit.rules.decide.rules import ALLOWED, Ruling
 from aclkit.rules.names.words import hard_words
 
@@ -91,7 +91,7 @@ def example_words(example: Counterexample) -> str:
 
 def tell_answer(answer: Answer) -> list[tuple[str, str]]:
     """Write the examples of an assertion: each request, and how it is decided."""
-    return [(request_words(asked), decision_words(ruling)) for asked, ruling in answer.examples]
+    return [(request_words(asked), ruling_words(ruling)) for asked, ruling in answer.examples]
 
 
 def decision_words(ruling: Ruling) -> str:

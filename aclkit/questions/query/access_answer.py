@@ -18,7 +18,8 @@ from aclkit.questions.query.fold import Folded, Ground, fold
 from aclkit.questions.query.hosts import hosts_words
 from aclkit.questions.query.names import near_object
 from aclkit.questions.query.pattern_grants import LESS, PatternGrant, together
-from aclkit.questions.query.words import others_otherwise_sentence, short_reason
+from aclkit.questions.query.reason_words import short_reason
+from aclkit.questions.query.words import others_otherwise_sentence
 from aclkit.rules.decide.rules import ALLOWED, DENIED, MATCHING_ACL
 
 GRANT_COLUMNS: Final = ("pattern_type", "extent", "reaches", "reached_names")

@@ -24,9 +24,10 @@ from aclkit.questions.query.decisions import Where
 from aclkit.questions.query.fold import ALL_HOSTS
 from aclkit.questions.query.names import Unknown
 from aclkit.questions.query.passage_words import way_words
+from aclkit.questions.query.reason_words import short_reason
 from aclkit.questions.query.tasks import CLUSTER, Need
 from aclkit.questions.query.why import Why, explain_why
-from aclkit.questions.query.words import hosts_words, short_reason
+from aclkit.questions.query.words import hosts_words
 from aclkit.rules.decide.counterfactual import NO_ID
 from aclkit.rules.decide.request_names import asked_request, needs_words
 from aclkit.rules.decide.requests import Passage, Result, Tried

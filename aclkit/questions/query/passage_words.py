@@ -7,8 +7,8 @@ from typing import TypeVar
 
 from aclkit.model.groups import grouped
 from aclkit.model.resource import CLUSTER_NAME, WORD_OF_TYPE, Resource
+from aclkit.questions.query.reason_words import ruling_words
 from aclkit.questions.query.why import Why
-from aclkit.questions.query.words import ruling_words
 from aclkit.rules.decide.requests import Check, Fact, Passage, Result, Tried
 from aclkit.rules.decide.rules import ALLOWED, DENIED, SUPER_USER, Ruling
 

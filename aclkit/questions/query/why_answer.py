@@ -12,6 +12,7 @@ from aclkit.questions.query import words
 from aclkit.questions.query.answer_rows import history_rows, why_rows
 from aclkit.questions.query.history import History
 from aclkit.questions.query.passage_words import passage_lines
+from aclkit.questions.query.reason_words import short_reason
 from aclkit.questions.query.why import Part as Taking
 from aclkit.questions.query.why import Why
 from aclkit.questions.query.why_json import history_object, why_object
@@ -110,7 +111,7 @@ def _history_parts(answer: History) -> Iterator[Part]:
     asked, rows = answer.request, []
     for interval in reversed(answer.intervals):
         decision, rule, acl = interval.ruling.decision, interval.ruling.rule, interval.ruling.acl
-        reason = words.short_reason(decision, rule, acl, asked.principal, asked.resource_type)
+        reason = short_reason(decision, rule, acl, asked.principal, asked.resource_type)
         since = interval.from_time and f"{interval.from_time:{_TIME}}"
         rows.append((since, interval.as_of, decision, interval.cause, reason))
     found = history_rows(answer)

@@ -26,12 +26,12 @@ from aclkit.questions.query.history import (
 )
 from aclkit.questions.query.other_reading import KAFKA_NAME, KIP_NAME, OthersOtherwise
 from aclkit.questions.query.own_acls import own_acl_words
+from aclkit.questions.query.reason_words import ruling_words, short_reason
 from aclkit.questions.query.timeline import note_on_settings
 from aclkit.questions.query.why import Why
 from aclkit.rules.decide.rules import (
     ALLOWED,
     DEFAULT_ALLOW,
-    DEFAULT_DENY,
     DENIED,
     MATCHING_ACL,
     SUPER_USER,
@@ -65,25 +65,6 @@ def history_sentence(history: History) -> str:
     return text + "."
 
 
-def short_reason(
-    decision: str,
-    rule: str,
-    acl: Acl | None,
-    principal: str | None,
-    resource_type: str | None,
-    *,
-    has_any_host: bool = True,
-) -> str:
-    """Write what decides: an ACL, or the rule; the other arguments are those of ``acl_words``."""
-    if acl is not None:
-        return acl_words(acl, principal, resource_type, has_any_host=has_any_host)
-    if rule == SUPER_USER:
-        return "super user"
-    if rule not in ("", DEFAULT_ALLOW, DEFAULT_DENY):
-        return rule
-    return "no ACL applies to it" if decision == ALLOWED else "no ACL allows it"
-
-
 def hosts_words(hosts: Sequence[str], ruling: Ruling) -> str:
     """Write how some hosts are decided that are decided differently from the one asked about."""
     decided = f"{_few(hosts)} it is {ruling.decision.lower()}"
@@ -94,15 +75,6 @@ def _few(names: Sequence[str]) -> str:
     shown = ", ".join(names[:MOST_NAMED])
     more = len(names) - MOST_NAMED
     return f"{shown}{f' and {more} more' if more > 0 else ''}"
-
-
-def ruling_words(ruling: Ruling) -> str:
-    """Write a decision with the ACL or the rule behind it."""
-    acl = ruling.acl
-    decision = ruling.decision.lower()
-    if acl is not None:
-        return f"{decision} by {acl_words(acl)}"
-    return f"{decision} ({short_reason(ruling.decision, ruling.rule, None, None, None)})"
 
 
 def otherwise_sentences(why: Why) -> Iterator[str]:

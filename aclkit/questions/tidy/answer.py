@@ -31,6 +31,7 @@ def tidy_answer(proven: Proven) -> Answer:
         columns=STEP_COLUMNS,
         rows=_rows(proven),
         parts=lambda: _parts(proven),
+        besides=lambda: [summary(proven)],
         notes=tuple(_notes(proven)),
         json=lambda: _object(proven),
     )
@@ -54,6 +55,8 @@ def summary(proven: Proven) -> str:
     """Write how many ACLs go and come, and that no decision changes."""
     found = proven.found
     if not found.steps:
+        if found.unknown:
+            return "No ACL is known to be removable."
         return f"No ACL can be removed: all {number_of(len(found.before), 'ACL')} have an effect."
     came = f", {len(found.added):,} to add" if found.added else ""
     then, now = len(found.before), len(found.after)
@@ -67,7 +70,8 @@ def _notes(proven: Proven) -> Iterator[str]:
     found = proven.found
     if found.unknown:
         kept = number_of(len(found.unknown), "ACL")
-        yield f"{kept} stay because the search limit was reached: {proven.searching.to_raise}."
+        way_out = f"Raise it with {proven.searching.to_raise}."
+        yield f"{kept} stay because the search limit was reached. {way_out}"
     if found.added:
         yield "ALL includes operations of later Kafka versions. --keep-operations avoids ALL."
 

@@ -62,13 +62,13 @@ def test_each_acl_that_wakes_is_told_with_what_it_does():
         for each in result.rereads
     }
     assert does == DOES
-    rereads = [text for text in rereads_of(result) if " wakes: " in text]
+    rereads = [text for text in rereads_of(result) if " takes effect: " in text]
     assert len(rereads) == len(DOES)
     first = next(text for text in rereads if "User:carol" in text)
     assert first == (
-        "ALLOW READ on topic free for User:carol from 2001:db9::/32 wakes: grants READ, DESCRIBE "
-        "for User:carol from hosts that 2001:db9::/32 matches (such as 2001:db9:0:0:0:0:0:1), "
-        "for example on free"
+        "ALLOW READ on topic free for User:carol from 2001:db9::/32 takes effect: grants READ, "
+        "DESCRIBE for User:carol from hosts that 2001:db9::/32 matches (such as "
+        "2001:db9:0:0:0:0:0:1), for example on free"
     )
 
 
