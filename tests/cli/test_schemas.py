@@ -42,6 +42,7 @@ QUESTIONS = {
         "who-can ANY --prefix pay --denied",
     ],
     "what-can": ["what-can User:bob --all", "what-can User:bbo topic:nowhere --all"],
+    "show": ["show User:bob", "show topic:payments", "show User:new", "show topic:paymets"],
     "why": [
         "why User:bob READ topic:payments --host 10.0.0.1",
         "why User:admin READ topic:payments",

@@ -12,6 +12,7 @@ from aclkit.audit.findings.baseline import Judged, Known
 from aclkit.audit.reports.data import COMPLETE, AssertionOutcome, NightlySummary, ReportedChange
 from aclkit.audit.reports.states import state_words
 from aclkit.audit.reports.words import cause_words, utc, verdict
+from aclkit.model.counting import number_of
 from aclkit.model.findings import Finding, sort_findings
 from aclkit.model.groups import grouped
 
@@ -67,7 +68,10 @@ def _verdict(summary: NightlySummary) -> Sentence:
 def _tasks(summary: NightlySummary) -> Iterator[str]:
     """Yield what there is to do, the worst first, whatever the exit code says about it."""
     if undecided := summary.missing_answers:
-        yield f"Find out why {undecided:,} of the expected decisions are missing."
+        words = number_of(
+            undecided, "expected decision is missing", "expected decisions are missing"
+        )
+        yield f"Find out why {words}."
     if summary.status != COMPLETE:
         yield "The log is incomplete: replay the missing part (see the notes)."
     elif (summary.exit_code or 0) > 1:
@@ -77,7 +81,7 @@ def _tasks(summary: NightlySummary) -> Iterator[str]:
     for name in summary.unknown_assertions:
         yield f"Policy {name!r} is unknown: run aclkit assert with a larger --budget."
     if late := sum(item.is_expired for item in summary.judged or ()):
-        yield f"Fix or accept anew {late:,} findings: the acceptance has expired."
+        yield f"Fix or accept anew {number_of(late, 'finding')}: the acceptance has expired."
     remedies = Counter((f.severity, f.finding, f.fix) for f in sort_findings(summary.findings))
     for (severity, kind, fix), number in remedies.items():
         yield f"{number:,} × {severity} {kind}: {fix}"

@@ -94,7 +94,8 @@ def _check_words(why: Why, check: Check, ruling: Ruling | None) -> str:
         return f"{check.operation} on the {_word(check)}"
     if check.of_any:
         which = "some" if ruling.decision == ALLOWED else "any"
-        return f"{check.operation} on {which} {_word(check)} is {ruling_words(ruling)}"
+        decided = f"{ruling.decision.lower()} ({ruling.rule})"
+        return f"{check.operation} on {which} {_word(check)} is {decided}"
     name = CLUSTER_NAME if check.resource_type == "CLUSTER" else why.request.resource_name
     resource = Resource(check.resource_type, name)
     return f"{check.operation} on {resource} is {ruling_words(ruling)}"

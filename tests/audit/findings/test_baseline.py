@@ -149,7 +149,7 @@ ENTRY = (
         (f'{{"aclkit_baseline": {"9" * 5_000}}}', "b.json: not valid JSON: "),
         (
             ENTRY[:-1] + ', "findings": []}',
-            "not valid JSON: the key 'findings' stands twice",
+            "not valid JSON: the key 'findings' occurs twice in one object",
         ),
         (
             ENTRY.replace('"f"', '"\\ud800"'),

@@ -54,7 +54,7 @@ def test_a_message_says_what_it_gives_or_takes_and_the_shortest_name():
     assert gives.message == (
         "ALLOW READ on topic payments for User:bob from 10.0.0.0/8 matches no client before Kafka "
         "4.4. From Kafka 4.4 on, the ALLOW grants READ, DESCRIBE for User:bob from hosts that "
-        "`10.0.0.0/8` matches (such as 10.0.0.1), for example on `payments`."
+        "10.0.0.0/8 matches (such as 10.0.0.1), for example on payments."
     )
     assert "the DENY revokes READ, DESCRIBE for User:alice from hosts that" in takes.message
     assert nothing.message.endswith("From Kafka 4.4 on, the ALLOW changes no decision.")

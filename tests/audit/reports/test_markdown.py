@@ -9,9 +9,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from aclkit.answer.markdown import escape_markdown
+from aclkit.answer.markdown import MOST_ROWS, escape_markdown
 from aclkit.audit.reports.data import ReportedChange
-from aclkit.audit.reports.summary_page import MOST_ROWS, render_summary
+from aclkit.audit.reports.summary_page import render_summary
 from aclkit.model.findings import SEVERITIES, Finding
 from tests.audit.reports.made import BROKEN, CHANGE, KEPT, SUMMARY, UNPROVEN
 from tests.factories import acl
@@ -76,7 +76,7 @@ def test_the_page_of_an_eventful_night(golden):
         findings=(
             finding(1),
             finding(2, severity="low"),
-            finding(3, subject=str(acl(EVIL, principal="User:*"))),
+            replace(finding(3), message=EVIL),
         ),
         changes=(
             change(gained=1200, cause_offsets=(901, 907)),
@@ -90,15 +90,16 @@ def test_the_page_of_an_eventful_night(golden):
 
 def test_a_quiet_night_says_so_first():
     lines = render_summary(QUIET).splitlines()
-    assert lines[2] == "**Nothing to do: no findings, no access changed (exit code 0).**"
+    assert lines[2] == "**Nothing to do: no findings. No access changed. Exit code 0.**"
 
 
 @pytest.mark.parametrize("severity", SEVERITIES)
 def test_a_finding_that_the_exit_code_hides_is_still_to_do(severity):
     page = render_summary(replace(QUIET, findings=(finding(severity=severity),), exit_code=0))
     assert "Nothing to do" not in page
-    assert page.splitlines()[2].startswith(f"**Please look: findings: 1 {severity},")
-    assert "(exit code 0, which --fail-on decides)" in page
+    assert page.splitlines()[2] == (
+        f"**Action needed: 1 {severity} finding. No access changed. Exit code 0 by --fail-on.**"
+    )
 
 
 def test_to_do_names_each_remedy_once_with_the_worst_first():
@@ -112,13 +113,13 @@ def test_to_do_names_each_remedy_once_with_the_worst_first():
 
 def test_a_run_that_is_incomplete_is_to_do_though_it_was_accepted():
     page = render_summary(replace(QUIET, status="incomplete", exit_code=0))
-    assert page.splitlines()[2].startswith("**Please look: the run is incomplete")
+    assert page.splitlines()[2].startswith("**Action needed: the run is incomplete, ")
     assert "see the notes" in to_do(page)[0]
 
 
 def test_missing_answers_are_to_do():
     page = render_summary(replace(QUIET, rows_decided=QUIET.rows_expected - 1))
-    assert to_do(page) == ["- Find out why 1 of the expected answers are missing."]
+    assert to_do(page) == ["- Find out why 1 expected decision is missing."]
 
 
 def test_rejected_rows_under_strict_are_to_do():
@@ -128,45 +129,46 @@ def test_rejected_rows_under_strict_are_to_do():
 
 def test_an_exit_code_that_is_not_known_is_not_told():
     lines = render_summary(replace(QUIET, exit_code=None)).splitlines()
-    assert lines[2] == "**Nothing to do: no findings, no access changed.**"
+    assert lines[2] == "**Nothing to do: no findings. No access changed.**"
 
 
 def test_a_broken_assertion_is_to_do_and_stands_with_its_example():
     page = render_summary(replace(QUIET, assertions=(KEPT, BROKEN), exit_code=1))
-    assert page.splitlines()[2].startswith("**Please look: 1 broken assertions")
-    assert to_do(page)[0].startswith("- Mend what breaks the assertion")
-    section = page.partition("## Assertions\n\n")[2].partition("\n\n")[0].splitlines()
-    assert "BROKEN" in section[0]
-    assert section[1].startswith("  - *Example:* ")
-    assert section[2] == "- no guests holds: It holds."
+    assert page.splitlines()[2].startswith("**Action needed: 1 policy failed, no findings.")
+    assert to_do(page)[0].startswith("- Fix what violates the policy ")
+    section = page.partition("## Policies\n\n")[2].partition("\n\n")[0].splitlines()
+    assert section[0].startswith("- FAILED: ")
+    assert section[1].startswith("  - For example, ")
+    assert section[2] == "- passed: no guests (It holds.)"
     assert "<img" not in page
 
 
 def test_an_assertion_that_is_unknown_is_to_do_and_not_called_broken():
     page = render_summary(replace(QUIET, assertions=(KEPT, UNPROVEN), exit_code=1))
-    said = "1 assertions of which it is unknown whether they hold"
-    assert page.splitlines()[2].startswith(f"**Please look: {said}, no findings")
-    assert to_do(page)[0].startswith("- Find out whether the assertion no strangers holds")
-    section = page.partition("## Assertions\n\n")[2].partition("\n\n")[0].splitlines()
-    assert section[0] == "- no strangers UNKNOWN: for all possible names: unknown"
+    assert page.splitlines()[2].startswith("**Action needed: 1 policy is unknown, no findings.")
+    assert to_do(page) == [
+        "- Policy 'no strangers' is unknown: run aclkit assert with a larger --budget."
+    ]
+    section = page.partition("## Policies\n\n")[2].partition("\n\n")[0].splitlines()
+    assert section[0] == "- UNKNOWN: no strangers (for all possible names: unknown)"
 
 
 def test_evidence_stands_with_its_finding():
     page = render_summary(replace(QUIET, findings=(replace(finding(), evidence=("a|b",)),)))
-    assert "  - *Seen:* a\\|b\n" in page
+    assert "- Everybody has READ.\n  - a\\|b\n" in page
 
 
 def test_a_change_says_through_which_acl_at_which_offset_and_time():
     page = render_summary(replace(QUIET, changes=(CHANGE,), access_changes=1))
-    assert "added ALLOW READ for" in page
+    assert "| added ALLOW READ on topic " in page
     assert "offset 901 at 2026-11-21 02:00:03 UTC" in page
 
 
 def test_no_more_than_fifty_things_to_do_are_printed():
     found = [replace(finding(n), fix=f"remedy {n}") for n in range(MOST_ROWS + 3)]
-    tasks = to_do(render_summary(replace(QUIET, findings=tuple(found))))
-    assert len(tasks) == MOST_ROWS + 1
-    assert tasks[-1] == "- … and 3 more"
+    page = render_summary(replace(QUIET, findings=tuple(found)))
+    assert len(to_do(page)) == MOST_ROWS
+    assert f"{to_do(page)[-1]}\n\n… and 3 more; " in page
 
 
 def test_hostile_names_in_remedies_stay_text():
@@ -187,7 +189,7 @@ def test_hostile_names_add_no_line_to_the_page():
                 QUIET,
                 cluster_id=text,
                 notes=(text,),
-                findings=(finding(subject=text),),
+                findings=(replace(finding(), message=text),),
                 changes=(change(text, resource=text, cause=text),),
                 access_changes=1,
             )
@@ -203,16 +205,18 @@ def test_no_more_than_fifty_findings_of_a_kind_are_printed(severity, heading):
     rows = tuple(finding(number, severity=severity) for number in range(MOST_ROWS + 7))
     page = render_summary(replace(QUIET, findings=rows))
     assert f"### {severity}: {heading}" in page
-    assert page.count("*Fix:*") == MOST_ROWS
-    assert "- … and 7 more" in page
+    assert page.count("\n- Everybody has READ.") == MOST_ROWS
+    assert "\n… and 7 more; " in page
 
 
-def test_the_cap_counts_a_kind_over_all_its_severities():
-    rows = [replace(finding(n, severity="high"), finding="k") for n in range(MOST_ROWS)]
+def test_a_kind_of_two_severities_is_capped_in_each():
+    rows = [replace(finding(n, severity="high"), finding="k") for n in range(MOST_ROWS + 2)]
     rows += [replace(finding(n, severity="low"), finding="k") for n in range(3)]
     page = render_summary(replace(QUIET, findings=tuple(rows)))
-    assert page.count("*Fix:*") == MOST_ROWS
-    assert "### low: k (3)\n\n- … and 3 more" in page
+    assert page.count("\n- Everybody has READ.") == MOST_ROWS + 3
+    assert "### high: k (52)\n" in page
+    assert page.count("\n… and 2 more; ") == 1
+    assert page.partition("### low: k (3)\n")[2].count("\n- Everybody has READ.") == 3
 
 
 def test_the_largest_changes_come_first_and_the_rest_is_counted():
@@ -220,12 +224,12 @@ def test_the_largest_changes_come_first_and_the_rest_is_counted():
     page = render_summary(replace(QUIET, changes=changes, access_changes=len(changes)))
     assert "| User:51 |" in page
     assert "| User:1 |" not in page
-    assert "- … and 2 more" in page
+    assert "\n… and 2 more; " in page
 
 
 def test_changes_that_were_not_handed_over_are_counted_too():
     changes = tuple(change(f"User:{number}") for number in range(MOST_ROWS))
     page = render_summary(replace(QUIET, changes=changes, access_changes=70_000))
     assert "70,000 access changes" in page.splitlines()[2]
-    assert "| access changes | 70,000 |" in page
-    assert "- … and 69,950 more" in page
+    assert "- access changes: 70,000\n" in page
+    assert "\n69,950 more are in the table access\\_change.\n" in page

@@ -99,19 +99,19 @@ def _texts(value):
 
 def test_the_verdict_counts_the_states():
     text = render(all_states(), "markdown")
-    assert "findings: 1 high + 2 low (2 new, 1 known, 1 muted, 1 fixed)" in text
-    assert "- Fix, or answer anew for, 1 findings whose mutes have run out." in text
+    assert "1 high and 2 low findings (2 new, 1 known, 1 muted, 1 fixed)" in text
+    assert "- Fix or accept anew 1 finding: the acceptance has expired." in text
 
 
 def test_markdown_tells_muted_and_fixed_findings_apart():
     text = render(all_states(), "markdown")
-    muted = text.partition("## Muted\n\n")[2].partition("\n\n")[0]
+    muted = text.partition("## Accepted\n\n")[2].partition("\n\n")[0]
     assert muted == (
         "- high escalation topic:t3: muted until 2026-12-31 by ops: moves away"
     )  # fmt: skip
     assert text.partition("## Fixed\n\n")[2].startswith("- high public-access topic:gone\n")
-    assert "  - *State:* new; the mute of ops ran out on 2026-01-01: moves away\n" in text
-    assert "  - *State:* known\n" in text
+    assert "  - State: new; the mute of ops ran out on 2026-01-01: moves away\n" in text
+    assert "  - State: known\n" in text
 
 
 def test_json_has_state_and_mute_of_each_finding_and_what_is_fixed():

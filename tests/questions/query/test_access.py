@@ -184,7 +184,10 @@ def test_bad_names_are_the_askers_fault(who, what):
 def test_before_any_materialize_the_next_step_is_named(root):
     small.publish(root, {}, job="replay")
     published = open_warehouse(str(root))
-    with connect(published) as connection, pytest.raises(UsageError, match=r"next: .*materialize"):
+    with (
+        connect(published) as connection,
+        pytest.raises(UsageError, match=r"Next: aclkit --warehouse .* materialize$"),
+    ):
         who_can(connection, published, small.CLUSTER, "READ", PAYMENTS)
 
 

@@ -165,8 +165,8 @@ def test_an_access_begins_with_the_record_that_added_its_acl():
         (4, "MatchingAcl", "ACL added", 3),
     ]
     assert history_sentence(history) == (
-        "User:alice may READ topic:payments from any host, since ALLOW READ for User:alice from "
-        "host * on LITERAL topic 'payments' was added at offset 3, 2026-11-21T12:00:03Z."
+        "User:alice can READ topic:payments from any host, since ALLOW READ on topic payments for "
+        "User:alice from any host was added (2026-11-21 12:00:03 UTC, offset 3)."
     )
 
 
@@ -196,7 +196,7 @@ def test_a_new_deciding_acl_leaves_the_decision_as_old_as_it_is():
     history = ask([Life(wide, 3), Life(READ, 8)])
     assert history.since.from_offset == 3
     assert history.intervals[-1].from_offset == 8
-    assert "was added at offset 3" in history_sentence(history)
+    assert "was added (2026-11-21 12:00:03 UTC, offset 3)" in history_sentence(history)
     assert "by the present ACL since ALLOW READ" in history_sentence(history)
 
 
@@ -230,8 +230,10 @@ def test_settings_begin_an_interval_when_a_run_saw_them():
     history = ask([Life(READ, 3)], tables={"setting": rows})
     newest = history.intervals[-1]
     assert (newest.cause, newest.from_offset, newest.from_time) == ("settings", None, time_of(5.5))
-    assert "a run saw other settings of the brokers" in history_sentence(history)
-    assert "known since 2026-11-21T11:59:59Z only" in "; ".join(history_notes(history))
+    assert "since the brokers' settings changed (2026-11-21 12:00:05 UTC)" in history_sentence(
+        history
+    )
+    assert "known only since 2026-11-21 11:59:59 UTC" in "; ".join(history_notes(history))
 
 
 SNAPSHOT_START = {
@@ -247,7 +249,7 @@ def test_what_a_snapshot_shows_has_no_known_beginning():
     (only,) = history.intervals
     assert (only.as_of, only.cause, only.is_exact) == (5, "snapshot", False)
     assert "or earlier" in history_sentence(history)
-    assert "Changes before offset 4 are unknown." in "; ".join(history_notes(history))
+    assert "The state before offset 4 is unknown." in "; ".join(history_notes(history))
 
 
 def test_what_changes_behind_a_snapshot_is_known_exactly():
@@ -263,7 +265,7 @@ def test_what_changed_between_a_log_and_a_snapshot_is_not_exact():
     ]
     history = ask([Life(READ, 1, 7)], tables={"log_range": ranges})
     assert [found.is_exact for found in history.intervals] == [True, True, False]
-    assert "offsets 3 to 7 were not read" in "; ".join(history_notes(history))
+    assert "Offsets 3 to 7 were not read" in "; ".join(history_notes(history))
 
 
 def test_an_accepted_hole_is_told():

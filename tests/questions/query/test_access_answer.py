@@ -1,0 +1,95 @@
+"""who-can and what-can for people: patterns counted and said once, the most powerful first."""
+
+from __future__ import annotations
+
+from contextlib import closing
+
+import pytest
+
+from aclkit.answer.document import Sentence, Table
+from aclkit.model.resource import Resource
+from aclkit.model.semantics import BrokerSettings
+from aclkit.questions.query.access import what_can, who_can
+from aclkit.questions.query.access_answer import what_can_answer, who_can_answer
+from aclkit.questions.query.access_table import AccessRow, access_parts
+from aclkit.warehouse.duck import connect
+from aclkit.warehouse.published import open_warehouse
+from tests.questions.query import small_warehouse as small
+from tests.questions.query.small_warehouse import acl
+
+PAYMENTS = Resource("TOPIC", "payments")
+ACLS = (
+    acl(1, resource_name="pay", pattern_type="PREFIXED", operation="READ"),
+    acl(2, resource_name="orders", operation="WRITE"),
+    acl(3, resource_type="CLUSTER", resource_name="kafka-cluster", operation="ALTER"),
+    acl(4, principal="User:bob", operation="ALL"),
+)
+
+
+@pytest.fixture
+def opened(root):
+    small.build(root, ACLS, BrokerSettings())
+    published = open_warehouse(str(root))
+    with closing(connect(published)) as connection:
+        yield connection, published, small.CLUSTER
+
+
+def table_of(parts):
+    (table,) = (part for part in parts if isinstance(part, Table))
+    return table
+
+
+def sentences(parts):
+    return [part.text for part in parts if isinstance(part, Sentence)]
+
+
+def what_rows(opened, principal):
+    answer = what_can_answer(what_can(*opened, principal), principal, "ALLOWED")
+    return list(table_of(answer.parts()).rows)
+
+
+def test_a_pattern_counts_the_known_names_and_they_are_not_repeated(opened):
+    about = [row[0] for row in what_rows(opened, "User:alice")]
+    assert [name for name in about if "pay" in name] == ["topic:pay* (2 topics)"]
+
+
+def test_what_a_principal_can_do_has_the_most_powerful_first(opened):
+    assert [row[0] for row in what_rows(opened, "User:alice")] == [
+        "cluster", "topic:orders", "topic:pay* (2 topics)",
+    ]  # fmt: skip
+
+
+def test_what_a_principal_can_do_begins_with_counts_of_known_resources(opened):
+    answer = what_can_answer(what_can(*opened, "User:alice"), "User:alice", "ALLOWED")
+    (first, *_) = sentences(answer.parts())
+    assert first == "User:alice can access the cluster and 3 topics."
+
+
+def test_who_can_do_something_has_the_most_powerful_first(opened):
+    answer = who_can_answer(who_can(*opened, "ANY", PAYMENTS), "ANY", PAYMENTS, "ALLOWED")
+    assert [row[0] for row in table_of(answer.parts()).rows] == ["User:bob", "User:alice"]
+    assert sentences(answer.parts())[0] == "2 principals can access topic:payments."
+
+
+def test_that_no_principal_can_is_a_sentence_and_no_table(opened):
+    free = Resource("TOPIC", "free")
+    answer = who_can_answer(who_can(*opened, "READ", free), "READ", free, "ALLOWED")
+    assert list(answer.parts()) == [Sentence("No principal can READ topic:free.")]
+
+
+def row(name, hosts, because="ALLOW READ"):
+    return AccessRow(name, "READ", "ALLOWED", hosts, because)
+
+
+def test_the_hosts_that_most_rows_have_are_said_once():
+    rows = [row("User:a", "10.0.0.1"), row("User:b", "10.0.0.1"), row("User:c", "10.0.0.2")]
+    said, table = access_parts("principal", rows, has_decision=False, has_operations=False)
+    assert said == Sentence("From 10.0.0.1, unless a row says otherwise.")
+    assert [cells[-1] for cells in table.rows] == [
+        "ALLOW READ", "ALLOW READ", "ALLOW READ from 10.0.0.2",
+    ]  # fmt: skip
+
+
+def test_hosts_that_all_rows_have_hold_without_exception():
+    said, _ = access_parts("principal", [row("User:a", "10.0.0.1")], has_decision=False)
+    assert said == Sentence("From 10.0.0.1.")
