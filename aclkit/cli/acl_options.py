@@ -51,9 +51,9 @@ _ENTRY: Final = (
     _texts("--deny-principal", "TYPE:NAME", "Principal to deny. Repeatable."),
     _texts("--allow-host", "IP", "Host to allow. Default: *."),
     _texts("--deny-host", "IP", "Host to deny. Default: *."),
-    _texts("--operation", "NAME", "Operation, such as Read or DescribeConfigs. Default: All."),
-    flag("--producer", "The operations of a producer, on topic and transactional id."),
-    flag("--consumer", "The operations of a consumer, on topic and group."),
+    _texts("--operation", "NAME", "Operation, such as Read. Default: All."),
+    flag("--producer", "Operations of a producer on topic and transactional id."),
+    flag("--consumer", "Operations of a consumer on topic and group."),
     flag("--idempotent", "With --producer: also IDEMPOTENT_WRITE on the cluster."),
 )
 principal_option = option(

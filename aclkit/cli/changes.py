@@ -57,6 +57,8 @@ def changes(context: Context, since: str | None, *, cells: bool) -> None:
         if cells and since is not None:
             raise UsageError("--cells is about the last run only. Leave out --since.")
         tell_state(published, newest)
+        if since is not None and not runs:
+            tell("No run has made decisions since then.")
         if cells:
             answer = cells_answer(_cells(opened.tables, newest))
         else:
@@ -65,8 +67,8 @@ def changes(context: Context, since: str | None, *, cells: bool) -> None:
     context.write(answer)
     if since is not None and (gone := _last_gone(published, since)) is not None:
         tell(
-            f"runs up to {gone} are not all kept any more (aclkit maintain): what they changed "
-            "is missing here"
+            f"Runs up to {gone} are not all kept any more (aclkit maintain). The changes of "
+            "deleted runs are missing."
         )
 
 
@@ -132,16 +134,17 @@ def _changes(connection: duckdb.DuckDBPyConnection, run: PublishedRun) -> Iterat
     found, number = read_changes(connection, run)
     if number > len(found):
         tell(
-            f"run {run.run_number}: the {len(found):,} largest of {number:,} changes; all are in "
-            "the table access_change"
+            f"Run {run.run_number}: showing the {len(found):,} largest of {number:,} changes. "
+            "All are in the table access_change."
         )
     for change in found:
         yield from (RunChange(run, change, cause) for cause in change.causes or [None])
     for names in read_names(connection, run):
         if names.number > len(names.names):
             tell(
-                f"run {run.run_number}: the first {len(names.names):,} of {names.number:,} names "
-                f"that {'came' if names.is_new else 'went'}; all are in the table access_change"
+                f"Run {run.run_number}: showing the first {len(names.names):,} of "
+                f"{names.number:,} names that are {'new' if names.is_new else 'gone'}. "
+                "All are in the table access_change."
             )
         yield from (RunChange(run, name, None) for name in names.names)
 

@@ -37,6 +37,6 @@ def diff(context: Context, start: str, end: str, gate: Gate) -> None:
     before, after = past.offsets
     title = f"Offset {before} to {after}, cluster {past.base.run.cluster_id}"
     if past.change.changes_settings:
-        tell("the brokers' settings differ too")
+        tell("The settings of the brokers differ too.")
     tell_first_glob(past.change)
     write_effect(context, past.change, past.base.inventory, title, gate, PAST)

@@ -75,7 +75,7 @@ def test_first_seen_is_the_time_of_the_youngest_acl_or_of_the_first_run_that_sho
 
 def test_what_a_written_baseline_holds_is_known_and_does_not_fail(audit, tmp_path):
     file = str(tmp_path / "b.json")
-    assert f"wrote {file}" in audit("--write-baseline", file, code=0).stderr
+    assert f"Wrote {file}.\n" in audit("--write-baseline", file, code=0).stderr
     found = listed(audit("--baseline", file, "--fail-on", "info", "--format", "json", code=0))
     assert {row["state"] for row in found.values()} == {"known"}
 
@@ -122,12 +122,38 @@ def test_a_mute_about_nothing_is_said(audit, tmp_path):
 
 
 def test_a_table_shows_states_only_where_they_can_differ(audit, tmp_path):
-    assert audit(code=1).stdout.split()[0] == "severity"
+    head = "public-access (1 high, 1 low): access open to every client"
+    rows = [
+        "  User:alice and 1 more  2 patterns      ALLOW READ, ALL from any host  2026-11-22",
+        "  User:alice             topic payments  ALLOW READ                     2026-11-21",
+    ]
+    assert audit(code=1).stdout.splitlines()[:5] == ["1 high and 1 low findings.", "", head, *rows]
     file = tmp_path / "b.json"
     audit("--write-baseline", str(file), code=0)
     result = audit("--baseline", str(file), code=0)
-    assert result.stdout.split()[0] == "state"
-    assert "2 known" in result.stderr
+    assert result.stdout.splitlines()[:5] == [
+        "1 high and 1 low findings (2 known).",
+        "",
+        head,
+        *(f"{row}  known" for row in rows),
+    ]
+    wide = audit("--wide", code=1).stdout.splitlines()[3]
+    assert wide.startswith("severity  finding ")
+    wide = audit("--wide", "--baseline", str(file), code=0).stdout.splitlines()[3]
+    assert wide.startswith("state  severity  finding ")
+
+
+def test_what_is_fixed_has_a_block_of_its_own(audit, tmp_path):
+    file = tmp_path / "b.json"
+    file.write_text(json.dumps({"aclkit_baseline": 1, "findings": [
+        {"fingerprint": str(number), "finding": "any-host", "severity": "low", "subject": "gone"}
+        for number in range(4)
+    ]}))  # fmt: skip
+    lines = audit("--baseline", str(file), code=1).stdout.splitlines()
+    assert lines[0] == "1 high and 1 low findings (2 new, 4 fixed)."
+    head = lines.index("fixed (4): findings of the baseline that no longer exist")
+    assert lines[head + 1 : head + 4] == ["  any-host  gone"] * 3
+    assert "gone" not in lines[head + 4]
 
 
 def test_a_bad_baseline_ends_with_exit_code_2(audit, tmp_path):

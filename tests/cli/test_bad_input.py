@@ -56,10 +56,18 @@ def refused(result, *parts):
         assert str(part) in last
 
 
-@pytest.mark.parametrize("kind", ["metadata-log", "dump-log", "records", "acls-list"])
-def test_source_that_is_not_there_makes_no_sense(warehouse, tmp_path, kind):
+@pytest.mark.parametrize(
+    ("kind", "what"),
+    [
+        ("metadata-log", "file or directory"),
+        ("dump-log", "file"),
+        ("records", "file"),
+        ("acls-list", "file"),
+    ],
+)
+def test_source_that_is_not_there_makes_no_sense(warehouse, tmp_path, kind, what):
     result = warehouse.replay(f"{kind}:{tmp_path / 'nowhere'}", code=2)
-    refused(result, tmp_path / "nowhere", "the file does not exist")
+    refused(result, tmp_path / "nowhere", f"the {what} does not exist")
 
 
 @pytest.mark.parametrize("source", ["zookeeper:/x", "metadata-log:", "/var/kafka"])
@@ -111,7 +119,7 @@ def test_log_of_another_cluster_than_the_one_named_is_unusable(warehouse, tmp_pa
 
 def test_listing_for_a_cluster_that_follows_a_log_is_unusable(warehouse):
     source = f"acls-list:{KRAFT_TEXT / 'kafka-acls-list.txt'}"
-    refused(warehouse.replay(source, code=3), "'default'", "follows a log", "--cluster")
+    refused(warehouse.replay(source, code=3), "'default'", "has followed a log", "--cluster")
 
 
 def test_log_for_a_cluster_that_follows_listings_is_unusable(tmp_path):
@@ -125,7 +133,7 @@ def test_log_for_a_cluster_that_follows_listings_is_unusable(tmp_path):
     warehouse.replay(f"acls-list:{listing}")
     before = state(warehouse)
     result = warehouse.replay(f"metadata-log:{SYNTHETIC / 'basic'}", code=3)
-    refused(result, "'default'", "follows listings", "--cluster")
+    refused(result, "'default'", "has followed listings", "--cluster")
     assert state(warehouse) == before
     assert list(warehouse.acls()) == [("TOPIC", "t", "LITERAL", "User:a", "*", "READ", "ALLOW")]
 
@@ -141,7 +149,7 @@ def test_other_content_at_a_known_offset_and_epoch_is_unusable(warehouse, tmp_pa
     ]
     (tmp_path / SEGMENT).write_bytes(b"".join(batches))
     result = warehouse.replay(f"metadata-log:{tmp_path / SEGMENT}", code=3)
-    refused(result, f"offset {changed['offset']} ", "read before with other content")
+    refused(result, f"Offset {changed['offset']} ", "was read before with other content")
 
 
 @pytest.mark.parametrize("time", ["yesterday", "2026-13-01"])
@@ -161,7 +169,7 @@ def test_bad_time_makes_no_sense(warehouse, time):
             ("expected columns resource_type, resource_name", "found resource_name"),
         ),
         ("--principals", "principal\nUser:a\nalice\n", ("row 2", "'alice' has no principal type")),
-        ("--hosts", "host\n10.0.0.1\nlocalhost\n", ("row 2", "bad host 'localhost'")),
+        ("--hosts", "host\n10.0.0.1\nlocalhost\n", ("row 2", "Invalid host 'localhost'")),
         (
             "--resources",
             "resource_type,resource_name\nTOPIC,t\nqueue,q\n",
@@ -178,7 +186,7 @@ def test_bad_inventory_file_makes_no_sense(warehouse, tmp_path, option, content,
 @pytest.mark.parametrize("option", ["--principals", "--hosts", "--resources"])
 def test_inventory_file_that_is_not_there_makes_no_sense(warehouse, tmp_path, option):
     result = warehouse.run("materialize", option, tmp_path / "no.csv", code=2)
-    refused(result, tmp_path / "no.csv", "the file does not exist")
+    refused(result, tmp_path / "no.csv", "the file or directory does not exist")
 
 
 def test_bad_super_users_make_no_sense(warehouse):
@@ -193,8 +201,8 @@ def test_materialize_of_an_unknown_cluster_makes_no_sense(warehouse):
 @pytest.mark.parametrize(
     ("content", "part"),
     [
-        ("warehose = 'w'\n", "unknown warehose"),
-        ("[replay]\nsauce = ['x']\n", "unknown sauce"),
+        ("warehose = 'w'\n", "unknown key warehose"),
+        ("[replay]\nsauce = ['x']\n", "[replay]: unknown key sauce"),
         ("warehouse = \n", "not valid TOML"),
         ("replay = 3\n", "[replay] must be a table"),
     ],
@@ -251,7 +259,7 @@ def test_warehouse_that_another_run_holds_is_waited_for_and_given_up(warehouse):
     with (warehouse.path / ".aclkit.lock").open("a") as holder:
         fcntl.flock(holder, fcntl.LOCK_EX)
         result = warehouse.run("materialize", "--lock-timeout", "0.2", code=4)
-    refused(result, "another run", "holds the lock", "--lock-timeout")
+    refused(result, "Another run", "holds the lock", "--lock-timeout")
 
 
 @pytest.mark.parametrize(

@@ -212,5 +212,5 @@ def test_people_get_a_line_each_that_acts_on_no_terminal(monkeypatch):
     result = CliRunner().invoke(cli, ["doctor"])
     assert result.stdout.splitlines() == [
         "warning  java       a\\u{1b}[2J",
-        "                    -> do",
+        "  Next: do",
     ]

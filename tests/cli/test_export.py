@@ -63,7 +63,7 @@ def test_csv_of_acls_is_exact(warehouse):
 def test_a_form_says_what_it_can_and_stderr_how_much_it_cannot(warehouse, form, said):
     result = warehouse.run("export", "acls", "--format", form, code=1)
     assert said in result.stdout.splitlines()
-    assert sum(" cannot say " in line for line in result.stdout.splitlines()) == 2
+    assert sum(" cannot write " in line for line in result.stdout.splitlines()) == 2
     *left_out, last = result.stderr.splitlines()
     assert [line.partition(", patternType=")[0].rpartition("name=")[2] for line in left_out] == [
         "",

@@ -93,7 +93,7 @@ def test_what_cannot_be_made_leaves_nothing(tmp_path):
         file.write_bytes(b"broken")
     words = ("export", "duckdb", "--copy", "-o", tmp_path / "acls.duckdb")
     told = Warehouse(tmp_path / "warehouse").run(*words, code=4).stderr
-    assert told.startswith("Error: cannot read explain_ruling of ")
+    assert told.startswith("Error: Cannot read explain_ruling of ")
     assert [path.name for path in tmp_path.iterdir()] == ["warehouse"]
 
 

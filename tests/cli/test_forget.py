@@ -59,7 +59,7 @@ def test_a_reject_goes_when_another_copy_has_read_its_offset_well_and_is_named_u
     later.parent.mkdir()
     later.write_bytes(b"".join(content for _, content in LOG[1:]))
     told = warehouse.replay(f"metadata-log:{later}", code=3).stderr
-    assert "rejected rows of sources that this run did not read: 1, of " in told
+    assert "1 rejected row came from sources that this run did not read: " in told
     assert str(tmp_path / "damaged") in told
     assert len(warehouse.sql("SELECT * FROM acl_reject WHERE stage = 'source'")) == 1
 
@@ -87,14 +87,14 @@ def test_refusal_shows_both_ways_back_and_each_leaves_the_tables_of_a_fresh_ware
     sound = log_of(tmp_path / "log", [content for _, content in LOG])
     refused = warehouse.replay(sound, code=3)
     at = LOG[45][0]
-    assert f"offset {at} (record) was read before with other content, from {source}" in (
+    assert f"Offset {at} (record) was read before with other content, from {source}" in (
         refused.stderr
     )
     for said in (f"{at}-{at}", str(source)):
         assert f"--forget {said}" in refused.stderr
         again = warehouse.copy(tmp_path / f"again-{len(said)}")
         result = again.replay(sound, more=("--forget", said))
-        assert "note: forgot " in result.stderr
+        assert "note: Forgot " in result.stderr
         assert again.tables() == fresh.tables()
 
 
@@ -120,13 +120,14 @@ def test_forgetting_alone_leaves_the_state_before_what_is_forgotten(fresh, tmp_p
     assert f" Offsets {at}–{LOG[-1][0]} count as not read." in result.stderr
     assert warehouse.published().run.head_offset == at
     again = warehouse.run("replay", "--forget", f"{at}-", code=2)
-    assert f"Nothing was read of offsets {at} and above. sources are " in again.stderr
+    assert f"Nothing was read of offsets {at} and above. The sources are " in again.stderr
 
 
 @pytest.mark.slow
 def test_forgetting_with_a_listing_or_without_anything_known_makes_no_sense(tmp_path):
     warehouse = Warehouse(tmp_path / "warehouse")
-    assert "nothing" in warehouse.run("replay", "--forget", "0-", code=2).stderr
+    told = warehouse.run("replay", "--forget", "0-", code=2).stderr
+    assert "Nothing was read of offsets 0 and above. Nothing was read at all." in told
 
 
 @pytest.mark.slow

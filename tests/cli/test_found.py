@@ -84,7 +84,7 @@ def test_a_file_that_is_found_says_where_and_not_what_fails(run, tmp_path):
     (tmp_path / "aclkit.toml").write_text(said)
     result = run("sql", "SELECT 1 AS one")
     assert "Using other (from aclkit.toml).\n" in result.stderr
-    assert result.stdout == "one\n1\n"
+    assert result.stdout == "one\n  1\n"
 
 
 def test_a_file_that_is_found_says_how_its_storage_is_reached_and_to_nobody_after(run, tmp_path):

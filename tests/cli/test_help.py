@@ -13,7 +13,7 @@ from aclkit.cli.help import RARE
 from aclkit.cli.late import walk
 
 COMMANDS = dict(walk(cli, click.Context(cli)))
-MOST_LINES = 31
+MOST_LINES = 30
 """Of a screen of 80 columns; most commands take fewer."""
 
 

@@ -53,20 +53,22 @@ def findings_answer(found: Findings) -> Answer:
         title="Findings",
         columns=COLUMNS,
         rows=_cells(rows, COLUMNS),
-        parts=lambda: _parts(found, rows),
+        parts=lambda: _parts(found),
     )
 
 
-def _parts(found: Findings, records: Sequence[Mapping[str, Any]]) -> Iterator[Part]:
-    in_force = [item for item in found.judged if item.finding is not None]
+def _parts(found: Findings) -> Iterator[Part]:
     yield Sentence(counts_sentence(found))
-    wide = ("state", *_WIDE) if found.has_states else _WIDE
-    every = Table(wide, list(_cells(records, wide)))
-    blocks = grouped((item.finding.finding, item) for item in in_force if item.finding is not None)
-    for place, (kind, items) in enumerate(blocks.items()):
+    blocks = grouped(
+        (item.finding.finding, item) for item in found.judged if item.finding is not None
+    )
+    for kind, items in blocks.items():
         number = counted(count_severities(i.finding for i in items if i.finding is not None))
         yield Heading(f"{kind} ({number}): {KINDS[kind].summary}")
-        yield _block(found, items, every if place == 0 else None)
+        yield _block(found, items)
+    if fixed := [item for item in found.judged if item.finding is None]:
+        yield Heading(f"fixed ({len(fixed):,}): findings of the baseline that no longer exist")
+        yield _gone(found, fixed)
     if any(len(items) > MOST_OF_A_KIND for items in blocks.values()) and not found.kinds:
         yield Sentence("All of a kind: aclkit audit --kind KIND")
     if blocks:
@@ -82,8 +84,17 @@ def counts_sentence(found: Findings) -> str:
     return f"{text[0].upper()}{text[1:]}."
 
 
-def _block(found: Findings, items: Sequence[Judged], wide: Table | None) -> Table:
-    """Return the worst of one kind; all where that kind was asked for."""
+def _wide(found: Findings, items: Sequence[Judged]) -> Table:
+    """Return findings with every column that a person reads, the message among them."""
+    columns = ("state", *_WIDE) if found.has_states else _WIDE
+    return Table(columns, list(_cells([_record(i, found.first_seen) for i in items], columns)))
+
+
+def _block(found: Findings, items: Sequence[Judged]) -> Table:
+    """Return the worst of one kind; all where that kind was asked for.
+
+    The message of a finding without a known ACL stands where the access of others does.
+    """
     most = len(items) if found.kinds else MOST_OF_A_KIND
     columns = ("principal", "resource", "access", "since", *(["state"] if found.has_states else []))
     rows = [_row(found, item) for item in items[:most]]
@@ -91,10 +102,18 @@ def _block(found: Findings, items: Sequence[Judged], wide: Table | None) -> Tabl
     return Table(
         [columns[place] for place in kept],
         [[row[place] for place in kept] for row in rows],
-        wide,
+        _wide(found, items),
         spare=("since",),
         has_head=False,
     )
+
+
+def _gone(found: Findings, items: Sequence[Judged]) -> Table:
+    """Return findings that only the baseline has, of all kinds together."""
+    most = len(items) if found.kinds else MOST_OF_A_KIND
+    known = [item.known for item in items[:most] if item.known is not None]
+    rows = [(each.finding, each.subject) for each in known]
+    return Table(("finding", "subject"), rows, _wide(found, items), has_head=False)
 
 
 def _row(found: Findings, item: Judged) -> Row:
@@ -106,7 +125,7 @@ def _row(found: Findings, item: Judged) -> Row:
     return (
         about.principal or None,
         about.resource or None,
-        about.access or None,
+        about.access or finding.message,
         None if since is None else f"{since:%Y-%m-%d}",
         *([item.state] if found.has_states else []),
     )
@@ -135,7 +154,7 @@ def _record(item: Judged, first_seen: Mapping[str, datetime | None]) -> dict[str
 def explanation(kind_id: str) -> Iterator[Part]:
     """Yield what a kind of finding means, and how to fix one."""
     kind = KINDS[kind_id]
-    yield Heading(kind.id)
+    yield Heading(f"{kind.id}: {kind.summary}")
     yield Facts((
         ("severity", kind.severity_words),
         ("holds for", scope_words(kind)),

@@ -171,7 +171,7 @@ def _what_parts(
         return
     if about is None:
         verb = {ALLOWED: "can access", DENIED: "is denied access to"}.get(decision or "", "and")
-        yield Sentence(f"{principal} {verb} {_counts(answer)}.")
+        yield Sentence(f"{principal} {verb} {_counts(answer, resource_type)}.")
     rows = [_what_row(answer, line, principal) for line in lines]
     wide = Table(answer.columns, answer.rows)
     yield from access_parts("resource", rows, has_decision=decision is None, wide=wide)
@@ -181,7 +181,7 @@ def _what_order(line: _Line) -> tuple[object, ...]:
     return power_of(line.operations, line.resource_type), -line.number, line.what
 
 
-def _counts(answer: Access) -> str:
+def _counts(answer: Access, resource_type: str | None) -> str:
     """Write how many known resources of each type an answer is about."""
     words = [_kind(name) for group in answer.groups for name in group.names if _is_known(name)]
     found = grouped((word, word) for word in words)
@@ -190,7 +190,7 @@ def _counts(answer: Access) -> str:
         for word, each in found.items()
     ]
     if not counts:
-        return "no known resource"
+        return f"no known {_type_or_resource(resource_type)}"
     return counts[0] if len(counts) == 1 else f"{', '.join(counts[:-1])} and {counts[-1]}"
 
 
@@ -279,15 +279,16 @@ def _nothing(
     principal: str, decision: str | None, about: Resource | None, resource_type: str | None
 ) -> str:
     """Write that a principal has nothing of what was asked about."""
-    if about is not None:
-        what = str(about)
-    else:
-        what = f"any known {type_words(resource_type) if resource_type else 'resource'}"
+    what = str(about) if about is not None else f"any known {_type_or_resource(resource_type)}"
     if decision == ALLOWED:
         return f"{principal} has no access to {what}."
     return (
         f"{principal} is {'denied nothing' if decision == DENIED else 'asked nothing'} on {what}."
     )
+
+
+def _type_or_resource(resource_type: str | None) -> str:
+    return type_words(resource_type) if resource_type else "resource"
 
 
 def _more(answer: Access) -> dict[str, object]:

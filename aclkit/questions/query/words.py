@@ -231,8 +231,12 @@ def _beginning(interval: Interval) -> str:
         return f"since the brokers' settings changed ({when})"
     if interval.cause == SEARCH:
         return f"since another ACL moved the end of the broker's search ({when})"
-    verb = {ADDED: "was added", REMOVED: "was removed"}[interval.cause]
-    return f"since {' and '.join(map(acl_words, interval.acls[:2]))} {verb} ({when})"
+    verb = {ADDED: "added", REMOVED: "removed"}[interval.cause]
+    first, *others = map(acl_words, interval.acls)
+    if not others:
+        return f"since {first} was {verb} ({when})"
+    second = others[0] if len(others) == 1 else f"{len(others):,} more"
+    return f"since {first} and {second} were {verb} ({when})"
 
 
 def _when(offset: int | None, time: datetime | None) -> str:
