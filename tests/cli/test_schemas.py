@@ -69,7 +69,6 @@ QUESTIONS = {
     ],
     "preview-add-topic": ["preview add-topic pay-new payments"],
     "doctor": ["doctor"],
-    "show": ["show User:bob", "show topic:paymets"],
     "sql": ["sql 'SELECT principal, host FROM explain LIMIT 3'"],
     "assert": ["assert {policies}"],
     "tidy": ["tidy", "tidy --idle-denies"],
