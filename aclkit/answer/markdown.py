@@ -25,6 +25,8 @@ from aclkit.model.visible import visible
 MOST_ROWS: Final = 50
 """So many rows of a table or a list are shown, the rest is counted: a comment has a size limit."""
 
+_ALL_ROWS: Final = "`--format csv` prints all"
+
 _SPECIAL: Final = re.compile(r"[\\`*_\[\]|~$@!#]")
 _LIST_MARK: Final = re.compile(r"^(\d*)([-+=.)])")
 """What would open a list or underline a heading at the start of a line."""
@@ -39,20 +41,21 @@ def render_markdown(answer: Answer) -> str:
     return document([*title, *answer.for_people()])
 
 
-def document(parts: Iterable[Part], level: int = 2) -> str:
+def document(parts: Iterable[Part], level: int = 2, rest: str = _ALL_ROWS) -> str:
     """Return a page of parts.
 
     Args:
         parts: a heading first; the headings that follow are one level below it.
         level: of that heading.
+        rest: where to find the rows that are only counted.
     """
     blocks: list[str] = []
     for number, part in enumerate(parts):
-        blocks += _blocks_of(part, level + min(number, 1))
+        blocks += _blocks_of(part, level + min(number, 1), rest)
     return "\n\n".join(blocks) + "\n"
 
 
-def _blocks_of(part: Part, level: int) -> Iterator[str]:
+def _blocks_of(part: Part, level: int, more: str) -> Iterator[str]:
     match part:
         case Heading(text, is_sub):
             yield f"{'#' * (level + is_sub)} {escape_markdown(text)}"
@@ -64,12 +67,12 @@ def _blocks_of(part: Part, level: int) -> Iterator[str]:
         case Facts(facts):
             yield "\n".join(f"- {escape_markdown(f'{label}: {text}')}" for label, text in facts)
         case Items(items):
-            yield from _list(items)
+            yield from _list(items, more)
         case Table(columns, rows):
-            yield from _table(columns, rows)
+            yield from _table(columns, rows, more)
 
 
-def _list(items: Iterable[Item]) -> Iterator[str]:
+def _list(items: Iterable[Item], more: str) -> Iterator[str]:
     """Yield the first lines of a list; what comes and goes as the difference that it is."""
     rest = iter(items)
     shown = list(islice(rest, MOST_ROWS))
@@ -78,7 +81,7 @@ def _list(items: Iterable[Item]) -> Iterator[str]:
         yield _fenced(lines, "diff")
     elif shown:
         yield "\n".join(_item(item) for item in shown)
-    yield from _more(sum(1 for _ in rest))
+    yield from _more(sum(1 for _ in rest), more)
 
 
 def _diff_lines(item: Item) -> Iterator[str]:
@@ -92,7 +95,7 @@ def _item(item: Item) -> str:
     return f"- {escape_markdown(item.text)}{under}"
 
 
-def _table(columns: Sequence[str], rows: Iterable[Row]) -> Iterator[str]:
+def _table(columns: Sequence[str], rows: Iterable[Row], more: str) -> Iterator[str]:
     rest = iter(rows)
     shown = [tuple(row) for row in islice(rest, MOST_ROWS)]
     numbers = [all(type(v) is int for v in column) for column in zip(*shown, strict=True)]
@@ -100,7 +103,7 @@ def _table(columns: Sequence[str], rows: Iterable[Row]) -> Iterator[str]:
     rule = "".join("---:|" if is_number else "---|" for is_number in numbers)
     head, *lines = (f"| {' | '.join(map(_cell, cells))} |" for cells in (columns, *shown))
     yield "\n".join([head, f"|{rule}", *lines])
-    yield from _more(sum(1 for _ in rest))
+    yield from _more(sum(1 for _ in rest), more)
 
 
 def _cell(value: object) -> str:
@@ -113,9 +116,9 @@ def _cell(value: object) -> str:
     )
 
 
-def _more(number: int) -> Iterator[str]:
+def _more(number: int, where: str) -> Iterator[str]:
     if number:
-        yield f"… and {number:,} more; `--format csv` prints all"
+        yield f"… and {number:,} more; {where}"
 
 
 def _fenced(lines: Sequence[str], language: str) -> str:

@@ -84,8 +84,9 @@ def demo(context: Context, /) -> None:
     with connect(published) as connection:
         report = gather(connection, published, result.summary)
         (written,) = write_reports(report, warehouse, [HTML], NEVER)
-        parts = [Facts([*_done(published, result)]), *_access(connection, published)]
-    lines = lay_out([*parts, *_next(place, written)], replace(context.layout, limit=None))
+        done = Facts([*_done(published, result), ("Report", written)])
+        parts = [done, *_access(connection, published), *_next(place)]
+    lines = lay_out(parts, replace(context.layout, limit=None))
     write_lines(lines, sys.stdout)
 
 
@@ -107,14 +108,14 @@ def _options(_: Callable[[], SparkSession] | None, __: Intake) -> NightlyOptions
 
 
 def _done(published: Published, result: NightlyResult) -> Iterator[tuple[str, str]]:
-    """Yield what was done, in four lines."""
+    """Yield what was done, in three lines."""
     counts, done = deciding_run(published, CLUSTER).counts, result.summary
     yield "Read", f"the log of a real Kafka 4.1 cluster up to offset {done.head_offset:,}"
     yield (
         "Decided",
-        f"{done.rows_decided:,} accesses of {done.principals} principals by {done.acls} ACLs",
+        f"{done.rows_decided:,} accesses of {done.principals} principals by {done.acls} ACLs; "
+        f"checked {counts['cells_checked']:,} again",
     )
-    yield "Checked", f"{counts['cells_checked']:,} of them again, of every kind, by the rule itself"
     yield "Found", severities(result.findings)
 
 
@@ -122,19 +123,16 @@ def _access(connection: duckdb.DuckDBPyConnection, published: Published) -> Iter
     """Yield who can read one topic."""
     answer = access.who_can(connection, published, CLUSTER, "READ", TOPIC)
     found = who_can_answer(answer, "READ", TOPIC, ALLOWED)
-    yield Heading(f"{found.title}, and by which ACL?")
     yield from found.for_people()
 
 
-def _next(place: str, report: str) -> Iterator[Part]:
-    """Yield where the report is, and what to ask next."""
+def _next(place: str) -> Iterator[Part]:
+    """Yield what to ask next."""
     program = Path(sys.argv[0])
     if program.is_absolute() and program.is_relative_to(Path.cwd()):
         program = program.relative_to(Path.cwd())
     is_module = program.name == "__main__.py"
     ask = click.get_current_context().find_root().info_name if is_module else program
-    yield Heading("The report, for a browser")
-    yield Command(report)
     yield Heading("Three questions to try")
     yield Command(f"export ACLKIT_WAREHOUSE={shlex.quote(place)}")
     yield from (Command(f"{ask} {shlex.join(words)}") for words in TO_TRY)

@@ -23,7 +23,7 @@ _MOST_KINDS: Final = 4
 
 def render_summary(summary: NightlySummary) -> str:
     """Return the page in Markdown."""
-    return document(page_parts(summary), level=1)
+    return document(page_parts(summary), level=1, rest="`aclkit report` has all")
 
 
 def page_parts(summary: NightlySummary) -> Iterator[Part]:

@@ -170,7 +170,8 @@ def _what_parts(
         yield Sentence(_nothing(principal, decision, about, resource_type))
         return
     if about is None:
-        verb = {ALLOWED: "can access", DENIED: "is denied access to"}.get(decision or "", "and")
+        verbs = {ALLOWED: "can access", DENIED: "is denied access to"}
+        verb = verbs.get(decision or "", "has decisions on")
         yield Sentence(f"{principal} {verb} {_counts(answer, resource_type)}.")
     rows = [_what_row(answer, line, principal) for line in lines]
     wide = Table(answer.columns, answer.rows)

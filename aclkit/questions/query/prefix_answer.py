@@ -11,6 +11,7 @@ from aclkit.model.acl import ANY_OTHER_PRINCIPAL
 from aclkit.model.acl_words import acl_words, quoted, type_words
 from aclkit.model.counting import number_of
 from aclkit.model.groups import grouped
+from aclkit.model.operation import ANY_OPERATION
 from aclkit.questions.query.by_prefix import ByPrefix, Reach
 from aclkit.questions.query.hosts import hosts_words
 from aclkit.rules.decide.rules import DENIED
@@ -32,21 +33,22 @@ def prefix_answer(answer: ByPrefix, operation: str, decision: str | None) -> Ans
         title=f"Who can {operation.upper()} {what}",
         columns=answer.columns,
         rows=answer.rows,
-        parts=lambda: _parts(answer, what, decision),
+        parts=lambda: _parts(answer, operation, what, decision),
         notes=answer.caveats(decision),
         more={"unknown_settings": answer.unknown_settings},
     )
 
 
-def _parts(answer: ByPrefix, what: str, decision: str | None) -> Iterator[Part]:
+def _parts(answer: ByPrefix, operation: str, what: str, decision: str | None) -> Iterator[Part]:
     lines = sorted(_lines(answer), key=lambda line: _order(line, answer.resource_type))
     today = f"{len(answer.known):,} {'exists' if len(answer.known) == 1 else 'exist'} today"
+    does = "access" if operation.upper() == ANY_OPERATION else operation.upper()
     if not lines:
-        nothing = "is denied access to" if decision == DENIED else "can do this to"
-        yield Sentence(f"No principal {nothing} {what}, now or later ({today}).")
+        verb = f"is denied {does}" if decision == DENIED else f"can {does}"
+        yield Sentence(f"No principal {verb} {what}, existing or future ({today}).")
         return
     number = number_of(len(answer.reaches), "principal")
-    verb = "cannot do this to all" if decision == DENIED else "can do this to"
+    verb = f"cannot {does} all" if decision == DENIED else f"can {does}"
     yield Sentence(f"{number} {verb} {what} ({today}).")
     rows = [_row(answer, *line) for line in lines]
     yield Table(_COLUMNS, rows, Table(answer.columns, answer.rows), spare=("host",))

@@ -63,9 +63,13 @@ def _matching(answer: Why) -> Iterator[Part]:
     if not answer.acls[1:]:
         return
     yield Heading("Matching ACLs; the first decides")
-    rows = [(part.rank, _acl(answer, part), _without(part)) for part in answer.acls]
+    rows = [
+        (part.rank, _acl(answer, part), part.because or "decides", _without(part))
+        for part in answer.acls
+    ]
     found = why_rows(answer)
-    yield Table(("rank", "acl", "without it"), rows, Table(found.columns, found.rows))
+    wide = Table(found.columns, found.rows)
+    yield Table(("rank", "acl", "because", "without it"), rows, wide)
 
 
 def _acl(answer: Why, part: Taking) -> str:
