@@ -96,10 +96,10 @@ def test_a_failed_assertion_fails_a_night_whatever_the_severity(tmp_path, text, 
     (tested,) = summary.assertions
     assert (summary.exit_code, tested.passed) == (code, not code)
     if code:
-        assert tested.message == "never, 1 checked, violations: 1"
+        assert tested.message == "never, 1 checked, 1 violation"
         assert tested.example == (
-            "User:alice from 10.0.0.1: READ topic:payments is ALLOWED (MatchingAcl, "
-            f"{small.ACLS[0]})"
+            "User:alice can READ topic:payments from 10.0.0.1: "
+            "ALLOW READ on topic payments for User:alice from any host"
         )
 
 
@@ -111,7 +111,7 @@ def test_an_assertion_that_is_not_proven_fails_a_night_as_unknown(tmp_path, monk
     (tested,) = summary.assertions
     assert (summary.exit_code, tested.passed, tested.state) == (1, False, "unknown")
     assert tested.message == (
-        "never, 1 checked, no violation: for all possible names: unknown: "
+        "never, 1 checked, 0 violations: for all possible names: unknown: "
         "one question took 2 states; to raise the search limit: --budget"
     )
 

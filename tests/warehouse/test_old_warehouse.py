@@ -121,7 +121,7 @@ def test_questions_about_it_are_answered_and_write_nothing(old):
     assert [line.split(",")[0] for line in who[1:]] == ["User:admin", "User:ann"]
     request = ("User:cy", "READ", "topic:pay.in", "--host", "10.0.0.1")
     why = old.run("why", *request, cluster="listing").stdout
-    assert why.startswith("User:cy may not READ topic:pay.in from 10.0.0.1")
+    assert why.startswith("User:cy cannot READ topic:pay.in from 10.0.0.1: no ACL allows it")
     changes = csv_of(old, "listing", "changes")
     assert any("User:bob" in line for line in changes)
     assert len(csv_of(old, "listing", "changes", "--cells")) > 1

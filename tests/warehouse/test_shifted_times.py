@@ -86,7 +86,7 @@ def test_lifetimes_and_brokers_have_the_times_of_their_facts_behind_the_first_ru
     assert warehouse.sql(WRONG) == [{"wrong": "0"}]
     (then,), (now,) = (times(each, "since_time", "broker") for each in (before, warehouse))
     assert now == then + HOURS
-    told = "an older aclkit had shifted them by the time zone of its machine"
+    told = "an older aclkit had shifted them by the time zone of its machine."
     assert f"Corrected the times in 85 rows of acl_history: {told}" in said
     assert f"Corrected the times in 1 row of broker: {told}" in said
 

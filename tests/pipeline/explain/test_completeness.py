@@ -177,7 +177,7 @@ def test_42_wrong_cells_of_one_stratum_are_found_among_half_a_million():
     assert count == 42
     memory.connection.execute(f"UPDATE explain_ruling SET decision = 'ALLOWED' WHERE {wrong}")
     for seed in range(2):
-        with pytest.raises(DataError, match=r"host='10\.0\.0\.7'.*the tables say \('ALLOWED'"):
+        with pytest.raises(DataError, match=r"host='10\.0\.0\.7'.*the tables have \('ALLOWED'"):
             check(scope, memory, seed=f"run-{seed}")
 
 
