@@ -98,7 +98,7 @@ def test_a_finding_that_the_exit_code_hides_is_still_to_do(severity):
     page = render_summary(replace(QUIET, findings=(finding(severity=severity),), exit_code=0))
     assert "Nothing to do" not in page
     assert page.splitlines()[2] == (
-        f"**Action needed: 1 {severity} finding. No access changed. Exit code 0 by --fail-on.**"
+        f"**Action needed: 1 {severity} finding. No access changed. Exit code 0: no new finding reaches --fail-on.**"
     )
 
 
@@ -155,7 +155,7 @@ def test_an_assertion_that_is_unknown_is_to_do_and_not_called_broken():
 
 def test_evidence_stands_with_its_finding():
     page = render_summary(replace(QUIET, findings=(replace(finding(), evidence=("a|b",)),)))
-    assert "- Everybody has READ.\n  - a\\|b\n" in page
+    assert "- Everyone has READ.\n  - a\\|b\n" in page
 
 
 def test_a_change_says_through_which_acl_at_which_offset_and_time():
@@ -205,7 +205,7 @@ def test_no_more_than_fifty_findings_of_a_kind_are_printed(severity, heading):
     rows = tuple(finding(number, severity=severity) for number in range(MOST_ROWS + 7))
     page = render_summary(replace(QUIET, findings=rows))
     assert f"### {severity}: {heading}" in page
-    assert page.count("\n- Everybody has READ.") == MOST_ROWS
+    assert page.count("\n- Everyone has READ.") == MOST_ROWS
     assert "\n… and 7 more; " in page
 
 
@@ -213,10 +213,10 @@ def test_a_kind_of_two_severities_is_capped_in_each():
     rows = [replace(finding(n, severity="high"), finding="k") for n in range(MOST_ROWS + 2)]
     rows += [replace(finding(n, severity="low"), finding="k") for n in range(3)]
     page = render_summary(replace(QUIET, findings=tuple(rows)))
-    assert page.count("\n- Everybody has READ.") == MOST_ROWS + 3
+    assert page.count("\n- Everyone has READ.") == MOST_ROWS + 3
     assert "### high: k (52)\n" in page
     assert page.count("\n… and 2 more; ") == 1
-    assert page.partition("### low: k (3)\n")[2].count("\n- Everybody has READ.") == 3
+    assert page.partition("### low: k (3)\n")[2].count("\n- Everyone has READ.") == 3
 
 
 def test_the_largest_changes_come_first_and_the_rest_is_counted():
