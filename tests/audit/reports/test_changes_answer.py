@@ -37,7 +37,7 @@ def test_that_nothing_changed_is_one_sentence():
 
 def test_a_principal_and_a_cause_are_one_line_whatever_the_number_of_resources():
     (item,) = items(change("topic:pay-x"), change("topic:pay-y", gained=2))
-    assert (item.text, item.mark) == ("User:a: 3 gained on 2 resources", "+")
+    assert (item.text, item.mark) == ("User:a: 3 accesses gained on 2 resources", "+")
     assert len(item.under) == 1
     assert item.under[0].endswith(" added at offset 901")
 
@@ -51,8 +51,8 @@ def test_each_principal_and_each_cause_has_its_line():
         )
     ]
     assert texts == [
-        "User:a: 1 gained on topic:pay-x",
-        "User:b: 1 gained on topic:pay-x",
+        "User:a: 1 access gained on topic:pay-x",
+        "User:b: 1 access gained on topic:pay-x",
         "User:a: 1 lost on topic:pay-x",
     ]
 

@@ -30,7 +30,8 @@ def blocks(answered):
 
 def test_three_of_a_kind_are_shown_and_how_to_see_all():
     (block,) = blocks(found(*MANY))
-    assert [row[-1] for row in block.rows] == ["topic:t0", "topic:t1", "topic:t2"]
+    message = "Everyone has READ."
+    assert list(block.rows) == [[f"topic:t{number}", message] for number in range(3)]
     assert Sentence("All of a kind: aclkit audit --kind KIND") in [
         *findings_answer(found(*MANY)).parts()
     ]

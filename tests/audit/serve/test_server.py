@@ -106,15 +106,15 @@ def test_too_long_and_too_many_fields_are_refused(client):
 @pytest.mark.parametrize(
     ("path", "says"),
     [
-        ("/who-can?resource=payments", "bad resource 'payments'"),
-        ("/who-can?resource=topic:payments&operation=FLY", "bad operation 'FLY'"),
+        ("/who-can?resource=payments", "'payments' has no resource type. Did you mean topic:payments?"),
+        ("/who-can?resource=topic:payments&operation=FLY", "Unknown operation 'FLY'."),
         ("/who-can?resource=topic:payments&decision=x", "Unknown decision 'x'"),
         ("/who-can?resource=topic:payments&host=nowhere", "'nowhere'"),
-        ("/what-can?principal=alice", "bad principal 'alice'"),
+        ("/what-can?principal=alice", "'alice' has no principal type. Did you mean User:alice?"),
         ("/what-can?principal=User:a&type=x", "Unknown type 'x'"),
         ("/why?principal=User:a&resource=topic:x&operation=READ&at=yesterday", "Invalid offset"),
-        ("/history?principal=User:a&resource=topic:x", "bad operation"),
-        ("/?cluster=another", "cluster 'another' is not in"),
+        ("/history?principal=User:a&resource=topic:x", "Unknown operation ''."),
+        ("/?cluster=another", "Cluster 'another' is not in"),
     ],
 )
 def test_what_makes_no_sense_is_said_and_is_no_defect(client, path, says):

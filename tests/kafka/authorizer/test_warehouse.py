@@ -115,7 +115,7 @@ def test_what_is_wrong_with_a_warehouse_is_what_the_listeners_are_told(tmp_path)
     small.build(tmp_path)
     with (
         over_warehouse(str(tmp_path), "other") as authorizer,
-        pytest.raises(UsageError, match="cluster 'other' is not in"),
+        pytest.raises(UsageError, match="Cluster 'other' is not in"),
     ):
         authorizer.start(SERVER)[CLIENTS].result(timeout=30)
 

@@ -58,11 +58,11 @@ def test_an_allow_that_wakes_gives_and_a_deny_takes() -> None:
     allow = "ALLOW User:x READ LITERAL a 10.0.0.0/8"
     (gives,) = words(allow)
     assert gives == (
-        "wakes: grants READ, DESCRIBE for User:x from hosts that `10.0.0.0/8` matches "
-        "(such as 10.0.0.1), for example on `a`"
+        "wakes: grants READ, DESCRIBE for User:x from hosts that 10.0.0.0/8 matches "
+        "(such as 10.0.0.1), for example on a"
     )
     (takes,) = words("ALLOW User:x READ PREFIXED a", allow.replace("ALLOW", "DENY"))
-    assert takes.startswith("wakes: revokes READ for User:x from hosts that `10.0.0.0/8` matches")
+    assert takes.startswith("wakes: revokes READ for User:x from hosts that 10.0.0.0/8 matches")
 
 
 def test_the_way_back_puts_to_sleep() -> None:
