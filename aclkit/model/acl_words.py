@@ -27,7 +27,7 @@ def acl_words(
         acl: the ACL.
         principal: whose ACL the reader knows it to be; that principal is left out.
         resource_type: the resource type that the reader knows; it is left out.
-        has_any_host: say that an ACL is for any host; a table with a column of hosts does not.
+        has_any_host: write "from any host" too; a table with a column of hosts leaves it out.
 
     >>> acl = Acl(acl_id="", resource_type="TOPIC", resource_name="payments.", host="*",
     ...           pattern_type="PREFIXED", principal="User:bob", operation="READ",

@@ -1,10 +1,10 @@
-"""What a user says of the brokers' settings × what the brokers say → the settings that decide.
+"""Broker settings from the user × those the brokers report → the settings that decide.
 
 Source: org.apache.kafka.metadata.authorizer.StandardAuthorizer.configure. A broker that sets
-neither key has no super users and denies what no ACL allows; Kafka's own brokers keep both values
-back, for the keys are not theirs but the authorizer's, and tell only that they are set. A broker
-without an authorizer allows everything. What nobody tells is unknown, and decided by Kafka's
-defaults.
+neither key has no super users and denies what no ACL allows. Kafka's own brokers hide both values,
+because the keys belong to the authorizer; they report only that the keys are set. A broker without
+an authorizer allows everything. A setting that neither source provides is unknown, and Kafka's
+default decides.
 """
 
 from __future__ import annotations
@@ -32,17 +32,17 @@ BROKER_KEYS: Final = (SUPER_USERS, ALLOW_EVERYONE, AUTHORIZER)
 """The keys of a broker's configuration under which ACLs are decided."""
 
 MAPPING_RULES: Final = "ssl.principal.mapping.rules"
-"""The key that says which principal a certificate's name becomes."""
+"""The key whose rules map a certificate's name to a principal."""
 
 
 @dataclass(frozen=True, slots=True)
 class BrokerConfig:
-    """What a broker says of ``BROKER_KEYS``.
+    """What a broker reports for ``BROKER_KEYS``.
 
     Attributes:
         node_id: the broker.
-        values: a key that is set, with its value, or None where the broker keeps it back; a key
-            that is not there is not set, where the broker tells its authorizer.
+        values: each key that is set → its value, or None if the broker hides it. A missing key
+            is not set, provided that the broker reports its authorizer.
     """
 
     node_id: int
@@ -51,14 +51,14 @@ class BrokerConfig:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GivenSettings:
-    """What the user says; None is nothing.
+    """The settings that the user passed; None means not passed.
 
     Attributes:
         super_users: those that the options or a file name.
-        allow_everyone: what they say of it.
+        allow_everyone: the value that the options or a file set.
         mapping_rules: a file's ``ssl.principal.mapping.rules``.
         unresolved: keys with a value that holds a placeholder.
-        notes: what else is to be said of a file.
+        notes: further remarks on a file.
     """
 
     super_users: frozenset[str] | None = None
@@ -68,7 +68,7 @@ class GivenSettings:
     notes: tuple[str, ...] = ()
 
     def overridden_by(self, other: GivenSettings) -> GivenSettings:
-        """Return these settings, and the other's wherever it says something."""
+        """Return these settings, replaced by the other's wherever it sets a value."""
         users, everyone = other.super_users, other.allow_everyone
         said = {SUPER_USERS: users is not None, ALLOW_EVERYONE: everyone is not None}
         return replace(
@@ -87,7 +87,7 @@ class ResolvedSettings:
         settings: the user's words, else the brokers', else Kafka's defaults, which are unknown.
         differences: (what differs, one plain sentence) where the brokers differ from the user, or
             among each other.
-        notes: what nobody tells, and what somebody probably meant otherwise.
+        notes: settings that are unknown, and values that were probably meant differently.
     """
 
     settings: BrokerSettings
@@ -96,7 +96,7 @@ class ResolvedSettings:
 
 
 def require_known_authorizer(brokers: Iterable[BrokerConfig]) -> None:
-    """Insist that brokers decide by the rule that is known here, as far as they tell.
+    """Insist that brokers decide by the rule that is known here, as far as they report it.
 
     Raises:
         DataError: a broker has no authorizer, or another one than Kafka's own.
@@ -135,7 +135,7 @@ def old_authorizer_note(name: str) -> str | None:
 
 
 def resolve(given: GivenSettings, brokers: tuple[BrokerConfig, ...] = ()) -> ResolvedSettings:
-    """Choose the settings that decide: what the user gives wins, what differs is said."""
+    """Choose the settings that decide: the user's values win, and differences are reported."""
     users = _resolve_one(SUPER_USERS, _shown_users(given.super_users), brokers)
     everyone = _resolve_one(ALLOW_EVERYONE, _shown_bool(value=given.allow_everyone), brokers)
     authorizers = {broker.values.get(AUTHORIZER) or "none" for broker in brokers}
@@ -205,10 +205,10 @@ def _unknown_note(resolved: _Resolved, hidden: list[int]) -> Iterable[str]:
 
 
 def _plain(key: str, broker: BrokerConfig) -> str | None:
-    """Return what a broker says in a form that can be compared; None where it keeps it back.
+    """Return a broker's value in a form that can be compared; None where it hides the value.
 
-    Kafka's own brokers always tell their authorizer. One that does not is of another make, and
-    that it lacks a key says nothing.
+    Kafka's own brokers always report their authorizer. A broker that does not is of another make,
+    so a key that it lacks proves nothing.
     """
     value = broker.values.get(key, "" if AUTHORIZER in broker.values else None)
     if value is None:
@@ -242,4 +242,4 @@ OPTIONS: Final = {
     SUPER_USERS: ("--super-users", "--no-super-users"),
     ALLOW_EVERYONE: ("--allow-everyone", "--no-allow-everyone"),
 }
-"""The options that say a key in the place of a file."""
+"""The options that set a key in place of a file."""

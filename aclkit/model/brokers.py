@@ -1,9 +1,9 @@
 """The brokers of a cluster → whether ranges (CIDR) in hosts of ACLs decide there. Pure.
 
 A broker's binary decides, whatever metadata.version is in force: from Kafka 4.4 on a host such as
-``10.0.0.0/8`` is a range, before it a text that no client's address equals. Which binary it is, the
-highest metadata.version that it supports tells: its registration in the log has it, and a live
-broker answers it.
+``10.0.0.0/8`` is a range, before it a text that no client's address equals. The highest supported
+metadata.version identifies the binary: the broker's registration in the log contains it, and a live
+broker reports it.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ CIDR_LEVEL: Final = 32
 """A binary that supports this metadata.version reads ranges; they are made where it is in force."""
 
 NOT_TOLD: Final = -1
-"""The levels of a live broker that did not say which it supports."""
+"""The levels of a live broker that did not report which ones it supports."""
 
 DIFFER: Final = "differ"
 UNKNOWN: Final = "unknown"
@@ -36,7 +36,7 @@ LEVEL_NAMES: Final = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Broker:
-    """A broker as the log or a live cluster last says.
+    """A broker, as the log or a live cluster last reported it.
 
     Attributes:
         broker_id: its number.
@@ -74,7 +74,7 @@ class Brokers:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RangesByBroker:
-    """Whether ranges decide, as the registered brokers' binaries say.
+    """Whether ranges decide, according to the registered brokers' binaries.
 
     Attributes:
         state: ``on`` where they do on all that are known, ``off`` where all are known and they do
@@ -141,7 +141,7 @@ def require_known_reading(known: RangesByBroker, acl_hosts: Iterable[str]) -> No
     """Insist that it is known how the brokers read the hosts of ACLs: as ranges or as text.
 
     Raises:
-        DataError: a host is a range from Kafka 4.4 on, and no broker says which Kafka it runs.
+        DataError: a host is a range from Kafka 4.4 on, and no broker reports its Kafka version.
     """
     ranges = sorted(filter(may_be_range, acl_hosts)) if known.state == UNKNOWN else []
     if ranges:
@@ -155,12 +155,12 @@ def require_known_reading(known: RangesByBroker, acl_hosts: Iterable[str]) -> No
 
 
 def note_on_ranges(known: RangesByBroker, *, decide: bool, is_auto: bool) -> str:
-    """Return whether ranges decide in a run, and who says so; for ACLs whose hosts hold a ``/``.
+    """Return whether ranges decide in a run, and the reason; for ACLs with a ``/`` in the host.
 
     Args:
         known: what the registered brokers do.
         decide: what the run does.
-        is_auto: it follows the brokers; otherwise the options say it.
+        is_auto: it follows the brokers; otherwise the options decide.
     """
     if not is_auto:
         as_given = "match as address ranges" if decide else "are compared as text"
@@ -189,7 +189,7 @@ def level_name(level: int) -> str:
 
 
 def _told(brokers: Iterable[Broker]) -> str:
-    """Say what brokers support, those of one level together."""
+    """Describe what brokers support, grouped by level."""
     by_level = grouped((broker.max_level, broker.broker_id) for broker in brokers)
     return ", ".join(
         f"{named_brokers(numbers)} {_supported(level, is_one=len(numbers) == 1)}"

@@ -1,8 +1,8 @@
 """Hosts that are ranges (KIP-1276): CIDR text ↔ range of addresses, as Kafka 4.4.0 reads it. Pure.
 
-No library reads ranges so, so this is Kafka's reading letter by letter: ``CidrUtils``, and behind
-it Commons Net's ``SubnetUtils`` for IPv4 and Java's ``InetAddress`` for IPv6. What does not parse
-matches nothing and raises nothing.
+No library reads ranges this way, so this follows Kafka's code exactly: ``CidrUtils``, which uses
+Commons Net's ``SubnetUtils`` for IPv4 and Java's ``InetAddress`` for IPv6. A text that does not
+parse matches nothing and raises nothing.
 """
 
 from __future__ import annotations
@@ -105,9 +105,9 @@ class Range(NamedTuple):
 def parse_range(text: str) -> Range | None:
     """Return the range that an ACL's host means to a broker of 4.4, None where it means none.
 
-    Bits below the mask are ignored. A zone has to exist on the broker's machine, which nobody
-    else can know: a number is taken to, as Java does, and ``lo`` or ``eth`` with a number. Java
-    also wants an address of the same kind there, and ``lo`` has no local one.
+    Bits below the mask are ignored. A zone has to exist on the broker's machine, and no other
+    machine can check that. A number is assumed to exist, as in Java, and so are ``lo`` and ``eth``
+    with a number. Java also wants an address of the same kind there, and ``lo`` has no local one.
 
     >>> str(parse_range("10.1.2.3/08")), parse_range("10.0.0.0/008"), parse_range("10.0.0.1")
     ('10.0.0.0/8', None, None)

@@ -11,7 +11,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Final
 
 FACT, RANGE, REJECT, FAILURE = "fact", "range", "reject", "failure"
-"""Kinds of source row. A failure says, in ``fact`` and ``reason``, with which error of aclkit's a
+"""Kinds of source row. A failure names, in ``fact`` and ``reason``, the aclkit error with which a
 whole source could not be read; it is raised again where the rows are collected."""
 
 RECORD, SNAPSHOT, LISTING, UNREADABLE = "record", "snapshot", "listing", "unreadable"
@@ -64,7 +64,7 @@ class SourceRow:
     ``model.brokers``), and ``max_level`` for the one that is in force. Nothing else of any record
     is kept.
 
-    A **range** says that offsets ``from_offset`` ≤ o < ``to_offset`` were read (or, with fact
+    A **range** states that offsets ``from_offset`` ≤ o < ``to_offset`` were read (or, with fact
     ``unreadable``, were not readable). A snapshot's range is 0 … its end offset.
 
     A **reject** has ``reason`` and ``position`` (byte or 1-based line), ``log_offset`` where it

@@ -1,4 +1,4 @@
-"""One finding: what is wrong, how bad it is, which ACLs are behind it, and how to fix it."""
+"""One finding: what is wrong, how severe it is, which ACLs cause it, and how to fix it."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ INVENTORY: Final = "inventory"
 """What a finding holds for: whatever names there are, or what the run asked about."""
 
 MOST_EVIDENCE: Final = 10
-"""So many lines of evidence are kept; one more says how many there are."""
+"""How many lines of evidence are kept; one more line counts the rest."""
 
 
 LONGEST_SUMMARY: Final = 60
-"""So many characters fit into a heading beside severity, kind and number."""
+"""How many characters fit into a heading next to severity, kind and number."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,7 +36,7 @@ class Finding:
         subject: what it is about: an ACL as Kafka writes it, a resource, a range of offsets.
         message: subject, ACL and consequence, in short sentences.
         fix: what to do about it.
-        acl_ids: the ACLs behind it.
+        acl_ids: the ACLs that cause it.
         holds_for: ``EVERY_NAME`` or ``INVENTORY``.
         evidence: what shows it, a line each: the ACLs as kafka-acls prints them, names, offsets.
     """
@@ -72,7 +72,7 @@ class Kind:
         summary: what such findings are about, in the plural, for a heading: at most
             ``LONGEST_SUMMARY`` characters, and neither capital letter nor full stop.
         depends: in words, which finding is how severe; empty where all are alike.
-        meaning: what such a finding says, and why it matters.
+        meaning: what such a finding means, and why it matters.
         fix: what to do, for all of the kind.
         holds_for: ``EVERY_NAME`` or ``INVENTORY``.
     """
@@ -107,7 +107,7 @@ class Kind:
             message: subject, ACL and consequence, in short sentences.
             severity: where it is not the kind's only one.
             fix: where it is not the kind's own.
-            acls: the ACLs behind it; they are its first evidence.
+            acls: the ACLs that cause it; they are its first evidence.
             evidence: further lines.
         """
         return Finding(
@@ -128,7 +128,7 @@ def evidence_of(acl: Acl) -> str:
 
 
 def bounded(lines: Iterable[str]) -> list[str]:
-    """Keep the first lines, and say how many more there are.
+    """Keep the first lines, and add a line that counts the rest.
 
     >>> bounded(map(str, range(12)))[-2:]
     ['9', '… and 2 more']

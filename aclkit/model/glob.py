@@ -22,8 +22,8 @@ def glob_matches(glob: str, name: str) -> bool:
 
     ``*`` is zero or more characters, ``?`` exactly one code point; nothing else is special,
     there is no escape and case matters (KIP-1042). Between its stars a glob is a row of segments;
-    each is taken where it is found first, for a later place could do nothing that the first
-    cannot.
+    each is taken where it is found first, because a later place could match nothing that the
+    first cannot.
 
     >>> glob_matches("He*m*m*", "Hermesmoon"), glob_matches("a?", "a")
     (True, False)

@@ -11,7 +11,7 @@ _MEANING: Final = {"kip-1042": "globs are wildcards", "kafka": "as current broke
 
 
 def preset_words(semantics: Semantics) -> str:
-    """Say which preset decides, and what differs from it; ranges belong to no preset.
+    """Describe which preset decides, and what differs from it; ranges belong to no preset.
 
     >>> preset_words(Semantics(wildcard_defect=True))
     'ACLs are read with the preset kip-1042 (globs are wildcards), but wildcard_defect is on'
@@ -23,7 +23,7 @@ def preset_words(semantics: Semantics) -> str:
 
 
 def asked_words(asked: AskedReading) -> str:
-    """Say what is asked of how ACLs are read, before the cluster is known.
+    """Describe how the user wants ACLs to be read, before the cluster is known.
 
     >>> asked_words(AskedReading(preset="kafka"))
     'ACLs are read with the preset kafka (as current brokers do)'
@@ -36,7 +36,7 @@ def asked_words(asked: AskedReading) -> str:
 
 
 def semantics_words(semantics: Semantics) -> str:
-    """Say the same, and whether ranges decide.
+    """Describe the preset as ``preset_words`` does, and whether ranges decide.
 
     >>> semantics_words(PRESETS["kafka"]).partition("; ")[2]
     'hosts such as 10.0.0.0/8 are compared as text'

@@ -49,7 +49,7 @@ KAFKA: Final = Semantics(
 PRESETS: Final[dict[str, Semantics]] = {"kip-1042": KIP_1042, "kafka": KAFKA}
 
 AUTO, ON, OFF = "auto", "on", "off"
-"""What ``--cidr-hosts`` can say; ``auto`` is as the brokers read them that are known."""
+"""The values of ``--cidr-hosts``; ``auto`` reads ranges as the known brokers do."""
 
 
 def auto_preset(*, has_glob: bool) -> str:
@@ -62,7 +62,7 @@ def auto_preset(*, has_glob: bool) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AskedReading:
-    """How ACLs are to be read, as the options say it.
+    """How ACLs are to be read, according to the options.
 
     Attributes:
         preset: one of ``PRESETS``, or ``AUTO``.
@@ -101,12 +101,12 @@ _SWITCHES: Final = {
 
 
 def read_as(text: str, base: Semantics) -> Semantics:
-    """Return how ACLs are read where a person says what is otherwise than in a base.
+    """Return how ACLs are read where a person names the differences from a base.
 
     Args:
-        text: words with commas between them: a version of Kafka, which says whether ranges decide;
-            a preset, which says all but that; or a setting.
-        base: what holds for the rest.
+        text: words separated by commas: a version of Kafka, which sets whether ranges decide;
+            a preset, which sets everything else; or a single setting.
+        base: the values of all other settings.
 
     Raises:
         UsageError: a word is none of these.
@@ -149,8 +149,8 @@ class BrokerSettings:
     Attributes:
         super_users: principals that are always allowed, compared as text.
         allow_everyone: ``allow.everyone.if.no.acl.found``.
-        unknown: the keys of those two of which nobody knows the brokers' value; what stands here
-            for them decides all the same, so two settings that differ in this alone are equal.
+        unknown: which of those two keys have an unknown value on the brokers. The values here
+            decide nevertheless, so two settings that differ only in ``unknown`` are equal.
     """
 
     super_users: frozenset[str] = frozenset()

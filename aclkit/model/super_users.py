@@ -40,7 +40,7 @@ def has_placeholder(users: Iterable[str]) -> bool:
 
 
 def alike(principal: str, users: Iterable[str]) -> tuple[str, ...]:
-    """Return the super users that are not this principal, although somebody may think so.
+    """Return the super users that are not this principal, although a person may think so.
 
     >>> alike("User:CN=ops,O=x", ["User:CN=ops", "User:CN=ops, O=x", "User:CN=other,O=x"])
     ('User:CN=ops', 'User:CN=ops, O=x')

@@ -1,4 +1,4 @@
-"""Settings of the brokers that nobody knows × a decision → what its reader must know. Pure."""
+"""Unknown settings of the brokers × a decision → what its reader must know. Pure."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def caveats_on_denial(
     Args:
         settings: under which it was decided.
         principal: who is denied.
-        is_unreached: no ACL applies to the resource, whoever asks.
+        is_unreached: no ACL applies to the resource, for any principal.
     """
     if SUPER_USERS in settings.unknown:
         yield f"Super users are unknown. If {principal} is one, this is allowed. {WITH_USERS}"
@@ -52,7 +52,7 @@ def caveats_on_answer(
 
 
 def caveats_on_list(settings: BrokerSettings, *, has_unreached: bool = True) -> Iterator[str]:
-    """Yield what is wrong in a list of decisions under settings that nobody knows."""
+    """Yield what may be wrong in a list of decisions under unknown settings."""
     if SUPER_USERS in settings.unknown:
         yield f"Super users are unknown. They are allowed what is denied here. {WITH_USERS}"
     yield from _on_default(settings, has_unreached=has_unreached)

@@ -1,7 +1,7 @@
 """Texts that strangers wrote → what a person may be shown of them. Pure.
 
-Whoever writes to a terminal, a page or a script does it at its edge and once: what is visible
-already and is made so again would show its escapes escaped.
+Code that writes to a terminal, a page or a script makes a text visible once, at the edge. A second
+pass would escape the escapes.
 """
 
 from __future__ import annotations

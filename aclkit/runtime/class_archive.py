@@ -2,8 +2,9 @@
 
 Before Spark does anything a JVM reads, proves and lays out some ten thousand classes; out of an
 archive (AppCDS) it maps them. One is made once for each Java and set of jars, in a process of its
-own (``class_archive_maker``). It is a file that is whole or not there, whose name says what it is
-of and the CRC of its content; where anything is wrong with it, Spark starts as it does without.
+own (``class_archive_maker``). It is a file that exists as a whole or not at all. Its name holds a
+digest of the Java, jars and classes it is made of, and the CRC of its content. Where anything is
+wrong with it, Spark starts without it.
 """
 
 from __future__ import annotations
@@ -51,7 +52,7 @@ class ClassArchive:
 
     @property
     def tried(self) -> Path:
-        """The file that its maker holds, and whose time says when one was last begun."""
+        """The file that its maker locks; its time is when making one was last begun."""
         return self.folder / f"{self.key}.tried"
 
     def find(self) -> Path | None:
@@ -78,7 +79,7 @@ class ClassArchive:
         return f"{self.key}-{crc:08x}{SUFFIX}"
 
     def is_due(self) -> bool:
-        """Whether one may be made: this user can, and nobody has begun to for some hours."""
+        """Whether one should be made: this user can, and no maker was started for some hours."""
         try:
             self.folder.mkdir(0o755, parents=True, exist_ok=True)
             return _is_own(self.folder) and os.access(self.folder, os.W_OK) and not self._is_fresh()
@@ -101,7 +102,7 @@ def class_archive(
         java: the program.
         spark: the folder of Spark.
         jars: what else is on the class path.
-        env: says whether one is wanted, and where caches lie.
+        env: sets whether one is wanted, and where caches lie.
     """
     folder = _cache(env)
     if folder is None or not is_wanted(env):
@@ -128,16 +129,16 @@ def class_list() -> Traversable:
 
 
 def options_for(archive: Path) -> list[str]:
-    """Return what a JVM is told to start from an archive, and to say nothing where it cannot."""
+    """Return the options to start a JVM from an archive; one that does not fit is not reported."""
     return ["-Xshare:auto", f"-XX:SharedArchiveFile={archive}", QUIET]
 
 
 QUIET: Final = "-Xlog:all=error"
-"""A JVM says of every archive that does not fit why not, and then does without."""
+"""By default a JVM explains why an archive does not fit, and then starts without it."""
 
 
 def start_making() -> None:
-    """Start making an archive in a process that nobody waits for and no terminal ends."""
+    """Start making an archive in a process that no caller waits for and no terminal ends."""
     maker = [sys.executable, "-m", "aclkit.runtime.class_archive_maker", "--quietly"]
     with suppress(OSError):
         # The shell ends at once: whose child then is left, the system takes.
@@ -164,7 +165,7 @@ def _looks(paths: Iterable[Path]) -> Iterator[str]:
 
 
 def _is_own(path: Path) -> bool:
-    """Whether nobody but this user and root could have written there."""
+    """Whether only this user and root could have written there."""
     look = path.lstat()
     is_theirs = look.st_uid not in (0, os.geteuid()) or look.st_mode & _OTHERS_MAY_WRITE
     return not is_theirs and not stat.S_ISLNK(look.st_mode)

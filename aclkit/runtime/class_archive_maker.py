@@ -1,8 +1,8 @@
 """The list of classes → the archive of them, made by this machine's Java out of its own jars.
 
 ``python -m aclkit.runtime.class_archive_maker`` does it at once, half a minute; the first start of
-Spark does it in the background, on time that nobody else wants. One maker works at a time. What it
-writes gets its name when it is whole; until then nobody looks at it.
+Spark does it in the background, on idle processor time. One maker works at a time. Its file gets
+its name once it is whole; until then no process looks at it.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def make_archive(*, at_leisure: bool = False) -> Path:
     """Return the archive for the Java and the jars of this environment, made now if there is none.
 
     Args:
-        at_leisure: on time and memory that nobody else wants.
+        at_leisure: on processor time and memory that no other process wants.
 
     Raises:
         SurroundingsError: there can be none here, another is at work on it, or Java failed.
@@ -76,7 +76,7 @@ def _make(archive: ClassArchive, jars: Sequence[Path]) -> Path:
     try:
         _java(jars, "-Xshare:dump", f"-XX:SharedClassListFile={listed}",
               f"-XX:SharedArchiveFile={part}", QUIET)  # fmt: skip
-        part.chmod(0o444)  # classes that everybody may read, in an image for example
+        part.chmod(0o444)  # every user may read the classes, in an image for example
         # Whether it can be used at all: a JVM that must use it does nothing but start.
         _java(jars, *options_for(part), "-Xshare:on", "-version")
         whole = part.with_name(archive.name_of(part))
@@ -139,7 +139,7 @@ def _alone(archive: ClassArchive) -> Iterator[None]:
 
 
 def _tidy(archive: ClassArchive) -> None:
-    """Remove what is damaged or half done of this archive, and others that nobody uses."""
+    """Remove damaged and unfinished files of this archive, and archives no longer used."""
     for path in archive.folder.iterdir():
         is_ours = path.name.startswith(archive.key) and path != archive.tried
         with suppress(OSError):

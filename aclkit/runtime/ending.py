@@ -111,7 +111,7 @@ def _end(number: int) -> None:
         said = f"\r\x1b[K{said}"  # in the place of the step that was at work, see progress
     try:
         os.write(2, said.encode())
-        # What is at work may notice that the JVM is gone; of that it has nothing to say.
+        # Running code may notice that the JVM is gone; it must not report that.
         os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
         for last_act in reversed(_before):
             last_act()

@@ -16,7 +16,7 @@ def fail_point(name: str) -> None:
 
 
 def after_commit() -> None:
-    """Die here when a test asks for it as ``commit-N``: behind this process's N-th commit.
+    """Die here when a test asks for it as ``commit-N``: after this process's N-th commit.
 
     Commits are counted over all tables, those that take back what a killed run left too.
     """

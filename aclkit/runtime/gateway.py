@@ -35,8 +35,8 @@ def start_gateway(conf: SparkConf, output: int) -> JavaGateway:
     this process is killed, and writes.
 
     Args:
-        conf: what ``spark-submit`` is told.
-        output: the descriptor of an open file for all that the JVM says.
+        conf: the settings for ``spark-submit``.
+        output: the descriptor of an open file for all output of the JVM.
 
     Raises:
         SurroundingsError: the JVM ended by itself, or did not start in time.
@@ -72,13 +72,13 @@ def start_gateway(conf: SparkConf, output: int) -> JavaGateway:
 
 
 def quicken(gateway: JavaGateway) -> None:
-    """Let a gateway say what planning says to the JVM in a fraction of the messages."""
+    """Let a gateway plan queries on the JVM with a fraction of the messages."""
     remember_names(gateway)
     send_lists_at_once(gateway)
 
 
 def _tell_no_more(gateway: JavaGateway) -> None:
-    """Let nobody tell a JVM that is about to end which of its objects are garbage."""
+    """Stop reporting garbage objects to a JVM that is about to end."""
     gateway._gateway_client.is_connected = False
 
 

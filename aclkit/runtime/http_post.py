@@ -114,7 +114,7 @@ def _seconds(text: str | None) -> float:
 
 
 def _as_ours(error: Exception) -> Exception:
-    """Return an error that tells no more than the class of what was behind it."""
+    """Return an error that reveals only the class of its cause."""
     if isinstance(error, urllib3.exceptions.TimeoutError) and not isinstance(
         error, urllib3.exceptions.NewConnectionError
     ):

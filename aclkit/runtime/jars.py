@@ -1,8 +1,8 @@
 """A Maven coordinate → its jars in the folder where they are looked for, byte for byte.
 
 ``aclkit jars`` does it once for Delta, with Spark's own resolver in a throw-away cache, so that no
-later session needs the network. Behind a mirror set ``ACLKIT_MAVEN_REPOSITORY`` to its address;
-without any network copy the jars into a folder and set ``ACLKIT_JARS`` to it.
+later session needs the network. To use a mirror, set ``ACLKIT_MAVEN_REPOSITORY`` to its
+address; without any network copy the jars into a folder and set ``ACLKIT_JARS`` to it.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Jars:
             nothing that runs here needs it.
         digests: SHA-256 of each jar, by the file name that the resolver gives it.
         megabytes: how much is fetched.
-        beside_delta: the name of their folder, beside that of Delta's.
+        beside_delta: the name of their folder, next to that of Delta's.
         variable: names another folder for them, in the environment.
         command: what fetches them.
         beside: names of jars that may lie in the same folder: those of other versions.
@@ -98,7 +98,7 @@ def fetch_jars(
     Args:
         jars: which.
         folder: where to; without it where they are looked for.
-        say: told about every step that takes time.
+        say: called with every step that takes time.
 
     Raises:
         SurroundingsError: No Java, no network, no place, or a jar is not the expected one.
@@ -123,7 +123,7 @@ def checked_jars(jars: Jars, say: Callable[[str], None] | None = None) -> tuple[
     """Return jars that are about to be loaded, each byte for byte the expected one.
 
     They are read for that every time, some milliseconds: a note of an earlier look could be forged
-    by whoever can change a jar. Where they are missing they are fetched. What else lies in the
+    by any user who can change a jar. Where they are missing they are fetched. What else lies in the
     folder is not loaded, as the jars of an older release do after an update.
 
     Raises:

@@ -1,7 +1,7 @@
 """A gateway to a JVM → the same, which is sent lists of columns and names ten elements at a time.
 
-py4j makes a list empty and adds each element by a message of its own: a quarter of all that is
-said while Spark's plans are made.
+py4j makes an empty list and adds each element by a message of its own: a quarter of all messages
+while Spark's plans are made.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ def send_lists_at_once(gateway: JavaGateway) -> None:
 
 
 class _ByTens:
-    """Makes a list of the JVM that nobody changes; all other lists are left to py4j's own way."""
+    """Makes a list of the JVM that is never changed; py4j makes all other lists in its own way."""
 
     def can_convert(self, value: object) -> TypeGuard[_Elements]:
         """Whether a value is a list, not empty, whose elements are of the JVM or texts."""

@@ -1,4 +1,4 @@
-"""What the kernel says → how much memory this process may have, and what Spark's heap may take."""
+"""The kernel's limits → how much memory this process may have, and what Spark's heap may take."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Final
 from aclkit.errors import UsageError
 
 DEFAULT_HEAP: Final = "4g"
-"""What Spark's driver may take where ``ACLKIT_DRIVER_MEMORY`` says nothing else."""
+"""What Spark's driver may take unless ``ACLKIT_DRIVER_MEMORY`` sets another size."""
 
 IS_OURS: Final = "PYSPARK_GATEWAY_PORT" not in os.environ
 """Whether the driver's memory is ours to plan; under spark-submit it is not."""
@@ -39,7 +39,7 @@ def heap_size(env: Mapping[str, str]) -> int:
 def memory_limit(
     meminfo: Path = Path("/proc/meminfo"), group: Path = Path("/sys/fs/cgroup/memory.max")
 ) -> int | None:
-    """Return how many bytes the machine, or the container, has; None where it does not say."""
+    """Return how many bytes the machine, or the container, has; None where that is unknown."""
     found: list[int] = []
     with suppress(OSError):
         found += [int(total) * 1024 for total in _TOTAL.findall(meminfo.read_text())]

@@ -1,8 +1,8 @@
 """JSON and TOML that a user wrote → its values, or what is wrong with it. Pure.
 
 Read strictly: no key stands twice, each number is one that others can hold, each text one that can
-be written, and nothing is nested more deeply than anybody writes it. How deep it goes is looked at
-before the parsers are asked, whose time grows with the square of it.
+be written, and nothing is nested more deeply than a person writes. The depth is checked before the
+parsers run, because their time grows with its square.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""``[storage]`` of a settings file ↔ the process environment → what Spark is told of a bucket.
+"""``[storage]`` of a settings file ↔ the process environment → Spark's settings for a bucket.
 
 The environment is the one place of endpoint, region and credentials: obstore, deltalake and S3A
-read it themselves. A settings file fills what it does not say; of secrets it says nothing.
+read it themselves. A settings file fills in what the environment lacks; it contains no secrets.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _VARIABLES: Final = {
     "path_style": ("AWS_VIRTUAL_HOSTED_STYLE_REQUEST",),
     "allow_http": ("AWS_ALLOW_HTTP",),
 }
-"""Key → the variables that say it; the first is filled where none does."""
+"""Key → the variables that set it; the first is filled where none does."""
 
 _SECRET: Final = re.compile("secret|key|token|passw|credential|sas|signature|auth", re.IGNORECASE)
 _REGION: Final = re.compile(r"[A-Za-z0-9-]{1,64}")
@@ -40,11 +40,11 @@ _S3: Final = ("s3", "s3a", "s3n")
 
 @dataclass(frozen=True, slots=True)
 class S3Access:
-    """How S3 is reached, whoever says it.
+    """How S3 is reached, from whichever source.
 
     Attributes:
         endpoint: None is AWS itself.
-        region: None is not said.
+        region: None is not set.
         path_style: the bucket is the first part of the path, not of the host's name.
         allow_http: requests may go unencrypted.
     """
@@ -74,7 +74,7 @@ def as_s3(uri: str) -> str:
 
 
 def s3_access(env: Mapping[str, str] = os.environ) -> S3Access:
-    """Return what the environment says of S3, as obstore and deltalake read it."""
+    """Return the environment's settings for S3, as obstore and deltalake read them."""
     endpoint = _said(env, "AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL", "AWS_ENDPOINT")
     return S3Access(
         endpoint=endpoint,
@@ -88,7 +88,7 @@ _single_writer: ContextVar[bool] = ContextVar("single_writer", default=False)
 
 
 @contextmanager
-def single_writer_assumed(is_assumed: bool) -> Iterator[None]:  # noqa: FBT001 -- as a flag says it
+def single_writer_assumed(is_assumed: bool) -> Iterator[None]:  # noqa: FBT001 -- as a flag sets it
     """Let runs write to a store that puts without conditions, for the time of a ``with``."""
     before = _single_writer.set(is_assumed)
     try:
@@ -98,7 +98,7 @@ def single_writer_assumed(is_assumed: bool) -> Iterator[None]:  # noqa: FBT001 -
 
 
 def is_single_writer_assumed() -> bool:
-    """Whether somebody vouches for it that one run is at work at a time."""
+    """Whether the user guarantees that only one run is at work at a time."""
     return _single_writer.get()
 
 
@@ -106,7 +106,7 @@ def is_single_writer_assumed() -> bool:
 def storage_said(
     said: object, where: str, env: MutableMapping[str, str] = os.environ
 ) -> Iterator[None]:
-    """Let the environment say what ``[storage]`` says, for the time of a ``with``."""
+    """Let the environment hold the values of ``[storage]``, for the time of a ``with``."""
     filled = fill_environment(said, where, env)
     try:
         yield
@@ -116,10 +116,10 @@ def storage_said(
 
 
 def use_storage(file: str) -> None:
-    """Let this process reach object storage as ``[storage]`` of a settings file says.
+    """Let this process reach object storage as ``[storage]`` of a settings file configures it.
 
     Raises:
-        UsageError: the file cannot be read, or its table makes no sense.
+        UsageError: the file cannot be read, or its table is invalid.
     """
     fill_environment(parse_toml(read_text(file), file).get(SECTION, {}), file)
 
@@ -127,7 +127,7 @@ def use_storage(file: str) -> None:
 def fill_environment(
     said: object, where: str, env: MutableMapping[str, str] = os.environ
 ) -> list[str]:
-    """Put ``[storage]`` into the environment, where that does not say it; return what was put.
+    """Put ``[storage]`` into the environment, where a value is not set; return what was put.
 
     Args:
         said: the table, as TOML has it.
@@ -136,7 +136,7 @@ def fill_environment(
 
     Raises:
         UsageError: a key that is unknown or a secret, another type, no address, or one of plain
-            HTTP beyond this machine that nobody allowed.
+            HTTP beyond this machine without ``allow_http``.
     """
     values = _read(said, f"{where}: [{SECTION}]")
     new = {
@@ -160,7 +160,7 @@ def fill_environment(
 
 
 def spark_options(uri: str, env: Mapping[str, str] = os.environ) -> dict[str, str]:
-    """Return what a Spark session is told so that it reaches a URI as the environment says.
+    """Return the settings with which a Spark session reaches a URI as the environment configures.
 
     No credentials: S3A reads them where they are, and a session's settings are shown to many.
     """
@@ -184,7 +184,7 @@ def spark_options(uri: str, env: Mapping[str, str] = os.environ) -> dict[str, st
 
 
 def arrow_uri(uri: str, env: Mapping[str, str] = os.environ) -> str:
-    """Return a URI as pyarrow takes it; what its own query says of a bucket of S3 comes first.
+    """Return a URI as pyarrow takes it; the S3 parameters of its own query come first.
 
     >>> env = {"AWS_ENDPOINT_URL": "http://127.0.0.1:9000", "AWS_REGION": "eu-central-1"}
     >>> arrow_uri("s3a://bucket/log?region=x", env)
@@ -207,7 +207,7 @@ def arrow_uri(uri: str, env: Mapping[str, str] = os.environ) -> str:
 
 
 _DEFAULT_REGION: Final = "us-east-1"
-"""What obstore takes where nobody says one."""
+"""The region that obstore takes where none is set."""
 
 _LIMITS: Final = {
     "aws.credentials.provider": ",".join(
@@ -221,7 +221,7 @@ _LIMITS: Final = {
     ),
     # The default, for analytics, fails where a connection ends in the middle of an answer.
     "input.stream.type": "classic",
-    # By default a request is tried for minutes before anybody hears of it.
+    # By default a request is retried for minutes before an error is reported.
     "attempts.maximum": "3",
     "retry.limit": "4",
     "retry.interval": "200ms",

@@ -1,7 +1,7 @@
-"""The package's own source → a digest of a part of it: another one says that other code is at work.
+"""The package's own source → a digest of a part of it: another digest means other code.
 
-A changed comment gives another one too, once per upgrade; a number that somebody has to count up
-could be forgotten.
+A changed comment changes the digest too, once per upgrade. A number that a developer has to
+increase could be forgotten.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The mode and the group of what is written: of the whole process, as the umask is.
 
-Spark, deltalake and Python all follow the umask, so it is set once, and nobody asks for modes.
+Spark, deltalake and Python all follow the umask, so it is set once, and no code passes modes.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import Final
 from aclkit.errors import UsageError
 
 FILE_MODE: Final = 0o640
-"""Of a new file; a new folder is open for whoever may read: 0750."""
+"""Of a new file; a new folder is open for the same users who can read the file: 0750."""
 
 FOR_EVERYBODY: Final = 0o644
 """Of a file that a stranger's program collects."""
@@ -55,13 +55,13 @@ def writing_as(mode: int | None, group: int | None) -> Iterator[None]:
 
 @contextmanager
 def writing_like(folder: Path) -> Iterator[None]:
-    """Write so meanwhile that whoever may read a folder may read what is new; nothing is changed.
+    """Make new files readable for the users who can read a folder; change no existing mode.
 
     Where the folder is not there, or a mode was asked for, that of ``writing_as`` holds.
     """
     try:
         mode = None if _chosen.is_mode_given else stat.S_IMODE(folder.stat().st_mode)
-    except OSError:  # not there, or nothing of this user's: who writes will be told
+    except OSError:  # not there, or nothing of this user's: writing will report it
         mode = None
     if mode is None:
         yield
@@ -119,7 +119,7 @@ def parse_mode(text: str) -> int:
     """Read the mode of files, in octal.
 
     Raises:
-        UsageError: it is none, or its owner could not write, or everybody could.
+        UsageError: it is none, or its owner could not write, or every user could.
     """
     mode = int(text, 8) if text.isascii() and text.isdecimal() and not set(text) & {*"89"} else -1
     if mode & ~0o664 or mode & 0o600 != 0o600:

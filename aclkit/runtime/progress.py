@@ -89,7 +89,7 @@ class Line:
     def _follow(self, is_over: threading.Event) -> None:
         while not is_over.wait(SECONDS):
             done = ""
-            with suppress(Exception):  # Spark ends, or is not asked in time: nobody needs it
+            with suppress(Exception):  # Spark ends, or is not asked in time: it is optional
                 done = measure()
             with self._lock:
                 if not is_over.is_set():
@@ -101,7 +101,7 @@ class Line:
         self._is_shown = True
 
     def _write(self, text: str) -> None:
-        with suppress(OSError, ValueError):  # nobody reads any more
+        with suppress(OSError, ValueError):  # the reader is gone
             self._stream.write(text)
             self._stream.flush()
 
@@ -112,14 +112,14 @@ _nearer: list[Callable[[], str]] = []
 
 
 def measure_by(measure: Callable[[], str]) -> None:
-    """Let somebody say what is done of a step, as ``3 of 8 tasks``; nothing is an empty text."""
+    """Set what measures a step, as ``3 of 8 tasks``; an empty text means nothing to show."""
     global _measure
     _measure = measure
 
 
 @contextmanager
 def measuring(measure: Callable[[], str]) -> Iterator[None]:
-    """Let somebody else say it for a while, as long as that has something to say."""
+    """Let another measure take precedence for a while, as long as its text is not empty."""
     _nearer.append(measure)
     try:
         yield

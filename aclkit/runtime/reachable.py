@@ -1,7 +1,7 @@
 """A URI of object storage → whether its store answers us, or what is wrong, within seconds.
 
-Asked before Spark is started, whose own file systems try for minutes. What a store says is looked
-through for the one code that tells: nothing else of it is shown, for a request holds a signature.
+Asked before Spark is started, because Spark's own file systems retry for minutes. A store's reply
+is searched for its error code. Nothing else of it is shown, because a request holds a signature.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def _ask(uri: str) -> AclkitError | None:
     limits: obstore.store.ClientConfig = {
         "timeout": timedelta(seconds=5),
         "connect_timeout": timedelta(seconds=5),
-        # What is said here takes the place of all that the environment says.
+        # These options replace all options from the environment.
         "allow_http": s3_access().allow_http,
     }
     try:
@@ -78,7 +78,7 @@ def _ask(uri: str) -> AclkitError | None:
 
 
 def _explained(uri: str, told: str) -> AclkitError:
-    """Return the error for what the client tells."""
+    """Return the error for what the client reports."""
     status = next(iter(_STATUS.findall(told)), None)
     code = next(iter(_CODE.findall(told)), None)
     said = code or (f"status {status}" if status else "")
@@ -104,7 +104,7 @@ def _explained(uri: str, told: str) -> AclkitError:
 
 
 def _not_connected(uri: str, tried: str, told: str) -> AclkitError:
-    """Return the error for a store that never said anything."""
+    """Return the error for a store that never answered."""
     if "BadScheme" in told:
         return UsageError(
             f"{tried}: the address is plain HTTP. Use https://, or set AWS_ALLOW_HTTP=true."
@@ -123,7 +123,7 @@ def _not_connected(uri: str, tried: str, told: str) -> AclkitError:
 
 
 def _unknown_host(uri: str) -> str | None:
-    """Return the host of the store, if nobody knows where it is."""
+    """Return the host of the store, if its name does not resolve."""
     host = _host(uri)
     if host is not None:
         try:
@@ -143,7 +143,7 @@ def _host(uri: str) -> str | None:
 
 
 def _tried(uri: str) -> str:
-    """Say what was tried, without what may be secret."""
+    """Describe what was tried, without what may be secret."""
     place = uri.partition("?")[0]
     access = s3_access()
     if not is_s3(uri):
@@ -155,14 +155,14 @@ def _tried(uri: str) -> str:
 
 
 def _address(uri: str) -> str:
-    """Say where to look for what a store's address is made of."""
+    """Describe which settings a store's address is made of."""
     if is_s3(uri):
         return "Check AWS_ENDPOINT_URL and AWS_REGION, or [storage] of the settings."
     return "Check its name."
 
 
 def _credentials(uri: str) -> str:
-    """Say where a store's credentials come from."""
+    """Describe where a store's credentials come from."""
     if is_s3(uri):
         return (
             "Set AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and, for a role, AWS_SESSION_TOKEN "

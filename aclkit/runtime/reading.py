@@ -1,8 +1,8 @@
 """Files that are read → how far that is, for the line that a terminal shows of a step.
 
-Who reads them is this process, or Spark's workers beside it: so each file has a place in a board,
-a small file of this process, where its reader writes now and then. On another machine there is
-none, and nothing is told. Nor is there one where nobody looks.
+This process reads them, or Spark's workers next to it. So each file has a place in a board, a small
+file of this process, where its reader writes now and then. On another machine there is no board,
+and progress is not reported. Nor is there one where no terminal shows it.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def followed(sizes: Iterable[int | None], what: str | None = None) -> Iterator[s
     """Let a terminal show how far files are read, and yield the board that their readers tell.
 
     Args:
-        sizes: bytes of each file, as ``size_of`` says.
+        sizes: bytes of each file, from ``size_of``.
         what: what goes on, where that is no step.
     """
     places = b"".join(_PLACE.pack(0, 0, 0, size or 0) for size in sizes)
@@ -103,12 +103,12 @@ class HowFar:
     def _tell(self, *, is_over: bool) -> None:
         if self._board is not None:
             told = _TOLD.pack(self._records, self._bytes, is_over)
-            with suppress(OSError):  # a full disk: nobody needs it
+            with suppress(OSError):  # a full disk: progress is optional
                 os.pwrite(self._board, told, self._number * _PLACE.size)
 
 
 UNTOLD: Final = HowFar()
-"""Of a file that nobody follows."""
+"""Of a file that is not followed."""
 
 
 class FollowedBytes(io.BytesIO):

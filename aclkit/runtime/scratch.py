@@ -1,7 +1,7 @@
 """This process's temporary files: one folder, gone with the process or with the next run.
 
 The folder is locked, with flock and not by a process's number: of several containers that share
-``/tmp`` each has numbers of its own. A folder that nobody holds is that of a killed run.
+``/tmp`` each has numbers of its own. A folder that no process holds is that of a killed run.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ def _make() -> Path:
         except BlockingIOError:  # taken for a left one, in the moment before it was locked
             os.close(descriptor)
             continue
-        except OSError:  # a disk without locks, on which nobody tidies
+        except OSError:  # a disk without locks: nothing is tidied there
             pass
         if folder.is_dir():
             _open.callback(os.close, descriptor)

@@ -59,7 +59,7 @@ _SQL: Final = {
     # Delta's parser stands before Spark's and hands no parameters on: they are bound in the plan.
     "spark.sql.legacy.parameterSubstitution.constantsOnly": "true",
     # By default what is below 10 MiB on the disk: six million pairs, in memory gigabytes.
-    # Whoever makes a frame knows how many rows it has at most, and says so: see ``frame``.
+    # Code that makes a frame knows how many rows it has at most, and passes that: see ``frame``.
     "spark.sql.autoBroadcastJoinThreshold": "-1",
     # Sorts after 128 groups of lists in any case, the slow way.
     "spark.sql.execution.useObjectHashAggregateExec": "false",
@@ -122,10 +122,10 @@ def build_session(
     Args:
         app_name: how Spark calls the run.
         verbose: let the JVM write to stderr instead of into a log file.
-        length: how much there is to do; where ``ACLKIT_FAST_JVM`` is 0 or 1 it says how the JVM
+        length: how much there is to do; where ``ACLKIT_FAST_JVM`` is 0 or 1 it sets how the JVM
             compiles, whatever the length.
         class_archive: start from an archive of classes, unless ``ACLKIT_CLASS_ARCHIVE`` is off.
-        master: where to run; ``local[*]`` unless ``spark-submit`` or a session says otherwise.
+        master: where to run; ``local[*]`` unless ``spark-submit`` or a session sets it.
         extra_conf: settings that win over those made here.
         uris: what the session is to open; paths may be among them.
 
@@ -149,7 +149,7 @@ def build_session(
 def session_beside(session: SparkSession) -> SparkSession:
     """Return a session with the same settings, SQL's aside, and no views, functions or variables.
 
-    Whoever uses a session may set it otherwise than it was made.
+    A session's user may have changed its settings since it was made.
     """
     return _with_conf(session.newSession(), {**session.conf.getAll, **_SQL})
 
@@ -190,7 +190,7 @@ def _local_conf(env: Mapping[str, str], java_options: Sequence[str]) -> dict[str
         "spark.sql.adaptive.enabled": "false",
         # 50 tasks by default, to read a log of a few kilobytes.
         "spark.databricks.delta.snapshotPartitions": "1",
-        # 100 by default, and one night asks for more: each would be compiled again, every night.
+        # 100 by default, and one run asks for more: each would be compiled again, in every run.
         "spark.sql.codegen.cache.maxEntries": "2000",
     }
 
@@ -199,7 +199,7 @@ def _java_options(env: Mapping[str, str], length: Length) -> list[str]:
     options = [
         # G1, the default, costs a quarter of a short run.
         "-XX:+UseParallelGC",
-        # A twelfth less CPU time on B1; where the system has none the JVM only says so in its log.
+        # A twelfth less CPU time on B1; where the system has none the JVM only logs that.
         "-XX:+UseTransparentHugePages",
         "-XX:ReservedCodeCacheSize=512m",
         "-XX:-UsePerfData",
@@ -257,7 +257,7 @@ def _s3_jars(uris: Sequence[str]) -> tuple[Path, ...]:
 
 
 def _reached(uris: Sequence[str]) -> dict[str, str]:
-    """Return how URIs are reached, as the environment says it."""
+    """Return how URIs are reached, according to the environment."""
     return {key: value for uri in uris for key, value in spark_options(uri).items()}
 
 
@@ -302,7 +302,7 @@ def _own_session(app_name: str, master: str, extra: Mapping[str, str], jvm: _Jvm
 
 
 def _silence(context: SparkContext) -> None:
-    """Let the server that counts accumulators say nothing of a JVM that has ended."""
+    """Silence the server that counts accumulators about a JVM that has ended."""
     setattr(context._accumulatorServer, "handle_error", lambda *_: None)  # noqa: B010 -- a method
 
 

@@ -1,6 +1,6 @@
 """Environment → what aclkit needs around it: a Java that is new enough, the jars, a disk.
 
-Nothing here imports Spark, so that what is missing is said in a moment.
+Nothing here imports Spark, so that missing things are reported at once.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def require_java(env: Mapping[str, str] = os.environ) -> Path:
 
 
 def java_and_release(env: Mapping[str, str]) -> tuple[Path, int]:
-    """Find the Java of ``require_java``, and say which feature release it is."""
+    """Find the Java of ``require_java``, and return its feature release too."""
     java = _find_java(env)
     found = _java_version(java)
     if found < LEAST_JAVA:
@@ -78,7 +78,7 @@ def jar_folder(env: Mapping[str, str] = os.environ) -> Path:
 def require_room(path: str) -> None:
     """Insist that there is room for a folder, one that is there or one to be made.
 
-    Asked before a write: half of a write fails less plainly, and leaves a file behind.
+    Asked before a write: a write that fails halfway has a less plain error, and leaves a file.
 
     Raises:
         SurroundingsError: less than ``LEAST_ROOM`` bytes are free.
@@ -106,14 +106,14 @@ _CAN_ASK_EFFECTIVE: Final = os.access in os.supports_effective_ids
 def full_disk(path: str) -> bool:
     """Whether the disk that a folder lies on, or would lie on, is as good as full.
 
-    One that does not say how large it is, as some in the network, is not.
+    A disk that does not report its size, as some in the network, is not.
     """
     room = room_at(path)
     return room is not None and room < LEAST_ROOM
 
 
 def room_at(path: str) -> int | None:
-    """Return the free bytes of the disk that a folder lies on, or would lie on, if it says so."""
+    """Return the free bytes of the disk that a folder lies on, or would; None if not reported."""
     folder = Path(path).absolute()
     while not folder.exists() and folder != folder.parent:
         folder = folder.parent
@@ -126,7 +126,7 @@ def write_error(path: str, told: str) -> SurroundingsError | None:
 
     Args:
         path: what was written.
-        told: what Spark or deltalake say; often many lines, with the system's word in one.
+        told: Spark's or deltalake's error; often many lines, with the system's word in one.
     """
     return next((_not_written(path, reason) for reason in _NEXT if reason in told), None)
 
@@ -161,7 +161,7 @@ _NEXT: Final = {
     _READ_ONLY: "Mount it for writing, or pass another --warehouse",
     _DENIED: "Start as a user who can write there, or pass another --warehouse",
 }
-"""What the system says → what to do."""
+"""The system's error → what to do."""
 
 
 def _find_java(env: Mapping[str, str]) -> Path:

@@ -20,7 +20,7 @@ def is_uri(text: str) -> bool:
 
 
 def split_scheme(text: str) -> tuple[str, str]:
-    """Return the scheme of a URI in small letters, and what is behind it; of a path no scheme.
+    """Return the scheme of a URI in small letters, and what follows it; of a path no scheme.
 
     >>> split_scheme("S3A://bucket/acls"), split_scheme("/data/acls")
     (('s3a', 'bucket/acls'), ('', '/data/acls'))
@@ -80,7 +80,7 @@ def without_secrets(text: str, path: str) -> str:
 
 
 def child(folder: str, name: str) -> str:
-    """Return the path of a file in a folder; the query of a URI stays behind it.
+    """Return the path of a file in a folder; the query of a URI stays after it.
 
     >>> child("s3://b/d/?region=eu", "a.log")
     's3://b/d/a.log?region=eu'

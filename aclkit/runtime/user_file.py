@@ -1,7 +1,7 @@
 """A path that a user named → its bytes or its text, whatever lies there.
 
 The one way to a user's file on this machine. Nothing is waited for without end, and never more is
-read than the caller allows: a pipe that nobody writes into, a device without an end and a file
+read than the caller allows: a pipe without a writer, a device without an end and a file
 that is far too large are refused in words. A pipe that does end is read like a file, for shells
 make one of ``<(command)``.
 """
@@ -65,7 +65,7 @@ def read_file(path: str, most: int) -> bytes:
 
 
 def _read_object(uri: str, most: int) -> bytes:
-    # Here, so that nobody waits for obstore who reads files of this machine.
+    # Imported here, so that reading files of this machine does not wait for obstore.
     from aclkit.runtime.objects import get_object
 
     try:

@@ -1,4 +1,4 @@
-"""A path → a file that is there as a whole or not at all, and no rest of a killed run beside it."""
+"""A path → a file that exists as a whole or not at all, without remains of a killed run."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def open_whole(path: str | Path, *, for_everybody: bool = False) -> Iterator[Tex
 
     Args:
         path: where: a path, or a URI.
-        for_everybody: others may read a new file; of a bucket's its own rules say so.
+        for_everybody: others may read a new file; in a bucket the bucket's own rules decide.
 
     Raises:
         UsageError: no such kind of store is known.
@@ -73,7 +73,7 @@ def open_whole(path: str | Path, *, for_everybody: bool = False) -> Iterator[Tex
 @contextmanager
 def _put_at_the_end(uri: str) -> Iterator[TextIO]:
     """Yield a temporary file that becomes an object when nothing has failed."""
-    # Here, so that nobody who writes a file waits for obstore.
+    # Imported here, so that writing a file does not wait for obstore.
     from aclkit.runtime.objects import put_object
 
     with tempfile.TemporaryFile(dir=scratch()) as content:
@@ -85,7 +85,7 @@ def _put_at_the_end(uri: str) -> Iterator[TextIO]:
 
 
 def _make_part(path: Path) -> tuple[int, Path]:
-    """Make the file beside it that is written first, and lock it."""
+    """Make the file next to it that is written first, and lock it."""
     while True:
         # It does not end like the file, so that a collector of *.prom does not read it.
         descriptor, name = tempfile.mkstemp(_SUFFIX, _prefix(path), path.parent)
@@ -97,7 +97,7 @@ def _make_part(path: Path) -> tuple[int, Path]:
 
 
 def _remove_left(path: Path) -> None:
-    """Remove the parts of this file that killed runs left: nobody holds them."""
+    """Remove the parts of this file that killed runs left: no process locks them."""
     prefix = _prefix(path)
     with os.scandir(path.parent) as entries:
         left = [e.path for e in entries if e.name.startswith(prefix) and e.name.endswith(_SUFFIX)]

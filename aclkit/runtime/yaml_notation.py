@@ -1,8 +1,8 @@
 """YAML that a user wrote → its values, every scalar a text. Pure.
 
 Read strictly, as ``notation`` reads JSON and TOML: no key stands twice, nothing is nested more
-deeply than anybody writes it, and aliases cannot make a short text large. A plain ``yes``, ``on``
-or ``017`` stays the text that somebody wrote: what it means is known to the reader of its key.
+deeply than a person writes, and aliases cannot make a short text large. A plain ``yes``, ``on``
+or ``017`` stays the text that the user wrote: what it means is known to the reader of its key.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ class _Refused(Exception):
 
 @dataclass(slots=True)
 class _Node:
-    """A value, and how many values it is made of, those behind aliases counted each time."""
+    """A value, and how many values it is made of; an alias counts its values each time."""
 
     value: Value
     size: int = 1

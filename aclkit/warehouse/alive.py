@@ -48,7 +48,7 @@ def times_added(connection: Tables, cluster_id: str) -> dict[str, datetime | Non
 def semantics_in_force(tables: Tables, published: Published, cluster_id: str) -> Semantics:
     """Return how the newest decisions read ACLs; where nothing was decided, as it would be.
 
-    A GLOB that was replayed behind them counts where ``auto`` would take it: the ACLs are newer.
+    A GLOB that was replayed after them counts where ``auto`` would take it: the ACLs are newer.
     """
     decided = published.last_materialize(cluster_id)
     has_glob = bool(fetch(tables, _A_GLOB, [cluster_id]))
@@ -62,7 +62,7 @@ def semantics_in_force(tables: Tables, published: Published, cluster_id: str) ->
 
 
 def level_in_force(tables: Tables, published: Published, cluster_id: str) -> int | None:
-    """Return what the log finalized, or what a live cluster told; None where neither is known."""
+    """Return the level the log finalized or a live cluster reported; None if neither is known."""
     ((level,),) = fetch(tables, _FINALIZED, [cluster_id])
     if level is not None:
         return int(level)
@@ -76,7 +76,7 @@ _A_GLOB: Final = (
     "SELECT acl_id FROM acl_history WHERE cluster_id = ? AND pattern_type = 'GLOB' LIMIT 1"
 )
 _FINALIZED: Final = "SELECT max(finalized_level) FROM broker WHERE cluster_id = ?"
-"""Each broker's row says it."""
+"""Each broker's row holds it."""
 
 _TIMES: Final = "SELECT acl_id, epoch_ms(added_at) FROM acl_current WHERE cluster_id = ?"
 _END: Final = 2**63 - 1

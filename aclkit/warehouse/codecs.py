@@ -24,15 +24,15 @@ FINDING_COLUMNS: Final = tuple(field.name for field in fields(Finding))
 
 
 def acl_sql(rest: str, *more: str) -> str:
-    """Return the SELECT of ``ACL_COLUMNS``, and more behind them, from what the rest says."""
+    """Return the SELECT of ``ACL_COLUMNS``, followed by more columns, from the rest."""
     return f"SELECT {', '.join((*ACL_COLUMNS, *more))} {rest}"
 
 
 ALIVE_SQL: Final = "FROM acl_history WHERE removed_offset IS NULL"
-"""What a SELECT takes of the ACLs alive at the head, of the clusters that stand behind it."""
+"""The end of a SELECT of the ACLs in force at the head, in all clusters of the opened tables."""
 
 ACLS_ALIVE_SQL: Final = acl_sql(f"{ALIVE_SQL} ORDER BY acl_id")
-"""The SELECT of the ACLs alive at the head, of the clusters that stand behind it."""
+"""The SELECT of the ACLs in force at the head, in all clusters of the opened tables."""
 
 
 def acl_of(row: Sequence[Any]) -> Acl:
@@ -41,7 +41,7 @@ def acl_of(row: Sequence[Any]) -> Acl:
 
 
 def behind_acl(row: Sequence[Any]) -> Sequence[Any]:
-    """Return what such a row has behind the ACL."""
+    """Return the columns of such a row after those of the ACL."""
     return row[len(ACL_COLUMNS) :]
 
 
@@ -49,7 +49,7 @@ BROKERS_SQL: Final = (
     "SELECT broker_id, is_registered, min_level, max_level, since_offset, "
     "epoch_ms(since_time), finalized_level, finalized_offset FROM broker "
 )
-"""The SELECT of what ``brokers_of`` takes, of the clusters that stand behind it."""
+"""The SELECT of what ``brokers_of`` takes, in all clusters of the opened tables."""
 
 
 def brokers_of(rows: Iterable[Sequence[Any]]) -> Brokers:
@@ -74,7 +74,7 @@ def broker_rows(known: Brokers, cluster_id: str) -> list[tuple[object, ...]]:
 
 
 def finding_sql(rest: str) -> str:
-    """Return the SELECT of ``FINDING_COLUMNS`` from what the rest says."""
+    """Return the SELECT of ``FINDING_COLUMNS`` from the rest."""
     return f"SELECT {', '.join(FINDING_COLUMNS)} {rest}"
 
 

@@ -1,7 +1,7 @@
 """A Delta table, without Spark: what is committed to it.
 
-On a local disk and on an object store alike. A commit that says which version it follows fails
-where that is not the newest any more: deltalake puts each version where there is none.
+This works the same on a local disk and on an object store. A commit that names the version it
+follows fails once that version is not the newest: deltalake never overwrites a version.
 """
 
 from __future__ import annotations
@@ -58,8 +58,8 @@ _HASHED: Final = frozenset({"ruleset", "ruleset_group", "explain_ruling"})
 def properties_of_new(table: str) -> dict[str, str]:
     """Return the properties of a table that is made now.
 
-    Bounds are half the cost of writing large tables: where nobody can use them there are those of
-    the first column alone, the cluster.
+    Bounds are half the cost of writing large tables. Where no reader can use them, only the first
+    column has bounds, the cluster.
     """
     return {**PROPERTIES, **({"delta.dataSkippingNumIndexedCols": "1"} if table in _HASHED else {})}
 
@@ -74,7 +74,7 @@ NEW: Final = -1
 
 @dataclass(frozen=True, slots=True)
 class Commit:
-    """What a commit says of itself.
+    """The metadata of a commit.
 
     Attributes:
         run_id: noted as ``userMetadata``.
@@ -129,7 +129,7 @@ def replace_files(
     Args:
         uri: the table; a new one gets the columns of the rows.
         rows: names are those of the table's columns.
-        commit: what the commit says of itself.
+        commit: the metadata of the commit.
         whose: a predicate: only its rows are replaced, and only such rows come.
 
     Raises:
@@ -183,7 +183,7 @@ class _Passing:
 
 
 class _Written(TypedDict):
-    """What every write of rows is told."""
+    """The arguments of every write of rows."""
 
     configuration: Mapping[str, str | None]
     target_file_size: int
@@ -208,7 +208,7 @@ def take_over_files(
         written: the files that come.
         removed: paths of those that go.
         schema: its columns.
-        commit: what the commit says of itself.
+        commit: the metadata of the commit.
 
     Raises:
         SurroundingsError: see ``_committing``.
@@ -261,12 +261,12 @@ def _require_zones(schema: pa.Schema) -> None:
 
 @contextmanager
 def _committing(uri: str, commit: Commit, passing: _Passing | None = None) -> Iterator[None]:
-    """Say plainly why a table was not written; a commit whose answer was lost has been made.
+    """Explain why a table was not written; a commit whose answer was lost has been made.
 
-    What failed in the rows that were passing is raised as it was.
+    An error of the rows that were passing is raised unchanged.
 
     Raises:
-        SurroundingsError: the disk is full, may not be written, or somebody else has written.
+        SurroundingsError: the disk is full or not writable, or another writer has written.
     """
     try:
         yield
@@ -288,7 +288,7 @@ def _is_done_all_the_same(uri: str, commit: Commit, error: Exception) -> bool:
     """Whether a commit to an object store was made, though its answer was lost.
 
     Raises:
-        SurroundingsError: somebody else has written, or the store does not say.
+        SurroundingsError: another writer has written, or the store does not report it.
     """
     try:
         if DeltaTable.is_deltatable(uri) and _holds(DeltaTable(uri), commit):
@@ -329,7 +329,7 @@ def write_checkpoint(uri: str) -> None:
 
 
 class Told(TypedDict):
-    """What every change of a table is told."""
+    """The arguments of every change of a table."""
 
     commit_properties: CommitProperties
     post_commithook_properties: PostCommitHookProperties

@@ -1,7 +1,7 @@
 """An error of an engine that read a warehouse's own files → one of ours, with the way out.
 
-A file that is missing, cut or of another kind is met by whoever reads it first: deltalake for the
-log, DuckDB or Spark for the rows. Each says it in its own way, and none knows what to do.
+The engine that reads a missing, cut or foreign file first reports it: deltalake for the log, DuckDB
+or Spark for the rows. Each has its own error, and none knows what to do.
 """
 
 from __future__ import annotations
@@ -47,14 +47,14 @@ def _why(error: BaseException) -> str:
 
 
 def damage_of(error: BaseException, place: str = "") -> SurroundingsError | None:
-    """Return the error for what an engine says of a warehouse's files; None for all else.
+    """Return our error if an engine reports damage to a warehouse's files; otherwise None.
 
     Args:
         error: what was raised.
         place: the warehouse; Spark and DuckDB name the file, which may be a user's own.
     """
     whole = str(error)
-    # Of content that makes no sense DuckDB tells neither a kind of its own nor the file.
+    # For invalid content DuckDB reports neither a kind of error of its own nor the file.
     is_damage = isinstance(error, DeltaError) or type(error) is duckdb.Error
     if not is_damage and not (_is_of_a_file(error, whole) and place in whole):
         return None
@@ -65,11 +65,11 @@ def damage_of(error: BaseException, place: str = "") -> SurroundingsError | None
 
 @contextmanager
 def telling_damage(place: Place) -> Iterator[None]:
-    """Raise what an engine says of a warehouse's files as an error of ours.
+    """Raise an engine's error about a warehouse's files as an error of ours.
 
     Raises:
         DamagedError: a file is missing or cannot be read.
-        SurroundingsError: the system lets nobody open it.
+        SurroundingsError: the system does not allow opening it.
     """
     try:
         yield
@@ -98,4 +98,4 @@ _MISSING: Final = (
     *("FileNotFoundException", "FILE_NOT_EXIST", "FAILED_READ_FILE", "DELTA_FILE_NOT_FOUND"),
     *("LOG_FILE_NOT_FOUND", "DELTA_VERSIONS_NOT_CONTIGUOUS", "is not a Parquet file"),
 )
-"""What Spark says of a file that is gone or cut, in one of many lines."""
+"""Spark's words for a file that is gone or cut, in one of many lines."""

@@ -39,7 +39,7 @@ def spark_sql(query: str) -> SparkSql:
     is given as JSON.
 
     Raises:
-        sqlglot.errors.SqlglotError: it is no SQL of DuckDB's, or says what Spark cannot.
+        sqlglot.errors.SqlglotError: it is no SQL of DuckDB's, or Spark cannot express it.
     """
     tree = parse_one(query, dialect=_Noting).transform(_in_spark)
     marks = (mark.name for mark in tree.find_all(exp.Placeholder))
@@ -51,7 +51,7 @@ def spark_sql(query: str) -> SparkSql:
 
 
 class _NotingParser(DuckDBParser):
-    """Names each ``?`` by where it stands: a tree does not say which came first."""
+    """Names each ``?`` by its position: a tree does not keep the order."""
 
     PLACEHOLDER_PARSERS: ClassVar = {
         **DuckDBParser.PLACEHOLDER_PARSERS,

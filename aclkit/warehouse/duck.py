@@ -36,7 +36,7 @@ Opened = Mapping[tuple[str, str], TableFiles]
 of this cluster."""
 
 EVERYTHING: Final[Mapping[str, Mapping[str, str]]] = {}
-"""A question that does not say what it holds."""
+"""A question that does not declare what it holds."""
 
 _AT_ONCE: Final = 8
 """So many tables of an object store are opened at a time: each waits for several answers."""
@@ -54,8 +54,8 @@ def connect(
     Args:
         published: the warehouse.
         holding: all tables that a question names, each with columns and values: only they are
-            opened, and of each only files that may hold such rows. What a question names besides
-            is not there. Without it all tables are opened, and those of the past.
+            opened, and of each only files that may hold such rows. Any other table that a question
+            names does not exist. Without it all tables are opened, and those of the past.
         sealed: for SQL that a person wrote: DuckDB has no file system but one that reads these
             files, and half of the machine's memory. It is as fast, but takes 20 ms to load.
         held: tables whose files have at most so many bytes are read now and held in memory, for

@@ -20,7 +20,7 @@ from aclkit.warehouse.standing import KEEP_DAYS
 from aclkit.warehouse.table_files import quoted, served_if_remote
 
 ABOUT: Final = "about"
-"""The table of the file that says what the file is, as (name, value)."""
+"""The table of the file that describes the file itself, as (name, value)."""
 
 
 _AT_LEAST: Final = 16 << 20
@@ -79,7 +79,7 @@ def _require_room(folder: Path, size: int) -> None:
 
 
 def about(published: Published, now: datetime, *, with_rows: bool) -> dict[str, str]:
-    """Return what a file of a warehouse says of itself."""
+    """Return the description that a warehouse's file holds of itself."""
     run = published.run
     said = {
         "made_by": f"aclkit {run.aclkit_version}",
@@ -111,7 +111,7 @@ def _utc(time: datetime) -> str:
 
 
 def _comments(kind: str, written: set[str]) -> Iterator[str]:
-    """Yield statements that say what a row of each table is, and each of its columns."""
+    """Yield statements that comment each table and each of its columns."""
     for table in TABLES.values():
         form = kind if table.name in written else "VIEW"
         name = quoted(table.name)

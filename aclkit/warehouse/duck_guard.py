@@ -61,21 +61,21 @@ _TABLE_FUNCTIONS: Final = frozenset({
     "generate_series", "icu_calendar_names", "json_each", "json_tree", "pg_timezone_names",
     "range", "repeat", "repeat_row", "unnest",
 })  # fmt: skip
-"""The others read files, tell of settings, or take a text and run it."""
+"""The others read files, reveal settings, or take a text and run it."""
 
 _STABLE: Final = frozenset({"CONSISTENT", "CONSISTENT_WITHIN_QUERY"})
-"""What DuckDB says of a function that computes from its arguments, the time and the catalog."""
+"""DuckDB's words for a function that computes from its arguments, the time and the catalog."""
 
 _VOLATILE: Final = frozenset({"error", "gen_random_uuid", "random", "uuid", "uuidv4", "uuidv7"})
 """Functions with side effects that are none: the others sleep, count up, log or set a seed."""
 
 _UNSTABLE: Final = frozenset({
-    # These tell of settings and variables, or plan a text, for which its files are opened.
+    # These reveal settings and variables, or plan a text, which opens the text's files.
     "current_setting", "getvariable", "json_serialize_plan",
     # These take bytes for the inside of DuckDB's memory.
     "combine", "combine_aggr", "finalize", "to_aggregate_state", "variant_bytes_to_variant",
 })  # fmt: skip
-"""Functions that DuckDB calls stable and that are refused, besides those called ``__internal…``."""
+"""Functions that DuckDB calls stable but that are refused, like all called ``__internal…``."""
 
 _OF_THE_PARSER: Final = frozenset({"unnest"})
 """What stands where a function does and is in no list of them."""
@@ -92,8 +92,8 @@ _EXPLAIN: Final = re.compile(rf"EXPLAIN(?: (ANALYZE))?(?: \( ({_OPTION}(?: , {_O
 def checked_statement(connection: duckdb.DuckDBPyConnection, text: str) -> duckdb.Statement:
     """Return the statement of a text once all of it is known to be harmless.
 
-    A function is harmless if all that goes by its name comes with DuckDB, and DuckDB says that it
-    has no side effects; or if it is a macro whose definition is harmless. Lists name what is
+    A function is harmless if all that goes by its name comes with DuckDB, and DuckDB declares it
+    free of side effects; or if it is a macro whose definition is harmless. Lists name what is
     an exception, and the few table functions that read nothing. An EXPLAIN is put together anew
     from its options and the question that was checked.
 

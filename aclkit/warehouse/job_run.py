@@ -21,7 +21,7 @@ JOB_RUN: Final = "job_run"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Told:
-    """What a live cluster's brokers told of themselves."""
+    """What a live cluster's brokers reported about themselves."""
 
     brokers: tuple[BrokerConfig, ...] = ()
     metadata_version: int | None = None
@@ -29,22 +29,22 @@ class Told:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunSettings:
-    """The settings of a run; None is what it had no need to say.
+    """The settings of a run; None means that the run did not need one.
 
     Attributes:
         told: of a replay of a live cluster.
         semantics: how ACLs were read, of a run that decided; so are those down to the digests.
-        semantics_asked: ``auto`` or the preset that was asked for; older runs do not say it.
+        semantics_asked: ``auto`` or the preset that was asked for; older runs lack it.
         semantics_preset: the preset that was taken.
         super_users: super.users.
         allow_everyone: allow.everyone.if.no.acl.found.
-        unknown: the keys of those two that nobody knew; None of an aclkit that did not say.
+        unknown: which of those two keys were unknown; None if an older aclkit did not record it.
         dense: always, never or auto.
         inventory_digest: digest of what was asked about.
-        inventory_rows: digest of the rows that say so.
+        inventory_rows: digest of the rows that list these names.
         rules_digest: digest of the rules, the kinds of findings and the format.
         sources: imprint of what a replay read, see ``pipeline.replay.imprint``; None where it
-            cannot be told whether the next one would read the same.
+            cannot be known whether the next one would read the same.
         broad_share: of a run that looked for findings, see ``audit.findings.facts``.
         has_builder: of such a run, whether a principal builder was configured.
         rewritten: of maintenance: table → the version that it found, and the one it made.
@@ -72,9 +72,9 @@ class RunSettings:
 
     @property
     def broker(self) -> BrokerSettings:
-        """What the brokers' configuration added to the ACLs; Kafka's defaults where unsaid.
+        """What the brokers' configuration added to the ACLs; Kafka's defaults where not recorded.
 
-        Where no word is said of what was unknown, a default may be one that nobody gave.
+        A run that did not record ``unknown`` may hold defaults that no user configured.
         """
         users, everyone = self.super_users or frozenset(), bool(self.allow_everyone)
         defaults = {SUPER_USERS: not users, ALLOW_EVERYONE: not everyone}
@@ -86,11 +86,11 @@ class RunSettings:
         )
 
     def updated(self, other: RunSettings) -> RunSettings:
-        """Return these settings, and the other's wherever it says something."""
+        """Return these settings, replaced by the other's wherever it sets a value."""
         return replace(self, **other._said())
 
     def write(self) -> str | None:
-        """Write them as the JSON of the column; None where nothing is said."""
+        """Write them as the JSON of the column; None where no setting is set."""
         said = self._said()
         if told := said.pop("told", None):
             said["brokers"] = {str(each.node_id): dict(each.values) for each in told.brokers}
@@ -106,7 +106,7 @@ class RunSettings:
 
 
 def read_settings(text: str | None) -> RunSettings:
-    """Read the JSON of the column; what it does not say is None.
+    """Read the JSON of the column; a setting that is missing there is None.
 
     Raises:
         ValueError, TypeError, AttributeError: it is not what ``write`` writes.
@@ -179,7 +179,7 @@ class PublishedRun:
 
     @property
     def began(self) -> datetime:
-        """When it began; a damaged row that does not say began long ago."""
+        """When it began; a damaged row without that time began long ago."""
         return self.started_at.replace(tzinfo=UTC) if self.started_at else _LONG_AGO
 
     @property

@@ -1,10 +1,10 @@
-"""One run per warehouse at a time on an object store: a file that says whose turn it is.
+"""One run per warehouse at a time on an object store: a file names the run that holds the lease.
 
-Each change of the file is conditional on what stood there, so of those who want it one gets it.
-Whoever holds it renews it in a thread of its own, so that a run may take as long as it needs and a
-killed one's turn ends within ``TERM``. A run that slept past its turn cannot know so, whatever it
-asks: therefore who takes a turn that was not given back first writes a version of every table, and
-a commit of the sleeper, which must follow the version that it saw, has no place any more.
+Each change of the file is conditional on its old content, so only one of several runs gets it.
+The holder renews it in a thread of its own, so a run may take as long as it needs and the turn of a
+killed run ends within ``TERM``. A run that slept past its turn cannot know it, whatever it checks.
+So a run that takes a turn that was not given back first writes a version of every table. A commit
+of the sleeping run must follow the version that it saw, and therefore fails.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from aclkit.warehouse.storage import Storage
 
 LEASE: Final = ".aclkit.lease"
 TERM: Final = timedelta(minutes=15)
-"""How long a lease lasts that nobody renews; its holder renews it three times as often."""
+"""How long a lease lasts without renewal; its holder renews it three times as often."""
 
 _JOIN_SECONDS: Final = 60
 
@@ -37,11 +37,11 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """What the file of a lease says.
+    """The content of a lease's file.
 
     Attributes:
         number: grows with every turn.
-        owner: whose it is; nobody's where it was given back.
+        owner: the run that holds it; none once it was given back.
         until: when it ends, by the owner's clock: none of another needs to be right.
     """
 
@@ -130,10 +130,10 @@ def hold(
 
 
 def lease_until(storage: Storage) -> datetime | None:
-    """Return until when somebody holds the lease, at the latest; None where nobody does.
+    """Return until when a run holds the lease, at the latest; None where no run does.
 
     Raises:
-        DataError: the file says no turn.
+        DataError: the file contains no turn.
         OSError: it cannot be read.
     """
     try:
@@ -147,9 +147,9 @@ class _Lease:
     """The lease of a warehouse, as one run sees it.
 
     Attributes:
-        turn: what the file said last.
-        took_over: whether the turn before was not given back, and its tables have no fence yet:
-            then this one is not given back either, so that whoever comes next makes one.
+        turn: what the file last contained.
+        took_over: whether the previous turn was not given back, and the tables have no fence yet.
+            Then this turn is not given back either, so that the next run makes the fence.
         ended: set where the run has ended.
     """
 
@@ -163,7 +163,7 @@ class _Lease:
         self.ended = threading.Event()
 
     def take(self) -> bool:
-        """Take the turn where nobody has it, or somebody's has ended; say whether."""
+        """Take the turn if it is free or has ended; return whether it was taken."""
         with _plain_errors(self._warehouse):
             try:
                 content, tag = self._storage.read(LEASE)
@@ -205,7 +205,7 @@ class _Lease:
             )
 
     def release(self) -> None:
-        """Give the turn back; what goes wrong here hides no error of the run, for it ends."""
+        """Give the turn back; an error is only logged, because the lease expires anyway."""
         with self._guard, suppress(FileNotFoundError):
             try:
                 if self._is_ours() and not self.took_over:
@@ -247,7 +247,7 @@ class _Lease:
 
 @contextmanager
 def _plain_errors(warehouse: str) -> Iterator[None]:
-    """Say plainly that the store did not answer."""
+    """Raise a plain error where the store did not answer."""
     try:
         yield
     except OSError as error:
@@ -255,12 +255,12 @@ def _plain_errors(warehouse: str) -> Iterator[None]:
 
 
 def require_conditional_puts(storage: Storage, warehouse: str) -> None:
-    """Insist that a store puts an object only where it was told to: all else rests on it.
+    """Insist that a store honours the condition of a put: the lease depends on it.
 
-    It is tried with an object of its own, which goes again.
+    The check writes an object of its own and removes it again.
 
     Raises:
-        SurroundingsError: it puts in any case.
+        SurroundingsError: the store ignores the condition.
     """
     if is_single_writer_assumed():
         return

@@ -19,16 +19,16 @@ from aclkit.runtime.surroundings import require_room, require_writable, write_er
 LOCK_NAME = ".aclkit.lock"
 log = logging.getLogger(__name__)
 _A_TABLE: Final = "job_run"
-"""The table that every warehouse has; who may read it may read what is new."""
+"""The table that every warehouse has; new files are readable for the same users."""
 
 
 @contextmanager
 def warehouse_lock(warehouse: str, timeout_seconds: float) -> Iterator[Callable[[], None]]:
     """Hold a warehouse's lock, waiting for another run to end.
 
-    The lock goes with the process and the JVM that it started meanwhile, so a killed run leaves
-    none behind, and no JVM of a killed run writes beside the next one. What is handed out insists
-    that it is still held: call it before anything becomes visible to others.
+    The lock ends with the process and the JVM that it started meanwhile. So a killed run leaves no
+    lock, and no JVM of a killed run writes while the next run does. The function that is yielded
+    insists that the lock is still held: call it before anything becomes visible to others.
 
     Raises:
         SurroundingsError: the folder cannot be made or written, there is no room, or another run
@@ -56,7 +56,7 @@ def warehouse_lock(warehouse: str, timeout_seconds: float) -> Iterator[Callable[
 
 
 def lock_holder(warehouse: str) -> str | None:
-    """Return the process that holds a warehouse's lock now; None where nobody does.
+    """Return the process that holds a warehouse's lock now; None where no process does.
 
     Raises:
         OSError: that cannot be seen.
@@ -71,7 +71,7 @@ def lock_holder(warehouse: str) -> str | None:
 
 @contextmanager
 def _plain_errors(warehouse: str) -> Iterator[None]:
-    """Say plainly why a warehouse cannot be written."""
+    """Raise a plain error where a warehouse cannot be written."""
     try:
         yield
     except OSError as error:
@@ -114,8 +114,8 @@ def _wait(handle: IO[str], warehouse: str, timeout_seconds: float) -> None:
 def _take(handle: IO[str]) -> bool:
     """Take the lock unless a run holds it.
 
-    Whoever looks for its holder (``lock_holder``) shares it for a moment. That is no run, so its
-    end is waited for even by a run that does not wait.
+    A process that looks for the holder (``lock_holder``) shares the lock for a moment. Such a
+    process is no run, so even a run that does not wait for another run waits for it.
     """
     end = time.monotonic() + _LONGEST_LOOK
     while not _locks(handle, fcntl.LOCK_EX):

@@ -32,7 +32,7 @@ PRUNED: Final = ("access_change", "finding")
 COMPACTED: Final = (
     "acl_log", "log_range", "acl_reject", "acl_history", "access_log", "setting", *PRUNED, JOB_RUN,
 )  # fmt: skip
-"""Tables that grow by a small file a night. The others are written as a whole."""
+"""Tables that grow by a small file per run. The others are written as a whole."""
 
 _PAIRS_OF_A_FILE: Final = 50_000
 _PAIRS_OF_A_PART: Final = 400_000
@@ -69,7 +69,7 @@ def maintain(run: Run, policy: Policy, *, dry_run: bool) -> list[Maintained]:
         policy: what is to stay.
         dry_run: nothing is written.
 
-    Of what could not be removed the run's notes tell behind its publication.
+    After its publication the run's notes name what could not be removed.
     """
     store = run.store
     opened = {JOB_RUN: {store.newest_version(JOB_RUN) or 0}}
@@ -88,7 +88,7 @@ def maintain(run: Run, policy: Policy, *, dry_run: bool) -> list[Maintained]:
         )
         publish(run, kept.runs)
         with step("Removing files that no kept run needs"):
-            # Whoever opened the warehouse before this run was published still reads job_run.
+            # Readers that opened the warehouse before this run was published still use job_run.
             run.notes.extend(remove_unneeded(store, {**kept.versions, **opened}))
             remove_trial(store.place)
     after = before if dry_run else {table: store.extent(table) for table in before}
@@ -108,7 +108,7 @@ def maintain(run: Run, policy: Policy, *, dry_run: bool) -> list[Maintained]:
 def _forget_removed_files(store: Store, tables: Iterable[str]) -> None:
     """Let checkpoints of the tables that changed since the last maintenance name no removed file.
 
-    It is in the versions that are published, for a kill in between is taken back as any other.
+    This is done before publication, because a kill in between is taken back like any other.
     """
     last = next((run for run in reversed(store.runs) if run.job == MAINTAIN), None)
     then = last.table_versions if last is not None else {}

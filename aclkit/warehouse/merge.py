@@ -20,7 +20,7 @@ class Merge:
     Attributes:
         rows: at most one for each row of the table.
         keys: columns by which a row of the table is found.
-        where: what must hold of the table's row besides.
+        where: a further condition on the table's row.
         updated: columns that it takes over.
         inserts: whether a row that finds none is added; then it has all columns.
     """

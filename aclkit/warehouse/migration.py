@@ -23,18 +23,18 @@ _IN_ORDER: Final = (*sorted(set(TABLES) - {JOB_RUN}), JOB_RUN)
 
 
 class Migrated(NamedTuple):
-    """What the steps say that were taken, and what was found out about times on the way."""
+    """The notes of the steps that were taken, and notes on times found on the way."""
 
     steps: list[str]
     times: list[str]
 
 
 def migrate(store: Store) -> Migrated | None:
-    """Take the steps that the newest run of a warehouse lies behind; none of a new warehouse.
+    """Take the steps that the newest run of a warehouse lacks; none for a new warehouse.
 
     Returns:
-        What there is to say, and None where no step was behind: tables may have other versions
-        now than are published.
+        The notes, or None if no step was missing. After steps, tables may have other versions
+        than the published ones.
     """
     if not store.runs or store.runs[-1].format_number == FORMAT:
         return None

@@ -74,7 +74,7 @@ class ObjectStorage:
         return self._head(path)["last_modified"]
 
     def delete(self, path: str) -> None:
-        """See ``Files.delete``; of what is not there a store says nothing, so it is asked."""
+        """See ``Files.delete``; a store does not report a missing object, so it is asked first."""
         self._head(path)
         with as_os_errors(path):
             obstore.delete(self._store, path)
@@ -123,8 +123,8 @@ class ObjectStorage:
 class ObjectFile:
     """An object that is read by ranges; see ``storage.RangedFile``.
 
-    What is at its end is read once and kept: there a Parquet file says what it holds, and whoever
-    reads one begins with it, in several steps.
+    Its end is read once and kept: there a Parquet file describes its content, and every reader
+    begins with it, in several steps.
     """
 
     def __init__(self, storage: ObjectStorage, path: str, size: int) -> None:

@@ -1,4 +1,4 @@
-"""What --warehouse says → the place of a warehouse: who else would ask for "://" asks this."""
+"""The value of --warehouse → the place of a warehouse: the only code that checks for "://"."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Place:
 
     @cached_property
     def text(self) -> str:
-        """It, for a path or a name to be put behind it; Spark knows S3 as ``s3a`` alone.
+        """It, so that a path or a name can be appended; Spark knows S3 as ``s3a`` alone.
 
         Raises:
             UsageError: it is a URI of no object store: of HDFS for instance, where nothing is put

@@ -34,7 +34,7 @@ class Published:
 
     Attributes:
         place: where the warehouse is.
-        standing: the published runs that say how it stands, see
+        standing: the published runs that hold its state, see
             ``aclkit.warehouse.standing``, the oldest first; there is at least one.
         job_run: the files of the table that these runs were read from; without any these runs are
             all there are.
@@ -51,7 +51,7 @@ class Published:
 
     @property
     def runs(self) -> tuple[PublishedRun, ...]:
-        """All published runs that are kept, the oldest first: read anew, for there may be many.
+        """All published runs that are kept, the oldest first: read anew, because there may be many.
 
         Raises:
             SurroundingsError: they cannot be read.
@@ -81,7 +81,7 @@ class AsOf:
     """What an answer stands on.
 
     Attributes:
-        time: when its run read the sources; None where the run does not say.
+        time: when its run read the sources; None where the run did not record it.
         offset: the head of the cluster in that run, exclusive; None where it is not known.
     """
 
@@ -100,7 +100,7 @@ class AsOf:
 
 
 DAY: Final = timedelta(days=1)
-"""What is older than this is told with a warning, unless another age is asked for."""
+"""Anything older than this gets a warning, unless another age is configured."""
 
 
 def as_of(published: Published, run: PublishedRun) -> AsOf:
@@ -186,7 +186,7 @@ def notes_on_state(published: Published, run: PublishedRun) -> Iterator[str]:
 
 
 def run_settings(run: PublishedRun) -> tuple[BrokerSettings, Semantics]:
-    """Return the settings under which a run decided; what it does not say is the default of then.
+    """Return the settings under which a run decided; a missing one is the default at that time.
 
     Raises:
         SurroundingsError: they are not those of this version of aclkit.

@@ -82,7 +82,7 @@ class PublishedFiles(AbstractFileSystem):  # type: ignore[misc]  # fsspec has no
     def _read_only(self, *_: object, **__: object) -> NoReturn:
         raise PermissionError("published tables are read-only")
 
-    # Those of fsspec would do nothing, and say nothing either.
+    # Those of fsspec would do nothing, without an error.
     mkdir = makedirs = rmdir = touch = rm = rm_file = mv = cp_file = put_file = _read_only
 
 
@@ -101,7 +101,7 @@ class _Reader:
 
     def __init__(self, file: StoredFile) -> None:
         self._file = file.open()
-        # DuckDB seeks and reads in two calls, between which another thread may do the same.
+        # DuckDB seeks and reads in two calls, between which another thread can do the same.
         self._at = threading.local()
 
     def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:

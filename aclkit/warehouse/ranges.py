@@ -1,8 +1,8 @@
 """Files of tables in a bucket → a process that may connect to nothing: it asks for ranges of them.
 
-Who started it finds the files, keeps the credentials, and answers on sockets that the process
-inherited. What comes over them is judged, for what runs there was written by strangers: it is the
-number of a file, an offset and a size, and nothing but these files' own bytes goes back.
+The parent process finds the files, keeps the credentials, and answers on sockets that the process
+inherited. Each request is checked, because strangers wrote the code that runs there. A request is
+the number of a file, an offset and a size, and only bytes of these files go back.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _AT_ONCE: Final = 4
 
 @contextmanager
 def offered(tables: Opened) -> Iterator[tuple[str, list[int]]]:
-    """Answer for the files of tables, and yield what the process is told of them.
+    """Answer for the files of tables, and yield what the process needs to read them.
 
     That is a text, and the numbers of the sockets that it must inherit.
     """
@@ -64,7 +64,7 @@ def _said(table: TableFiles) -> dict[str, Any]:
 
 
 def _answer(ours: socket.socket, files: Sequence[StoredFile]) -> None:
-    """Answer until nobody asks any more; whoever asks for what there is not has asked for good."""
+    """Answer until the other side closes; a request for a file that does not exist ends it."""
     opened: dict[int, RangedFile] = {}
     with ours, ours.makefile("rb") as asked:
         try:
@@ -93,7 +93,7 @@ class _Asked:
         self._number = 0
 
     def table(self, said: Mapping[str, Any]) -> TableFiles:
-        """Return a table as it was said; the numbers of files follow from their order."""
+        """Return a table as it was described; the numbers of files follow from their order."""
         files = []
         for name, size, modified in said["files"]:
             path = f"{self._number}/{name}"

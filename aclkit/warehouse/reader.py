@@ -102,7 +102,7 @@ def read_versions(
     """Open tables for a run's questions about one cluster, or about all for None.
 
     ``cluster_id`` has been checked by ``parse_cluster_id``. Tables of other places may stand
-    beside them.
+    next to them.
     """
     spill = str(scratch() / "duckdb")  # by default in the folder where the command was started
     found = {

@@ -1,9 +1,9 @@
 """A warehouse that has lost files → one whose other tables a run can begin with, and what was lost.
 
-All is looked at before anything is changed: what no source and no table can bring back goes only
-where that was said. A table that cannot be read is emptied, or where its log cannot be read begun
-again, above every version that a run names: a kill leaves versions that still cannot be read, and
-never others in their place.
+Everything is checked before anything is changed. What no source and no table can restore is dropped
+only where the user asked for that. A table that cannot be read is emptied. Where its log cannot be
+read, the table is begun again above every version that a run names: a kill leaves versions that
+still cannot be read, and never others in their place.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ DECISIONS: Final = (
 )
 
 _MADE: Final = ("acl_history", "resource_lifetime", "principal_lifetime", "broker")
-"""What facts are made into, beside decisions."""
+"""The tables computed from facts, in addition to decisions."""
 
 _HISTORY: Final[Mapping[str, str]] = {
     JOB_RUN: "all runs, with everything that was read, decided and found",
@@ -57,7 +57,7 @@ _HISTORY: Final[Mapping[str, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class Rebuilt:
-    """What a run makes anew beside the tables of its cluster.
+    """What a run makes anew in addition to the tables of its cluster.
 
     Attributes:
         lost: the tables that could not be read.
@@ -83,7 +83,7 @@ class Rebuilt:
         return self.lost.isdisjoint(FACTS)
 
     def rows(self, runs: Iterable[PublishedRun], cluster_id: str) -> list[PublishedRun]:
-        """Return the rows of ``job_run`` that stay: none says that what is lost holds.
+        """Return the rows of ``job_run`` that stay: none of them refers to lost rows as valid.
 
         Args:
             runs: the published runs.
@@ -156,9 +156,9 @@ def open_to_rebuild(
 
 
 def _rows_of_no_run(store: Store) -> str:
-    """Return what tells that tables hold rows where ``job_run`` names no run; empty if none does.
+    """Return a note if tables hold rows although ``job_run`` names no run; empty if none does.
 
-    A first run that was killed leaves such tables too. For it a run without a rebuild will do.
+    A first run that was killed leaves such tables too. Then a run without a rebuild is enough.
     """
     for table in sorted(set(TABLES) - {JOB_RUN}):
         if store.newest_version(table) is None:
@@ -218,8 +218,8 @@ def _empty(store: Store, table: str, named: int) -> None:
 def _begin_again(place: Place, table: str, named: int) -> None:
     """Give a table a new log, whose first version that can be read is above all that were named.
 
-    The versions below have an entry each, for a log has no gaps, and no columns: who opens one
-    fails, as before. The table's old files are left for maintenance.
+    The versions below have an entry each, because a log has no gaps. These have no columns, so
+    opening one fails, as before. The table's old files are left for maintenance.
     """
     files, folder = place.files, f"{table}/{LOG}"
     first = max(newest_version(files, table) or 0, named) + 1
@@ -233,7 +233,7 @@ def _begin_again(place: Place, table: str, named: int) -> None:
 
 
 def _actions_of_new(table: str) -> list[dict[str, object]]:
-    """Return what the first entry of a new table's log says."""
+    """Return the content of the first entry of a new table's log."""
     folder = scratch() / "new" / table
     if not folder.exists():
         make_table(str(folder), arrow_schema(table))
@@ -242,6 +242,6 @@ def _actions_of_new(table: str) -> list[dict[str, object]]:
 
 
 def _undecided(run: PublishedRun) -> PublishedRun:
-    """Return what is left of a night whose decisions are lost: it replayed."""
+    """Return what is left of a run whose decisions are lost: its replay."""
     counts = {name: count for name, count in run.counts.items() if name != DECIDED_IN}
     return replace(run, job="replay" if run.job == "run" else run.job, counts=counts)

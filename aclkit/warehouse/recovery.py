@@ -64,7 +64,7 @@ def _require_one_writer(store: Store) -> None:
 
 
 def _writers(store: Store, table: str) -> frozenset[str]:
-    """Return the runs that wrote the files of a table's newest version, as its log says."""
+    """Return the runs that wrote the files of a table's newest version, according to its log."""
     newest, place = store.newest_version(table), store.place
     if newest is None or not (active := store.files(table, newest)):
         return frozenset()
@@ -98,7 +98,7 @@ def fence_tables(place: Place) -> None:
 
 
 def _restore(store: Store, name: str, version: int) -> None:
-    """Put a table back to a version, and the properties back that it may not have had then."""
+    """Put a table back to a version, and restore properties that this version may lack."""
     newest = store.newest_version(name) or 0
     if newest < version:
         raise _lost(store.place, name, version, f"the newest version is {newest}")

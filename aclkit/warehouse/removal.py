@@ -1,8 +1,8 @@
 """Tables and the versions of them that are needed → files and log entries that go.
 
 Delta's own VACUUM and log cleanup ask how old something is; here only what a version needs counts.
-The lock or lease of the warehouse must be held: what no version names is nobody's then. Where a
-needed version cannot be followed, nobody knows what it needs: of such a table nothing is removed.
+The lock or lease of the warehouse must be held: then no run owns a file that no version names.
+Where a needed version cannot be followed, its needs are unknown: nothing of that table is removed.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def remove_unneeded(store: Store, needed: Mapping[str, Collection[int]]) -> list
     table's folder or an entry of its log. A kill leaves something to remove, and no harm.
 
     Returns:
-        What to tell of tables of which nothing could be removed.
+        Notes on tables of which nothing could be removed.
     """
     told = []
     for table in TABLES:
@@ -125,7 +125,7 @@ def _is_ours(name: str) -> bool:
 
 
 def _without_checksum(name: str) -> str:
-    """Return the name of a file without what Hadoop makes of it for the checksum beside it."""
+    """Return a file's name without what Hadoop adds for the checksum file next to it."""
     path = PurePosixPath(name)
     return path.with_name(path.name.removeprefix(".").removesuffix(".crc")).as_posix()
 

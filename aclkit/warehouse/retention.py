@@ -54,8 +54,8 @@ def keep(runs: Sequence[PublishedRun], policy: Policy, now: datetime) -> Kept:
     The newest runs by the policy stay as they are. Of those before them only rows stay: of each
     cluster the newest run of each job, the run that decided and the one before it, and where a
     run that stays took its decisions over, the run that made them. They name the versions that
-    maintenance has put in the place of theirs, whose own runs go. With their tables stay those
-    that somebody opens: the run that the next one goes on from, and those that ``_deciding`` tells.
+    maintenance has put in the place of theirs, whose own runs go. The runs that a later run opens
+    keep their tables: the run that the next one goes on from, and those that ``_deciding`` returns.
     """
     first = _first_of_window(runs, policy, now)
     older, window = runs[:first], runs[first:]
@@ -78,8 +78,8 @@ def _first_of_window(runs: Sequence[PublishedRun], policy: Policy, now: datetime
     """Return the place of the oldest run that the policy keeps.
 
     Readers saw a run until the next one was published. The order is that of the numbers, and a
-    clock may have gone back: the oldest that was seen late enough counts, and all behind it. A
-    time that is yet to come says nothing, and the run before it lasted as long as the one behind.
+    clock may have gone back: the oldest that was seen late enough counts, and all after it. A time
+    in the future proves nothing: the run preceding it was seen as long as the one after it.
     """
     newest = max(0, len(runs) - policy.keep_runs)
     since = now - timedelta(days=policy.keep_days)

@@ -52,7 +52,7 @@ class Rows:
             SurroundingsError: pandas is not installed.
         """
         try:
-            import_module("pandas")  # Arrow would say less of what is missing
+            import_module("pandas")  # Arrow's error names less of what is missing
         except ImportError as error:
             raise _missing("pandas") from error
         return self.arrow().to_pandas()

@@ -36,7 +36,7 @@ INCOMPLETE: Final = "incomplete"
 
 @dataclass(slots=True, kw_only=True)
 class Run:
-    """A run in progress: its tables and what its ``job_run`` row will say.
+    """A run in progress: its tables and what its ``job_run`` row will hold.
 
     ``rebuilt`` is there where it makes its cluster's tables anew.
     """
@@ -75,7 +75,7 @@ class Run:
         return found if found.table_versions.keys() >= _GONE_ON_FROM else None
 
     def has_kept(self, count: str) -> bool:
-        """Whether an earlier run of this cluster says a count."""
+        """Whether an earlier run of this cluster recorded a count."""
         mine = (run for run in self.store.runs if run.cluster_id == self.cluster_id)
         return any(run.counts.get(count) for run in mine)
 
@@ -92,7 +92,7 @@ class Run:
         return list(map(finding_of, rows))
 
     def finished(self) -> PublishedRun:
-        """Return what its ``job_run`` row says where it ends now."""
+        """Return its ``job_run`` row, if it ends now."""
         finished = datetime.now(UTC)
         return PublishedRun(
             run_number=self.run_number,
@@ -120,7 +120,7 @@ Held = Callable[[], None]
 
 @contextmanager
 def hold(warehouse: str, lock_timeout: float) -> Iterator[Held]:
-    """Hold the lock of a warehouse, or its lease on an object store, for a run to come.
+    """Hold the lock of a warehouse, or its lease on an object store, for the next run.
 
     Raises:
         UsageError: no warehouse can lie there; see ``Place``.
@@ -133,7 +133,7 @@ def hold(warehouse: str, lock_timeout: float) -> Iterator[Held]:
         with warehouse_lock(place.text, lock_timeout) as held:
             yield held
         return
-    # Here, for a local warehouse has none.
+    # Imported here, because a local warehouse has no lease.
     from aclkit.warehouse import lease
 
     lease.require_conditional_puts(place.files, place.text)
@@ -154,8 +154,8 @@ def begin_run(
     """Hold the warehouse, take back what a killed run left, and hand out a run.
 
     The caller publishes; leaving without it leaves readers with what they had. ``held`` is what
-    ``hold`` has handed out, where that was done before; a run that needs no DataFrame may do
-    without a session.
+    ``hold`` has handed out, where that was done before; a run that needs no DataFrame
+    needs no session.
     """
     with (
         nullcontext(held) if held else hold(warehouse, lock_timeout) as require_held,
@@ -230,9 +230,9 @@ def _publish_migrated(run: Run, steps: Iterable[str]) -> None:
 
 
 def _said_of_times(runs: Sequence[PublishedRun]) -> list[str]:
-    """Return what was found out about times, where the newest run is the one that took the steps.
+    """Return the notes on times, where the newest run is the one that took the steps.
 
-    Nobody has seen its row yet: the run that comes next tells it.
+    No reader has seen its row yet, so the next run reports them.
     """
     if not runs or runs[-1].job != MAINTAIN or runs[-1].settings.keep_days is not None:
         return []
@@ -271,7 +271,7 @@ _RUNS_OF_A_FILE: Final = 32
 
 
 def continue_from_newest(run: Run) -> bool:
-    """Take over what the newest run said, for a run that changes no row; False without one."""
+    """Take over the newest run's record, for a run that changes no row; False without one."""
     if not run.store.runs:
         return False
     newest = run.store.runs[-1]
@@ -285,7 +285,7 @@ def continue_from_newest(run: Run) -> bool:
 
 
 def findings_before(run: Run) -> list[Finding]:
-    """Return the findings of the run before that decided; none without one."""
+    """Return the findings of the previous run that decided; none without one."""
     before = run.previous(MATERIALIZING)
     decided = (r for r in run.store.runs if before and r.run_number == before.decided_in)
     return [found for each in decided for found in run.findings_of(each.run_id)]
@@ -294,9 +294,9 @@ def findings_before(run: Run) -> list[Finding]:
 def goes_on_from(runs: Sequence[PublishedRun], cluster_id: str) -> PublishedRun | None:
     """Return the run whose tables the next run of a cluster opens: its newest that decides.
 
-    To decide what changed, and to tell it, the next run reads these versions, however long it
-    comes after: maintenance keeps them. It need not be the run that made the decisions, for where
-    a killed run lay between, a quiet one left the same rows in other versions.
+    To compute and report what changed, the next run reads these versions, however late it starts:
+    maintenance keeps them. The run need not be the one that made the decisions. After a killed run
+    in between, a run without changes left the same rows in other versions.
     """
     return _newest_of(runs, cluster_id, MATERIALIZING)
 

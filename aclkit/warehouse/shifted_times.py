@@ -1,9 +1,9 @@
-"""Times that an older aclkit shifted → what the log says, and notes on those that it does not say.
+"""Times that an older aclkit shifted → the log's times, and notes on times that no log holds.
 
 Where the machine's zone was not UTC, an older aclkit read times in that zone and wrote them as UTC,
-each time anew. What is a function of ``acl_log`` is computed once more and counted. Of all other
-times it is said that they may be wrong: nothing is ever shifted back by a guess, for an hour that
-a zone has twice cannot be told apart, nor in which zone a run was.
+each time anew. A time that is a function of ``acl_log`` is computed once more and counted. For all
+other times a note warns that they may be wrong. No time is shifted back by a guess: an hour that a
+zone has twice is ambiguous, and the zone of a run is unknown.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ def _note_on_mended(table: str, count: int) -> str:
 
 
 def _notes_on_findings(read: Reader, *, is_shifted: bool) -> Iterator[str]:
-    """Yield how many findings say a ``first_seen`` that no run bears out.
+    """Yield how many findings have a ``first_seen`` that no run confirms.
 
     Where some are borne out and nothing was shifted, the machine's zone was UTC.
     """
@@ -212,7 +212,7 @@ JOIN (
   JOIN job_run r ON r.cluster_id = f.cluster_id AND r.run_id = f.run_id GROUP BY ALL
 ) s ON s.cluster_id = t.cluster_id AND s.fingerprint = t.fingerprint
 WHERE (SELECT count(*) = max(run_number) + 1 FROM job_run)"""
-"""Where maintenance has removed no run yet, they all say when they showed a finding."""
+"""Holds while maintenance has removed no run: then all runs know when they showed a finding."""
 
 _COMPUTED: Final[Mapping[str, str]] = {
     "event": _EVENT,

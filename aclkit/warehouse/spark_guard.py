@@ -64,7 +64,7 @@ _GROUPS: Final = frozenset({
     "url_funcs", "window_funcs",
 })  # fmt: skip
 """Groups of Spark's functions that compute from their arguments alone. Those of XML, Avro and
-Protobuf can be told to read a file."""
+Protobuf have options that read a file."""
 
 _FUNCTIONS: Final = frozenset(
     {"assert_true", "monotonically_increasing_id", "raise_error", "typeof"}

@@ -90,7 +90,7 @@ class SparkTables:
     """The published tables and views as Spark reads them; see ``reader.Tables``."""
 
     def __init__(self, store: Store, published: Published) -> None:
-        """Take tables from a store whose session nobody else uses."""
+        """Take tables from a store whose session no other code uses."""
         written = published.run.table_versions
         tables: dict[str, Callable[[], DataFrame]] = {
             name: partial(store.read_version, name, written.get(name))
@@ -150,7 +150,7 @@ def _past(store: Store, published: Published, table: str) -> DataFrame:
 def open_with_spark(spark: SparkSession, warehouse: str | None) -> tuple[Published, SparkTables]:
     """Open what a warehouse has published, on a local disk or on object storage.
 
-    The caller's session keeps its views and settings: a new one beside it is asked.
+    The caller's session keeps its views and settings: a separate new session runs the queries.
 
     Raises:
         UsageError: no warehouse was named, or nothing is published.
@@ -196,7 +196,7 @@ _FAULTS_OF_THE_TEXT: Final = ("0A", "21", "22", "42", "38", "07", "54", "56")
 
 
 def _as_aclkit_error(error: PySparkException | Py4JError) -> UsageError | SurroundingsError:
-    """Say whose fault an error is: the question's or the machine's."""
+    """Return the error of ours: the question's fault or the machine's."""
     for cause in _causes(error):
         if (cause.getSqlState() or "")[:2] in _FAULTS_OF_THE_TEXT:
             return UsageError(f"Invalid SQL: {first_line(cause)[:500]}")

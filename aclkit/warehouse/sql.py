@@ -108,7 +108,7 @@ def _batches(cursor: duckdb.DuckDBPyConnection) -> Iterator[tuple[object, ...]]:
 
 
 def _as_aclkit_error(error: duckdb.Error) -> UsageError | SurroundingsError:
-    """Say whose fault an error is: the disk's, or the question's, its size included."""
+    """Return the error of ours: the disk's fault, or the question's, its size included."""
     if isinstance(error, duckdb.OutOfMemoryException):
         return UsageError(f"{TOO_LARGE}: {str(error).splitlines()[0]}")
     if isinstance(error, (duckdb.IOException, duckdb.InternalException)):

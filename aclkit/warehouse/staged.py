@@ -1,10 +1,10 @@
 """Rows of Spark → Parquet files in the folder of a table on an object store, then one commit of it.
 
 Spark's own commit to a bucket asks for no condition, so two drivers could lose each other's. Spark
-therefore makes a Delta table of its own, which nobody else knows, in a folder within that of the
-table: so it writes the files where they are to stay, and notes their bounds. The driver reads that
-and commits the files to the table. A run that may not commit leaves files which no version names;
-``aclkit maintain`` removes them.
+therefore makes a private Delta table in a folder within that of the table: so it writes the files
+where they are to stay, and notes their bounds. The driver reads that and commits the files to the
+table. A run that cannot commit leaves files which no version names; ``aclkit maintain`` removes
+them.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The table ``job_run`` → the few of its rows that say how a warehouse stands.
+"""The table ``job_run`` → the few of its rows that hold a warehouse's current state.
 
 They are all that a question or a run has to know of the past, so that neither costs more after
 thousands of runs than after ten.
@@ -18,10 +18,10 @@ REPLAYING: Final = ("replay", "run")
 MAINTAIN: Final = "maintain"
 
 KEEP_DAYS: Final = 30.0
-"""For how many days maintenance keeps what readers saw, unless it is told otherwise."""
+"""For how many days maintenance keeps what readers saw, unless configured otherwise."""
 
 DECIDED_IN: Final = "decided_in_run"
-"""Where the counts of a run say which run made the decisions that hold."""
+"""The count of a run that names the run whose decisions are in force."""
 
 
 ALL_RUNS: Final = "SELECT * FROM job_run ORDER BY run_number"
@@ -66,5 +66,5 @@ ORDER BY run_number"""
 """The SELECT of the rows that stand, in SQL that both engines speak.
 
 These are, of each cluster, the newest run of each job, the run that decided and the one before it;
-and all runs of maintenance, whose settings say which version stands for which.
+and all runs of maintenance, whose settings map each replaced version to the new one.
 """

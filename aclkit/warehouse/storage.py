@@ -100,7 +100,7 @@ def newest_version(files: Files, table: str) -> int | None:
 def commit(
     storage: Storage, table: str, version: int, actions: Sequence[Mapping[str, Any]]
 ) -> bool:
-    """Commit actions to a Delta table as a version; False where somebody else has made it."""
+    """Commit actions to a Delta table as a version; False where another writer has made it."""
     lines = "".join(f"{json.dumps(action)}\n" for action in actions)
     return storage.create(f"{table}/{LOG}/{version:0{DIGITS}}.json", lines.encode())
 
@@ -145,7 +145,7 @@ class LocalStorage:
         )
 
     def open(self, path: str, size: int | None = None) -> LocalFile:
-        """See ``Files.open``; the file itself says its size."""
+        """See ``Files.open``; the size comes from the file itself."""
         return LocalFile(self._root / path)
 
     def modified(self, path: str) -> datetime:
@@ -184,7 +184,7 @@ class LocalStorage:
 
 
 class LocalFile:
-    """A file of this machine; see ``RangedFile``. Whoever removes it meanwhile does no harm."""
+    """A file of this machine; see ``RangedFile``. Removing it meanwhile does no harm."""
 
     _descriptor: int | None = None
 
@@ -216,7 +216,7 @@ class LocalFile:
 
 @contextmanager
 def _written(target: Path, content: bytes) -> Iterator[Path]:
-    """Write a file beside the one that is meant, and let none be there afterwards."""
+    """Write a file next to the intended one, and leave no such file afterwards."""
     part = target.with_name(f".{uuid.uuid4().hex}{_PART}")
     try:
         with part.open("xb") as file:

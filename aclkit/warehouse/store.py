@@ -5,7 +5,7 @@ row, nothing that it wrote can be seen, and the next run takes it back (``recove
 
 What makes no DataFrame needs no session: a store may be opened without one, and pyspark is imported
 by what needs it alone. Spark commits on a local disk only: on an object store it asks for no
-condition, so there it writes files beside those of a table, and they are taken over (``staged``).
+condition, so there it writes files next to those of a table, and they are taken over (``staged``).
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ class Store:
 
     Attributes:
         place: where the warehouse lies; it holds a folder per table.
-        runs: the published runs that say how it stands, see
+        runs: the published runs that hold its state, see
             ``aclkit.warehouse.standing``, the oldest first.
         versions: table → Delta version that the run began with, its own writes included.
     """
@@ -303,7 +303,7 @@ class Store:
         after_commit()
 
     def empty(self, table: str) -> None:
-        """Remove all rows of a table that nobody reads."""
+        """Remove all rows of a table that no reader uses."""
         with self._changing(table) as (found, told):
             found.delete(**told)
         after_commit()
@@ -335,7 +335,7 @@ class Store:
     def read_version(self, table: str, version: int | None) -> DataFrame:
         """Read a table as of a Delta version, however old; without one it is empty.
 
-        A column that the aclkit of then did not know is null.
+        A column that aclkit did not have at that time is null.
         """
         from pyspark.sql import functions as F
 
@@ -353,7 +353,7 @@ class Store:
     def forget_removed_files(self, table: str) -> None:
         """Write a checkpoint without the names of files that were ever removed from a table.
 
-        They would stay as long as the properties say, and everybody who opens it reads them.
+        They would stay as long as the properties state, and every reader of the table reads them.
         """
         self.set_properties(table, {**KEEPING, "delta.deletedFileRetentionDuration": AT_ONCE})
         write_checkpoint(self.place.of_table(table))
@@ -395,10 +395,10 @@ class Store:
         return changing(self.place.of_table(table), self._commit(table))
 
     def _commit(self, table: str) -> Commit:
-        """Say what the next commit to a table is; its disk must have room for one.
+        """Return the metadata of the next commit to a table; its disk must have room for one.
 
-        The version that it must follow is asked for first: if the warehouse is still held then,
-        nobody else has seen to it that no commit can follow that version.
+        The version that it must follow is read first. If the warehouse is still held afterwards,
+        no other run has fenced that version.
 
         Raises:
             SurroundingsError: it is full, or another run holds the warehouse.

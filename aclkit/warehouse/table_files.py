@@ -53,7 +53,7 @@ class StoredFile:
         return self.path.partition("/")[2]
 
     def exists(self) -> bool:
-        """Whether it is there; an object store says so only to who reads."""
+        """Whether it exists; an object store reveals that only to readers."""
         return self.local is None or self.local.exists()
 
     def open(self) -> RangedFile:
@@ -121,7 +121,7 @@ def read_files(
 
 
 def active_files(table: DeltaTable, *, with_bounds: bool = False) -> list[dict[str, Any]]:
-    """Return what the log says of the files of a table, in its order."""
+    """Return the log's entries for the files of a table, in its order."""
     # Not by pa.table, which first imports pandas where there is one: a third of a second.
     actions = pa.RecordBatchReader.from_stream(table.get_add_actions(flatten=True)).read_all()
     plain = ["path", "size_bytes", "modification_time"]
@@ -135,7 +135,7 @@ def columns_of(uri: str) -> list[str]:
 
 
 def runs_that_overwrote(uri: str) -> frozenset[str]:
-    """Return the runs that put rows in the place of others of a table, as far as its log says."""
+    """Return the runs that replaced rows of a table, as far as its log records them."""
     commits = DeltaTable(uri).history()
     overwrites = (c for c in commits if c.get("operationParameters", {}).get("mode") == "Overwrite")
     return frozenset(c["userMetadata"] for c in overwrites if c.get("userMetadata"))
@@ -167,7 +167,7 @@ def ask_files(name: str, table: TableFiles, query: str) -> list[dict[str, Any]]:
 def connect_beside(
     tables: Mapping[Key, TableFiles], spill: str = ""
 ) -> Iterator[tuple[duckdb.DuckDBPyConnection, Mapping[Key, TableFiles]]]:
-    """Connect for statements of this package, beside others of it; yield what it reads, too.
+    """Connect for statements of this package, next to others of it; yield what it reads, too.
 
     To make a DuckDB takes as long as most of what a run asks it: so there is one for each
     ``spill``. What a connection is given (``create_view``, ``register``) it has for itself alone.

@@ -1,4 +1,4 @@
-"""Tables that one run tries something with: beside those of its warehouse, and gone after it."""
+"""Trial tables of one run: next to those of its warehouse, and removed after the run."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ FOLDER: Final = "_trial"
 def trial_store(store: Store) -> Iterator[Store]:
     """Open a store for tables that are never published, empty; what it holds goes at the end.
 
-    It lies within the warehouse, for there Spark can write wherever its tasks run, and only who
-    holds the warehouse may have one.
+    It lies within the warehouse, because Spark can write there wherever its tasks run. Only the
+    holder of the warehouse may have one.
     """
     remove_trial(store.place)
     try:

@@ -16,7 +16,7 @@ SUPER_RULESET: Final = "super"
 
 ASKED: Final = "asked"
 """What ``access_change`` has in place of a ruleset, for a name that one run alone asked about: on
-the side of that run. Null on the other side says that the name came, or is gone."""
+the side of that run. Null on the other side means that the name is new, or gone."""
 
 HOST: Final = "HOST"
 """The type of such a name there that is a host."""
@@ -87,8 +87,8 @@ def operations_sql() -> str:
 # The ACLs alive.
 _ACL_CURRENT: Final = Template("SELECT $acl_columns FROM $acl_history WHERE removed_offset IS NULL")
 
-# Resource by resource, for there most principals have the ruleset of their class: rulings are found
-# in two thirds of the time that they take principal by principal.
+# Resource by resource, because there most principals have the ruleset of their class. This finds
+# rulings in two thirds of the time of a search principal by principal.
 _PAIR_RULESET: Final = Template("""\
 SELECT p.cluster_id, p.principal, p.principal_type, p.principal_name,
        r.resource_type, r.resource_name,
@@ -197,7 +197,7 @@ LEFT JOIN past ON past.cluster_id = f.cluster_id AND past.run_id = f.run_id
  AND past.fingerprint = f.fingerprint
 WHERE past.run_id IS NULL""")
 
-# What the run that decided last gained or lost, of all that it and the run before asked about. A
+# What the last deciding run gained or lost, of all that it and the previous one asked about. A
 # row of access_change stands for its principal, or for the principals asked about twice that were
 # and are of its class and that no own ACL concerned or concerns. The past is read from the tables
 # of PAST; of a cluster whose past is not kept there are no rows.
@@ -299,7 +299,7 @@ def _names(tables: Mapping[str, str]) -> dict[str, str]:
 
 @cache
 def _words() -> dict[str, str]:
-    """Return what else templates say."""
+    """Return the other words that templates use."""
     current = (n for n in TABLES["acl_history"].column_names if not n.startswith("removed_"))
     return {
         "acl_columns": ", ".join(current),

@@ -1,4 +1,4 @@
-"""Options or ACLs → the kafka-acls commands that say the same, quoted for a shell."""
+"""Options or ACLs → the equivalent kafka-acls commands, quoted for a shell."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def command_of(action: str, options: AclOptions) -> str:
 
 
 def kafka_acls_command(acl: Acl) -> str | None:
-    """Write the ``kafka-acls`` command that adds an ACL; None where kafka-acls cannot say it.
+    """Write the ``kafka-acls`` command that adds an ACL; None where kafka-acls cannot express it.
 
     >>> kafka_acls_command(Acl(acl_id="", resource_type="CLUSTER", resource_name="kafka-cluster",
     ...     pattern_type="LITERAL", principal="User:a b", host="*", operation="DESCRIBE_CONFIGS",

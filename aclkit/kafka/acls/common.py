@@ -1,4 +1,4 @@
-"""What every tool that manages ACLs for Kafka can say, and so can Strimzi and Terraform. Pure."""
+"""What every tool that manages ACLs for Kafka can express, as Strimzi and Terraform can. Pure."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""The host of an ACL to come → whether a controller takes it, or Kafka 4.4's words why not. Pure.
+"""The host of a new ACL → whether a controller accepts it, or Kafka 4.4's reason why not. Pure.
 
-A controller takes ranges from metadata.version 4.4-IV1 on; which hosts are ranges, each broker's
-binary says (``aclkit.model.brokers``). Everything but ranges and the empty host passes, host
+A controller accepts ranges from metadata.version 4.4-IV1 on. Each broker's binary determines which
+hosts are ranges (``aclkit.model.brokers``). Everything but ranges and the empty host passes, host
 names too.
 """
 
@@ -19,11 +19,11 @@ _TOO_OLD: Final = "CIDR-based ACL host patterns require metadata version 4.4-IV1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CreationRules:
-    """What a controller goes by.
+    """What a controller's check depends on.
 
     Attributes:
-        level: the metadata.version in force; None where nobody knows it.
-        cidr_hosts: whether ranges decide, which stands in for a level that nobody knows.
+        level: the metadata.version in force; None where it is unknown.
+        cidr_hosts: whether ranges decide, which stands in for an unknown level.
     """
 
     level: int | None
@@ -41,7 +41,7 @@ class CreationRules:
 
     @property
     def words(self) -> str:
-        """Say what is in force, for people."""
+        """Describe what is in force, for people."""
         if self.level is None:
             decide = "decide" if self.cidr_hosts else "are compared as text"
             return f"the version in force is unknown, and ranges {decide} here"

@@ -1,4 +1,4 @@
-"""What stands behind ``kafka-acls --add`` or ``--remove`` → resource patterns and ACL entries.
+"""The options after ``kafka-acls --add`` or ``--remove`` → resource patterns and ACL entries.
 
 Source: AclCommand of Kafka 4.1, with its messages. Where it would leave out in silence a part of
 what was asked, or take more than was asked, this refuses.
@@ -65,8 +65,8 @@ class AclOptions:
 def resource_filters(options: AclOptions) -> tuple[ResourcePatternFilter, ...]:
     """Return the resource patterns that the options name; none named is none returned.
 
-    Names are trimmed as kafka-acls trims them, and as there ``--cluster`` names nothing beside
-    another pattern type than literal (``drops_cluster``).
+    Names are trimmed as kafka-acls trims them. As in kafka-acls, ``--cluster`` names nothing
+    together with a pattern type other than literal (``drops_cluster``).
 
     Raises:
         UsageError: the pattern type is none of Kafka's.

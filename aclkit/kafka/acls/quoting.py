@@ -40,7 +40,7 @@ def shell_word(text: str) -> str:
 
     What acts on a terminal would act there when the word is shown or pasted: Ctrl-U takes the line
     away and what follows is a command of its own. So a text that is not visible is written as what
-    printf makes of it. A command substitution drops line ends at its end: those stand behind it.
+    printf makes of it. A command substitution drops line ends at its end: those follow it.
 
     >>> print(shell_word("it's"), shell_word("a\x15\u00fc"))
     'it'"'"'s' "$(printf 'a\025\303\274')"
@@ -58,7 +58,7 @@ def shell_words(words: list[str]) -> str:
 
 
 def comment(tool: str, acl: Acl) -> str:
-    """Write a comment that a tool cannot say an ACL; no name in it can end the line."""
+    """Write a comment that a tool cannot express an ACL; no name in it can end the line."""
     return f"# {tool} cannot write {quote(str(acl))}"
 
 

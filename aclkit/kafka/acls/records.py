@@ -15,7 +15,7 @@ from aclkit.model.facts import ADD_ACL
 def render_records(acls: Iterable[Acl], added_at: Mapping[str, datetime | None]) -> Iterator[str]:
     """Yield a record line for each ACL, in the order in which they were added.
 
-    Offsets count from 0, for what came between is not exported; ids and times are kept. The
+    Offsets count from 0, because other records are not exported; ids and times are kept. The
     payload is what kafka-dump-log prints: codes as numbers, in the order of the schema.
     """
 

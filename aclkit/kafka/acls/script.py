@@ -76,7 +76,7 @@ _ASCII: Final = "!\"#$&'()*,-./:;<=>?@[\\]^_`{|}~"
 
 
 def render_script(acls: Iterable[Acl]) -> tuple[list[str], list[Acl]]:
-    """Write a script that adds ACLs with kafka-acls; and return those it cannot say.
+    """Write a script that adds ACLs with kafka-acls; and return those it cannot express.
 
     One command for all operations of a principal from a host on a resource pattern, each a JVM.
     kafka-acls trims names and knows no globs, no unknown codes, no principal without a colon, and
@@ -91,15 +91,15 @@ def render_script(acls: Iterable[Acl]) -> tuple[list[str], list[Acl]]:
 def render_changes(
     added: Iterable[Acl], removed: Iterable[Mapping[Acl, str]]
 ) -> tuple[list[str], list[Acl]]:
-    """Write a script that adds ACLs and then removes others; and return those it cannot say.
+    """Write a script that adds ACLs and then removes others; and return those it cannot express.
 
-    Before what removes ACLs stands why, for each of them: not as comments, which a shell that it
-    is pasted into may not know, but as words that do nothing.
+    The reason for each removal precedes its command. It is not a comment, because some shells do
+    not accept pasted comments, but words that do nothing.
 
     Args:
-        added: they come before anything goes.
-        removed: ACLs and why each goes, part by part. Once an ALLOW cannot be said, which so
-            stays, the parts behind it are left out, and returned as well.
+        added: they are added before any ACL is removed.
+        removed: ACLs and why each is removed, part by part. An ALLOW that cannot be expressed
+            stays; then the parts after it are left out, and returned as well.
     """
     said, unsaid = _by_options(added)
     left_out = [_left_out("added", acl) for acl in unsaid]

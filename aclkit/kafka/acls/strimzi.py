@@ -1,4 +1,4 @@
-"""ACLs → KafkaUser resources of Strimzi, and the ACLs that these cannot say. Pure.
+"""ACLs → KafkaUser resources of Strimzi, and the ACLs that these cannot express. Pure.
 
 Source: Strimzi's KafkaUser (authorization simple) and KafkaUserModel: a user without
 authentication is the principal ``User:name``, one of ``tls-external`` is ``User:CN=name``.
@@ -42,7 +42,7 @@ _AUTHORIZATION: Final = ("  authorization:", "    type: simple", "    acls:")
 
 
 def render_kafka_users(acls: Iterable[Acl]) -> tuple[list[str], list[Acl]]:
-    """Write one KafkaUser for each principal; and return the ACLs that none can say.
+    """Write one KafkaUser for each principal; and return the ACLs that none can express.
 
     Strimzi has no globs, no principals but users with a name that Kubernetes allows, and of
     resources and operations only some. Of ``User:a`` and ``User:CN=a`` it has one.

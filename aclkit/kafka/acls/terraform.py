@@ -1,4 +1,4 @@
-"""ACLs → ``kafka_acl`` resources of Terraform's provider Mongey/kafka, and what it cannot say.
+"""ACLs → ``kafka_acl`` resources of Terraform's provider Mongey/kafka, and those it cannot express.
 
 Source: the provider's conversions between texts and codes (kafka_acls.go). Pure.
 """
@@ -30,7 +30,7 @@ _HEADER: Final = (
 
 
 def render_terraform(acls: Iterable[Acl]) -> tuple[list[str], list[Acl]]:
-    """Write one resource for each ACL, named for its id; and return those that cannot be said.
+    """Write one resource for each ACL, named for its id; and return those it cannot express.
 
     The provider knows topics, groups, transactional ids and the cluster; no globs and no
     operations on tokens or two-phase commits. An ACL that is there under two ids is one resource.
@@ -57,6 +57,6 @@ def _resource(acl: Acl) -> list[str]:
         ("acl_operation", pascal_case(acl.operation)),
         ("acl_permission_type", pascal_case(acl.permission_type)),
     )
-    # An id may begin with a digit or '-', a name of HCL may not.
+    # An id may begin with a digit or '-', a name of HCL must not.
     head = f'resource "kafka_acl" {quote_hcl(f"acl_{acl.acl_id}")} {{'
     return [head, *(f"  {name:<28} = {quote_hcl(value)}" for name, value in fields), "}"]

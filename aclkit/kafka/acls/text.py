@@ -34,7 +34,7 @@ def as_broker_sees(acl: Acl, *, knows_globs: bool = False) -> Acl:
 def render_list(acls: Iterable[Acl], principals: Sequence[str] = ()) -> Iterator[str]:
     """Yield the lines of ``kafka-acls --list`` (Kafka 4), without their line ends.
 
-    A group for each resource pattern, a blank line behind it. Kafka prints groups and entries in
+    A group for each resource pattern, a blank line after it. Kafka prints groups and entries in
     an order that changes from run to run; here they are sorted. An ACL that is there under two
     ids is printed once, as there. With principals: each one's own ACLs under a line of its own.
     """
@@ -57,7 +57,7 @@ def render_added(acls: Iterable[Acl]) -> Iterator[str]:
 
 
 def render_removed(acls: Iterable[Acl]) -> Iterator[str]:
-    """Yield the ACLs that went, in the form of the list; kafka-acls itself says nothing then."""
+    """Yield the ACLs that went, in the form of the list; kafka-acls itself prints nothing then."""
     yield from _render_groups(acls, "Removed ACLs for resource")
 
 

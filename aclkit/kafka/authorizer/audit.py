@@ -1,7 +1,7 @@
 """A decided action → the line that Kafka's authorizer writes about it, at Kafka's level.
 
 Logger ``kafka.authorizer.logger``. Kafka's TRACE is level 5 here. What is allowed is DEBUG and
-what is denied is INFO, where the action says that it should be logged; everything else is TRACE.
+what is denied is INFO, where the action asks to be logged; everything else is TRACE.
 So under INFO, the brokers' default, only denials show. Source: StandardAuthorizerData.
 """
 

@@ -47,8 +47,8 @@ log = logging.getLogger(__name__)
 class Authorizer:
     """Answers requests by ACLs, as a broker does, and takes changes of the ACLs.
 
-    Whose ACLs: those of a list (``over_acls``), of a warehouse (``over_warehouse``), or of
-    whoever replays a log and calls ``load_snapshot``, ``add_acl``, ``remove_acl`` and, at the high
+    The ACLs come from a list (``over_acls``), from a warehouse (``over_warehouse``), or from code
+    that replays a log and calls ``load_snapshot``, ``add_acl``, ``remove_acl`` and, at the high
     watermark, ``complete_initial_load``.
 
     All methods may be called from any thread. A reader has one state from beginning to end; a
@@ -69,7 +69,7 @@ class Authorizer:
         Args:
             source: where ``start`` gets the ACLs from.
             store: where created and deleted ACLs are kept; without one they are refused.
-            semantics: how ACLs are read; by default as the source says, else as Kafka does.
+            semantics: how ACLs are read; by default as in the source, else as in Kafka.
             wording: how the audit log writes ACLs.
             poll_seconds: how long to wait before the source is asked again, while it has not
                 replayed to its high watermark.
@@ -83,7 +83,7 @@ class Authorizer:
         )
         self._writing = threading.RLock()
         self._loaded: Future[None] = Future()
-        self._loaded.set_running_or_notify_cancel()  # all endpoints share it: nobody cancels it
+        self._loaded.set_running_or_notify_cancel()  # all endpoints share it: none can cancel it
         self._is_told = False
         self._loader: threading.Thread | None = None
         self._closed = threading.Event()
@@ -115,7 +115,7 @@ class Authorizer:
         """Take super.users, allow.everyone.if.no.acl.found, early.start.listeners and node.id.
 
         May be called again at any time: the next answer follows it. Over a warehouse a setting
-        that is not said is what the decisions of the warehouse hold under.
+        that is not passed has the value under which the warehouse was decided.
 
         Raises:
             UsageError: a super user without a colon; the configuration stays as it was.
@@ -166,7 +166,7 @@ class Authorizer:
     def authorize_by_resource_type(
         self, context: RequestContext, operation: str, resource_type: str
     ) -> AuthorizationResult:
-        """Whether some resource of a type is open to who asks.
+        """Whether some resource of a type is open to the requester.
 
         Under ``kafka`` as Kafka does, with its log line about the resource ``hardcode``; where
         ACLs are read otherwise, as KIP-1042 wants it (``decide.any_of_type``).
@@ -174,8 +174,8 @@ class Authorizer:
         Raises:
             AuthorizerNotReadyError: the ACLs are not loaded and this is no super user.
             UsageError: operation or resource type is ANY or unknown.
-            BadAclPrincipalError: under ``kafka``, as ``decide.by_resource_type`` says.
-            TooHardError: otherwise, as ``decide.any_of_type`` says: a caller refuses then.
+            BadAclPrincipalError: under ``kafka``, see ``decide.by_resource_type``.
+            TooHardError: otherwise, see ``decide.any_of_type``: a caller refuses then.
         """
         check_concrete(operation, resource_type)
         state = self._state

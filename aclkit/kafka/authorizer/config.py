@@ -16,7 +16,7 @@ NODE_ID: Final = "node.id"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Config:
-    """What ``configure`` said; what it did not say is None.
+    """The settings passed to ``configure``; one that was not passed is None.
 
     Attributes:
         super_users: principals that are always allowed.
@@ -31,7 +31,7 @@ class Config:
     node_id: int = -1
 
     def over(self, settings: BrokerSettings) -> BrokerSettings:
-        """Return settings with what was said in the place of theirs."""
+        """Return settings, with the configured values in place of theirs."""
         if self.super_users is not None:
             settings = replace(settings, super_users=self.super_users)
         if self.allow_everyone is not None:

@@ -49,7 +49,7 @@ class Mutator:
     def create(self, acls: Sequence[Acl]) -> list[Future[AclCreateResult]]:
         """Create ACLs: see ``Authorizer.create_acls``."""
         if self._store is None:
-            # kafka-acls cannot say every ACL: then the command has no more than its first words.
+            # kafka-acls cannot express every ACL: then the command has only its first words.
             short = command_of("add", AclOptions())
             return [_failed(_read_only(kafka_acls_command(acl) or short)) for acl in acls]
         return self._submit(partial(self._create, self._store), acls, AclCreateResult)
@@ -121,7 +121,7 @@ def _carry_out(
 
 
 def _pending() -> Future[R]:
-    """Return a future that nobody can cancel: others may wait for the same change."""
+    """Return a future that cannot be cancelled: others may wait for the same change."""
     future: Future[R] = Future()
     future.set_running_or_notify_cancel()
     return future

@@ -28,7 +28,7 @@ class Action:
         resource_name: the resource's name.
         pattern_type: a request is about a LITERAL resource; anything else is refused.
         resource_reference_count: how often the request refers to the resource; for the audit log.
-        log_if_allowed: an ALLOWED answer gives access, and the audit log should say so.
+        log_if_allowed: an ALLOWED answer grants access, and the audit log should record it.
         log_if_denied: access was asked for explicitly, and a DENIED answer refuses it.
     """
 

@@ -17,7 +17,7 @@ class Loaded:
     Attributes:
         acls: all ACLs alive.
         offset: as of which offset, exclusive; None where there are no offsets.
-        high_watermark: up to where the log is known to be committed; None where nobody said.
+        high_watermark: up to where the log is known to be committed; None where it is unknown.
         settings: the brokers', where the source knows them.
         semantics: how the source's decisions read ACLs; None is as ``auto`` does, see
             ``model.semantics.AskedReading``.

@@ -19,7 +19,7 @@ class AuthorizerState:
 
     Attributes:
         index: the ACLs.
-        config: what ``configure`` said.
+        config: the settings passed to ``configure``.
         known: the brokers' settings as the source of the ACLs knows them.
         level: the metadata.version in force, where the source knows it.
         is_loaded: the ACLs are replayed to the high watermark.
@@ -51,7 +51,7 @@ class AuthorizerState:
         return self.index.decide(request, self.settings)
 
     def check_loaded(self, who: str) -> None:
-        """Refuse everybody but super users until the ACLs are loaded.
+        """Refuse all principals but super users until the ACLs are loaded.
 
         Raises:
             AuthorizerNotReadyError: they are not loaded.

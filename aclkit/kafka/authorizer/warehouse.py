@@ -29,8 +29,8 @@ class WarehouseSource:
     def load(self) -> Loaded:
         """Read the ACLs as of the newest run, and the settings of the newest decisions.
 
-        The high watermark is what ``replay --high-watermark`` was told: until a run has replayed
-        up to there, the state is not caught up.
+        The high watermark is the one passed to ``replay --high-watermark``: until a run has
+        replayed up to there, the state is not caught up.
 
         Raises:
             UsageError: nothing is published there, or the cluster is not known.
@@ -65,8 +65,8 @@ def over_warehouse(
     """Make an authorizer over a published warehouse; it is ready some time after ``start``.
 
     It reads ACLs as the warehouse's decisions do, and takes their super users and default, until
-    it is told otherwise. It does not write, unless a store is given. ``refresh`` takes what has
-    been published since.
+    it is configured otherwise. It does not write, unless a store is given. ``refresh`` takes over
+    what has been published since.
 
     Args:
         path: the warehouse's folder.

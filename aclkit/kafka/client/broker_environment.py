@@ -1,7 +1,7 @@
 """Environment variables of a broker's container → the keys of its configuration. Pure.
 
 Source: the start scripts of apache/kafka (KafkaDockerWrapper), cp-kafka and bitnami/kafka. Each
-writes the value of ``KAFKA_SUPER_USERS`` as it is behind ``super.users=`` into a .properties file,
+writes the value of ``KAFKA_SUPER_USERS`` unchanged after ``super.users=`` into a .properties file,
 so that Java's escapes are read there.
 """
 
@@ -71,8 +71,8 @@ def keys_of(variables: Mapping[str, str | None], source: str) -> dict[str, str]:
 def with_placeholders(value: str) -> str:
     """Write the variables of compose, a shell and Kubernetes in a value as ``${NAME}``.
 
-    Their defaults go, for the environment may say otherwise. A variable of a config provider
-    stays, and so does what a dollar sign stands before.
+    Their defaults are dropped, because the environment may set another value. A variable of a
+    config provider stays, and so does a variable that is escaped by a dollar sign before it.
 
     >>> with_placeholders("$A;${B:-User:x;${C}};$(D);${file:/x:y};$$E;$1")
     '${A};${B};${D};${file:/x:y};$$E;$1'
@@ -89,7 +89,7 @@ def with_placeholders(value: str) -> str:
 
 
 def _closing_brace(value: str, start: int) -> int:
-    """Return behind which closing brace a variable ends; the end of the value without one."""
+    """Return the place after a variable's closing brace; the end of the value without one."""
     depth = 1
     for position in range(start, len(value)):
         depth += {"{": 1, "}": -1}.get(value[position], 0)

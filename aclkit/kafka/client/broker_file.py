@@ -1,6 +1,6 @@
 """A file with a broker's settings, in a form that people have → the settings that decide.
 
-The form is told by the content: a .properties file, lines of environment variables, or YAML.
+The content determines the form: a .properties file, lines of environment variables, or YAML.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def read_broker_file(path: str, *, is_part: bool = False) -> GivenSettings:
 
     Args:
         path: the file.
-        is_part: the options say super users and the default themselves, so the file need not name
+        is_part: the options set super users and the default themselves, so the file need not name
             an authorizer.
 
     Raises:
@@ -71,14 +71,14 @@ def read_broker_file(path: str, *, is_part: bool = False) -> GivenSettings:
 
 
 def _read_keys(path: str) -> tuple[dict[str, str], list[str]]:
-    """Read the keys of a configuration in whatever form it is; what is to be said of them."""
+    """Read the keys of a configuration in whatever form it is, and notes on them."""
     try:
         data = read_file(path, LARGEST_TEXT)
     except UsageError as error:
         raise UsageError(f"{error}. Expected a file with a broker's settings.") from None
     # The other forms are looked for in it all the same.
     text = properties_text(data, path)
-    # Here, so that nobody waits for YAML who has none.
+    # Imported here, so that only files in YAML wait for it.
     from aclkit.kafka.client.broker_yaml import is_yaml, read_broker_yaml
 
     if is_yaml(text):

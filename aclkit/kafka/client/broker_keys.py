@@ -9,7 +9,7 @@ from aclkit.errors import UsageError
 from aclkit.model.broker_settings import ALLOW_EVERYONE, AUTHORIZER, MAPPING_RULES, SUPER_USERS
 
 DECIDING: Final = (SUPER_USERS, ALLOW_EVERYONE, AUTHORIZER, MAPPING_RULES)
-"""The keys that say who is allowed what."""
+"""The keys that affect decisions."""
 
 FORMS: Final = (
     "a broker's .properties file, lines such as KAFKA_SUPER_USERS=User:admin, a compose file, a "
@@ -26,7 +26,7 @@ _IGNORED: Final = "ignored"
 
 
 def has_broker_key(keys: Mapping[str, str]) -> bool:
-    """Whether some key is one that a broker has, and says something."""
+    """Whether some key is a broker's own with a real value, or one that affects decisions."""
     has_own = any(keys.get(key, "").strip() not in ("", _IGNORED) for key in _BROKER)
     return has_own or any(key in keys for key in DECIDING)
 

@@ -1,4 +1,4 @@
-"""A Kafka client's configuration → what kafka-python is told, and what must never be shown.
+"""A Kafka client's configuration → kafka-python's settings, and what must never be shown.
 
 Source: org.apache.kafka.clients.CommonClientConfigs, common.config.SaslConfigs and the login
 modules of common.security; KIP-768 and KIP-1139 for OAUTHBEARER.
@@ -61,8 +61,8 @@ def client_config(properties: Mapping[str, str]) -> ClientConfig:
     """Translate a Kafka client's configuration; its files are read, no broker is asked.
 
     Raises:
-        UsageError: the configuration has something that is not supported here; the message says
-            how else the ACLs can be listed, and holds no secret.
+        UsageError: the configuration has something that is not supported here; the message names
+            another way to list the ACLs, and contains no secret.
     """
     secrets: list[str] = []
     try:

@@ -1,7 +1,7 @@
 """Bootstrap address and configuration → one connection to a broker, and the answers that it gives.
 
 Everything that is asked of one broker goes through one connection, so that its answers are of one
-cluster, whatever a name resolves to and whoever takes over behind an address.
+cluster, whatever a name resolves to and whichever broker takes over an address.
 """
 
 from __future__ import annotations
@@ -152,7 +152,7 @@ async def _ask_first(
 ) -> T:
     """Ask the brokers named, one after the other, until one answers: any can.
 
-    kafka-python's own bootstrap would try again until time is up, and not say what failed. What
+    kafka-python's own bootstrap would try again until time is up, and not report what failed. What
     refuses this user refuses it everywhere, and may lock it out: it is asked once.
     """
     problem: Exception = kafka_errors.KafkaError("no broker was given")
@@ -173,7 +173,7 @@ async def _connect(manager: Untyped, node_id: Untyped, seconds: float) -> Untype
     connection = manager.get_connection(
         node_id, timeout_ms=max(1.0, seconds * 1000), refresh_metadata_on_err=False
     )
-    # A broker that takes the connection and says nothing is left alone as well.
+    # A broker that accepts the connection and sends nothing is left alone as well.
     await manager.wait_for(connection.init_future, max(1.0, seconds * 1000))
     return connection
 

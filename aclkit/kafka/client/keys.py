@@ -1,8 +1,8 @@
-"""The keys of a Kafka client's configuration → honoured, of no account here, or refused.
+"""The keys of a Kafka client's configuration → honoured, irrelevant here, or refused.
 
 Source: AdminClientConfig, SslConfigs, SaslConfigs and CommonClientConfigs of Kafka 4.1. A key is
-refused where going on without it would ask another cluster, as somebody else, or less safely than
-the configuration says.
+refused where going on without it would ask another cluster, as another user, or less safely than
+configured.
 """
 
 from __future__ import annotations

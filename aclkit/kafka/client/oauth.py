@@ -142,7 +142,7 @@ def fetch_token(grant: ClientCredentials, timeout_seconds: float) -> str:
     """
     place = grant.url.partition("?")[0]
     handler = urllib.request.HTTPSHandler(context=tls_context(grant.tls))
-    # A redirect would take the secret to a place that nobody named.
+    # A redirect would send the secret to a place that no configuration names.
     opener = urllib.request.build_opener(handler, _NoRedirect())
     try:
         with opener.open(_request(grant), timeout=timeout_seconds) as answer:

@@ -44,7 +44,7 @@ def parse_properties(text: str, source: str = "properties") -> dict[str, str]:
 
     Raises:
         UsageError: a ``\u`` that four hexadecimal digits do not follow. The message quotes
-            nothing, for the value may be a password.
+            nothing, because the value may be a password.
 
     >>> parse_properties("# comment\nacks = all\na\\ b: c\\\n   d\nempty")
     {'acks': 'all', 'a b': 'cd', 'empty': ''}

@@ -49,7 +49,7 @@ def tls_context(properties: Mapping[str, str]) -> ssl.SSLContext:
     """Make the context that a configuration asks for; without a truststore the system's holds.
 
     Raises:
-        UsageError: a store that cannot be used, or a value that makes no sense. The message
+        UsageError: a store that cannot be used, or an invalid value. The message
             quotes no password and no key.
     """
     trusted = _trusted(properties)
@@ -193,8 +193,8 @@ def _load_pkcs12(where: str, data: bytes, password: str | None) -> pkcs12.PKCS12
 def _present(context: ssl.SSLContext, identity: _Identity) -> None:
     """Give a context the client's key and certificates.
 
-    Python's ssl reads them from a file only: it is there for a moment, for nobody else to read,
-    and its key is encrypted with a password that nobody keeps.
+    Python's ssl reads them from a file only. The file exists for a moment, no other user can read
+    it, and its key is encrypted with a password that is not kept.
     """
     password = token_hex(32)
     with tempfile.TemporaryDirectory() as folder:

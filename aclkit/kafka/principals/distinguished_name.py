@@ -149,7 +149,7 @@ def _plain(text: str, at: int) -> tuple[str, int]:
 
 
 def _letters(text: str, at: int) -> tuple[str, int]:
-    """Read one letter, or what a backslash and the letters behind it stand for."""
+    """Read one letter, or what a backslash and the letters after it stand for."""
     if text[at] != "\\":
         return text[at], at + 1
     encoded = _BYTES.match(text, at)

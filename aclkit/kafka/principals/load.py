@@ -62,7 +62,7 @@ def load_builder(name: str, properties: Mapping[str, str]) -> CheckedBuilder:
 
     Raises:
         UsageError: no such form, module or class, no builder, or the builder refuses the
-            properties; the message says which, and what was expected.
+            properties; the message names which, and what was expected.
     """
     module_name, colon, class_name = name.partition(":")
     if not (colon and class_name.isidentifier() and _is_module_name(module_name)):
@@ -139,7 +139,7 @@ def principal_of(text: str, builder: CheckedBuilder | None) -> KafkaPrincipal:
 
 
 _MOVED: Final = {"aclkit.principals": "aclkit.api"}
-"""Where the package's own builders were named before; command lines and schedules still say so."""
+"""The former module of the package's own builders; command lines and schedules still use it."""
 
 _METHODS: Final = ("configure", "build_principal", "build_principal_from_name")
 

@@ -1,9 +1,9 @@
 """``ssl.principal.mapping.rules`` and a distinguished name → the name of the principal.
 
 Source: Kafka's SslPrincipalMapper. Rules are ``DEFAULT``, the whole name, and
-``RULE:pattern/replacement/`` with ``L`` or ``U`` behind it for lower or upper case; the first whose
+``RULE:pattern/replacement/`` with ``L`` or ``U`` after it for lower or upper case; the first whose
 pattern matches the whole name counts. The patterns are regular expressions of the operator, and the
-names come from whoever has a certificate. So RE2 matches them: its time grows with the length of
+names come from any holder of a certificate. So RE2 matches them: its time grows with the length of
 the name and never faster, whatever the pattern. What RE2 does not know (looking around, references
 back within a pattern, possessive quantifiers) is refused when the rules are read.
 """

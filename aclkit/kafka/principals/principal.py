@@ -1,4 +1,4 @@
-"""A principal with what its builder knew besides its name, and what a builder has to be."""
+"""A principal with what its builder knew in addition to its name, and a builder's interface."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Final, Protocol, runtime_checkable
 from aclkit.model.principal import parse_principal
 
 USER_TYPE: Final = "User"
-"""The type of a principal that nobody gives another one (KafkaPrincipal.USER_TYPE)."""
+"""The type of a principal unless another one is given (KafkaPrincipal.USER_TYPE)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,7 +17,7 @@ class ChannelPrincipal:
     """The principal as the builder made it: KIP-111's ``channelPrincipal``.
 
     Attributes:
-        name: the name that the connection had, before it was mapped: a distinguished name, say.
+        name: the name of the connection before it was mapped, for example a distinguished name.
         attributes: the custom fields, which Kafka without KIP-111 would have lost.
     """
 
@@ -59,7 +59,7 @@ class KafkaPrincipal:
 class PrincipalBuilder(Protocol):
     """What ``--principal-builder module:Class`` names: a class without constructor arguments.
 
-    - ``configure`` is called once, with what ``--principal-builder-properties`` said.
+    - ``configure`` is called once, with the content of ``--principal-builder-properties``.
     - ``build_principal`` is KIP-111's ``buildPrincipal(Map)``: properties that a person typed, or
       the columns of a row, in their order.
     - ``build_principal_from_name`` is for who is known by one name only.

@@ -1,4 +1,4 @@
-"""What Kafka says to a request, and an ACL as Kafka sees it."""
+"""Kafka's answer to a request, and an ACL as Kafka sees it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Binding = tuple[str, ...]
 class Reply:
     """An answer: ALLOWED or DENIED, the rule's name, and the ACL if one decided.
 
-    Where Kafka gave none, ``decision`` is None and ``rule`` says what it did instead.
+    Where Kafka gave none, ``decision`` is None and ``rule`` states what it did instead.
     """
 
     decision: str | None

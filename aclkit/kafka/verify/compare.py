@@ -55,7 +55,7 @@ class Agreement:
 
     Attributes:
         asked: requests that Kafka was asked.
-        mismatches: where it says otherwise.
+        mismatches: where its answer differs.
         left_out: requests that it was not asked.
         read_otherwise: where rows were decided again: published decisions that are not Kafka's,
             because they were made by another reading of the ACLs; else None.
@@ -80,7 +80,7 @@ def compare(
     *,
     again: Semantics | None,
 ) -> Agreement:
-    """Ask Kafka what the rows say, and compare decision, rule and deciding ACL.
+    """Ask Kafka about each row, and compare decision, rule and deciding ACL.
 
     Args:
         batches: the rows.
@@ -138,7 +138,7 @@ def _decided(ruling: Ruling) -> Reply:
 
 
 def _published(cell: Cell, acls: Mapping[str | None, Acl]) -> Reply:
-    """Return what the tables say; a gap and an ACL that is not alive are in no broker either."""
+    """Return the tables' answer; no broker has a gap, or an ACL that is not in force, either."""
     rule = cell.rule or "no ruling"
     acl = acls.get(cell.acl_id)
     if acl is None and (cell.acl_id is not None or rule == MATCHING_ACL):

@@ -81,7 +81,7 @@ def class_path(version: str = NEWEST, say: Callable[[str], None] | None = None) 
 
     Args:
         version: one of ``VERSIONS``.
-        say: told about every step that takes time.
+        say: called with every step that takes time.
 
     Raises:
         SurroundingsError: one is another than expected, they cannot be fetched, or this Spark has

@@ -70,7 +70,7 @@ def start_jvm(class_path: Sequence[Path]) -> Iterator[Jvm]:
 
 @dataclass(frozen=True, slots=True)
 class Jvm:
-    """A running JVM, its pipes, and the folder with its answers and what it says on stderr."""
+    """A running JVM, its pipes, and the folder with its answers and its stderr."""
 
     process: subprocess.Popen[bytes]
     stdin: IO[bytes]
@@ -132,7 +132,7 @@ class Jvm:
         return data
 
     def _ended(self) -> SurroundingsError:
-        """Return the error of a JVM that ended by itself, with what it said."""
+        """Return the error of a JVM that ended by itself, with its output."""
         self.kill()
         lines = (self.folder / _STDERR).read_text(errors="replace").splitlines()
         told = [line for line in lines if not line.startswith("SLF4J")][:_LAST_LINES]

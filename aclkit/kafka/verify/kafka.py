@@ -96,7 +96,7 @@ class Kafka:
 
     def _running(self) -> Jvm:
         """Return the JVM, or another one with the same ACLs where Kafka hung in it."""
-        # Known without a look, for it was killed; one that has ended by itself is told of.
+        # Known without a check, because it was killed; one that ended by itself is reported.
         if self._jvm is not None and self._jvm.process.returncode is not None:
             self._load()
         if self._jvm is None:

@@ -1,4 +1,4 @@
-"""ACLs and how a run reads their hosts → which Kafka is asked, and what to say of that. Pure.
+"""ACLs and how a run reads their hosts → which Kafka is asked, and a note on it. Pure.
 
 Kafka 4.4 reads a host that holds a ``/`` as a range of addresses (KIP-1276), whatever the cluster's
 metadata.version is; before, no client's address is equal to such a text.

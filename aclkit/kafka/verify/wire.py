@@ -115,7 +115,7 @@ def decode_answers(data: bytes, acls: Sequence[Acl]) -> Iterator[Reply]:
 
 
 def encode_requests(requests: Sequence[Request], texts: TextNumbers) -> bytes:
-    """Return requests as messages hold them, behind the texts that are new."""
+    """Return requests as messages hold them, after the texts that are new."""
     numbers = array("i")
     for request in requests:
         numbers.extend(

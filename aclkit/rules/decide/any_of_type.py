@@ -50,8 +50,8 @@ def authorize_any(
 
     ALLOWED if and only if there is a name of the type that is ALLOWED when it is asked about: for
     a super user any; one that an ALLOW reaches which answers principal, host and operation, and no
-    DENY that does, alone or with others; and under ``allow_everyone`` one that no ACL of anybody
-    reaches. The cluster has one name, so about it that name is asked.
+    DENY that does, alone or with others; and under ``allow_everyone`` one that no ACL of any
+    principal reaches. The cluster has one name, so about it that name is asked.
 
     Args:
         acls: those of the resource type; others do not matter.
@@ -62,7 +62,7 @@ def authorize_any(
 
     Raises:
         TooHardError: they do not suffice. Nothing is guessed: an authorizer that fails refuses
-            the request, and who only looks at decisions can say that this one is not known.
+            the request, and a report of decisions can show this one as unknown.
     """
     if reads_as_kafka(semantics):
         return authorize_by_resource_type(acls, request, settings, semantics)
@@ -95,7 +95,7 @@ def authorize_any(
 _GIVEN: Final = Sort(2, lambda flags: ALLOWED if flags == 0b01 else None)
 """Groups: what ALLOWs that answer reach, and what such DENYs reach."""
 _OPEN: Final = Sort(3, lambda flags: ALLOWED if flags & 0b11 == 0b01 or not flags else None)
-"""Behind them what ACLs of anybody reach."""
+"""After them the group of what ACLs of any principal reach."""
 
 
 @lru_cache(maxsize=1_024)

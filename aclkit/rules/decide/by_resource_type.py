@@ -2,7 +2,7 @@
 
 This is Kafka's answer (Authorizer.authorizeByResourceType's default, which StandardAuthorizer
 keeps), so it always reads ACLs under the ``kafka`` preset. KIP-1042 wants its own version, which
-understands globs: ``decide.any_of_type``, which also says where which of the two is asked.
+understands globs: ``decide.any_of_type``, which also chooses between the two.
 """
 
 from __future__ import annotations
@@ -49,8 +49,8 @@ def authorize_by_resource_type(
 
     Raises:
         UsageError: operation or resource type is ANY or unknown.
-        BadAclPrincipalError: an ACL of the type and host has a principal without a colon; a
-            broker answers nobody then whom step 1 has not let through.
+        BadAclPrincipalError: an ACL of the type and host has a principal without a colon; then a
+            broker answers only requests that step 1 allows.
     """
     check_concrete(request.operation, request.resource_type)
     acls = [acl for acl in acls if acl.resource_type == request.resource_type]

@@ -21,7 +21,7 @@ from aclkit.rules.names.rows import Rules
 
 
 class DisagreementError(AclkitError):
-    """The rule decides a name otherwise than the answer says: a defect of aclkit."""
+    """The rule decides a name differently from the answer: a defect of aclkit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +117,7 @@ class Comparison:
         return then, then.of_next(self.after)
 
     def rereads(self, budget: Budget) -> list[Reread]:
-        """Say what each ACL does that the second state reads otherwise; the rule decides each name.
+        """List the effect of each ACL that is read differently; the rule decides each name.
 
         Raises:
             DisagreementError: the rule sees no such change.

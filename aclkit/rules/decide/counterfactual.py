@@ -21,7 +21,7 @@ class Case:
 
     Attributes:
         request: the question.
-        reaching: the ACLs of anybody that reach the resource.
+        reaching: the ACLs of any principal that reach the resource.
         settings: the brokers'.
         semantics: how ACLs are read.
         wildcard_is_last: see ``deciding_acl``.
@@ -46,13 +46,13 @@ class Case:
     def decide_without(self, acl: Acl, ruling: Ruling) -> Ruling:
         """Decide it without one of the ACLs that reach the resource.
 
-        Only two ACLs can matter, so only for these it is decided again: the deciding one, for
-        as long as it is there it decides; and the only one that reaches the resource, for behind
-        it stands the default for what no ACL reaches.
+        Only two ACLs can matter, so only these are decided again: the deciding ACL, because it
+        decides as long as it exists; and an ACL that alone reaches the resource, because without
+        it the default for resources that no ACL reaches applies.
 
         Args:
             acl: one of ``reaching``.
-            ruling: what ``decide`` says.
+            ruling: the result of ``decide``.
         """
         if ruling.acl != acl and len(self.reaching) > 1:
             return ruling

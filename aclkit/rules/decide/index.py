@@ -1,7 +1,7 @@
 """All ACLs → an index that finds the few that concern a request, and decides by them.
 
-An index never changes: whoever has one reads the same state as long as he likes. A change makes
-another index, which shares with it whatever is equal.
+An index never changes: its holder reads the same state for as long as it keeps the index. A change
+makes another index, which shares all equal parts with the first.
 """
 
 from __future__ import annotations
@@ -117,7 +117,7 @@ class AclIndex:
         return replace(self._with(by_id, by_pattern), masks=self.masks | masks)
 
     def reaching(self, resource_type: str, resource_name: str) -> list[Acl]:
-        """Return the ACLs of anybody that reach a resource."""
+        """Return the ACLs of any principal that reach a resource."""
         places = self._matching(resource_type, resource_name)
         return [acl for acls in places for members in acls.values() for acl in members]
 

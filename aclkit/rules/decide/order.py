@@ -1,7 +1,7 @@
 """Which of several matching ACLs decides: named criteria, in an order that no offset can change.
 
-A criterion is the key that compares two ACLs, the words that say why one wins, and the name of
-the column in which Spark compares the same; whoever ranks ACLs walks the same list.
+A criterion is the key that compares two ACLs, the words that explain why one wins, and the name of
+the column in which Spark compares the same. All code that ranks ACLs walks this list.
 """
 
 from __future__ import annotations
@@ -153,7 +153,7 @@ class Order:
         >>> long = Acl(resource_name="pay-in", pattern_type="PREFIXED", **ids)
         >>> short = Acl(resource_name="pay", pattern_type="PREFIXED", **ids)
         >>> Order("READ", KIP_1042).reason(long, short)
-        'pattern spells more letters: 6 before 3'
+        'longer pattern (6 letters, not 3)'
         """
         if worse.is_allow and not better.is_allow:
             return "a DENY beats every ALLOW"

@@ -81,7 +81,7 @@ class KafkaRequest:
         name: Kafka's ApiKeys, as it stands in the authorizer's log.
         variant: which of these requests, where their checks differ.
         ways: what lets it pass.
-        handler: the class of Kafka that says so.
+        handler: the class of Kafka that makes these checks.
         about: an access that it does not check, but with which it is thought of.
     """
 
@@ -135,7 +135,7 @@ class Asker:
         host: from where.
         names: the resources that are known, by type; the cluster's is known always.
         decide: decides an access to a resource.
-        decide_any: decides whether some resource of a type is open; None where nobody knows.
+        decide_any: decides whether some resource of a type is open; None where that is unknown.
     """
 
     principal: str

@@ -1,7 +1,7 @@
 """One request, all ACLs → decision, rule and deciding ACL: the rule of DESIGN.md, written out.
 
 ``decide`` is the specification. It looks at every ACL and is as slow as it is plain; Spark's
-result and Kafka's own answers are compared with it. Whoever has found the matching ACLs in another
+result and Kafka's own answers are compared with it. Code that finds the matching ACLs in another
 way ends with the same ``conclude``.
 """
 
@@ -50,7 +50,7 @@ def decide(
     """Decide one request by all ACLs of its cluster.
 
     1. a super user is ALLOWED; 2. any matching DENY → DENIED; 3. any matching ALLOW → ALLOWED;
-    4. where no ACL of anybody reaches the resource and ``allow_everyone`` is set → ALLOWED;
+    4. where no ACL of any principal reaches the resource and ``allow_everyone`` is set → ALLOWED;
     5. otherwise DENIED. Source: StandardAuthorizerData, with KIP-1042's patterns.
     ``wildcard_is_last`` has to do with the deciding ACL only: see ``order.WildcardLast``.
     """
@@ -74,7 +74,7 @@ def conclude(hits: Iterable[Acl], order: Order, *, is_super: bool, is_open: bool
         hits: the ACLs that reach the resource and answer the rest of the request.
         order: which of them decides.
         is_super: the principal is a super user.
-        is_open: no ACL of anybody reaches the resource, and ``allow_everyone`` is set.
+        is_open: no ACL of any principal reaches the resource, and ``allow_everyone`` is set.
     """
     if is_super:
         return _SUPER_USER

@@ -102,7 +102,7 @@ class EverySet:
         return None if not free and flags in found else free
 
     def is_reached(self, found: Set[Hashable]) -> bool:
-        """Nobody knows beforehand how many sets there are."""
+        """Never: the number of sets is not known beforehand."""
         return False
 
 

@@ -29,7 +29,7 @@ ByState = tuple[frozenset[Symbols], frozenset[Symbols], frozenset[Symbols]]
 
 
 class Cell(NamedTuple):
-    """Requests of principals and hosts that fare alike, which differ in the resource's name."""
+    """Requests of principals and hosts that are decided alike and differ in the resource's name."""
 
     resource_type: str
     principal: NameClass
@@ -48,7 +48,7 @@ class Cell(NamedTuple):
 
 
 class Defaults(NamedTuple):
-    """What decides beside ACLs, before and after.
+    """What decides in addition to ACLs, before and after.
 
     Attributes:
         is_super: the principals are super users.
@@ -150,8 +150,8 @@ class CellsOfType:
         """Pick the ACLs of a type, and the classes of principals to ask about.
 
         Where the settings are the same, patterns that share no name with a changed one do not
-        count. Everybody is asked about where a name gets its first ACL or loses its last, and
-        that default allows; otherwise those of changed ACLs.
+        count. All principals are asked about where a name gets its first ACL or loses its last,
+        and that default allows; otherwise those of changed ACLs.
         """
         supers = before.settings.super_users, after.settings.super_users
         is_open = before.settings.allow_everyone, after.settings.allow_everyone
@@ -260,7 +260,7 @@ def _near_to_changed(parts: tuple[_Part, _Part, _Part]) -> tuple[_Part, _Part, _
 def _reach_alike(resource_type: str, anybody: ByState, budget: Budget) -> bool:
     """Whether the ACLs of both states are known to reach the same names, each side together.
 
-    Then a default that allows decides the same names in both, whoever asks.
+    Then a default that allows decides the same names in both, for every principal.
     """
     both, before, after = anybody
     for own, other in ((before, both | after), (after, both | before)):

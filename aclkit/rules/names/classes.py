@@ -1,10 +1,10 @@
-"""The principals, or the hosts, that ACLs speak of → classes that the same of them match. Pure.
+"""The principals, or the hosts, that ACLs name → classes that the same ACLs match. Pure.
 
-All members of a class fare alike, so one name of it stands for all. Where texts name one principal
-or host each, and some stand for everybody, there is a class for each and one for all others. Where
-they are globs, a walk finds every set of them that matches a common name. Ranges of addresses are
-nested or apart, so arithmetic finds the classes of as many as there are, but where globs are beside
-them: then a walk does.
+All members of a class are decided alike, so one name of it stands for all. Where texts name one
+principal or host each, and some stand for all, there is a class for each and one for all others.
+Where they are globs, a walk finds every set of them that matches a common name. Ranges of addresses
+are nested or disjoint, so arithmetic finds the classes of any number of them. Where there are both
+globs and ranges, a walk finds the classes.
 """
 
 from __future__ import annotations

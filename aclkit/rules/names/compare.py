@@ -1,8 +1,8 @@
 """Two states of ACLs and settings → where they decide otherwise, for every name. Pure.
 
 Each cell that a change can affect is asked about, equal questions once. A question's groups are the
-patterns of the ALLOWs and of the DENYs that answer the cell, and where a default allows those of
-anybody; each apart for both states, the first alone and the second alone.
+patterns of the ALLOWs and of the DENYs that answer the cell. Where a default allows, those of all
+ACLs are a group too. Each is kept apart for both states, the first alone and the second alone.
 
 Decisions only: that another ACL decides the same is no difference here.
 """

@@ -1,7 +1,7 @@
 """Patterns and a domain → do some cover another, do two share a name: for every name. Pure.
 
 Unlike containment of one pattern in one other, this sees what several cover together only, and it
-knows which names there are: ``?*`` covers every topic, for no topic's name is empty.
+knows which names are possible: ``?*`` covers every topic, because no topic's name is empty.
 """
 
 from __future__ import annotations

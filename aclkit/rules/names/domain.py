@@ -1,7 +1,7 @@
 """What names there are: those that a broker can be asked about. Pure.
 
 Every question is about the names of one domain. A domain is a small automaton over letters, which
-also says which letters are alike to it: a walk then tries one of them for all that no pattern
+also reports which letters it treats alike. A walk then tries one of them for all that no pattern
 asks for.
 """
 
@@ -264,7 +264,7 @@ HOSTS: Final = Domain(
     tried=lambda state: "" if state[0] == "%" else f"{_HEX}.:%",
     alike=lambda state: _ZONE if state[0] == "%" else "",
 )
-"""Addresses as ``canonical_host`` writes them: IPv4, IPv6 in eight groups, a zone behind ``%``."""
+"""Addresses as ``canonical_host`` writes them: IPv4, IPv6 in eight groups, a zone after ``%``."""
 
 _OF_TYPE: Final[dict[str, Domain]] = {
     "TOPIC": TOPICS,

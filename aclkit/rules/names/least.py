@@ -40,7 +40,7 @@ class LeastClasses:
             domains: where to look for names, those first that are easier to read.
             classes: finds all classes of texts.
             budget: what may be spent.
-            without: names about which nobody asks, but where an ACL names them.
+            without: names to skip, except where an ACL names them.
         """
         self._texts = sorted(set(texts))
         self._ranges = {found: each for each in self._texts if (found := range_of(each))}
@@ -80,7 +80,7 @@ class LeastClasses:
         if within and within.bits == IPV4 and within.first == within.last:
             return self.of_name(str(Address(IPV4, within.first))).patterns, True
         around = self._holding(any_other_in(within)) if within else set[Symbols]()
-        # One range in another is told above, and none is everything.
+        # One range in another is handled above, and none is everything.
         ranges = () if within or narrow == EVERYTHING else self._ranges.values()
         near = near_to([start_of(narrow)])
         domain, budget = self._domains[-1], self._budget

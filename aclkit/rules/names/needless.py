@@ -61,7 +61,7 @@ class View:
         *,
         allows: tuple[bool, ...] = (False,),
     ) -> None:
-        """Take the ACLs; ``allows`` says whether others are DENYs, ALLOWs or both."""
+        """Take the ACLs; ``allows`` states whether others are DENYs, ALLOWs or both."""
         self.rows, self.who = rows, who
         self._others, self._allows = others, allows
         self._kind = rows[0].acl.resource_type
@@ -120,7 +120,7 @@ class Leftover(NamedTuple):
         given: operation → the least class in which the shortest name is left, and that name.
         by: where nothing is left, the others that see to it; of up to some sixty none that could
             be missing; none where the ACL answers no request that there could be.
-        unknown: operations of which nobody knows whether something is left.
+        unknown: operations for which it is unknown whether something is left.
         hard: the others that made it so.
     """
 
@@ -183,7 +183,7 @@ def find_cover(
 
 
 def is_idle(deny: Row, others: Others) -> bool | None:
-    """Whether a DENY takes nothing away: no ALLOW is left but for it, for nobody."""
+    """Whether a DENY has no effect: without it no ALLOW would allow a request it matches."""
     is_known = True
     supers = {tuple(name) for name in others.super_users}
     for allow in others.meeting(deny, allows=True):
@@ -205,7 +205,7 @@ def is_reached_by_others(row: Row, others: Others) -> bool | None:
 def decided_like(row: Row, others: Others) -> Callable[[str], bool]:
     """Tell the names that ACLs decide wherever one like another could; itself counts if there.
 
-    Where classes are missing, or there are none, no name is told.
+    Where classes are missing, or there are none, the function accepts no name.
     """
     kind, asked = row.acl.resource_type, operations_of(row.acl)
     classes, is_complete = others.who(row)

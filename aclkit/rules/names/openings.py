@@ -1,7 +1,7 @@
 """What differs between two states, cell by cell → what people read: folded, with its regions. Pure.
 
-Cells of one question gain or lose the same names. They are told together: for whom, from where,
-which operations, and which names these are.
+Cells of one question gain or lose the same names. They are reported together: for which principals,
+from where, for which operations, and which names these are.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Opening(NamedTuple):
         parties: whose names.
         change: one of the cells, with the shortest name.
         cells: how many there are.
-        regions: which names; empty where it was not told.
+        regions: which names; empty where they were not computed.
     """
 
     kind: str
@@ -46,7 +46,7 @@ class Opening(NamedTuple):
 
 
 def openings(difference: Difference, budget: Budget, most: int) -> list[Opening]:
-    """Fold what differs, that of most cells first; of the first ``most`` the regions are told."""
+    """Fold the differences, largest first; compute regions for the first ``most`` of them."""
     ordered = _alike(difference.changes)
     told: dict[tuple[str, str, tuple[Region, ...]], list[CellChange]] = {}
     untold = ordered[most:]

@@ -14,7 +14,7 @@ any more leaves the state: a group that matches for good, a group that changes n
 leads to no class still looked for. So the walk sees decisions, not sets of patterns: some ten
 states where all sets of the same patterns would be millions. It is exact; but patterns with several
 runs of one group can need exponentially many states (whether a union of them matches everything is
-PSPACE-hard), so a budget ends it, and then it says that it is not complete.
+PSPACE-hard), so a budget ends it, and then it reports that it is not complete.
 """
 
 from __future__ import annotations

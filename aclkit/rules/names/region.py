@@ -1,8 +1,8 @@
 """What a cell gains or loses → which names these are: patterns, but for other patterns. Pure.
 
 A region is a changed pattern, "but not" a few others; where it has to be, one of some others has to
-match as well. It is proven to be the very set of names, or says that it is not: then only its
-shortest name is certain.
+match as well. It is either proven to be exactly the set of names, or marked as not proven: then
+only its shortest name is certain.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ class _Teller:
         return sorted(self.patterns.allow[BOTH] | self.patterns.allow[state])
 
     def _reaching(self, pattern: Symbols) -> list[Symbols]:
-        """Return the other patterns of anybody: where one matches, no default allows."""
+        """Return the other patterns of all ACLs: where one matches, no default allows."""
         return sorted({each for group in self.patterns.anybody for each in group} - {pattern})
 
     def _is_outside(self, pattern: Symbols, other: Symbols) -> bool:
@@ -126,7 +126,7 @@ class _Teller:
 
 
 _MORE: Final = 3
-"""Groups behind those of the change: the pattern, what is left out, what it has to be within."""
+"""Groups after those of the change: the pattern, what is left out, what it has to be within."""
 _NEW, _INSIDE, _COMMON, _STRANGE = range(4)
 """A name of the pattern that is
 

@@ -1,8 +1,8 @@
 """Two ways of reading the same ACLs → what each ACL does that they take otherwise. Pure.
 
-What an ACL does is told from the difference that all of them make together, for together they are
-read anew. An ALLOW gives the names gained that only the second way has it match, a DENY takes those
-lost; with what only the first way has them match it is the other way round.
+The effect of an ACL is derived from the difference that all of them make together, because all are
+read anew together. An ALLOW grants the gained names that it matches only in the second way; a DENY
+denies the lost ones. For names that they match only in the first way it is the other way round.
 """
 
 from __future__ import annotations
@@ -56,13 +56,13 @@ class Reread:
 def find_reread(
     difference: Difference, before: Rules, after: Rules, budget: Budget
 ) -> list[Reread]:
-    """Say of each ACL of both states what the second way of reading it changes.
+    """List, for each ACL of both states, what the second way of reading it changes.
 
     Args:
         difference: of the two states.
         before: the first.
         after: the second, with the same ACLs under the same ids.
-        budget: what telling may take.
+        budget: the search limit.
     """
     ways = before.semantics, after.semantics
     both = {acl.acl_id for acl in before.acls}
@@ -110,7 +110,7 @@ class _Line(NamedTuple):
 
     @property
     def reaching(self) -> _Matching:
-        """The names that it reaches, whoever asks."""
+        """The names that it reaches, for any principal."""
         return self.rows[0].patterns, self.rows[1].patterns
 
 
@@ -119,7 +119,7 @@ _Matching = tuple[tuple[Symbols, ...], tuple[Symbols, ...]]
 
 
 class _Teller:
-    """Finds out which of the ACLs are behind a change."""
+    """Finds out which of the ACLs cause a change."""
 
     def __init__(self, lines: Sequence[_Line], budget: Budget) -> None:
         self.lines, self.budget = lines, budget
@@ -146,7 +146,7 @@ class _Teller:
         return self.reaching.get(cell.resource_type, [])
 
     def tell(self, change: CellChange) -> None:
-        """Note a change for each ACL that is behind it."""
+        """Note a change for each ACL that causes it."""
         is_gained, asked = change.kind == GAINED, change.asked
         told: set[str] = set()
         for line, matching in self.concerned(asked.cell):

@@ -31,7 +31,7 @@ class Row(NamedTuple):
 
     Attributes:
         patterns: it reaches what one of them matches.
-        principal: None where the ACL matches nobody.
+        principal: None where the ACL matches no principal.
         host: from where.
         acl: the ACL.
     """

@@ -58,7 +58,7 @@ def of_pattern(
 
 
 def of_principal(text: str, semantics: Semantics) -> Symbols | None:
-    """Write an ACL's principal as symbols, or return None where it matches nobody.
+    """Write an ACL's principal as symbols, or None where it matches no principal.
 
     Type and name are globs of their own under ``identity_globs``, and a type holds no colon.
     """

@@ -30,8 +30,8 @@ class Step(NamedTuple):
 
     Attributes:
         acl: it.
-        why: ``COVERED`` by others; ``MERGED`` into an ACL of ALL; ``IDLE``: a DENY of what nobody
-            is allowed; ``NEVER`` matches a request that there could be.
+        why: ``COVERED`` by others; ``MERGED`` into an ACL of ALL; ``IDLE``: a DENY of requests
+            that nothing allows; ``NEVER`` matches a possible request.
         by: the ACLs that decide in its place, of a DENY that is idle itself before that goes.
     """
 

@@ -64,7 +64,7 @@ def region_words(region: Region, resource_type: str) -> str:
 def pattern_words(symbols: Symbols) -> str:
     """Write a pattern as a glob, a name as it is.
 
-    A star or a question mark that stands for itself is said to: it could be mistaken.
+    A star or a question mark that stands for itself is marked: it could be mistaken.
     """
     if symbols[:1] == (ONE_BUT_STAR,):
         return "what does not start with *"

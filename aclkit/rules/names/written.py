@@ -1,6 +1,6 @@
 """A range of addresses → how they are written: rows of symbols that match these alone. Pure.
 
-A walk over names goes letter by letter, so a range beside globs has to be spelled out: the groups
+A walk over names goes letter by letter, so a range next to globs has to be spelled out: the groups
 that its addresses share, each value of the group that they share in part, and any run.
 """
 
@@ -39,7 +39,7 @@ def rows_of_range(of: Range) -> tuple[Symbols, ...]:
 
 
 def _ipv4_rows(of: Range) -> Iterator[Symbols]:
-    """Spell IPv4; 0.0.0.0 is in no range, so what begins with zeros is told apart from it."""
+    """Spell IPv4; 0.0.0.0 is in no range, so addresses that begin with 0 get rows of their own."""
     if of.last < of.first:
         return
     whole = -(-of.mask // 8)
@@ -79,7 +79,7 @@ def _ipv6_rows(of: Range) -> Iterator[Symbols]:
 
 
 def _groups(first: int, last: int) -> Iterator[Symbols]:
-    """Spell the values of a group from one to another; behind its first digit each may be any."""
+    """Spell the values of a group from one to another; after its first digit each may be any."""
     at = first
     while at <= last:
         free = len(f"{at:x}") - 1

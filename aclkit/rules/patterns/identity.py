@@ -1,7 +1,7 @@
 """The principals or hosts that ACLs name, indexed once → which of them match one that asks.
 
 ``principal_matches`` and ``host_matches`` are the specification: the index finds a few texts that
-may match, and they say which of them do.
+may match, and these functions decide which of them do.
 """
 
 from __future__ import annotations

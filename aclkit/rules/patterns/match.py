@@ -73,7 +73,7 @@ def principal_matches(acl_principal: str, principal: str, semantics: Semantics) 
     """Whether an ACL's principal is, or stands for, the principal of a request.
 
     ``User:*`` matches every principal of every type. A principal without a colon matches
-    nobody. Type and name are globs each on its own under ``identity_globs``.
+    none. Type and name are globs each on its own under ``identity_globs``.
     """
     if acl_principal == WILDCARD_PRINCIPAL:
         return True
@@ -99,7 +99,7 @@ def host_matches(acl_host: str, host: str, semantics: Semantics) -> bool:
     """Whether an ACL's host is, or stands for, the canonical host of a request.
 
     ``*`` is every host. Under ``cidr_hosts`` a text that parses as a range is that range, and no
-    glob: no such text holds a ``*`` or a ``?``, so with ``identity_globs`` beside it each text is
+    glob: no such text holds a ``*`` or a ``?``, so together with ``identity_globs`` each text is
     either a range, or a glob where it holds a wildcard, or one host. No address holds a ``/``, so
     a text with a ``/`` is a range or matches none: ``10.0.*/8`` is a glob, of nothing. What no ACL
     names within a range (``cidr.any_other_in``) is meant by that range, those around it and what
@@ -150,7 +150,7 @@ def host_can_match(acl_host: str, semantics: Semantics) -> bool:
 
 
 def reaches(acl: Acl, resource_type: str, resource_name: str, semantics: Semantics) -> bool:
-    """Whether an ACL's pattern reaches a resource, whoever asks."""
+    """Whether an ACL's pattern reaches a resource, for any principal."""
     return acl.resource_type == resource_type and pattern_matches(
         acl.pattern_type, acl.resource_name, resource_name, semantics
     )

@@ -1,7 +1,7 @@
 """Names in ranges → which patterns may match a name of which range.
 
-A worker that looks after one range of names needs the patterns of that range alone. What a
-pattern's names begin with says which ranges they can lie in; the index decides.
+A worker that handles one range of names needs the patterns of that range alone. The first letters
+of a pattern's names determine in which ranges they can lie; the index decides.
 """
 
 from __future__ import annotations

@@ -89,7 +89,7 @@ class Atom:
         return f"{self.range} without {without}{f' and {more:,} more' if more > 0 else ''}"
 
     def hosts(self, named: Collection[str] = ()) -> Iterator[str]:
-        """Yield its addresses but those named, the network's own late, for no client has it.
+        """Yield its addresses except those named; the network's own comes late: no client has it.
 
         An IPv6 address has another for each zone.
         """

@@ -28,7 +28,7 @@ _LONGEST_GRAM: Final = 4
 _FEW: Final = 8
 """So many globs of one node are verified without a filter in front of them."""
 _SAMPLE: Final = 4_000
-"""So many pattern texts say how rare a gram is: they are the best guess at the names to come."""
+"""How many pattern texts rate how rare a gram is: they are the best guess at future names."""
 _SAMPLED: Final = 1_000
 """Of each so many letters: few names are longer, and those that are shall not cost minutes."""
 _MASK_BITS: Final = 64

@@ -1,6 +1,6 @@
 """DescribeDelegationToken (KIP-48, api key 41), which kafka-python does not have.
 
-The layouts are JSON beside this file, in Kafka's own form, for kafka-python to read.
+The layouts are JSON next to this file, in Kafka's own form, for kafka-python to read.
 """
 
 from __future__ import annotations
