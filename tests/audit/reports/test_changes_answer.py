@@ -53,7 +53,7 @@ def test_each_principal_and_each_cause_has_its_line():
     assert texts == [
         "User:a: 1 access gained on topic:pay-x",
         "User:b: 1 access gained on topic:pay-x",
-        "User:a: 1 lost on topic:pay-x",
+        "User:a: 1 access lost on topic:pay-x",
     ]
 
 

@@ -98,7 +98,8 @@ def test_a_finding_that_the_exit_code_hides_is_still_to_do(severity):
     page = render_summary(replace(QUIET, findings=(finding(severity=severity),), exit_code=0))
     assert "Nothing to do" not in page
     assert page.splitlines()[2] == (
-        f"**Action needed: 1 {severity} finding. No access changed. Exit code 0: no new finding reaches --fail-on.**"
+        f"**Action needed: 1 {severity} finding. No access changed. "
+        "Exit code 0: no new finding reaches --fail-on.**"
     )
 
 

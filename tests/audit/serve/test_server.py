@@ -106,7 +106,10 @@ def test_too_long_and_too_many_fields_are_refused(client):
 @pytest.mark.parametrize(
     ("path", "says"),
     [
-        ("/who-can?resource=payments", "'payments' has no resource type. Did you mean topic:payments?"),
+        (
+            "/who-can?resource=payments",
+            "'payments' has no resource type. Did you mean topic:payments?",
+        ),
         ("/who-can?resource=topic:payments&operation=FLY", "Unknown operation 'FLY'."),
         ("/who-can?resource=topic:payments&decision=x", "Unknown decision 'x'"),
         ("/who-can?resource=topic:payments&host=nowhere", "'nowhere'"),

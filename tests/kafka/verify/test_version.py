@@ -58,7 +58,10 @@ def test_a_run_that_reads_ranges_as_text_asks_the_newest_that_does_and_says_why(
 
 @pytest.mark.parametrize(
     ("given", "reads_ranges", "reading"),
-    [(NEWEST, False, "as ranges, but the run as text"), (TEXT, True, "as text, but the run as ranges")],
+    [
+        (NEWEST, False, "as ranges, but the run as text"),
+        (TEXT, True, "as text, but the run as ranges"),
+    ],
 )
 def test_a_version_that_is_named_is_asked_and_its_other_reading_told(given, reads_ranges, reading):
     version, note = choose_version(given, [RANGE], reads_ranges=reads_ranges)
