@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice, zip_longest
+from itertools import chain, islice, zip_longest
 from typing import Final, NamedTuple
 
 from aclkit.answer.document import (
@@ -111,13 +111,18 @@ def _lines_of(part: Part, layout: Layout, most: int | None) -> Iterator[str]:
             yield from _table_lines(part, layout, most)
 
 
-def _limited(rows: Iterable[Iterable[str]], most: int | None) -> Iterator[str]:
-    """Yield the lines of rows, and how many more rows there are than the screen has room for."""
+def _limited(
+    rows: Iterable[Iterable[str]], most: int | None, others: Iterable[object] = ()
+) -> Iterator[str]:
+    """Yield the lines of rows, and how many more rows there are than the screen has room for.
+
+    Others are rows that are only counted: no line of them is laid out.
+    """
     number, rest = 0, iter(rows)
     for row in rest:
         lines = list(row)
         if most is not None and number and number + len(lines) > most:
-            more = 1 + sum(1 for _ in rest)
+            more = 1 + sum(1 for _ in chain(rest, others))
             yield f"… and {more:,} more: --no-limit\n"
             return
         number += len(lines)
@@ -158,7 +163,9 @@ class _Row(NamedTuple):
 def _table_lines(table: Table, layout: Layout, most: int | None) -> Iterator[str]:
     if layout.is_wide:
         table = table.wide or table
-    values = [tuple(row) for row in table.rows]
+    others = iter(table.rows)
+    # A row takes a line at least: what comes after so many is counted, however many there are.
+    values = [tuple(row) for row in islice(others, None if most is None else most + 1)]
     columns = list(table.columns)
     spare = list(table.spare)
     while True:
@@ -174,12 +181,12 @@ def _table_lines(table: Table, layout: Layout, most: int | None) -> Iterator[str
     else:
         if not values:
             yield from _paragraph(" ".join(shown.cells[0]), layout.width)
-        yield from _limited(shown.blocks(layout), most)
+        yield from _limited(shown.blocks(layout), most, others)
         return
     head = list(next(rows))
     if table.has_head or layout.is_wide:
         yield from head
-    yield from _limited(rows, None if most is None else max(most - len(head), 1))
+    yield from _limited(rows, None if most is None else max(most - len(head), 1), others)
 
 
 def _chosen(row: tuple[object, ...], names: Sequence[str], chosen: Sequence[str]) -> list[object]:

@@ -40,6 +40,7 @@ class SqlQuestion:
     columns: Sequence[str] = ()
     width: int | None = None
     has_colour: bool = False
+    limit: int | None = None
     has_count: bool = False
     tables: str | None = None
     sockets: Sequence[int] = ()

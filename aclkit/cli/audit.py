@@ -160,11 +160,16 @@ def accept(
     The fingerprint stands in --format json and csv of aclkit audit. The file is that of --mutes of
     audit and run. The finding must be in force; comments and other entries of the file stay.
     """
+    day = _day(until)
     ctx = click.get_current_context()
     file = mutes or (ctx.find_root().default_map or {}).get("audit", {}).get("mutes")
     if file is None:
         raise UsageError("No file of accepted findings. Pass --mutes FILE.toml.")
-    day = _day(until)
+    text = read_text(file) if Path(file).exists() else ""
+    today = datetime.now(UTC).date()
+    for mute in parse_mutes(text, file):
+        if mute.fingerprint == fingerprint and mute.until >= today:
+            raise UsageError(f"{file} already accepts {fingerprint} until {mute.until}.")
     with context.open() as opened:
         found = next((f for f in _read(opened, ()) if f.fingerprint == fingerprint), None)
     if found is None:
@@ -172,7 +177,6 @@ def accept(
             f"No finding in force has the fingerprint {fingerprint!r}. "
             "List them: aclkit audit --format csv --columns fingerprint,message"
         )
-    text = read_text(file) if Path(file).exists() else ""
     lead = f"{text.rstrip()}\n\n" if text.strip() else ""
     changed = lead + render_mute(found, day, owner, reason)
     parse_mutes(changed, file)

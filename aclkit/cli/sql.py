@@ -100,6 +100,7 @@ def _ask_duckdb(context: Context, timeout: float, *, is_prompt: bool) -> _Ask:
         columns=context.columns,
         width=None if layout.is_wide else layout.width,
         has_colour=layout.has_colour,
+        limit=layout.limit,
         has_count=is_prompt,
     )
 

@@ -58,3 +58,11 @@ def test_a_day_that_is_past_is_refused(accept, file):
     result = accept(FOUND[1].fingerprint, "--until", "2020-01-01", code=2)
     assert "--until 2020-01-01 is in the past." in result.stderr
     assert not file.exists()
+
+
+def test_a_finding_is_accepted_once(accept, file):
+    accept(FOUND[1].fingerprint, *FAR)
+    before = file.read_text(encoding="utf-8")
+    result = accept(FOUND[1].fingerprint, *FAR, code=2)
+    assert f"already accepts {FOUND[1].fingerprint} until 9999-12-31." in result.stderr
+    assert file.read_text(encoding="utf-8") == before

@@ -54,6 +54,11 @@ def test_hosts_that_are_decided_otherwise_are_named(can):
     )
 
 
+def test_an_access_of_several_that_is_decided_otherwise_elsewhere_is_named(can):
+    told = can("User:bob", "consume", "topic:payments").stdout
+    assert "From 10.0.0.1 READ on topic:payments is denied: DENY READ" in told
+
+
 @pytest.mark.parametrize(("operations", "code"), [("READ,DESCRIBE", 0), ("READ,ALTER", 1)])
 def test_of_several_operations_all_must_be_allowed(can, operations, code):
     lines = can("User:alice", operations, "topic:payments", code=code).stdout.splitlines()

@@ -10,7 +10,6 @@ from aclkit.answer.document import Answer, Facts, Heading, Item, Items, Part, Se
 from aclkit.answer.rows import as_objects
 from aclkit.model.acl import Acl
 from aclkit.model.acl_words import acl_words
-from aclkit.model.counting import number_of
 from aclkit.model.findings import Finding, sort_findings
 from aclkit.model.operation import ANY_OPERATION, OPERATIONS_OF_TYPE
 from aclkit.model.resource import Resource
@@ -151,7 +150,7 @@ def _facts(found: Described) -> Iterator[tuple[str, str]]:
         yield "super user", "yes" if found.is_super else "no"
     denies = sum(not acl.is_allow for acl in found.acls)
     yield "ACLs", f"{len(found.lives):,}, of which {denies:,} DENY"
-    yield "findings", number_of(len(found.findings), "finding")
+    yield "findings", f"{len(found.findings):,}"
     if times := [life.added_at for life in found.lives if life.added_at is not None]:
         yield "newest ACL", f"{max(times):{_NEWEST}}"
 

@@ -137,14 +137,14 @@ def _pattern_parts(reading: Reading, found: Decisions, given: Given) -> list[Par
     )  # fmt: skip
     rows = [
         (
-            pattern_words(grant.acl),
-            operations_words(done, grant.acl.resource_type),
-            *([grant.decision] if _decision(given) is None else []),
-            hosts_words(grant.hosts, found.hosts),
-            reach_words(grant),
-            acl_words(grant.acl),
+            pattern_words(access.grant.acl),
+            operations_words(access.operations, access.grant.acl.resource_type),
+            *([access.grant.decision] if _decision(given) is None else []),
+            hosts_words(access.grant.hosts, found.hosts),
+            reach_words(access),
+            acl_words(access.grant.acl),
         )
-        for grant, done in together(grants)
+        for access in together(grants)
     ]
     decision = ["decision"] if _decision(given) is None else []
     columns = ("pattern", "operations", *decision, "hosts", "today", "because")

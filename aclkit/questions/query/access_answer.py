@@ -17,7 +17,7 @@ from aclkit.questions.query.access_table import AccessRow, access_parts
 from aclkit.questions.query.fold import Folded, Ground, fold
 from aclkit.questions.query.hosts import hosts_words
 from aclkit.questions.query.names import near_object
-from aclkit.questions.query.pattern_grants import LESS, PatternGrant, together
+from aclkit.questions.query.pattern_grants import PatternGrant, together
 from aclkit.questions.query.reason_words import short_reason
 from aclkit.questions.query.words import others_otherwise_sentence
 from aclkit.rules.decide.rules import ALLOWED, DENIED, MATCHING_ACL
@@ -205,15 +205,14 @@ def _is_known(name: str) -> bool:
 
 def _patterns(answer: Access) -> Iterator[_Line]:
     """Yield what ACLs with a pattern grant, on names to come too."""
-    for grant, operations in together(answer.grants):
+    for grant, operations, less in together(answer.grants):
         acl = grant.acl
         ground = Ground(grant.hosts, grant.decision, MATCHING_ACL, acl.acl_id)
         number = number_of(grant.reaches, type_words(acl.resource_type))
         mark = "" if acl.pattern_type == "PREFIXED" else f"{acl.pattern_type.lower()}, "
         star = "*" if acl.pattern_type == "PREFIXED" else ""
         what = f"{grant.resource}{star} ({mark}{number})"
-        note = LESS.get(grant.extent, "")
-        yield _Line(what, acl.resource_type, operations, ground, grant.reaches, note)
+        yield _Line(what, acl.resource_type, operations, ground, grant.reaches, less)
 
 
 def _names(answer: Access) -> Iterator[_Line]:

@@ -27,7 +27,6 @@ from aclkit.questions.query.passage_words import way_words
 from aclkit.questions.query.reason_words import short_reason
 from aclkit.questions.query.tasks import CLUSTER, Need
 from aclkit.questions.query.why import Why, explain_why
-from aclkit.questions.query.words import hosts_words
 from aclkit.rules.decide.counterfactual import NO_ID
 from aclkit.rules.decide.request_names import asked_request, needs_words
 from aclkit.rules.decide.requests import Passage, Result, Tried
@@ -54,7 +53,8 @@ class Checked:
         ruling: what decides this access itself; None of names that start alike.
         because: the reason in words.
         doubts: why it is unknown.
-        notes: what else there is to know: other hosts, other accesses.
+        notes: what else there is to know, such as other accesses.
+        elsewhere: hosts that are decided otherwise, and how; empty of names that start alike.
         by_host: other hosts are decided otherwise.
         missing: the ACL that would grant it; None where it is allowed, or a DENY is in force.
         unknown: names of the question that do not exist.
@@ -67,6 +67,7 @@ class Checked:
     because: str
     doubts: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    elsewhere: tuple[tuple[tuple[str, ...], Ruling], ...] = ()
     by_host: bool = False
     missing: Acl | None = None
     unknown: tuple[Unknown, ...] = ()
@@ -150,7 +151,7 @@ def checked_of(need: Need, why: Why) -> Checked:
         decision=ruling.decision,
         ruling=ruling,
         because=_reason(ruling, why.request.principal, need.resource.resource_type),
-        notes=tuple(hosts_words(*there) for there in why.elsewhere),
+        elsewhere=why.elsewhere,
         by_host=bool(why.elsewhere),
         missing=why.least,
         unknown=why.unknown,

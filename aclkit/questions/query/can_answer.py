@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -13,6 +13,7 @@ from aclkit.model.acl import ANY_OTHER, BINDING, Acl
 from aclkit.model.groups import grouped
 from aclkit.questions.query.can import Can, Checked
 from aclkit.questions.query.names import near_object
+from aclkit.questions.query.words import hosts_words
 from aclkit.rules.decide.rules import ALLOWED, DENIED
 
 CAN_COLUMNS: Final = (
@@ -109,7 +110,7 @@ def can_object(asked: Asked) -> dict[str, object]:
         "task": asked.task,
         "decision": answer.decision,
         "accesses": [
-            {**access, "doubts": list(each.doubts), "notes": list(each.notes)}
+            {**access, "doubts": list(each.doubts), "notes": [*_elsewhere([each]), *each.notes]}
             for access, each in zip(accesses, answer.checked, strict=True)
         ],
         "missing_acls": list(map(_missing_object, answer.missing)),
@@ -163,7 +164,16 @@ def _notes(asked: Asked) -> Iterator[str]:
     checked = asked.answer.checked
     doubts = (doubt for each in checked for doubt in each.doubts if asked.task is not None)
     notes = (note for each in checked for note in each.notes)
-    yield from dict.fromkeys([*doubts, *notes, *asked.covers])
+    yield from dict.fromkeys([*doubts, *_elsewhere(checked), *notes, *asked.covers])
+
+
+def _elsewhere(checked: Sequence[Checked]) -> Iterator[str]:
+    """Write which accesses are decided otherwise from other hosts."""
+    found = grouped((there, each) for each in checked for there in each.elsewhere)
+    for there, which in found.items():
+        is_all = len(which) == len(checked)
+        what = "it" if is_all else ", ".join(str(each.need) for each in which)
+        yield hosts_words(*there, what)
 
 
 def _to_allow(answer: Can) -> Iterator[Part]:

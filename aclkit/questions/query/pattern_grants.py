@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final, NamedTuple
 
+from aclkit.model.access_words import operations_words
 from aclkit.model.acl import ANY_OTHER, Acl
 from aclkit.model.groups import grouped
 from aclkit.model.operation import OPERATIONS_OF_TYPE
@@ -42,10 +43,7 @@ MOST_NAMES: Final = 10
 """So many of the known names that a pattern reaches are told; all are counted."""
 
 _MOST_SHOWN: Final = 2
-LESS: Final = {
-    SOME: "; DENYs override it on some names",
-    UNKNOWN: "; DENYs may override it on some names",
-}
+_OVERRIDE: Final = {SOME: "override", UNKNOWN: "may override"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -250,10 +248,39 @@ class _Teller:
         )
 
 
-def together(grants: Iterable[PatternGrant]) -> list[tuple[PatternGrant, list[str]]]:
-    """Put the operations together that differ in nothing else."""
-    alike = grouped((replace(grant, operation=""), grant.operation) for grant in grants)
-    return list(alike.items())
+class PatternAccess(NamedTuple):
+    """The operations that one ACL answers alike for the same hosts.
+
+    Attributes:
+        grant: the one of its operations that reaches most names.
+        operations: all of them.
+        less: which of them others' DENYs override on some names, in words; empty if none.
+    """
+
+    grant: PatternGrant
+    operations: list[str]
+    less: str
+
+
+def together(grants: Iterable[PatternGrant]) -> Iterator[PatternAccess]:
+    """Yield the grants of one ACL, decision and hosts as one.
+
+    An operation of which DENYs take a part stays in its line: who reads the first line of an ALLOW
+    ALL would take a missing WRITE for denied.
+    """
+    for alike in grouped(((g.acl, g.hosts, g.decision), g) for g in grants).values():
+        most = max(alike, key=lambda grant: grant.reaches)
+        yield PatternAccess(most, [grant.operation for grant in alike], _less_words(alike))
+
+
+def _less_words(grants: Sequence[PatternGrant]) -> str:
+    less = [grant for grant in grants if grant.extent in _OVERRIDE]
+    if not less:
+        return ""
+    verb = _OVERRIDE[UNKNOWN if any(grant.extent == UNKNOWN for grant in less) else SOME]
+    done = [grant.operation for grant in less]
+    what = "it" if len(less) == len(grants) else operations_words(done, less[0].acl.resource_type)
+    return f"; DENYs {verb} {what} on some names"
 
 
 def kind_word(acl: Acl) -> str:
@@ -261,12 +288,13 @@ def kind_word(acl: Acl) -> str:
     return "prefix" if acl.pattern_type == PREFIXED else acl.pattern_type.lower()
 
 
-def reach_words(grant: PatternGrant) -> str:
+def reach_words(access: PatternAccess) -> str:
     """Write which known names a pattern reaches, and whether DENYs take names away."""
+    grant = access.grant
     shown = ", ".join(grant.names[:_MOST_SHOWN])
     more = grant.reaches - min(_MOST_SHOWN, len(grant.names))
     names = f": {shown}{f' and {more:,} more' if more else ''}" if shown else ""
-    return f"{grant.reaches:,}{names}{LESS.get(grant.extent, '')}"
+    return f"{grant.reaches:,}{names}{access.less}"
 
 
 def _known(names: Iterable[str]) -> dict[str, list[str]]:

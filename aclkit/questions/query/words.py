@@ -65,9 +65,9 @@ def history_sentence(history: History) -> str:
     return text + "."
 
 
-def hosts_words(hosts: Sequence[str], ruling: Ruling) -> str:
+def hosts_words(hosts: Sequence[str], ruling: Ruling, what: str = "it") -> str:
     """Write how some hosts are decided that are decided differently from the one asked about."""
-    decided = f"{_few(hosts)} it is {ruling.decision.lower()}"
+    decided = f"{_few(hosts)} {what} is {ruling.decision.lower()}"
     return f"From {decided}: {short_reason(ruling.decision, ruling.rule, ruling.acl, None, None)}."
 
 

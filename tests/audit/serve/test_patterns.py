@@ -31,7 +31,7 @@ def test_a_page_tells_what_patterns_grant(client):
     page = client.ask("/what-can", principal="User:alice")
     assert "ACLs with a pattern: they also apply to new names" in page.text
     assert "group app-&lt;b&gt;* (prefix)" in table(page)
-    assert "1: payments; DENYs override it on some names" in page.text
+    assert "2: pay-x, payments; DENYs override WRITE on some names" in page.text
 
 
 def test_a_type_and_a_host_narrow_them_and_a_prefix_of_topics_has_none(client):

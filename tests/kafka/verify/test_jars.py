@@ -71,7 +71,7 @@ def test_a_spark_home_without_spark_is_told(tmp_path, monkeypatch):
 def test_a_spark_without_janino_is_told(tmp_path, monkeypatch, kafka_path):
     assert not wrong_jars(JARS_OF[NEWEST], Path(kafka_path[0]).parent)
     monkeypatch.setenv("SPARK_HOME", str(tmp_path))
-    with pytest.raises(SurroundingsError, match="expected Spark's janino jar in"):
+    with pytest.raises(SurroundingsError, match="Expected Spark's janino jar in"):
         class_path()
 
 
@@ -111,5 +111,5 @@ def test_a_jar_that_was_changed_is_not_loaded(tmp_path, monkeypatch, kafka_path)
     assert class_path() != kafka_path
     jar = tmp_path / max(JARS_OF[NEWEST].digests)
     jar.write_bytes(jar.read_bytes()[:-1])
-    with pytest.raises(SurroundingsError, match=r"expected.*fetch it anew: aclkit jars kafka:"):
+    with pytest.raises(SurroundingsError, match=r"expected.*download it again: aclkit jars kafka:"):
         class_path()

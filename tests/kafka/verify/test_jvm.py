@@ -42,7 +42,10 @@ def test_a_jvm_that_stands_still_is_ended(kafka_path, monkeypatch):
 
 def test_a_jvm_that_ends_by_itself_is_told_with_its_last_words(kafka_path):
     of_spark = kafka_path[len(JARS_OF[NEWEST].digests) :]
-    with Kafka(of_spark) as broken, pytest.raises(SurroundingsError, match=r"itself:\n.*kafka"):
+    with (
+        Kafka(of_spark) as broken,
+        pytest.raises(SurroundingsError, match=r"unexpectedly:\n.*kafka"),
+    ):
         broken.load([], CLOSED)
 
 

@@ -9,10 +9,11 @@ from hypothesis import strategies as st
 
 from aclkit.model.acl import ANY_OTHER, Request
 from aclkit.model.acl_words import pattern_words
+from aclkit.model.operation import OPERATIONS_OF_TYPE
 from aclkit.model.resource import Resource
 from aclkit.model.semantics import KIP_1042, BrokerSettings
 from aclkit.questions.query.access import what_can
-from aclkit.questions.query.pattern_grants import pattern_grants, reach_words
+from aclkit.questions.query.pattern_grants import pattern_grants, reach_words, together
 from aclkit.rules.decide.rules import decide
 from aclkit.rules.names.extent import ALL, SOME
 from aclkit.rules.patterns.match import pattern_matches
@@ -102,8 +103,11 @@ def test_words_of_a_grant_name_pattern_and_known_names():
     known = {"TOPIC": ["pay-a", "pay-b", "pay-c", "pay-x", ANY_OTHER]}
     read, describe = pattern_grants(acls, known, HOSTS, KIP_1042)
     assert pattern_words(read.acl) == "topic pay* (prefix)"
-    assert reach_words(read) == "3: pay-a, pay-b and 1 more; DENYs override it on some names"
-    assert reach_words(describe) == "4: pay-a, pay-b and 2 more"
+    told = [reach_words(access) for grant in (read, describe) for access in together([grant])]
+    assert told == [
+        "3: pay-a, pay-b and 1 more; DENYs override it on some names",
+        "4: pay-a, pay-b and 2 more",
+    ]
 
 
 def test_the_empty_name_of_a_pattern_is_visible():
@@ -142,3 +146,14 @@ def test_what_can_has_the_grants_of_a_principal_whether_it_is_known_or_not(tmp_p
     assert asked(tmp_path, "User:stranger", decision="DENIED") == set()
     assert asked(tmp_path, "User:alice", resource_type="TOPIC", resource_name="log-1") == set()
     assert asked(tmp_path, small.SUPER_USER) == set()
+
+
+def test_an_operation_of_which_denies_take_a_part_stays_with_the_others_of_its_acl():
+    acls = [
+        acl(0, resource_name="pay", pattern_type="PREFIXED", operation="ALL"),
+        acl(1, resource_name="pay-a", operation="WRITE", permission_type="DENY"),
+    ]
+    (access,) = together(pattern_grants(acls, {"TOPIC": ["pay-a", "pay-b"]}, HOSTS, KIP_1042))
+    assert access.operations == list(OPERATIONS_OF_TYPE["TOPIC"])
+    assert access.grant.reaches == 2
+    assert access.less == "; DENYs override WRITE on some names"
