@@ -283,7 +283,7 @@ class _Walk:
     def _check_expression(self, part: dict[str, _Tree]) -> None:
         """Refuse an expression of another kind, and note the function that it calls."""
         if part["class"] == "PARAMETER":
-            raise UsageError("expected a SELECT without parameters, found ? or $name in it")
+            raise UsageError("Expected a SELECT without parameters, found ? or $name in it")
         if part["class"] not in _EXPRESSIONS:
             raise UsageError(f"Invalid SQL: {part['class']} is not allowed")
         if "function_name" in part:

@@ -167,7 +167,7 @@ class _Walk:
         name = _class(part)
         short = name.rpartition(".")[2].rstrip("$")
         if short in ("PosParameter", "NamedParameter"):
-            raise UsageError("expected a SELECT without parameters, found ? or :name in it")
+            raise UsageError("Expected a SELECT without parameters, found ? or :name in it")
         is_plan = self._is(part, f"{_CATALYST}plans.logical.LogicalPlan")
         if is_plan and name.rstrip("$") not in _PLANS:
             raise UsageError(f"{short} is not allowed. {_ASKED}")

@@ -58,8 +58,8 @@ def test_records_that_change_nothing_are_said(change_of):
     change = change_of([add(), remove(OTHER)], acl("t", acl_id=ID))
     assert set(change.after.acls) == {ID}
     assert change.notes == (
-        f"offset 0 adds an ACL that already exists: {ID}",
-        f"offset 1 removes an ACL that does not exist: {OTHER}",
+        f"Offset 0 adds an ACL that already exists: {ID}.",
+        f"Offset 1 removes an ACL that does not exist: {OTHER}.",
     )
 
 
@@ -75,7 +75,7 @@ def test_records_of_an_aborted_or_open_transaction_have_no_effect(change_of):
 def test_a_transaction_record_out_of_place_is_said(change_of):
     change = change_of([add(), mark("END")])
     assert set(change.after.acls) == {ID}
-    assert change.notes == ("offset 1: END_TRANSACTION_RECORD without a transaction",)
+    assert change.notes == ("Offset 1: END_TRANSACTION_RECORD without a transaction.",)
 
 
 @pytest.mark.parametrize("has_transaction", [False, True])

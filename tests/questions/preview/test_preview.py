@@ -185,7 +185,7 @@ def test_what_a_deny_keeps_of_a_new_allow_is_left_out_of_its_region():
     result = preview(change([deny], [deny, new]), topics("orders"))
     assert lines_of(result) == [
         "User:a: READ on topics that start with payments.v1., but not those that "
-        "payments.v1.secret* reaches (0 today) from any host",
+        "payments.v1.secret* matches (0 today) from any host",
         "User:a: DESCRIBE on topics that start with payments.v1. (0 today) from any host",
     ]
 

@@ -69,7 +69,7 @@ def test_a_side_that_brings_the_first_glob_is_warned_of_and_both_are_read_as_the
     read = read_alike(sides, NOTHING)
     assert {each.rules.semantics for each in read} == {semantics}
     (note,) = first_glob_notes(read)
-    assert note.startswith("warning: B brings the first GLOB ACL: ALLOW READ for User:a on GLOB")
+    assert note.startswith("warning: B brings the first GLOB ACL: ALLOW READ on topic a? (glob)")
     assert not first_glob_notes(read_alike(sides[:1] * 2, NOTHING))
     assert not first_glob_notes(read_alike(sides[1:] * 2, NOTHING))
 

@@ -84,7 +84,7 @@ def row(name, hosts, because="ALLOW READ"):
 def test_the_hosts_that_most_rows_have_are_said_once():
     rows = [row("User:a", "10.0.0.1"), row("User:b", "10.0.0.1"), row("User:c", "10.0.0.2")]
     said, table = access_parts("principal", rows, has_decision=False, has_operations=False)
-    assert said == Sentence("From 10.0.0.1, unless a row says otherwise.")
+    assert said == Sentence("Client address: 10.0.0.1, unless a row names others.")
     assert [cells[-1] for cells in table.rows] == [
         "ALLOW READ", "ALLOW READ", "ALLOW READ from 10.0.0.2",
     ]  # fmt: skip
@@ -92,4 +92,4 @@ def test_the_hosts_that_most_rows_have_are_said_once():
 
 def test_hosts_that_all_rows_have_hold_without_exception():
     said, _ = access_parts("principal", [row("User:a", "10.0.0.1")], has_decision=False)
-    assert said == Sentence("From 10.0.0.1.")
+    assert said == Sentence("Client address: 10.0.0.1.")

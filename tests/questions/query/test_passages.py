@@ -151,7 +151,9 @@ def test_a_super_user_is_told_only_what_no_acl_and_no_super_user_can_do(ask):
 
 def test_what_an_allowed_access_needs_besides_stands_in_one_line(ask):
     (line,) = lines(ask("User:a DELETE group:g", acl("g", resource_type="GROUP", operation="ALL")))
-    assert line == "Needed besides: READ on the topic for OffsetDelete, DeleteShareGroupOffsets."
+    assert line == (
+        "User:a also needs READ on the topic (for OffsetDelete, DeleteShareGroupOffsets)."
+    )
 
 
 def test_two_phase_commit_needs_write_besides(ask):

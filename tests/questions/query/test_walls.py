@@ -181,7 +181,7 @@ def test_without_both_walls_the_warehouse_is_destroyed(tmp_path):
     attack(place, "", WRITING[:1])
     after = place.content()
     assert [path for path in before if before[path] != after[path]] == [place.fill("{file}")]
-    with pytest.raises(Exception, match="cannot read"):
+    with pytest.raises(Exception, match="Cannot read"):
         connect(open_warehouse(str(place.root)))
 
 
