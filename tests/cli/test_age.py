@@ -151,5 +151,5 @@ def test_a_proof_about_two_warehouses_stands_on_the_older_one(root, tmp_path):
 def test_a_page_says_on_which_run_it_stands_and_that_it_is_old(root):
     with serving(root) as client:
         page = client.enter().ask("/what-can", principal="User:bob")
-        assert f"This is old: {STANDS}. What changed since is missing." in page.text
+        assert f"This data is old: {STANDS}. Later changes are missing." in page.text
         assert f"complete, {STANDS}. Read-only." in page.text

@@ -97,7 +97,7 @@ def test_who_can_takes_a_prefix(ids):
     assert row["allowed_name"] == "lake-"
     none = ids.run("who-can", "WRITE", "--prefix", "payments.").stdout
     assert none.splitlines() == [
-        "No principal can do this to topics that start with payments., now or later "
+        "No principal can WRITE topics that start with payments., existing or future "
         "(0 exist today)."
     ]
 

@@ -24,5 +24,5 @@ def test_the_empty_name_is_visible_among_examples(table):
 
 def test_where_no_principal_can_a_sentence_says_so(table):
     shown = " ".join(table("READ", "topic", "--prefix", "x").split())
-    end = "to topics that start with x, now or later (0 exist today)."
-    assert shown == f"No principal can do this {end}"
+    names = "topics that start with x, existing or future (0 exist today)"
+    assert shown == f"No principal can READ {names}."

@@ -38,8 +38,8 @@ def test_without_the_extra_it_says_what_to_install(warehouse, monkeypatch):
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        (["--trusted-proxy", "proxy.example.org"], "expected an address or a network"),
-        (["--token-file", "/nowhere"], "cannot read the token from /nowhere"),
+        (["--trusted-proxy", "proxy.example.org"], "Pass an address or a network"),
+        (["--token-file", "/nowhere"], "Cannot read the token from /nowhere"),
         (["--cluster", "other"], "Cluster 'other' is not in"),
     ],
 )

@@ -29,9 +29,9 @@ def test_why_prints_a_sentence_then_the_ranked_acls(root):
         "from any host.",
         "",
         "Matching ACLs; the first decides",
-        "rank  acl                                       without it",
-        "   1  DENY READ on payments from 10.0.0.1       ALLOWED",
-        "   2  ALLOW ALL on pay* (prefix) from any host  no change",
+        "rank  acl                                       because                   without it",
+        "   1  DENY READ on payments from 10.0.0.1       decides                   ALLOWED",
+        "   2  ALLOW ALL on pay* (prefix) from any host  a DENY beats every ALLOW  no change",
     ]
     wide = invoke(root, "why", *BOB, "--wide").stdout.splitlines()
     assert wide[:4] == lines[:4]
