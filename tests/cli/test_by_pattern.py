@@ -86,7 +86,7 @@ def test_a_star_in_a_name_that_can_be_is_said_to_be_no_wildcard(ids):
 def test_who_can_takes_a_prefix(ids):
     table = ids.run("who-can", "WRITE", "transactional-id", "--prefix", "lake-").stdout
     assert table.splitlines()[0] == (
-        "1 principal can do this to transactional ids that start with lake- (0 exist today)."
+        "1 principal can WRITE transactional ids that start with lake- (0 exist today)."
     )
     assert "User:lake  WRITE       any   -      all" in table
     wider = ids.run(

@@ -55,7 +55,7 @@ def paused(_session: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> 
     good(found.night("a", *FIRST_NIGHT))
     found.kill("a", *SECOND_NIGHT)
     good(found.night("a"))
-    assert any("nothing new" in note for note in open_warehouse(str(found.warehouse)).run.notes)
+    assert any("Nothing new" in note for note in open_warehouse(str(found.warehouse)).run.notes)
     good(found.call(*MAINTAIN))
     # Two of its nights may share files with the tables of this one; three do not.
     for lines in (FIRST_NIGHT, SECOND_NIGHT, [add(10, "User:dee", "pay.out")]):
@@ -87,7 +87,7 @@ def test_full_decides_on_a_quiet_night_too(copy):
     good(copy.night("b", options=("--full",)))
     run = open_warehouse(str(copy.warehouse)).run
     assert run.decided_in == run.run_number
-    assert not any("nothing new" in note for note in run.notes)
+    assert not any("Nothing new" in note for note in run.notes)
 
 
 @pytest.mark.parametrize("room", [0, -1], ids=["just-enough", "one-too-few"])

@@ -125,4 +125,4 @@ def test_a_run_says_first_how_it_reads_acls(told):
         for name in PRESETS:
             first = told[case, name][1][0]
             assert first.startswith(f"ACLs are read with the preset {name} (")
-            assert first.endswith("; hosts such as 10.0.0.0/8 are compared as text")
+            assert first.endswith("; hosts such as 10.0.0.0/8 are compared as text.")

@@ -151,9 +151,9 @@ def test_a_record_of_a_broker_may_come_where_the_log_was_read_and_no_other(spark
         facts.refuse_conflicts(facts.compare(known, incoming), whole, whole)
 
     refuse(fact(2, REGISTER_BROKER, broker_id=3))
-    with pytest.raises(DataError, match="offset 2"):
+    with pytest.raises(DataError, match="Offset 2"):
         refuse(added(2, "b"))
-    with pytest.raises(DataError, match="offset 1"):
+    with pytest.raises(DataError, match="Offset 1"):
         refuse(fact(1, REGISTER_BROKER, broker_id=3))
 
 
@@ -190,10 +190,10 @@ READ = [Range(0, 10, 1, "record")]
 @pytest.mark.parametrize(
     ("known", "incoming", "told"),
     [
-        ([added(1, "a")], [added(1, "b")], "offset 1 (record) was read before with other content, "
-         "from log: "),
-        ([added(1, "a")], [], "offset 1 (record)"),
-        ([], [added(3, "a"), added(2, "b")], "offset 2 (record)"),
+        ([added(1, "a")], [added(1, "b")], "Offset 1 (record) was read before with other content, "
+         "from log. "),
+        ([added(1, "a")], [], "Offset 1 (record)"),
+        ([], [added(3, "a"), added(2, "b")], "Offset 2 (record)"),
         ([], [added(12, "a")], None),
         ([added(12, "a")], [], None),
         ([added(1, "a")], [added(1, "a", source="copy")], None),

@@ -181,7 +181,7 @@ def test_a_snapshot_that_bridged_a_gap_goes_when_the_gap_is_read(spark, steps):
 def test_another_log_is_refused(spark, steps):
     before = known_log(spark, facts=[added(1, "a")], ranges=[(0, 3, 1, RECORD)], head=3)
     other = source_rows(spark, source_fact(added(1, "b")), source_range(0, 3))
-    with pytest.raises(DataError, match="this source is not the log"):
+    with pytest.raises(DataError, match="This source is not the log"):
         replay_log(before, other, ReplayOptions(), steps)
 
 
