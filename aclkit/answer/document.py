@@ -64,8 +64,8 @@ class Item:
 
     Attributes:
         text: the line.
-        mark: ``+`` for what comes, ``-`` for what goes, ``~`` for what is done otherwise.
-        under: what is said of it, a line each.
+        mark: ``+`` for an addition, ``-`` for a removal, ``~`` for a change.
+        under: details of the line, a line each.
     """
 
     text: str
@@ -119,11 +119,11 @@ class Answer:
     Attributes:
         columns: names of the cells of ``rows``.
         rows: the answer for programs.
-        parts: makes what people read; without it they read the rows as a table.
-        notes: what is not known or would mislead; below the parts, and on stderr beside rows.
-        title: what it is about; the heading of a comment.
-        besides: makes what people read that the rows do not hold; on stderr beside rows.
-        more: what holds for all rows; in JSON each of them says it.
+        parts: makes the text for people; without it people read the rows as a table.
+        notes: what is unknown or could mislead; below the parts, but on stderr for rows.
+        title: the subject of the answer; the heading of a comment.
+        besides: makes the text for people that the rows do not hold; on stderr for rows.
+        more: values that hold for all rows; JSON repeats them in each row.
         json: makes the object of JSON; without it JSON has the rows.
         sarif: makes the SARIF log, where an answer has one.
     """

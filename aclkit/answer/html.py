@@ -32,7 +32,7 @@ Lead = Callable[[str, object], str | None]
 _TONES: Final = {"good": "verdict calm", "bad": "verdict look", "note": "limit", "": ""}
 _MARKS: Final = {"+": "comes", "-": "goes", "~": "other"}
 _WORDS: Final = {"+": "gained", "-": "lost", "~": "changed"}
-"""What a mark says to who cannot see its colour."""
+"""The meaning of a mark, for readers who cannot see its colour."""
 _COLOURED: Final = frozenset(("ALLOWED", "DENIED", "DENY", "high", "medium", "low", "info"))
 """Words at the start of a cell of ``STYLED`` that a page has a colour for."""
 

@@ -130,7 +130,7 @@ def _limited(
 
 
 def _paragraph(text: str, width: int | None, lead: str = "", indent: str = "") -> Iterator[str]:
-    """Yield a text behind a lead, broken at blanks; later lines begin with the indent."""
+    """Yield a lead and then a text, wrapped at spaces; later lines begin with the indent."""
     room = None if width is None else max(width - text_width(indent or lead), 1)
     for line in broken(visible(text), room):
         yield f"{lead}{line}\n"
@@ -401,7 +401,7 @@ def text_width(cell: str) -> int:
     """Return how many columns of a terminal a cell takes: a Chinese letter takes two."""
     if cell.isascii():
         return len(cell)
-    # Here, so that nobody waits for its tables who needs none.
+    # Imported here: its tables take time to load, and ASCII texts do not need them.
     from wcwidth import wcswidth
 
     return max(wcswidth(cell), 0)

@@ -164,7 +164,7 @@ def _confirm(change: AclChange) -> None:
     """Ask whether to remove what a request selects.
 
     Raises:
-        UsageError: nobody is there to ask.
+        UsageError: there is no terminal to ask on.
     """
     tell("These ACLs would be removed:")
     listed = render_list(map(visible_acl, change.removed))

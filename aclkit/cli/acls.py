@@ -137,7 +137,7 @@ def show_acls(context: Context, acl_ids: tuple[str, ...], *, raw: bool) -> None:
 
 
 def _shown(acls: Sequence[Acl], *, raw: bool) -> Sequence[Acl]:
-    """Make names visible where they are not wanted as they are, and say of how many ACLs."""
+    """Make names visible unless they are wanted raw, and print for how many ACLs."""
     if raw:
         return acls
     shown = [visible_acl(acl) for acl in acls]

@@ -28,7 +28,7 @@ class Alive:
 
 
 def read_alive(context: Context) -> Alive:
-    """Read the ACLs of the cluster that is meant; say if the log had holes.
+    """Read the ACLs of the selected cluster; print a note if the log had holes.
 
     Raises:
         UsageError: no warehouse, nothing published, or it is not clear which cluster is meant.

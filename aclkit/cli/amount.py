@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 
 TINY: Final = 3_000
 SHORT: Final = 70_000
-"""ACLs and names: up to so many a run is over before what compiles it has paid for itself.
+"""ACLs and names: up to this many, a run ends before compiling its plans pays off.
 
 The sample has some 1,000, B1 25,000, B2 112,500. Walking plans takes a tenth to a fifth of the CPU
-time off a night of the sample, and adds a tenth at 8,600. With 53,000 the quick compiler alone
+time off a run of the sample, and adds a tenth at 8,600. With 53,000 the quick compiler alone
 still takes a quarter off a cold materialize; at B2 it adds an eighth.
 """
 _BYTES_OF_RECORD: Final = 80
@@ -33,7 +33,7 @@ def length_of(*, stored: int, read_bytes: int = 0, named_bytes: int = 0) -> Leng
     """Return how long a run will be.
 
     Args:
-        stored: ACLs and names that the warehouse holds. A log mostly says them again.
+        stored: ACLs and names that the warehouse holds. A log mostly repeats them.
         read_bytes: of logs and listings.
         named_bytes: of files that name who and what is asked about.
     """

@@ -1,7 +1,7 @@
 """A process of its own: a question on stdin → its answer on stdout, with nothing to write to.
 
-``apart`` starts it and says what goes in and out. What it imports it imports late: a thread that
-is there before the confinement is not confined.
+``apart`` starts it and defines its input and output. This module imports late: a thread that
+exists before the confinement is not confined.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def main() -> NoReturn:
 
 
 def _end_with_the_asker() -> None:
-    """End when nobody waits any more, whatever else goes on."""
+    """End as soon as the asking process no longer waits, whatever else goes on."""
     while os.read(0, 1):
         pass
     os._exit(1)

@@ -1,8 +1,8 @@
 """A question → its answer from a process that can be stopped at any moment and writes nothing.
 
-The process is ``aclkit.cli.answering``. It gets the question on its standard input, which stays
-open as long as somebody waits, gives the answer on its standard output, and says on standard error
-why there is none.
+The process is ``aclkit.cli.answering``. It reads the question from its standard input, which stays
+open as long as the asking process waits. It writes the answer to its standard output, or the reason
+why there is none to standard error.
 """
 
 from __future__ import annotations
@@ -138,7 +138,7 @@ def _answering(question: SqlQuestion) -> Iterator[subprocess.Popen[bytes]]:
 
 
 def _send(stdin: IO[bytes], question: SqlQuestion) -> None:
-    """Hand the question over; a process that is gone says why elsewhere."""
+    """Write the question; a process that has ended reports its reason on standard error."""
     rest = memoryview(json.dumps(asdict(question)).encode() + b"\n")
     with contextlib.suppress(BrokenPipeError):
         while rest:
@@ -149,9 +149,9 @@ _CHILD: Final = "aclkit.cli.answering"
 
 
 def _environment() -> dict[str, str]:
-    """Return what Python needs of our environment: the rest may be anybody's secrets.
+    """Return the variables of our environment that Python needs: others may hold secrets.
 
-    Modules come from where ours came from, the folder in which somebody happens to stand aside.
+    Modules come from where ours came from, except the current working directory.
     """
     kept = {key: text for key, text in os.environ.items() if key.startswith(_KEPT)}
     path = os.pathsep.join(str(Path(entry).absolute()) for entry in sys.path if entry)
@@ -162,7 +162,7 @@ _KEPT: Final = ("PYTHON", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "LANG", "LC_")
 
 
 def _tell(code: int, told: str) -> None:
-    """Raise why there is no answer, or no more of it; else pass on what was said."""
+    """Raise the reason why there is no answer, or no more of it; else print the messages."""
     last = told.splitlines()[-1] if told else ""
     if code == 0:
         if told:

@@ -1,4 +1,4 @@
-"""What a question is told about names that no inventory knows → a warning, or no answer."""
+"""Names of a question that are not known → a warning, or a usage error instead of an answer."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ principal_argument: Callable[[Callable[..., Any]], Callable[..., Any]] = click.a
 
 
 def taken_principal(text: str, *, quiet: bool = False) -> str:
-    """Return the principal that a person means: a word without a type is a user, and that is said.
+    """Return the principal that a person means; note that a word without a type became a user.
 
-    No ACL and no client is known by a text without a colon, so it can be nothing else. An operation
-    or a resource is none: the words stand in another order then.
+    No ACL and no client has a principal without a colon, so the word can mean nothing else. A word
+    that is an operation or a resource is no principal: then the words are in the wrong order.
     """
     if not 0 < len(text) <= _LONGEST_NAME or not looks_like_name(text):
         return text
@@ -49,10 +49,10 @@ _LONGEST_NAME: Final = 1_000
 
 
 def tell_unknown(context: Context, unknown: Sequence[Unknown]) -> None:
-    """Warn of names that nobody knows.
+    """Warn about unknown names.
 
     Raises:
-        UsageError: only known ones may be asked about.
+        UsageError: only known names are accepted.
     """
     if not unknown:
         return

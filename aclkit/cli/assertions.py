@@ -50,6 +50,6 @@ def read_assertions(path: str) -> list[Assertion]:
     """Read a file of assertions.
 
     Raises:
-        UsageError: no such file, or it makes no sense.
+        UsageError: no such file, or it is invalid.
     """
     return parse_assertions(read_text(path), path)

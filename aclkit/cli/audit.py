@@ -230,7 +230,7 @@ def _read(opened: Opened[duckdb.DuckDBPyConnection], kinds: Sequence[str]) -> li
 def _acls(
     opened: Opened[duckdb.DuckDBPyConnection], findings: Sequence[Finding]
 ) -> Mapping[str, Acl]:
-    """Read the ACLs behind findings, by id."""
+    """Read the ACLs of findings, by id."""
     ids = sorted({each for finding in findings for each in finding.acl_ids})
     found = acls_alive(opened.tables, opened.run, ids)
     return {acl.acl_id: acl for acl in found.values()}

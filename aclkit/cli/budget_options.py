@@ -1,4 +1,4 @@
-"""The options that say how many states exact answers about every name may take."""
+"""The options for the search limit of exact answers about every name."""
 
 from __future__ import annotations
 

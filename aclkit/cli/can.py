@@ -99,10 +99,10 @@ def can(
 
 
 def _needs(task: str | None, words: _Words, options: TaskOptions) -> list[Need]:
-    """Read what is asked about.
+    """Read the accesses that the question is about.
 
     Raises:
-        UsageError: a word makes no sense.
+        UsageError: a word is invalid.
     """
     if task == "streams" and ":" not in words.resource:
         raise UsageError(f"streams takes an application id. Did you mean group:{words.resource}?")

@@ -1,4 +1,4 @@
-"""The command changes: whose access the last nights gave or took, and through which ACL."""
+"""The command changes: which access the last runs added or removed, and through which ACL."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ def _runs(published: Published, cluster_id: str, since: str | None) -> list[Publ
 
 
 def _last_gone(published: Published, since: str) -> int | None:
-    """Return the newest run behind a moment that is not kept, None where all are."""
+    """Return the newest run after a moment that is not kept, None where all are."""
     moment = parse_moment(since)
     runs = published.runs
     if isinstance(moment, datetime):
@@ -130,7 +130,7 @@ def _ends(published: Published) -> dict[int, datetime]:
 
 
 def _changes(connection: duckdb.DuckDBPyConnection, run: PublishedRun) -> Iterator[RunChange]:
-    """Yield the changes of a run, the largest first, and each ACL behind one; then names."""
+    """Yield the changes of a run, the largest first, with each ACL that caused one; then names."""
     found, number = read_changes(connection, run)
     if number > len(found):
         tell(

@@ -1,4 +1,4 @@
-"""Surroundings, one by one → whether aclkit can work in them, and what to do where it cannot."""
+"""Each part of the environment → whether aclkit can work with it, and how to fix it if not."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def see_jars(around: Around) -> Seen:
 
 
 def see_disk(around: Around) -> Seen:
-    """Say how much room there is for the tables, and for Spark's temporary files."""
+    """Check the free space for the tables, and for Spark's temporary files."""
     places = {"temporary files": around.env.get("TMPDIR") or tempfile.gettempdir()}
     if around.warehouse is not None and not Place(around.warehouse).is_remote:
         places = {"the warehouse": around.warehouse, **places}
@@ -111,7 +111,7 @@ def see_warehouse(around: Around) -> Seen:
         f"{run.finished_at:%Y-%m-%d %H:%M} UTC, {run.status}"
     )
     try:
-        if not place.is_remote:  # whether a bucket may be written only a write would say
+        if not place.is_remote:  # only a write would show whether a bucket is writable
             require_writable(place.folder)
     except AclkitError as error:
         return Seen(f"{found}; {error}", "warning", "questions work; a run needs write permission")

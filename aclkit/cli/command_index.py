@@ -23,12 +23,12 @@ FILE: Final = "commands.json"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConfigOption:
-    """What a TOML file may say of an option.
+    """How a TOML file can set an option.
 
     Attributes:
-        parameter: the name that the command gives it.
+        parameter: the name of its parameter in the command.
         takes: a kind of value.
-        is_list: it may be given several times: a list in TOML.
+        is_list: it is repeatable: a list in TOML.
     """
 
     parameter: str
@@ -58,7 +58,7 @@ def read_index() -> dict[str, IndexedCommand]:
 
 
 def described(commands: Iterable[tuple[str, click.Command]]) -> dict[str, IndexedCommand]:
-    """Return what the index has to say of commands, which are imported for that."""
+    """Return the index entries of commands, which are imported for that."""
     return {words: _described(command) for words, command in commands}
 
 

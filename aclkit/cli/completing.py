@@ -67,7 +67,7 @@ def complete_principal(ctx: click.Context, _: click.Parameter, begun: str) -> li
 
 
 def complete_resource(ctx: click.Context, _: click.Parameter, begun: str) -> list[str]:
-    """Return types of resources, and behind the colon names of the inventory."""
+    """Return types of resources, and after the colon names of the inventory."""
     word, colon, name = begun.partition(":")
     if not colon:
         words = (w if w == "cluster" else f"{w}:" for w in TYPE_OF_WORD)

@@ -1,4 +1,4 @@
-"""What every command is told, what it opens with that, and how it writes its answer."""
+"""The options that all commands share, the tables that they open, and how they write answers."""
 
 from __future__ import annotations
 
@@ -39,12 +39,12 @@ _EVERYTHING: Final[Mapping[str, Mapping[str, str]]] = {}
 
 @dataclass(slots=True, kw_only=True)
 class Context:
-    """What the options say that commands share.
+    """The values of the options that commands share.
 
     Attributes:
         warehouse: folder or URI of the Delta tables.
-        cluster: the cluster that is meant, where one was named.
-        verbose: let Spark and Ivy talk.
+        cluster: the selected cluster, where one was named.
+        verbose: show the output of Spark and Ivy.
         class_archive: start Spark from the archive of its classes, and make it.
         engine: who reads the tables.
         output_format: how an answer is written.
@@ -54,8 +54,8 @@ class Context:
         columns: the columns of rows that are wanted; all if none is named.
         known_only: a question is answered only if an inventory knows its names.
         is_reached: the warehouse is on an object store, which has answered.
-        max_age: what an answer stands on is told with a warning where it is older.
-        standing: the runs that the answer stands on.
+        max_age: an answer from older runs comes with a warning.
+        standing: the runs that the answer is based on.
     """
 
     warehouse: str | None = None
@@ -205,7 +205,7 @@ class Context:
         return () if oldest is None else (oldest.time, oldest.offset)
 
     def _tell_standing(self) -> None:
-        """Say on stderr how old an answer is: to people always, to programs where it is old."""
+        """Print the age of an answer on stderr: for people always, for programs if it is old."""
         most = self.max_age or timedelta(days=1)
         for each in dict.fromkeys(self.standing):
             if each.is_older(most):
@@ -251,7 +251,7 @@ def tell_state(published: Published, run: PublishedRun) -> None:
 
 
 def keep(ctx: click.Context, param: click.Parameter, value: object) -> None:
-    """Keep what an option says, under its name; a callback of click's."""
+    """Keep the value of an option under its name; a callback for click."""
     setattr(ctx.ensure_object(Context), str(param.name), value)
 
 

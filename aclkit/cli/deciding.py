@@ -1,4 +1,4 @@
-"""What the options of materialize and run say about deciding, the user's files read."""
+"""The options of materialize and run for deciding → their values, with the user's files read."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def deciding_options(
     broker: BrokerSettings,
     builder: CheckedBuilder | None = None,
 ) -> MaterializeOptions:
-    """Return what the options say about deciding; ``start``: see ``read_inventory``.
+    """Return the values of the options for deciding; ``start``: see ``read_inventory``.
 
     Raises:
         NeedsSparkError: a file is a Delta folder, and Spark must not start.

@@ -47,7 +47,7 @@ class Seen(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """What ``aclkit doctor`` says of a check; ``exit_code`` is 0 unless it failed."""
+    """What ``aclkit doctor`` reports for a check; ``exit_code`` is 0 unless it failed."""
 
     check: str
     state: State
@@ -67,7 +67,7 @@ class Check(NamedTuple):
 def examine(checks: Sequence[Check], around: Around) -> Iterator[Outcome]:
     """Do all checks at once, and yield their outcomes in their order.
 
-    What is over the time limit is left behind: a disk in the network may never answer.
+    A check that exceeds the time limit is abandoned: a network disk may never answer.
     """
     deadline = time.monotonic() + around.seconds
     waiting = [_begin(check, around) for check in checks]

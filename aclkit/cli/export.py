@@ -35,7 +35,7 @@ _RENDERERS: Final[dict[str, Callable[[Iterable[Acl]], _Rendered]]] = {
     "strimzi": render_kafka_users,
     "terraform": render_terraform,
 }
-"""Forms that cannot say every ACL: their lines, and the ACLs that stand in them as comments."""
+"""Forms that cannot express every ACL: their lines, and the ACLs that become comments there."""
 
 _MOST_UNSAID: Final = 20
 

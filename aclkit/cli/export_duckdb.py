@@ -77,10 +77,10 @@ _NAME: Final = "warehouse.duckdb"
 
 
 def _require_place(output: str, *, force: bool) -> None:
-    """Refuse what is no file, and a file that nobody said may go.
+    """Refuse a path that is no file, and an existing file without ``--force``.
 
     Raises:
-        UsageError: it is there.
+        UsageError: the path exists and must stay.
     """
     if is_uri(output):
         if not force and is_there(output):

@@ -1,10 +1,10 @@
-"""The folder in which somebody asks → the warehouse that is meant, where none was named.
+"""The working directory of a question → its warehouse, where no option names one.
 
-Only a person's questions look there. What writes, what a build server starts, and what ends a build
-(``assert``, ``prove``, ``--fail-on``) hears its own options alone: whoever may put a file into that
-folder, by a merge request say, decides neither what they do nor what they find. For the same reason
-a file that is found says where the tables are, how their storage is reached, which cluster is
-meant and how old an answer may be before it is told, and nothing else.
+Only a person's questions look there. Commands that write, that a build server starts, or that can
+fail a build (``assert``, ``prove``, ``--fail-on``) use only their own options. So a file that a
+stranger puts into the folder, for example with a merge request, changes neither what they do nor
+what they find. For the same reason only these settings of a found file count: the place of the
+tables, access to their storage, the cluster, and the age from which an answer has a warning.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ QUESTIONS: Final = frozenset(
         *("sql", "export", "report", "serve", "doctor"),
     }
 )
-"""Commands that only read, and whose exit code lets nothing pass unless --fail-on says so."""
+"""Commands that only read, and whose exit code is no gate without --fail-on."""
 
 _GATES: Final = ("config", "fail_on", "quiet")
 """With one of these options a command is part of a script, and hears its own options alone."""
@@ -56,14 +56,14 @@ _SAID: Final = (ParameterSource.COMMANDLINE, ParameterSource.ENVIRONMENT)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Found:
-    """What a folder says.
+    """The settings found in a folder.
 
     Attributes:
         warehouse: folder or URI of the tables.
-        cluster: which cluster is meant, where that is said.
+        cluster: the selected cluster, where it is set.
         storage: how the warehouse's storage is reached, see ``runtime.object_store``.
-        max_age: how old an answer may be without a warning, where that is said.
-        where: the file or folder that says it.
+        max_age: how old an answer may be without a warning, where it is set.
+        where: the file or folder that they come from.
     """
 
     warehouse: str
@@ -74,7 +74,7 @@ class Found:
 
     @property
     def place(self) -> str:
-        """The warehouse, and at whose address where the folder says one."""
+        """The warehouse, and the address of its store where the folder sets one."""
         endpoint = self.storage.get("endpoint") if isinstance(self.storage, dict) else None
         return f"{self.warehouse} at {endpoint}" if endpoint else self.warehouse
 
@@ -95,10 +95,10 @@ def find(ctx: click.Context, env: Mapping[str, str] = os.environ) -> Found | Non
 
 
 def look_around(folder: Path = Path()) -> Found | None:
-    """Return what ``aclkit.toml`` says, or that there is a folder ``warehouse`` with tables.
+    """Return the settings of ``aclkit.toml``, or the folder ``warehouse`` if it has tables.
 
     Raises:
-        UsageError: the file cannot be read, or says no text where one is expected.
+        UsageError: the file cannot be read, or has another value where a text is expected.
     """
     file = folder / SETTINGS
     if file.is_file():

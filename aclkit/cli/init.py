@@ -24,7 +24,7 @@ from aclkit.runtime.whole_file import write_whole
 T = TypeVar("T")
 
 
-# Not ``option``: what it is told here becomes settings, and settings say nothing to it.
+# Not ``option``: values passed here become settings, so no environment variable sets them.
 @command("init")
 @click.option("--source", metavar="KIND:PATH", help="Where your ACLs are; see aclkit replay.")
 @click.option("--super-users", metavar="'TYPE:NAME;…'", help="super.users of the brokers.")
@@ -100,7 +100,7 @@ def is_asking() -> bool:
 def _answer(
     given: str | None, what: str, read: Callable[[str], T], default: str | None = None
 ) -> T:
-    """Return what an option says, what somebody answers, or the default."""
+    """Return the value of an option, the answer of a person, or the default."""
     if given is None and is_asking():
         answer: T = click.prompt(
             what, default, value_proc=_asked_again(read), err=True, show_default=bool(default)
@@ -113,7 +113,7 @@ def _answer(
 
 
 def _asked_again(read: Callable[[str], T]) -> Callable[[str], T]:
-    """Let click ask once more where an answer makes no sense."""
+    """Let click ask once more where an answer is invalid."""
 
     def reading(text: str) -> T:
         try:
@@ -134,14 +134,14 @@ def read_source(text: str) -> Source:
 
 
 def _super_users(given: str | None, *, no_super_users: bool) -> str | None:
-    """Return what the options say; empty for no super users, None for nothing."""
+    """Return the options' super users; empty for none, None where no option is passed."""
     said = said_super_users({"super_users": given, "no_super_users": no_super_users})
     parse_super_users(said or "")
     return said
 
 
 def _look_at_broker(file: str, users: str | None) -> None:
-    """Say what is wrong with a broker's file as it is seen from here."""
+    """Warn if a broker's file is not usable from this machine."""
     options = {"super_users": users, "no_super_users": False, "allow_everyone": None}
     try:
         given_settings({**options, "server_properties": file})
@@ -150,7 +150,7 @@ def _look_at_broker(file: str, users: str | None) -> None:
 
 
 def _read_super_users(text: str) -> str | None:
-    """Read an answer: super users, ``none`` for no super users, empty where nobody knows."""
+    """Read an answer: super users, ``none`` for no super users, empty if they are unknown."""
     if text.strip().lower() == _NONE:
         return ""
     parse_super_users(text)
@@ -207,7 +207,7 @@ def _write(file: Path, text: str, *, force: bool) -> None:
 
 
 def _tell_next(output: str, source: Source, command_config: str | None) -> None:
-    """Say what comes next, and what is wrong with the source as it is seen from here."""
+    """Print the next step, and a warning if the source is not usable from this machine."""
     tell(f"Wrote {output}.")
     try:
         look_at([source], command_config=command_config or None)

@@ -1,4 +1,4 @@
-"""Words of a command line that make no sense → what was most likely meant."""
+"""Invalid words of a command line → what was most likely meant."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def possible_resource(text: str, operation: str, instead: str | None = None) -> 
 
 
 def star_note(resource: Resource, operation: str) -> str | None:
-    """Say of a name with a star, which nobody knows, that the star is no wildcard in it.
+    """Explain that the star in an unknown name is no wildcard.
 
     >>> star_note(Resource("GROUP", "app-*"), "READ")
     "* is part of this name. For every group that begins with 'app-', also those to come: \
@@ -121,10 +121,10 @@ def _by_prefix(resource_type: str, start: str, operation: str) -> str:
 
 
 def asked_type(text: str | None) -> str:
-    """Read the resource type beside ``--prefix``; topics where none is named.
+    """Read the resource type for ``--prefix``; topics where none is named.
 
     Raises:
-        UsageError: it is none, or there is only one of it.
+        UsageError: it is no type, or one with a single resource.
     """
     if text is None:
         return TYPE_OF_WORD["topic"]
@@ -153,14 +153,14 @@ def type_intended(text: str) -> str:
 
 
 def check_order(command: str, **words: str) -> None:
-    """Refuse words that make sense in another order only.
+    """Refuse words that are valid only in another order.
 
     Args:
-        command: the command that they stand behind.
-        words: what each is to be, ``principal``, ``operation`` or ``resource``, in their order.
+        command: the command before these words.
+        words: the words by their role (``principal``, ``operation``, ``resource``), in their order.
 
     Raises:
-        UsageError: so it is; the message has them in their order.
+        UsageError: the order is wrong; the message has the words in the right order.
     """
     if _fit(words, words.values()):
         return
@@ -171,7 +171,7 @@ def check_order(command: str, **words: str) -> None:
 
 
 def missing_resource(word: str) -> UsageError:
-    """Return the error of who-can with one word behind it."""
+    """Return the error of who-can with a single word."""
     given = ["ANY", word] if _is_resource(word) else [word, "topic:NAME"]
     meant = shlex.join(["aclkit", "who-can", *given])
     return UsageError(f"Pass an operation and a resource. Did you mean: {meant}")

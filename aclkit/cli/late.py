@@ -21,7 +21,7 @@ Sections = Mapping[str, Places]
 
 
 class NotInstalled(click.Command):
-    """A command that lacks a package: it takes any words, and says what is missing."""
+    """A command that lacks a package: it accepts any words, and reports what is missing."""
 
     def __init__(self, name: str, error: ModuleNotFoundError) -> None:
         """Stand in for the command of this name, whose module raised ``error``."""

@@ -97,13 +97,13 @@ class AclkitGroup(LateGroup):
             ending.hold_if_ending()
             flush_output()
             if is_asked_by_a_shell:
-                # What still reads names is waited for no longer, and may not be ended in its midst.
+                # A thread may still read names: do not wait for it, and do not interrupt it.
                 os._exit(0)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Accept the shared options behind the command too: ``aclkit run --config FILE``.
+        """Accept the shared options after the command too: ``aclkit run --config FILE``.
 
-        An option that the command has itself is the command's: ``acls list --cluster``.
+        An option that the command defines belongs to the command: ``acls list --cluster``.
         """
         if not all(map(_is_utf8, args)):
             ctx.fail("The command line is not UTF-8.")
@@ -115,7 +115,7 @@ class AclkitGroup(LateGroup):
         return super().short_text.partition("\n")[0]
 
     def format_short_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the commands, each section beside its heading; those seldom needed by name only."""
+        """Write the commands, each section with its heading; rarely needed ones by name only."""
         said = self._summaries(ctx)
         formatter.write_paragraph()
         for heading, places in _SECTIONS.items():
@@ -154,7 +154,7 @@ COMPLETE: Final = "_ACLKIT_COMPLETE"
 """What a shell sets in the environment when it asks."""
 
 _NOBODY_READS: Final = 141
-"""As of a program that SIGPIPE ended: what was to be said was not said."""
+"""The exit code of a program that SIGPIPE ended: its output is incomplete."""
 
 _SHARED: Final = {
     "--warehouse": 1, "--config": 1, "--cluster": 1, "--max-age": 1,
@@ -166,7 +166,7 @@ _SHARED: Final = {
 
 
 def _shared_first(group: click.Group, ctx: click.Context, args: list[str]) -> list[str]:
-    """Move shared options to the front; what stands behind ``--`` is left alone."""
+    """Move shared options to the front; words after ``--`` stay where they are."""
     shared: list[str] = []
     own: list[str] = []
     command: click.Command = group
@@ -327,7 +327,7 @@ class _Visible(logging.Formatter):
 
 
 def _tell_progress(*, is_shared: bool = False) -> None:
-    """Send aclkit's own log lines to stderr, as plain text, beside Spark's or alone."""
+    """Send aclkit's own log lines to stderr, as plain text, together with Spark's or alone."""
     logger = logging.getLogger("aclkit")
     is_dumb = os.environ.get("TERM", "dumb") == "dumb"
     logger.handlers = [handler := ProgressHandler(is_shared=is_shared, dumb=is_dumb)]

@@ -140,7 +140,7 @@ def _night(
     lock_timeout: float,
     chosen: dict[str, Any],
 ) -> NightlyResult:
-    """Do one night under the options of the command."""
+    """Do one nightly run under the options of the command."""
     intake, replaying = log.intake_of(chosen), picked(ReplayOptions, chosen)
     given = given_settings(chosen)
     builder = builder_of(chosen, given.mapping_rules)

@@ -1,4 +1,4 @@
-"""A looked-at source and what the user says → one night, with Spark only where it brings news."""
+"""A located source and the user's options → one nightly run; Spark starts only if there is news."""
 
 from __future__ import annotations
 
@@ -31,16 +31,16 @@ def do_night(
     named: Iterable[str] = (),
     rebuild: Rebuild | None = None,
 ) -> NightlyResult:
-    """Do one night: the lock first, then a live cluster is asked, then Spark is started if needed.
+    """Do one nightly run: take the lock, ask a live cluster, then start Spark if it is needed.
 
     Args:
         context: names the warehouse and the cluster.
         intake: what is read.
         replaying: how.
-        options_of: what else is said, given what starts Spark, if it may, and what was asked.
+        options_of: returns the other options, from what starts Spark, if it may, and the intake.
         lock_timeout: how long to wait for another run.
         named: inventory files.
-        rebuild: the tables are made anew, whatever there is.
+        rebuild: make the tables anew, even if they exist.
     """
     warehouse = context.require_warehouse()
     with hold(warehouse, lock_timeout) as held:
@@ -56,7 +56,7 @@ def do_night(
             night := without_spark(context, "run", lock_timeout, held, quietly)
         ):
             return night
-        # Here, so that nobody waits for pyspark who does not need it.
+        # Imported here, so that a run without Spark does not load pyspark.
         from aclkit.cli.session import late_session
         from aclkit.nightly.night import run_nightly
 

@@ -1,4 +1,4 @@
-"""What a command prints: lines of an answer on stdout, and what it says of them on stderr."""
+"""What a command prints: lines of an answer on stdout, and messages about them on stderr."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ def tell(message: str) -> None:
 
 
 def _stderr_width() -> int | None:
-    """Return the width for messages on a terminal, None where nobody looks at one."""
+    """Return the width for messages on a terminal, None where stderr is no terminal."""
     if not sys.stderr.isatty():
         return None
     return max(shutil.get_terminal_size().columns - 2, _LEAST_WIDTH)
 
 
 def tell_all(messages: Iterable[str]) -> None:
-    """Say several things on stderr, a line each."""
+    """Print several messages on stderr, a line each."""
     for message in messages:
         tell(message)
 
@@ -69,9 +69,9 @@ def write_lines(lines: Iterable[str], stream: TextIO) -> None:
 
 
 def flush_output() -> None:
-    """Empty the buffers of stdout and stderr, which Python would do last of all, and complain.
+    """Flush stdout and stderr now: Python would do so at its very end, and print any error.
 
-    What could not be written was told when it was written, or nobody wants to know.
+    An error of writing was either reported at the write, or no reader is left.
     """
     for stream in (sys.stdout, sys.stderr):
         try:

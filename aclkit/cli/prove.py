@@ -172,7 +172,7 @@ def _compare(context: Context, claim: str, texts: Sequence[str], chosen: dict[st
 
 
 def _given(chosen: dict[str, Any]) -> GivenReading:
-    """Return what the options say; ``auto`` says nothing."""
+    """Return the values of the options; ``auto`` counts as not passed."""
     preset, settings = chosen["semantics"], given_settings(chosen)
     tell_all([*settings.notes, *near_misses(settings.super_users or ())])
     return GivenReading(

@@ -189,6 +189,6 @@ def _type_and_name(text: str | None, principal: str) -> tuple[str | None, str | 
 
 
 def _tell(context: Context, answer: access.Access, published: Published) -> None:
-    """Say on stderr what a reader of an answer must know."""
+    """Print on stderr what a reader of an answer must know."""
     tell_unknown(context, answer.unknown)
     tell_state(published, answer.decided_by)

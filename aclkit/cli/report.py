@@ -98,7 +98,7 @@ def telling_failures(
 
 
 def judge_of(chosen: dict[str, Any]) -> Judge | None:
-    """Return what says the states of findings, by the files of ``baseline_options``."""
+    """Return what judges the states of findings, by the files of ``baseline_options``."""
     if chosen["baseline"] is None and chosen["mutes"] is None:
         return None
     baseline, mutes = read_baseline(chosen["baseline"]), read_mutes(chosen["mutes"])

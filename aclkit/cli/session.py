@@ -77,7 +77,7 @@ def late_session(
 
 
 def _uris(context: Context) -> Iterator[str]:
-    """Yield the warehouse, and whatever else the command was told that lies on S3."""
+    """Yield the warehouse, and all other arguments of the command that are on S3."""
     if context.warehouse is not None:
         yield context.warehouse
     asked = click.get_current_context(silent=True)
@@ -109,10 +109,10 @@ def command_run(
 
 
 def _disk_error(told: str, warehouse: str) -> SurroundingsError | None:
-    """Return the error of a disk that could not be written, if that is what Spark tells of.
+    """Return the error of a disk that could not be written, if that is what Spark reports.
 
-    Full may be the warehouse's disk or that of Spark's own files. What was denied may be any
-    file or program: only of the warehouse's is it said here.
+    The full disk may be the warehouse's or that of Spark's own files. Access may be denied to any
+    file or program: only files of the warehouse are reported here.
     """
     is_remote = Place(warehouse).is_remote
     place = warehouse if is_remote else str(Path(warehouse).absolute())

@@ -17,7 +17,7 @@ Commands = Mapping[str, Mapping[str, ConfigOption]]
 
 
 class Config(NamedTuple):
-    """What a settings file says.
+    """The content of a settings file.
 
     Attributes:
         defaults: of options, click's default map.

@@ -1,4 +1,4 @@
-"""The options that say under which settings ACLs are read, and what they come to."""
+"""The options for the settings under which ACLs are read, and their values."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ settings_options = together(
 
 
 def reading_of(chosen: dict[str, Any]) -> AskedReading:
-    """Return what the options say of how ACLs are read."""
+    """Return the values of the options on how ACLs are read."""
     return AskedReading(preset=chosen["semantics"], own=own_semantics(chosen))
 
 
@@ -104,7 +104,7 @@ def given_settings(chosen: dict[str, Any]) -> GivenSettings:
     )
     if not (file := chosen["server_properties"]):
         return given
-    # Here, so that nobody waits for it who has no such file.
+    # Imported here, so that a command without such a file does not load it.
     from aclkit.kafka.client.broker_file import read_broker_file
 
     is_part = text is not None and allow_everyone is not None
@@ -112,12 +112,12 @@ def given_settings(chosen: dict[str, Any]) -> GivenSettings:
 
 
 def said_super_users(chosen: dict[str, Any]) -> str | None:
-    """Return what the options say of super users; empty for none, None for nothing.
+    """Return the options' super users; empty for none, None where no option is passed.
 
-    Of two options the one on the command line holds against a settings file's.
+    An option on the command line overrides the other one in a settings file.
 
     Raises:
-        UsageError: both are given in the same place.
+        UsageError: both are set in the same place.
     """
     text: str | None = chosen["super_users"]
     if not chosen["no_super_users"]:

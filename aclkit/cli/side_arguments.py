@@ -53,10 +53,10 @@ def read_sides(context: Context, texts: Sequence[str]) -> list[Side]:
 
 
 def find_meant(text: str, context: Context) -> Meant:
-    """Tell a warehouse, a moment of one and a file apart by what lies there.
+    """Distinguish a warehouse, a moment of one, and a file by what the path holds.
 
     Raises:
-        UsageError: nothing is there, it may be meant in two ways, or the moment makes no sense.
+        UsageError: nothing exists there, the text is ambiguous, or the moment is invalid.
     """
     stem, mark, moment = text.rpartition("@")
     is_folder = _is_folder(text, context)

@@ -22,11 +22,11 @@ HELP: Final = (
 
 
 def answer_all(ask: Callable[[str], None], read: Callable[[str], str] = input) -> None:
-    """Read statements and answer them; an error is told, and the next one is read.
+    """Read statements and answer them; after an error, print it and read the next statement.
 
     Args:
         ask: prints the answer of a statement.
-        read: returns a line, whose prompt it is given.
+        read: returns a line; its argument is the prompt.
     """
     with suppress(ImportError):
         import_module("readline")  # it gives ``input`` history and editing

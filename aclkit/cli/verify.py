@@ -1,4 +1,4 @@
-"""The command verify: published decisions, held against Kafka's own StandardAuthorizer."""
+"""The command verify: published decisions, compared with Kafka's own StandardAuthorizer."""
 
 from __future__ import annotations
 
@@ -129,7 +129,7 @@ def _again(semantics: Semantics) -> Semantics | None:
 
 
 def _sample(size: int | None, seed: int | None) -> Sample:
-    """Choose the sample; a seed that nobody gave is told, so that it can be given again."""
+    """Choose the sample; print a seed that was not passed, so that it can be passed next time."""
     size = size or _SAMPLE
     if seed is None:
         seed = random.SystemRandom().randrange(10**6)
@@ -138,7 +138,7 @@ def _sample(size: int | None, seed: int | None) -> Sample:
 
 
 def _choose(given: str | None, acls: Iterable[Acl], *, reads_ranges: bool) -> str:
-    """Return which Kafka is asked; what that does to hosts is told."""
+    """Return the version of Kafka to ask; print what that version does to hosts."""
     version, note = choose_version(given, acls, reads_ranges=reads_ranges)
     if note:
         tell(note)
@@ -175,7 +175,7 @@ def _tell(batches: Iterator[list[Cell]]) -> Iterator[list[Cell]]:
 
 
 def _print(context: Context, version: str, report: Agreement) -> None:
-    """Print what differs; JSON is all there is to say, rows alone leave the rest to stderr."""
+    """Print what differs; JSON has the whole report, for rows the rest goes to stderr."""
     context.write(
         Answer(
             title=f"Decisions compared with Kafka {version}",

@@ -48,7 +48,7 @@ class AccessQuestion:
 
     @property
     def of_whom(self) -> str:
-        """The principal; said where only its name was given."""
+        """The principal; a note is printed where only its name was given."""
         return taken_principal(self.principal)
 
 

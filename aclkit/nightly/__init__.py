@@ -1,1 +1,1 @@
-"""The night: all of it as one run, and the policies it is held against."""
+"""The nightly run: all steps as one run, and the policies that it is checked against."""

@@ -28,8 +28,8 @@ from aclkit.warehouse.run import Run, findings_before
 def run_nightly(run: Run, intake: Intake, options: NightlyOptions) -> NightlyResult:
     """Replay, decide, find and compare; publish once, as one run.
 
-    Where neither log nor settings nor inventory brought anything new, the decisions and findings
-    of the run before hold, and only the ``job_run`` row is written.
+    Where log, settings and inventory contain nothing new, the decisions and findings of the
+    previous run still hold, and only the ``job_run`` row is written.
     """
     if run.rebuilt is not None:
         replay_again(run)

@@ -1,7 +1,7 @@
-"""A night's summary and a team's policies → the summary with its verdicts, and the exit code.
+"""A nightly run's summary and a team's policies → the summary with verdicts, and the exit code.
 
-The policies are a baseline, mutes and assertions. Assertions are held against what the night has
-published, without Spark.
+The policies are a baseline, accepted findings and assertions. Assertions are checked against the
+published tables of the run, without Spark.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ FAILED_EXIT = 1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Policies:
-    """What a team says about a night.
+    """A team's policies for a nightly run.
 
     Attributes:
-        today: mutes hold through their last day.
+        today: accepted findings stay accepted through their last day.
         fail_on: the least severity of a new finding that makes the exit code 1, or ``never``.
-        baseline: fingerprint → what is known; without one everything is new.
-        mutes: what somebody answers for until a day.
+        baseline: fingerprint → what is known; without a baseline every finding is new.
+        mutes: accepted findings, each until a day.
         assertions: what must hold.
     """
 
@@ -58,17 +58,17 @@ class Policies:
 def conclude(
     summary: NightlySummary, code: int, policies: Policies, published: Published | None
 ) -> NightlySummary:
-    """Judge a night: findings by baseline and mutes, the assertions, and the exit code.
+    """Judge a nightly run: findings by baseline and mutes, the assertions, and the exit code.
 
-    The highest exit code wins. Muted findings are not among the summary's findings any more; it
-    keeps the state of each where there is a baseline or a mute.
+    The highest exit code wins. The summary's findings no longer contain accepted ones; it keeps
+    the state of each finding where there is a baseline or a mute.
 
     Args:
-        summary: of the night, its findings those in force.
+        summary: of the run, with all findings in force.
         code: the exit code so far.
         policies: the team's.
-        published: what the night has published; None where it is on no local disk, and then no
-            assertion can be held against it.
+        published: what the run has published; None where it is on no local disk, and then no
+            assertion can be checked.
     """
     judged = policies.judge(summary.findings)
     tested: list[AssertionOutcome] | None = None

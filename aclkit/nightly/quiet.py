@@ -1,7 +1,7 @@
-"""A night that brings nothing new: its decisions and findings are those of the run before.
+"""A nightly run without news: its decisions and findings are those of the previous run.
 
-Without Spark. A page, policies and an exit code it has as every night: they depend on the day, and
-on files that no table knows.
+It needs no Spark. It has a page, policies and an exit code like every nightly run: they depend on
+the day, and on files that are in no table.
 """
 
 from __future__ import annotations
@@ -30,15 +30,15 @@ from aclkit.warehouse.run import Run, publish
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NightlyOptions:
-    """What the user says about a nightly run.
+    """The options of a nightly run.
 
     Attributes:
         cluster: the cluster, where one was named.
         replay: how to replay.
         materialize: how to decide.
-        policies: what the team says about findings and decisions.
-        resolved: how the settings of ``materialize`` came about.
-        broad_share: the share of the topics that an ALLOW may reach without being ``over-broad``.
+        policies: the team's policies for findings and decisions.
+        resolved: where the settings of ``materialize`` come from.
+        broad_share: the share of the topics that an ALLOW may cover without being ``over-broad``.
         maps_names: the brokers' file has ``ssl.principal.mapping.rules``.
     """
 
@@ -74,7 +74,7 @@ class NightlyResult:
 
 
 def quiet_night(run: Run, replayed: ReplayResult, options: NightlyOptions) -> NightlyResult | None:
-    """Do a night whose replay changed nothing; None where something is to be decided."""
+    """Do a nightly run whose replay changed nothing; None where something is to be decided."""
     scope = begin_deciding(run, options)
     return end_night(run, replayed, options) if holds_decisions(run, scope, options) else None
 
@@ -89,7 +89,7 @@ def begin_deciding(run: Run, options: NightlyOptions) -> Scope:
 
 
 def holds_decisions(run: Run, scope: Scope, options: NightlyOptions) -> bool:
-    """Whether the decisions and findings of the run before hold; then the run takes them over."""
+    """Whether the previous run's decisions and findings still hold; then this run keeps them."""
     told, before = run.settings, run.goes_on_from()
     if before is None or options.materialize.full:
         return False
@@ -106,7 +106,7 @@ def holds_decisions(run: Run, scope: Scope, options: NightlyOptions) -> bool:
 
 
 def end_night(run: Run, replayed: ReplayResult, options: NightlyOptions) -> NightlyResult:
-    """Publish, and hold what is published against the policies."""
+    """Publish, and check what is published against the policies."""
     publish(run)
     with open_tables(run.store.place.text) as (published, tables):
         found = read_summary(tables, deciding_run(published, run.cluster_id))

@@ -1,4 +1,4 @@
-"""A summary of a run → an alert: what is told, as generic JSON or as Slack takes it. Pure.
+"""A summary of a run → an alert: its text, as generic JSON or in Slack's format. Pure.
 
 How the nightly run uses it, with ``aclkit/audit/alerts/webhook.py``::
 
@@ -38,13 +38,13 @@ _LONGEST_LINE: Final = 300
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Alert:
-    """What is told.
+    """The content of an alert.
 
     Attributes:
-        title: what it is about, in a few words.
+        title: the subject, in a few words.
         text: one sentence.
         lines: the worst of it.
-        facts: the same for programs, what JSON can hold.
+        facts: the same for programs, as values that JSON can hold.
     """
 
     title: str

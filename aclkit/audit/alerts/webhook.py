@@ -25,7 +25,7 @@ LONGEST_WAIT: Final = 60.0
 """Seconds between two attempts, whatever the server asks for."""
 
 _AGAIN: Final = (408, 425, 429)
-"""Besides 5xx: what a server may answer otherwise a little later."""
+"""Status codes that are worth a retry, in addition to 5xx."""
 
 _LOGGER: Final = logging.getLogger(__name__)
 
@@ -118,7 +118,7 @@ def send_alert(alert: Alert, webhook: Webhook, sleep: Callable[[float], None] = 
 
 def _attempt(webhook: Webhook, body: bytes) -> tuple[str | None, float | None]:
     """Post once; return what went wrong, and how long to wait: None where that is no use."""
-    # Here, so that a report that alerts nobody does not wait for urllib3.
+    # Imported here, so that a report without an alert does not load urllib3.
     from aclkit.runtime.http_post import PostError, UntrustedError, post
 
     try:

@@ -18,7 +18,7 @@ def is_anywhere(host: str, semantics: Semantics) -> bool:
 
 
 def anywhere_words(hosts: Iterable[str], semantics: Semantics) -> str:
-    """Say which addresses such hosts are: IPv4 and IPv6 are apart, and 0.0.0.0 is in no range."""
+    """Name the addresses of such hosts: IPv4 and IPv6 differ, and 0.0.0.0 is in no range."""
     kinds = {_bits(host, semantics) for host in hosts}
     named = " or ".join(_NAMES[bits] for bits in _NAMES if bits in kinds)
     alone = _LEFT_OUT[kinds.pop()] if len(kinds) == 1 else ""

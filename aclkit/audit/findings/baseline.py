@@ -39,15 +39,15 @@ class Known:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mute:
-    """What somebody answers for.
+    """Accepted findings: one, or all of a kind whose subject matches.
 
     Attributes:
-        fingerprint: of one finding; or None, and then ``finding`` and ``subject`` say which.
+        fingerprint: of one finding; None if ``finding`` and ``subject`` select the findings.
         finding: the kind.
         subject: a glob over the subjects of that kind.
-        until: the last day on which it holds.
-        owner: who answers for it.
-        reason: why it may stay.
+        until: the last day on which they are accepted.
+        owner: who is responsible for them.
+        reason: why they are accepted.
     """
 
     fingerprint: str | None

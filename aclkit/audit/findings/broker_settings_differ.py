@@ -1,4 +1,4 @@
-"""Settings that decide × what the brokers say → ``broker-settings-differ``."""
+"""Settings in use × settings of the brokers → ``broker-settings-differ``."""
 
 from __future__ import annotations
 

@@ -80,7 +80,7 @@ class Differing:
 
     Attributes:
         total: how many.
-        counts: id of an ACL → how many it is behind.
+        counts: id of an ACL → how many of them it causes.
         examples: id of an ACL → some of these, in words.
     """
 
@@ -153,12 +153,12 @@ class Suspects:
         )
 
     def affected(self, inventory: Inventory, *, allow_everyone: bool) -> Inventory:
-        """Return what the ACLs can make a difference for.
+        """Return the resources and principals for which the ACLs can make a difference.
 
-        A resource that one of them reaches in one reading alone, or in both when the readings
-        take its principal or host differently; a principal that one of them matches in either
-        reading. Where everyone is allowed what no ACL reaches, an ACL that reaches a resource in
-        one reading alone makes a difference for everybody.
+        A resource is affected if an ACL applies to it in only one reading, or in both while the
+        readings take the ACL's principal or host differently. A principal is affected if an ACL
+        matches it in either reading. Where allow.everyone holds, an ACL that applies to a resource
+        in only one reading affects every principal.
         """
         resources = [e for e in inventory.resources if self._is_affected(e)]
         if allow_everyone and any(

@@ -1,10 +1,10 @@
-"""ACLs → ``escalation``: which ALLOWs let a principal get more than its ACLs say, and how much.
+"""ACLs → ``escalation``: which ALLOWs let a principal get more than its ACLs grant, and how much.
 
 Sources: AclApis (CreateAcls and DeleteAcls need ALTER on the cluster), KafkaApis and
 ControllerApis (AlterUserScramCredentials the same; IncrementalAlterConfigs of a broker needs
 ALTER_CONFIGS, a replica's Fetch CLUSTER_ACTION on the cluster), DelegationTokenManager and
-KafkaApis.allowTokenRequests (a token for another owner needs CREATE_TOKENS on that user; who came
-with a token gets no other one, so such paths have one step).
+KafkaApis.allowTokenRequests (a token for another owner needs CREATE_TOKENS on that user; a client
+that authenticated with a token gets no other one, so such paths have one step).
 """
 
 from __future__ import annotations
@@ -102,12 +102,12 @@ def _by_cluster(acl: Acl, audit: AuditInput) -> Iterator[Finding]:
 
 
 def _powers(acl: Acl, audit: AuditInput) -> list[str]:
-    """Return for what an ALLOW on the cluster is worth more than it says, the worst first."""
+    """Return the operations by which an ALLOW on the cluster gives more access, worst first."""
     return [power for power in _BY_CLUSTER if audit.gives(acl, power)]
 
 
 def escalates(acl: Acl, audit: AuditInput) -> bool:
-    """Whether an ALLOW lets its principal get more than its ACLs say."""
+    """Whether an ALLOW lets its principal get more than its ACLs grant."""
     if acl.resource_type == "CLUSTER":
         return bool(_powers(acl, audit))
     return _creates_tokens(acl, audit) and not _is_for_itself(acl)

@@ -48,13 +48,13 @@ BROAD_SHARE: Final = 0.5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Life:
-    """From where to where in the log a topic or a user was there.
+    """The offsets of the log between which a topic or a user existed.
 
     Attributes:
         name: of the topic, or of the principal with its type.
-        first_offset: where it came.
-        last_offset: where it went; None for what is still there.
-        topic_id: a topic's Uuid, by which two of one name are told apart.
+        first_offset: where it was created.
+        last_offset: where it was deleted; None if it still exists.
+        topic_id: a topic's Uuid, which distinguishes two topics of one name.
     """
 
     name: str
@@ -65,12 +65,12 @@ class Life:
 
 @dataclass(frozen=True, kw_only=True)
 class AuditInput:
-    """What an audit looks at: the ACLs alive, and what is known beside them.
+    """The input of an audit: the ACLs in force, and other facts about the cluster.
 
-    What is unknown is left empty, and no finding says anything about it.
+    What is unknown is left empty, and no finding is about it.
 
     Attributes:
-        acls: the ACLs alive.
+        acls: the ACLs in force.
         semantics: how they are read.
         settings: super users and allow.everyone.
         topics: lifetimes of topics; none where the cluster follows listings.
@@ -80,11 +80,11 @@ class AuditInput:
         asked_principals: all principals that the run asked about.
         resource_count: how many resources the run asked about.
         added_offsets: id of an ACL → the offset where it was added.
-        broad_share: the share of the topics that more than is broad.
-        brokers: those registered, as the log says.
-        budget: the states that exact answers may take.
+        broad_share: an ALLOW that covers more than this share of the topics is broad.
+        brokers: those that the log has as registered.
+        budget: the search limit of exact answers.
         has_builder: the user configured a principal builder, so names may have any form.
-        supposed: whether something is left where the budget ended before that was known.
+        supposed: the result for "is something left?" where the search limit was reached first.
     """
 
     acls: Sequence[Acl]
@@ -124,7 +124,7 @@ class AuditInput:
 
     @cached_property
     def ranges(self) -> RangesByBroker:
-        """Whether ranges decide, as the brokers say."""
+        """Whether ranges decide, according to the brokers' versions."""
         return ranges_by_broker(self.brokers)
 
     @property
@@ -174,17 +174,17 @@ class AuditInput:
         return reasons_to_go(self._supposing(_KNOWN_OF_BOTH))
 
     def may_cover(self, cover: Acl, covered: Acl) -> bool:
-        """Whether one ACL may be the reason for another to go.
+        """Whether one ACL can be the reason to remove another.
 
-        It may not where a finding wants it gone, or narrowed, and does not want so of the other.
+        It cannot if a finding asks to remove or narrow the cover, but not the covered ACL.
         """
         return self.reasons_to_go(cover) <= self.reasons_to_go(covered)
 
     @cached_property
     def removable(self) -> Covers:
-        """The ACLs that others of the same permission make unnecessary, each with those.
+        """The ACLs that others of the same permission make redundant, each with those others.
 
-        A DESCRIBE that kafka-acls wrote beside a READ or WRITE stays with it.
+        A DESCRIBE that kafka-acls wrote together with a READ or WRITE stays as long as that does.
         """
         covers = self.removables.covers
         staying = set(written_beside(self.rows, covers))
@@ -192,11 +192,11 @@ class AuditInput:
 
     @cached_property
     def given(self) -> Mapping[str, frozenset[str]]:
-        """Id of an ALLOW → the operations that it gives to somebody, if any.
+        """Id of an ALLOW → the operations that it grants to some principal, if any.
 
-        Those of which DENYs leave nothing are not given; one that never matches gives none, nor
-        does one for a super user, who needs no ACL. Where the budget ended before it was known
-        whether something is left, ``supposed`` says.
+        It does not grant an operation of which DENYs leave nothing. An ALLOW that never matches
+        grants none, nor does one for a super user, who needs no ACL. Where the search limit was
+        reached before it was known whether something is left, ``supposed`` decides.
         """
         return {
             acl_id: given
@@ -281,7 +281,7 @@ class AuditInput:
 
     @cached_property
     def topics_alive(self) -> list[str]:
-        """The topics that are there, as the log and the user's inventory say, sorted."""
+        """The topics that exist according to the log and the user's inventory, sorted."""
         alive = {life.name for life in self.topics if life.last_offset is None}
         return sorted(alive | self.listed_topics)
 

@@ -33,7 +33,7 @@ PLAIN: Final = Acl(
     operation="ALL",
     permission_type="ALLOW",
 )
-"""An ACL of which nothing is told, whatever the type of its resource: every name begins so."""
+"""An ACL without findings, whatever its resource type: every name begins with its empty name."""
 
 
 def read_odd_acls(read: Reader, texts: Texts, semantics: Semantics) -> list[Acl]:
@@ -63,7 +63,7 @@ def read_odd_acls(read: Reader, texts: Texts, semantics: Semantics) -> list[Acl]
 def odd_texts(
     columns: Sequence[str], known: Iterable[tuple[str, ...]], semantics: Semantics
 ) -> list[tuple[str, ...]]:
-    """Return of the texts of some columns those of which something is told, in any ACL.
+    """Return those texts of some columns that cause a finding in any ACL.
 
     >>> from aclkit.model.semantics import KIP_1042
     >>> odd_texts(["host"], [("10.0.0.1",), ("localhost",)], KIP_1042)

@@ -51,9 +51,9 @@ def find_open_to_everyone(audit: AuditInput) -> Iterator[Finding]:
 
 
 def name_left(audit: AuditInput, resource_type: str) -> str | None:
-    """Return the shortest name of a type that no ACL of anybody reaches, if there is one.
+    """Return the shortest name of a type to which no ACL applies, if there is one.
 
-    Where that is but supposed, it is "any other".
+    Where its existence is only supposed, return "any other".
     """
     rows = rows_of((a for a in audit.acls if a.resource_type == resource_type), audit.semantics)
     patterns = {each for row in rows for each in row.patterns}

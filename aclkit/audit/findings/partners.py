@@ -20,13 +20,13 @@ def lacking(
 ) -> Iterator[tuple[str, Sequence[Acl]]]:
     """Yield each principal with an ALLOW of one kind and none of the other, with those ACLs.
 
-    A principal that is a glob has the other kind where some ALLOW of it may be for all that the
-    glob stands for. ``User:*`` is left out, because nobody in particular lacks anything; and so
-    is everybody where allow.everyone gives the other kind on what no ACL reaches.
+    A principal that is a glob has the other kind where some ALLOW of it may be for all names that
+    the glob stands for. ``User:*`` is left out, because it is no particular client. Every principal
+    is left out where allow.everyone grants the other kind on resources without an ACL.
 
     Args:
         audit: what is audited.
-        has: resource type and operation of the ALLOWs that are there.
+        has: resource type and operation of the ALLOWs that exist.
         needs: those of the ALLOW without which they are of little use.
     """
     if audit.settings.allow_everyone and name_left(audit, needs[0]) is not None:

@@ -1,6 +1,6 @@
 """ACLs → findings on how they are read: what is odd in the record itself, and where presets differ.
 
-Every record that decodes is an ACL and stays one; these findings say what the broker makes of it.
+Every record that decodes is an ACL and stays one; these findings show how the broker reads it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""ACLs → ``redundant-acl``: which ones say only what others say as well."""
+"""ACLs → ``redundant-acl``: the ACLs that decide only what others decide the same way."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def find_redundant(audit: AuditInput) -> Iterator[Finding]:
 
 
 def is_redundant(acl: Acl, cover: Sequence[Acl], audit: AuditInput) -> bool:
-    """Whether it is said again; otherwise a single wider ACL shadows it."""
+    """Whether several ACLs, or one equal to it, cover an ACL; otherwise a wider one shadows it."""
     containing, _ = audit.others.containing(audit.rows[cover[0].acl_id])
     return len(cover) > 1 or audit.rows[acl.acl_id] in containing
 

@@ -106,7 +106,7 @@ def find_all(audit: AuditInput) -> list[Finding]:
 
 
 def find_readings(acls: Sequence[Acl], semantics: Semantics = KIP_1042) -> list[Finding]:
-    """Return the findings on how ACLs are read; ``materialize`` says them with its result."""
+    """Return the findings on how ACLs are read; ``materialize`` reports them with its result."""
     return merge_same(chain(find_by_texts(acls, semantics), find_duplicates(acls)))
 
 

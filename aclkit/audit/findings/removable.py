@@ -24,7 +24,7 @@ MayCover = Callable[[Acl, Acl], bool]
 """Whether the first ACL may be the reason for the second to go."""
 
 _BESIDE: Final = ("READ", "WRITE")
-"""kafka-acls writes DESCRIBE beside these, for --consumer and --producer."""
+"""kafka-acls writes DESCRIBE together with these, for --consumer and --producer."""
 
 
 @dataclass(slots=True)
@@ -85,7 +85,7 @@ def find_removable(
 
 
 def written_beside(rows: Rows, going: Collection[str]) -> Iterator[str]:
-    """Yield the id of each DESCRIBE that could go although a READ or WRITE beside it stays.
+    """Yield the id of each redundant DESCRIBE whose READ or WRITE stays.
 
     kafka-acls writes both for --consumer and --producer. Of equal ACLs it is the first by id.
     """
@@ -110,7 +110,7 @@ def _but_operation(acl: Acl) -> tuple[object, ...]:
 def _wider(row: Row, others: Others, may_cover: MayCover, found: Removable) -> list[Row]:
     """Return the ACLs that contain one and may cover it, its principal's own first.
 
-    Where they may not be all it is noted.
+    Where these are possibly not all, ``found.unknown`` notes it.
     """
     wider, are_all = others.containing(row)
     if not are_all:
@@ -122,8 +122,8 @@ def _wider(row: Row, others: Others, may_cover: MayCover, found: Removable) -> l
 def _is_behind(row: Row, wider: Sequence[Row], all_wider: Mapping[str, Sequence[Row]]) -> bool:
     """Whether one ACL contains this one and is not merely its equal with a later id.
 
-    "Ahead" is a strict order, because containment is transitive: whoever follows it ends at an
-    ACL that stays.
+    The order is strict, because containment is transitive. So the chain from an ACL to the one
+    before it always ends at an ACL that stays.
     """
     return any(
         other.acl.acl_id < row.acl.acl_id or row not in all_wider[other.acl.acl_id]

@@ -1,7 +1,7 @@
 """ACLs whose host is a range, and the brokers → ``sleeping-range``: the effect of Kafka 4.4.
 
-Source: StandardAuthorizerData and CidrUtils of Kafka 4.4.0 (KIP-1276); what a broker's binary is,
-its registration says (``aclkit.model.brokers``).
+Source: StandardAuthorizerData and CidrUtils of Kafka 4.4.0 (KIP-1276). A broker's registration
+names the version of its binary (``aclkit.model.brokers``).
 """
 
 from __future__ import annotations

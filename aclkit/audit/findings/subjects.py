@@ -1,6 +1,6 @@
-"""A finding and the ACLs behind it → whom it is about, what, and which access: three columns.
+"""A finding and its ACLs → principal, resource and operation, as three columns.
 
-Pure. Names stand in them as they are: who prints them makes them visible.
+Pure. Names stand in them as they are: the code that prints them makes them visible.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ class SubjectColumns(NamedTuple):
 def subject_columns(finding: Finding, acls: Mapping[str, Acl]) -> SubjectColumns:
     """Return what a finding is about.
 
-    A finding on one ACL is about that ACL, whichever others are behind it; any other finding is
-    about all the ACLs behind it. Where none of them is known the subject takes their place.
+    A finding on one ACL is about that ACL, whichever other ACLs it has. Any other finding is
+    about all its ACLs. Where none of them is known, its subject takes their place.
 
     Args:
         finding: the finding.

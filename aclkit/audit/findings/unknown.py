@@ -89,7 +89,7 @@ def notes_on(unknown: Sequence[Unknown]) -> list[str]:
 
 
 def those_on_unknown(notes: Iterable[str]) -> Iterator[str]:
-    """Yield the notes that say what is unknown."""
+    """Yield the notes on what is unknown."""
     return (note for note in notes if note.startswith((_BEGINNING, _OLD_BEGINNING)))
 
 

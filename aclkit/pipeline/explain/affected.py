@@ -61,7 +61,7 @@ def tables_of_affected(before: Mapping[str, int], after: Mapping[str, int]) -> V
 
 
 def find_affected(scope: Scope, read: Reader) -> Affected | None:
-    """Return which pairs may have another ruleset than in the run before; None for all of them.
+    """Return which pairs may have another ruleset than in the previous run; None for all of them.
 
     All are decided where hosts or the classes of principals differ; where a name below ``*``
     makes the broker's order depend on all ACLs; and where so much changed that deciding everything
@@ -142,7 +142,7 @@ _BOTH: Final = (
     f"ON w.acl_id = n.acl_id WHERE n.acl_id IS NULL OR w.acl_id IS NULL OR {_IS_ANOTHER}"
 )
 _CHANGED: Final = f"SELECT {_SIDES} {_BOTH}"
-"""An ACL now and before, by all that it says: what a log says of an id may be said anew."""
+"""An ACL now and before, by all its fields: a log may state another ACL for the same id."""
 _RESOURCES: Final = "SELECT resource_type, resource_name FROM resource"
 _PATTERNS_OF_ADDED: Final = (
     "SELECT DISTINCT h.resource_type, h.pattern_type, h.resource_name FROM acl_history h "

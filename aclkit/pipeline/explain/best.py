@@ -1,10 +1,10 @@
 """ACLs in their order → the best DENY and ALLOW for each operation, of groups and rulesets.
 
 Every ACL gets a *precedence* for each operation it answers: one number, the order in which matching
-ACLs decide. Its highest bits are what goes before the operation, then how the ACL answers it, and
-the lowest all that goes behind, which is also the ACL's number. What is best is a column for each
-operation and permission: of a group for any other host, in the group's own row, and for each host
-that is named in a row of its own.
+ACLs decide. Its highest bits are the criteria before the operation, then how the ACL answers it.
+Its lowest bits are all criteria after that, which are also the ACL's number. What is best is a
+column for each operation and permission: of a group for any other host, in the group's own row, and
+for each host that is named in a row of its own.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ BEST: Final = (*DENY, *ALLOW)
 
 _BITS: Final = 28
 _BITS_OF_OPERATION: Final = 6
-"""Of a precedence: the lowest bits say which ACL it is."""
+"""The number of lowest bits of a precedence, which identify the ACL."""
 MOST_ACLS: Final = (1 << _BITS) - 1
-"""So many ACLs can be told apart."""
+"""At most this many ACLs can be distinguished."""
 _LATE: Final = 1 << 62
 """Added to the precedence of an ACL that the broker meets last; precedences stay below it."""
 
@@ -98,7 +98,7 @@ def best_of_best(semantics: Semantics) -> list[Column]:
 def moved_back(wildcards: Wildcards, late: Late) -> list[Column]:
     """Return the best of a group at a ``pair``.
 
-    What the broker meets last there is put behind all others.
+    The ACLs that the broker meets last there come after all others.
     """
     return [
         *_moved_back(DENY, wildcards.of_denies, late.deny_below),

@@ -1,13 +1,12 @@
 """The explain tables before and after a run → which accesses changed, and what caused it. SQL.
 
 A row stands for one principal, or for all principals of a class that no own ACL concerns. Super
-users are a class of their own, ``super``. Compared is what both runs asked about; a name that only
-one of them asked about, a principal, a host or a resource, is a row of its own without gains and
-losses: who comes takes part in nothing before, and who goes takes nothing from those who stay.
+users are a class of their own, ``super``. Only names that both runs asked about are compared. A
+principal, host or resource that only one of them asked about is a row of its own without gains and
+losses: a new name had no access before, and a name that is gone changes no other access.
 
-The steps to it are named SELECTs, each on the others:
-``was_X`` is table X as the run before left it, ``now_X`` as this run does, and a step whose name
-begins so is the same question asked of one side.
+The steps are named SELECTs, each based on others: ``was_X`` is table X of the previous run,
+``now_X`` that of this run. A step with such a prefix is the same query on one side.
 """
 
 from __future__ import annotations
@@ -90,7 +89,7 @@ _STEPS: Final[dict[str, str]] = {}
 
 _STEPS["operation"] = "$operations"
 
-# Ids that stand for another ACL than before: what a log said was taken back and said anew.
+# Ids that stand for another ACL than before: facts of a log were forgotten and read again.
 _STEPS["altered_acl"] = """\
 SELECT n.acl_id FROM now_acl_history n JOIN was_acl_history w ON w.acl_id = n.acl_id
 WHERE n.removed_offset IS NULL AND w.removed_offset IS NULL AND ($another_acl)"""
@@ -203,7 +202,7 @@ JOIN (SELECT group_id, unnest(acl_ids) AS acl_id FROM ${side}_ruleset_group) a
   ON a.group_id = g.group_id
 JOIN ${side}_acl_history h ON h.acl_id = a.acl_id AND h.removed_offset IS NULL"""
 
-# The offsets at which ACLs left one and came into the other; null where the log no longer says.
+# The offsets at which ACLs left one and came into the other; null where the log has none any more.
 _STEPS["moved_acl"] = """\
 SELECT g.ruleset_before, g.ruleset_after, max(h.removed_offset) AS moved_at
 FROM (SELECT * FROM was_acl EXCEPT SELECT * FROM now_acl) AS g
@@ -221,7 +220,7 @@ FROM moved_acl GROUP BY ruleset_before, ruleset_after"""
 
 _STEPS["host_of_both"] = "SELECT host FROM was_host INTERSECT SELECT host FROM now_host"
 
-# Whether each host may do each operation, before and after.
+# Whether each host can do each operation, before and after.
 _STEPS["cell"] = """\
 SELECT c.ruleset_before, c.ruleset_after, c.resource_type, h.host, o.operation,
        coalesce(was_named.decision, was_other.decision, 'DENIED') = 'ALLOWED' AS was,

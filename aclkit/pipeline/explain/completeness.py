@@ -53,7 +53,7 @@ def check_completeness(
     is_dense: bool,
     seed: str,
 ) -> dict[str, int]:
-    """Look at the tables as they were written: every decision once, a sample by the pure rule.
+    """Check the tables as written: each decision is there once, a sample equals the pure rule.
 
     Args:
         scope: what was asked about.
@@ -61,14 +61,14 @@ def check_completeness(
         settings: the brokers'.
         expected: how many decisions there must be.
         is_dense: ``explain`` was written and is opened too.
-        seed: says which cells are drawn.
+        seed: decides which cells are drawn.
 
     Returns:
         counts for the run's row.
 
     Raises:
         DataError: a key twice, a ruleset without its rulings, a pair without its ruleset, or a
-            drawn cell that the pure rule decides otherwise.
+            drawn cell that the pure rule decides differently.
     """
     written.keep("rulings_of_host", _RULINGS_OF_HOST)
     counts = _count_keys(written)
@@ -164,9 +164,9 @@ _COUNTS: Final = {
     "explain_ruling": "SELECT coalesce(sum(rulings), 0), "
     "coalesce(sum(bit_count(operations)), 0) FROM rulings_of_host"
 }
-"""How many rows a table has, and how many of them are told apart: by hashes of their keys, rulings
-by their operations. With as many no key stands twice; with fewer two keys may have one hash, or a
-ruling is of no operation."""
+"""The number of rows of a table, and of different ones: by hashes of their keys, rulings by their
+operations. If both are equal, no key occurs twice; if not, two keys may have one hash, or a ruling
+is of no operation."""
 
 
 def _check_sample(scope: Scope, written: Reader, settings: BrokerSettings, seed: str) -> int:

@@ -1,6 +1,6 @@
-"""What a materialize is asked × the run before → its scope, and whether it is decided already.
+"""The request of a materialize × the previous run → its scope, and whether it is already decided.
 
-Without Spark: most nights have nothing to decide.
+It needs no Spark: most nightly runs have nothing to decide.
 """
 
 from __future__ import annotations
@@ -31,17 +31,16 @@ from aclkit.warehouse.views import EXPLAIN_TABLES
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MaterializeOptions:
-    """What the user says about a materialize.
+    """The options of a materialize.
 
     Attributes:
         settings: super users and allow.everyone.
-        reading: how ACLs are to be read; see ``auto_ranges``. What a run decides under is its
-            scope's.
+        reading: how ACLs are to be read; see ``auto_ranges``. The reading that a run actually uses
+            is in its scope.
         given: files that name what to ask about.
         dense: always, never or auto.
-        full: decide everything anew, where deciding what changed would do.
-        auto_ranges: whether ranges (CIDR) decide follows the brokers that are known, not
-            ``reading``.
+        full: decide everything anew, even where deciding the changes is enough.
+        auto_ranges: the known brokers, not ``reading``, set whether ranges (CIDR) decide.
     """
 
     settings: BrokerSettings
@@ -53,11 +52,11 @@ class MaterializeOptions:
 
 
 def take_inventory(run: Run, options: MaterializeOptions) -> Scope:
-    """Collect what the ACLs alive are made of and what is asked about; note how ACLs are read.
+    """Collect the texts of the ACLs in force and the names to decide; note how ACLs are read.
 
     Raises:
         UsageError: the cluster has never been replayed.
-        DataError: an ACL's host is a range, and nothing says how the brokers read it.
+        DataError: an ACL's host is a range, and it is unknown how the brokers read it.
     """
     with step("Listing the known names"):
         with read_written(run.store, run.cluster_id, *_INPUTS) as read:
@@ -70,7 +69,7 @@ def take_inventory(run: Run, options: MaterializeOptions) -> Scope:
             semantics = replace(semantics, cidr_hosts=known.newest_decides)
         inventory = survey(texts, log, options.given, options.settings, semantics)
     notes = notes_on_reading(texts.hosts, known, semantics, is_auto=options.auto_ranges)
-    # The replay of the same run may have said so already.
+    # The replay of the same run may have noted it already.
     fresh = [one for one in notes if not any(note.startswith(one) for note in run.notes)]
     inventory = replace(inventory, notes=(*fresh, *inventory.notes))
     return Scope(
@@ -99,7 +98,7 @@ def _was_glob_taken(run: Run) -> bool:
 def notes_on_reading(
     acl_hosts: Iterable[str], known: RangesByBroker, semantics: Semantics, *, is_auto: bool
 ) -> Iterator[str]:
-    """Yield how ACLs are read, and who says whether ranges decide where a host may be one."""
+    """Yield how ACLs are read, and what sets whether ranges decide where a host may be one."""
     yield f"{semantics_words(semantics)}."
     if any("/" in host for host in acl_hosts):
         yield note_on_ranges(known, decide=semantics.cidr_hosts, is_auto=is_auto)

@@ -1,7 +1,7 @@
-"""The ACLs alive → every pair and every ruleset of a cluster, decided and written.
+"""The ACLs in force → every pair and every ruleset of a cluster, decided and written.
 
-Half of a small run is waiting for Spark's planner, which works on one thread for whoever asks:
-so what does not build on each other is asked at the same time.
+A small run spends half its time waiting for Spark's planner, which uses one thread per caller. So
+independent queries run at the same time.
 """
 
 from __future__ import annotations
@@ -45,16 +45,16 @@ _AT_ONCE: Final = 4
 def decide_all(
     scope: Scope, open_acls: Callable[[], DataFrame], output: Output, *, allow_everyone: bool
 ) -> None:
-    """Pair and decide everything anew; write the explain tables, the inventory's aside.
+    """Pair and decide everything anew; write the explain tables except those of the inventory.
 
     Args:
         scope: what is asked about.
-        open_acls: returns the ACLs alive; from a table that takes seconds, beside the matching.
+        open_acls: returns the ACLs in force; from a table that takes seconds, during the matching.
         output: where the tables go.
-        allow_everyone: what becomes of resources that no ACL reaches.
+        allow_everyone: the decision for resources to which no ACL applies.
 
     Raises:
-        DataError: there are more ACLs than can be told apart.
+        DataError: there are more ACLs than can be distinguished.
     """
     if scope.acls > MOST_ACLS:
         raise DataError(f"Expected at most {MOST_ACLS:,} ACLs in force, found {scope.acls:,}")

@@ -114,7 +114,7 @@ LEFT JOIN ${side}_explain_ruling named ON named.ruleset_id = r.ruleset_id
 LEFT JOIN ${side}_explain_ruling other ON other.ruleset_id = r.ruleset_id
  AND other.operation = o.operation AND other.host = $any_other"""
 
-# Of what decided only suspects are told apart.
+# Among the ACLs that decided only suspects are distinguished.
 _STEPS["differing_ruling"] = """\
 SELECT c.resource_type, c.ours_ruleset, c.theirs_ruleset,
        os.acl_id AS ours_acl_id, ts.acl_id AS theirs_acl_id,

@@ -255,7 +255,7 @@ def _of_run(
 ) -> Iterator[pa.RecordBatch]:
     """Yield the batches that hold a row as they are written; note how many changes each holds.
 
-    A name that one run alone asked about has a row, but is no change of anybody's access.
+    A name that only one run asked about has a row, but changes no access.
     """
     schema = arrow_schema("access_change")
     for batch in filter(len, changes):

@@ -46,7 +46,7 @@ def _is_near(pattern: Pattern, names: Sequence[str], semantics: Semantics) -> bo
 
 
 def _names_near(pattern: Pattern, names: Sequence[str], semantics: Semantics) -> Iterator[str]:
-    """Yield those of some sorted names that begin, or for a LITERAL are, as the pattern says."""
+    """Yield those of some sorted names that begin with a pattern's text, or if LITERAL equal it."""
     _, pattern_type, text = pattern
     start, is_whole = start_of_names(pattern_type, text, semantics)
     for at in range(bisect_left(names, start), len(names)):

@@ -27,7 +27,7 @@ def pattern_criteria(semantics: Semantics) -> list[Criterion]:
 
 
 def other_criteria(semantics: Semantics) -> Sequence[Criterion]:
-    """Return the criteria behind ``pattern_criteria``."""
+    """Return the criteria after ``pattern_criteria``."""
     return criteria_of(semantics)[len(pattern_criteria(semantics)) :]
 
 
@@ -51,13 +51,13 @@ def rank_columns(
     semantics: Semantics,
     operation: Callable[[T], str] = lambda _: "",
 ) -> dict[str, dict[T, int]]:
-    """Number items by each criterion that looks at some of their fields and at no others.
+    """Number items by each criterion that uses some of their fields and no others.
 
     Args:
         items: what is numbered.
         fields: the fields of an ACL that an item stands for.
         values: an item's values of them.
-        semantics: says which criteria there are.
+        semantics: has the criteria.
         operation: what is asked for, where the item depends on it.
 
     Returns:

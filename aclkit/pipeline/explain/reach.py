@@ -4,8 +4,8 @@ A *group* is the ACLs with one pattern and one principal text. A *subject* is wh
 about: a principal that its text names exactly (0 and up), or a principal class that its text
 stands for (below 0). Of the set of groups that concern a (resource, subject) only a fingerprint
 goes through the large join: the exclusive or of 128 bits per group. The bits come from a seed that
-is drawn anew for every run, so that nobody can make two sets of groups that look alike, whatever
-ACLs they write.
+is drawn anew for every run, so that no one can write ACLs that give two sets of groups the same
+fingerprint.
 """
 
 from __future__ import annotations

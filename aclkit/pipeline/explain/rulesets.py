@@ -37,8 +37,8 @@ SET: Final = ("set1", "set2")
 def first_pairs(pairs: DataFrame) -> DataFrame:
     """Return each ruleset once, with ``pair``: the first pair that has it.
 
-    ``class1``, ``class2`` say which class ruleset is part of it, ``only_group`` which group is all
-    the rest, if one is.
+    ``class1`` and ``class2`` are the class rulesets that are part of it; ``only_group`` is the
+    group that is all the rest, if there is one.
     """
     alike = [F.min(name).alias(name) for name in ("class1", "class2", "only_group")]
     return pairs.groupBy(*SET).agg(F.min(packed_pair()).alias("pair"), *alike)
@@ -47,7 +47,7 @@ def first_pairs(pairs: DataFrame) -> DataFrame:
 def parts_of(reached: DataFrame, firsts: DataFrame) -> DataFrame:
     """Return the groups of each ruleset that concern its first pair directly.
 
-    ``is_only`` says of a group that it is the only one; such groups need not be looked up.
+    ``is_only`` marks a group that is the only one; such groups need not be looked up.
     """
     columns = (*SET, "class1", "class2", "pair", "group_no")
     is_only = F.col("only_group").isNotNull()

@@ -21,7 +21,7 @@ from aclkit.warehouse.schemas import TABLES
 from aclkit.warehouse.views import EXPLAIN_TABLES, SUPER_RULESET, explain_sql, operations_sql
 
 CELL: Final = (*Request.__slots__, "decision", "rule", "deciding_acl_id")
-"""The columns of a cell: the request, and what the tables say to it."""
+"""The columns of a cell: the request, and its decision in the tables."""
 
 
 def draw_cells(written: Reader, seed: str, most: int) -> list[tuple[Any, ...]]:

@@ -1,7 +1,7 @@
-"""A witness for "any other": a name that only what stands for every name reaches. Pure.
+"""A witness for "any other": a name that only patterns for every name match. Pure.
 
-It is in no inventory either. A plain one is preferred, then the shortest there is; where there is
-none, that is proven, unless the budget ended first.
+It is not a known name either. A plain name is preferred, then the shortest possible one. If no such
+name exists, this is proven, unless the search limit is reached first.
 """
 
 from __future__ import annotations

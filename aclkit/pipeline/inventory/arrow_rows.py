@@ -1,4 +1,4 @@
-"""Batches of Arrow → rows of Python values; what cannot become one says its place. Pure."""
+"""Batches of Arrow → rows of Python values; an error names the place of an unusable one. Pure."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def plain_schema(schema: pa.Schema) -> pa.Schema:
 def _each(
     column: pa.Array, convert: Callable[[pa.Array, str], T], path: str, first: int, name: str
 ) -> T:
-    """Return what becomes of a column; of one of which nothing does, say where it is."""
+    """Return a converted column; if that fails, the error names the first unusable value."""
     try:
         return convert(column, f"{path}, column {name!r}")
     except UNUSABLE:
@@ -125,7 +125,7 @@ def _refuse_value(column: pa.Array, error: BaseException, where: str) -> NoRetur
 def _plain_type(kind: pa.DataType) -> pa.DataType:
     """Return a type with microseconds for nanoseconds, and without dictionaries.
 
-    Python knows no finer times, and a dictionary may say the same large value many times.
+    Python has no finer times, and a dictionary may repeat the same large value many times.
     """
     types = pa.types
     if types.is_timestamp(kind) and kind.unit == "ns":

@@ -24,7 +24,7 @@ class AttributeTableBuilder:
     """
 
     def __init__(self) -> None:
-        """Make a builder that knows nobody."""
+        """Make a builder that knows no principal."""
         self._rows: dict[KafkaPrincipal, Mapping[str, str]] = {}
 
     def configure(self, properties: Mapping[str, str]) -> None:
@@ -48,7 +48,7 @@ class AttributeTableBuilder:
     def build_principal(self, properties: Mapping[str, str]) -> KafkaPrincipal:
         """Build the principal of the property ``principal``; the others are custom fields too.
 
-        What was said here goes before what the table says.
+        These properties override the attributes of the table.
 
         Raises:
             UsageError: there is no property ``principal``.

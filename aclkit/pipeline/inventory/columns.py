@@ -48,8 +48,8 @@ def as_text(value: Any, *, is_name: bool = False) -> str | None:  # noqa: ANN401
 
     Args:
         value: of JSON or of an Arrow column.
-        is_name: it names a thing; then lists, fractions and the like are refused, as nobody
-            knows how they would be spelt.
+        is_name: it names a thing; then lists, fractions and the like are refused, because their
+            spelling is not defined.
 
     Raises:
         ValueError: bytes that are no UTF-8, or a name that is neither text nor a whole number.

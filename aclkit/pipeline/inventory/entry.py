@@ -39,5 +39,5 @@ class Entry:
 
     @property
     def is_any_other(self) -> bool:
-        """Whether this row stands for everything that is named nowhere."""
+        """Whether this row stands for all names that nothing names."""
         return self.witness is not None

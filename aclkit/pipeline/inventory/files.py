@@ -133,7 +133,7 @@ def _read_folder(
 
     frame = start().read.format("delta").load(path)
     names = columns.rename(frame.columns, shown(path))
-    # Counted before it is collected: a few bytes of Parquet may say the same row a million times.
+    # Counted before it is collected: a few bytes of Parquet may hold the same row a million times.
     letters = F.sum(F.length(F.to_json(F.struct("*"))))
     rows, size = frame.agg(F.count("*"), letters).first() or (0, 0)
     if rows > MOST_ROWS or (size or 0) > LARGEST_DATA:

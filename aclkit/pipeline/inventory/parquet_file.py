@@ -1,8 +1,9 @@
 """A Parquet file's bytes → its batches, read by a process of its own whose memory is limited.
 
-Parquet says in a few bytes what takes gigabytes: what its footer says is checked before anything is
-read, and behind that the memory of reading is limited, for a footer may lie. The limit is one of a
-whole process, so it is none of this one: other threads read the log and start Spark meanwhile.
+A few bytes of Parquet may unpack to gigabytes. So the sizes in its footer are checked before
+anything is read. After that the memory of reading is limited, because a footer may lie. The limit
+holds for a whole process, so this one does not set it for itself: its other threads read the log
+and start Spark meanwhile.
 """
 
 from __future__ import annotations
@@ -44,8 +45,8 @@ def parquet_batches(
     """Return the columns of a Parquet file, and its rows in batches.
 
     Raises:
-        UsageError: it is none, it is encrypted or nested too deeply, or it says that it holds more
-            than is read; as batches come, too.
+        UsageError: it is not a Parquet file, is encrypted or nested too deeply, or claims to hold
+            more than is read; also raised while batches are read.
         SurroundingsError: the process that reads it does not start.
     """
     if data[-4:] == _ENCRYPTED:
@@ -147,7 +148,7 @@ def read_here(data: bytes, path: str, most_rows: int, most_bytes: int) -> Iterat
 def _require_limits(
     path: str, about: pq.FileMetaData, schema: pa.Schema, most_rows: int, most_bytes: int
 ) -> None:
-    """Refuse a file that says it holds more than is read, or is nested too deeply."""
+    """Refuse a file that claims to hold more than is read, or is nested too deeply."""
     rows, size = about.num_rows, _unpacked_size(about)
     if rows > most_rows or rows * len(schema) > MOST_VALUES or size > most_bytes:
         raise UsageError(
@@ -170,7 +171,7 @@ def _batches(file: pq.ParquetFile, path: str) -> Iterator[pa.RecordBatch]:
 
 
 def _unpacked_size(about: pq.FileMetaData) -> int:
-    """Return how many bytes the footer says that there are.
+    """Return how many bytes the data has according to the footer.
 
     Columns are not asked one by one: of a damaged one pyarrow ends the process.
     """
@@ -201,7 +202,7 @@ def _refusing(path: str) -> Iterator[None]:
 
 
 def _limit_memory() -> None:
-    """Let this process take no more than ``MOST_MEMORY`` beside what it has; Linux alone can."""
+    """Let this process take at most ``MOST_MEMORY`` more than it has now; only on Linux."""
     statm = Path("/proc/self/statm")
     if statm.exists():
         taken = int(statm.read_text().split()[0]) * resource.getpagesize()
@@ -210,7 +211,7 @@ def _limit_memory() -> None:
 
 
 _READER: Final = ("-P", "-m", "aclkit.pipeline.inventory.parquet_file")
-"""What Python is told: no module is looked for in the working directory."""
+"""The options of Python: it looks for no module in the working directory."""
 
 _PLAIN_MEMORY: Final = {"ARROW_DEFAULT_MEMORY_POOL": "system"}
 """Arrow's own pool reserves a gigabyte at once, whatever is read."""

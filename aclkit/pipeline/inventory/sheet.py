@@ -36,11 +36,11 @@ LONGEST_ROW: Final = 4 * MIB
 def read_sheet(path: str, columns: Columns) -> Iterator[Row]:
     """Yield the rows of a file; what is no text in JSON or Parquet becomes one.
 
-    In CSV the first of comma, semicolon and tab that stands in the header separates.
+    In CSV the separator is the first of comma, semicolon and tab that the header contains.
 
     Raises:
-        UsageError: no such file, an unknown ending, a file that is not what its ending says, a
-            missing column, or more than the limits of this module; some of it as rows come.
+        UsageError: no such file, an unknown extension, content that does not match the extension,
+            a missing column, or more than the limits of this module; partly while rows are read.
         SurroundingsError: it cannot be read.
     """
     data = read_user_file(path, LARGEST_DATA)

@@ -239,7 +239,7 @@ def _other_principal(
 def _other_hosts(
     texts: Texts, chosen: _Chosen, semantics: Semantics, notes: list[str]
 ) -> Iterator[Entry]:
-    """Yield what stands for the hosts that nothing names: one within each range, one beside all."""
+    """Yield what stands for the hosts that nothing names: one in each range, one outside of all."""
     taken = [name for _, name in chosen]
     yield from _other(ANY_OTHER, "", host_witness(texts.hosts, taken, semantics), notes)
     within = 0

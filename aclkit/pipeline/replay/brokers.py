@@ -43,7 +43,7 @@ class BrokerFact(NamedTuple):
 
     @property
     def time(self) -> datetime | None:
-        """The time of the record, where its source says it."""
+        """The time of the record, where its source has it."""
         return None if self.milliseconds is None else log_time(self.milliseconds)
 
 
@@ -105,7 +105,7 @@ def are_kept_alike(one: Brokers, other: Brokers) -> bool:
 
 @dataclass(slots=True)
 class _State:
-    """What the records so far say: the one mutable thing in here."""
+    """The state after the records so far: the one mutable thing in here."""
 
     alive: dict[int, Broker] = field(default_factory=dict)
     finalized: tuple[int, int] | None = None
@@ -176,13 +176,13 @@ def _effects(
 def notes_on_brokers(
     before: Brokers, now: Brokers, *, is_first: bool, is_cut: bool = False
 ) -> Iterator[str]:
-    """Yield whether ranges decide, where that is another answer than before, or the first one.
+    """Yield whether ranges decide, where the answer differs from before, or is the first one.
 
     Args:
         before: what was known before the run.
-        now: what is known behind it.
+        now: what is known after it.
         is_first: nothing of the cluster was known before.
-        is_cut: records of brokers were passed over once; said each time until they are read.
+        is_cut: records of brokers were once skipped; noted in every run until they are read.
     """
     was, known = ranges_by_broker(before.brokers), ranges_by_broker(now.brokers)
     if is_cut and known.state == UNKNOWN:

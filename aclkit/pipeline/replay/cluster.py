@@ -14,13 +14,13 @@ from aclkit.warehouse.run import parse_cluster_id
 def resolve_cluster(known: Collection[str], intake: Intake, given: str | None) -> str:
     """Return which cluster a source is about.
 
-    ``--cluster``, else what the source itself says, else the warehouse's only cluster, else
-    ``default``.
+    ``--cluster``, else the cluster that the source itself names, else the warehouse's only cluster,
+    else ``default``.
 
     Args:
         known: the clusters that the warehouse holds.
         intake: the source.
-        given: what ``--cluster`` says.
+        given: the value of ``--cluster``.
 
     Raises:
         DataError: the source belongs to another cluster than the one given or known.

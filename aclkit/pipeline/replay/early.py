@@ -22,7 +22,7 @@ MOST_BYTES: Final = 8 << 20
 """Of all files together: one core reads them in the two seconds that a JVM takes to start."""
 
 MOST_ROWS: Final = 100_000
-"""A damaged or hostile file says more than its size lets expect: that is for Spark's tasks."""
+"""A damaged or hostile file may have more rows than its size suggests: Spark's tasks read it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +78,7 @@ def _read(
 
 
 def _rows(items: Iterable[WorkItem]) -> dict[WorkItem, list[SourceRow]] | None:
-    # Here, so that a night with nothing new waits for no decoder.
+    # Imported here, so that a run with nothing new does not load the decoders.
     from aclkit.pipeline.sources.readers import read_or_tell
 
     found: dict[WorkItem, list[SourceRow]] = {}

@@ -111,7 +111,7 @@ def new_facts(compared: DataFrame) -> DataFrame:
 
 
 def once(facts: DataFrame) -> DataFrame:
-    """Keep one of the facts that several sources say alike."""
+    """Keep one of the equal facts of several sources."""
     return new_facts(compare(facts.limit(0), facts))
 
 
@@ -178,10 +178,10 @@ def moved_records(facts: DataFrame, spans: DataFrame) -> DataFrame:
 def refuse_conflicts(
     compared: DataFrame, known: Sequence[Range], incoming: Sequence[Range]
 ) -> None:
-    """Refuse a source that says something else than what was read before.
+    """Refuse a source that contradicts what was read before.
 
-    One offset of one epoch holds one record for ever, and one snapshot has one set of entries:
-    other content, or a record where there was none, means another log.
+    One offset of one epoch holds the same record forever, and one snapshot has one set of entries.
+    Other content, or a record where there was none, means another log.
 
     Raises:
         DataError: naming the first offset that differs.
@@ -255,7 +255,7 @@ def _entity() -> Column:
 
 
 def _within(ranges: Iterable[Range]) -> Column:
-    """Whether a fact lies where these ranges say that everything was read."""
+    """Whether a fact lies within these ranges, in which everything was read."""
     inside = F.lit(False)
     for item in ranges:
         if item.fact == RECORD and item.epoch is not None:

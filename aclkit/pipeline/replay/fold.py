@@ -73,13 +73,13 @@ def beside(facts: DataFrame, small: DataFrame, on: Column, how: str) -> DataFram
 
 
 def is_within() -> Column:
-    """Whether a fact lies within a transaction that stands beside it."""
+    """Whether a fact lies within the transaction joined to it."""
     offset = F.col("f.log_offset")
     return (offset > F.col("s.begin_offset")) & (offset < F.col("s.end_offset"))
 
 
 def fold_acls(effects: DataFrame, stretches: DataFrame | None) -> DataFrame:
-    """Fold ACL facts into ``acl_history``; here and below None says: no jump onto a snapshot."""
+    """Fold ACL facts into ``acl_history``; here and below None means: no jump onto a snapshot."""
     lives = _fold(_acl_events(effects), stretches, ["acl_id"])
     payload = [f"payload.{name}" for name in BINDING]
     return lives.select(
@@ -233,7 +233,7 @@ def _with_previous(events: DataFrame, key: list[str]) -> DataFrame:
 
 
 def _in_order(key: list[str]) -> WindowSpec:
-    """Log order: where records take effect, a snapshot behind the records it contains."""
+    """Log order: where records take effect, a snapshot after the records that it contains."""
     return Window.partitionBy("cluster_id", *key).orderBy(
         "effective_offset", F.col("fact") == SNAPSHOT, "log_offset"
     )

@@ -1,4 +1,4 @@
-"""A source or offsets → what of the facts and ranges is taken back, and how that is told. Pure."""
+"""A source or offsets → the facts and ranges to forget, and the text that reports it. Pure."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def note_on(
 
 
 def nothing_of(item: Offsets | Origin, sources: Sequence[str]) -> UsageError:
-    """Return the refusal to forget what was never read; of the sources ``MOST_NAMED`` are told."""
+    """Return the refusal to forget what was never read; it lists up to ``MOST_NAMED`` sources."""
     more = " and more" if len(sources) > MOST_NAMED else ""
     some = ", ".join(sources[:MOST_NAMED]) + more
     told = f"The sources are {some}." if sources else "Nothing was read at all."

@@ -57,7 +57,7 @@ def spans_frame(spark: SparkSession, cluster_id: str, plan: HistoryPlan) -> Data
 
 
 def faults_frame(spark: SparkSession, cluster_id: str, plan: HistoryPlan) -> DataFrame:
-    """Make ``acl_reject`` rows of transaction records that make no sense where they stand."""
+    """Make ``acl_reject`` rows of transaction records that are invalid at their offset."""
     rows = [
         (cluster_id, "replay", None, None, fault.log_offset, fault.reason, None, None)
         for fault in plan.faults

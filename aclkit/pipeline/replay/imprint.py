@@ -1,25 +1,25 @@
-"""Sources → their imprint: one digest of all that a replay reads of them, and how it reads it.
+"""Sources → their imprint: one digest of all that a replay reads from them, and how it reads it.
 
-A replay of the same bytes in the same way, of a cluster whose tables are as the replay before left
-them, changes nothing: offsets that were read are read again, and each fact is known. So a run keeps
-the imprint of its sources among its settings, and the next run asks whether its own is the same.
-Anything else is news, and it is Spark that finds out which:
+A replay of the same bytes in the same way, of a cluster whose tables are unchanged since the
+previous replay, changes nothing: it reads the same offsets again, and each fact is known. So a run
+keeps the imprint of its sources among its settings, and the next run compares it with its own.
+Any other imprint is news, and Spark finds out which:
 
 - **A metadata log, a checkpoint, a dump, records, packed or not**: each file that would be read, in
-  their order, by its path as given, its kind, the segment behind it, its size and a BLAKE2 digest
-  of **every byte**. No time and no size is trusted: a file that came, went, shrank, grew (a half
+  their order, by its path as given, its kind, the next segment, its size and a BLAKE2 digest of
+  **every byte**. No time and no size is trusted: a file that came, went, shrank, grew (a half
   batch at its end too) or has other bytes of the same size gives another imprint. So do segments
   that a broker deletes: a log that begins later is read anew, and what is known of it stays known.
-- **A listing** (``kafka-acls --list``, a live cluster): what it says, row by row, rejects too, in
-  whatever order it was told.
+- **A listing** (``kafka-acls --list``, a live cluster): its content row by row, including rejects,
+  whatever their order.
 - **The way of reading**: high watermark, accepted holes, ``--strict``; the source of the packages
   that read and replay, the format of the tables, and the version of what decodes records.
 
-Every byte is hashed once a run, before Spark starts (0.9 s for a gigabyte on a disk; what lies in
-a bucket is read from there for it), and not when the log is read. So a file is looked at before it
-is hashed and behind all reading (who it is, its size, when it was written and when it was changed):
-if it was written meanwhile nothing is kept, and the next run reads everything. Of an object only
-its size and the time of its writing are told, in S3 to the second.
+Every byte is hashed once a run, before Spark starts (0.9 s for a gigabyte on a disk; objects in a
+bucket are read from there for it), and not when the log is read. So a file's identity, size,
+modification time and change time are compared before hashing and after all reading. If the file
+was written meanwhile, no imprint is kept, and the next run reads everything. An object has only its
+size and modification time, in S3 to the second.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ class Imprint:
 def imprint_of(intake: Intake, options: ReplayOptions) -> Imprint | None:
     """Return the imprint of sources; None where there is none, or a file cannot be read.
 
-    Whatever is wrong with a file is for the reader to say.
+    The reader reports what is wrong with a file.
     """
     if not intake.sources:
         return None

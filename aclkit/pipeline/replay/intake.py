@@ -74,7 +74,7 @@ class Intake:
 
     @property
     def settings(self) -> RunSettings | None:
-        """What its brokers told of themselves; None where none did."""
+        """The settings that its brokers reported; None where none did."""
         listing = self.listing
         if listing is None or not (listing.brokers or listing.metadata_version is not None):
             return None
@@ -154,13 +154,13 @@ def look_at(
 
 
 def ask_live(intake: Intake) -> Intake:
-    """Ask the live source of an intake, if it is one; the lock is best held before.
+    """Ask the live source of an intake, if it is one; the caller should hold the lock.
 
-    An imprint that was taken is not of what it says now.
+    An imprint taken earlier does not cover the new answer.
 
     Raises:
         SurroundingsError: the cluster cannot be asked, or refuses.
-        DataError: its brokers are not of one cluster, or decide by a rule that is not known here.
+        DataError: its brokers belong to several clusters, or decide by a rule unknown to aclkit.
     """
     if intake.ask is None:
         return intake

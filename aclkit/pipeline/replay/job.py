@@ -89,14 +89,14 @@ def _clusters(run: Run) -> set[str]:
 
 
 def take_back(tables: ReplayTables, item: Offsets | Origin) -> tuple[int, str]:
-    """Take back facts, ranges and rejects; return how many facts, and what to note of it.
+    """Forget facts, ranges and rejects; return how many facts, and the note about it.
 
-    What lies between two facts of a source was read from it too, so it counts as read no more.
-    A fact is kept once, for the source that said it first; who has it from another one replays
-    that again.
+    Offsets between two facts of a source were read from it too, so they no longer count as read.
+    A fact is kept once, for the source that had it first. If another source has it too, replay
+    that one again.
 
     Raises:
-        UsageError: there is nothing of the kind.
+        UsageError: no such facts, ranges or rejects exist.
     """
     known, condition = tables.ranges(), is_of(item)
     spans, ends = (

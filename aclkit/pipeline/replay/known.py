@@ -1,4 +1,4 @@
-"""What is known of a cluster, what a user says of a replay, and what it comes to: values."""
+"""The known state of a cluster, the options of a replay, and its result: values."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ if TYPE_CHECKING:  # that nothing is new is found out without Spark
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReplayOptions:
-    """What the user says about a replay.
+    """The options of a replay.
 
     Attributes:
         high_watermark: rows at or above this offset have no effect yet.
-        accept_holes: go on behind offsets that could not be read.
+        accept_holes: go on after offsets that could not be read.
         strict: any rejected row makes the replay end with exit code 3.
     """
 

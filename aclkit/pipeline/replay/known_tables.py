@@ -104,7 +104,7 @@ class KnownTables:
             return int(count), [name for (name,) in read.rows(_ELSEWHERE, list(sources), most)]
 
     def unknown_types(self) -> list[tuple[str, int]]:
-        """Count the records of types that are not known here, by what their rejects say."""
+        """Count the records of types that aclkit does not know, by the reasons of their rejects."""
         with self._open("acl_reject") as read:
             return [(reason, int(count)) for reason, count in read.rows(_UNKNOWN, UNKNOWN_TYPE)]
 

@@ -1,8 +1,8 @@
-"""What a listing names beside ACLs × what was alive before → what came and what went. Pure.
+"""Names of a listing other than ACLs × those that existed before → added and removed ones. Pure.
 
-A topic is known by its id, all else by its name. Where a listing does not tell a topic's id, the
-topic is the one of that name that is alive, or else gets an id made of the name; such a topic
-stays itself when its id is told later, for nobody has seen it deleted.
+A topic is identified by its id, everything else by its name. If a listing has no id for a topic, it
+is the existing topic of that name, or else gets an id made of the name. Such a topic stays the same
+when a later listing has its id, because it was never seen deleted.
 """
 
 from __future__ import annotations
@@ -77,13 +77,13 @@ def changed_things(
     told: frozenset[str],
     id_of: Callable[[str], str],
 ) -> tuple[list[Thing], list[Thing]]:
-    """Return what came and what went, sorted.
+    """Return the added and the removed names, sorted.
 
     Args:
-        before: what was alive.
+        before: what existed.
         listed: what the listing names.
-        told: the parts that it tells whole; of others nothing goes.
-        id_of: makes the id of a topic whose own is not told, of its name.
+        told: the parts that are complete in it; nothing of other parts is removed.
+        id_of: makes the id of a topic without an id in the listing from its name.
     """
     alive = set(before)
     now = set(_with_ids(listed, {t.resource_name: t for t in alive if t.topic_id}, id_of))

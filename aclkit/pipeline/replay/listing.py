@@ -63,11 +63,11 @@ def replay_listing(
 
     Args:
         known: what is known.
-        alive: the ids of the ACLs alive, and the topics, users and other names alive.
-        listing: what there is now.
+        alive: the ids of the ACLs in force, and the topics, users and other names that exist.
+        listing: the present state.
         at: since when.
-        options: what the user says.
-        steps: frames that are computed on the way; they are needed until all is written.
+        options: the options of the replay.
+        steps: intermediate frames; they are needed until everything is written.
     """
     spark, cluster_id = known.facts.sparkSession, known.cluster_id
     sequence = max((r.to_offset for r in known.ranges), default=0)

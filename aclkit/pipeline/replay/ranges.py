@@ -19,7 +19,7 @@ END: Final = (1 << 63) - 1
 
 
 class Range(NamedTuple):
-    """Offsets ``from_offset`` ≤ o < ``to_offset``; epoch None where a source does not say it.
+    """Offsets ``from_offset`` ≤ o < ``to_offset``; epoch None where a source does not have it.
 
     A snapshot's range is 0 … its end offset. An ``unreadable`` range was seen, but no ACL fact of
     it could be read.
@@ -147,7 +147,7 @@ def without_offsets(
 ) -> list[Range]:
     """Forget what was read: cut spans out of the log, and leave out snapshots.
 
-    The number of a listing stays: those behind it build upon it.
+    The number of a listing stays: later listings build on it.
     """
     cut, kept = list(spans), []
     for item in without_snapshots(ranges, end_offsets):
@@ -209,7 +209,7 @@ def plan(
     """Find the way from an empty cluster to the newest state that the ranges allow.
 
     Where the log ends, the nearest later snapshot bridges; where there is none and more of the
-    log is known, that is a hole: the way stops before it, or goes on behind it when holes are
+    log is known, that is a hole: the way stops before it, or goes on after it when holes are
     accepted. Offsets at or above the high watermark do not count.
     """
     limit = END if high_watermark is None else high_watermark

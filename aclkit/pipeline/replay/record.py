@@ -1,4 +1,4 @@
-"""What a replay came to → what the row of its run says, and what its command ends with."""
+"""The result of a replay → the row of its run, and the exit code of its command."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from aclkit.warehouse.job_run import RunSettings
 from aclkit.warehouse.run import INCOMPLETE, Run
 
 BROKERS_KEPT: Final = "brokers_kept"
-"""The count of a run behind which all that was read of its cluster has its records of brokers."""
+"""The count of a run after which everything read of its cluster has its records of brokers."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,4 +1,4 @@
-"""Rejects of sources, known and now read → those that stand, and the offsets that are mended."""
+"""Rejects of sources, known and now read → those that remain, and the offsets that are fixed."""
 
 from __future__ import annotations
 

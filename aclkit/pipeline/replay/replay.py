@@ -55,10 +55,10 @@ def replay_log(
     Args:
         known: what is known.
         rows: source rows.
-        options: what the user says.
-        steps: frames that are computed on the way; they are needed until all is written.
-        reread: the sources that were read whole: what was rejected of them before, and is not
-            now, is in them no more.
+        options: the options of the replay.
+        steps: intermediate frames; they are needed until everything is written.
+        reread: the sources that were read whole: a reject known from before that did not occur
+            again is no longer in them.
 
     Raises:
         DataError: the source contradicts what was read before.
@@ -118,11 +118,11 @@ def tables_anew(
 
     Args:
         known: what was known.
-        facts_now: all facts there are now.
-        rejected: what could not be used of the sources, known before or not.
+        facts_now: all present facts.
+        rejected: the unusable rows of the sources, known before or not.
         plan: the way that history takes.
-        steps: frames that are computed on the way.
-        is_same: none of these is another than in the run before.
+        steps: intermediate frames.
+        is_same: all of these are the same as in the previous run.
     """
     if is_same and known.head == plan.itinerary.head:
         return {}
@@ -244,7 +244,7 @@ def _brokers(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Checked:
-    """Snapshots that were held against the log.
+    """Snapshots that were compared with the log.
 
     Attributes:
         wrong: end offset → the ACLs on which it and the log differ.
@@ -262,14 +262,14 @@ def _check_snapshots(
 ) -> _Checked:
     """Check the snapshots that the log explains: only those that contradict it are kept.
 
-    The others say nothing that the log does not, and a broker makes new ones every hour: their
-    facts are not kept, nor those of one that bridged a gap which has been read meanwhile.
+    The others have nothing that the log does not have, and a broker makes new ones every hour.
+    Their facts are not kept, nor are those of one that bridged a gap which has been read meanwhile.
 
     Args:
         taken: the facts.
         history: rows of ``acl_history``.
         plan: the way through the log.
-        is_new: history is another than before, so that known snapshots are checked again.
+        is_new: history differs from before, so known snapshots are checked again.
     """
     checks, spare = {*plan.itinerary.checks}, {*taken.spare}
     asked = checks if is_new else checks & spare

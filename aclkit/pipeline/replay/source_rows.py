@@ -91,10 +91,11 @@ def _size_of(item: WorkItem) -> int | None:
 def news_filter(
     ranges: Sequence[Range], head: int | None, *, has_brokers: bool
 ) -> Callable[[WorkItem], bool]:
-    """Return what says whether an item may hold anything that is not known.
+    """Return a test whether an item may hold anything that is not known.
 
-    Of an older snapshot in a folder the way through the known log says so, as far as history has
-    been computed; not where that was read by an aclkit that passed over brokers.
+    An older snapshot in a folder holds nothing new if the way through the known log covers it, as
+    far as history has been computed. This does not count if an aclkit that skipped brokers read
+    that log.
     """
     way = plan(ranges)
 

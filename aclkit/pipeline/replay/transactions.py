@@ -37,7 +37,7 @@ class Span(NamedTuple):
 
 
 class Fault(NamedTuple):
-    """A transaction record that makes no sense where it stands."""
+    """A transaction record that is invalid at its offset."""
 
     log_offset: int
     reason: str

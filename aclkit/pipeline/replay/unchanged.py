@@ -1,10 +1,10 @@
-"""Sources that hold what the replay before read of them → the replay that changes nothing.
+"""Sources with the content that the previous replay read → a replay that changes nothing.
 
-It says what a replay by Spark would say of them, and takes no Spark. That it would change nothing
-follows from three things: the sources have the imprint (``imprint``) that the cluster's newest
-replay kept, the tables are as that one left them, and the way through the log ends where it ended.
-A replay keeps no imprint where it found that its log contradicts itself: that is told night by
-night. Whatever is in doubt is left to Spark.
+It reports what a replay by Spark would report, without Spark. A replay changes nothing if three
+conditions hold: the sources have the imprint (``imprint``) that the cluster's newest replay kept,
+the tables are as that one left them, and the way through the log ends where it ended. A replay
+keeps no imprint if its log contradicts itself: every run must report that. All doubtful cases are
+left to Spark.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def replay_unchanged(
 
 
 def _is_read(run: Run, digest: str) -> bool:
-    """Whether the newest replay read this, and nobody has changed its tables since."""
+    """Whether the newest replay read this, and its tables have not changed since."""
     then = run.previous(REPLAYING)
     if then is None or then.settings.sources != digest or not run.has_kept(BROKERS_KEPT):
         return False
@@ -56,7 +56,7 @@ def _is_read(run: Run, digest: str) -> bool:
 
 
 def _nothing(known: Known, intake: Intake, options: ReplayOptions) -> Replayed | None:
-    """Return what a replay comes to that brings nothing; None where what is known does not say."""
+    """Return the result of a replay without news; None where the known state does not prove it."""
     plan = plan_history(
         known.ranges,
         [marker for marker, _ in known.markers],

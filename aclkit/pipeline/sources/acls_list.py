@@ -33,17 +33,17 @@ _Entry = tuple[str, str, str, str]
 
 
 def read_acls_list(lines: Iterable[str], source: str) -> Iterator[SourceRow]:
-    """Read a listing; an ACL that stands in it twice is read once.
+    """Read a listing; an ACL that it has twice is read once.
 
-    Read is a pasted one too: with blanks for tabs, and with one and the same sign in front of all
-    lines. The table of ``rpk acl list`` is read as well; other forms are named.
+    A pasted listing is read too: with spaces for tabs, and with the same sign before all lines. The
+    table of ``rpk acl list`` is read as well; the error for another known form names that form.
 
-    kafka-acls prints nothing of a cluster without ACLs. A text of log lines alone reads like that
-    too: whether it may be believed is for the caller to say.
+    For a cluster without ACLs kafka-acls prints nothing. A text that has only log lines reads like
+    that too: the caller decides whether to believe it.
 
     Raises:
-        DataError: no line is one of kafka-acls', and something else is there; or the text holds
-            what kafka-acls prints where it lists some ACLs only: of a change, or of principals.
+        DataError: no line is one of kafka-acls, but there are others; or the text holds what
+            kafka-acls prints where it lists only some ACLs: for a change, or for principals.
     """
     numbers = numbered(lines)
     head = list(islice(numbers, _LOOKED_AT))
@@ -121,7 +121,7 @@ def _read_line(reading: _Reading, line: Line) -> Iterator[SourceRow]:
 
 
 def _refuse_part(line: Line, source: str) -> None:
-    """Refuse a text behind one of whose lines some ACLs only are listed."""
+    """Refuse a text if only some ACLs are listed after the line."""
     number, text = line
     if text.startswith(_CHANGES):
         raise DataError(f"{source}, line {number}: {_OF_A_CHANGE}")
@@ -164,10 +164,10 @@ def _begin_of(text: str) -> int:
 
 
 def _unmarked(lines: Iterable[Line], mark: str, source: str) -> Iterator[Line]:
-    """Take a sign away from the front of all lines; the blank behind it may be missing.
+    """Remove a sign from the front of all lines; the space after it may be missing.
 
     Raises:
-        DataError: it does not stand in front of all: some may be meant not to count.
+        DataError: some line does not begin with it: the marked ones may be meant not to count.
     """
     sign = mark.strip()
     for number, text in lines:
@@ -192,7 +192,7 @@ def _without_log_lines(lines: Iterable[Line]) -> Iterator[Line]:
 
 
 _LOOKED_AT: Final = 200
-"""Lines by which a form is told."""
+"""The number of lines from which a form is recognized."""
 
 _MARKS: Final = ("#", "##", ">", ">>", "|", "//", "--", ";")
 """Signs that people and mail programs put in front of lines; a diff's are none of them."""
@@ -231,7 +231,7 @@ def _bad_word(words: Iterable[str], enums: Iterable[type[CodedEnum]]) -> str | N
 
 
 def _is_line(text: str) -> bool:
-    """Whether a text is a whole line of kafka-acls, with nothing of a log behind it."""
+    """Whether a text is a whole line of kafka-acls, with no text of a log after it."""
     if _JOINED.search(text):
         return False
     if header := _parse_header(text):
@@ -297,7 +297,7 @@ _END: Final = (
     r"|, patternType=[A-Z]{1,20}(?:\(-?[0-9]{1,3}\))?\)`:)"
 )
 _TEXT_BEHIND: Final = re.compile(rf"\s*{_START}.*{_END}\s*\S", re.DOTALL)
-"""A whole line of kafka-acls and something behind it."""
+"""A whole line of kafka-acls and other text after it."""
 
 _JOINED: Final = re.compile(rf"{_END}\s*{_START}")
 """The end of one line and the beginning of the next. A name may hold both, and then its ACL is

@@ -20,7 +20,7 @@ from aclkit.pipeline.sources.codecs import BadPackedError, unpack
 
 
 class BadBatch(Exception):
-    """A batch contradicts itself; the text says how."""
+    """A batch contradicts itself; the text explains how."""
 
 
 class Records(NamedTuple):
@@ -47,12 +47,12 @@ class Header(NamedTuple):
 
     @property
     def end(self) -> int:
-        """The position behind the batch."""
+        """The position after the batch."""
         return self.position + self.size
 
     @property
     def next_offset(self) -> int:
-        """The offset behind its last record."""
+        """The offset after its last record."""
         return self.base_offset + self.last_offset_delta + 1
 
     @property
@@ -73,7 +73,7 @@ class Header(NamedTuple):
 
     @property
     def is_control(self) -> bool:
-        """Whether it says that it holds control records."""
+        """Whether it is marked as a batch of control records."""
         return bool(self.attributes & DefaultRecordBatch.CONTROL_MASK)
 
 
@@ -83,7 +83,7 @@ MAGIC_AT: Final = 16
 CRC_AT: Final = 17
 CRC_FROM: Final = 21
 MAY_BE_MAGIC: Final = re.compile(rb"\x02(?=.{4}\0)", re.DOTALL)
-"""A magic of 2 with a CRC and the first byte of the attributes behind it, of which none is used."""
+"""A magic of 2, then a CRC and the first byte of the attributes, of which no bit is used."""
 
 _BEFORE_LENGTH_COUNTS: Final = 12
 _MAGIC: Final = 2
@@ -113,7 +113,7 @@ def header_at(data: bytes, position: int) -> Header | None:
 
 
 def first_words(data: bytes) -> tuple[int, int] | None:
-    """Return base offset and epoch of a batch that may be cut behind its header, None of none."""
+    """Return base offset and epoch of a batch that may be cut after its header, None for none."""
     if len(data) < HEADER_SIZE or data[MAGIC_AT] != _MAGIC:
         return None
     base, _, epoch, *_ = _HEADER.unpack_from(data)

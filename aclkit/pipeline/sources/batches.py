@@ -1,8 +1,8 @@
-"""The bytes of a log file → its record batches, and what of it is damaged.
+"""The bytes of a log file → its record batches, and the damaged parts.
 
-Every byte is accounted for. A batch counts only if its CRC holds, its records bear out what its
-header claims, and those behind it do not contradict its place in the log; after anything else
-reading goes on at the next such batch. So one batch that lies is one batch that is lost.
+Every byte is accounted for. A batch counts only if its CRC is right, its records agree with its
+header, and later batches do not contradict its place in the log. After anything else, reading
+goes on at the next such batch. So one batch that lies is one batch that is lost.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class Damage:
 
 
 class Neighbour(NamedTuple):
-    """What is known of the batch behind a file: its offset, and its epoch or -1."""
+    """The known facts about the first batch after a file: its offset, and its epoch or -1."""
 
     offset: int
     epoch: int = -1
@@ -75,13 +75,13 @@ def read_batches(
     """Read all batches of a file in order.
 
     Zeros up to the end of the file are preallocated space and no batch. An incomplete batch at
-    the end is the torn tail that a crash leaves; Kafka ignores it, here it is a ``Damage`` that
-    loses nothing, unless the log is known to go on behind it.
+    the end is the torn tail that a crash leaves. Kafka ignores it; here it is a ``Damage`` that
+    loses nothing, unless the log is known to go on after it.
 
     Args:
         data: the file.
-        first_offset: the offset that it is named for, if it is.
-        behind: what the next file of the log begins with, if there is one.
+        first_offset: the offset in its name, if it has one.
+        behind: the first batch of the log's next file, if there is one.
     """
     place = _Place(0, first_offset or 0, is_named=first_offset is not None)
     file = _File(data, behind)
@@ -117,12 +117,12 @@ class _Place(NamedTuple):
         position: of the next byte.
         expected: no batch from here on begins below this offset.
         epoch: nor has a lower epoch.
-        held: how many batches said this epoch; the control record that begins one counts twice.
-        ahead: how many offsets, at the least, were in what was passed over since the last sound
-            batch, by its own word.
-        is_named: nothing was read yet, and the file's name says where it begins.
-        has_doubts: something was passed over since the last sound batch.
-        doubted: how many bytes were looked at in vain.
+        held: how many batches had this epoch; the control record that begins one counts twice.
+        ahead: how many offsets the bytes skipped since the last sound batch claim to hold, at
+            least.
+        is_named: nothing was read yet, and the file's name has its first offset.
+        has_doubts: something was skipped since the last sound batch.
+        doubted: how many bytes were searched in vain.
     """
 
     position: int
@@ -136,9 +136,9 @@ class _Place(NamedTuple):
 
 
 class _Doubt(NamedTuple):
-    """Bytes that were passed over; which offsets are lost with them the next batch tells.
+    """Skipped bytes; the next batch shows which offsets are lost with them.
 
-    ``claim`` are the offsets that they say they hold; how many it are is sure where ``is_whole``.
+    ``claim`` are the offsets that they claim to hold; their number is certain if ``is_whole``.
     ``loses`` is False for a torn tail.
     """
 
@@ -167,7 +167,7 @@ class _Flaw(NamedTuple):
 
 
 def _judge(file: _File, header: Header | None, place: _Place) -> Batch | _Flaw:
-    """Read the batch that a header announces, or say what is wrong with it."""
+    """Read the batch that a header announces, or return what is wrong with it."""
     if header is None:
         return _Flaw("no valid record batch here; reading continues at the next one")
     if not crc_holds(file.data, header):
@@ -192,8 +192,8 @@ def _judge(file: _File, header: Header | None, place: _Place) -> Batch | _Flaw:
 def _misplaced(file: _File, header: Header, place: _Place) -> str | None:
     """Return what is wrong with offset and epoch, which no CRC covers.
 
-    Neither falls in a log. A batch that goes on where the one before it ended is right; of one
-    that stands out those behind it tell whether they go on from there.
+    Neither decreases in a log. A batch that continues where the previous one ended is right. For a
+    batch that leaps, the later ones show whether they continue from there.
     """
     if header.base_offset == place.expected and header.epoch == place.epoch:
         return None
@@ -208,7 +208,7 @@ def _misplaced(file: _File, header: Header, place: _Place) -> str | None:
 
 
 class _Follower(NamedTuple):
-    """A batch behind another: its offset, epoch, and how many offsets lie between, at the least."""
+    """A batch after another: its offset, epoch, and how many offsets lie between, at least."""
 
     offset: int
     epoch: int
@@ -216,7 +216,7 @@ class _Follower(NamedTuple):
 
 
 def _witnesses(file: _File, header: Header) -> Iterator[_Follower]:
-    """Yield the batches behind one, as far as their lengths lead, and what is behind the file."""
+    """Yield the batches after one, as far as their lengths lead, and the first after the file."""
     between, at = 0, header.end
     for _ in range(_MOST_WITNESSES):
         seen = header_at(file.data, at)
@@ -232,7 +232,7 @@ def _witnesses(file: _File, header: Header) -> Iterator[_Follower]:
 def _offset_refuted(
     file: _File, header: Header, place: _Place, witnesses: Sequence[_Follower]
 ) -> str | None:
-    """Return which offset behind the batch leaves no room for its own.
+    """Return which offset after the batch leaves no room for its own.
 
     A log file has no gaps, so a witness that fits without the batch's leap speaks against it, and
     so does the file's name. Where what was passed over before accounts for the leap, that weighs
@@ -257,10 +257,10 @@ def _offset_refuted(
 
 
 def _epoch_refuted(header: Header, place: _Place, witnesses: Sequence[_Follower]) -> str | None:
-    """Return which epoch behind the batch its own would forbid.
+    """Return which epoch after the batch its own would forbid.
 
-    An epoch begins with its leader's control record, which weighs as much as a witness; so does
-    it that nothing is known of an epoch before.
+    An epoch begins with its leader's control record, which weighs as much as a witness. So does the
+    absence of any known earlier epoch.
     """
     if header.epoch == place.epoch:
         return None
@@ -386,7 +386,7 @@ def _lost(doubts: Sequence[_Doubt], expected: int, limit: int) -> Iterator[tuple
 
 
 def _lost_at_the_end(doubts: Sequence[_Doubt], expected: int) -> Iterator[tuple[int, int]]:
-    """Give each doubt one offset: there was something, and nothing follows that says how much."""
+    """Give each doubt one offset: something was there, and no later batch shows how much."""
     for doubt in doubts:
         start = expected
         if doubt.claim and doubt.claim[0] == expected:

@@ -96,7 +96,7 @@ def _snappy_blocks(packed: bytes) -> Iterator[bytes]:
 
 
 def _snappy_size(block: bytes) -> int:
-    """Read how long a block says that it is unpacked: a varint of up to 5 bytes."""
+    """Read the unpacked size that a block claims: a varint of up to 5 bytes."""
     size = 0
     for place, byte in enumerate(block[:5]):
         size |= (byte & 0x7F) << 7 * place

@@ -185,7 +185,7 @@ def _read_line(file: _Dump, line: tuple[int, str]) -> Iterator[SourceRow]:
 
 
 def _read_preamble(file: _Dump, line: tuple[int, str]) -> Iterator[SourceRow]:
-    """Read what says whether a log or a snapshot follows.
+    """Read the lines that show whether a log or a snapshot follows.
 
     A bootstrap snapshot is only the input of an empty log, which then holds its records itself.
     """
@@ -254,7 +254,7 @@ def _parse_header(line: tuple[int, str]) -> _DumpedBatch:
 def _close_batch(file: _Dump, behind: _DumpedBatch | None = None) -> Iterator[SourceRow]:
     """Turn a batch into ranges: readable but for bad lines and, if lines are missing, gaps.
 
-    It holds no more than the batch behind it leaves, whatever it announces.
+    It holds no more offsets than the next batch leaves room for, whatever it announces.
     """
     batch, file.batch = file.batch, None
     if batch is None:
@@ -359,7 +359,7 @@ def _read_body(file: _Dump, record: _Record) -> SourceRow | None:
 
 
 def _read_control(file: _Dump, record: _Record) -> None:
-    """Accept a control record: it takes an offset and says nothing about ACLs."""
+    """Accept a control record: it takes an offset and states nothing about ACLs."""
     word = next((word for word in _CONTROL if f" {word}" in f" {record.body}"), None)
     if word is None and not (file.batch and file.batch.is_control):
         file.undecoded += 1
@@ -406,10 +406,10 @@ def _without_hole_check(file: _Dump) -> list[tuple[int, int, int | None, str]]:
 
 
 def _read_snapshot(file: _Dump, read: Iterator[SourceRow]) -> Iterator[SourceRow]:
-    """Pass on what was read of a log; make a snapshot of it if the file turns out to be one.
+    """Yield what was read of a log; make a snapshot of it if the file turns out to be one.
 
-    A snapshot is a whole state or nothing: without its footer, or with a line that may have been
-    an ACL, it says nothing.
+    A snapshot is a whole state or nothing: without its footer, or with a broken line that may have
+    been an ACL, it does not count.
     """
     facts: list[SourceRow] = []
     is_whole = True

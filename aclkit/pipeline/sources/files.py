@@ -1,7 +1,7 @@
-"""A path or URI → its bytes, on any filesystem that pyarrow knows; and what of it may be shown.
+"""A path or URI → its bytes, on any filesystem that pyarrow supports; and its printable part.
 
-A URI may hold credentials (``s3://KEY:SECRET@bucket``, ``abfs://…?client_secret=…``), and paths are
-kept in tables and said in messages: there only what ``shown`` returns may stand.
+A URI may hold credentials (``s3://KEY:SECRET@bucket``, ``abfs://…?client_secret=…``), and paths go
+into tables and messages: use only what ``shown`` returns there.
 
 pyarrow is imported where it is needed: a plain file of this machine is read without it.
 """
@@ -26,7 +26,7 @@ _PACKINGS: Final = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd", ".lz4": "lz4"}
 
 
 def is_packed(path: str) -> bool:
-    """Whether a file is unpacked while it is read, as its name says."""
+    """Whether a file's name shows that it is unpacked while it is read."""
     return Path(path).suffix in _PACKINGS
 
 
@@ -127,10 +127,10 @@ def read_user_file(path: str, most: int) -> bytes:
 
 
 def unpack(data: bytes, path: str, most: int) -> bytes:
-    """Return the content of a file whose ending says that it is compressed, else its bytes.
+    """Return the content of a file whose extension is that of a compressed one, else its bytes.
 
     Raises:
-        UsageError: it cannot be unpacked, or has more than ``most`` bytes then.
+        UsageError: it cannot be unpacked, or its content has more than ``most`` bytes.
     """
     packing = _PACKINGS.get(Path(base_name(path)).suffix)
     if packing is None:
@@ -242,7 +242,7 @@ def _info(path: str) -> fs.FileInfo:
 
 @contextmanager
 def _reporting(path: str, what: str) -> Iterator[None]:
-    """Raise what a filesystem says as an error of ours; ``what`` cannot be done to the path."""
+    """Raise a filesystem's error as one of ours; ``what`` cannot be done to the path."""
     try:
         yield
     except OSError as error:

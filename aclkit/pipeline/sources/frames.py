@@ -30,7 +30,7 @@ class UndecodableRecord(DataError):
     Attributes:
         is_acl: the record is one of an ACL, so its bytes may be shown.
         loses_acl: an ACL fact may be lost with it: it is one of an ACL or a transaction, or it
-            is so broken that nobody can tell.
+            is so broken that its type is unknown.
     """
 
     def __init__(self, reason: str, key: int | None = None) -> None:
@@ -88,8 +88,8 @@ def parse_frame(value: bytes | None) -> FrameFields | None:
 
 _REGISTER_BROKER: Final = 0
 _READ_IN_PART: Final = frozenset({_REGISTER_BROKER, 11})
-"""Of a SCRAM credential nothing behind the mechanism is read: there the secrets begin. Of a broker
-nothing behind its features: each version of Kafka adds there what it likes."""
+"""Of a SCRAM credential nothing after the mechanism is read, because the secrets begin there. Of a
+broker nothing after its features is read, because versions of Kafka add fields there."""
 _FOREIGN_KEYS: Final = frozenset({3, 4, 5, 7, 8, 10, 14, 15, 17, 20, 21, 26, 27, 28, 29})
 _FOREIGN_STARTS: Final = frozenset(bytes((1, key)) for key in _FOREIGN_KEYS)
 _MAX_SHORT: Final = 32767

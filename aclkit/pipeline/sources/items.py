@@ -19,9 +19,9 @@ class WorkItem:
     Attributes:
         kind: one of those above.
         path: the file.
-        behind: the next segment of the log, which testifies to the end of this one.
+        behind: the next segment of the log, which shows where this one ends.
         only_below: end offset of an older snapshot of a folder: where the log is known up to
-            there it says nothing new, and need not be read.
+            there, the snapshot has nothing new, and need not be read.
     """
 
     kind: str
@@ -31,7 +31,7 @@ class WorkItem:
 
 
 def metadata_log_items(path: str) -> list[WorkItem]:
-    """List what there is to read of a metadata log: each segment and each snapshot."""
+    """List the work items of a metadata log: each segment and each snapshot."""
     log = list_metadata_log(path)
     items = [
         WorkItem(kind=SEGMENT, path=segment, behind=behind)

@@ -1,4 +1,4 @@
-"""What a whole list of ACLs is: its rows, and what else its source says of the cluster."""
+"""A complete list of ACLs: its rows, and other facts of its source about the cluster."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ USERS: Final = "SCRAM users"
 GROUPS: Final = "groups"
 TRANSACTIONAL_IDS: Final = "transactional ids"
 TOKENS: Final = "delegation tokens"
-"""What a live cluster can tell beside its ACLs."""
+"""The other parts that a live cluster can list in addition to its ACLs."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Listing:
-    """A whole list of ACLs.
+    """A complete list of ACLs.
 
     Attributes:
-        rows: the ACLs and what is told beside them, and rejects.
-        told: of which of these the rows are all there is; of the others they are some, or none.
-        brokers: the brokers' configurations, as far as they were told.
-        metadata_version: the finalized ``metadata.version``, where it was told.
+        rows: the ACLs, what is listed in addition to them, and rejects.
+        told: the parts whose rows are complete; of other parts the rows are some, or none.
+        brokers: the brokers' configurations, as far as the source has them.
+        metadata_version: the finalized ``metadata.version``, where the source has it.
         cluster_id: where the source names its cluster.
         notes: what is missing, and why.
     """

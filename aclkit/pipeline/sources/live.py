@@ -2,7 +2,7 @@
 
 kafka-python's own ``describe_acls`` fails on the first code that it does not know, so requests are
 sent at protocol level and codes stay numbers (KIP-140, KIP-290; DescribeAclsRequest.json). The ACLs
-are what is asked for; all else is left out, and said, where the user has no right to it.
+are required; every other part is left out, with a note, where the user has no right to it.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def read_live(bootstrap: str, config: ClientConfig, timeout_seconds: float) -> L
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Answers:
-    """What the brokers answered; ``again`` is the cluster's id once more, behind the ACLs."""
+    """The answers of the brokers; ``again`` is the cluster's id once more, asked after the ACLs."""
 
     cluster_id: str | None
     again: str | None
@@ -80,7 +80,7 @@ class _Answers:
 
 
 async def _ask_all(brokers: Brokers) -> _Answers:
-    """Ask for the ACLs between two questions for the cluster's id, and for the rest behind."""
+    """Ask for the ACLs between two questions for the cluster's id, and for the rest afterwards."""
     topics = MetadataRequest(topics=None, allow_auto_topic_creation=False)
     metadata = await brokers.ask(topics)
     acls = await brokers.ask(_everything())

@@ -1,4 +1,4 @@
-"""What brokers answer beside their ACLs → rows of a listing, the brokers' settings, and what lacks.
+"""Other answers of brokers than ACLs → rows of a listing, the brokers' settings, missing parts.
 
 Source: KIP-554 (SCRAM users), KIP-518 and KIP-848 (groups), KIP-664 (transactions), KIP-48
 (tokens), KIP-226 (configurations), KIP-584 (features), KIP-896 (versions of requests that 4.0
@@ -30,12 +30,12 @@ from aclkit.pipeline.sources.listing import (
 from aclkit.pipeline.sources.payload import mechanism_of, uuid_text
 
 Answer = Untyped
-"""A message of kafka-python's, or a text that says why there is none; None was not asked."""
+"""A message of kafka-python, or a text with the reason why there is none; None was not asked."""
 
 
 @dataclass(slots=True, kw_only=True)
 class NodeAnswers:
-    """What one broker answered; ``problem`` says why it could not be asked at all."""
+    """The answers of one broker; ``problem`` is the reason why it could not be asked at all."""
 
     node_id: int
     address: str
@@ -59,7 +59,7 @@ class Parts:
 
 
 def tell_parts(parts: Parts, source: str) -> Listing:
-    """Return what is told beside the ACLs; a part of which any answer lacks is not told whole."""
+    """Return the other parts than the ACLs; a part of which any answer is missing is incomplete."""
     rows: list[facts.SourceRow] = []
     told: set[str] = set()
     notes: list[str] = []
@@ -133,10 +133,10 @@ def _problem_of(answer: Answer) -> str:
 
 
 def _topics(parts: Parts, reading: _Reading) -> None:
-    """Read topics, also those that lie on the brokers' disks and are not in the metadata.
+    """Read topics, also those that are on the brokers' disks but not in the metadata.
 
-    Metadata leave out, without a word, what the user may not DESCRIBE; what lies on the disks is
-    told to whoever may DESCRIBE the cluster, which listing ACLs takes as well.
+    Metadata silently leave out topics that the user is not allowed to DESCRIBE. Brokers list the
+    topics on their disks for every user with DESCRIBE on the cluster. Listing ACLs needs it too.
     """
     seen = {topic.name for topic in parts.metadata.topics if topic.name is not None}
     for topic in parts.metadata.topics:
@@ -216,13 +216,13 @@ _RIGHTS: Final = {
 
 
 def _partly(told: set[str]) -> Iterator[str]:
-    """Yield of which parts brokers leave out, without a word, what the user may not DESCRIBE."""
+    """Yield a note on parts in which brokers silently leave out what the user cannot DESCRIBE."""
     if some := [part for part in (TRANSACTIONAL_IDS, TOKENS) if part in told]:
         yield f"{' and '.join(some)}: only those that the user is allowed to DESCRIBE."
 
 
 def _broker_configs(parts: Parts) -> tuple[tuple[BrokerConfig, ...], tuple[str, ...]]:
-    """Read what the brokers say of the keys that decide; of one that does not say it, a note."""
+    """Read the brokers' values of the keys that decide; note each broker without an answer."""
     found: list[BrokerConfig] = []
     notes: list[str] = []
     for node in parts.nodes:
@@ -243,7 +243,7 @@ def _broker_configs(parts: Parts) -> tuple[tuple[BrokerConfig, ...], tuple[str, 
 def _registrations(parts: Parts, in_force: int | None, source: str) -> Iterator[facts.SourceRow]:
     """Yield each broker with the metadata.version that its binary supports, and the one in force.
 
-    A broker that says nothing of it is of an unknown version, unless it answers a request that
+    A broker that does not report it has an unknown version, unless it answers a request that
     Kafka 4.0 removed.
     """
     for node in parts.nodes:

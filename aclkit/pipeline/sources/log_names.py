@@ -1,4 +1,4 @@
-"""The names of a metadata log's files → the offsets that they say. Pure.
+"""The names of a metadata log's files → the offsets in them. Pure.
 
 Source: org.apache.kafka.storage.internals.log.LogFileUtils and org.apache.kafka.snapshot.Snapshots.
 """
@@ -19,7 +19,7 @@ def first_offset(source: str) -> int | None:
 
 
 def parse_snapshot_name(name: str) -> tuple[int, int] | None:
-    """Return the end offset (exclusive) and epoch that a snapshot's file name says.
+    """Return the end offset (exclusive) and epoch in a snapshot's file name.
 
     >>> parse_snapshot_name("00000000000000000915-0000000001.checkpoint")
     (915, 1)

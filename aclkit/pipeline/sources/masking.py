@@ -34,7 +34,7 @@ _CREDENTIAL: Final = re.compile(
         [\w.-]{{0,40}} [\\"'\s]{{0,8}} [:=]""",
     re.IGNORECASE | re.VERBOSE,
 )
-"""A key of a credential: of what stands behind it nothing is kept, whatever its end may be."""
+"""A key of a credential: nothing after it is kept, wherever the credential may end."""
 
 _NUMBERS: Final = (
     "offset|baseOffset|lastOffset|count|baseSequence|lastSequence|producerId|producerEpoch|position"
@@ -85,11 +85,11 @@ _LONG_RUN: Final = re.compile(r"[A-Za-z0-9+/]{32,}")
 
 
 def mask_text(line: str) -> str:
-    """Return what of a rejected text line may be kept.
+    """Return the part of a rejected text line that may be kept.
 
-    That are words of Kafka's and numbers behind their keys; and where the line speaks of an ACL or
-    of a request and of nothing else, the principal, the host and the resource. Behind the key of a
-    credential nothing is kept. At most 500 characters are kept.
+    Kafka's words are kept, and numbers after their keys. If the line is only about an ACL or a
+    request, principal, host and resource are kept too. Nothing after the key of a credential is
+    kept. At most 500 characters are kept.
 
     >>> mask_text('{"type":"CONFIG_RECORD","data":{"name":"x","value":"hunter2"}}')
     '{"type":"CONFIG_RECORD","data":{"name":"***",***'

@@ -33,16 +33,16 @@ class MetadataLog:
 
 
 def list_metadata_log(path: str) -> MetadataLog:
-    """Find what there is to read at a path.
+    """Find the files to read at a path.
 
     The path is a directory (``__cluster_metadata-0``, or the ``metadata.log.dir`` that holds
-    it), one segment or one snapshot, on any filesystem that pyarrow knows. The snapshot 0-0 is
+    it), one segment or one snapshot, on any filesystem that pyarrow supports. The snapshot 0-0 is
     what a cluster was formatted with and never its committed state.
 
     Raises:
         UsageError: there is nothing at the path.
-        DataError: what is there is no metadata log.
-        SurroundingsError: files of it go as fast as they are listed.
+        DataError: the path holds no metadata log.
+        SurroundingsError: its files disappear as fast as they are listed.
     """
     if is_directory(path):
         return listing_again(lambda: _list_directory(path))
@@ -62,10 +62,10 @@ def list_metadata_log(path: str) -> MetadataLog:
 
 
 def read_cluster_id(path: str) -> str | None:
-    """Return ``cluster.id`` of the meta.properties beside or above a log, if there is one.
+    """Return ``cluster.id`` of the meta.properties next to or above a log, if there is one.
 
     Raises:
-        DataError: that file is none of Java's properties.
+        DataError: that file is not in Java's format of properties.
     """
     folder = path if is_directory(path) else parent(path)
     for candidate in (folder, parent(folder)):

@@ -30,7 +30,7 @@ NO_DECODER: Final = (
     "expected payloads as JSON, found none: the option --cluster-metadata-decoder is missing. "
     "Next: kafka-dump-log --cluster-metadata-decoder --files FILE"
 )
-"""What to say of a dump whose every record is bytes as they are, or is not shown at all."""
+"""The error for a dump in which every record is raw bytes, or is not shown at all."""
 
 _MAX_TIMESTAMP: Final = 253_402_300_799_999
 _MECHANISMS: Final = {1: "SCRAM-SHA-256", 2: "SCRAM-SHA-512"}
@@ -43,7 +43,7 @@ _TYPE: Final = re.compile(r'"type"\s{0,8}:\s{0,8}"([A-Za-z_]{1,60})"')
 
 
 class BadPayload(ValueError):
-    """A payload that cannot be used; ``hides_acl`` says whether an ACL fact may be lost."""
+    """A payload that cannot be used; ``hides_acl`` is whether an ACL fact may be lost."""
 
     def __init__(self, reason: str, *, hides_acl: bool) -> None:
         """Keep the reason, which quotes nothing of the payload but names of types and fields."""
@@ -111,8 +111,8 @@ def is_decoded(body: str) -> bool:
 def may_hide_acl(text: str) -> bool:
     """Whether a line that cannot be read may have stated something about ACLs.
 
-    It may not if it names a record type that Kafka knows and that neither is an ACL's nor bounds
-    a transaction.
+    It cannot if it names a known record type of Kafka that is neither for ACLs nor bounds a
+    transaction.
     """
     match = _TYPE.search(text)
     return match is None or names_acl(text) or _BY_NAME.get(match[1]) not in _FOREIGN

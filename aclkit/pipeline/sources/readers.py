@@ -29,7 +29,7 @@ def read_item(item: WorkItem, told: HowFar = UNTOLD) -> Iterator[SourceRow]:
 
 
 def read_or_tell(item: WorkItem, told: HowFar = UNTOLD) -> Iterator[SourceRow]:
-    """Read a work item; an error of aclkit's own becomes its last row, and is told later."""
+    """Read a work item; an error of aclkit's own becomes its last row, and is reported later."""
     try:
         yield from read_item(item, told)
     except AclkitError as error:

@@ -1,4 +1,4 @@
-"""An apiKey or a name that no record of Kafka's has that is known here → what is said of it."""
+"""An apiKey or a name of a record type that aclkit does not know → the message about it."""
 
 from __future__ import annotations
 
@@ -19,5 +19,5 @@ def unknown_type(key_or_name: object) -> str:
 
 
 def may_lose_acl(key: int) -> bool:
-    """Whether a record of this key that cannot be read may have said something about ACLs."""
+    """Whether a record of this key that cannot be read may have stated something about ACLs."""
     return key in ACL_KEYS or key in TRANSACTIONS

@@ -20,10 +20,10 @@ def read_segment(
     """Read a segment of the metadata log.
 
     Ranges are as long as offset and epoch allow. Control batches and foreign records hold no ACL
-    fact and count as read. Where an ACL fact may be lost an ``unreadable`` range says so; the
-    torn tail of a log loses none, because it was never committed. The name of the file is its
-    first offset, which tells what a damaged beginning held; ``behind`` is how the next segment
-    begins, which tells what a damaged end held.
+    fact and count as read. Where an ACL fact may be lost there is an ``unreadable`` range; the torn
+    tail of a log loses none, because it was never committed. The name of the file is its first
+    offset, which shows what a damaged beginning held; ``behind`` is the beginning of the next
+    segment, which shows what a damaged end held.
     """
     readable = _Readable(source)
     for item in telling(read_batches(data, first_offset(source), behind), told):

@@ -1,1 +1,1 @@
-"""Assertions: what must never, always, or only be, held against the published decisions."""
+"""Assertions: policies (never, always, only …), checked against the published decisions."""

@@ -65,8 +65,8 @@ class Asked:
         what: the duty.
         region: its names.
         rows: the ACLs that answer one of its operations, by principal.
-        anybody: the patterns of all ACLs near the region, whoever and whatever they are for.
-        is_open: what no ACL reaches is allowed.
+        anybody: the patterns of all ACLs near the region, for any principal and any operation.
+        is_open: resources to which no ACL applies are allowed.
         supers: the super users.
         hosts: ACL hosts → their classes.
     """

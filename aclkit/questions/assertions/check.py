@@ -1,7 +1,7 @@
-"""A published run and assertions → what came out of each, without a JVM.
+"""A published run and assertions → the outcome of each, without a JVM.
 
-What the inventory holds is counted in the tables, and with it the names that an assertion says
-letter by letter. What may come beside these is proven, see ``beyond``.
+Known names are counted in the tables, together with the names that an assertion spells out. For
+all other names, which may come later, the outcome is proven, see ``beyond``.
 """
 
 from __future__ import annotations
@@ -174,7 +174,7 @@ def _question(world: World, assertion: Assertion, what: What, names: _DutyNames)
 def _unlisted_hits(
     world: World, assertion: Assertion, what: What, names: _DutyNames
 ) -> Iterator[tuple[Hit, tuple[str, Verdict]]]:
-    """Decide now what is said but not listed: a host where the decision is the bad one."""
+    """Decide now what is spelled out but not listed: yield a host with the bad decision."""
     who, on, where = names
     blocks = [
         _Block(who.unlisted, on.all, where.all),

@@ -95,7 +95,7 @@ def _shared(search: Search, asked: Asked, parties: Sequence[_Party], limit: int)
 
 
 def _crowd(search: Search, asked: Asked, name: str, parties: Sequence[_Party], limit: int) -> Crowd:
-    """Let the rule say who may use a name."""
+    """Decide by the rule which principals can use a name."""
     members = tuple(
         request for party in parties if (request := search.shown(name, party)) is not None
     )

@@ -15,10 +15,10 @@ from aclkit.questions.assertions.model import Assertion
 
 
 class Hit(NamedTuple):
-    """A decision that speaks against an assertion; of several the least is shown.
+    """A decision that violates an assertion; of several the least is shown.
 
     Attributes:
-        is_beyond: the principal, the host or the resource is in no inventory.
+        is_beyond: the principal, the host or the resource is not a known name.
         is_symbol: the principal or the resource is "any other".
         place: what decided: a ruleset of the tables; empty where it is beyond the inventory.
     """
@@ -58,7 +58,7 @@ class Judgement:
     Attributes:
         violations: how many.
         hits: the decisions of one, each with the number of the duty that it is about.
-        detail: what these do not say.
+        detail: what these do not show.
     """
 
     violations: int

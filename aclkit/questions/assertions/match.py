@@ -1,7 +1,7 @@
-"""A selection and a name → is the name meant? By names, prefixes, globs, attributes. Pure.
+"""A selection and a name → is the name selected? By names, prefixes, globs, attributes. Pure.
 
-``<any-other>`` stands for what is named nowhere: a pattern means it only where it means every
-name, and leaves it out only where it leaves out every name.
+``<any-other>`` stands for all names that nothing names. A pattern selects it only where it selects
+every name, and excludes it only where it excludes every name.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def matches(pattern: Pattern, name: str) -> bool:
 def means_principal(
     who: Who, principal: str, *, is_super_user: bool, attributes: Mapping[str, str] = _NOTHING
 ) -> bool:
-    """Whether an assertion is about a principal; who is in no inventory has no attributes."""
+    """Whether an assertion is about a principal; an unknown principal has no attributes."""
     if is_super_user and not who.super_users:
         return False
     is_named = (
@@ -87,20 +87,20 @@ def means_host(what: What, host: str) -> bool:
 
 
 def principals_said(who: Who) -> Iterator[str]:
-    """Yield the principals that an assertion says letter by letter, each once.
+    """Yield the principals that an assertion spells out, each once.
 
-    ``only`` is about everybody else, and about those who are taken from its exceptions.
+    ``only`` is about all other principals, and about those that its exceptions leave out.
     """
     return _said(who.but if who.is_inverted else who.names or ())
 
 
 def hosts_said(what: What) -> Iterator[str]:
-    """Yield the hosts that an assertion says letter by letter, each once."""
+    """Yield the hosts that an assertion spells out, each once."""
     return _said(what.hosts or ())
 
 
 def resources_said(what: What) -> Iterator[Resource]:
-    """Yield the resources that an assertion says letter by letter, each once."""
+    """Yield the resources that an assertion spells out, each once."""
     said = (p for p in what.names or () if p.name.pattern_type == LITERAL)
     return iter(dict.fromkeys(Resource(p.resource_type, p.name.text) for p in said))
 

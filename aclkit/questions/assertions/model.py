@@ -42,10 +42,10 @@ class Who:
     """Which principals an assertion is about.
 
     Attributes:
-        names: patterns of names; None is everybody.
+        names: patterns of names; None is every principal.
         but: patterns of those who are left out.
-        attributes: what the inventory must say of them.
-        is_inverted: everybody but those is meant: what ``only`` forbids.
+        attributes: the attributes that they must have in the inventory.
+        is_inverted: every principal except those is selected, as ``only`` requires.
         super_users: super users count too.
     """
 
@@ -61,11 +61,11 @@ class What:
     """Which operations on which resources an assertion is about, and from which hosts.
 
     Attributes:
-        operations: Kafka's names of them; None is all that a resource's type knows.
-        names: patterns of resources; None is everything.
+        operations: Kafka's names of them; None is all operations of the resource's type.
+        names: patterns of resources; None is every resource.
         but: patterns of those that are left out.
-        attributes: what the inventory must say of them.
-        hosts: patterns of hosts; None is everywhere.
+        attributes: the attributes that they must have in the inventory.
+        hosts: patterns of hosts; None is every host.
     """
 
     operations: frozenset[str] | None = None
@@ -82,11 +82,11 @@ class Assertion:
     Attributes:
         kind: what must hold.
         name: what people call it; no two of a file have the same.
-        why: why it is asked for.
+        why: the reason for the policy.
         who: the principals.
-        duties: what they do: one, but of ``separate`` two or more.
+        duties: what they do: one duty, for ``separate`` two or more.
         limit: of ``at_most``.
-        inventory_only: names to come, and names that only an ACL says, are left out.
+        inventory_only: leave out future names, and names that only an ACL has.
     """
 
     kind: Kind
@@ -119,18 +119,18 @@ class Example(Request):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """What came out of one assertion.
+    """The outcome of one assertion.
 
     Attributes:
-        checked: how many (principal, operation, resource) were looked at.
-        violations: how many of them speak against it; of ``at_most`` how many resources have too
-            many principals, of ``separate`` how many principals hold several duties. Names to
-            come are not counted.
-        proof: whether it ``holds`` or ``fails`` for every name, or that is ``unknown``; None of
+        checked: how many (principal, operation, resource) were checked.
+        violations: how many of them violate it; for ``at_most`` how many resources have too
+            many principals, for ``separate`` how many principals hold several duties. Future
+            names are not counted.
+        proof: whether it ``holds`` or ``fails`` for every name, or that is ``unknown``; None for
             an assertion about the inventory only.
-        examples: one, of ``separate`` one for each of two duties, and behind them those that only
-            names to come show; none where it holds.
-        detail: what the examples do not say, in words.
+        examples: one, for ``separate`` one for each of two duties, and after them those that only
+            future names show; none where it holds.
+        detail: what the examples do not show, in words.
     """
 
     assertion: Assertion
@@ -142,7 +142,7 @@ class Outcome:
 
     @property
     def state(self) -> State:
-        """Whether it holds: nobody knows that of one that was not proven."""
+        """Whether it holds; unknown where the proof is unknown and nothing violates it."""
         if self.violations or self.proof == FAILS:
             return "failed"
         return "unknown" if self.proof == UNKNOWN else "passed"

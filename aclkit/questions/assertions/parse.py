@@ -1,7 +1,7 @@
 """A TOML text → assertions, or an error that names the line and the key. Pure.
 
-A name with ``*`` or ``?`` in it is a glob, every other one is meant letter by letter; a table
-``{literal = …}``, ``{prefixed = …}`` or ``{glob = …}`` says which it is.
+A name with ``*`` or ``?`` in it is a glob, every other one is literal. A table ``{literal = …}``,
+``{prefixed = …}`` or ``{glob = …}`` sets the kind explicitly.
 """
 
 from __future__ import annotations
@@ -54,10 +54,10 @@ def parse_assertions(text: str, source: str) -> list[Assertion]:
     Args:
         text: TOML with tables ``[[never]]``, ``[[always]]``, ``[[only]]``, ``[[at_most]]`` and
             ``[[separate]]``.
-        source: what the text is called in errors.
+        source: the name of the text in errors.
 
     Raises:
-        UsageError: no TOML, an unknown key, a value that makes no sense, or no assertion at all.
+        UsageError: no TOML, an unknown key, an invalid value, or no assertion at all.
     """
     settings, tables = _read(parse_toml(text, source), source, text)
     found = [_assertion(table, settings) for table in tables]
@@ -71,7 +71,7 @@ def parse_assertions(text: str, source: str) -> list[Assertion]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _TomlTable:
-    """A table of the file: it reads its keys, and says where they are when they are bad."""
+    """A table of the file: it reads its keys, and reports the place of an invalid one."""
 
     source: str
     text: str
@@ -208,8 +208,8 @@ def _duties(table: _TomlTable) -> tuple[What, ...]:
 def _line_of(text: str, kind: str, number: int, key: str) -> int | None:
     """Find the line of a key, or else of its table; None where the table is written otherwise.
 
-    ``tomllib`` does not say where it found a value. Comments and texts over several lines that
-    look like keys may mislead by a few lines; what is wrong is said all the same.
+    ``tomllib`` does not report where it found a value. Comments and multi-line texts that look like
+    keys may mislead by a few lines; the error itself is reported all the same.
     """
     header, place = (None, 0) if kind else (0, 0)
     for at, line in enumerate(text.splitlines(), start=1):

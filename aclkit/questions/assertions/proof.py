@@ -28,10 +28,10 @@ class Proof(NamedTuple):
 
     Attributes:
         verdict: of all names.
-        request: a counterexample; no other one has a shorter name of its resource, unless the
-            budget ended some question.
+        request: a counterexample; no other one has a shorter resource name, unless a question
+            reached the search limit.
         members: where it takes several requests to show it, all of these.
-        detail: what the requests do not say, in words.
+        detail: what the requests do not show, in words.
         hard: the patterns that made it unknown.
     """
 
@@ -125,7 +125,7 @@ def _separate(search: Search, duties: _Duties, principals: Sequence[NameClass]) 
 
 
 def _ended(budget: Budget) -> str:
-    """Say which part of a budget ended."""
+    """Write which search limit was reached."""
     took = (
         f"all questions together took {budget.total:,} states"
         if budget.is_spent

@@ -1,7 +1,7 @@
-"""The published tables → how much speaks against an assertion, counted by DuckDB.
+"""The published tables → the violations of an assertion, counted by DuckDB.
 
-Cells are never multiplied out: a ruleset's rulings say for which operations it speaks against
-the assertion from some of the hosts, and only pairs with such a ruleset are counted.
+Cells are never multiplied out: a ruleset's rulings show for which operations it violates the
+assertion from some of the hosts, and only pairs with such a ruleset are counted.
 """
 
 from __future__ import annotations

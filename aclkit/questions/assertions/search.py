@@ -1,8 +1,8 @@
-"""A class of principals → the shortest names that it may use, or may not. Pure.
+"""A class of principals → the shortest names that it can use, or cannot. Pure.
 
-Cells with the same DENYs are one question, for it does not count from which host and by which
-operation a name is allowed: their ALLOWs come together. Where a name is looked for that is denied,
-ALLOWs and DENYs change places. What is found is decided by the rule before it is shown.
+Cells with the same DENYs are one question with the ALLOWs of all of them, because host and
+operation do not matter: it is enough that a name is allowed. To search for a denied name, ALLOWs
+and DENYs change places. The rule decides each name that is found before it is shown.
 """
 
 from __future__ import annotations

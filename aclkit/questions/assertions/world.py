@@ -1,4 +1,4 @@
-"""A published run → what assertions are held against: its ACLs, settings and inventory."""
+"""A published run → the facts that assertions are checked against: ACLs, settings, inventory."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from aclkit.warehouse.sql import fetch
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class World:
-    """What assertions are held against.
+    """The facts that assertions are checked against.
 
     Attributes:
         connection: see ``duck.connect``.

@@ -1,4 +1,4 @@
-"""What can become of a decision: gained, lost, redecided; and who fares so where."""
+"""The kinds of change of a decision: gained, lost, redecided; and for whom it changes where."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ KINDS: Final = (GAINED, LOST, REDECIDED)
 
 
 class DecisionChange(NamedTuple):
-    """An operation that is decided otherwise, from hosts that fare alike."""
+    """An operation that is decided differently, from hosts with the same decisions."""
 
     operation: str
     hosts: tuple[str, ...]
@@ -32,10 +32,10 @@ class DecisionChange(NamedTuple):
 
 
 class PrincipalChanges(NamedTuple):
-    """All that is decided otherwise for a principal on a resource.
+    """All that is decided differently for a principal on a resource.
 
     One outcome stands for many principals and resources and is counted once, by ``KINDS``:
-    ``weights`` says how many (operation, host) there are, ``lines`` how many changes.
+    ``weights`` counts the (operation, host) pairs, ``lines`` the changes.
     """
 
     changes: tuple[DecisionChange, ...]
@@ -59,7 +59,7 @@ def _by_kind(counts: Mapping[str, int]) -> tuple[int, int, int]:
 
 
 ChangesByPrincipals = Sequence[tuple[tuple[str, ...], PrincipalChanges]]
-"""Principals that fare alike on a resource, and what is decided otherwise for them."""
+"""Principals with the same changes on a resource, and these changes."""
 
 
 class ResourceChanges(NamedTuple):

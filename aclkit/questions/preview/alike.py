@@ -1,4 +1,4 @@
-"""ACLs of two states, principals and hosts → those that fare alike, put together. Pure."""
+"""ACLs of two states, principals and hosts → groups of those that are decided alike. Pure."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class PatternGroups:
 class PeopleClass(NamedTuple):
     """What principals share that differ in their own ACLs only.
 
-    ``texts`` are the non-exact ACL principals that match them; ``is_super`` says whether they are
+    ``texts`` are the non-exact ACL principals that match them; ``is_super`` is whether they are
     super users before and after.
     """
 

@@ -41,11 +41,11 @@ class ChangeSet:
 
 
 def read_change_set(path: str, before: State) -> ChangeSet:
-    """Read JSON lines, or the text of ``kafka-acls --list``, as what is to come.
+    """Read JSON lines, or the text of ``kafka-acls --list``, as the planned change.
 
     Records add and remove, in their order, on top of the state. A listing is the whole new state:
-    what it lacks goes. Which one it is, the file's first character says. Nothing is left out in
-    silence: a line that cannot be used is an error.
+    ACLs that it lacks are removed. The file's first character decides which one it is. No line is
+    skipped silently: a line that cannot be used is an error.
 
     Raises:
         UsageError: there is no such file, or it is larger than change sets are.
@@ -68,7 +68,7 @@ def read_change_set(path: str, before: State) -> ChangeSet:
 
 
 def apply_records(rows: Sequence[facts.SourceRow], before: State) -> ChangeSet:
-    """Add and remove what records say; those of a transaction at its end, if it has one."""
+    """Apply the additions and removals of records; those of a transaction at its end, if any."""
     acls = dict(before.acls)
     effects, notes = _in_effect(rows)
     for row in effects:
@@ -101,7 +101,7 @@ def apply_listing(rows: Sequence[facts.SourceRow], before: State) -> ChangeSet:
 
 def _usable(rows: Iterable[facts.SourceRow]) -> list[facts.SourceRow]:
     """Return the facts of a file; a row that cannot be used ends it."""
-    # All of it is read first: of a file that is something else, the reader says so at its end.
+    # All of it is read first: the reader reports a file of another kind only at its end.
     read = list(rows)
     bad = next((row for row in read if row.kind == facts.REJECT), None)
     if bad is not None:

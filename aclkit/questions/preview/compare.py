@@ -1,8 +1,8 @@
-"""Two states → the decisions that differ between them, in classes of cells that fare alike. Pure.
+"""Two states → the decisions that differ between them, in classes of equal cells. Pure.
 
-Only what a changed ACL may affect is looked at: the principals that it may be for, on the
-resources that its pattern reaches; everybody, where a resource gets its first ACL or loses its
-last. Cells that the same ACLs match in both states are decided once
+Only what a changed ACL may affect is compared: the principals that it may be for, on the
+resources that its pattern matches; every principal, where a resource gets its first ACL or loses
+its last. Cells that the same ACLs match in both states are decided once
 (``aclkit.rules.decide.rules`` is the specification).
 """
 
@@ -53,10 +53,10 @@ def compare(change: Change, asked: Asked) -> Iterator[ResourceChanges]:
 
 
 class _ResourceKind(NamedTuple):
-    """All that a resource says about how it is decided, but for the patterns that reach it.
+    """All properties of a resource that decide, except the patterns that apply to it.
 
-    ``is_open``: no ACL reaches it and the default allows; ``wildcard_last``: what a broker's order
-    takes of the name; both before and after.
+    ``is_open``: no ACL applies to it and the default allows; ``wildcard_last``: what a broker's
+    order takes from the name; both before and after.
     """
 
     resource_type: str
@@ -108,7 +108,7 @@ class _Comparison:
         )
 
     def decide(self, resource: Resource) -> ChangesByPrincipals:
-        """Return who fares otherwise on a resource, and how."""
+        """Return for which principals a resource is decided differently, and how."""
         before, after = (rescan.wildcard_last(*resource) for rescan in self.rescans)
         is_affected = self.change.changes_everything or before != after
         if not (is_affected or any(index.matches(*resource) for index in self.affected)):
@@ -120,7 +120,7 @@ class _Comparison:
         return self.known[kind, numbers]
 
     def _is_open(self, numbers: Sequence[int]) -> tuple[bool, bool]:
-        """Whether the default allows everybody, before and after."""
+        """Whether the default allows every principal, before and after."""
         then, now = (
             state.settings.allow_everyone
             and not any(self.patterns[number].is_there[at] for number in numbers)
@@ -145,7 +145,7 @@ class _Comparison:
                 yield principals, outcome
 
     def _is_wide(self, kind: _ResourceKind) -> bool:
-        """Whether a change affects everybody, whatever their ACLs."""
+        """Whether a change affects every principal, whatever its ACLs."""
         return (
             self.change.changes_everything
             or kind.is_open[0] != kind.is_open[1]

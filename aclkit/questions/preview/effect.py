@@ -31,7 +31,7 @@ class ChangedCell(NamedTuple):
 
 
 class ChangedLine(NamedTuple):
-    """The cells of a principal, operation and resource from hosts that fare alike."""
+    """The cells of a principal, operation and resource from hosts with the same decision."""
 
     principal: str
     hosts: tuple[str, ...]

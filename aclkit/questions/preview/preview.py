@@ -35,7 +35,7 @@ from aclkit.rules.names.rows import reads_alike
 from aclkit.rules.names.words import opening_words
 
 MOST_REGIONS: Final = 200
-"""For so many questions it is told which names are gained or lost; the others are counted."""
+"""For this many questions the gained and lost names are listed; the others are counted."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,14 +44,14 @@ class Preview:
 
     Attributes:
         change: what was compared.
-        asked: the inventory, and what the change's ACLs name beyond it.
-        named: how many principals, hosts and resources stand in no inventory.
-        effect: what differs among what is asked about, decisions by another ACL too.
-        comparison: which decisions differ for every name there could be.
+        asked: the inventory, and the names that only the change's ACLs have.
+        named: how many principals, hosts and resources only the change's ACLs have.
+        effect: the differences for ``asked``, including decisions by another ACL.
+        comparison: which decisions differ for any possible name.
         openings: the same, folded, each with the names that it is about.
-        rereads: what each ACL does that is read otherwise after than before.
-        budget: what the comparison took.
-        otherwise: the effect under the other reading of ACLs, where that is another one.
+        rereads: the effect of each ACL that is read differently after the change.
+        budget: how much of the search limit the comparison took.
+        otherwise: the effect under the other reading of ACLs, where it differs.
     """
 
     change: Change
@@ -132,12 +132,12 @@ class Preview:
 
 
 def preview(change: Change, inventory: Asked, budget: Budget | None = None) -> Preview:
-    """Compare two states on an inventory, and for every name there could be.
+    """Compare two states on an inventory, and for every possible name.
 
-    Of the inventory each decision is compared, and which ACL made it. Asked about besides is what
-    the affected ACLs name letter by letter. Of every name the decisions are compared.
+    For known names, both the decisions and the deciding ACLs are compared. Names that the affected
+    ACLs spell out are included. For all other names only the decisions are compared.
 
-    Where an ACL holds a glob, all of it is done in the other reading of ACLs too.
+    Where an ACL holds a glob, all this is also done in the other reading of ACLs.
     """
     found = _preview(change, inventory, budget)
     if len(set(change.readings)) > 1 or not holds_globs(change):

@@ -88,10 +88,10 @@ def read_past(
     end: int | datetime,
     spark: SparkSession | None = None,
 ) -> Past:
-    """Read what held at two offsets or times, each under the settings of then.
+    """Read the states at two offsets or times, each under the settings of that time.
 
     Raises:
-        UsageError: what held then is not known, or as in ``read_base``.
+        UsageError: a state is not known, or as in ``read_base``.
     """
     with _opened(warehouse, cluster, PAST, spark) as (connection, published, run):
         base = base_of(connection, published, run)
@@ -118,18 +118,18 @@ def read_past(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Standing:
-    """What held in a warehouse at one moment.
+    """The state of a warehouse at one moment.
 
     Attributes:
         place: the warehouse.
         cluster_id: the cluster.
         run_number: the run whose decisions are published.
-        acls: those that were alive.
-        settings: of then.
+        acls: those in force at that moment.
+        settings: those of that moment.
         semantics: how that run reads ACLs.
         offset: the state is as of it (exclusive), where it is known.
-        notes: what is unsure about it.
-        as_of: what it stands on.
+        notes: what is uncertain about it.
+        as_of: what it is based on.
     """
 
     place: str

@@ -58,7 +58,7 @@ Text = str | ReadAnew
 
 
 class Way(NamedTuple):
-    """ACLs, how they are read, and how their texts are told from those of the other reading."""
+    """ACLs, how they are read, and what marks their texts against those of the other reading."""
 
     acls: list[Acl]
     semantics: Semantics

@@ -21,7 +21,7 @@ from aclkit.rules.patterns.specificity import pattern_specificity
 
 
 class TopicAccess(NamedTuple):
-    """What a principal may do to a topic to come, or not, from hosts that fare alike."""
+    """What a principal can or cannot do to a planned topic, from hosts with the same decision."""
 
     principal: str
     hosts: tuple[str, ...]
@@ -36,9 +36,9 @@ class TopicToCome:
     Attributes:
         topic: the resource.
         is_known: the inventory has it already.
-        governed_by: the ACLs that reach it, of anybody, the most specific pattern first.
-        accesses: every decision, what is allowed first, then by principal and operation.
-        otherwise: whom the other reading of ACLs decides otherwise for.
+        governed_by: the ACLs that apply to it, for any principal, the most specific pattern first.
+        accesses: every decision, allowed ones first, then by principal and operation.
+        otherwise: the principals for whom the other reading of ACLs decides differently.
     """
 
     topic: Resource

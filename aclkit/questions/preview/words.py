@@ -1,4 +1,4 @@
-"""A preview → the sentences that say what comes of it, the same in every format. Pure."""
+"""A preview → the sentences that state its effect, the same in every format. Pure."""
 
 from __future__ import annotations
 

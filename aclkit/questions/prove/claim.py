@@ -88,14 +88,14 @@ class Claimed:
 def hold_against(
     claim: str, before: Rules, after: Rules, budget: Budget, limit: int | None
 ) -> Claimed:
-    """Compare two states, and hold a claim against what differs.
+    """Compare two states, and check a claim against the differences.
 
     Args:
         claim: one of ``AGAINST``.
         before: A.
         after: B.
-        budget: what the proof may take; telling what differs may take the same again.
-        limit: so many counterexamples of each kind, None for all.
+        budget: the search limit of the proof; listing the differences may take the same again.
+        limit: at most this many counterexamples of each kind, None for all.
     """
     compared = Comparison.of(before, after, budget)
     telling = replace(budget, questions=0, states=0)

@@ -26,13 +26,13 @@ class Example(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """What came out of one assertion.
+    """The outcome of one assertion.
 
     Attributes:
         assertion: the policy.
         outcome: it holds, fails, or is not known.
-        examples: what speaks against it.
-        detail: what the examples do not say, in words.
+        examples: what violates it.
+        detail: what the examples do not show, in words.
         hard: the patterns that made it unknown.
     """
 

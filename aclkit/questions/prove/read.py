@@ -71,7 +71,7 @@ def read_warehouse_side(
 
 
 def _refuse_other_folders(path: str | None) -> None:
-    """Say of a folder that is no warehouse what was expected."""
+    """Refuse a folder that is no warehouse; the error names what is expected."""
     from aclkit.warehouse.job_run import JOB_RUN
     from aclkit.warehouse.place import Place
     from aclkit.warehouse.storage import newest_version

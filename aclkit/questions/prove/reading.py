@@ -1,8 +1,8 @@
-"""What is given and what a warehouse says → the settings under which each side is read. Pure.
+"""The options and the settings of a warehouse → the settings for reading each side. Pure.
 
-What a side was decided under counts for it. A file says nothing of settings: it is read as the
-other side is, or as the options say. Sides that are read in different ways are compared only
-where that is asked for.
+A warehouse is read under the settings of its decisions. A file has no settings: it is read like
+the other side, or as the options set. Sides that are read in different ways are compared only on
+request.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ _NOBODY_KNOWS: Final = BrokerSettings(unknown=frozenset({SUPER_USERS, ALLOW_EVER
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reading:
-    """The settings that decide, how ACLs are read, and who says so."""
+    """The settings that decide, how ACLs are read, and the source of both."""
 
     settings: BrokerSettings = _NOBODY_KNOWS
     semantics: Semantics = KAFKA
     source: str = "the defaults"
 
     def equals(self, other: Reading) -> bool:
-        """Whether both decide alike, whoever says so, and whether or not anybody knows it."""
+        """Whether both decide alike, whatever their sources, and whether or not it is known."""
         return (self.settings, self.semantics) == (other.settings, other.semantics)
 
     def said(self) -> Iterator[tuple[str, str]]:
@@ -50,7 +50,7 @@ class Reading:
         yield from ((name, _text(value)) for name, value in self.semantics.said().items())
 
     def shown(self) -> Iterator[tuple[str, str]]:
-        """Yield each setting and its value, as a person reads them: one that nobody knows so."""
+        """Yield each setting and its value for people; an unknown setting is marked as such."""
         for name, value in self.said():
             is_unknown = name in self.settings.unknown
             yield name, f"unknown, taken as {value}" if is_unknown else value
@@ -58,7 +58,7 @@ class Reading:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GivenReading:
-    """What the options say; None and what is missing is nothing.
+    """The values of the options; None or a missing value means that it was not passed.
 
     Attributes:
         settings: of the brokers.
@@ -87,7 +87,7 @@ class GivenReading:
         return replace(read, source="the options") if is_given else read
 
     def confirming(self, own: Reading) -> Reading:
-        """Return how a warehouse is read: what it did not know is known if this says the same."""
+        """Return how a warehouse is read: a setting unknown there is known if this confirms it."""
         read = self.over(own)
         return replace(own, settings=read.settings) if read.equals(own) else own
 
@@ -105,12 +105,12 @@ class Side:
     Attributes:
         path: where it was read from, without secrets.
         form: a warehouse, a listing or records.
-        acls: alive in it.
-        own: how a warehouse reads them; None of a file.
+        acls: those in force in it.
+        own: how a warehouse reads them; None for a file.
         cluster_id: of a warehouse.
         offset: of a warehouse, where it is known: the state of all records below.
-        notes: what a reader must know besides.
-        as_of: what a warehouse's state stands on.
+        notes: what else a reader must know.
+        as_of: what a warehouse's state is based on.
     """
 
     path: str
@@ -144,12 +144,12 @@ def read_alike(
 
     Args:
         sides: A, and B where there is one.
-        given: what the options say.
+        given: the values of the options.
         each_own: sides may be read under different settings.
 
     Raises:
-        UsageError: they differ, among each other or from what was given.
-        DataError: files alone have a range as a host, and nobody says how brokers read it.
+        UsageError: they differ from each other or from the options.
+        DataError: only files have a range as a host, and nothing sets how brokers read it.
     """
     if "cidr_hosts" not in given.own and not any(side.own for side in sides):
         nobody = ranges_by_broker(())
@@ -180,7 +180,7 @@ def first_glob_notes(read: Sequence[ReadSide]) -> list[str]:
 
 
 def caveats(read: Sequence[ReadSide]) -> list[str]:
-    """Return what a proof lacks where nobody knows the brokers' settings of one side."""
+    """Return what a proof lacks where the brokers' settings of one side are unknown."""
     unknown = frozenset[str]().union(*(each.reading.settings.unknown for each in read))
     return [*caveats_on_list(BrokerSettings(unknown=unknown))]
 

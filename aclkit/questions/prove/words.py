@@ -1,4 +1,4 @@
-"""What came out of proofs → the sentences that say it, the same in every format. Pure."""
+"""The outcomes of proofs → the sentences that state them, the same in every format. Pure."""
 
 from __future__ import annotations
 
@@ -106,6 +106,6 @@ def request_words(asked: Request) -> str:
 
 
 def answer_words(answer: Answer) -> str:
-    """Write what the examples of an assertion do not say."""
+    """Write what the examples of an assertion do not show."""
     hard = hard_words(answer.hard) if answer.hard else None
     return "; ".join(part for part in (answer.detail, hard) if part)

@@ -1,4 +1,4 @@
-"""who-can and what-can: how names fare → rows of name, host, operation, decision and reason."""
+"""who-can and what-can: decisions → rows of name, host, operation, decision and reason."""
 
 from __future__ import annotations
 
@@ -41,14 +41,14 @@ NEEDED: Final[Mapping[str, Mapping[str, str]]] = {
 
 @dataclass(frozen=True, kw_only=True)
 class Access(Decisions, Rows):
-    """The answer to a question about access: decisions, and the rows that say them.
+    """The answer to a question about access: decisions, and their rows.
 
     Attributes:
         rows: the lines, sorted.
         acls: the ACLs that decide, by id.
-        grants: of what-can, unless it is about one resource: what ACLs with a pattern grant, on
-            names to come too.
-        otherwise: of ``who_can``: whom the other reading of ACLs decides otherwise for.
+        grants: of what-can, unless it is about one resource: what ACLs with a pattern grant, for
+            future names too.
+        otherwise: of ``who_can``: the principals that the other reading decides differently for.
     """
 
     rows: tuple[tuple[str | None, ...], ...]
@@ -67,7 +67,7 @@ def who_can(
     host: str | None = None,
     decision: str | None = "ALLOWED",
 ) -> Access:
-    """Return which principals may do an operation, or ANY, to a resource.
+    """Return which principals can perform an operation, or ANY, on a resource.
 
     Args:
         connection: see ``reader.open_tables``.
@@ -79,7 +79,7 @@ def who_can(
         decision: only lines with this decision; None for all.
 
     Raises:
-        UsageError: an operation that the type does not know, no IP address, or nothing decided.
+        UsageError: an operation that the type does not have, no IP address, or nothing decided.
     """
     where = Where(connection, published, cluster_id)
     found = decisions_on(where, operation, resource, host=host, decision=decision)
@@ -98,9 +98,9 @@ def what_can(
     host: str | None = None,
     decision: str | None = "ALLOWED",
 ) -> Access:
-    """Return what a principal may do: to all resources, those of a type, or one of them.
+    """Return what a principal can do: to all resources, those of a type, or one of them.
 
-    Beside the known names, ``grants`` has what ACLs with a pattern grant on names to come too.
+    In addition to known names, ``grants`` has what ACLs with a pattern grant, for future names too.
 
     The other arguments and errors are those of ``who_can``.
     """

@@ -23,7 +23,7 @@ from aclkit.questions.query.words import others_otherwise_sentence
 from aclkit.rules.decide.rules import ALLOWED, DENIED, MATCHING_ACL
 
 GRANT_COLUMNS: Final = ("pattern_type", "extent", "reaches", "reached_names")
-"""What a row of what-can has besides where it is about a pattern; null where it is about a name."""
+"""The extra columns of what-can for rows about a pattern; null in rows about a name."""
 
 _MOST_EXCEPTED: Final = 2
 _VERBS: Final = {ALLOWED: "can", DENIED: "cannot", None: "is decided on"}
@@ -204,7 +204,7 @@ def _is_known(name: str) -> bool:
 
 
 def _patterns(answer: Access) -> Iterator[_Line]:
-    """Yield what ACLs with a pattern grant, on names to come too."""
+    """Yield what ACLs with a pattern grant, for future names too."""
     for grant, operations, less in together(answer.grants):
         acl = grant.acl
         ground = Ground(grant.hosts, grant.decision, MATCHING_ACL, acl.acl_id)
@@ -216,7 +216,7 @@ def _patterns(answer: Access) -> Iterator[_Line]:
 
 
 def _names(answer: Access) -> Iterator[_Line]:
-    """Yield what is decided on known names, those alike together, unless a pattern says it."""
+    """Yield the decisions on known names, equal ones together, unless a pattern covers them."""
     said = {(g.acl.acl_id, g.hosts, g.operation) for g in answer.grants}
     found: dict[tuple[str, Ground, tuple[str, ...]], list[str]] = {}
     for names, lines in answer.groups:

@@ -1,4 +1,4 @@
-"""Accesses → a table for people, in which the hosts that most of them have are said once. Pure."""
+"""Accesses → a table for people, which names the hosts that most rows share once. Pure."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def _usual_hosts(rows: Sequence[AccessRow]) -> str | None:
 
 
 def _because(row: AccessRow, usual: str | None) -> str:
-    """Write what decides, and from where unless that is said of all rows or by the ACL."""
+    """Write what decides, and the hosts unless the table or the ACL already names them."""
     if row.hosts == usual or row.because.endswith(f"{_FROM}{row.hosts}"):
         return row.because
     return f"{row.because}{_FROM}{_from_words(row.hosts)}"

@@ -1,4 +1,4 @@
-"""An offset or a time → the state that is meant, and the brokers' settings of then."""
+"""An offset or a time → the state at that moment, and the brokers' settings of that time."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ from aclkit.warehouse.sql import fetch
 STATE: Final[Mapping[str, Mapping[str, str]]] = {
     name: {} for name in ("acl_history", "principal", "host", "resource", "broker")
 }
-"""The tables that say what holds, see ``duck.connect``."""
+"""The tables with the current state, see ``duck.connect``."""
 
 PAST: Final = {**STATE, "log_range": {}, "setting": {}, "acl_log": {}}
-"""Those that say what held."""
+"""The tables with past states."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,9 +38,9 @@ class Moment:
 
     Attributes:
         offset: the state is as of this offset (exclusive).
-        settings: of then.
+        settings: those of that moment.
         is_past: it was asked for by offset or time.
-        note: what is unsure about it.
+        note: what is uncertain about it.
     """
 
     offset: int
@@ -108,13 +108,13 @@ def find_moment(
 
 
 def times_of(connection: Tables, cluster_id: str, offsets: Sequence[int]) -> dict[int, datetime]:
-    """Read the times of records, by offset, where the log says them."""
+    """Read the times of records, by offset, where the log has them."""
     rows = fetch(connection, _TIMES, [cluster_id, list(offsets)])
     return {offset: time for offset, time in rows if time is not None}
 
 
 def note_on_hole(start: int, end: int) -> str:
-    """Write what a hole of the log means for the states behind it."""
+    """Write what a hole of the log means for the states after it."""
     return f"Offsets {start} to {end - 1} could not be read. Changes there are missing."
 
 
@@ -174,8 +174,8 @@ def _read_settings(
 ) -> tuple[Settings, ...]:
     """Read the settings of all times; the first ones also stand for the time before them.
 
-    An older aclkit wrote Kafka's defaults down for what nobody knew. So what is unknown now was not
-    known better when the same settings held.
+    An older aclkit stored Kafka's defaults for unknown settings. So a setting that is unknown now
+    was also unknown when the same settings held.
     """
     rows = fetch(connection, _SETTINGS, [run.cluster_id])
     settings, (now, _) = [], run_settings(run)

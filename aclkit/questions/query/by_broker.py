@@ -30,13 +30,13 @@ class ByBroker:
 def rulings_by_broker(
     case: Case, hosts: Iterable[str], brokers: Iterable[Broker], offset: int
 ) -> Iterator[tuple[ByBroker, ByBroker]]:
-    """Yield how brokers decide that take ranges for text and how the others do, where they differ.
+    """Yield decisions of brokers that treat ranges as text and of the others, where they differ.
 
     Args:
         case: the access, and what decides it.
         hosts: those of the inventory, which count where the access is from any host.
-        brokers: as the log last says.
-        offset: as of which is asked; where brokers were others then, nothing is known.
+        brokers: the newest ones in the log.
+        offset: the state asked about; where it had other brokers, nothing is known.
     """
     known = list(brokers)
     ranges = ranges_by_broker(known)

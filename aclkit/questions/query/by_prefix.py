@@ -50,14 +50,14 @@ _END: Final = 2**63 - 1
 
 
 class Reach(NamedTuple):
-    """How an operation from some hosts is decided on names that begin so.
+    """How an operation from some hosts is decided on names with the prefix.
 
     Attributes:
-        hosts: those that fare alike, with commas, or ``*``.
+        hosts: those with the same decisions, with commas, or ``*``.
         operation: Kafka's name of it.
         known_allowed: how many known names are allowed.
-        to_come: how many of all other names, proven.
-        allowed_by: the ALLOWs that answer on some name, by id.
+        to_come: whether all, some or none of all other names are allowed: proven, or unknown.
+        allowed_by: the ALLOWs that match on some name, by id.
         denied_by: the DENYs that do.
         is_super: the principal is a super user, and no ACL is asked.
     """
@@ -106,7 +106,7 @@ class ByPrefix(Rows):
     has_unreached: bool = True
 
     def caveats(self, decision: str | None) -> list[str]:
-        """Write what is wrong where nobody knew the brokers' settings.
+        """Write what is wrong where the brokers' settings were unknown.
 
         Args:
             decision: the one that was asked for.
@@ -123,7 +123,7 @@ class ByPrefix(Rows):
 
     @property
     def unknown_settings(self) -> list[str]:
-        """The settings of the brokers that nobody knew."""
+        """The brokers' settings that were unknown."""
         return sorted(self.decided_by.settings.broker.unknown)
 
 
@@ -138,7 +138,7 @@ def who_can_prefix(
     principals: Sequence[str] | None = None,
     budget: Budget | None = None,
 ) -> ByPrefix:
-    """Return who may do an operation, or ANY, to what begins with a prefix.
+    """Return who can perform an operation, or ANY, on names with a prefix.
 
     Args:
         where: the warehouse and the cluster.
@@ -146,12 +146,12 @@ def who_can_prefix(
         resource_type: of the names.
         prefix: what they begin with.
         host: only from this host.
-        decision: ALLOWED leaves out who can do it to no name, DENIED who can to all of them.
-        principals: only these; all that are known if not given.
-        budget: of the proofs.
+        decision: ALLOWED leaves out principals allowed on no name, DENIED those allowed on all.
+        principals: only these; by default all known ones.
+        budget: the search limit of the proofs.
 
     Raises:
-        UsageError: no name of the type begins so, or as in ``access.who_can``.
+        UsageError: no name of the type can have the prefix, or as in ``access.who_can``.
     """
     operations = parse_operation(operation, resource_type)
     run = deciding_run(where.published, where.cluster_id)
@@ -278,7 +278,7 @@ class _Asker:
     def reaches(
         self, principals: Sequence[str], hosts: frozenset[str], operations: Sequence[str]
     ) -> dict[str, list[Reach]]:
-        """Decide for each principal; those that the same ACLs match fare alike."""
+        """Decide for each principal; those that the same ACLs match have the same decisions."""
         index = index_principals({row.acl.principal for row in self.rows}, self.semantics)
         supers = self.settings.super_users
         alike = grouped(
@@ -295,7 +295,7 @@ class _Asker:
     def _of(
         self, texts: Sequence[str] | None, hosts: frozenset[str], operation: str
     ) -> Iterator[Reach]:
-        """Yield how some principals fare with an operation, hosts that fare alike together."""
+        """Yield how an operation is decided for some principals, equal hosts together."""
         if texts is None:
             yield Reach(ALL_HOSTS, operation, len(self.known), Extent(ALL), is_super=True)
             return
@@ -338,7 +338,7 @@ class _Asker:
     def _extent(
         self, allow: Sequence[Symbols], deny: Sequence[Symbols], *, is_open: bool
     ) -> Extent:
-        """Prove how many of the names that nobody knows are allowed."""
+        """Prove whether all, some or none of the unknown names are allowed."""
         everybody = [each for row in self.rows for each in row.patterns]
         return find_extent(
             [self.prefix], allow, deny, domain_of(self.resource_type), self.budget,

@@ -36,7 +36,7 @@ from aclkit.rules.names.extent import UNKNOWN as NOT_PROVEN
 from aclkit.warehouse.job_run import PublishedRun
 
 UNKNOWN: Final = "UNKNOWN"
-"""Neither ALLOWED nor DENIED: nobody knows what decides."""
+"""Neither ALLOWED nor DENIED: what decides is unknown."""
 
 NEEDED: Final[Mapping[str, Mapping[str, str]]] = {**PAST, **BY_PREFIX}
 """The tables that answer it, see ``duck.connect``."""
@@ -143,7 +143,7 @@ def _check(where: Where, principal: str, need: Need, host: str | None) -> Checke
 
 
 def checked_of(need: Need, why: Why) -> Checked:
-    """Return what an answer of why comes to, broker settings that nobody knows aside."""
+    """Return the result of an answer of why, not considering unknown broker settings."""
     ruling = why.ruling
     checked = Checked(
         need=need,
@@ -160,7 +160,7 @@ def checked_of(need: Need, why: Why) -> Checked:
 
 
 def _sent(checked: Checked, why: Why, passage: Passage) -> Checked:
-    """Return what becomes of a request: what it needs on resources that nobody named is told."""
+    """Return the result of a request, with what it needs on resources that were not named."""
     if passage.result == Result.REFUSED:
         if why.ruling.decision == DENIED:
             needs = f"it needs {needs_words(passage.request)}: {checked.because}"

@@ -160,7 +160,7 @@ _DOES: Final = {
 
 
 def _notes(asked: Asked) -> Iterator[str]:
-    """Yield each thing once that there is to know besides."""
+    """Yield each further note once."""
     checked = asked.answer.checked
     doubts = (doubt for each in checked for doubt in each.doubts if asked.task is not None)
     notes = (note for each in checked for note in each.notes)

@@ -1,7 +1,7 @@
-"""A resource or a principal → how every principal or resource fares with it, as published.
+"""A resource or a principal → the published decisions for every principal or resource.
 
-Names that the same ruleset decides fare alike: they are told of together, and a ruleset is read
-once. What no inventory holds is decided now, by the ACLs of the same offset.
+Names that the same ruleset decides have the same decisions: they form a group, and a ruleset is
+read once. Unknown names are decided now, by the ACLs of the same offset.
 """
 
 from __future__ import annotations
@@ -47,17 +47,17 @@ class Where(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class Decisions:
-    """How names fare with what was asked about.
+    """The decisions for all names of a question.
 
     Attributes:
-        groups: names that fare alike, by the first of them; without those of which no line has the
-            decision that is asked for.
+        groups: names with the same decisions, by the first of them; without groups in which no
+            line has the decision that is asked for.
         names: all that were asked about, sorted.
-        hosts: from where it was asked.
-        is_in_inventory: what was named is in the published inventory; otherwise it was decided
-            now, by the ACLs of the same offset.
+        hosts: the hosts that were asked about.
+        is_in_inventory: the names of the question are in the published inventory; otherwise they
+            were decided now, by the ACLs of the same offset.
         decided_by: the run whose state this is.
-        unknown: the names of the question that no inventory holds.
+        unknown: the names of the question that are not known.
     """
 
     groups: tuple[Alike, ...]
@@ -74,7 +74,7 @@ class Decisions:
         return sorted(filter(None, ids))
 
     def caveats(self, principal: str | None) -> list[str]:
-        """Write what is wrong where nobody knew the brokers' settings.
+        """Write what is wrong where the brokers' settings were unknown.
 
         Args:
             principal: whose access was asked about; None for that of all principals.
@@ -96,14 +96,14 @@ class Decisions:
 
     @property
     def unknown_settings(self) -> list[str]:
-        """The settings of the brokers that nobody knew."""
+        """The brokers' settings that were unknown."""
         return sorted(self.decided_by.settings.broker.unknown)
 
 
 def decisions_on(
     where: Where, operation: str, resource: Resource, *, host: str | None, decision: str | None
 ) -> Decisions:
-    """Return how every principal fares with a resource; see ``access.who_can``."""
+    """Return the decisions for every principal on a resource; see ``access.who_can``."""
     operations = parse_operation(operation, resource.resource_type)
     asked = _Lookup.of(where, operations, host, decision)
     kind = resource.resource_type
@@ -124,9 +124,9 @@ def decisions_of(
     host: str | None,
     decision: str | None,
 ) -> Decisions:
-    """Return how a principal fares with every resource; see ``access.what_can``.
+    """Return the decisions for a principal on every resource; see ``access.what_can``.
 
-    ``narrow`` holds ``resource_type`` and ``resource_name`` as far as they are given.
+    ``narrow`` holds ``resource_type`` and ``resource_name`` as far as they are passed.
     """
     parse_principal(principal)
     asked = _Lookup.of(where, None, host, decision)
@@ -203,10 +203,10 @@ class _Lookup:
         principal: str | None = None,
         resource: Resource | None = None,
     ) -> Decisions:
-        """Return the answer; where a name is given some of the question is in no inventory."""
+        """Return the answer; where a name is passed, a name of the question is not known."""
         is_known = principal is None and resource is None
         (host,) = self.hosts if self.is_one_host else (None,)
-        # No engine says in which order it finds groups.
+        # No engine guarantees the order of groups.
         found = sorted((group for group in groups if group.lines), key=lambda group: group.names[0])
         return Decisions(
             groups=tuple(found) if self.hosts else (),
@@ -227,7 +227,7 @@ class _Lookup:
     def lines(self, operation: str, named: Mapping[str, Verdict], other: Verdict) -> list[Line]:
         """Put hosts with the same verdict, of those asked for, into one line: ``*`` for all.
 
-        A host that is not named fares as any other; of a thousand hosts few are.
+        A host that is not in ``named`` has the verdict ``other``; of a thousand hosts few differ.
         """
         return [
             Line(hosts, operation, *verdict)
@@ -297,7 +297,7 @@ def _outside(
         kind = decided.resource.resource_type
         if decided.operation not in asked.operations_of(kind):
             continue
-        # Resources that fare alike share one mapping, which decide_outside keeps alive.
+        # Resources with the same decisions share one mapping, which decide_outside keeps alive.
         key = id(decided.by_host)
         if key not in lines_of:
             one = next(iter(decided.by_host.values()))

@@ -1,8 +1,9 @@
-"""How names fare → what people read of it: operations together, once what everybody has. Pure.
+"""Decisions → lines for people: operations together, and common access only once. Pure.
 
-Everybody is all that nothing names: what ``<any-other>`` has. What a name has is told as far as it
-goes ``beyond`` that, and a name that ``lacks`` some of it is told to. Tables of who-can and
-what-can and the pages of ``serve`` are made by these, and the report's script does the same.
+Common access is that of ``<any-other>``: all names that nothing names. A name has lines only for
+access ``beyond`` that, and a name that ``lacks`` some of it has a line for that too. The tables of
+who-can and what-can and the pages of ``serve`` use these functions, and the report's script does
+the same.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ class Line(NamedTuple):
 
 
 class Alike(NamedTuple):
-    """Names of one kind that fare alike in all that was asked, and their lines, sorted."""
+    """Names of one kind with the same decisions in the whole answer, and their lines, sorted."""
 
     names: Sequence[str]
     lines: Sequence[Line]
@@ -72,8 +73,8 @@ def fold(
 ) -> list[Folded]:
     """Put operations with the same hosts and the same reason together.
 
-    What ``<any-other>`` of a kind has, and most others just so, is said once for all of them, the
-    last of all. A name has it too that has more, from those hosts and others.
+    What ``<any-other>`` of a kind has, and most others exactly so, becomes one line for all of
+    them, the last one. A name that has it from those hosts and others has it too.
 
     Args:
         groups: the answer; all with the decisions that are asked about.
@@ -99,7 +100,7 @@ def fold(
 
 
 def beyond(own: Sequence[Line], usual: Mapping[Line, object] | Sequence[Line]) -> tuple[Line, ...]:
-    """Return the lines that usual ones do not say already."""
+    """Return the lines that usual ones do not cover already."""
     return tuple(line for line in own if line not in usual)
 
 
@@ -122,7 +123,7 @@ def lacks(own: Sequence[Line], usual: Line, hosts: frozenset[str]) -> bool:
 
 
 def without_reasons(lines: Sequence[Line], hosts: frozenset[str]) -> tuple[Line, ...]:
-    """Return lines that do not say by what: hosts of one operation and decision are together."""
+    """Return lines without reasons: hosts of one operation and decision are together."""
     found: dict[tuple[str, str], str] = {}
     for line in lines:
         key = line.operation, line.decision

@@ -69,10 +69,10 @@ class History:
         request: the question; its host is "any other" where none was named.
         intervals: the oldest first; the last one still holds.
         timeline: what is known of the timeline.
-        has_hosts: some ACL that took part names hosts, so that they may fare differently.
-        is_unreached: no ACL applies to the resource now, whoever asks.
+        has_hosts: some ACL that took part names hosts, so hosts may have different decisions.
+        is_unreached: no ACL applies to the resource now, for any principal.
         run: the run whose decisions are published.
-        unknown: what of the question is in no inventory.
+        unknown: the names of the question that are not known.
     """
 
     request: Request

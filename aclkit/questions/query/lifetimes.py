@@ -1,4 +1,4 @@
-"""A resource → the lifetimes of the ACLs that reach it, whoever they are for."""
+"""A resource → the lifetimes of the ACLs that apply to it, for any principal."""
 
 from __future__ import annotations
 
@@ -71,9 +71,9 @@ def lifetimes_reaching(
 def lifetimes_near(
     connection: Tables, cluster_id: str, resource: Resource, offset: int | None = None
 ) -> list[Lifetime]:
-    """Read the lifetimes of all ACLs that reach a resource in some reading, or may.
+    """Read the lifetimes of all ACLs that apply to a resource in some reading, or possibly do.
 
-    The engine leaves out what can reach it in none; the rule says what does.
+    The engine leaves out ACLs that apply in no reading; the rule decides which ones do.
     """
     values = [cluster_id, *resource, resource.resource_name]
     return _read(connection, _REACHING, values, offset)

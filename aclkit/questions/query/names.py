@@ -1,7 +1,7 @@
-"""Names of a question → those that no inventory knows, and the known ones most like them.
+"""Names of a question → the unknown ones, and the known names most like them.
 
-A name that nobody knows may be asked about all the same: it is decided by the same ACLs. But a
-misspelt one would be answered like a fact, so that whoever prints the answer says so.
+A question about an unknown name is valid: the same ACLs decide it. But the answer for a misspelt
+name would look like a fact, so every printed answer has a warning.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def unknown_names(
     host: str | None = None,
     resource: Resource | None = None,
 ) -> tuple[Unknown, ...]:
-    """Return what of a question is in no inventory; for an address nothing is suggested."""
+    """Return the unknown names of a question; for an address nothing is suggested."""
     found = []
     if principal is not None and not is_principal(tables, cluster_id, principal):
         known = read_principals(tables, cluster_id)
@@ -169,7 +169,7 @@ _SHORT: Final = 16
 
 def _likeness(word: str, name: str) -> float:
     """Return how alike two names are, from 0 to 1; the beginning of a name is like the name."""
-    # Here: only a name that nobody knows needs it.
+    # Imported here: only an unknown name needs it.
     from difflib import SequenceMatcher
 
     likeness = SequenceMatcher(None, word, name, autojunk=False)

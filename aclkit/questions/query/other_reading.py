@@ -1,7 +1,7 @@
 """A request, or all principals of a resource → what the other reading of ACLs decides otherwise.
 
-Kafka's brokers and KIP-1042 read some ACLs differently. Who asks under the one is told where the
-other one comes to another decision. Pure.
+Kafka's brokers and KIP-1042 read some ACLs differently. An answer under one reading shows where the
+other reading decides differently. Pure.
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ from aclkit.rules.patterns.match import principal_matches, reaches
 
 
 class Verdict(NamedTuple):
-    """A decision, Kafka's name of the rule behind it, and the deciding ACL's id."""
+    """A decision, Kafka's name of the rule that made it, and the deciding ACL's id."""
 
     decision: str
     rule: str
@@ -34,7 +34,7 @@ class Verdict(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decided:
-    """Principals that fare alike with one operation on one resource, from each host."""
+    """Principals with the same decisions for one operation on one resource, from each host."""
 
     principals: Sequence[str]
     resource: Resource
@@ -54,19 +54,19 @@ def decide_outside(
 ) -> Iterator[Decided]:
     """Decide every principal × host × operation × resource.
 
-    Only one request is decided of those that the same ACLs match: names that the same ACL
-    principals and hosts match cannot fare differently. Of one principal, only its own ACLs
-    are looked at; that nobody else's reach a resource is then told by ``unreached``.
+    Of all requests that the same ACLs match only one is decided: names that the same ACL
+    principals and hosts match cannot have different decisions. For one principal, only its own
+    ACLs are read; ``unreached`` then has the resources to which no other ACL applies either.
 
     Args:
-        acls: all ACLs alive.
+        acls: all ACLs in force.
         principals: who asks.
         resources: what is asked about.
         hosts: from where.
-        unreached: resources known to be reached by no ACL of anybody.
+        unreached: resources to which no ACL of any principal applies.
         settings: the broker's.
         semantics: how ACLs are read.
-        operations: only these; all that a resource's type knows if not given.
+        operations: only these; by default all operations of a resource's type.
     """
     is_narrow = len(principals) == 1 and len(resources) > 1
     rescan = BrokerRescan.among(acls)
@@ -106,8 +106,8 @@ def _reaching(
 class _Groups:
     """Principals that the same ACLs match, each group with these ACLs; and such hosts.
 
-    ACLs of others are not asked. That they take the default from everybody is in the rule's
-    settings already.
+    ACLs of other principals are not compared. The rule's settings already reflect that these ACLs
+    end the default for every principal.
     """
 
     principals: Sequence[tuple[Sequence[str], Sequence[Acl]]]

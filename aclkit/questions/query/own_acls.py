@@ -1,7 +1,7 @@
-"""A principal's ACLs on other names than the one asked about → sentences that say why not there.
+"""A principal's ACLs on other names than the one asked about → why they do not apply to it.
 
-What was granted on one name is often asked for on another: a star in a LITERAL name, a prefix that
-was meant and not said, a group that nobody thought of.
+A grant on one name is often expected on another: a star in a LITERAL name, a prefix that was meant
+but not written, a forgotten group.
 """
 
 from __future__ import annotations
@@ -42,10 +42,10 @@ class OwnAcls:
     """What a principal has elsewhere.
 
     Attributes:
-        others: ACLs that name the principal on other names of the type, the most alike first; none
-            where one of them reaches the name that is asked about.
-        groups: of READ on a topic, the ALLOWs by which the principal may READ groups, those for
-            any host first; None of every other request.
+        others: ACLs that name the principal on other names of the type, the most similar first;
+            none where one of them applies to the name that is asked about.
+        groups: for READ on a topic, the ALLOWs that let the principal read groups, those for any
+            host first; None for every other request.
         less: where DENYs override these, "on some groups", "from some hosts".
     """
 
@@ -122,7 +122,7 @@ def _groups_words(groups: Sequence[Acl], less: Sequence[str], case: Case) -> str
 
 
 def _hint(acl: Acl, name: str) -> str:
-    """Say of a LITERAL name what was perhaps meant."""
+    """Suggest what was perhaps meant by a LITERAL name."""
     if acl.pattern_type != LITERAL:
         return ""
     if _has_star(acl) and glob_matches(acl.resource_name, name):

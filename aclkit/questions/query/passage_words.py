@@ -16,11 +16,11 @@ _T = TypeVar("_T", bound=Hashable)
 
 
 def passage_lines(why: Why) -> Iterator[str]:
-    """Yield which requests fare otherwise than the decision lets expect, and why.
+    """Yield which requests have another result than the decision suggests, and why.
 
-    Requests with the same reason share a line. What an allowed access needs besides stands in one
-    at the end, but for the group of a consumer where ``own_acl_words`` tells of it. Where the
-    decision says it all, there is none.
+    Requests with the same reason share a line. A last line has what an allowed access also needs,
+    except the group of a consumer where ``own_acl_words`` names it. Where the decision holds for
+    all requests, there is no line.
     """
     for (verb, reason), titles in _together((_fate(why, each), each) for each in why.passages):
         yield f"The broker {verb} {titles} {reason}."
@@ -31,7 +31,7 @@ def passage_lines(why: Why) -> Iterator[str]:
 
 
 def way_words(why: Why, tried: Tried) -> str:
-    """Write what a way comes down to: what is denied, else not told, else allowed."""
+    """Write the part of a way that gives its result: what is denied, undecided or allowed."""
     sought = {Result.REFUSED: DENIED, Result.DEPENDS: None, Result.PASSES: ALLOWED}[tried.result]
     words = [
         _check_words(why, check, ruling)
@@ -42,7 +42,7 @@ def way_words(why: Why, tried: Tried) -> str:
 
 
 def _fate(why: Why, passage: Passage) -> tuple[str, str] | None:
-    """Return a verb and the reason, where a request does not fare as the access."""
+    """Return a verb and the reason, where a request has another result than the access."""
     if passage.result == Result.REFUSED:
         if why.ruling.decision == DENIED:
             return None
@@ -69,7 +69,7 @@ def _condition(why: Why, tried: Tried) -> str:
 
 
 def _needs(why: Why, passage: Passage) -> str | None:
-    """Write what a request needs besides the access that is asked about, which it has."""
+    """Write what a request needs in addition to the access in question, which it has."""
     for tried in passage.tried:
         if tried.result == passage.result == Result.DEPENDS and _asks_it(why, tried):
             return None if _is_told(why, tried) else way_words(why, tried)
@@ -77,7 +77,7 @@ def _needs(why: Why, passage: Passage) -> str | None:
 
 
 def _is_told(why: Why, tried: Tried) -> bool:
-    """Whether all that a way needs besides is the group of which ``own_acl_words`` tells."""
+    """Whether a way also needs nothing but the group that ``own_acl_words`` names."""
     checked = zip(tried.way.checks, tried.rulings, strict=True)
     needed = [check.access for check, ruling in checked if ruling is None]
     return why.own.groups is not None and needed == [("READ", "GROUP")]

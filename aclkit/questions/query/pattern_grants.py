@@ -1,7 +1,7 @@
 """A principal → what ACLs with a pattern allow or deny it, and which known names that is today.
 
-A prefix or a glob is for names to come too, so an answer about known names alone would leave out
-what it reaches when such a name comes. A name that an ACL spells and nobody knows is one as well.
+A prefix or a glob also applies to future names, which an answer about known names alone would leave
+out. An unknown name that an ACL spells out counts as a pattern too.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from aclkit.warehouse.published import run_settings
 from aclkit.warehouse.reader import Tables
 
 MOST_NAMES: Final = 10
-"""So many of the known names that a pattern reaches are told; all are counted."""
+"""At most this many of the known names that a pattern matches are listed; all are counted."""
 
 _MOST_SHOWN: Final = 2
 _OVERRIDE: Final = {SOME: "override", UNKNOWN: "may override"}
@@ -52,11 +52,11 @@ class PatternGrant:
 
     Attributes:
         acl: the ACL.
-        operation: one that it answers.
-        hosts: from where: those that fare alike, with commas, or ``*``.
+        operation: one that it grants or denies.
+        hosts: from where: those with the same decisions, with commas, or ``*``.
         decision: ALLOWED or DENIED.
-        extent: on how many of all names there could be that match the pattern, see
-            ``rules.names.extent``: others' DENYs may take some away.
+        extent: on how many of all possible names that match the pattern, see
+            ``rules.names.extent``: DENYs of other ACLs may exclude some.
         reaches: on how many known names.
         names: the first of these.
     """
@@ -84,15 +84,15 @@ def read_pattern_grants(
     kind: str | None = None,
     is_one_host: bool = False,
 ) -> tuple[PatternGrant, ...]:
-    """Read what a principal has by patterns, beside the names that an answer knows.
+    """Read what a principal has by patterns, in addition to the known names of an answer.
 
     Args:
         tables: see ``reader.open_tables``.
         found: the answer about known names.
-        principal: who is asked about.
-        decision: only what is decided so; None for both.
+        principal: the principal in question.
+        decision: only this decision; None for both.
         kind: only patterns of this resource type.
-        is_one_host: it is asked from one host only, which is named then.
+        is_one_host: the question is about one host only, which is then named.
     """
     settings, semantics = run_settings(found.decided_by)
     if principal in settings.super_users or not found.hosts:
@@ -139,7 +139,7 @@ def pattern_grants(
 
 
 class _Granted(NamedTuple):
-    """What hosts share that fare alike with an operation on a pattern."""
+    """What hosts share that have the same decisions for an operation on a pattern."""
 
     acl: Acl
     extent: str
@@ -173,7 +173,7 @@ class _Teller:
                     yield from self._of_operation(operation, answering, classes)
 
     def _is_told(self, acl: Acl) -> bool:
-        """Whether no known name says it all: what reaches every name, ``<any-other>`` tells."""
+        """Whether no known name covers an ACL; ``<any-other>`` covers one for every name."""
         if matches_every_name(acl.pattern_type, acl.resource_name, self.semantics):
             return False
         is_literal = effective_pattern_type(acl.pattern_type, self.semantics) == LITERAL

@@ -1,7 +1,7 @@
-"""What came one after the other, and the times that a clock gave it → times in that order. Pure.
+"""A sequence of events, and the times that a clock gave them → times in that order. Pure.
 
-Runs go by their numbers, and listings by theirs. A clock that was ahead once, or behind, gave one
-of them a time that contradicts the others; such a time is not believed, whichever it was.
+The order of runs is that of their numbers, and so it is for listings. A clock that was once fast or
+slow gave one of them a time that contradicts the others; such a time is not believed.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from aclkit.pipeline.replay.ranges import Range
 
 
 def believed(times: Sequence[datetime]) -> list[bool]:
-    """Return which times are believed: as many as there can be that do not go back.
+    """Return which times are believed: the largest number of times that do not go back.
 
-    Where that leaves a choice the earlier time is believed: clocks are ahead rather than behind.
+    Where that leaves a choice the earlier time is believed: clocks are fast rather than slow.
 
     >>> at = [datetime(year, 1, 1) for year in (2024, 2030, 2025, 2026)]
     >>> believed(at), believed(at[:2]), believed([at[1], at[0]])
@@ -43,8 +43,8 @@ def in_order(times: Sequence[datetime], newest: datetime | None = None) -> list[
     """Return times of which none goes back: one that is not believed is that of the next one.
 
     Args:
-        times: of what came one after the other.
-        newest: when the newest run began, which came behind all of it.
+        times: of events in their order.
+        newest: when the newest run began, which came after all of them.
 
     >>> at = [datetime(year, 1, 1) for year in (2024, 2030, 2025, 2026)]
     >>> [time.year for time in in_order(at)], [t.year for t in in_order(at[:2], newest=at[3])]
@@ -52,7 +52,7 @@ def in_order(times: Sequence[datetime], newest: datetime | None = None) -> list[
     """
     every = [*times, *([] if newest is None else [newest])]
     good = believed(every)
-    # Behind the last one that is believed nothing came earlier than it.
+    # An event after the last believed time cannot be earlier than that time.
     then = max((time for time, is_good in zip(every, good, strict=True) if is_good), default=None)
     found = list[datetime]()
     for time, is_good in zip(reversed(every), reversed(good), strict=True):
@@ -68,19 +68,19 @@ def settings_in_order(
 ) -> list[tuple[datetime, BrokerSettings]]:
     """Return the settings that runs saw, each with when it was seen.
 
-    A run came behind the records that it knew; where its clock was ahead, nothing else is known.
+    A run came after the records that it read; where its clock was fast, nothing else is known.
 
     Args:
         rows: of ``setting``, in the order of their runs; see ``SETTING_COLUMNS``.
         newest: the number of the newest run, and when it began; where the last row has no number,
-            it is of an older aclkit and nothing says which came later.
+            it is from an older aclkit, and it is unknown which came later.
         last_below: the time of the newest record below an offset, if there is one.
     """
     held = list(rows)
     number = held[-1][3] if held else None
     later = newest[1] if number is not None and number < newest[0] else None
     known = [None if row[4] is None else last_below(row[4]) for row in held]
-    # A record of a time to come says that a broker's clock was ahead, and nothing of runs.
+    # A record with a future time shows that a broker's clock was fast, and nothing about runs.
     known = [None if then and newest[1] and then > newest[1] else then for then in known]
     times = [max(row[0], then or row[0]) for row, then in zip(held, known, strict=True)]
     good = believed([*times, *([] if later is None else [later])])

@@ -41,7 +41,7 @@ class Need:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaskOptions:
-    """What the options say of a task.
+    """The options of a task.
 
     Attributes:
         group: the consumer group.

@@ -16,8 +16,8 @@ class Settings:
     """Settings of the brokers.
 
     Attributes:
-        offset: the state as of this offset, and every later one, is under them.
-        since: when a run first saw them; None where no table says so.
+        offset: they hold for the state as of this offset, and every later one.
+        since: when a run first saw them; None where no table has it.
         broker: the settings.
     """
 
@@ -88,7 +88,7 @@ def draw_timeline(
 
 
 def note_on_settings(timeline: Timeline) -> str | None:
-    """Write since when the settings are known; None where no table says so."""
+    """Write since when the settings are known; None where no table has it."""
     since = timeline.settings[0].since
     if since is None:
         return None

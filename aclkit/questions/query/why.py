@@ -95,30 +95,31 @@ class Part:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Why:
-    """A decision and what it rests on.
+    """A decision and its reasons.
 
     Attributes:
         request: the question; its host is "any other" where none was named.
         ruling: the answer.
         acls: the ACLs that match the request, the deciding one first.
-        near: ACLs that reach the resource and name the principal, but take no part: another
-            host, another operation. At most ``MOST_NEAR`` of ``near_count``.
+        near: ACLs that apply to the resource and the principal, but to another host or
+            operation. At most ``MOST_NEAR`` of ``near_count``.
         near_count: how many of these there are.
-        others: principals of the other ACLs that reach the resource, the most frequent first,
+        others: principals of the other ACLs that apply to the resource, the most frequent first,
             at most ``MOST_OTHERS``.
         other_count: how many of these ACLs there are.
-        elsewhere: hosts that fare differently, where no host was named.
-        least: the least ACL that would allow what no ACL denies; None where it is no answer.
+        elsewhere: hosts with another decision, where no host was named.
+        least: the smallest ACL that would allow the access; None where a DENY matches, or where
+            no ACL is the answer.
         never: why no ACL can allow it, where that is so.
         without_denies: what the decision would be without the DENYs that match.
         not_super: what it would be without super.users, for a super user.
-        unknown: what of the question is in no inventory.
-        fault: what a broker does in place of answering, where its search gets lost.
-        otherwise: what the other reading of ACLs decides, where that is another decision.
+        unknown: the names of the question that are not known.
+        fault: what a broker does instead of answering, where its search fails.
+        otherwise: the decision of the other reading of ACLs, where it differs.
         by_broker: where the decision depends on the broker, how each side decides.
-        passages: the requests that hang on this access, and what becomes of them.
+        passages: the requests that depend on this access, and the result of each.
         own: what the principal has on other names.
-        case: what was decided by.
+        case: the facts that decided.
         moment: the state that the answer is about.
         run: the run whose decisions are published.
     """
@@ -163,7 +164,7 @@ def explain_why(
     moment: int | datetime | None = None,
     sent: KafkaRequest | None = None,
 ) -> Why:
-    """Whether a principal may do an operation to a resource, and what that rests on.
+    """Return whether a principal can perform an operation on a resource, and why.
 
     Args:
         connection: see ``reader.open_tables``.
@@ -172,13 +173,13 @@ def explain_why(
         principal: who asks.
         operation: Kafka's name of it, in any case.
         resource: the resource.
-        host: from where; any host that nothing names if not given.
-        moment: as of which offset or time; the published decisions' if not given.
-        sent: the request that needs this access; all that do if not given.
+        host: from where; by default any host that nothing names.
+        moment: the offset or time of the state; by default that of the published decisions.
+        sent: the request that needs this access; by default all that do.
 
     Raises:
-        UsageError: a malformed principal or host, an operation that the type does not know, a
-            moment of which nothing is known, or nothing decided.
+        UsageError: a malformed principal or host, an operation that the type does not have, a
+            moment about which nothing is known, or nothing decided.
     """
     request = parse_request(principal, operation, resource, host)
     run = deciding_run(published, cluster_id)
@@ -246,7 +247,7 @@ def _own(connection: Tables, cluster_id: str, why: Why) -> OwnAcls:
     case = why.case
     own = read_own_acls(connection, cluster_id, case.request, case.semantics, why.moment.offset)
     if case.settings.allow_everyone and not own.groups:
-        # Groups that no ACL is for are everybody's.
+        # Every principal can use groups to which no ACL applies.
         own = replace(own, groups=None)
     return own if why.ruling.rule == DEFAULT_DENY else replace(own, others=())
 
@@ -367,10 +368,10 @@ def _miss(acl: Acl, how: Fit, request: Request) -> str:
 def _elsewhere(
     case: Case, ruling: Ruling, mine: Sequence[Lifetime], hosts: Sequence[str]
 ) -> tuple[tuple[tuple[str, ...], Ruling], ...]:
-    """Return the hosts that fare differently from any other host, those alike together.
+    """Return the hosts decided differently from any other host, equal ones together.
 
-    They are the inventory's and those that ACLs name; a glob or range of an ACL stands for the
-    hosts that it matches and nothing narrower names.
+    They are the inventory's and those that ACLs name. A glob or range of an ACL stands for the
+    hosts that it matches and that nothing narrower names.
     """
     if case.request.host != ANY_OTHER:
         return ()

@@ -59,7 +59,7 @@ def _least(answer: Why) -> Iterator[Part]:
 
 
 def _matching(answer: Why) -> Iterator[Part]:
-    """Yield the ACLs that match besides the one that decides, in the order of precedence."""
+    """Yield the matching ACLs in order of precedence, if there are others than the deciding one."""
     if not answer.acls[1:]:
         return
     yield Heading("Matching ACLs; the first decides")

@@ -129,7 +129,7 @@ def why_hints(why: Why) -> Iterator[str]:
 
 
 def why_caveats(why: Why) -> Iterator[str]:
-    """Yield why a denial may be wrong: what nobody knows, and who is no super user after all."""
+    """Yield why a denial may be wrong: unknown settings, and similar names of super users."""
     if why.ruling.decision != ALLOWED:
         yield from caveats_on_denial(
             why.case.settings, why.request.principal, is_unreached=not why.case.reaching
@@ -137,7 +137,7 @@ def why_caveats(why: Why) -> Iterator[str]:
 
 
 def why_notes(why: Why) -> Iterator[str]:
-    """Yield what a reader of an answer must know besides."""
+    """Yield what else a reader of an answer must know."""
     if why.moment.is_past:
         yield f"This is the state as of offset {why.moment.offset}."
     if why.moment.note:
@@ -200,7 +200,7 @@ def _reason(why: Why) -> str:
 
 def _default_deny(why: Why) -> str:
     if not why.case.reaching:
-        # A caveat says what is unknown.
+        # A caveat covers what is unknown.
         is_unknown = ALLOW_EVERYONE in why.case.settings.unknown
         default = "" if is_unknown else f", and {ALLOW_EVERYONE} is false"
         return f"no ACL applies to the resource{default}"

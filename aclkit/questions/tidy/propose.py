@@ -1,7 +1,7 @@
-"""ACLs and an inventory → globs or prefixes in the place of several ALLOWs. Pure.
+"""ACLs and an inventory → globs or prefixes that replace several ALLOWs. Pure.
 
-On the inventory a proposal changes nothing; what else it would open is told exactly: as regions of
-names, found by comparing the two states for every name.
+A proposal changes nothing for known names. Other access that it would open is listed exactly: as
+regions of names, found by comparing the two states for every name.
 """
 
 from __future__ import annotations
@@ -38,13 +38,13 @@ MOST_PROPOSALS: Final = 50
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Proposal:
-    """One ALLOW in the place of several.
+    """One ALLOW that replaces several.
 
     Attributes:
-        acl: what would come.
-        replaces: what would go.
+        acl: the ACL to add.
+        replaces: the ACLs to remove.
         opens: what would change for other names; nothing where both decide alike.
-        is_known: the budget sufficed to say so of every name.
+        is_known: ``opens`` is complete for every name; the search limit was not reached.
     """
 
     acl: Acl

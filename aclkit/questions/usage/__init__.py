@@ -1,1 +1,1 @@
-"""Kafka's authorizer log → was each line decided as the ACLs say, and which grants are used?"""
+"""Kafka's authorizer log → does each line agree with the ACLs, and which grants are used?"""

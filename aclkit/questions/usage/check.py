@@ -42,14 +42,14 @@ def check(
 
     A line within ``skew`` of a change that would alter this very decision, in decision or rule,
     is undetermined: brokers learn of a change a moment later. Where only the deciding ACL changes,
-    the line agrees if it names either. What lies in a time of which no state is known is
-    undetermined too, and so is what is newer than the run that read the ACLs. Of a line that
-    names no rule the decision alone is compared. Between two listings the ACLs changed at any
-    time, so a line agrees with what either of them says.
+    the line agrees if it names either. A line is also undetermined if no state is known for its
+    time, or if it is newer than the run that read the ACLs. If a line names no rule, only the
+    decision is compared. Between two listings the ACLs changed at an unknown time, so a line
+    agrees if it matches either of them.
 
     Args:
-        statement: what the line says.
-        span: when; a time that the clock showed twice is both.
+        statement: the content of the line.
+        span: its time; a time that the clock showed twice is both.
         past: the cluster's.
         rulings: on the line's request.
         skew: in microseconds.

@@ -58,7 +58,7 @@ class Clock:
     """Reads the times of one log.
 
     Attributes:
-        zone: of times that do not say theirs.
+        zone: for times without one.
     """
 
     zone: tzinfo

@@ -1,4 +1,4 @@
-"""A run and log files → ``access_log``, ``acl_usage``, findings, and what there is to tell."""
+"""A run and log files → ``access_log``, ``acl_usage``, findings, and the result to print."""
 
 from __future__ import annotations
 
@@ -44,14 +44,14 @@ from aclkit.warehouse.standing import MATERIALIZING, REPLAYING
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UsageOptions:
-    """What the user says.
+    """The options of the user.
 
     Attributes:
         paths: the files to read.
         others: files of named directories that are other logs.
-        zone: of times that do not say theirs; see ``parse_zone``.
+        zone: for times without one; see ``parse_zone``.
         skew: how long brokers may take to learn of a change.
-        days: grants that were not used for so long are unused.
+        days: grants not used for this many days are unused.
     """
 
     paths: Sequence[str]
@@ -84,10 +84,10 @@ class UsageResult:
 
 
 def check_usage(run: Run, options: UsageOptions) -> UsageResult:
-    """Read the log, check each line, and say which grants are used; the caller publishes.
+    """Read the log, check each line, and find the grants that are used; the caller publishes.
 
     Raises:
-        UsageError: no run has said what super.users and allow.everyone were.
+        UsageError: no run has recorded super.users and allow.everyone.
         DataError: none of the lines can be read.
     """
     tables = UsageTables(run.store, run.cluster_id)
@@ -155,7 +155,7 @@ def _result_of(
 
 
 def _mismatch(found: Disagreement) -> Finding:
-    """Return the finding that brokers did not decide as their ACLs say."""
+    """Return the finding that brokers decided against their ACLs."""
     principal, host, operation, resource_type, name = found.request
     resource = Resource(resource_type, name)
     said = f"{found.decision} by {found.rule}" if found.rule else found.decision
@@ -212,6 +212,6 @@ MOST_FINDINGS: Final = 1_000
 """Mismatches, those alike together, that become findings; the table holds all."""
 
 MOST_EXAMPLES: Final = 100
-"""Lines of a verdict that are told; the table holds all."""
+"""At most this many lines of a verdict are listed; the table holds all."""
 
 _MOST_NAMES: Final = 5

@@ -15,15 +15,15 @@ from aclkit.questions.usage.line import Statement, is_before_2_4, read_statement
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LogEntry:
-    """What a logger wrote at once.
+    """The text of one logger call.
 
     Attributes:
         position: 1-based number of its first line.
         line_id: hash of the text, and of which it is of the equal ones that follow each other;
             the same entry has the same one under another file name and compressed.
         text: as written; without its end, at most ``LONGEST`` letters.
-        span: when, in UTC; None where it does not say.
-        statement: what it says; None where it cannot be read, or not in one way only.
+        span: its time, in UTC; None where it has none.
+        statement: its content; None where it cannot be read, or not in one way only.
         problem: why not.
         is_ambiguous: it can be read in more than one way.
     """
@@ -40,11 +40,11 @@ class LogEntry:
 def read_entries(lines: Iterable[bytes], clock: Clock) -> Iterator[LogEntry]:
     """Read all entries of a file.
 
-    An entry is a line; only where names hold line breaks it is several: a line that begins with
-    a time and is cut short goes on in those behind it that have no time, if that makes it whole.
-    Where fewer lines can be read as well as more, a name holds Kafka's own words in front of a
-    line break, and it is not known who was meant; nor is it where each of the lines has the name
-    of a pod or a service in front. Empty lines are none, but in a name.
+    An entry is one line; only where names hold line breaks it is several. A line that begins with
+    a time and is cut short continues in the following lines without a time, if that completes it.
+    Where both fewer and more lines form an entry, a name holds Kafka's own words before a line
+    break, and it is unknown who was meant. The same holds where each of the lines begins with the
+    name of a pod or a service. Empty lines are no entries, but may be part of a name.
     """
     naming = _Naming()
     group: list[_Line] = []
@@ -69,8 +69,8 @@ class _Line:
 def _begins(line: _Line, first: _Line) -> bool:
     """Whether a line begins an entry and is not the rest of a name of the one that began before.
 
-    Where that one has no time of its own, the authorizer's first words are all there is to tell.
-    Behind the name of a pod a line begins with that name and not with its time.
+    Where that earlier line has no time of its own, only the authorizer's first words decide. Where
+    a pod's name is in front, a line begins with that name and not with its time.
     """
     if line.message.begins or (line.message.has_time and not first.message.is_bare):
         return True
@@ -134,7 +134,7 @@ def _read(written: Written, clock: Clock) -> _Line:
 
 
 def _said(messages: list[Message]) -> tuple[Message, Statement | None, str | None, bool]:
-    """Return what the messages of a line say, if they all say the same, and which is read."""
+    """Return the statement of a line's messages, if all have the same, and the message read."""
     first = messages[0]
     readings = [read_statement(message.text) for message in messages]
     found = [(own, one) for own, some in zip(messages, readings, strict=True) for one in some]

@@ -20,13 +20,13 @@ UNUSED: Final = "unused"
 UNKNOWN: Final = "unknown"
 TOO_NEW: Final = "too-new"
 USAGES: Final = (UNUSED, MATCHED, UNKNOWN, TOO_NEW, USED)
-"""What is said of a grant. Matched: it would have allowed requests, but the broker named another
+"""The verdicts on a grant. Matched: it would have allowed requests, but the broker named another
 grant for each of them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Use:
-    """What the log says of one ACL: the last line that names it, and how many in the window."""
+    """Use of one ACL in the log: the last line that names it, and how many in the window."""
 
     last: datetime
     lines: int
@@ -54,16 +54,16 @@ def judge_grants(
     coverage: Coverage,
     days: float,
 ) -> list[Grant]:
-    """Judge of each grant whether it was used in the ``days`` up to the newest line.
+    """Judge for each grant whether it was used in the ``days`` up to the newest line.
 
-    Without any ALLOWED line the answer is ``unknown``. So it is for what no line speaks of where a
-    file of the window has none: its broker may have logged at INFO, and allowed it; and where
-    lines of a file could not be read, for these may have allowed it too. A grant that is
-    younger than the window is ``too-new`` to be judged. ``covered`` says how much of the window the
-    log speaks of: what is ``unused`` was not used in that part.
+    Without any ALLOWED line the answer is ``unknown``. A grant that no line mentions is also
+    ``unknown`` where a file of the window has no ALLOWED line, because its broker may have logged
+    at INFO and allowed it; and where lines of a file could not be read, because these may have
+    allowed it. A grant that is younger than the window is ``too-new`` to be judged. ``covered`` is
+    the part of the window that the log covers: an ``unused`` grant was not used in that part.
 
     Args:
-        lives: the grants alive, and since when.
+        lives: the grants in force, and since when.
         uses: what lines name, by ACL id; of duplicates any of them may be named.
         matches: when a line was last allowed that the ACL would have allowed too, by ACL id.
         coverage: of the log.
@@ -112,7 +112,7 @@ def find_unused(grants: Iterable[Grant]) -> Iterator[Finding]:
 def _usage(
     life: Lifetime, use: Use | None, matched: datetime | None, window: datetime | None
 ) -> str | None:
-    """Return what lines say of a grant; None where none speaks of it."""
+    """Return the verdict that lines give on a grant; None where no line decides."""
     if window is None:
         return UNKNOWN
     if life.added_at is None or life.added_at > window:

@@ -40,7 +40,7 @@ def past_of(
     newest: tuple[int, datetime | None] = (0, None),
     semantics: Semantics = KAFKA,
 ) -> ClusterPast | None:
-    """Collect the past of a cluster; None where nothing says what its settings were.
+    """Collect the past of a cluster; None where its settings were never recorded.
 
     Args:
         ranges: what has been read.

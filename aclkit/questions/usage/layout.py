@@ -1,9 +1,9 @@
-"""A line as loggers and tools lay it out → the authorizer's message in it, and its time.
+"""A line in the layout of loggers and tools → the authorizer's message in it, and its time.
 
-In front of the message may stand whatever a pattern layout or a tool that passes lines on puts
-there: the name of a pod, a viewer's time, a level, a thread. The broker's own time is the last one
-before the message. Of JSON the string counts that holds the message, whatever its key is, with the
-time in it, else with that beside it. What is laid out otherwise is named, with what to do.
+A pattern layout, or a tool that forwards lines, may put anything before the message: the name of a
+pod, a viewer's time, a level, a thread. The broker's own time is the last one before the message.
+In JSON, the string that holds the message counts, under any key. Its time is the one in the string,
+else one in another field. For any other layout the problem names it and what to do.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ class Message:
 
     Attributes:
         text: from ``Principal = `` on; empty where there is a problem.
-        span: when; None where it is not known.
-        problem: why the line cannot be read; None where nothing stands against it.
-        begins: the line has a time of its own, so it is not the rest of another one's name.
-        is_bare: nothing stands before that time, so that lines without one may be the rest of a
-            name of this one; behind a pod's name they would have that name in front too.
-        is_json: in which no name has a line break.
-        has_time: it has a time somewhere, as other lines have behind a pod's name.
+        span: its time; None where it is unknown.
+        problem: why the line cannot be read; None where it can.
+        begins: the line has a time of its own, so it is not the rest of a name of another line.
+        is_bare: nothing is before that time, so lines without one may be the rest of a name of
+            this line; if a pod's name were in front, these lines would have it too.
+        is_json: it is JSON, in which no name has a line break.
+        has_time: it has a time somewhere, for example after a pod's name.
     """
 
     text: str = ""
@@ -57,7 +57,7 @@ def find_messages(text: str, outer: str, clock: Clock) -> list[Message]:
 
 
 def is_companion(text: str) -> bool:
-    """Whether a line is one that AclAuthorizer, ZooKeeper's, writes beside that of a decision."""
+    """Whether ZooKeeper's AclAuthorizer writes such a line in addition to that of a decision."""
     return PRINCIPAL_IS not in text and any(
         all(word in text for word in words) for words in _COMPANIONS
     )

@@ -1,12 +1,12 @@
-"""The text of Kafka's authorizer about one decision → what it says; every way to read it.
+"""The text of Kafka's authorizer about one decision → its content; every way to read it.
 
 Nothing in the text is escaped: principals, resource names and the ACL of the rule may hold any
 text, the fixed words too. So the words alone do not count. A *head* is ``is Allowed operation =
 … on resource = Topic:LITERAL:`` with a real operation, host and type in between; a *tail* is
 ``for request = … based on rule`` with a real request name, a number, and a whole rule up to the
 end. The principal ends where a head begins and the name where a tail begins. Where only one head
-stands before one tail, the text can be read in one way only; where there are more, it is not
-known who was meant, and nobody guesses.
+stands before one tail, the text can be read in one way only. Where there are more, it is unknown
+who was meant, and aclkit does not guess.
 
 ZooKeeper's AclAuthorizer (Kafka 2.4 to 3.9) writes ``Operation = Read`` and no rule: its tail is
 ``for request = … with resourceRefCount = 1`` up to the end, and goes with a head of its own only.
@@ -40,7 +40,7 @@ from aclkit.rules.decide.rules import DEFAULT_ALLOW, DEFAULT_DENY, MATCHING_ACL,
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Statement:
-    """What a line says.
+    """The content of a line.
 
     Attributes:
         request: who asked for what.
@@ -64,7 +64,7 @@ class Statement:
 def read_statement(text: str) -> list[Statement]:
     """Return every way to read a text, at most ``MOST_READINGS``; none where it is no such line.
 
-    ``text`` begins with ``Principal = ``; what a log pattern puts behind the message is ignored.
+    ``text`` begins with ``Principal = ``; what a log pattern puts after the message is ignored.
 
     >>> read_statement("Principal = User:a is Denied operation = READ from host = 10.0.0.1 on "
     ...     "resource = Topic:LITERAL:a:b for request = Fetch with resourceRefCount = 1 "
@@ -93,7 +93,7 @@ MOST_READINGS: Final = 2
 
 @dataclass(frozen=True, slots=True)
 class _Head:
-    """From behind the principal to the resource's name."""
+    """From the end of the principal to the resource's name."""
 
     start: int
     end: int
@@ -107,7 +107,7 @@ class _Head:
 
 @dataclass(frozen=True, slots=True)
 class _Tail:
-    """From behind the resource's name to the end."""
+    """From the end of the resource's name to the end of the text."""
 
     start: int
     request_name: str
@@ -232,9 +232,9 @@ def _is_rule(text: str, rule: str, at: int, end: int) -> bool:
 
 
 def _is_decoration(text: str, at: int) -> bool:
-    """Whether what follows a rule can be what a log pattern puts behind the message.
+    """Whether what follows a rule can be what a log pattern puts after the message.
 
-    Behind a rule that stands inside an ACL's name its other fields would follow.
+    After a rule inside a name of an ACL, the ACL's other fields would follow.
     """
     after = text[at : at + _LONGEST_DECORATION + 1]
     is_short = len(after) <= _LONGEST_DECORATION

@@ -84,7 +84,7 @@ def disagreements(lines: DataFrame, most: int) -> list[Disagreement]:
 
 
 def readable(lines: DataFrame) -> DataFrame:
-    """Keep the lines that could be read, and that say when they were written."""
+    """Keep the lines that could be read, and that have a time."""
     return lines.where((F.col("verdict") != UNREADABLE) & F.col("log_time").isNotNull())
 
 

@@ -21,12 +21,12 @@ from aclkit.runtime.uri import child, is_uri, shown
 def find_log_files(paths: Iterable[str]) -> tuple[list[str], list[str]]:
     """Return the files to read, each once, and those of directories that are other logs.
 
-    A path is a file, a directory, or a glob where there is no such file. Of a directory, and what
-    lies below it, only files are read that begin with lines of an authorizer log: brokers write
-    their other logs beside it. A file that is named, also by a glob, is read whatever it holds.
+    A path is a file, a directory, or a glob where there is no such file. In a directory and below
+    it, only files that begin with lines of an authorizer log are read: brokers write their other
+    logs to the same place. A file that is named, also by a glob, is read whatever it holds.
 
     Raises:
-        UsageError: nothing is there, or what is there is no file.
+        UsageError: nothing exists there, or it is no file.
         SurroundingsError: it cannot be read.
     """
     named: dict[str, None] = {}
@@ -70,9 +70,9 @@ class DamagedLogError(Exception):
 
 
 def read_lines(path: str, told: HowFar = UNTOLD) -> Iterator[bytes]:
-    """Yield the lines of a file, plain or gzipped: its first bytes say which.
+    """Yield the lines of a file, plain or gzipped: its first bytes decide which.
 
-    Of a line that is much too long only the beginning comes.
+    Only the beginning of a line that is much too long is returned.
 
     Raises:
         DamagedLogError: the rest of a gzipped file cannot be read.

@@ -37,14 +37,14 @@ class ClusterPast:
 
     Attributes:
         lives: the lifetimes of all ACLs.
-        index: which of them reach a resource, under ``kafka``.
+        index: which of them apply to a resource, under ``kafka``.
         below: those that a broker's second scan may meet, by resource type.
         timeline: settings and head.
-        reached: offset → since when the state holds the record there: the earliest and the
-            latest time that it may have come.
-        unknown: times of which no state is known.
-        read_at: when the sources were read, in microseconds: of later times nothing is known.
-        hosts: those that some ACL names; of all others those fare alike that the same ranges hold.
+        reached: offset → since when the state contains its record: the earliest and the latest
+            possible time.
+        unknown: times whose state is unknown.
+        read_at: when the sources were read, in microseconds: nothing later is known.
+        hosts: those that some ACL names; other hosts in the same ranges have the same decisions.
         semantics: how ACLs are read.
         ranges: those among the hosts.
         masks: of these ranges, see ``ranges_holding``.
@@ -63,9 +63,9 @@ class ClusterPast:
     masks: frozenset[tuple[int, int]] = frozenset()
 
     def representative(self, request: Request) -> Request:
-        """Return a request that is decided like this one, the same for all hosts that fare alike.
+        """Return a request with the same decision, the same for all hosts that are decided alike.
 
-        It spares deciding anew for each of the many hosts that clients have.
+        So the many hosts of clients do not each need a decision of their own.
         """
         if request.host in self.hosts:
             return request
@@ -191,10 +191,10 @@ def rulings_of(past: ClusterPast, request: Request) -> Rulings:
 
 
 def note_on_ranges(past: ClusterPast) -> str | None:
-    """Say how hosts that are ranges are judged; None where no ACL names one.
+    """Write how hosts that are ranges are judged; None where no ACL names one.
 
-    Which binary a broker ran when, and so whether ranges decided, is not followed through the
-    past: the newest decisions' reading stands for all of it.
+    The past versions of brokers, and so whether ranges decided, are not tracked: the reading of
+    the newest decisions stands for the whole past.
     """
     named = sum(parse_range(host) is not None for host in past.hosts)
     if not named:
@@ -268,7 +268,7 @@ class _Passed:
         return (before if self._is_listed else latest), latest
 
     def next_after(self, offset: int) -> int:
-        """Return when the first record at or behind an offset came."""
+        """Return the time of the first record at or after an offset."""
         at = bisect_left(self._offsets, offset)
         return self._times[at] if at < len(self._times) else END
 

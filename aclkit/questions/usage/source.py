@@ -27,7 +27,7 @@ REQUEST: Final = tuple(field.name for field in fields(Request))
 """The columns that make a request."""
 
 STATEMENT: Final = tuple(field.name for field in fields(Statement) if field.name != "request")
-"""The columns that make the rest of what a line says."""
+"""The columns for the rest of a line's content."""
 
 _TYPES: Final = {
     "position": ("BIGINT", pa.int64()),
@@ -41,7 +41,7 @@ COLUMNS: Final = (
     "source", "position", "line_id", "first_micros", "last_micros", *REQUEST, *STATEMENT,
     "problem", "is_ambiguous", "raw",
 )  # fmt: skip
-"""The columns of an entry; those of what it says are null where it cannot be read."""
+"""The columns of an entry; those of its content are null where it cannot be read."""
 
 DDL: Final = ", ".join(f"{name} {_TYPES.get(name, _TEXT)[0]}" for name in COLUMNS)
 _ARROW: Final = pa.schema([(name, _TYPES.get(name, _TEXT)[1]) for name in COLUMNS])
@@ -55,8 +55,8 @@ def read_log(
     Args:
         spark: the session.
         paths: the files.
-        zone: of times that do not say theirs.
-        board: where to tell how far that is, see ``runtime.reading``.
+        zone: for times without one.
+        board: where to report progress, see ``runtime.reading``.
     """
     spark.dataSource.register(AuthorizerLogSource)
     options = {_PATHS: json.dumps(list(paths)), _ZONE: zone, _BOARD: board or ""}
@@ -100,7 +100,7 @@ class _Reader(DataSourceReader):
 
 
 def read_file(path: str, zone: str, told: HowFar = UNTOLD) -> Iterator[tuple[Any, ...]]:
-    """Yield a file's entries in ``COLUMNS``; where it is damaged, the last one says so."""
+    """Yield a file's entries in ``COLUMNS``; where it is damaged, the last one reports it."""
     source = shown(path)
     damage: list[DamagedLogError] = []
 

@@ -41,7 +41,7 @@ class UsageTables:
         """Read the past up to a head, as ACLs are read.
 
         Raises:
-            UsageError: no table says what super.users and allow.everyone were.
+            UsageError: no table has the values of super.users and allow.everyone.
         """
         ranges = ReplayTables(self.store, self.cluster_id).ranges()
         rows = map(self.rows, ("acl_log", "acl_history", "setting"))
@@ -72,7 +72,7 @@ class UsageTables:
         self.store.merge(ACCESS_LOG, merge, self.cluster_id)
 
     def write_usage(self, grants: Iterable[Grant]) -> None:
-        """Replace what is said of the grants."""
+        """Replace the verdicts on the grants."""
         own = [field.name for field in fields(Grant) if field.name != "acl"]
         rows = [
             (self.cluster_id, g.acl.acl_id, *g.acl.binding, *(getattr(g, name) for name in own))
