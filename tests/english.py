@@ -135,7 +135,8 @@ def _docstrings(tree: ast.AST) -> set[int]:
 def _is_command(decorator: ast.expr) -> bool:
     """Whether a decorator makes a function a command of click: its docstring is help then."""
     made = decorator.func if isinstance(decorator, ast.Call) else decorator
-    return isinstance(made, ast.Attribute) and made.attr in ("command", "group")
+    name = made.attr if isinstance(made, ast.Attribute) else getattr(made, "id", None)
+    return name in ("command", "group")
 
 
 def _strings(path: str, node: ast.AST, inside: set[int]) -> Iterator[Text]:

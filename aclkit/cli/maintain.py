@@ -63,7 +63,7 @@ def maintain_(
     maintain merges small files, sorts the pairs again, and removes what no kept run needs. A kept
     run keeps its row of job_run, its findings, its access changes and its tables. Of older runs,
     aclkit keeps only what each cluster needs: the newest run of each job with its findings and
-    changes, and the tables of the run that decided, of the run before it, and of the run that the
+    changes, and the tables of the run that decided, of its previous run, and of the run that the
     next one continues from. The first occurrence of each finding is kept. If the log of a table no
     longer leads to a needed version, aclkit removes no file of that table and prints a note.
 

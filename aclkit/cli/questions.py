@@ -76,7 +76,7 @@ def who_can(
 
     RESOURCE is topic:NAME, group:NAME, transactional-id:NAME, delegation-token:NAME, user:NAME
     or cluster. OPERATION is one of Kafka's, or ANY for all. If the resource does not exist, the
-    answer says what would apply to it, with a warning and similar names. Hosts with the same answer
+    answer is what would apply to it, with a warning and similar names. Hosts with the same answer
     share a line; * is all hosts. The table groups operations and ends with what every principal
     can do. --wide and the other formats list every operation and host.
 

@@ -91,7 +91,7 @@ def verify(
 
     Decision, rule and deciding ACL must equal those of Kafka's StandardAuthorizer; otherwise the
     exit code is 1. If the published decisions do not use Kafka's own reading of the ACLs, they are
-    computed again with it, and the first line says so. Requests on which Kafka itself throws or
+    computed again with it, and the first line shows it. Requests on which Kafka itself throws or
     hangs are left out and listed with the reason.
 
     Kafka runs in its own Java process. The jars of a version are downloaded when it is first used.

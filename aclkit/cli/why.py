@@ -84,7 +84,7 @@ def why(context: Context, access: AccessQuestion, at_offset: int | None, at: str
     The answer lists the ACLs that match in the order in which Kafka prefers them, and whether the
     decision would change without each. --wide shows how each ACL matches. ACLs without a rank are
     near misses: they apply to the principal and the resource, but to another host or operation. If
-    no ACL allows the access, the answer shows the smallest ACL that would. It also says which
+    no ACL allows the access, the answer shows the smallest ACL that would. It also shows which
     requests need more than this access, which brokers decide differently, and whether KIP-1042
     would decide differently.
     """
