@@ -28,7 +28,7 @@ def test_files_of_a_bucket_are_listed_and_read_under_every_name_of_s3(bucket, sc
     assert found == [f"{folder}/{name}" for name in sorted(path.name for path in KRAFT.iterdir())]
     assert files.read_bytes(f"{folder}/{SEGMENT}") == (KRAFT / SEGMENT).read_bytes()
     assert files.is_directory(folder)
-    with pytest.raises(UsageError, match="the file does not exist"):
+    with pytest.raises(UsageError, match="the file or directory does not exist"):
         files.is_directory(f"{scheme}://{bucket.name}/nowhere")
 
 

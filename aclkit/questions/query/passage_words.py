@@ -65,7 +65,7 @@ def _condition(why: Why, tried: Tried) -> str:
     checked = zip(tried.way.checks, tried.rulings, strict=True)
     unknown = grouped((_word(c), c.operation) for c, ruling in checked if ruling is None)
     accesses = ", ".join(f"{' and '.join(names)} the {word}" for word, names in unknown.items())
-    return f"{why.request.principal} may {accesses}"
+    return f"{why.request.principal} can {accesses}"
 
 
 def _needs(why: Why, passage: Passage) -> str | None:
@@ -110,9 +110,9 @@ def _fact_words(why: Why, tried: Tried) -> Iterator[str]:
     if tried.way.fact == Fact.NOTHING:
         yield "no authorization is asked for"
     elif tried.way.fact == Fact.ONESELF:
-        yield f"{principal} asks for itself, and no ACL is asked"
+        yield f"{principal} asks for itself, and no ACL is checked"
     elif tried.way.fact == Fact.OWNER:
-        yield f"{principal} owns the token or may renew it, and no ACL is asked"
+        yield f"{principal} owns the token or can renew it, and no ACL is checked"
 
 
 def _together(told: Iterable[tuple[_T | None, Passage]]) -> list[tuple[_T, str]]:

@@ -91,7 +91,7 @@ def test_all_on_the_cluster_lets_topics_be_deleted_but_no_records(ask):
 def test_a_token_for_oneself_needs_no_acl(ask):
     assert lines(ask("User:a CREATE_TOKENS user:User:a")) == [
         "The broker lets CreateDelegationToken pass over SASL or mutual TLS (not authenticated "
-        "by a token itself) because User:a asks for itself, and no ACL is asked."
+        "by a token itself) because User:a asks for itself, and no ACL is checked."
     ]
     assert lines(ask("User:a CREATE_TOKENS user:User:b")) == []
 
@@ -115,9 +115,9 @@ def test_an_acl_that_makes_the_broker_throw_lets_no_idempotent_producer_begin(as
 
 def test_create_on_the_cluster_is_open_by_topic_to_who_may_create_it(ask):
     assert lines(ask("User:a CREATE cluster")) == [
-        "The broker lets Metadata that creates the topic pass if User:a may DESCRIBE and CREATE "
+        "The broker lets Metadata that creates the topic pass if User:a can DESCRIBE and CREATE "
         "the topic.",
-        "The broker lets CreateTopics pass if User:a may CREATE the topic.",
+        "The broker lets CreateTopics pass if User:a can CREATE the topic.",
     ]
 
 
@@ -136,10 +136,10 @@ def test_a_replica_reads_what_its_user_may_not(ask):
 def test_a_token_is_shown_to_its_owner_and_renewed_by_nobody_else(ask):
     answer = ask("User:a DESCRIBE delegation-token:t1")
     assert lines(answer) == [
-        "The broker lets DescribeDelegationToken pass if User:a may DESCRIBE_TOKENS the user, or "
-        "User:a owns the token or may renew it, and no ACL is asked.",
+        "The broker lets DescribeDelegationToken pass if User:a can DESCRIBE_TOKENS the user, or "
+        "User:a owns the token or can renew it, and no ACL is checked.",
         "The broker lets RenewDelegationToken, ExpireDelegationToken pass if User:a owns the "
-        "token or may renew it, and no ACL is asked.",
+        "token or can renew it, and no ACL is checked.",
     ]
 
 
