@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 
-@pytest.fixture(scope="package", autouse=True)
+@pytest.fixture(scope="module", autouse=True)
 def _known_settings() -> Iterator[None]:
     """Let the brokers have no super users: unknown ones are a finding, which fails a night."""
     with pytest.MonkeyPatch.context() as patch:
