@@ -14,6 +14,7 @@ from aclkit.answer.document import Answer, Members, Row
 from aclkit.answer.values import json_value, plain_text
 from aclkit.errors import UsageError
 from aclkit.model.columns import distinct
+from aclkit.model.counting import number_of
 
 AS_OF: Final = ("as_of", "as_of_offset")
 """The keys of what an answer stands on; where the first means something else, ``as_of_time``."""
@@ -68,7 +69,7 @@ class Counted:
     @property
     def words(self) -> str:
         """How many rows were read, as a line."""
-        return f"({self._number:,} row{'' if self._number == 1 else 's'})\n"
+        return f"({number_of(self._number, 'row')})\n"
 
 
 def choose_columns(

@@ -241,19 +241,15 @@ class _Shown:
 
     def lines_under(self, widths: Sequence[int], layout: Layout) -> Iterator[Iterator[str]]:
         """Yield the lines of each row: its first cell, and the others below it."""
-        for number, row in enumerate(self.cells):
-            is_same = number > 1 and row[0] == self.cells[number - 1][0]
-            lines = self._pair_lines(row, widths, layout, is_head=number == 0)
-            yield islice(lines, int(is_same), None)
-
-    def _pair_lines(
-        self, row: Sequence[str], widths: Sequence[int], layout: Layout, *, is_head: bool
-    ) -> Iterator[str]:
-        style = self._style(0, row[0], is_head=is_head) if layout.has_colour else ""
-        yield _styled(f"{row[0]}\n", style)
-        rest = _Shown(self.columns[1:], [list(self.columns[1:])], self.is_number[1:])
-        lines = rest._row_lines(row[1:], widths, layout, is_head=is_head)
-        yield from (f"{_INDENT}{line}" for line in lines)
+        others = _Shown(self.columns[1:], [row[1:] for row in self.cells], self.is_number[1:])
+        before = None
+        for number, (row, lines) in enumerate(
+            zip(self.cells, others.lines(widths, layout), strict=True)
+        ):
+            style = self._style(0, row[0], is_head=number == 0) if layout.has_colour else ""
+            first = [] if row[0] == before else [_styled(f"{row[0]}\n", style)]
+            yield chain(first, (f"{_INDENT}{line}" for line in lines))
+            before = row[0] if number else None
 
     def blocks(self, layout: Layout) -> Iterator[Iterator[str]]:
         """Yield each row as a block: a line or more for each cell, after its name."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping, Sequence
 from datetime import UTC, date, datetime
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Final
 
@@ -36,6 +35,7 @@ from aclkit.cli.output import tell, write_lines
 from aclkit.errors import UsageError
 from aclkit.model.acl import Acl
 from aclkit.model.findings import SEVERITIES, Finding, up_to
+from aclkit.model.phrases import most_like
 from aclkit.questions.query.first_seen import first_seen
 from aclkit.runtime.user_file import read_text
 from aclkit.runtime.whole_file import write_whole
@@ -214,7 +214,7 @@ def _check_kinds(kinds: Sequence[str]) -> None:
     """
     for kind in kinds:
         if kind not in KINDS:
-            near = next(iter(get_close_matches(kind, KINDS, n=1)), None)
+            near = most_like(kind, KINDS)
             meant = f" Did you mean {near}?" if near else ""
             raise UsageError(
                 f"Unknown kind of finding {kind!r}.{meant} All kinds: docs/findings.md."

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from datetime import date
-from typing import Any
 
 import click
 
@@ -59,13 +58,3 @@ def tell_mutes(judged: Iterable[Judged], mutes: Sequence[Mute], today: date) -> 
             name = mute.fingerprint or mute.finding
             late = ", and has run out" if today > mute.until else ""
             tell(f"the mute of {mute.owner} on {name} is about nothing now{late}")
-
-
-def judged_row(item: Judged) -> dict[str, Any]:
-    """Return what ``--format`` prints of a finding's state."""
-    return {
-        "state": item.state,
-        "muted_until": item.mute.until if item.mute else None,
-        "owner": item.mute.owner if item.mute else None,
-        "reason": item.mute.reason if item.mute else None,
-    }

@@ -9,7 +9,6 @@ from typing import Any, Final
 
 import click
 
-from aclkit.answer.document import Answer
 from aclkit.cli.budget_options import budget_options
 from aclkit.cli.context import Context, engine_option, format_option
 from aclkit.cli.options import gathered, option, together
@@ -75,8 +74,7 @@ def write_effect(
     gc.disable()
     try:
         preview = preview_change(change, inventory, gate.budget)
-        answer: Answer = preview_answer(preview, title, tense)
-        context.write(answer)
+        context.write(preview_answer(preview, title, tense))
     finally:
         gc.enable()
     kinds = (GAINED, LOST) if gate.fail_on == ANY else (gate.fail_on,) if gate.fail_on else ()

@@ -11,6 +11,7 @@ from typing import Final
 from aclkit.errors import UsageError
 from aclkit.model.acl import ANY_OTHER
 from aclkit.model.enums import AclOperation
+from aclkit.model.phrases import most_like
 from aclkit.model.resource import (
     TYPE_OF_WORD,
     WORD_OF_TYPE,
@@ -39,8 +40,6 @@ _OTHER_WORDS: Final[dict[str, str]] = {
 }  # fmt: skip
 """What others call a command."""
 
-_LONGEST_WORD: Final = 32
-
 
 def likely_command(word: str, commands: Iterable[str]) -> str | None:
     """Return the command that was most likely meant, None if none is likely.
@@ -48,16 +47,12 @@ def likely_command(word: str, commands: Iterable[str]) -> str | None:
     >>> likely_command("whocan", ["who-can", "what-can"]), likely_command("xyz", ["who-can"])
     ('who-can', None)
     """
-    # Here: only a mistake needs it.
-    from difflib import get_close_matches
-
     known = list(commands)
-    plain = word[:_LONGEST_WORD].lower().replace("_", "-")
+    plain = word.lower().replace("_", "-")
     other = _OTHER_WORDS.get(plain)
     if other is not None and (other.startswith("-") or other.partition(" ")[0] in known):
         return other
-    found = get_close_matches(plain, known, n=1)
-    return found[0] if found else None
+    return most_like(plain, known)
 
 
 def asked_resource(text: str) -> Resource:

@@ -12,6 +12,7 @@ from typing import Final, NamedTuple
 
 from aclkit.errors import UsageError
 from aclkit.model.enums import AclOperation
+from aclkit.model.phrases import most_like
 
 _CONFIGS: Final = ("DESCRIBE_CONFIGS", "ALTER_CONFIGS")
 
@@ -117,13 +118,11 @@ def _likely_operation(name: str, known: Sequence[str]) -> str | None:
     >>> [_likely_operation(name, known) for name in ("REED", "CONSUME", "ALL", "FLY")]
     ['READ', 'READ', 'ANY', None]
     """
-    # Here: only a mistake needs it.
-    from difflib import get_close_matches
-
     if name in _OTHER_WORDS:
         return _OTHER_WORDS[name] if _OTHER_WORDS[name] in (*known, ANY_OPERATION) else None
-    found = get_close_matches(name[:_LONGEST_WORD], [*known, ANY_OPERATION], n=1)
-    return found[0] if found and name not in AclOperation.__members__ else None
+    if name in AclOperation.__members__:
+        return None
+    return most_like(name, [*known, ANY_OPERATION])
 
 
 _HAVE: Final = {
@@ -131,7 +130,6 @@ _HAVE: Final = {
     "TRANSACTIONAL_ID": "Transactional ids have", "DELEGATION_TOKEN": "Delegation tokens have",
     "USER": "Users have",
 }  # fmt: skip
-_LONGEST_WORD: Final = 32
 _OTHER_WORDS: Final = {
     "ALL": ANY_OPERATION, "*": ANY_OPERATION, "ANYTHING": ANY_OPERATION,
     "CONSUME": "READ", "SUBSCRIBE": "READ", "FETCH": "READ", "GET": "READ",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final, NamedTuple
 
 from aclkit.errors import UsageError
+from aclkit.model.phrases import most_like
 from aclkit.model.visible import visible
 
 CLUSTER_NAME: Final = "kafka-cluster"
@@ -75,16 +76,12 @@ def likely_resource(text: str) -> str:
 
 def _type_like(word: str) -> str | None:
     """Return the type that a word is most like, None if it is like none."""
-    # Here: only a mistake needs it.
-    from difflib import get_close_matches
-
     if word in _OTHER_WORDS:
         return _OTHER_WORDS[word]
     names = [name for name in TYPE_OF_WORD if name != "cluster"]
-    return next(iter(get_close_matches(word[:_LONGEST_WORD], names, n=1)), None)
+    return most_like(word, names)
 
 
-_LONGEST_WORD: Final = 32
 _OTHER_WORDS: Final = {
     "consumer-group": "group", "consumergroup": "group", "consumer": "group",
     "txn": "transactional-id", "transaction": "transactional-id",

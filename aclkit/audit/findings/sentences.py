@@ -8,9 +8,9 @@ from typing import Final
 from aclkit.model.acl import Acl
 from aclkit.model.acl_words import acl_words, pattern_words, quoted, type_words
 from aclkit.model.operation import OPERATIONS_OF_TYPE
+from aclkit.model.phrases import few
 from aclkit.model.principal import WILDCARD_PRINCIPAL
 from aclkit.model.semantics import Semantics
-from aclkit.rules.names.words import few
 from aclkit.rules.patterns.match import PREFIXED, names_exactly
 
 _VERBS: Final = {

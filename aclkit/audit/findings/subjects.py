@@ -14,7 +14,7 @@ from aclkit.model.counting import number_of
 from aclkit.model.findings import Finding
 from aclkit.model.groups import grouped
 from aclkit.model.log_findings import AUTHORIZER_LOG_MISMATCH
-from aclkit.rules.names.words import few
+from aclkit.model.phrases import few
 
 _ANY_HOST: Final = "*"
 _USER: Final = "User:"

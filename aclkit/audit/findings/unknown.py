@@ -22,7 +22,7 @@ from aclkit.model.acl import Acl
 from aclkit.model.acl_words import acl_words
 from aclkit.model.brokers import DIFFER
 from aclkit.model.findings import Finding, Kind, bounded, fingerprint_of, sort_findings
-from aclkit.rules.names.words import few
+from aclkit.model.phrases import few
 
 _BEGINNING: Final = "Unknown, because the search limit was reached: "
 _OLD_BEGINNING: Final = "unknown, for the budget of states ended: "

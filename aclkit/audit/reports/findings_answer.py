@@ -15,6 +15,7 @@ from aclkit.audit.reports.states import count_severities, count_states, counted
 from aclkit.audit.reports.words import severities
 from aclkit.model.acl import Acl
 from aclkit.model.groups import grouped
+from aclkit.model.phrases import capitalized
 
 _FIELDS: Final = (
     "severity", "finding", "subject", "message", "fix", "holds_for", "evidence", "acl_ids",
@@ -81,7 +82,7 @@ def counts_sentence(found: Findings) -> str:
     text = severities(in_force)
     if found.has_states:
         text += f" ({counted(count_states(found.judged))})"
-    return f"{text[0].upper()}{text[1:]}."
+    return f"{capitalized(text)}."
 
 
 def _wide(found: Findings, items: Sequence[Judged]) -> Table:

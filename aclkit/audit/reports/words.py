@@ -18,6 +18,7 @@ from aclkit.model.acl_words import acl_words
 from aclkit.model.counting import number_of
 from aclkit.model.facts import in_utc
 from aclkit.model.findings import Finding
+from aclkit.model.phrases import listed
 
 _MOST_NAMES: Final = 20
 
@@ -52,15 +53,14 @@ def names_words(names: ChangedNames) -> str:
     # One of the two is empty.
     first = [f"{each.who}{each.resource}" for each in names.names[:_MOST_NAMES]]
     more = names.number - len(first)
-    listed = ", ".join(first) + (f" and {thousands(more)} more" if more else "")
+    shown = ", ".join(first) + (f" and {thousands(more)} more" if more else "")
     how = "New since the previous run" if names.is_new else "No longer known since this run"
-    return f"{how}: {listed}."
+    return f"{how}: {shown}."
 
 
 def _names_count(names: ChangedNames) -> str:
-    what = "is" if names.number == 1 else "are"
-    noun = "name" if names.number == 1 else "names"
-    return f"{thousands(names.number)} {noun} {what} {'new' if names.is_new else 'gone'}"
+    number = number_of(names.number, "name is", "names are")
+    return f"{number} {'new' if names.is_new else 'gone'}"
 
 
 def cause_words(change: ReportedChange, most: int) -> str:
@@ -97,8 +97,7 @@ def severities(findings: Iterable[Finding]) -> str:
     named = [f"{number:,} {name}" for name, number in counts.items()]
     if not named:
         return "no findings"
-    listed = " and ".join(filter(None, [", ".join(named[:-1]), named[-1]]))
-    return f"{listed} {'finding' if sum(counts.values()) == 1 else 'findings'}"
+    return f"{listed(named)} {'finding' if sum(counts.values()) == 1 else 'findings'}"
 
 
 def _exit_words(summary: NightlySummary) -> str:

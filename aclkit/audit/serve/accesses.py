@@ -131,23 +131,24 @@ def _pattern_parts(reading: Reading, found: Decisions, given: Given) -> list[Par
     """Return what the principal has by patterns; nothing where only a prefix is asked about."""
     if given.get("prefix") is not None:
         return []
+    decision = _decision(given)
     grants = read_pattern_grants(
-        reading.tables, found, given.get("principal", ""), decision=_decision(given),
+        reading.tables, found, given.get("principal", ""), decision=decision,
         kind=TYPE_OF_WORD.get(given.get("type", "")), is_one_host=bool(given.get("host")),
     )  # fmt: skip
     rows = [
         (
             pattern_words(access.grant.acl),
             operations_words(access.operations, access.grant.acl.resource_type),
-            *([access.grant.decision] if _decision(given) is None else []),
+            *([access.grant.decision] if decision is None else []),
             hosts_words(access.grant.hosts, found.hosts),
             reach_words(access),
             acl_words(access.grant.acl),
         )
         for access in together(grants)
     ]
-    decision = ["decision"] if _decision(given) is None else []
-    columns = ("pattern", "operations", *decision, "hosts", "today", "because")
+    shown = ["decision"] if decision is None else []
+    columns = ("pattern", "operations", *shown, "hosts", "today", "because")
     head = Heading("ACLs with a pattern: they also apply to new names")
     return [head, Table(columns, rows)] if rows else []
 

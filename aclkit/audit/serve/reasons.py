@@ -25,7 +25,12 @@ from aclkit.questions.query.history import read_history
 from aclkit.questions.query.names import Unknown
 from aclkit.questions.query.why import Part as Taking
 from aclkit.questions.query.why import Why, explain_why
-from aclkit.questions.query.why_answer import history_answer, why_answer
+from aclkit.questions.query.why_answer import (
+    because_words,
+    history_answer,
+    why_answer,
+    without_words,
+)
 
 
 def why(reading: Reading, given: Given) -> Page:
@@ -75,8 +80,8 @@ def _acl_row(part: Taking) -> tuple[object, ...]:
     return (
         acl_words(part.acl),
         part.rank and str(part.rank),
-        "decides" if part.rank == 1 else part.because,
-        part.without.decision if part.changes else "no change",
+        because_words(part),
+        without_words(part),
         f"{f'{at:%Y-%m-%d %H:%M:%S}, ' if at else ''}offset {part.life.added_offset}",
         part.acl.acl_id,
     )

@@ -9,6 +9,7 @@ from typing import Final
 from aclkit.answer.document import Answer, Item, Items, Part, Sentence
 from aclkit.model.acl_words import acl_words
 from aclkit.model.counting import number_of
+from aclkit.model.groups import grouped
 from aclkit.questions.preview.access_change import KINDS, REDECIDED
 from aclkit.questions.preview.effect import ChangedCell
 from aclkit.questions.preview.preview import Preview
@@ -75,9 +76,7 @@ def _changes(preview: Preview, lines: Sequence[ChangeLine]) -> Iterator[Item]:
 
 def _told(preview: Preview, lines: Sequence[ChangeLine]) -> Iterator[tuple[ChangeLine, str]]:
     """Yield each line with its words."""
-    known: dict[str, list[str]] = {}
-    for resource in preview.asked.resources:
-        known.setdefault(resource.resource_type, []).append(resource.resource_name)
+    known = grouped(preview.asked.resources)
     for line in lines:
         yield line, line_words(line, known.get(line.resource_type, ()))
 

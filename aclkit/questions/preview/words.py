@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from aclkit.model.counting import number_of
+from aclkit.model.phrases import listed
 from aclkit.model.unknown_settings import caveats_on_list
 from aclkit.questions.preview.access_change import KINDS, REDECIDED
 from aclkit.questions.preview.preview import Preview
@@ -118,7 +119,7 @@ def inventory_sentence(preview: Preview) -> str:
         number_of(len(asked.resources), "resource"),
     )
     named = f" ({preview.named:,} of them named by the change only)" if preview.named else ""
-    return f"{counts}{where}; looked at: {', '.join(sizes[:-1])} and {sizes[-1]}{named}"
+    return f"{counts}{where}; looked at: {listed(sizes)}{named}"
 
 
 def effect_counts(preview: Preview) -> str:

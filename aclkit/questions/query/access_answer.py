@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
@@ -11,6 +12,7 @@ from aclkit.model.acl import ANY_OTHER, Acl
 from aclkit.model.acl_words import acl_words, type_words
 from aclkit.model.counting import number_of
 from aclkit.model.groups import grouped
+from aclkit.model.phrases import listed
 from aclkit.model.resource import TYPE_OF_WORD, Resource
 from aclkit.questions.query.access import Access
 from aclkit.questions.query.access_table import AccessRow, access_parts
@@ -185,14 +187,13 @@ def _what_order(line: _Line) -> tuple[object, ...]:
 def _counts(answer: Access, resource_type: str | None) -> str:
     """Write how many known resources of each type an answer is about."""
     words = [_kind(name) for group in answer.groups for name in group.names if _is_known(name)]
-    found = grouped((word, word) for word in words)
     counts = [
-        "the cluster" if word == "CLUSTER" else number_of(len(each), type_words(word))
-        for word, each in found.items()
+        "the cluster" if word == "CLUSTER" else number_of(number, type_words(word))
+        for word, number in Counter(words).items()
     ]
     if not counts:
         return f"no known {_type_or_resource(resource_type)}"
-    return counts[0] if len(counts) == 1 else f"{', '.join(counts[:-1])} and {counts[-1]}"
+    return listed(counts)
 
 
 def _kind(name: str) -> str:

@@ -11,10 +11,10 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from aclkit.model.acl import ANY_OTHER, Acl
-from aclkit.model.acl_words import acl_words
+from aclkit.model.acl_words import acl_words, type_words
 from aclkit.model.broker_settings import ALLOW_EVERYONE, SUPER_USERS
 from aclkit.model.operation import IMPLIED_BY_ALLOW
-from aclkit.model.resource import WORD_OF_TYPE
+from aclkit.model.phrases import capitalized
 from aclkit.model.semantics import BrokerSettings
 from aclkit.model.unknown_settings import caveats_on_denial
 from aclkit.questions.query.as_of import PAST
@@ -27,6 +27,7 @@ from aclkit.questions.query.passage_words import way_words
 from aclkit.questions.query.reason_words import short_reason
 from aclkit.questions.query.tasks import CLUSTER, Need
 from aclkit.questions.query.why import Why, explain_why
+from aclkit.questions.query.words import BY_HOST
 from aclkit.rules.decide.counterfactual import NO_ID
 from aclkit.rules.decide.request_names import asked_request, needs_words
 from aclkit.rules.decide.requests import Passage, Result, Tried
@@ -198,7 +199,7 @@ def _doubts(why: Why, checked: Checked) -> Iterator[str]:
     if checked.decision != ALLOWED:
         yield from _unknown_settings(settings, why.request.principal, is_unreached=is_unreached)
     if why.fault:
-        yield f"{why.fault[0].upper()}{why.fault[1:]}."
+        yield f"{capitalized(why.fault)}."
     for sides in why.by_broker:
         if why.request.host in sides[0].hosts:
             yield "Brokers decide this differently: see aclkit why."
@@ -233,7 +234,7 @@ def _check_prefix(where: Where, principal: str, need: Need, host: str | None) ->
         decision=decision,
         because=_prefix_words(reach, extent, need, principal),
         doubts=("The proof exceeds the search limit.",) if decision == UNKNOWN else (),
-        notes=(_BY_HOST,) if len(extents) > 1 else (),
+        notes=(BY_HOST,) if len(extents) > 1 else (),
         by_host=len(extents) > 1,
         missing=None if decision == ALLOWED or reach.denied_by else _missing(need, principal, host),
     )
@@ -254,14 +255,12 @@ def _is_of(reach: Reach, host: str | None) -> bool:
     return host is not None or reach.hosts == ALL_HOSTS or ANY_OTHER in reach.hosts.split(",")
 
 
-_BY_HOST: Final = "The answer depends on the client's address. Pass --host to check one."
 _CREATE_ANY: Final = Need("CREATE", CLUSTER, asked_request("CreateTopics", "CLUSTER"))
 """What lets a principal create topics of any name."""
 
 
 def _prefix_words(reach: Reach, extent: str, need: Need, principal: str) -> str:
     kind, prefix = need.resource
-    word = WORD_OF_TYPE[kind].replace("-", " ")
     if reach.is_super:
         return short_reason(ALLOWED, SUPER_USER, None, None, None)
     deciding = reach.allowed_by if extent == ALL else reach.denied_by
@@ -270,7 +269,7 @@ def _prefix_words(reach: Reach, extent: str, need: Need, principal: str) -> str:
     if extent == ALL:
         return "no ACL applies"
     if reach.allowed_by:
-        return f"not every {word} that starts with {prefix} is allowed"
+        return f"not every {type_words(kind)} that starts with {prefix} is allowed"
     return "no ACL allows it"
 
 

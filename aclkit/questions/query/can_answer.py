@@ -9,11 +9,12 @@ from typing import Final
 from aclkit.answer.document import Answer, Command, Part, Sentence, Table, Tone
 from aclkit.answer.rows import as_objects
 from aclkit.kafka.acls.command import command_of, kafka_acls_command, options_of, with_operations
-from aclkit.model.acl import ANY_OTHER, BINDING, Acl
+from aclkit.model.acl import BINDING, Acl
 from aclkit.model.groups import grouped
+from aclkit.model.phrases import capitalized
 from aclkit.questions.query.can import Can, Checked
 from aclkit.questions.query.names import near_object
-from aclkit.questions.query.words import hosts_words
+from aclkit.questions.query.words import from_words, hosts_words
 from aclkit.rules.decide.rules import ALLOWED, DENIED
 
 CAN_COLUMNS: Final = (
@@ -71,7 +72,7 @@ def _parts(asked: Asked) -> Iterator[Part]:
 def access_sentence(principal: str, checked: Checked) -> str:
     """Write whether one access is allowed, and why."""
     what = f"{_verb(checked)} {checked.need.resource}{_from(checked)}"
-    because = f"{checked.because[0].upper()}{checked.because[1:]}."
+    because = f"{capitalized(checked.because)}."
     if checked.decision == ALLOWED:
         return f"Yes: {principal} can {what}. {because}"
     if checked.decision == DENIED:
@@ -137,10 +138,8 @@ def _verb(checked: Checked) -> str:
 
 
 def _from(*checked: Checked) -> str:
-    if checked[0].host != ANY_OTHER:
-        return f" from {checked[0].host}"
-    by_host = any(each.by_host for each in checked)
-    return " from a host that no ACL names" if by_host else " from any host"
+    is_any_host = not any(each.by_host for each in checked)
+    return f" {from_words(checked[0].host, is_any_host=is_any_host)}"
 
 
 def _does(asked: Asked) -> str:

@@ -13,8 +13,10 @@ from typing import Final
 
 from aclkit.model.acl import ANY_OTHER, Acl, Request
 from aclkit.model.broker_settings import ALLOW_EVERYONE
+from aclkit.model.counting import number_of
 from aclkit.model.glob import glob_matches
 from aclkit.model.groups import grouped
+from aclkit.model.phrases import few
 from aclkit.model.resource import WORD_OF_TYPE
 from aclkit.model.semantics import Semantics
 from aclkit.questions.query.lifetimes import lifetimes_naming
@@ -91,8 +93,7 @@ def own_acl_words(own: OwnAcls, case: Case) -> Iterator[str]:
         {acl.pattern for acls in some for acl in acls} for some in (alike[:MOST_SHOWN], alike)
     )
     if more := len(every - shown):
-        plural = "s" * (more != 1)
-        yield f"{request.principal} has ACLs on {more:,} more pattern{plural} of that type."
+        yield f"{request.principal} has ACLs on {number_of(more, 'more pattern')} of that type."
     if own.groups is not None:
         yield f"A consumer also needs READ on its group{_groups_words(own.groups, own.less, case)}"
 
@@ -109,11 +110,9 @@ def _groups_words(groups: Sequence[Acl], less: Sequence[str], case: Case) -> str
     patterns = dict.fromkeys(
         _pattern(acl, semantics) + (_from(acl, semantics) if is_any else "") for acl in groups
     )
-    shown = ", ".join(list(patterns)[:MOST_SHOWN])
-    more = f" and {len(patterns) - MOST_SHOWN:,} more" if len(patterns) > MOST_SHOWN else ""
     is_bound = is_any and not any(is_any_host(acl.host, semantics) for acl in groups)
     only = ", from some hosts only" if is_bound else ""
-    told = [f". ACLs allow {principal} that on group {shown}{more}{only}."]
+    told = [f". ACLs allow {principal} that on group {few(patterns, MOST_SHOWN)}{only}."]
     if any(map(_has_star, groups)):
         told.append(_STAR)
     if less:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Iterator
 from typing import TypeVar
 
+from aclkit.model.acl_words import type_words
 from aclkit.model.groups import grouped
-from aclkit.model.resource import CLUSTER_NAME, WORD_OF_TYPE, Resource
+from aclkit.model.resource import CLUSTER_NAME, Resource
 from aclkit.questions.query.reason_words import ruling_words
 from aclkit.questions.query.why import Why
 from aclkit.rules.decide.requests import Check, Fact, Passage, Result, Tried
@@ -102,7 +103,7 @@ def _check_words(why: Why, check: Check, ruling: Ruling | None) -> str:
 
 
 def _word(check: Check) -> str:
-    return WORD_OF_TYPE[check.resource_type].replace("-", " ")
+    return type_words(check.resource_type)
 
 
 def _fact_words(why: Why, tried: Tried) -> Iterator[str]:

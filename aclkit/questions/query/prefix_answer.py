@@ -41,7 +41,7 @@ def prefix_answer(answer: ByPrefix, operation: str, decision: str | None) -> Ans
 
 def _parts(answer: ByPrefix, operation: str, what: str, decision: str | None) -> Iterator[Part]:
     lines = sorted(_lines(answer), key=lambda line: _order(line, answer.resource_type))
-    today = f"{len(answer.known):,} {'exists' if len(answer.known) == 1 else 'exist'} today"
+    today = number_of(len(answer.known), "exists today", "exist today")
     does = "access" if operation.upper() == ANY_OPERATION else operation.upper()
     if not lines:
         verb = f"is denied {does}" if decision == DENIED else f"can {does}"

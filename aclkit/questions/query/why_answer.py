@@ -64,7 +64,7 @@ def _matching(answer: Why) -> Iterator[Part]:
         return
     yield Heading("Matching ACLs; the first decides")
     rows = [
-        (part.rank, _acl(answer, part), part.because or "decides", _without(part))
+        (part.rank, _acl(answer, part), because_words(part), without_words(part))
         for part in answer.acls
     ]
     found = why_rows(answer)
@@ -76,7 +76,13 @@ def _acl(answer: Why, part: Taking) -> str:
     return acl_words(part.acl, answer.request.principal, answer.request.resource_type)
 
 
-def _without(part: Taking) -> str:
+def because_words(part: Taking) -> str:
+    """Write why an ACL does not decide, or that it does."""
+    return part.because or "decides"
+
+
+def without_words(part: Taking) -> str:
+    """Write what would be decided without an ACL."""
     return part.without.decision if part.changes else "no change"
 
 

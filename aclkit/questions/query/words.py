@@ -41,6 +41,8 @@ from aclkit.rules.decide.rules import (
 MOST_NAMED: Final = 3
 """Hosts or principals that a sentence names."""
 
+BY_HOST: Final = "The answer depends on the client's address. Pass --host to check one."
+
 
 def asked_words(request: Request) -> str:
     """Write what was asked about."""
@@ -175,16 +177,20 @@ def history_notes(history: History) -> Iterator[str]:
             is_unreached=history.is_unreached,
         )
     if history.has_hosts and history.request.host == ANY_OTHER:
-        yield "The answer depends on the client's address. Pass --host to check one."
+        yield BY_HOST
 
 
 def _decision(request: Request, ruling: Ruling, *, is_any_host: bool) -> str:
     verb = "can" if ruling.decision == ALLOWED else "cannot"
-    if request.host != ANY_OTHER:
-        where = f"from {request.host}"
-    else:
-        where = "from any host" if is_any_host else "from a host that no ACL names"
+    where = from_words(request.host, is_any_host=is_any_host)
     return f"{request.principal} {verb} {request.operation} {request.resource} {where}"
+
+
+def from_words(host: str, *, is_any_host: bool) -> str:
+    """Write from where: the host that was asked about, or the hosts that one stands for."""
+    if host != ANY_OTHER:
+        return f"from {host}"
+    return "from any host" if is_any_host else "from a host that no ACL names"
 
 
 def _reason(why: Why) -> str:

@@ -11,11 +11,12 @@ from aclkit.model.acl import BINDING, Acl
 from aclkit.model.acl_words import acl_words
 from aclkit.model.counting import number_of
 from aclkit.model.groups import grouped
+from aclkit.model.phrases import few
 from aclkit.questions.tidy.propose import Proposal, Proposals
 from aclkit.questions.tidy.proven import Proven
 from aclkit.rules.names.compare import GAINED
 from aclkit.rules.names.tidy import IDLE, MERGED, NEVER, Step
-from aclkit.rules.names.words import few, opening_words
+from aclkit.rules.names.words import opening_words
 
 _COLUMNS: Final = (*BINDING, "acl_id")
 STEP_COLUMNS: Final = ("change", *_COLUMNS, "why", "covered_by")

@@ -6,8 +6,10 @@ from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from aclkit.errors import UsageError
+from aclkit.model.acl_words import type_words
 from aclkit.model.groups import grouped
 from aclkit.model.operation import OPERATIONS_OF_TYPE
+from aclkit.model.phrases import most_like
 from aclkit.model.resource import WORD_OF_TYPE
 from aclkit.rules.decide.handlers import REQUESTS
 from aclkit.rules.decide.requests import Check, KafkaRequest, Way
@@ -60,13 +62,10 @@ def likely_request(text: str, resource_type: str) -> str | None:
     >>> likely_request("JoinGrop", "GROUP"), likely_request("describe_config", "TOPIC")
     ('JoinGroup', None)
     """
-    # Here: only a mistake needs it.
-    from difflib import get_close_matches
-
     operations = {_plain(name): None for name in OPERATIONS_OF_TYPE[resource_type]}
     known = {name: variants[0].name for name, variants in _BY_NAME.items()} | operations
-    found = get_close_matches(_plain(text[:_LONGEST_WORD]), known, n=1, cutoff=_ALIKE)
-    return known[found[0]] if found else None
+    found = most_like(_plain(text), known, _ALIKE)
+    return known[found] if found else None
 
 
 def needs_words(request: KafkaRequest) -> str:
@@ -86,7 +85,7 @@ def _way_words(way: Way) -> str:
 
 
 def _check_words(check: Check) -> str:
-    word = WORD_OF_TYPE[check.resource_type].replace("-", " ")
+    word = type_words(check.resource_type)
     return f"{check.operation} on {'any' if check.of_any else 'the'} {word}"
 
 
@@ -111,6 +110,5 @@ def _plain(text: str) -> str:
     return text.lower().replace("_", "").replace("-", "")
 
 
-_LONGEST_WORD: Final = 32
 _ALIKE: Final = 0.75
 _BY_NAME: Final = grouped((request.name.lower(), request) for request in REQUESTS)

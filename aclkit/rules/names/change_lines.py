@@ -11,6 +11,7 @@ from typing import Final, NamedTuple
 
 from aclkit.model.access_words import operations_words, power_of
 from aclkit.model.groups import grouped
+from aclkit.model.phrases import few, listed
 from aclkit.rules.names.classes import NameClass
 from aclkit.rules.names.compare import GAINED, LOST
 from aclkit.rules.names.domain import domain_of
@@ -18,7 +19,7 @@ from aclkit.rules.names.openings import Opening, Party, parties
 from aclkit.rules.names.question import Question
 from aclkit.rules.names.region import Region
 from aclkit.rules.names.symbols import EVERYTHING, is_plain
-from aclkit.rules.names.words import few, host_words, principal_words, region_words
+from aclkit.rules.names.words import host_words, principal_words, region_words
 
 MARKS: Final = {GAINED: "+", LOST: "-"}
 """What stands before a line."""
@@ -129,4 +130,4 @@ def hosts_words(hosts: Sequence[NameClass]) -> str:
     more = len(parts) - len(shown)
     shown += [f"{more:,} more"] if more else []
     shown += ["any other host"] if len(matched) < len(others) else []
-    return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"
+    return listed(shown)

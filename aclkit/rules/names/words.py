@@ -5,13 +5,13 @@ Names come from strangers: who prints these words makes them visible first.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final
 
-from aclkit.model.acl_words import quoted
+from aclkit.model.acl_words import quoted, type_words
 from aclkit.model.counting import number_of
 from aclkit.model.operation import OPERATIONS_OF_TYPE
-from aclkit.model.resource import WORD_OF_TYPE
+from aclkit.model.phrases import few, listed
 from aclkit.rules.names.budget import Budget
 from aclkit.rules.names.classes import NameClass
 from aclkit.rules.names.compare import GAINED, LOST, Difference
@@ -51,7 +51,7 @@ def region_words(region: Region, resource_type: str) -> str:
     """
     if resource_type == "CLUSTER":
         return "the cluster"
-    text = _names_of(region, resource_type.lower().replace("_", " "))
+    text = _names_of(region, type_words(resource_type))
     if region.within and region.pattern != EVERYTHING:
         text += f", which {_reached_by(region.within)} too"
     if region.but:
@@ -75,24 +75,12 @@ def pattern_words(symbols: Symbols) -> str:
     return f"{quoted(text)}{f' (with its own {_own(symbols)})' if is_literal else ''}"
 
 
-def few(words: Iterable[str], most: int = _FEW) -> str:
-    """Write the first of a list, and count the others."""
-    listed = list(words)
-    shown = ", ".join(listed[:most])
-    return shown if len(listed) <= most else f"{shown} and {len(listed) - most:,} more"
-
-
-def cost_words(budget: Budget) -> str:
-    """Write what answers took."""
-    return f"{number_of(budget.questions, 'question')}, {number_of(budget.states, 'state')}"
-
-
 def unknown_sentences(found: Difference, budget: Budget) -> Iterator[str]:
     """Yield which cells the budget left open, what makes them hard, and what would help."""
     for cell in (each.cell for each in found.unknown[:_FEW]):
         party = Party((cell.principal,), (cell.host,), (cell.operation,))
         kind = cell.resource_type
-        yield f"{party_words(party, kind)} on {WORD_OF_TYPE[kind].replace('-', ' ')}s"
+        yield f"{party_words(party, kind)} on {type_words(kind)}s"
     if len(found.unknown) > _FEW:
         yield f"… and {number_of(len(found.unknown) - _FEW, 'cell')} more"
     if found.unknown:
@@ -224,6 +212,6 @@ def _first_of(patterns: Sequence[Symbols]) -> tuple[str, int]:
     """Write the first few of some patterns, and count the rest."""
     shown = list(map(pattern_words, patterns[:_FEW]))
     more = max(len(patterns) - _FEW, 0)
-    if more or len(shown) == 1:
+    if more:
         return ", ".join(shown), more
-    return f"{', '.join(shown[:-1])} or {shown[-1]}", more
+    return listed(shown, "or"), more
