@@ -59,6 +59,12 @@ def test_an_access_of_several_that_is_decided_otherwise_elsewhere_is_named(can):
     assert "From 10.0.0.1 READ on topic:payments is denied: DENY READ" in told
 
 
+def test_accesses_of_several_that_are_decided_otherwise_elsewhere_are_in_one_sentence(can):
+    told = can("User:alice", "WRITE,DESCRIBE,ALTER", "topic:orders", code=1).stdout
+    both = "WRITE on topic:orders and DESCRIBE on topic:orders are allowed: ALLOW WRITE"
+    assert f"From 10.0.1.1 {both}" in told
+
+
 @pytest.mark.parametrize(("operations", "code"), [("READ,DESCRIBE", 0), ("READ,ALTER", 1)])
 def test_of_several_operations_all_must_be_allowed(can, operations, code):
     lines = can("User:alice", operations, "topic:payments", code=code).stdout.splitlines()

@@ -171,8 +171,7 @@ def _elsewhere(checked: Sequence[Checked]) -> Iterator[str]:
     found = grouped((there, each) for each in checked for there in each.elsewhere)
     for there, which in found.items():
         is_all = len(which) == len(checked)
-        what = "it" if is_all else ", ".join(str(each.need) for each in which)
-        yield hosts_words(*there, what)
+        yield hosts_words(*there, () if is_all else [str(each.need) for each in which])
 
 
 def _to_allow(answer: Can) -> Iterator[Part]:

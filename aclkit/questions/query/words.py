@@ -13,6 +13,7 @@ from aclkit.model.acl import ANY_OTHER, Acl, Request
 from aclkit.model.acl_words import acl_words
 from aclkit.model.broker_settings import ALLOW_EVERYONE
 from aclkit.model.brokers import named_brokers
+from aclkit.model.phrases import listed
 from aclkit.model.unknown_settings import caveats_on_denial
 from aclkit.questions.query.as_of import note_on_hole
 from aclkit.questions.query.history import (
@@ -67,9 +68,16 @@ def history_sentence(history: History) -> str:
     return text + "."
 
 
-def hosts_words(hosts: Sequence[str], ruling: Ruling, what: str = "it") -> str:
-    """Write how some hosts are decided that are decided differently from the one asked about."""
-    decided = f"{_few(hosts)} {what} is {ruling.decision.lower()}"
+def hosts_words(hosts: Sequence[str], ruling: Ruling, what: Sequence[str] = ()) -> str:
+    """Write how some hosts are decided that are decided differently from the one asked about.
+
+    Args:
+        hosts: the hosts.
+        ruling: how they are decided.
+        what: the accesses, where the sentence must name them.
+    """
+    subject = f"{listed(what)} {'is' if len(what) == 1 else 'are'}" if what else "it is"
+    decided = f"{_few(hosts)} {subject} {ruling.decision.lower()}"
     return f"From {decided}: {short_reason(ruling.decision, ruling.rule, ruling.acl, None, None)}."
 
 
