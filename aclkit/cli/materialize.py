@@ -86,7 +86,7 @@ def materialize(
         run.findings.extend(find_super_users_unknown(resolved.settings))
         result = materialize_into(run, take_inventory(run, options), options)
         run.findings.extend(find_reading_changed(run))
-        note_readings(run, result, options.settings)
+        note_readings(run, result, options)
         publish(run)
     asked = result.inventory
     sizes = len(asked.principals), len(asked.hosts), len(asked.resources)

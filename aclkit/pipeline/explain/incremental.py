@@ -16,7 +16,7 @@ import pyarrow as pa
 from aclkit.model.acl import ANY_OTHER, Acl
 from aclkit.model.groups import grouped
 from aclkit.pipeline.explain.affected import Affected
-from aclkit.pipeline.explain.fixed import NONE, OTHER
+from aclkit.pipeline.explain.default_rulesets import NONE, OTHER
 from aclkit.pipeline.explain.near import patterns_near
 from aclkit.pipeline.explain.on_driver import (
     AclGroup,

@@ -16,7 +16,7 @@ from aclkit.model.acl import ANY_OTHER, Acl
 from aclkit.model.groups import grouped
 from aclkit.model.operation import OPERATIONS_OF_TYPE, coverage
 from aclkit.model.semantics import Semantics
-from aclkit.pipeline.explain.fixed import NONE, OTHER
+from aclkit.pipeline.explain.default_rulesets import NONE, OTHER
 from aclkit.rules.decide.order import Order, WildcardLast
 from aclkit.rules.decide.rules import conclude
 

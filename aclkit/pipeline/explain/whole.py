@@ -12,7 +12,7 @@ from typing import Any, Final
 import pyarrow as pa
 
 from aclkit.pipeline.explain.affected import Affected
-from aclkit.pipeline.explain.fixed import fixed_rulesets, fixed_rulings
+from aclkit.pipeline.explain.default_rulesets import default_rulesets, default_rulings
 from aclkit.pipeline.explain.incremental import AMENDED, decide_affected
 from aclkit.pipeline.explain.scope import Scope
 from aclkit.runtime import memory
@@ -63,8 +63,8 @@ def decide_whole(scope: Scope, read: Reader, *, allow_everyone: bool) -> Columns
         return None
     cluster = scope.cluster_id
     fixed: dict[str, Iterable[Sequence[Any]]] = {
-        "ruleset": fixed_rulesets(),
-        "explain_ruling": fixed_rulings(allow_everyone=allow_everyone),
+        "ruleset": default_rulesets(),
+        "explain_ruling": default_rulings(allow_everyone=allow_everyone),
     }
     found = {}
     for table, _, _, fresh in decided:

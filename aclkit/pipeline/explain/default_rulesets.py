@@ -17,7 +17,7 @@ OTHER: Final = "other"
 """Of those that only ACLs of others reach."""
 
 
-def fixed_rulesets() -> Iterator[tuple[str, str | None, list[str], str | None]]:
+def default_rulesets() -> Iterator[tuple[str, str | None, list[str], str | None]]:
     """Yield their rows of ``ruleset``, the cluster aside."""
     yield SUPER_RULESET, None, [], None
     for kind in (NONE, OTHER):
@@ -25,10 +25,10 @@ def fixed_rulesets() -> Iterator[tuple[str, str | None, list[str], str | None]]:
             yield f"{kind}:{resource_type}", resource_type, [], None
 
 
-def fixed_rulings(*, allow_everyone: bool) -> Iterator[tuple[str, str, str, str, str, None]]:
+def default_rulings(*, allow_everyone: bool) -> Iterator[tuple[str, str, str, str, str, None]]:
     """Yield their rows of ``explain_ruling``, the cluster aside."""
     every = {operation for known in OPERATIONS_OF_TYPE.values() for operation in known}
-    for ruleset_id, resource_type, *_ in fixed_rulesets():
+    for ruleset_id, resource_type, *_ in default_rulesets():
         if resource_type is None:
             decided = ALLOWED, SUPER_USER
         elif allow_everyone and ruleset_id.startswith(f"{NONE}:"):
