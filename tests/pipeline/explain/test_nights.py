@@ -1,4 +1,4 @@
-"""Deciding only what changes touch against deciding everything anew: the same rows."""
+"""Nights of a cluster: what each decides, and what of another night or cluster it leaves."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 from aclkit.errors import DataError
 from aclkit.model.brokers import Broker, Brokers
 from aclkit.model.semantics import KIP_1042, PRESETS, AskedReading, BrokerSettings
-from aclkit.pipeline.explain import decided, whole
+from aclkit.pipeline.explain import decided
 from aclkit.pipeline.explain.decided import MaterializeOptions, is_decided, take_inventory
 from aclkit.pipeline.explain.materialize import materialize
 from aclkit.pipeline.inventory.entry import FILE, HOSTS, PRINCIPALS, RESOURCES, Entry
@@ -34,30 +34,24 @@ TABLES = (
 )  # fmt: skip
 
 
-def options(given, *, full=False):
+def options(given):
     return MaterializeOptions(
         settings=BrokerSettings(super_users=frozenset({SUPER_USER})),
         reading=exactly(KIP_1042),
         given=Given(entries=given),
         dense="never",
-        full=full,
     )
 
 
-def decide(spark, warehouse, acls, given, *, full=False, cluster="c", **said):
+def decide(warehouse, acls, given, *, spark=None, cluster="c", **said):
     """Publish a run; return all rows of its tables, its notes, and what changed.
 
-    With ``full`` Spark decides all anew, however small the cluster; other words are options.
+    Other words are options.
     """
-    with (
-        pytest.MonkeyPatch.context() as patch,
-        begin_run(spark, warehouse, "materialize", lock_timeout=0) as run,
-    ):
-        if full:
-            patch.setattr(whole, "MOST_PAIRS", -1)
+    with begin_run(spark, warehouse, "materialize", lock_timeout=0) as run:
         run.cluster_id = cluster
         write_acls(run, acls)
-        asked = replace(options(given, full=full), **said)
+        asked = replace(options(given), **said)
         scope = take_inventory(run, asked)
         materialize(run, scope, asked)
         publish(run)
@@ -95,39 +89,15 @@ def rounds():
     return [(acls, GIVEN), (second, GIVEN), (changed(second, 2), grown)]
 
 
-@pytest.mark.slow
-def test_touched_pairs_decided_again_give_the_tables_of_a_full_rebuild(spark, tmp_path, rounds):
-    step_by_step, at_once = f"{tmp_path}/steps", f"{tmp_path}/full"
+def test_tasks_of_spark_write_night_after_night_what_this_process_does(spark, tmp_path, rounds):
     for number, (acls, given) in enumerate(rounds):
-        tables, notes, changes = decide(spark, step_by_step, acls, given)
-        expected, _, all_changes = decide(spark, at_once, acls, given, full=True)
-        assert any(note.startswith("Decided again") for note in notes) == (number > 0)
-        for name in TABLES:
-            assert tables[name] == expected[name], name
-        assert changes == all_changes
+        here, _, changes = decide(f"{tmp_path}/here", acls, given)
+        there, _, same_changes = decide(
+            f"{tmp_path}/spark", acls, given, spark=spark, decide_with="spark"
+        )
+        assert there == here
+        assert same_changes == changes
         assert bool(changes) == (number > 0)
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_a_small_cluster_decided_on_the_driver_has_the_tables_that_spark_makes(
-    spark, tmp_path, seed
-):
-    acls = random_acls(seed)
-    tables, *_ = decide(spark, f"{tmp_path}/on-driver", acls, GIVEN)
-    expected, *_ = decide(spark, f"{tmp_path}/by-spark", acls, GIVEN, full=True)
-    assert tables == expected
-
-
-def test_other_settings_decide_everything_anew(spark, tmp_path):
-    acls = random_acls(3)[:6]
-    few = {kind: entries[:3] for kind, entries in GIVEN.items()}
-    decide(spark, str(tmp_path), acls, few)
-    with begin_run(spark, str(tmp_path), "materialize", lock_timeout=0) as run:
-        run.cluster_id = "c"
-        other = replace(options(few), settings=BrokerSettings(allow_everyone=True))
-        scope = take_inventory(run, other)
-        materialize(run, scope, other)
-    assert not any(note.startswith("Decided again") for note in run.notes)
 
 
 GLOB = replace(
@@ -151,7 +121,7 @@ SWITCHES = (
 
 @pytest.mark.slow
 def test_at_the_first_glob_and_at_each_other_setting_the_tables_are_those_of_a_full_rebuild(
-    spark, tmp_path
+    tmp_path,
 ):
     few = {
         PRINCIPALS: GIVEN[PRINCIPALS],
@@ -166,62 +136,38 @@ def test_at_the_first_glob_and_at_each_other_setting_the_tables_are_those_of_a_f
     for number, (what, has_glob, said) in enumerate(SWITCHES):
         asked = {"reading": AskedReading(), **said}
         for acls in (plain + [GLOB] * has_glob, fewer + [GLOB] * has_glob):
-            tables, notes, _ = decide(spark, nights, acls, few, **asked)
+            tables, notes, _ = decide(nights, acls, few, **asked)
             (taken,) = (note for note in notes if note.startswith("ACLs are read"))
             as_taken = next(name for name in PRESETS if f"the preset {name} " in taken)
             exact = replace(asked["reading"], preset=as_taken)
             anew = str(tmp_path / f"anew-{number}-{len(acls)}")
-            expected, *_ = decide(spark, anew, acls, few, **{**asked, "reading": exact})
+            expected, *_ = decide(anew, acls, few, **{**asked, "reading": exact})
             for name in TABLES:
                 assert tables[name] == expected[name], (what, name)
-        # The second night of each has other ACLs and the same settings.
-        assert any(note.startswith("Decided again") for note in notes), what
         readings.append(as_taken)
     assert readings == ["kafka", *["kip-1042"] * 2, "kafka", *["kip-1042"] * 4]
 
 
-def test_what_another_cluster_decided_meanwhile_stays(spark, tmp_path):
+def test_what_another_cluster_decided_meanwhile_stays(tmp_path):
     acls, few = random_acls(7), {kind: entries[:2] for kind, entries in GIVEN.items()}
     warehouse = str(tmp_path)
-    decide(spark, warehouse, acls, few)
-    expected, _, _ = decide(spark, warehouse, random_acls(5)[:8], few, cluster="other")
-    _, notes, _ = decide(spark, warehouse, changed(acls, 1), few)
-    assert any(note.startswith("Decided again") for note in notes)
+    decide(warehouse, acls, few)
+    expected, _, _ = decide(warehouse, random_acls(5)[:8], few, cluster="other")
+    decide(warehouse, changed(acls, 1), few)
     with (
-        begin_run(spark, warehouse, "materialize", lock_timeout=0) as run,
+        begin_run(None, warehouse, "materialize", lock_timeout=0) as run,
         read_written(run.store, "other", *TABLES) as read,
     ):
         for name in TABLES:
             assert Counter(map(repr, read.rows(f"SELECT * FROM {name}"))) == expected[name], name
 
 
-def night(spark, warehouse, patch, digest, *acls):
-    """Publish a run of an aclkit whose rules have a digest; return its notes and row counts."""
-    patch.setattr(decided, "rules_digest", lambda: digest)
-    few = {kind: entries[:3] for kind, entries in GIVEN.items()}
-    tables, notes, changes = decide(spark, warehouse, list(acls), few)
-    return any(note.startswith("Decided again") for note in notes), tables, changes
-
-
-def test_other_rules_decide_everything_anew_and_the_same_only_what_changed(
-    spark, tmp_path, monkeypatch
-):
-    first, second = random_acls(3)[:6], changed(random_acls(3)[:6], 1)
-    where = str(tmp_path)
-    assert not night(spark, where, monkeypatch, "a", *first)[0]
-    is_incremental, tables, _ = night(spark, where, monkeypatch, "a", *second)
-    assert is_incremental
-    is_incremental, again, changes = night(spark, where, monkeypatch, "b", *second)
-    assert not is_incremental
-    assert (again, changes) == (tables, [])
-
-
 @pytest.mark.parametrize("then", ["other", None])
-def test_decisions_of_other_rules_do_not_hold(spark, tmp_path, monkeypatch, then):
+def test_decisions_of_other_rules_do_not_hold(tmp_path, monkeypatch, then):
     few = {kind: entries[:2] for kind, entries in GIVEN.items()}
     monkeypatch.setattr(decided, "rules_digest", lambda: then)
-    decide(spark, str(tmp_path), random_acls(3)[:4], few)
-    with begin_run(spark, str(tmp_path), "materialize", lock_timeout=0) as run:
+    decide(str(tmp_path), random_acls(3)[:4], few)
+    with begin_run(None, str(tmp_path), "materialize", lock_timeout=0) as run:
         run.cluster_id = "c"
         scope = take_inventory(run, options(few))
         assert is_decided(run, scope, options(few))
@@ -237,13 +183,13 @@ def test_decisions_of_other_rules_do_not_hold(spark, tmp_path, monkeypatch, then
         ((33, 33), ["<any-other in 10.0.0.0/8>", "<any-other>"]),
     ],
 )
-def test_by_itself_a_range_decides_as_the_newest_broker_reads_it(spark, tmp_path, levels, hosts):
+def test_by_itself_a_range_decides_as_the_newest_broker_reads_it(tmp_path, levels, hosts):
     brokers = tuple(
         Broker(broker_id=n, is_registered=True, min_level=7, max_level=level, since_offset=n)
         for n, level in enumerate(levels)
     )
     asked = replace(options({}), auto_ranges=True)
-    with begin_run(spark, str(tmp_path), "materialize", lock_timeout=0) as run:
+    with begin_run(None, str(tmp_path), "materialize", lock_timeout=0) as run:
         run.cluster_id = "c"
         write_acls(run, [replace(random_acls(3)[0], host="10.0.0.0/8")])
         run.store.append_rows("broker", broker_rows(Brokers(brokers=brokers), "c"))
@@ -255,9 +201,9 @@ def test_by_itself_a_range_decides_as_the_newest_broker_reads_it(spark, tmp_path
     assert second.startswith("Brokers ")
 
 
-def test_a_range_is_not_decided_where_no_broker_is_known_unless_that_is_said(spark, tmp_path):
+def test_a_range_is_not_decided_where_no_broker_is_known_unless_that_is_said(tmp_path):
     asked = replace(options({}), auto_ranges=True)
-    with begin_run(spark, str(tmp_path), "materialize", lock_timeout=0) as run:
+    with begin_run(None, str(tmp_path), "materialize", lock_timeout=0) as run:
         run.cluster_id = "c"
         write_acls(run, [replace(random_acls(3)[0], host="10.0.0.0/8")])
         with pytest.raises(DataError, match="--cidr-hosts on"):
@@ -265,10 +211,10 @@ def test_a_range_is_not_decided_where_no_broker_is_known_unless_that_is_said(spa
         assert take_inventory(run, replace(asked, auto_ranges=False)).host_names == ["<any-other>"]
 
 
-def test_a_broker_that_came_since_is_something_new(spark, tmp_path):
+def test_a_broker_that_came_since_is_something_new(tmp_path):
     few = {kind: entries[:3] for kind, entries in GIVEN.items()}
-    decide(spark, str(tmp_path), random_acls(3)[:6], few)
-    with begin_run(spark, str(tmp_path), "materialize", lock_timeout=0) as run:
+    decide(str(tmp_path), random_acls(3)[:6], few)
+    with begin_run(None, str(tmp_path), "materialize", lock_timeout=0) as run:
         run.cluster_id = "c"
         assert is_decided(run, take_inventory(run, options(few)), options(few))
         one = Broker(broker_id=1, is_registered=True, min_level=7, max_level=33, since_offset=9)

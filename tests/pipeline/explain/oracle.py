@@ -1,7 +1,7 @@
-"""A few resources and the ACLs that reach them → their rows of the explain tables. Pure.
+"""The oracle: what the kernel decides, written out with dictionaries, one pair after the other.
 
-What Spark does for a whole cluster in ``pairing`` and ``rulings``, written out for what one
-change affects: the same ids, because ids are hashes of content.
+The same ids, because ids are hashes of content. It knows no name below ``*`` for which a broker
+meets the wildcard last; these are held against the plain rule.
 """
 
 from __future__ import annotations
@@ -10,15 +10,23 @@ import hashlib
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from aclkit.model.acl import ANY_OTHER, Acl
 from aclkit.model.groups import grouped
 from aclkit.model.operation import OPERATIONS_OF_TYPE, coverage
 from aclkit.model.semantics import Semantics
-from aclkit.pipeline.explain.default_rulesets import NONE, OTHER
+from aclkit.pipeline.explain.default_rulesets import (
+    NONE,
+    OTHER,
+    default_rulesets,
+    default_rulings,
+)
+from aclkit.pipeline.explain.scope import Scope
+from aclkit.pipeline.inventory.identity import match_hosts
 from aclkit.rules.decide.order import Order, WildcardLast
 from aclkit.rules.decide.rules import conclude
+from aclkit.rules.patterns.match import names_exactly, reaches
 
 Key = tuple[str, str, str]
 """A principal or a principal class, and a resource: its type and name."""
@@ -106,16 +114,11 @@ def group_acls(acls: Iterable[Acl]) -> list[AclGroup]:
     ]
 
 
-def pair_on_driver(
-    near: Mapping[Resource, Sequence[AclGroup]],
-    principals_of: Mapping[Resource, frozenset[str] | None],
-    subjects: Subjects,
-) -> DecidedPairs:
+def pair(near: Mapping[Resource, Sequence[AclGroup]], subjects: Subjects) -> DecidedPairs:
     """Find the rulesets of resources: for every class, and for principals with groups of their own.
 
     Args:
         near: each resource with all groups whose pattern matches it.
-        principals_of: the only principals to look at for a resource; None for all.
         subjects: who has pairs.
     """
     found = DecidedPairs()
@@ -130,8 +133,7 @@ def pair_on_driver(
             fixed = f"{OTHER if groups else NONE}:{resource[0]}"
             known = found.note(resource, of_class) if of_class else fixed
             found.class_pairs[class_id, *resource] = known
-        only = principals_of[resource]
-        for principal in by_text.keys() & subjects.own if only is None else only & subjects.own:
+        for principal in by_text.keys() & subjects.own:
             if own := by_text.get(principal):
                 both = [*own, *shared[subjects.class_of[principal]]]
                 found.pairs[principal, *resource] = found.note(resource, both)
@@ -165,15 +167,6 @@ class Ruler:
     _known: dict[tuple[str, WildcardLast], tuple[Order, dict[str, _Answers]]] = field(
         default_factory=dict
     )
-    _looks: dict[str, int] = field(default_factory=dict)
-
-    def steps(self, ruleset: Ruleset) -> int:
-        """Return how often an ACL is looked at, for an operation and a host, to decide a ruleset.
-
-        An ACL's host may be a range or a glob that names thousands: each has rulings of its own.
-        """
-        operations = len(OPERATIONS_OF_TYPE[ruleset.resource[0]])
-        return operations * sum(map(self._looks_at, ruleset.groups))
 
     def rule(self, ruleset: Ruleset) -> Iterator[RulingRow]:
         """Decide a ruleset that holds an ACL: for any other host, and each host that one names."""
@@ -193,13 +186,6 @@ class Ruler:
             for host, named in [(ANY_OTHER, []), *by_host.items()]:
                 ruling = conclude([*of_all, *named], order, is_super=False, is_open=False)
                 yield RulingRow(host, operation, ruling.decision, ruling.rule, ruling.acl_id)
-
-    def _looks_at(self, group: AclGroup) -> int:
-        looks = self._looks.get(group.group_id)
-        if looks is None:
-            named = (self.named_hosts[acl.host] for acl in group.acls)
-            looks = self._looks[group.group_id] = sum(max(1, len(hosts or ())) for hosts in named)
-        return looks
 
     def _order(self, operation: str, last: WildcardLast) -> tuple[Order, dict[str, _Answers]]:
         known = self._known.get((operation, last))
@@ -225,10 +211,64 @@ class Ruler:
 
 
 def content_id(ids: Iterable[str]) -> str:
-    """Hash ids as ``reach.content_id`` does in Spark: 32 hex digits of sha-256.
+    """Hash ids: 32 hex digits of sha-256.
 
     >>> content_id(["b", "a"])[:8]
     '1eb7c54d'
     """
     content = ",".join(sorted(ids)).encode("utf-8", "surrogatepass")
     return hashlib.sha256(content).hexdigest()[:32]
+
+
+def decide_all(
+    scope: Scope, acls: Sequence[Acl], *, allow_everyone: bool = False
+) -> dict[str, list[tuple[Any, ...]]]:
+    """Return the rows of the tables that deciding writes, lists as tuples."""
+    cluster, semantics = scope.cluster_id, scope.semantics
+    groups = group_acls(acls)
+    near = {
+        entry.key: [g for g in groups if reaches(g.acls[0], *entry.key, semantics)]
+        for entry in scope.inventory.resources
+    }
+    own = frozenset(
+        entry.name
+        for entry in scope.inventory.principals
+        if not entry.is_any_other and names_exactly(entry.name, semantics)
+    )
+    classes = scope.classes
+    subjects = Subjects(
+        own=own - scope.super_users, class_of=classes.class_of, texts_of=classes.texts_of
+    )
+    found = pair(near, subjects)
+    ruler = Ruler(_named_hosts(scope), semantics)
+    held = sorted(found.rulesets.items())
+    return {
+        "explain_pair": [(cluster, *key, ruleset) for key, ruleset in found.pairs.items()],
+        "explain_class_pair": [(cluster, *k, ruleset) for k, ruleset in found.class_pairs.items()],
+        "ruleset_group": [_group_row(cluster, group) for group in groups],
+        "ruleset": [
+            *((cluster, r, one.resource[0], tuple(one.group_ids), None) for r, one in held),
+            *((cluster, r, kind, tuple(ids), last) for r, kind, ids, last in default_rulesets()),
+        ],
+        "explain_ruling": [
+            *((cluster, ruleset, *row) for ruleset, one in held for row in ruler.rule(one)),
+            *((cluster, *row) for row in default_rulings(allow_everyone=allow_everyone)),
+        ],
+    }
+
+
+def _group_row(cluster: str, group: AclGroup) -> tuple[Any, ...]:
+    resource_type, pattern_type, name = group.acls[0].pattern
+    ids = tuple(sorted(acl.acl_id for acl in group.acls))
+    return cluster, group.group_id, resource_type, name, pattern_type, group.principal, ids
+
+
+def _named_hosts(scope: Scope) -> dict[str, list[str] | None]:
+    """Return which hosts asked about each ACL host names: None where it is every host."""
+    named: dict[str, list[str] | None] = {text: [] for text in scope.texts.hosts}
+    for text, host in match_hosts(scope.texts.hosts, scope.host_names, scope.semantics):
+        if host == ANY_OTHER:
+            named[text] = None
+        elif (hosts := named[text]) is not None:
+            hosts.append(host)
+    return named
