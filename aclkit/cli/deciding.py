@@ -51,4 +51,5 @@ def deciding_options(
         ),
         dense=chosen["dense"],
         full=chosen["full"],
+        decide_with=chosen["decide_with"],
     )

@@ -209,14 +209,6 @@ class Store:
         options = {} if rows_per_file is None else {"maxRecordsPerFile": str(rows_per_file)}
         self._write(table, rows, "overwrite", options, self._only_of(cluster_id))
 
-    def replace_few(self, table: str, rows: DataFrame, cluster_id: str) -> bool:
-        """Let the driver put rows in the place of a cluster's; False where they are too many."""
-        found = _collected(table, rows.limit(MOST_COLLECTED + 1))
-        if len(found) > MOST_COLLECTED:
-            return False
-        self.replace_columns(table, found, cluster_id)
-        return True
-
     def replace_columns(self, table: str, rows: pa.Table, cluster_id: str | None) -> None:
         """Put columns that the driver holds in the place of rows; see ``replace_rows``."""
         cluster_id, commit = self._only_of(cluster_id), self._commit(table)
