@@ -54,7 +54,14 @@ class Origin:
     source: str
 
 
-Condition = Withdrawn | OfSnapshots | Offsets | Origin
+@dataclass(frozen=True, slots=True)
+class OfASource:
+    """Rejects that a source has, in contrast to those of the replay; those of an item, if any."""
+
+    item: Offsets | Origin | None = None
+
+
+Condition = Withdrawn | OfSnapshots | Offsets | Origin | OfASource
 """Which facts or rejects; a row of which it is unknown whether it is one is none."""
 
 

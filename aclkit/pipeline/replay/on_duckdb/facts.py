@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import chain
 from typing import Any, Final
 
 import pyarrow as pa
@@ -15,6 +16,7 @@ from aclkit.pipeline.replay.engine import (
     Conflict,
     Counted,
     Failure,
+    OfASource,
     Offsets,
     OfSnapshots,
     Withdrawn,
@@ -29,11 +31,11 @@ from aclkit.warehouse.schemas import TABLES
 
 def only(rows: pa.Table, conditions: Iterable[Condition], *, is_not: bool = False) -> pa.Table:
     """Return the facts or rejects that some condition holds for, or those that none does."""
-    texts, values = [], []
-    for condition in conditions:
-        for text, own in _parts(condition):
-            texts.append(text)
-            values.extend(own)
+    texts: list[str] = []
+    values: list[object] = []
+    for text, own in chain.from_iterable(map(_parts, conditions)):
+        texts.append(text)
+        values.extend(own)
     if not texts:
         return rows if is_not else rows.slice(0, 0)
     holds = f"coalesce({' OR '.join(texts)}, false)"
@@ -51,6 +53,10 @@ def _parts(condition: Condition) -> Iterable[tuple[str, Sequence[object]]]:
         yield f"(fact = '{SNAPSHOT}' AND list_contains(?::BIGINT[], log_offset))", (ends,)
     elif isinstance(condition, Offsets):
         yield "(log_offset >= ? AND log_offset < ?)", (condition.start, condition.stop)
+    elif isinstance(condition, OfASource):
+        parts = [("true", ())] if condition.item is None else _parts(condition.item)
+        for text, values in parts:
+            yield f"(stage = 'source' AND {text})", values
     else:
         folder = f"{condition.source.rstrip('/')}/"
         yield "(source = ? OR starts_with(source, ?))", (condition.source, folder)

@@ -18,6 +18,7 @@ from aclkit.pipeline.replay.engine import (
     Conflict,
     Counted,
     Failure,
+    OfASource,
     Offsets,
     OfSnapshots,
     Withdrawn,
@@ -43,6 +44,9 @@ def _column_of(condition: Condition) -> Column:
         return (F.col("fact") == SNAPSHOT) & offset.isin(list(condition.end_offsets))
     if isinstance(condition, Offsets):
         return (offset >= condition.start) & (offset < condition.stop)
+    if isinstance(condition, OfASource):
+        is_of = F.lit(True) if condition.item is None else _column_of(condition.item)
+        return (F.col("stage") == "source") & is_of
     folder = f"{condition.source.rstrip('/')}/"
     return (F.col("source") == condition.source) | F.col("source").startswith(folder)
 
