@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import chain
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import pyarrow as pa
 import pyarrow.compute as pc
-from pyspark.sql import DataFrame
-from pyspark.sql import functions as F
 
 from aclkit.errors import UsageError
 from aclkit.model.broker_settings import ALLOW_EVERYONE, SUPER_USERS, BrokerConfig
@@ -22,7 +20,6 @@ from aclkit.pipeline.explain.affected import Affected, find_affected, tables_of_
 from aclkit.pipeline.explain.changes import changed_accesses, tables_of_changes
 from aclkit.pipeline.explain.completeness import READ_BACK, check_completeness
 from aclkit.pipeline.explain.decided import MaterializeOptions, deciding_settings
-from aclkit.pipeline.explain.deciding import decide_all
 from aclkit.pipeline.explain.incremental import AMENDED, amend, decide_affected
 from aclkit.pipeline.explain.output import Output
 from aclkit.pipeline.explain.scope import Scope
@@ -37,6 +34,9 @@ from aclkit.warehouse.job_run import PublishedRun, RunSettings
 from aclkit.warehouse.reader import read_written
 from aclkit.warehouse.run import Run, goes_on_from
 from aclkit.warehouse.views import EXPLAIN_TABLES, explain_sql
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
 
 MOST_ACLS_HELD: Final = 500_000 if memory.IS_OURS else 50_000
 """Up to so many ACLs alive the driver reads for Spark, some 100 bytes each."""
@@ -127,6 +127,10 @@ def decide_small(output: Output, scope: Scope, *, allow_everyone: bool) -> Colum
 
 def decide_large(source: Output, scope: Scope, output: Output, *, allow_everyone: bool) -> None:
     """Decide a scope by Spark: the ACLs that ``source`` has → the tables of ``output``."""
+    # Imported here, so that a small scope needs no pyspark.
+    from pyspark.sql import functions as F
+
+    from aclkit.pipeline.explain.deciding import decide_all
 
     def open_acls() -> DataFrame:
         if scope.acls > MOST_ACLS_HELD:

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Any, Final
-
-from pyspark.sql import DataFrame
-from pyspark.sql import functions as F
+from typing import TYPE_CHECKING, Any, Final
 
 from aclkit.pipeline.explain.scope import Scope
 from aclkit.warehouse.reader import Reader, Versions, read_versions, read_written
 from aclkit.warehouse.schemas import TABLES
 from aclkit.warehouse.store import Store
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,6 +38,8 @@ class Output:
 
     def write(self, table: str, rows: DataFrame) -> None:
         """Put the rows in the place of the cluster's rows of a table."""
+        from pyspark.sql import functions as F
+
         frame = rows.withColumn("cluster_id", F.lit(self.cluster_id))
         frame = frame.select(*TABLES[table].column_names)
         if self.is_small and self.store.replace_few(table, frame, self.cluster_id):

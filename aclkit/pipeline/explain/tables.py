@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
-
-from pyspark.sql import DataFrame, SparkSession
+from typing import TYPE_CHECKING, Any
 
 from aclkit.model.acl import ANY_OTHER
 from aclkit.model.principal import parse_principal
 from aclkit.pipeline.explain.fixed import fixed_rulesets
-from aclkit.pipeline.explain.pairing import Pairing
 from aclkit.pipeline.explain.scope import Scope
 from aclkit.pipeline.inventory.entry import Entry
 from aclkit.pipeline.inventory.identity import match_hosts
-from aclkit.runtime.frame import local_frame
 from aclkit.warehouse.schemas import TABLES
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+    from aclkit.pipeline.explain.pairing import Pairing
 
 
 def of_inventory(scope: Scope) -> dict[str, list[tuple[Any, ...]]]:
@@ -66,6 +67,8 @@ def of_pairing(spark: SparkSession, pairing: Pairing) -> dict[str, DataFrame]:
 def of_driver(spark: SparkSession, table: str, rows: Iterable[Sequence[Any]]) -> DataFrame:
     """Make a frame of rows of a table, the cluster aside, that the driver holds."""
     _, *columns = TABLES[table].columns
+    from aclkit.runtime.frame import local_frame
+
     return local_frame(spark, list(rows), ", ".join(f"{name} {kind}" for name, kind, _ in columns))
 
 

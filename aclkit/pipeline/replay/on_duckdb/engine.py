@@ -32,7 +32,7 @@ from aclkit.runtime.arrow import arrow_table
 from aclkit.runtime.reading import HowFar
 from aclkit.warehouse.column_types import arrow_schema
 
-MOST_ROWS: Final = 2_000_000
+MOST_ROWS: Final = 500_000
 """A damaged or hostile file may have more rows than its size suggests: Spark reads it."""
 
 
