@@ -81,7 +81,7 @@ def test_log_behind_a_gap_is_bridged_by_the_nearest_snapshot_and_told(whole, log
     warehouse = Warehouse(tmp_path / "warehouse")
     warehouse.replay(f"metadata-log:{early}")
     result = warehouse.replay(f"metadata-log:{logs['truncated']}")
-    assert f"offsets 1413–{OLDEST - 1} are missing; the snapshot at offset {OLDEST}" in (
+    assert f"Offsets 1413–{OLDEST - 1} are missing; the snapshot at offset {OLDEST}" in (
         result.stderr
     )
     assert "1413–2014" in result.stdout
