@@ -7,11 +7,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
-from py4j.protocol import Py4JError
-from pyspark.errors import PySparkException
-from pyspark.sql import SparkSession
 
 from aclkit.cli.context import Context
 from aclkit.errors import SurroundingsError, first_line
@@ -19,10 +17,15 @@ from aclkit.runtime import ending
 from aclkit.runtime.object_store import is_s3
 from aclkit.runtime.progress import step
 from aclkit.runtime.reachable import require_reachable
-from aclkit.runtime.spark import Length, build_session, spark_log
 from aclkit.runtime.surroundings import full_disk, write_error
+from aclkit.warehouse.damage import is_of_spark
 from aclkit.warehouse.place import Place
 from aclkit.warehouse.run import Rebuild, Run, begin_run, hold
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from aclkit.runtime.spark import Length
 
 
 @contextmanager
@@ -54,6 +57,9 @@ def late_session(
 
     @cache
     def start() -> SparkSession:
+        # Imported here, so that what needs no Spark needs no pyspark.
+        from aclkit.runtime.spark import build_session
+
         with step("Starting Spark"):
             spark = build_session(
                 f"aclkit {command}",
@@ -67,7 +73,12 @@ def late_session(
 
     try:
         yield start
-    except (PySparkException, Py4JError) as error:
+    except Exception as error:
+        if not is_of_spark(error):
+            raise
+        # Spark was started, so it is there.
+        from aclkit.runtime.spark import spark_log
+
         plain = _disk_error(str(error), context.warehouse or ".")
         if plain is not None:
             raise plain from error

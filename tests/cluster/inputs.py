@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from aclkit.pipeline.replay.early import MOST_BYTES
+from aclkit.pipeline.replay_plan import MOST_BYTES
 from aclkit.pipeline.sources.payload import uuid_text
 from tests.benchmarks.shapes import Shape, build
 from tests.cli.running import write_segment
@@ -36,7 +36,7 @@ def write_inputs(folder: Path, shape: Shape, *more: str) -> Inputs:
     """Write the files of a shape's cluster.
 
     The log has segments for several tasks, and the topics beside the ACLs. As in a real one most of
-    its bytes tell other things: it is too long for the driver to read.
+    its bytes tell other things: it is left to Spark.
 
     Args:
         folder: where to; made here.

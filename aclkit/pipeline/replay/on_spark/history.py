@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from pyspark.sql import DataFrame, SparkSession
 
 from aclkit.model.facts import SNAPSHOT
-from aclkit.pipeline.replay import fold
 from aclkit.pipeline.replay.history_plan import HistoryPlan
+from aclkit.pipeline.replay.on_spark import fold
+from aclkit.pipeline.replay.transactions import Span
 from aclkit.runtime.frame import Steps, local_frame
 from aclkit.warehouse.schemas import TABLES
 
@@ -28,7 +29,7 @@ def compute_history(
     spark = facts.sparkSession
     stretches = stretches_frame(spark, cluster_id, plan)
     # Most logs have no jump, and many no transaction: joins with nothing are not planned.
-    spans = spans_frame(spark, cluster_id, plan) if plan.spans else None
+    spans = spans_frame(spark, cluster_id, plan.spans) if plan.spans else None
     jumps = stretches if _has_jump(plan) else None
     effects = steps.checkpoint(fold.with_effect(facts, stretches, spans))
     of_replay = fold.reject_acls(effects, jumps)
@@ -51,9 +52,9 @@ def stretches_frame(spark: SparkSession, cluster_id: str, plan: HistoryPlan) -> 
     return local_frame(spark, rows, fold.STRETCHES_DDL)
 
 
-def spans_frame(spark: SparkSession, cluster_id: str, plan: HistoryPlan) -> DataFrame:
-    """Make the frame of a plan's transactions that ``fold`` joins with."""
-    return local_frame(spark, [(cluster_id, *span) for span in plan.spans], fold.SPANS_DDL)
+def spans_frame(spark: SparkSession, cluster_id: str, spans: Sequence[Span]) -> DataFrame:
+    """Make the frame of transactions that ``fold`` joins with."""
+    return local_frame(spark, [(cluster_id, *span) for span in spans], fold.SPANS_DDL)
 
 
 def faults_frame(spark: SparkSession, cluster_id: str, plan: HistoryPlan) -> DataFrame:
