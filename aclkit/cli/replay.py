@@ -13,7 +13,14 @@ from aclkit.answer.document import Answer
 from aclkit.cli.amount import length_of_run
 from aclkit.cli.context import Context, format_option
 from aclkit.cli.help import command
-from aclkit.cli.options import lock_timeout_option, option, parse_time, picked, replay_options
+from aclkit.cli.options import (
+    decide_with_option,
+    lock_timeout_option,
+    option,
+    parse_time,
+    picked,
+    replay_options,
+)
 from aclkit.cli.output import tell, tell_all
 from aclkit.cli.session import late_session
 from aclkit.model.findings import Finding, sort_findings
@@ -33,6 +40,7 @@ SUMMARY = (
 
 @command()
 @replay_options
+@decide_with_option
 @option(
     "--forget",
     multiple=True,

@@ -7,20 +7,19 @@ from contextlib import contextmanager
 from typing import Any, Final
 
 from aclkit.errors import AclkitError, UsageError
+from aclkit.pipeline.plan import DecideWith, replays_here
 from aclkit.pipeline.replay.known_tables import KnownTables
 from aclkit.pipeline.replay.on_duckdb.engine import OnDuckdb
 from aclkit.pipeline.replay.on_duckdb.tables import ArrowRows
 from aclkit.pipeline.replay.tables import ReplayTables
-from aclkit.pipeline.replay_plan import fits_here
 from aclkit.pipeline.sources.files import is_packed, size_and_time
 from aclkit.pipeline.sources.items import WorkItem
-from aclkit.runtime import memory
 
 
-def fits(tables: KnownTables, items: Iterable[WorkItem] = ()) -> bool:
+def fits(tables: KnownTables, asked: DecideWith = "auto", items: Iterable[WorkItem] = ()) -> bool:
     """Whether this process replays a cluster, with items to be read."""
-    facts = tables.count_facts()
-    return fits_here(_bytes_of(items), facts, is_spark_submit=not memory.IS_OURS)
+    size = _bytes_of(items)
+    return replays_here(asked, source_bytes=size, known_facts=tables.count_facts())
 
 
 @contextmanager

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import replace
 from typing import Any
@@ -12,7 +12,7 @@ from aclkit.pipeline.replay.engine import OfASource, Offsets, Origin, TooManyRow
 from aclkit.pipeline.replay.engines import fits, replaying
 from aclkit.pipeline.replay.forget import MOST_NAMED, extent_of, note_on, nothing_of
 from aclkit.pipeline.replay.intake import Intake, listing_now
-from aclkit.pipeline.replay.known import Known, ReplayOptions
+from aclkit.pipeline.replay.known import ReplayOptions
 from aclkit.pipeline.replay.known_tables import KnownTables, read_clusters
 from aclkit.pipeline.replay.listing import replay_listing
 from aclkit.pipeline.replay.ranges import readable_again, without_offsets
@@ -21,6 +21,7 @@ from aclkit.pipeline.replay.replay import replay_log
 from aclkit.pipeline.replay.source_rows import news_filter, source_rows
 from aclkit.pipeline.replay.tables import ReplayTables
 from aclkit.pipeline.replay.unchanged import replay_unchanged
+from aclkit.pipeline.sources.items import WorkItem
 from aclkit.runtime.progress import step
 from aclkit.warehouse.run import Run
 
@@ -55,14 +56,16 @@ def replay(
         run.cluster_id, known.ranges, intake, small.count_written, is_forgetting=bool(wrong)
     )
     if wrong:
-        _take_all_back(run, small, wrong)
+        _take_all_back(run, small, wrong, options)
         known = small.known(None, has_brokers=has_brokers)
     with ExitStack() as needed:
         if intake.listing is None:
-            tables, rows, whole = _read(needed, small, known, intake, head)
+            is_news = news_filter(known.ranges, head, has_brokers=known.has_brokers)
+            tables, rows, whole = _read(needed, small, intake, is_news, options)
             done = replay_log(tables.engine, tables.whole(known), rows, options, reread=whole)
         else:
-            tables = needed.enter_context(replaying(small, is_here=fits(small)))
+            is_here = fits(small, options.decide_with)
+            tables = needed.enter_context(replaying(small, is_here=is_here))
             alive, at = small.alive(), intake.at or run.started_at
             require_not_empty(run.cluster_id, intake, alive[0])
             done = replay_listing(
@@ -75,11 +78,14 @@ def replay(
 
 
 def _read(
-    needed: ExitStack, small: KnownTables, known: Known, intake: Intake, head: int | None
+    needed: ExitStack,
+    small: KnownTables,
+    intake: Intake,
+    is_news: Callable[[WorkItem], bool],
+    options: ReplayOptions,
 ) -> tuple[ReplayTables[Any], Any, Collection[str]]:
     """Choose the engine, and let it read the sources: the tables, the rows, and which they are."""
-    is_news = news_filter(known.ranges, head, has_brokers=known.has_brokers)
-    if fits(small, filter(is_news, intake.items)):
+    if fits(small, options.decide_with, filter(is_news, intake.items)):
         tables = needed.enter_context(replaying(small, is_here=True))
         with suppress(TooManyRowsError):
             return tables, *source_rows(tables.engine, intake, is_news)
@@ -93,9 +99,11 @@ def _clusters(run: Run) -> set[str]:
     return known or {each.cluster_id for each in run.store.runs if run.rebuilt is not None}
 
 
-def _take_all_back(run: Run, small: KnownTables, wrong: Sequence[Offsets | Origin]) -> None:
+def _take_all_back(
+    run: Run, small: KnownTables, wrong: Sequence[Offsets | Origin], options: ReplayOptions
+) -> None:
     """Forget what was read wrongly, and note it."""
-    with replaying(small, is_here=fits(small)) as tables:
+    with replaying(small, is_here=fits(small, options.decide_with)) as tables:
         for item in wrong:
             with step("Forgetting"):
                 count, note = take_back(tables, item)

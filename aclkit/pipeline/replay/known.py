@@ -8,6 +8,7 @@ from typing import Generic, NamedTuple
 
 from aclkit.model.brokers import Brokers
 from aclkit.model.findings import Finding
+from aclkit.pipeline.plan import DecideWith
 from aclkit.pipeline.replay.brokers import BrokerFact
 from aclkit.pipeline.replay.engine import Condition, Frame
 from aclkit.pipeline.replay.history_plan import HistoryPlan
@@ -23,11 +24,13 @@ class ReplayOptions:
         high_watermark: rows at or above this offset have no effect yet.
         accept_holes: go on after offsets that could not be read.
         strict: any rejected row makes the replay end with exit code 3.
+        decide_with: where it is done; see ``plan.replays_here``.
     """
 
     high_watermark: int | None = None
     accept_holes: bool = False
     strict: bool = False
+    decide_with: DecideWith = "auto"
 
 
 class EpochMarker(NamedTuple):
