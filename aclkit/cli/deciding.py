@@ -18,11 +18,6 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
-def inventory_files(chosen: dict[str, Any]) -> list[str]:
-    """Return the files that the options name as inventory."""
-    return [chosen[kind] for kind in (PRINCIPALS, HOSTS, RESOURCES) if chosen[kind]]
-
-
 def deciding_options(
     start: Callable[[], SparkSession] | None,
     chosen: dict[str, Any],

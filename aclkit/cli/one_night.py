@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from aclkit.cli.amount import length_of_run
 from aclkit.cli.context import Context
 from aclkit.cli.replay import asked
 from aclkit.cli.session import late_session
@@ -28,7 +27,6 @@ def do_night(
     replaying: ReplayOptions,
     options_of: OptionsOf,
     lock_timeout: float,
-    named: Iterable[str] = (),
     rebuild: Rebuild | None = None,
 ) -> NightlyResult:
     """Do one nightly run: take the lock, ask a live cluster, begin; Spark starts if it is needed.
@@ -39,14 +37,12 @@ def do_night(
         replaying: how.
         options_of: returns the other options, from what starts Spark, and the intake.
         lock_timeout: how long to wait for another run.
-        named: inventory files.
         rebuild: make the tables anew, even if they exist.
     """
     warehouse = context.require_warehouse()
     with hold(warehouse, lock_timeout) as held:
         asked_now = asked(intake, replaying)
-        length = length_of_run(warehouse, asked_now, named)
-        with late_session(context, "run", length=length) as start:
+        with late_session(context, "run") as start:
             options = options_of(start, asked_now)
             with begin_run(
                 start, warehouse, "run", lock_timeout=lock_timeout, held=held, rebuild=rebuild

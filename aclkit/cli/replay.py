@@ -10,7 +10,6 @@ from typing import Any, Final
 import click
 
 from aclkit.answer.document import Answer
-from aclkit.cli.amount import length_of_run
 from aclkit.cli.context import Context, format_option
 from aclkit.cli.help import command
 from aclkit.cli.options import (
@@ -80,7 +79,7 @@ def replay(
     with hold(warehouse, lock_timeout) as held:
         intake = asked(intake, options)
         with (
-            late_session(context, "replay", length=length_of_run(warehouse, intake)) as start,
+            late_session(context, "replay") as start,
             begin_run(start, warehouse, "replay", lock_timeout=lock_timeout, held=held) as run,
         ):
             result = replay_into(run, intake, context.cluster, options, wrong)

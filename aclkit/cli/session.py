@@ -25,22 +25,16 @@ from aclkit.warehouse.run import Rebuild, Run, begin_run, hold
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from aclkit.runtime.spark import Length
-
 
 @contextmanager
-def command_session(
-    context: Context, command: str, *, length: Length = "long"
-) -> Iterator[SparkSession]:
+def command_session(context: Context, command: str) -> Iterator[SparkSession]:
     """Start Spark for a command; see ``late_session``."""
-    with late_session(context, command, length=length) as start:
+    with late_session(context, command) as start:
         yield start()
 
 
 @contextmanager
-def late_session(
-    context: Context, command: str, *, length: Length = "long"
-) -> Iterator[Callable[[], SparkSession]]:
+def late_session(context: Context, command: str) -> Iterator[Callable[[], SparkSession]]:
     """Give a command what starts Spark, for when it is needed: what is small goes without.
 
     What fails inside Spark ends with exit code 4 and no traceback.
@@ -48,7 +42,6 @@ def late_session(
     Args:
         context: the command's.
         command: its name.
-        length: how much work it is known to be.
     """
     uris = [*_uris(context)]
     for uri in uris:
@@ -64,8 +57,6 @@ def late_session(
             spark = build_session(
                 f"aclkit {command}",
                 verbose=context.verbose,
-                length=length,
-                class_archive=context.class_archive,
                 uris=uris,
             )
         ending.install()
@@ -104,14 +95,13 @@ def command_run(
     job: str,
     lock_timeout: float,
     *,
-    length: Length = "long",
     rebuild: Rebuild | None = None,
 ) -> Iterator[Run]:
     """Begin a run of a command: the lock first, which may be another's; Spark starts if needed."""
     warehouse = context.require_warehouse()
     with (
         hold(warehouse, lock_timeout) as held,
-        late_session(context, job, length=length) as start,
+        late_session(context, job) as start,
         begin_run(
             start, warehouse, job, lock_timeout=lock_timeout, held=held, rebuild=rebuild
         ) as run,

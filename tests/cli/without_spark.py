@@ -61,7 +61,6 @@ def stand_in(monkeypatch):
             "deciding_options": lambda *_: SimpleNamespace(
                 reading=AskedReading(), settings=BrokerSettings()
             ),
-            "length_of_run": lambda *_, **__: "short",
             "materialize_into": lambda *_: DECIDED,
         },
         "maintain": {
