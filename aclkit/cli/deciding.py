@@ -19,16 +19,12 @@ if TYPE_CHECKING:
 
 
 def deciding_options(
-    start: Callable[[], SparkSession] | None,
+    start: Callable[[], SparkSession],
     chosen: dict[str, Any],
     broker: BrokerSettings,
     builder: CheckedBuilder | None = None,
 ) -> MaterializeOptions:
-    """Return the values of the options for deciding; ``start``: see ``read_inventory``.
-
-    Raises:
-        NeedsSparkError: a file is a Delta folder, and Spark must not start.
-    """
+    """Return the values of the options for deciding; ``start``: see ``read_inventory``."""
     build = {} if builder is None else {PRINCIPALS: entries_built_by(builder)}
     entries = {
         kind: read_inventory(start, chosen[kind], kind, build.get(kind))

@@ -146,7 +146,7 @@ def _night(
     builder = builder_of(chosen, given.mapping_rules)
     tell_first(asked_words(reading_of(chosen)))
 
-    def options_of(start: Callable[[], SparkSession] | None, asked: Intake) -> NightlyOptions:
+    def options_of(start: Callable[[], SparkSession], asked: Intake) -> NightlyOptions:
         resolved = resolve(given, asked.listing.brokers if asked.listing else ())
         return NightlyOptions(
             cluster=context.cluster,

@@ -17,7 +17,12 @@ from aclkit.runtime import ending
 from aclkit.runtime.object_store import is_s3
 from aclkit.runtime.progress import step
 from aclkit.runtime.reachable import require_reachable
-from aclkit.runtime.surroundings import full_disk, write_error
+from aclkit.runtime.surroundings import (
+    full_disk,
+    missing_package,
+    not_installed,
+    write_error,
+)
 from aclkit.warehouse.damage import is_of_spark
 from aclkit.warehouse.place import Place
 from aclkit.warehouse.run import Rebuild, Run, begin_run, hold
@@ -51,7 +56,11 @@ def late_session(context: Context, command: str) -> Iterator[Callable[[], SparkS
     @cache
     def start() -> SparkSession:
         # Imported here, so that what needs no Spark needs no pyspark.
-        from aclkit.runtime.spark import build_session
+        try:
+            from aclkit.runtime.spark import build_session
+        except ModuleNotFoundError as error:
+            what = f"aclkit {command}, on so much data,"
+            raise not_installed(what, missing_package(error)) from error
 
         with step("Starting Spark"):
             spark = build_session(
