@@ -19,6 +19,7 @@ from aclkit.warehouse.lock import warehouse_lock
 from tests.cli.running import SYNTHETIC, Warehouse
 
 PROGRAM = "from aclkit.cli import cli; cli()"
+BY_SPARK = f"from aclkit.pipeline import replay_plan; replay_plan.MOST_FACTS = -1; {PROGRAM}"
 REPLAY = ("replay", "--source", f"metadata-log:{SYNTHETIC / 'basic'}")
 NIGHT = ("run", "--source", f"metadata-log:{SYNTHETIC / 'basic'}", "--super-users", "User:admin")
 SECONDS = 500
@@ -125,7 +126,7 @@ def test_a_lock_that_is_waited_for_starts_no_java(tmp_path, warehouse):
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_while_spark_starts(tmp_path, warehouse, number):
-    with started(tmp_path, *on(warehouse, *REPLAY)) as command:
+    with started(tmp_path, *on(warehouse, *REPLAY), program=BY_SPARK) as command:
         command.wait_for("Starting Spark")
         assert command.end(number) == (CODES[number], "")
     assert command.told[1:] == [SAID.format(signal.Signals(number).name)]

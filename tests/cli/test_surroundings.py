@@ -211,7 +211,7 @@ def test_a_folder_that_is_not_there_yet_lies_on_the_disk_of_the_one_above(tmp_pa
 def test_what_spark_tells_of_a_disk_is_said_of_the_warehouse_if_it_is_meant(
     told, line, tmp_path, monkeypatch
 ):
-    monkeypatch.setattr(session, "build_session", lambda *_, **__: None)
+    monkeypatch.setattr("aclkit.runtime.spark.build_session", lambda *_, **__: None)
     place = str(tmp_path / "w")
     with (
         pytest.raises(SurroundingsError) as raised,

@@ -1,6 +1,6 @@
 """Facts of one log → lifetimes and rejects, one fact after the other. Pure: the specification.
 
-``pipeline/replay/fold.py`` does the same for many ACLs at once, ``pipeline/replay/brokers.py`` for
+The engines of ``pipeline/replay`` do the same for many ACLs at once, ``pipeline/replay/brokers.py`` for
 brokers; property tests hold them together.
 """
 
