@@ -157,9 +157,6 @@ _SHARED_BY: Final = 500_000
 """More rows than these of one key would be a long task."""
 _HOT: Final = 1_000
 
-ROWS_IN_A_PLAN: Final = 5_000
-"""Up to so many rows that the driver holds are a part of each plan that stands on them."""
-
 
 def parts_by_hash(parts: int) -> list[int]:
     """Return numbers that Spark spreads over as many parts by hash, the n-th into the n-th part.

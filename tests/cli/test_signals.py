@@ -236,8 +236,8 @@ def night(_session, tmp_path_factory):
 
 MOMENTS = (
     (signal.SIGINT, "Reading the source"),
-    (signal.SIGTERM, "computing history"),
-    (signal.SIGINT, "deciding"),
+    (signal.SIGTERM, "Computing history"),
+    (signal.SIGINT, "Deciding"),
     (signal.SIGTERM, "Checking completeness"),
 )
 
@@ -267,7 +267,7 @@ def test_readers_see_what_was_published_before(night, tmp_path, number):
     runs = warehouse.published().runs
     changed = ("--allow-everyone", "--fail-on", "never", "--report-dir", tmp_path / "reports")
     with started(tmp_path, *on(warehouse, *NIGHT, *changed)) as command:
-        command.wait_for("deciding")
+        command.wait_for("Deciding")
         ended, _ = command.end(number)
     assert ended == CODES.get(number, -number)
     assert warehouse.tables() == before
@@ -275,7 +275,7 @@ def test_readers_see_what_was_published_before(night, tmp_path, number):
     assert not (tmp_path / "reports").exists()
 
     with started(tmp_path, *on(warehouse, *NIGHT, *changed)) as again:
-        again.wait_for("deciding")
+        again.wait_for("Deciding")
         assert len(list(again.tmp.glob("aclkit-run-*"))) == 1, "that of the killed run has gone"
         _, _ = again.process.communicate(timeout=SECONDS)
     assert again.process.returncode == 0
