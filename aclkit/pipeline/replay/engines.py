@@ -17,10 +17,17 @@ from aclkit.pipeline.sources.items import WorkItem
 from aclkit.runtime import memory
 
 
-def fits(tables: KnownTables, items: Iterable[WorkItem] = ()) -> bool:
-    """Whether this process replays a cluster, with items to be read."""
-    facts = tables.count_facts()
-    return fits_here(_bytes_of(items), facts, is_spark_submit=not memory.IS_OURS)
+def fits(tables: KnownTables, items: Iterable[WorkItem] = (), rows: int = 0) -> bool:
+    """Whether this process replays a cluster.
+
+    Args:
+        tables: the cluster's.
+        items: what is to be read.
+        rows: how many source rows there are already, of a listing.
+    """
+    size, facts = _bytes_of(items), tables.count_facts()
+    total = None if size is None else size + rows * _BYTES_OF_ROW
+    return fits_here(total, facts, is_spark_submit=not memory.IS_OURS)
 
 
 @contextmanager
@@ -56,6 +63,9 @@ def _bytes_of(items: Iterable[WorkItem]) -> int | None:
         total += size * _UNPACKED if is_packed(item.path) else size
     return total
 
+
+_BYTES_OF_ROW: Final = 64
+"""What a record of an ACL takes in a log."""
 
 _UNPACKED: Final = 10
 """So many times its size a packed text may have; one that has more rows than fit is left to Spark

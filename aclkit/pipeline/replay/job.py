@@ -62,7 +62,8 @@ def replay(
             tables, rows, whole = _read(needed, small, known, intake, head)
             done = replay_log(tables.engine, tables.whole(known), rows, options, reread=whole)
         else:
-            tables = needed.enter_context(replaying(small, is_here=fits(small)))
+            is_here = fits(small, rows=len(intake.listing.rows))
+            tables = needed.enter_context(replaying(small, is_here=is_here))
             alive, at = small.alive(), intake.at or run.started_at
             require_not_empty(run.cluster_id, intake, alive[0])
             done = replay_listing(

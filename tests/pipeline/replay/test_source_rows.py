@@ -88,6 +88,12 @@ def test_what_fits_is_replayed_by_this_process(
     assert engines.fits(SimpleNamespace(count_facts=lambda: 5), items) is fits
 
 
+def test_the_rows_of_a_listing_count_as_the_records_of_a_log_do(monkeypatch):
+    monkeypatch.setattr("aclkit.pipeline.replay_plan.MOST_BYTES", 640)
+    tables = SimpleNamespace(count_facts=lambda: 0)
+    assert [engines.fits(tables, rows=rows) for rows in (10, 11)] == [True, False]
+
+
 def test_a_packed_file_counts_as_several_times_its_size(tmp_path):
     packed = tmp_path / "a.gz"
     packed.write_bytes(gzip.compress(b"x" * 1_000))
