@@ -15,12 +15,15 @@ from aclkit.model.facts import SourceRow
 from aclkit.pipeline.replay import engines
 from aclkit.pipeline.replay.engine import TooManyRowsError
 from aclkit.pipeline.replay.intake import Source, look_at
+from aclkit.pipeline.replay.job import replay
+from aclkit.pipeline.replay.known import ReplayOptions
 from aclkit.pipeline.replay.on_duckdb import engine as here
 from aclkit.pipeline.replay.on_duckdb.engine import OnDuckdb
 from aclkit.pipeline.replay.ranges import Range
 from aclkit.pipeline.replay.source_rows import news_filter, source_rows
 from aclkit.pipeline.sources.items import WorkItem, metadata_log_items
 from aclkit.pipeline.sources.readers import read_item
+from aclkit.warehouse.run import begin_run
 from tests.pipeline.replay.frames import columns_of
 from tests.pipeline.sources.log_bytes import KRAFT
 
@@ -61,6 +64,18 @@ def test_a_source_with_more_rows_than_fit_is_left_to_the_other_engine(monkeypatc
     monkeypatch.setattr(here, "MOST_ROWS", 10)
     with pytest.raises(TooManyRowsError):
         OnDuckdb("c").read(metadata_log_items(str(KRAFT)), None)
+
+
+def test_spark_replays_a_source_with_more_rows_than_fit(spark, tmp_path, monkeypatch):
+    results = []
+    for most in (here.MOST_ROWS, 10):
+        monkeypatch.setattr(here, "MOST_ROWS", most)
+        start = None if most > 10 else spark
+        with begin_run(start, str(tmp_path / str(most)), "replay", lock_timeout=0) as run:
+            intake = look_at([Source("metadata-log", str(KRAFT))])
+            results.append(replay(run, intake, None, ReplayOptions()))
+    assert results[0] == results[1]
+    assert results[0].facts > 500
 
 
 def test_where_a_file_went_since_it_was_listed_all_is_listed_and_read_again(tmp_path):

@@ -28,6 +28,7 @@ from aclkit.model.facts import (
     REMOVE_TOPIC,
     SNAPSHOT,
 )
+from aclkit.pipeline.replay.engine import ID_EXISTS, ID_IS_UNKNOWN
 from aclkit.pipeline.replay.history_plan import HistoryPlan
 from aclkit.pipeline.replay.on_duckdb.asking import ask, rows_of
 from aclkit.pipeline.replay.on_duckdb.facts import small, spans_table
@@ -157,8 +158,7 @@ _REJECTS: Final = f"""\
 {_happened(_ACL_EVENTS, "acl_id")}
 SELECT *, sha256(raw) AS digest FROM (
   SELECT cluster_id, 'replay' AS stage, source, NULL::BIGINT AS position, log_offset,
-    CASE WHEN is_add THEN 'expected a new ACL id, but an ACL with this id exists'
-    ELSE 'expected the id of an existing ACL, but none has it' END AS reason,
+    CASE WHEN is_add THEN '{ID_EXISTS}' ELSE '{ID_IS_UNKNOWN}' END AS reason,
     '{{' || concat_ws(',', {_AS_JSON}) || '}}' AS raw
   FROM happened WHERE is_add = was_alive AND fact <> '{SNAPSHOT}')"""
 """Records that add a live id or remove an unknown one."""
