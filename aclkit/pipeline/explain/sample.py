@@ -1,4 +1,4 @@
-"""The written tables and a seed → some cells of the view ``explain``, drawn by stratum. SQL.
+"""The numbers of written rulings and a seed → some cells of the view ``explain``, by stratum.
 
 A stratum is how the ruleset stands (a pair's own, a class's, the super users'), the principal
 class, the resource type, whether the ruling names its host, the decision and the rule. Drawn are
@@ -6,238 +6,287 @@ rulings: the first of each stratum, then the second of each, and so on up to a l
 for one cell that it decides. So no stratum is passed over for being small, as long as there are
 no more of them than cells; within a large one a defect of few rulings may stay unseen. A ruling of
 a class or of any other host has no cell where all that are tried have one of their own.
+
+A ruling's lot comes of its ruleset's id, its host, its operation and the seed: the rows may lie in
+any order. Only rulings that may still be drawn are held, some times as many as cells.
 """
 
 from __future__ import annotations
 
-from string import Template
-from typing import Any, Final
-from zlib import crc32
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
 
 from aclkit.model.acl import ANY_OTHER, Request
-from aclkit.pipeline.explain.steps import in_steps
-from aclkit.warehouse.reader import Reader
-from aclkit.warehouse.schemas import TABLES
-from aclkit.warehouse.views import EXPLAIN_TABLES, SUPER_RULESET, explain_sql, operations_sql
+from aclkit.pipeline.explain.counted import Pairs
+from aclkit.pipeline.explain.read_back import (
+    KNOWN,
+    OPERATIONS,
+    OUTCOMES,
+    SUPER_TYPE,
+    Lots,
+    Numbers,
+    ReadBack,
+)
+from aclkit.runtime.arrow import arrow_table
 
 CELL: Final = (*Request.__slots__, "decision", "rule", "deciding_acl_id")
 """The columns of a cell: the request, and its decision in the tables."""
 
-
-def draw_cells(written: Reader, seed: str, most: int) -> list[tuple[Any, ...]]:
-    """Return up to so many cells of the view, as ``CELL``; the same ones for the same seed."""
-    words = {
-        "seed": crc32(seed.encode()),
-        "most": most,
-        "operations": operations_sql(),
-        "any_other": f"'{ANY_OTHER}'",
-        "super_ruleset": f"'{SUPER_RULESET}'",
-        "tried": _TRIED,
-        "lots": _LOTS,
-        "looked_at": _LOOKED_AT * most,
-        "counted_of": _COUNTED_OF,
-    }
-    for name, steps in _ASKED.items():
-        filled = {step: Template(sql).substitute(words) for step, sql in steps.items()}
-        written.keep(name, in_steps(filled))
-    return written.rows(_view_of_cells())
-
-
-def _view_of_cells() -> str:
-    """Return the view ``explain`` of the drawn cells alone, its text as it is.
-
-    To the view each cell is a cluster: one principal, one host, one resource and their rulings.
-    """
-    alone = {}
-    for table in EXPLAIN_TABLES:
-        _, *columns = TABLES[table].column_names
-        same = " AND ".join(f"t.{name} = d.{name}" for name in _KEYS[table])
-        of_host = f" AND t.host IN (d.host, '{ANY_OTHER}')" if table == "explain_ruling" else ""
-        alone[table] = (
-            f"(SELECT d.cell AS cluster_id, {', '.join(f't.{name}' for name in columns)} "  # noqa: S608 -- names of the contract
-            f"FROM {table} t JOIN drawn_cell d ON {same}{of_host})"
-        )
-    return (
-        f"SELECT {', '.join(f'e.{name}' for name in CELL)} FROM ({explain_sql(alone)}) AS e "  # noqa: S608 -- names of the contract
-        "JOIN drawn_cell d ON d.cell = e.cluster_id AND d.operation = e.operation"
-    )
-
-
-_KEYS: Final = {
-    "principal": ("principal",),
-    "host": ("host",),
-    "resource": ("resource_type", "resource_name"),
-    "explain_pair": ("principal", "resource_type", "resource_name"),
-    "explain_class_pair": ("principal_class", "resource_type", "resource_name"),
-    "explain_ruling": ("ruleset_id", "operation"),
-}
-"""What of a drawn cell finds the rows of each table."""
-
 _TRIED: Final = 16
 """Of so many principals of a class, and hosts, one is sought that no own ruleset or ruling has."""
 
-_LOTS: Final = 1_000_000_000
-_LOOKED_AT: Final = 4
-"""A ruling has one of so many lots. Of a large stratum only the lowest lots are put in order, so
-many that there are some times as many rulings as can be drawn."""
-_COUNTED_OF: Final = 16
-"""A stratum's rulings are counted in one of so many rulesets: to count all is to go once more
-through the table with most rows. There are at least so many, so never too few are put in order."""
 
-# Who is ruled by each ruleset, with what its rulings add to: few texts are hashed per ruling.
-_RULED: Final = {
-    "standing_of": """\
-SELECT DISTINCT 'pair' AS standing, m.principal_class, p.resource_type, p.ruleset_id
-FROM explain_pair p JOIN principal m ON m.principal = p.principal WHERE NOT m.is_super_user
-UNION ALL
-SELECT DISTINCT 'class', principal_class, resource_type, ruleset_id FROM explain_class_pair
-UNION ALL
-SELECT DISTINCT 'super', m.principal_class, r.resource_type, $super_ruleset
-FROM principal m CROSS JOIN (SELECT DISTINCT resource_type FROM resource) r
-WHERE m.is_super_user""",
-    "ruled": """\
-SELECT *, hash(standing, principal_class, resource_type) AS stratum,
-       hash($seed, standing, principal_class, resource_type, ruleset_id) AS lot
-FROM standing_of""",
-}
+@dataclass(frozen=True, slots=True)
+class Order:
+    """Principals, resources and hosts in an order drawn by lot.
+
+    Attributes:
+        principals: their numbers in that order.
+        resources: theirs.
+        places: the place of each resource there.
+        hosts: theirs, the first ones, and any other.
+    """
+
+    principals: Numbers
+    resources: Numbers
+    places: Numbers
+    hosts: Sequence[int]
+
+    @classmethod
+    def of(cls, read: ReadBack, seed: int) -> Order:
+        """Draw it; the names are numbered as they sort, so the same seed draws the same."""
+        random = np.random.default_rng(seed)
+        hosts = read.names["host"]
+        shuffled = random.permutation(len(hosts))[:_TRIED].tolist()
+        resources = random.permutation(len(read.type_of_resource)).astype(np.int32)
+        return cls(
+            principals=random.permutation(len(read.class_of)).astype(np.int32),
+            resources=resources,
+            places=np.argsort(resources).astype(np.int32),
+            hosts=list(dict.fromkeys([*shuffled, hosts.index((ANY_OTHER,))])),
+        )
 
 
-def _rulings_of(ruled: str) -> dict[str, str]:
-    """Return the steps to the rulings of rulesets, each with its stratum and a lot."""
-    return {"operation": "$operations", "held": _HELD.replace("RULED", ruled), "ruling": _RULING}
+class _Standing(NamedTuple):
+    """Who has a ruleset: for one of each of these a ruling is in a stratum.
+
+    Each column has a value for each ruleset and its class and type; they are sorted by ruleset.
+    """
+
+    ruleset: Numbers
+    how: Numbers
+    of_class: Numbers
+    of_type: Numbers
+    place: Numbers
+
+    @classmethod
+    def of(cls, read: ReadBack, pairs: Pairs, order: Order) -> _Standing:
+        own = np.flatnonzero(pairs.principal_of >= 0)
+        rest, place = np.divmod(pairs.shared, max(len(order.places), 1))
+        of_class, ruleset = np.divmod(rest, max(len(read.lots), 1))
+        parts = [
+            (own, _PAIR, read.class_of[pairs.principal_of[own]], read.type_of_ruleset[own],
+             pairs.place_of[own]),
+            (ruleset, _CLASS, of_class, read.type_of_ruleset[ruleset], place),
+            *_of_supers(read, order),
+        ]  # fmt: skip
+        columns = zip(*(np.broadcast_arrays(*part) for part in parts), strict=True)
+        found = [np.concatenate(column).astype(np.int32) for column in columns]
+        sorted_by = np.argsort(found[0], kind="stable")
+        return cls(*(column[sorted_by] for column in found))
 
 
-# Only the ruleset of super users has rulings of operations that a type does not know. The
-# rulings, of which there are most, stand on the left: of a join the right is kept in memory.
-_HELD: Final = """\
-SELECT r.*, g.operation, g.host, g.decision, g.rule
-FROM explain_ruling g JOIN RULED r ON r.ruleset_id = g.ruleset_id WHERE r.standing <> 'super'
-UNION ALL
-SELECT r.*, g.operation, g.host, g.decision, g.rule
-FROM RULED r
-JOIN operation o ON o.resource_type = r.resource_type
-JOIN explain_ruling g ON g.operation = o.operation AND g.ruleset_id = $super_ruleset
-WHERE r.standing = 'super'"""
+def _of_supers(read: ReadBack, order: Order) -> Iterator[tuple[Any, ...]]:
+    """Yield the columns of each class that has a super user, by type."""
+    rulesets = np.flatnonzero(read.type_of_ruleset == SUPER_TYPE)
+    for of_type in np.unique(read.type_of_resource):
+        place = order.places[read.type_of_resource == of_type].min()
+        for of_class in np.unique(read.class_of[read.is_super]):
+            yield rulesets, _SUPER, of_class, of_type, place
 
-_RULING: Final = """\
-SELECT standing, principal_class, resource_type, ruleset_id, operation, host,
-       hash(stratum, host = $any_other, decision, rule) AS stratum,
-       abs(hash(lot, operation, host) % $lots) AS lot
-FROM held"""
 
-_STRATA: Final = {
-    "counted": "SELECT * FROM ruled WHERE lot % $counted_of = 0",
-    **_rulings_of("counted"),
-    "least": "SELECT stratum, count(*) AS rulings FROM ruling GROUP BY stratum",
-}
+class Draw:
+    """Takes the rows of ``explain_ruling`` and keeps the rulings that may be drawn."""
 
-_RULINGS: Final = {
-    **_rulings_of("ruled"),
-    "low": """\
-SELECT r.* FROM ruling r LEFT JOIN stratum_least s ON s.stratum = r.stratum
-WHERE s.rulings IS NULL
- OR r.lot * CAST(s.rulings AS DOUBLE) <= $lots * CAST($looked_at AS DOUBLE)""",
-    "turn": """\
-SELECT *, row_number() OVER (
-       PARTITION BY stratum ORDER BY lot, principal_class, ruleset_id, operation, host
-       ) AS nth FROM low""",
-    "drawn": """\
-SELECT standing, principal_class, resource_type, ruleset_id, operation, host
-FROM turn ORDER BY nth, lot, ruleset_id, operation, host LIMIT $most""",
-}
+    def __init__(self, read: ReadBack, pairs: Pairs, order: Order, most: int) -> None:
+        """Begin without rulings, to draw up to so many."""
+        self._read, self._pairs, self._order, self._most = read, pairs, order, most
+        self._any_other = read.names["host"].index((ANY_OTHER,))
+        self._standing = standing = _Standing.of(read, pairs, order)
+        code = standing.how * len(read.names["class"]) + standing.of_class
+        code = code * (SUPER_TYPE + 1) + standing.of_type
+        kinds, kind = np.unique(code, return_inverse=True)
+        self._kind = kind.astype(np.int32)
+        self._ends = np.cumsum(np.bincount(standing.ruleset, minlength=len(read.lots)))
+        # Most rulesets stand for one kind; of the others every ruling is looked at.
+        self._count = np.diff(self._ends, prepend=0)
+        self._one = np.full(len(read.lots), len(kinds), np.int32)
+        is_one = self._count == 1
+        self._one[is_one] = self._kind[self._ends[is_one] - 1]
+        # The greatest lot that may still be drawn from a stratum.
+        self._bound = np.full((len(kinds) + 1) * _WAYS, _MOST_LOT)
+        self._held = np.empty(0, _DRAWN)
+        self._new: list[npt.NDArray[Any]] = []
+        self._room = _SOME
 
-_CELLS: Final = {
-    "drawn": """\
-SELECT DISTINCT standing, principal_class, resource_type, ruleset_id FROM drawn_ruling""",
-    "member": """\
-SELECT principal, principal_class, is_super_user, row_number() OVER (
-       PARTITION BY principal_class, is_super_user ORDER BY hash($seed, principal), principal
-       ) AS nth
-FROM principal""",
-    "own_pair": """\
-SELECT r.standing, r.principal_class, r.resource_type, r.ruleset_id,
-       min_by(p.principal, hash($seed, p.principal, p.resource_name)) AS principal,
-       min_by(p.resource_name, hash($seed, p.principal, p.resource_name)) AS resource_name
-FROM explain_pair p
-JOIN drawn r ON r.ruleset_id = p.ruleset_id AND r.resource_type = p.resource_type
-JOIN member m ON m.principal = p.principal AND m.principal_class = r.principal_class
-WHERE r.standing = 'pair' AND NOT m.is_super_user
-GROUP BY r.standing, r.principal_class, r.resource_type, r.ruleset_id""",
-    "resource_of_class": """\
-SELECT r.standing, r.principal_class, r.resource_type, r.ruleset_id,
-       min_by(p.resource_name, hash($seed, p.resource_name)) AS resource_name
-FROM explain_class_pair p
-JOIN drawn r ON r.ruleset_id = p.ruleset_id AND r.resource_type = p.resource_type
- AND r.principal_class = p.principal_class
-WHERE r.standing = 'class'
-GROUP BY r.standing, r.principal_class, r.resource_type, r.ruleset_id""",
-    "tried_pair": """\
-SELECT r.*, m.principal, m.nth
-FROM resource_of_class r
-JOIN member m ON m.principal_class = r.principal_class
- AND NOT m.is_super_user AND m.nth <= $tried""",
-    "taken_pair": """\
-SELECT p.principal, p.resource_type, p.resource_name
-FROM explain_pair p
-JOIN (SELECT DISTINCT principal, resource_type, resource_name FROM tried_pair) t
-  ON t.principal = p.principal AND t.resource_type = p.resource_type
- AND t.resource_name = p.resource_name""",
-    # A principal of the class that has no ruleset of its own there.
-    "pair_of_class": """\
-SELECT t.standing, t.principal_class, t.resource_type, t.ruleset_id,
-       min_by(t.principal, t.nth) AS principal, t.resource_name
-FROM tried_pair t
-LEFT JOIN taken_pair p ON p.principal = t.principal
- AND p.resource_type = t.resource_type AND p.resource_name = t.resource_name
-WHERE p.principal IS NULL
-GROUP BY t.standing, t.principal_class, t.resource_type, t.ruleset_id, t.resource_name""",
-    "pair_of_super_user": """\
-SELECT r.standing, r.principal_class, r.resource_type, r.ruleset_id, m.principal,
-       min_by(e.resource_name, hash($seed, e.resource_name)) AS resource_name
-FROM drawn r
-JOIN member m ON m.principal_class = r.principal_class AND m.is_super_user AND m.nth = 1
-JOIN resource e ON e.resource_type = r.resource_type
-WHERE r.standing = 'super'
-GROUP BY r.standing, r.principal_class, r.resource_type, r.ruleset_id, m.principal""",
-    "host_tried": """\
-SELECT host FROM (
-SELECT host, row_number() OVER (ORDER BY hash($seed, host), host) AS nth FROM host
-) AS numbered WHERE nth <= $tried OR host = $any_other""",
-    "of_any_other": """\
-SELECT DISTINCT ruleset_id, operation FROM drawn_ruling WHERE host = $any_other""",
-    "taken_host": """\
-SELECT g.ruleset_id, g.operation, g.host
-FROM explain_ruling g
-JOIN of_any_other d ON d.ruleset_id = g.ruleset_id AND d.operation = g.operation
-WHERE g.host <> $any_other""",
-    # A ruling of any other host answers for a host that has none of its own.
-    "host_of_any_other": """\
-SELECT d.ruleset_id, d.operation,
-       min_by(h.host, hash($seed, d.ruleset_id, d.operation, h.host)) AS asked_host
-FROM of_any_other d
-CROSS JOIN host_tried h
-LEFT JOIN taken_host g ON g.ruleset_id = d.ruleset_id AND g.operation = d.operation
- AND g.host = h.host
-WHERE g.host IS NULL
-GROUP BY d.ruleset_id, d.operation""",
-    "cell": """\
-SELECT concat('cell ', row_number() OVER (ORDER BY d.ruleset_id, d.operation, d.host, p.principal,
-       p.resource_type, p.resource_name)) AS cell, p.principal, d.principal_class,
-       CASE WHEN d.host = $any_other THEN h.asked_host ELSE d.host END AS host,
-       d.operation, p.resource_type, p.resource_name, d.ruleset_id
-FROM drawn_ruling d
-JOIN (SELECT * FROM own_pair UNION ALL SELECT * FROM pair_of_class
-      UNION ALL SELECT * FROM pair_of_super_user) p
-  ON p.standing = d.standing AND p.principal_class = d.principal_class
- AND p.resource_type = d.resource_type AND p.ruleset_id = d.ruleset_id
-LEFT JOIN host_of_any_other h ON h.ruleset_id = d.ruleset_id AND h.operation = d.operation
-WHERE d.host <> $any_other OR h.asked_host IS NOT NULL""",
-}
+    def add(self, ruleset: Numbers, host: Numbers, operation: Numbers, outcome: Numbers) -> None:
+        """Take some rows."""
+        way = outcome * 2 + (host != self._any_other)
+        lots = _lots(self._read.lots[ruleset], host, operation)
+        may_be = np.flatnonzero(lots <= self._bound[self._one[ruleset] * _WAYS + way])
+        count = self._count[ruleset[may_be]]
+        row = np.repeat(may_be, count)
+        nth = np.arange(len(row)) - np.repeat(np.cumsum(count) - count, count)
+        standing = self._ends[ruleset[row]] - self._count[ruleset[row]] + nth
+        found = np.empty(len(row), _DRAWN)
+        found["stratum"], found["lot"] = self._kind[standing] * _WAYS + way[row], lots[row]
+        found["standing"], found["host"] = standing, host[row]
+        found["operation"] = operation[row]
+        # The ruleset of super users has rulings of operations that a type does not know.
+        known = KNOWN[self._standing.of_type[standing]] >> operation[row] & 1 == 1
+        found = found[known & (found["lot"] <= self._bound[found["stratum"]])]
+        self._new.append(found)
+        self._room -= len(found)
+        if self._room < 0:
+            self._drop()
 
-_ASKED: Final = {
-    "ruled": _RULED,
-    "stratum_least": _STRATA,
-    "drawn_ruling": _RULINGS,
-    "drawn_cell": _CELLS,
-}
-"""What is computed one after another, each from those before it."""
+    def _drop(self) -> None:
+        """Keep those that are drawn if no more follow; lower the bounds to them."""
+        found = np.concatenate([self._held, *self._new])
+        found = found[np.lexsort((found["lot"], found["stratum"]))]
+        _, start, size = np.unique(found["stratum"], return_index=True, return_counts=True)
+        turn = np.arange(len(found)) - np.repeat(start, size)
+        level = _level(size, self._most)
+        full = start[size >= level] + level - 1
+        self._bound[found["stratum"][full]] = found["lot"][full]
+        self._held, self._new = found[turn < level], []
+        self._room = _SOME + len(self._held)
+        by_turn = np.lexsort((found["stratum"], found["lot"], turn))
+        self._drawn = found[by_turn[: self._most]]
+
+    def cells(self) -> list[tuple[Any, ...]]:
+        """Return the cells of the rulings drawn, as ``CELL``."""
+        self._drop()
+        wanted = list(self._requests())
+        self._read.written.give("drawn", _texts_of(wanted))
+        rows = self._read.written.rows(_RULINGS)
+        found = {row[:3]: row[3:] for row in rows}
+        cells = []
+        for principal, resource, ruleset_id, operation, host, tried in wanted:
+            free = (one for one in tried if (ruleset_id, operation, one) not in found)
+            asked = host if not tried else next(free, None)
+            if asked is not None:
+                ruling = found[ruleset_id, operation, host]
+                cells.append((principal, asked, operation, *resource, *ruling))
+        return cells
+
+    def _requests(self) -> Iterator[_Wanted]:
+        """Yield a pair for each ruling drawn that has one, and the hosts that may ask."""
+        names, standing = self._read.names, self._standing
+        ids = self._read.ruleset_ids(np.unique(standing.ruleset[self._drawn["standing"]]).tolist())
+        tried = [host for (host,) in (names["host"][number] for number in self._order.hosts)]
+        pair_of: dict[int, int | None] = {}
+        for drawn in self._drawn:
+            at = int(drawn["standing"])
+            if at not in pair_of:
+                pair_of[at] = self._principal(at)
+            if (who := pair_of[at]) is not None:
+                resource = names["resource"][self._order.resources[standing.place[at]]]
+                (host,) = names["host"][drawn["host"]]
+                asking = tried if host == ANY_OTHER else []
+                operation = OPERATIONS[drawn["operation"]]
+                ruleset_id = ids[int(standing.ruleset[at])]
+                yield _Wanted(names["principal"][who][0], resource, ruleset_id, operation, host,
+                              asking)  # fmt: skip
+
+    def _principal(self, at: int) -> int | None:
+        """Return a principal to whom a standing applies at its resource."""
+        how, of_class = self._standing.how[at], self._standing.of_class[at]
+        if how == _PAIR:
+            return int(self._pairs.principal_of[self._standing.ruleset[at]])
+        order = self._order.principals
+        is_member = self._read.class_of[order] == of_class
+        members = order[is_member & (self._read.is_super[order] == (how == _SUPER))][:_TRIED]
+        if how == _SUPER:
+            return int(members[0])
+        resource = self._order.resources[self._standing.place[at]]
+        keys = members.astype(np.int64) * len(self._order.places) + resource
+        free = members[~self._pairs.own.hold(keys)]
+        return int(free[0]) if len(free) else None
+
+
+class _Wanted(NamedTuple):
+    """A pair, its ruling, and for one of any other host the hosts that may have none of theirs."""
+
+    principal: str
+    resource: tuple[str, ...]
+    ruleset_id: str
+    operation: str
+    host: str
+    tried: Sequence[str]
+
+
+def _level(sizes: npt.NDArray[np.int64], most: int) -> int:
+    """Return the least number of turns that yield so many, or all.
+
+    >>> _level(np.array([1, 5, 9]), 6), _level(np.array([1, 2]), 100)
+    (3, 2)
+    """
+    ordered = np.sort(sizes)
+    left = np.arange(len(sizes), 0, -1)
+    before = np.concatenate([[0], np.cumsum(ordered)[:-1]])
+    # So many are drawn once a stratum of each size has given all.
+    enough = np.flatnonzero(before + ordered * left >= most)
+    if not len(enough):
+        return int(ordered[-1]) if len(sizes) else 1
+    first = enough[0]
+    return max(int(-((before[first] - most) // left[first])), 1)
+
+
+def _lots(ruleset: Lots, host: Numbers, operation: Numbers) -> Lots:
+    """Return the lots of rulings: 64 bits that come of all three."""
+    lots = ruleset + (host * len(OPERATIONS) + operation).astype(np.uint64) * _MIXERS[0]
+    for shift, mixer in zip((30, 27), _MIXERS[1:], strict=True):
+        lots ^= lots >> np.uint64(shift)
+        lots *= mixer
+    lots ^= lots >> np.uint64(31)
+    return lots
+
+
+def _texts_of(wanted: Sequence[_Wanted]) -> pa.Table:
+    """Return the rulings to be read: those drawn, and those that may be in their place."""
+    rows = {
+        (one.ruleset_id, one.operation, host) for one in wanted for host in (one.host, *one.tried)
+    }
+    return arrow_table(sorted(rows), pa.schema(dict.fromkeys(_RULING, pa.string())))
+
+
+_PAIR, _CLASS, _SUPER = range(3)
+_WAYS: Final = 2 * len(OUTCOMES)
+_SOME: Final = 20_000
+_MOST_LOT: Final = np.uint64(2**64 - 1)
+_MIXERS: Final = (
+    np.uint64(0x9E3779B97F4A7C15),
+    np.uint64(0xBF58476D1CE4E5B9),
+    np.uint64(0x94D049BB133111EB),
+)
+"""Of splitmix64."""
+_DRAWN: Final = np.dtype(
+    [
+        ("stratum", np.int64),
+        ("lot", np.uint64),
+        ("standing", np.int64),
+        ("host", np.int32),
+        ("operation", np.int32),
+    ]
+)
+_RULING: Final = ("ruleset_id", "operation", "host")
+_RULINGS: Final = (
+    f"SELECT {', '.join(f'g.{name}' for name in (*_RULING, *CELL[-3:]))} "  # noqa: S608 -- contract
+    f"FROM explain_ruling g JOIN drawn d ON {' AND '.join(f'd.{n} = g.{n}' for n in _RULING)}"
+)
