@@ -14,7 +14,8 @@ ruleset of its class. It shows where the ruleset has no other pair, and in the n
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Final
 from zlib import crc32
 
@@ -23,6 +24,7 @@ import pyarrow as pa
 
 from aclkit.errors import DataError
 from aclkit.model.acl import Acl, Request
+from aclkit.model.groups import grouped
 from aclkit.model.semantics import BrokerSettings
 from aclkit.pipeline.explain.counted import Rulings, count_pairs
 from aclkit.pipeline.explain.near import Pattern, resources_matched
@@ -42,8 +44,8 @@ SAMPLE: Final = 1_000
 READ_BACK: Final = (*KEYS, "acl_history")
 """The tables that are looked at, and ``explain`` where it was written."""
 
-Key = tuple[str, str, str]
-"""A principal and a resource: its type and name."""
+Cell = tuple[Any, ...]
+"""The values of ``sample.CELL``."""
 
 
 def check_completeness(
@@ -92,7 +94,7 @@ def check_completeness(
 
 def read_counted(
     scope: Scope, written: Reader, seed: str, most: int
-) -> tuple[dict[str, int], list[tuple[Any, ...]]]:
+) -> tuple[dict[str, int], list[Cell]]:
     """Read all tables but the ACLs; return the number of rows and decisions, and cells drawn.
 
     Each of the large ones is read once.
@@ -108,65 +110,103 @@ def read_counted(
     rulings.require_all()
     supers = int(read.is_super.sum()) * int(np.bitwise_count(KNOWN)[read.type_of_resource].sum())
     counts = {name: len(read.names[name]) for name in ("principal", "host", "resource")}
-    counts |= {**pairs.counts, "ruleset": len(read.lots), "explain_ruling": rulings.rows}
+    counts |= {**pairs.counts, "ruleset": len(read.rulesets), "explain_ruling": rulings.rows}
     counts["rows_decided"] = counts["host"] * (pairs.decided + supers)
     return counts, draw.cells()
 
 
 def _check_cells(
-    scope: Scope, written: Reader, settings: BrokerSettings, cells: list[tuple[Any, ...]]
+    scope: Scope, written: Reader, settings: BrokerSettings, cells: Sequence[Cell]
 ) -> None:
     """Decide cells again by the pure rule."""
-    mine = _acls_of_pairs(scope, written, {(cell[0], cell[3], cell[4]) for cell in cells})
+    requests = [Request(**dict(zip(Request.__slots__, cell, strict=False))) for cell in cells]
+    near = _Near.of(scope, written, requests, with_others=settings.allow_everyone)
     rescan = BrokerRescan.of(scope.texts.patterns)
-    for cell in cells:
-        request = Request(**dict(zip(Request.__slots__, cell[:5], strict=True)))
-        acls = mine[request.principal, request.resource_type, request.resource_name]
+    for cell, request in zip(cells, requests, strict=True):
         is_last = rescan.wildcard_is_last(request.resource_type, request.resource_name)
+        acls = near.acls_for(request)
         ruling = decide(acls, request, settings, scope.semantics, wildcard_is_last=is_last)
         right = (ruling.decision, ruling.rule, ruling.acl_id)
         if cell[5:] != right:
             raise DataError(f"{request}: the tables have {cell[5:]}, the rule gives {right}")
 
 
-def _acls_of_pairs(scope: Scope, written: Reader, pairs: set[Key]) -> dict[Key, list[Acl]]:
-    """Read the ACLs that reach each pair's resource and match its principal, without the trie.
+@dataclass(frozen=True, slots=True)
+class _Near:
+    """The ACLs that may match some requests, found without the trie.
 
-    Of the others the rule only asks whether there are any: one stands for them.
+    Attributes:
+        patterns_of: the patterns that match each resource.
+        texts_of: the principal texts of ACLs that match each principal.
+        acls: pattern and principal text → host, or ``_WIDE`` for one that may match several → ACLs.
+        others: an ACL of a pattern, of any principal: the rule only asks whether there is one.
     """
-    resources = {(kind, name) for _, kind, name in pairs}
-    reaching: dict[tuple[str, str], list[Pattern]] = {resource: [] for resource in resources}
-    for pattern, resource in resources_matched(scope.texts.patterns, resources, scope.semantics):
-        reaching[resource].append(pattern)
-    acls = _acls_of(written, {pattern for found in reaching.values() for pattern in found})
-    shared = [t for t in scope.texts.principals if not names_exactly(t, scope.semantics)]
-    texts_of = {
-        who: [t for t in {who, *shared} if principal_matches(t, who, scope.semantics)]
-        for who, _, _ in pairs
-    }
-    found = {}
-    for who, kind, name in pairs:
-        near = [acls[pattern] for pattern in reaching[kind, name]]
-        matching = [acl for of in near for text in texts_of[who] for acl in of.get(text, ())]
-        others = [acl for of in near[:1] for same in of.values() for acl in same[:1]]
-        found[who, kind, name] = matching or others[:1]
-    return found
+
+    patterns_of: Mapping[tuple[str, str], Sequence[Pattern]]
+    texts_of: Mapping[str, Sequence[str]]
+    acls: Mapping[tuple[str, ...], Mapping[str, Sequence[Acl]]]
+    others: Mapping[Pattern, Acl]
+
+    @classmethod
+    def of(
+        cls, scope: Scope, written: Reader, requests: Sequence[Request], *, with_others: bool
+    ) -> _Near:
+        """Read the ACLs for some requests."""
+        semantics = scope.semantics
+        patterns_of = grouped(
+            (resource, pattern)
+            for pattern, resource in resources_matched(
+                scope.texts.patterns, {tuple(r.resource) for r in requests}, semantics
+            )
+        )
+        shared = [text for text in scope.texts.principals if not names_exactly(text, semantics)]
+        texts_of = {
+            who: [text for text in {who, *shared} if principal_matches(text, who, semantics)]
+            for who in {request.principal for request in requests}
+        }
+        wanted = {
+            (*pattern, text)
+            for request in requests
+            for pattern in patterns_of.get(tuple(request.resource), ())
+            for text in texts_of[request.principal]
+        }
+        of_all = sorted({pattern for patterns in patterns_of.values() for pattern in patterns})
+        acls = grouped(
+            ((*acl.pattern, acl.principal), acl)
+            for acl in _read_acls(written, "wanted", (*_PATTERN, "principal"), sorted(wanted))
+        )
+        others = _read_acls(written, "near", _PATTERN, of_all if with_others else [])
+        return cls(
+            patterns_of,
+            texts_of,
+            {key: grouped((_host_of(acl), acl) for acl in same) for key, same in acls.items()},
+            {acl.pattern: acl for acl in others},
+        )
+
+    def acls_for(self, request: Request) -> list[Acl]:
+        """Return the ACLs that may match a request, or if none does one that is another's."""
+        patterns = self.patterns_of.get(tuple(request.resource), ())
+        texts = self.texts_of[request.principal]
+        found = [self.acls.get((*pattern, text), {}) for pattern in patterns for text in texts]
+        mine = [acl for by in found for host in (request.host, _WIDE) for acl in by.get(host, ())]
+        return mine or [self.others[pattern] for pattern in patterns[:1] if self.others]
 
 
-def _acls_of(written: Reader, patterns: set[Pattern]) -> dict[Pattern, dict[str, list[Acl]]]:
-    """Read the ACLs alive of some patterns, by their principal text."""
-    schema = pa.schema(dict.fromkeys(_PATTERN, pa.string()))
-    written.give("reaching", arrow_table(sorted(patterns), schema))
-    found: dict[Pattern, dict[str, list[Acl]]] = {pattern: {} for pattern in patterns}
-    for row in written.rows(_REACHING):
-        acl = acl_of(row)
-        found[acl.pattern].setdefault(acl.principal, []).append(acl)
-    return found
+def _read_acls(
+    written: Reader, name: str, columns: Sequence[str], rows: Sequence[Sequence[str]]
+) -> list[Acl]:
+    """Read the ACLs in force that have the values of one of some rows."""
+    written.give(name, arrow_table(rows, pa.schema(dict.fromkeys(columns, pa.string()))))
+    same = " AND ".join(f"n.{column} = h.{column}" for column in columns)
+    fields = ", ".join(f"h.{field}" for field in ACL_COLUMNS)
+    sql = f"SELECT {fields} FROM acl_history h JOIN {name} n ON {same} "  # noqa: S608 -- names of the contract
+    return [acl_of(row) for row in written.rows(f"{sql} WHERE h.removed_offset IS NULL")]
 
 
+def _host_of(acl: Acl) -> str:
+    """Return the only host that an ACL may match, or ``_WIDE``."""
+    return _WIDE if any(letter in acl.host for letter in "*?/") else acl.host
+
+
+_WIDE: Final = "*"
 _PATTERN: Final = ("resource_type", "pattern_type", "resource_name")
-_REACHING: Final = (
-    f"SELECT {', '.join(f'h.{field}' for field in ACL_COLUMNS)} FROM acl_history h "  # noqa: S608 -- contract
-    f"JOIN reaching r ON {' AND '.join(f'r.{name} = h.{name}' for name in _PATTERN)} "
-    "WHERE h.removed_offset IS NULL"
-)

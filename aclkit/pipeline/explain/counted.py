@@ -18,6 +18,7 @@ from aclkit.errors import DataError
 from aclkit.model.acl import ANY_OTHER
 from aclkit.pipeline.explain.fixed import fixed_rulesets
 from aclkit.pipeline.explain.read_back import (
+    BIT_OF_OPERATION,
     KEYS,
     KNOWN,
     OPERATIONS,
@@ -25,6 +26,7 @@ from aclkit.pipeline.explain.read_back import (
     TYPES,
     Numbers,
     ReadBack,
+    are_repeated,
     require_once,
 )
 
@@ -132,8 +134,8 @@ class _OwnPairs:
     def __init__(self, read: ReadBack, places: Numbers) -> None:
         self.read, self.places, self.rows = read, places, 0
         self.keys = Bits(len(read.class_of) * len(places))
-        self.principal_of = np.full(len(read.lots), -1, np.int32)
-        self.place_of = np.full(len(read.lots), len(places), np.int32)
+        self.principal_of = np.full(len(read.rulesets), -1, np.int32)
+        self.place_of = np.full(len(read.rulesets), len(places), np.int32)
 
     def add(self, who: Numbers, resource: Numbers, ruleset: Numbers) -> None:
         self.rows += len(who)
@@ -167,7 +169,7 @@ class _ClassPairs:
         _require_types(self.read, "explain_class_pair", of, resource, ruleset)
         self.rows_of += np.bincount(of, minlength=self.classes)
         self.decided += int((self.members[of] * self._known[resource]).sum())
-        pair = of.astype(np.int64) * len(self.read.lots) + ruleset
+        pair = of.astype(np.int64) * len(self.read.rulesets) + ruleset
         self._parts.append(pair * len(self.places) + self.places[resource])
         self._held += len(of)
         if self._held > _MOST_KEYS:
@@ -177,7 +179,7 @@ class _ClassPairs:
     def least(self) -> Keys:
         """Return ``Pairs.shared``."""
         keys = np.sort(np.concatenate([np.empty(0, np.int64), *self._parts]))
-        return keys[_firsts(keys // max(len(self.places), 1))]
+        return keys[~are_repeated(keys // max(len(self.places), 1))]
 
     def require_all(self) -> None:
         """Refuse a class without a pair for each resource, if a principal needs it."""
@@ -198,7 +200,7 @@ class Rulings:
         """Begin without rulings."""
         self._read, self.rows, self._others = read, 0, 0
         self._known = KNOWN[read.type_of_ruleset]
-        self._sums = np.zeros(len(read.lots), np.int32)
+        self._sums = np.zeros(len(read.rulesets), np.int32)
         self._any_other = read.names["host"].index((ANY_OTHER,))
         self._named = _Once()
 
@@ -206,13 +208,13 @@ class Rulings:
         """Take some rows."""
         self.rows += len(ruleset)
         is_other = host == self._any_other
-        bits = _POWER[operation]
+        bits = BIT_OF_OPERATION[operation]
         np.add.at(self._sums, ruleset[is_other], bits[is_other])
         self._others += int(np.count_nonzero(is_other))
         self._add_named(*(column[~is_other] for column in (ruleset, host, operation)))
 
     def _add_named(self, ruleset: Numbers, host: Numbers, operation: Numbers) -> None:
-        unknown = np.flatnonzero((self._known[ruleset] & _POWER[operation]) == 0)
+        unknown = np.flatnonzero((self._known[ruleset] & BIT_OF_OPERATION[operation]) == 0)
         if len(unknown):
             first = unknown[0]
             self._refuse_operation(int(ruleset[first]), OPERATIONS[operation[first]])
@@ -249,17 +251,17 @@ class Rulings:
 
     def _refuse_ruleset(self, number: int) -> None:
         """Name what a ruleset has or lacks for any other host."""
-        [ruleset_id] = self._read.ruleset_ids([number]).values()
+        ruleset_id = self._read.id_of(number)
         rows = self._read.written.rows(_OF_ANY_OTHER, ruleset_id, ANY_OTHER)
         found = {row[0] for row in rows}
-        known = {o for o, bit in zip(OPERATIONS, _POWER, strict=True) if bit & self._known[number]}
+        known = {o for o, bit in zip(OPERATIONS, BIT_OF_OPERATION, strict=True) if bit & self._known[number]}
         for operation in sorted(found - known):
             self._refuse_operation(number, operation)
         lacking = ", ".join(sorted(known - found))
         raise DataError(f"Ruleset {ruleset_id} has no ruling of {ANY_OTHER} for {lacking}")
 
     def _refuse_operation(self, number: int, operation: str) -> None:
-        [ruleset_id] = self._read.ruleset_ids([number]).values()
+        ruleset_id = self._read.id_of(number)
         of = (*TYPES, "no type")[self._read.type_of_ruleset[number]]
         raise DataError(f"Ruleset {ruleset_id} of {of} has a ruling for {operation}")
 
@@ -290,7 +292,7 @@ class _Once:
     def are_different(self) -> bool:
         """Whether no key of the part was taken twice."""
         keys = np.sort(np.concatenate([np.empty(0, np.int64), *self._held]))
-        return bool(_firsts(keys).all())
+        return not are_repeated(keys).any()
 
     def next_part(self) -> bool:
         """Begin with the next part, to which all keys must be given again; False after the last."""
@@ -303,17 +305,6 @@ class _Once:
             return keys
         spread = keys.astype(np.uint64) * _ODD >> np.uint64(32)
         return keys[spread % np.uint64(self.parts) == self.part]
-
-
-def _firsts(keys: Keys) -> npt.NDArray[np.bool_]:
-    """Return which of some sorted keys differ from the one before.
-
-    >>> _firsts(np.array([4, 4, 5])).tolist()
-    [True, False, True]
-    """
-    found = np.ones(len(keys), np.bool_)
-    np.not_equal(keys[1:], keys[:-1], out=found[1:])
-    return found
 
 
 def _require_types(
@@ -331,7 +322,7 @@ def _shown(read: ReadBack, table: str, who: int, resource: int, ruleset: int) ->
     """Write a row for people."""
     of = "principal" if table == "explain_pair" else "class"
     key = (*read.names[of][who], *read.names["resource"][resource])
-    [ruleset_id] = read.ruleset_ids([int(ruleset)]).values()
+    ruleset_id = read.id_of(ruleset)
     return f"{table} ({', '.join(KEYS[table])}): {key} has the ruleset {ruleset_id}"
 
 
@@ -339,17 +330,13 @@ def _require_used(read: ReadBack, pairs: Pairs) -> None:
     """Refuse a ruleset that no pair has, but for the fixed ones: they are always written."""
     is_used = pairs.principal_of >= 0
     is_used[pairs.shared // max(len(read.type_of_resource), 1) % max(len(is_used), 1)] = True
-    is_used |= read.type_of_ruleset == SUPER_TYPE
-    fixed = {ruleset_id for ruleset_id, *_ in fixed_rulesets()}
-    unused = np.flatnonzero(~is_used)[: len(fixed) + 1]
-    left = set(read.ruleset_ids(unused.tolist()).values()) - fixed
-    if left:
-        raise DataError(f"Ruleset {min(left)} is that of no pair")
+    is_used[read.ranks_of([ruleset_id for ruleset_id, *_ in fixed_rulesets()])] = True
+    if not is_used.all():
+        raise DataError(f"Ruleset {read.id_of(int(np.argmin(is_used)))} is that of no pair")
 
 
 _MOST_KEYS: Final = 1 << 25
 _ODD: Final = np.uint64(0x9E3779B97F4A7C15)
-_POWER: Final = np.left_shift(1, np.arange(len(OPERATIONS), dtype=np.int32))
 _NO_CLASS_PAIR: Final = """\
 SELECT c.principal_class, r.resource_type, r.resource_name
 FROM (SELECT DISTINCT principal_class FROM principal WHERE NOT is_super_user) c

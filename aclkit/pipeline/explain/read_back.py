@@ -1,14 +1,18 @@
 """The written tables → numbers in the place of their names, a batch of rows at a time.
 
 The tables are read by another engine than wrote them, if they can be (``warehouse.reader``). It
-puts numbers in the place of names by joins, so that what is proven of millions of rows is
-arithmetic, and no text of theirs is held. A name that no other table knows is an error here.
+puts numbers in the place of names, so that what is proven of millions of rows is arithmetic, and
+no text of theirs is held. A name that no other table knows is an error here.
+
+A ruleset's number is the rank of its hash of 64 bits, which comes of its id and a seed. That all
+of them differ is checked; that an id which the table of rulesets lacks has the hash of one that it
+has, in a run whose seed is new, is as likely as one in 2^64 for each ruleset.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -20,20 +24,13 @@ from aclkit.errors import DataError
 from aclkit.model.enums import AclOperation
 from aclkit.model.operation import OPERATIONS_OF_TYPE
 from aclkit.pipeline.explain.scope import Scope
-from aclkit.rules.decide.rules import (
-    ALLOWED,
-    DEFAULT_ALLOW,
-    DEFAULT_DENY,
-    DENIED,
-    MATCHING_ACL,
-    SUPER_USER,
-)
+from aclkit.rules.decide import rules
 from aclkit.runtime.arrow import arrow_table
 from aclkit.warehouse.reader import Reader
 from aclkit.warehouse.views import SUPER_RULESET
 
 Numbers = npt.NDArray[np.int32]
-Lots = npt.NDArray[np.uint64]
+Hashes = npt.NDArray[np.uint64]
 
 KEYS: Final = {
     "principal": ("principal",),
@@ -51,18 +48,18 @@ SUPER_TYPE: Final = len(TYPES)
 """The number that stands for a type with the ruleset of super users, which has none."""
 
 OPERATIONS: Final = tuple(AclOperation.__members__)
-KNOWN: Final = np.array(
-    [
-        sum(1 << OPERATIONS.index(operation) for operation in known)
-        for known in (*OPERATIONS_OF_TYPE.values(), {o for k in OPERATIONS_OF_TYPE.values() for o in k})
-    ],
-    np.int32,
-)
-"""The operations of each type as bits; those of all types for the ruleset of super users."""
+BIT_OF_OPERATION: Final = np.left_shift(1, np.arange(len(OPERATIONS), dtype=np.int32))
 
-RULES: Final = (SUPER_USER, MATCHING_ACL, DEFAULT_ALLOW, DEFAULT_DENY)
-OUTCOMES: Final = tuple((decision, rule) for decision in (ALLOWED, DENIED) for rule in RULES)
-"""What a ruling may say: decision and rule."""
+_KNOWN: Final = [[OPERATIONS.index(name) for name in known] for known in OPERATIONS_OF_TYPE.values()]
+KNOWN: Final = np.array(
+    [BIT_OF_OPERATION[sorted({*known})].sum() for known in (*_KNOWN, sum(_KNOWN, []))], np.int32
+)
+"""The operations of each type, as bits; those of all types for the ruleset of super users."""
+
+DECISIONS: Final = (rules.ALLOWED, rules.DENIED)
+RULES: Final = (rules.SUPER_USER, rules.MATCHING_ACL, rules.DEFAULT_ALLOW, rules.DEFAULT_DENY)
+OUTCOMES: Final = len(DECISIONS) * len(RULES)
+"""How many different things a ruling may say: a decision and a rule."""
 
 _NAMED: Final = {
     "explain_pair": ("principal", "resource", "ruleset"),
@@ -71,7 +68,7 @@ _NAMED: Final = {
 }
 """Table → what the names in its rows are of."""
 
-_COLUMNS: Final = {name: KEYS[name] for name in ("principal", "resource", "ruleset", "host")} | {
+_COLUMNS: Final = {name: KEYS[name] for name in ("principal", "resource", "host", "ruleset")} | {
     "class": ("principal_class",),
     "operation": ("operation",),
     "outcome": ("decision", "rule"),
@@ -83,8 +80,6 @@ _COLUMNS: Final = {name: KEYS[name] for name in ("principal", "resource", "rules
 class ReadBack:
     """The tables of a scope as written, with the numbers of their names.
 
-    Those of rulesets are held by the engine: here are eight bytes and a few more of each.
-
     Attributes:
         written: has the tables.
         names: what is asked about, in the order of its numbers: of ``principal``, ``class``,
@@ -92,8 +87,8 @@ class ReadBack:
         class_of: the class of each principal.
         is_super: whether it is a super user.
         type_of_resource: the type of each resource.
+        rulesets: their hashes.
         type_of_ruleset: the type of each ruleset.
-        lots: of each ruleset, from its id and the seed.
     """
 
     written: Reader
@@ -101,8 +96,8 @@ class ReadBack:
     class_of: Numbers
     is_super: npt.NDArray[np.bool_]
     type_of_resource: Numbers
+    rulesets: Ranks
     type_of_ruleset: Numbers
-    lots: Lots
 
     @classmethod
     def of(cls, scope: Scope, written: Reader, seed: int) -> ReadBack:
@@ -113,30 +108,31 @@ class ReadBack:
         """
         class_of, supers = scope.classes.class_of, scope.super_users
         people = [(name, class_of[name], name in supers) for name in scope.principal_names]
-        people = _require_rows(written, "principal", "principal_class, is_super_user", people)
-        hosts = _require_rows(written, "host", "", [(name,) for name in scope.host_names])
+        people = _require_rows(written, "principal", ("principal_class", "is_super_user"), people)
+        hosts = _require_rows(written, "host", (), [(name,) for name in scope.host_names])
         resources = [entry.key for entry in scope.inventory.resources]
-        resources = _require_rows(written, "resource", "", resources)
+        resources = _require_rows(written, "resource", (), resources)
         classes = sorted({row[1] for row in people})
-        numbers = {name: number for number, name in enumerate(classes)}
         names = {
             "principal": [(row[0],) for row in people],
             "class": [(name,) for name in classes],
             "resource": resources,
             "host": hosts,
         }
-        known = {"operation": [(name,) for name in OPERATIONS], "outcome": OUTCOMES}
-        for of, rows in (names | known).items():
-            _give_numbers(written, of, rows)
-        types, lots = _number_rulesets(written, seed)
+        for of, rows in names.items():
+            schema = pa.schema({"no": pa.int32(), **dict.fromkeys(_COLUMNS[of], pa.string())})
+            numbered = [(number, *row) for number, row in enumerate(rows)]
+            written.give(f"{of}_no", arrow_table(numbered, schema))
+        numbers = {name: number for number, name in enumerate(classes)}
+        rulesets, types = _read_rulesets(written, seed)
         return cls(
             written=written,
             names=names,
             class_of=np.array([numbers[row[1]] for row in people], np.int32),
             is_super=np.array([row[2] for row in people], np.bool_),
             type_of_resource=np.array([TYPES.index(row[0]) for row in resources], np.int32),
+            rulesets=rulesets,
             type_of_ruleset=types,
-            lots=lots,
         )
 
     def numbers(self, table: str) -> Iterator[tuple[Numbers, ...]]:
@@ -146,29 +142,88 @@ class ReadBack:
             DataError: a row has a name that the table of such names lacks.
         """
         named = _NAMED[table]
-        columns = ", ".join(f"coalesce({of}_no.no, -1)" for of in named)
-        for batch in self.written.stream(f"SELECT {columns} {_from(table)}"):  # noqa: S608 -- names of the contract
-            found = tuple(column.to_numpy() for column in batch.columns)
-            for of, column in zip(named, found, strict=True):
+        for batch in self.written.stream(f"SELECT {self._selected(named)} {_from(table)}"):  # noqa: S608 -- names of the contract
+            found = {of: batch.column(at).to_numpy() for at, of in enumerate(named)}
+            found["ruleset"], unknown = self.rulesets.numbers_of(found["ruleset"])
+            if len(unknown):
+                self._refuse_name(table, "ruleset", f"{self.hash_sql} = ?", unknown[0])
+            for of, column in found.items():
                 if len(column) and column.min() < 0:
-                    self._refuse_name(table, of)
-            yield found
+                    self._refuse_name(table, of, f"{_NUMBER[of]} IS NULL")
+            yield tuple(found.values())
 
-    def ruleset_ids(self, numbers: Sequence[int]) -> dict[int, str]:
-        """Return the ids of a few rulesets."""
-        rows = self.written.rows(
-            "SELECT no, ruleset_id FROM ruleset_no WHERE list_contains(?, no)", list(numbers)
+    @property
+    def hash_sql(self) -> str:
+        """Return the SQL of the hash of a ruleset's id."""
+        return _hash_sql(self.rulesets.seed)
+
+    def id_of(self, ruleset: int) -> str:
+        """Return the id of a ruleset, for people."""
+        value = int(self.rulesets.hashes[ruleset])
+        rows = self.written.rows(f"SELECT ruleset_id FROM ruleset WHERE {self.hash_sql} = ?", value)  # noqa: S608 -- a number
+        return str(rows[0][0])
+
+    def ranks_of(self, ids: Collection[str]) -> Numbers:
+        """Return the numbers of those of some rulesets that are there."""
+        sql = f"SELECT {self.hash_sql} FROM (SELECT unnest(?) AS ruleset_id)"  # noqa: S608 -- a number
+        hashes = [row[0] for row in self.written.rows(sql, sorted(ids))]
+        found: Numbers = np.flatnonzero(np.isin(self.rulesets.hashes, np.array(hashes, np.uint64)))
+        return found
+
+    def _selected(self, named: Sequence[str]) -> str:
+        """Return the SQL of numbers, -1 where there is none, and of the hash of a ruleset."""
+        numbers = _NUMBER | {"ruleset": self.hash_sql}
+        return ", ".join(
+            numbers[of] if of == "ruleset" else f"CAST(coalesce({numbers[of]}, -1) AS INTEGER)"
+            for of in named
         )
-        return dict(rows)
 
-    def _refuse_name(self, table: str, of: str) -> None:
+    def _refuse_name(self, table: str, of: str, where: str, *values: object) -> None:
         """Name the first row of a table whose name another lacks."""
-        shown = ", ".join(dict.fromkeys((*KEYS[table], *_COLUMNS[of])))
+        shown = list(dict.fromkeys((*KEYS[table], *_COLUMNS[of])))
         row, *_ = self.written.rows(
-            f"SELECT {', '.join(f't.{c}' for c in shown.split(', '))} {_from(table)} "  # noqa: S608 -- contract
-            f"WHERE {of}_no.no IS NULL ORDER BY ALL LIMIT 1"
+            f"SELECT {', '.join(f't.{column}' for column in shown)} {_from(table)} "  # noqa: S608 -- names of the contract
+            f"WHERE {where} ORDER BY ALL LIMIT 1",
+            *values,
         )
-        raise DataError(f"Unknown {of} in {table} ({shown}): {row}")
+        raise DataError(f"Unknown {of} in {table} ({', '.join(shown)}): {row}")
+
+
+class Ranks:
+    """Different hashes, sorted, and where each lies among them.
+
+    >>> ranks = Ranks(np.array([5, 1 << 63], np.uint64), 0)
+    >>> [found.tolist() for found in ranks.numbers_of(np.array([1 << 63, 5, 5, 6], np.uint64))]
+    [[1, 0, 0, 1], [6]]
+    """
+
+    def __init__(self, hashes: Hashes, seed: int) -> None:
+        """Take sorted hashes; ``seed`` is part of them."""
+        self.hashes, self.seed = hashes, seed
+        bits = max(len(hashes).bit_length(), 1)
+        self._shift = np.uint64(64 - bits)
+        firsts = np.arange(1 << bits, dtype=np.uint64) << self._shift
+        # Of each beginning the first that has it or a greater one.
+        self._starts = np.searchsorted(hashes, firsts).astype(np.int32)
+        self._padded = np.append(hashes, np.uint64(2**64 - 1))
+
+    def __len__(self) -> int:
+        """Return how many there are."""
+        return len(self.hashes)
+
+    def numbers_of(self, hashes: Hashes) -> tuple[Numbers, Hashes]:
+        """Return the numbers of hashes, and those that are unknown; equal ones often follow."""
+        is_new = np.ones(len(hashes), np.bool_)
+        np.not_equal(hashes[1:], hashes[:-1], out=is_new[1:])
+        asked = hashes[is_new]
+        found = self._starts[asked >> self._shift]
+        later = np.flatnonzero(self._padded[found] < asked)
+        while len(later):
+            found[later] += 1
+            later = later[self._padded[found[later]] < asked[later]]
+        unknown = asked[(self._padded[found] != asked) | (found == len(self))]
+        lengths = np.diff(np.flatnonzero(np.append(is_new, True)))  # noqa: FBT003 -- the end
+        return np.repeat(found, lengths), unknown
 
 
 def require_once(written: Reader, table: str) -> None:
@@ -186,61 +241,79 @@ def require_once(written: Reader, table: str) -> None:
         raise DataError(f"Expected one row per {key} in {table}, found {twice[0]}")
 
 
+def are_repeated(ordered: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
+    """Return which of some sorted numbers equal the one before.
+
+    >>> are_repeated(np.array([4, 4, 5])).tolist()
+    [False, True, False]
+    """
+    found = np.zeros(len(ordered), np.bool_)
+    np.equal(ordered[1:], ordered[:-1], out=found[1:])
+    return found
+
+
 def _require_rows(
-    written: Reader, table: str, more: str, rows: Sequence[tuple[Any, ...]]
+    written: Reader, table: str, more: Sequence[str], rows: Sequence[tuple[Any, ...]]
 ) -> list[tuple[Any, ...]]:
     """Read a table of the inventory: it has exactly these rows. Return them sorted."""
-    require_once(written, table)
-    columns = ", ".join(filter(None, (*KEYS[table], more)))
+    columns = ", ".join((*KEYS[table], *more))
     found = Counter(written.rows(f"SELECT {columns} FROM {table}"))  # noqa: S608 -- contract
     expected = Counter(rows)
-    for wrong, what in ((expected - found, "lacks"), (found - expected, "has an unknown row:")):
-        if wrong:
-            raise DataError(f"Table {table} ({columns}) {what} {min(wrong, key=repr)}")
+    if found != expected:
+        require_once(written, table)
+        lost, unknown = expected - found, found - expected
+        what = f"lacks {min(lost)}" if lost else f"has an unknown row: {min(unknown, key=repr)}"
+        raise DataError(f"Table {table} ({columns}) {what}")
     return sorted(expected)
 
 
-def _give_numbers(written: Reader, of: str, rows: Sequence[tuple[str, ...]]) -> None:
-    columns = dict.fromkeys(_COLUMNS[of], pa.string())
-    schema = pa.schema({"no": pa.int32(), **columns})
-    numbered = [(number, *row) for number, row in enumerate(rows)]
-    written.give(f"{of}_no", arrow_table(numbered, schema))
-
-
-def _number_rulesets(written: Reader, seed: int) -> tuple[Numbers, Lots]:
-    """Number the rulesets for the engine; return the type of each, and its lot."""
-    written.give("type_no", pa.table({"no": range(SUPER_TYPE), "resource_type": TYPES}))
-    written.keep("ruleset_no", _RULESET_NO)
-    read = written.arrow(f"SELECT no, type_no, hash({seed}, ruleset_id) AS lot FROM ruleset_no")  # noqa: S608 -- a number
-    numbers, *columns = (column.to_numpy() for column in read.columns)
-    types, lots = np.empty(len(read), np.int32), np.empty(len(read), np.uint64)
-    types[numbers], lots[numbers] = columns
-    if len(np.unique(lots)) < len(lots):
+def _read_rulesets(written: Reader, seed: int) -> tuple[Ranks, Numbers]:
+    """Return the hashes of the rulesets, each of which is there once, and their types."""
+    read = written.arrow(f"SELECT {_hash_sql(seed)}, {_TYPE_NO} FROM ruleset")  # noqa: S608 -- names of the contract
+    hashes, types = (column.to_numpy() for column in read.columns)
+    order = np.argsort(hashes)
+    hashes, types = hashes[order], types[order]
+    if are_repeated(hashes).any():
         require_once(written, "ruleset")
+        return _read_rulesets(written, seed + 1)
     if len(types) and types.min() < 0:
         row, *_ = written.rows(_OF_NO_TYPE)
         raise DataError(f"Unknown resource_type in ruleset (ruleset_id, resource_type): {row}")
-    return types, lots
+    return Ranks(hashes, seed), types
 
 
-_RULESET_NO: Final = f"""\
-SELECT CAST(row_number() OVER () - 1 AS INTEGER) AS no, s.ruleset_id,
-       CAST(CASE WHEN s.ruleset_id = '{SUPER_RULESET}' THEN {SUPER_TYPE}
-                 ELSE coalesce(k.no, -1) END AS INTEGER) AS type_no
-FROM ruleset s LEFT JOIN type_no k ON k.resource_type = s.resource_type"""  # noqa: S608 -- names of the contract
-_OF_NO_TYPE: Final = """\
-SELECT s.ruleset_id, s.resource_type
-FROM ruleset_no n JOIN ruleset s ON s.ruleset_id = n.ruleset_id
-WHERE n.type_no < 0 ORDER BY ALL LIMIT 1"""
+def _hash_sql(seed: int) -> str:
+    return f"hash(ruleset_id, {seed})"
 
 
 def _from(table: str) -> str:
-    """Return the rows of a table with the numbers of their names, null where there are none.
+    """Return a table, joined with the numbers of its names.
 
-    The table, which has most rows, stands on the left: of a join the right is kept in memory.
+    It stands on the left, for it has most rows: of a join the right is kept in memory.
     """
     joins = [f"FROM {table} t"]
     for of in _NAMED[table]:
-        same = " AND ".join(f"{of}_no.{column} = t.{column}" for column in _COLUMNS[of])
-        joins.append(f"LEFT JOIN {of}_no ON {same}")
+        if _NUMBER.get(of) == f"{of}_no.no":
+            same = " AND ".join(f"{of}_no.{column} = t.{column}" for column in _COLUMNS[of])
+            joins.append(f"LEFT JOIN {of}_no ON {same}")
     return " ".join(joins)
+
+
+def _place_sql(names: Sequence[str], column: str) -> str:
+    """Return the SQL of a text's place among a few, from 0 on; null for another text."""
+    return f"list_position({list(names)}, {column}) - 1"
+
+
+_NUMBER: Final = {
+    **{of: f"{of}_no.no" for of in ("principal", "class", "resource", "host")},
+    "operation": _place_sql(OPERATIONS, "operation"),
+    "outcome": f"({_place_sql(DECISIONS, 'decision')}) * {len(RULES)} + {_place_sql(RULES, 'rule')}",
+}
+"""What a name is of → the SQL of its number; null where it has none."""
+_TYPE_NO: Final = (
+    f"CAST(CASE WHEN ruleset_id = '{SUPER_RULESET}' THEN {SUPER_TYPE} "
+    f"ELSE coalesce({_place_sql(TYPES, 'resource_type')}, -1) END AS INTEGER)"
+)
+_OF_NO_TYPE: Final = (
+    f"SELECT ruleset_id, resource_type FROM ruleset WHERE {_TYPE_NO} < 0 ORDER BY ALL LIMIT 1"  # noqa: S608 -- contract
+)

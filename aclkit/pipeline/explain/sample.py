@@ -28,7 +28,7 @@ from aclkit.pipeline.explain.read_back import (
     OPERATIONS,
     OUTCOMES,
     SUPER_TYPE,
-    Lots,
+    Hashes,
     Numbers,
     ReadBack,
 )
@@ -88,7 +88,7 @@ class _Standing(NamedTuple):
     def of(cls, read: ReadBack, pairs: Pairs, order: Order) -> _Standing:
         own = np.flatnonzero(pairs.principal_of >= 0)
         rest, place = np.divmod(pairs.shared, max(len(order.places), 1))
-        of_class, ruleset = np.divmod(rest, max(len(read.lots), 1))
+        of_class, ruleset = np.divmod(rest, max(len(read.rulesets), 1))
         parts = [
             (own, _PAIR, read.class_of[pairs.principal_of[own]], read.type_of_ruleset[own],
              pairs.place_of[own]),
@@ -120,12 +120,12 @@ class Draw:
         self._standing = standing = _Standing.of(read, pairs, order)
         code = standing.how * len(read.names["class"]) + standing.of_class
         code = code * (SUPER_TYPE + 1) + standing.of_type
-        kinds, kind = np.unique(code, return_inverse=True)
-        self._kind = kind.astype(np.int32)
-        self._ends = np.cumsum(np.bincount(standing.ruleset, minlength=len(read.lots)))
+        kinds = np.flatnonzero(np.bincount(code))
+        self._kind = np.searchsorted(kinds, code).astype(np.int32)
+        self._ends = np.cumsum(np.bincount(standing.ruleset, minlength=len(read.rulesets)))
         # Most rulesets stand for one kind; of the others every ruling is looked at.
         self._count = np.diff(self._ends, prepend=0)
-        self._one = np.full(len(read.lots), len(kinds), np.int32)
+        self._one = np.full(len(read.rulesets), len(kinds), np.int32)
         is_one = self._count == 1
         self._one[is_one] = self._kind[self._ends[is_one] - 1]
         # The greatest lot that may still be drawn from a stratum.
@@ -137,7 +137,7 @@ class Draw:
     def add(self, ruleset: Numbers, host: Numbers, operation: Numbers, outcome: Numbers) -> None:
         """Take some rows."""
         way = outcome * 2 + (host != self._any_other)
-        lots = _lots(self._read.lots[ruleset], host, operation)
+        lots = _lots(self._read.rulesets.hashes[ruleset], host, operation)
         may_be = np.flatnonzero(lots <= self._bound[self._one[ruleset] * _WAYS + way])
         count = self._count[ruleset[may_be]]
         row = np.repeat(may_be, count)
@@ -172,37 +172,51 @@ class Draw:
     def cells(self) -> list[tuple[Any, ...]]:
         """Return the cells of the rulings drawn, as ``CELL``."""
         self._drop()
-        wanted = list(self._requests())
-        self._read.written.give("drawn", _texts_of(wanted))
-        rows = self._read.written.rows(_RULINGS)
-        found = {row[:3]: row[3:] for row in rows}
+        asked, found = list(self._asked()), self._rulings()
         cells = []
-        for principal, resource, ruleset_id, operation, host, tried in wanted:
-            free = (one for one in tried if (ruleset_id, operation, one) not in found)
-            asked = host if not tried else next(free, None)
-            if asked is not None:
-                ruling = found[ruleset_id, operation, host]
-                cells.append((principal, asked, operation, *resource, *ruling))
+        for who, resource, ruleset, operation, host, tried in asked:
+            free = (one for one in tried if (ruleset, operation, one) not in found)
+            asking = next(free, None) if host == ANY_OTHER else host
+            if asking is not None:
+                ruling = found[ruleset, operation, host]
+                cells.append((who, asking, operation, *resource, *ruling))
         return cells
 
-    def _requests(self) -> Iterator[_Wanted]:
-        """Yield a pair for each ruling drawn that has one, and the hosts that may ask."""
+    def _asked(self) -> Iterator[tuple[str, tuple[str, ...], int, str, str, Sequence[str]]]:
+        """Yield a pair for each ruling drawn that has one, and who may ask for any other host."""
         names, standing = self._read.names, self._standing
-        ids = self._read.ruleset_ids(np.unique(standing.ruleset[self._drawn["standing"]]).tolist())
-        tried = [host for (host,) in (names["host"][number] for number in self._order.hosts)]
-        pair_of: dict[int, int | None] = {}
+        tried = [names["host"][number][0] for number in self._order.hosts]
+        principals = {at: self._principal(at) for at in np.unique(self._drawn["standing"]).tolist()}
         for drawn in self._drawn:
-            at = int(drawn["standing"])
-            if at not in pair_of:
-                pair_of[at] = self._principal(at)
-            if (who := pair_of[at]) is not None:
+            at = drawn["standing"]
+            if (who := principals[at]) is not None:
                 resource = names["resource"][self._order.resources[standing.place[at]]]
-                (host,) = names["host"][drawn["host"]]
-                asking = tried if host == ANY_OTHER else []
-                operation = OPERATIONS[drawn["operation"]]
-                ruleset_id = ids[int(standing.ruleset[at])]
-                yield _Wanted(names["principal"][who][0], resource, ruleset_id, operation, host,
-                              asking)  # fmt: skip
+                operation, (host,) = OPERATIONS[drawn["operation"]], names["host"][drawn["host"]]
+                ruleset = int(standing.ruleset[at])
+                yield names["principal"][who][0], resource, ruleset, operation, host, tried
+
+    def _rulings(self) -> dict[tuple[int, str, str], tuple[Any, ...]]:
+        """Read the rulings drawn, and what the hosts tried have in the place of any other's.
+
+        Returns:
+            (ruleset, operation, host) → decision, rule and deciding ACL.
+        """
+        names = self._read.names["host"]
+        hashes = self._read.rulesets.hashes
+        wanted = {
+            (int(self._standing.ruleset[drawn["standing"]]), OPERATIONS[drawn["operation"]], host)
+            for drawn in self._drawn
+            for (host,) in (
+                names[number]
+                for number in (
+                    self._order.hosts if drawn["host"] == self._any_other else [drawn["host"]]
+                )
+            )
+        }
+        rows = [(int(hashes[one[0]]), *one) for one in sorted(wanted)]
+        self._read.written.give("drawn", arrow_table(rows, _DRAWN_ROW))
+        found = self._read.written.rows(_RULINGS.format(hash=self._read.hash_sql))
+        return {row[:3]: row[3:] for row in found}
 
     def _principal(self, at: int) -> int | None:
         """Return a principal to whom a standing applies at its resource."""
@@ -218,17 +232,6 @@ class Draw:
         keys = members.astype(np.int64) * len(self._order.places) + resource
         free = members[~self._pairs.own.hold(keys)]
         return int(free[0]) if len(free) else None
-
-
-class _Wanted(NamedTuple):
-    """A pair, its ruling, and for one of any other host the hosts that may have none of theirs."""
-
-    principal: str
-    resource: tuple[str, ...]
-    ruleset_id: str
-    operation: str
-    host: str
-    tried: Sequence[str]
 
 
 def _level(sizes: npt.NDArray[np.int64], most: int) -> int:
@@ -248,7 +251,7 @@ def _level(sizes: npt.NDArray[np.int64], most: int) -> int:
     return max(int(-((before[first] - most) // left[first])), 1)
 
 
-def _lots(ruleset: Lots, host: Numbers, operation: Numbers) -> Lots:
+def _lots(ruleset: Hashes, host: Numbers, operation: Numbers) -> Hashes:
     """Return the lots of rulings: 64 bits that come of all three."""
     lots = ruleset + (host * len(OPERATIONS) + operation).astype(np.uint64) * _MIXERS[0]
     for shift, mixer in zip((30, 27), _MIXERS[1:], strict=True):
@@ -258,16 +261,8 @@ def _lots(ruleset: Lots, host: Numbers, operation: Numbers) -> Lots:
     return lots
 
 
-def _texts_of(wanted: Sequence[_Wanted]) -> pa.Table:
-    """Return the rulings to be read: those drawn, and those that may be in their place."""
-    rows = {
-        (one.ruleset_id, one.operation, host) for one in wanted for host in (one.host, *one.tried)
-    }
-    return arrow_table(sorted(rows), pa.schema(dict.fromkeys(_RULING, pa.string())))
-
-
 _PAIR, _CLASS, _SUPER = range(3)
-_WAYS: Final = 2 * len(OUTCOMES)
+_WAYS: Final = 2 * OUTCOMES
 _SOME: Final = 20_000
 _MOST_LOT: Final = np.uint64(2**64 - 1)
 _MIXERS: Final = (
@@ -285,8 +280,11 @@ _DRAWN: Final = np.dtype(
         ("operation", np.int32),
     ]
 )
-_RULING: Final = ("ruleset_id", "operation", "host")
+_DRAWN_ROW: Final = pa.schema(
+    {"hash": pa.uint64(), "ruleset": pa.int32(), "operation": pa.string(), "host": pa.string()}
+)
 _RULINGS: Final = (
-    f"SELECT {', '.join(f'g.{name}' for name in (*_RULING, *CELL[-3:]))} "  # noqa: S608 -- contract
-    f"FROM explain_ruling g JOIN drawn d ON {' AND '.join(f'd.{n} = g.{n}' for n in _RULING)}"
+    f"SELECT d.ruleset, g.operation, g.host, {', '.join(f'g.{name}' for name in CELL[-3:])} "  # noqa: S608 -- contract
+    "FROM explain_ruling g "
+    "JOIN drawn d ON d.hash = {hash} AND d.operation = g.operation AND d.host = g.host"
 )
