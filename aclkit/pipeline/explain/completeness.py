@@ -26,7 +26,7 @@ from aclkit.errors import DataError
 from aclkit.model.acl import Acl, Request
 from aclkit.model.groups import grouped
 from aclkit.model.semantics import BrokerSettings
-from aclkit.pipeline.explain.counted import Rulings, count_pairs
+from aclkit.pipeline.explain.counted import CountedRulings, count_pairs
 from aclkit.pipeline.explain.near import Pattern, resources_matched
 from aclkit.pipeline.explain.read_back import KEYS, KNOWN, ReadBack
 from aclkit.pipeline.explain.sample import Draw, Order
@@ -103,10 +103,10 @@ def read_counted(
     read = ReadBack.of(scope, written, number)
     order = Order.of(read, number)
     pairs = count_pairs(read, order.places)
-    rulings, draw = Rulings(read), Draw(read, pairs, order, most)
-    for batch in read.numbers("explain_ruling"):
-        rulings.add(*batch)
-        draw.add(*batch)
+    rulings, draw = CountedRulings(read), Draw(read, pairs, order, most)
+    for ruleset, ruling, hashes in read.numbers("explain_ruling"):
+        rulings.add(ruleset, ruling)
+        draw.add(ruleset, ruling, hashes)
     rulings.require_all()
     supers = int(read.is_super.sum()) * int(np.bitwise_count(KNOWN)[read.type_of_resource].sum())
     counts = {name: len(read.names[name]) for name in ("principal", "host", "resource")}

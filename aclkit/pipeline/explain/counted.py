@@ -22,15 +22,16 @@ from aclkit.pipeline.explain.read_back import (
     KEYS,
     KNOWN,
     OPERATIONS,
+    OUTCOMES,
     SUPER_TYPE,
     TYPES,
+    Few,
     Numbers,
     ReadBack,
+    Rulings,
     are_repeated,
     require_once,
 )
-
-Keys = npt.NDArray[np.int64]
 
 _BIT: Final = np.left_shift(np.uint64(1), np.arange(64, dtype=np.uint64))
 
@@ -54,7 +55,7 @@ class Bits:
         """Begin with an empty set."""
         self._words = np.zeros((bound >> 6) + 1, np.uint64)
 
-    def add(self, numbers: Keys) -> None:
+    def add(self, numbers: Numbers) -> None:
         """Add numbers."""
         np.add.at(self._words, numbers >> 6, _BIT[numbers & 63])
 
@@ -62,7 +63,7 @@ class Bits:
         """Count the bits that are set."""
         return int(np.bitwise_count(self._words).sum(dtype=np.int64))
 
-    def hold(self, numbers: Keys) -> npt.NDArray[np.bool_]:
+    def hold(self, numbers: Numbers) -> npt.NDArray[np.bool_]:
         """Return which of some numbers were added, if none was added twice."""
         found: npt.NDArray[np.bool_] = (self._words[numbers >> 6] & _BIT[numbers & 63]) != 0
         return found
@@ -86,14 +87,14 @@ class Pairs:
     """
 
     own: Bits
-    principal_of: Numbers
-    place_of: Numbers
-    shared: Keys
+    principal_of: Few
+    place_of: Few
+    shared: Numbers
     counts: dict[str, int]
     decided: int
 
 
-def count_pairs(read: ReadBack, places: Numbers) -> Pairs:
+def count_pairs(read: ReadBack, places: Few) -> Pairs:
     """Read the pairs of principals and of classes.
 
     Args:
@@ -105,10 +106,10 @@ def count_pairs(read: ReadBack, places: Numbers) -> Pairs:
             another principal; or a ruleset has no pair. It names what.
     """
     own, shared = _OwnPairs(read, places), _ClassPairs(read, places)
-    for batch in read.numbers("explain_pair"):
-        own.add(*batch)
-    for batch in read.numbers("explain_class_pair"):
-        shared.add(*batch)
+    for who, resource, ruleset, _ in read.numbers("explain_pair"):
+        own.add(who, resource, ruleset)
+    for of, resource, ruleset, _ in read.numbers("explain_class_pair"):
+        shared.add(of, resource, ruleset)
     for table, rows, keys in (
         ("explain_pair", own.rows, own.keys),
         ("explain_class_pair", shared.rows, shared.keys),
@@ -131,7 +132,7 @@ def count_pairs(read: ReadBack, places: Numbers) -> Pairs:
 class _OwnPairs:
     """Takes the rows of ``explain_pair``."""
 
-    def __init__(self, read: ReadBack, places: Numbers) -> None:
+    def __init__(self, read: ReadBack, places: Few) -> None:
         self.read, self.places, self.rows = read, places, 0
         self.keys = Bits(len(read.class_of) * len(places))
         self.principal_of = np.full(len(read.rulesets), -1, np.int32)
@@ -139,44 +140,51 @@ class _OwnPairs:
 
     def add(self, who: Numbers, resource: Numbers, ruleset: Numbers) -> None:
         self.rows += len(who)
-        self.keys.add(who.astype(np.int64) * len(self.places) + resource)
+        self.keys.add(who * len(self.places) + resource)
         _require_types(self.read, "explain_pair", who, resource, ruleset)
-        is_new = self.principal_of[ruleset] < 0
-        self.principal_of[ruleset[is_new]] = who[is_new]
-        if len(others := np.flatnonzero(self.principal_of[ruleset] != who)):
-            row = (column[others[0]] for column in (who, resource, ruleset))
+        differ = np.flatnonzero(self.principal_of[ruleset] != who)
+        if len(differ):
+            self._claim(*(column[differ] for column in (who, resource, ruleset)))
+        np.minimum.at(self.place_of, ruleset, self.places[resource])
+
+    def _claim(self, who: Numbers, resource: Numbers, ruleset: Numbers) -> None:
+        """Note the principals of rulesets that have none yet; refuse one that has another."""
+        is_free = self.principal_of[ruleset] < 0
+        self.principal_of[ruleset[is_free]] = who[is_free]
+        others = np.flatnonzero(self.principal_of[ruleset] != who)
+        if len(others):
+            row = (int(column[others[0]]) for column in (who, resource, ruleset))
             one, *_ = self.read.names["principal"][self.principal_of[ruleset[others[0]]]]
             raise DataError(f"{_shown(self.read, 'explain_pair', *row)}, which is {one}'s")
-        np.minimum.at(self.place_of, ruleset, self.places[resource])
 
 
 class _ClassPairs:
     """Takes the rows of ``explain_class_pair``."""
 
-    def __init__(self, read: ReadBack, places: Numbers) -> None:
+    def __init__(self, read: ReadBack, places: Few) -> None:
         self.read, self.places, self.rows, self.decided = read, places, 0, 0
         self.classes = len(read.names["class"])
         self.keys = Bits(self.classes * len(places))
         self.rows_of = np.zeros(self.classes, np.int64)
         self.members = np.bincount(read.class_of[~read.is_super], minlength=self.classes)
         self._known = np.bitwise_count(KNOWN)[read.type_of_resource]
-        self._parts: list[Keys] = []
+        self._parts: list[Numbers] = []
         self._held = 0
 
     def add(self, of: Numbers, resource: Numbers, ruleset: Numbers) -> None:
         self.rows += len(of)
-        self.keys.add(of.astype(np.int64) * len(self.places) + resource)
+        self.keys.add(of * len(self.places) + resource)
         _require_types(self.read, "explain_class_pair", of, resource, ruleset)
         self.rows_of += np.bincount(of, minlength=self.classes)
         self.decided += int((self.members[of] * self._known[resource]).sum())
-        pair = of.astype(np.int64) * len(self.read.rulesets) + ruleset
+        pair = of * len(self.read.rulesets) + ruleset
         self._parts.append(pair * len(self.places) + self.places[resource])
         self._held += len(of)
         if self._held > _MOST_KEYS:
             self._parts = [self.least()]
             self._held = 2 * len(self._parts[0])
 
-    def least(self) -> Keys:
+    def least(self) -> Numbers:
         """Return ``Pairs.shared``."""
         keys = np.sort(np.concatenate([np.empty(0, np.int64), *self._parts]))
         return keys[~are_repeated(keys // max(len(self.places), 1))]
@@ -188,7 +196,7 @@ class _ClassPairs:
             raise DataError(f"Expected a row in explain_class_pair, found none: {row}")
 
 
-class Rulings:
+class CountedRulings:
     """Takes the rows of ``explain_ruling``, and knows whether each that must be there is, once.
 
     Of any other host a ruleset must have a ruling for each operation of its type. Each is added
@@ -201,29 +209,32 @@ class Rulings:
         self._read, self.rows, self._others = read, 0, 0
         self._known = KNOWN[read.type_of_ruleset]
         self._sums = np.zeros(len(read.rulesets), np.int32)
-        self._any_other = read.names["host"].index((ANY_OTHER,))
+        means = Rulings.of(len(read.names["host"]))
+        self._bits = BIT_OF_OPERATION[means.operation]
+        any_other = read.names["host"].index((ANY_OTHER,))
+        # Named hosts add nothing: their rulings are few, and told apart by their keys.
+        self._adds = np.where(means.host == any_other, self._bits, 0)
         self._named = _Once()
 
-    def add(self, ruleset: Numbers, host: Numbers, operation: Numbers, _outcome: Numbers) -> None:
+    def add(self, ruleset: Numbers, ruling: Numbers) -> None:
         """Take some rows."""
         self.rows += len(ruleset)
-        is_other = host == self._any_other
-        bits = BIT_OF_OPERATION[operation]
-        np.add.at(self._sums, ruleset[is_other], bits[is_other])
-        self._others += int(np.count_nonzero(is_other))
-        self._add_named(*(column[~is_other] for column in (ruleset, host, operation)))
+        adds = self._adds[ruling]
+        np.add.at(self._sums, ruleset, adds)
+        named = np.flatnonzero(adds == 0)
+        self._others += len(ruleset) - len(named)
+        if len(named):
+            self._add_named(ruleset[named], ruling[named])
 
-    def _add_named(self, ruleset: Numbers, host: Numbers, operation: Numbers) -> None:
-        unknown = np.flatnonzero((self._known[ruleset] & BIT_OF_OPERATION[operation]) == 0)
+    def _add_named(self, ruleset: Numbers, ruling: Numbers) -> None:
+        unknown = np.flatnonzero((self._known[ruleset] & self._bits[ruling]) == 0)
         if len(unknown):
-            first = unknown[0]
-            self._refuse_operation(int(ruleset[first]), OPERATIONS[operation[first]])
-        self._named.add(self._keys(ruleset, host, operation))
+            bit = self._bits[ruling[unknown[0]]]
+            self._refuse_operation(int(ruleset[unknown[0]]), _names_of(bit)[0])
+        self._named.add(self._keys(ruleset, ruling))
 
-    def _keys(self, ruleset: Numbers, host: Numbers, operation: Numbers) -> Keys:
-        at_host = ruleset.astype(np.int64) * len(self._read.names["host"]) + host
-        keys: Keys = at_host * len(OPERATIONS) + operation
-        return keys
+    def _keys(self, ruleset: Numbers, ruling: Numbers) -> Numbers:
+        return ruleset * (len(self._adds) // OUTCOMES) + ruling // OUTCOMES
 
     def require_all(self) -> None:
         """Refuse a ruling that occurs twice, is missing or is of an operation without meaning.
@@ -244,9 +255,9 @@ class Rulings:
         while named.are_different():
             if not named.next_part():
                 return True
-            for ruleset, host, operation, _ in self._read.numbers("explain_ruling"):
-                is_named = host != self._any_other
-                named.add(self._keys(*(c[is_named] for c in (ruleset, host, operation))))
+            for ruleset, ruling, _ in self._read.numbers("explain_ruling"):
+                at = np.flatnonzero(self._adds[ruling] == 0)
+                named.add(self._keys(ruleset[at], ruling[at]))
         return False
 
     def _refuse_ruleset(self, number: int) -> None:
@@ -254,7 +265,7 @@ class Rulings:
         ruleset_id = self._read.id_of(number)
         rows = self._read.written.rows(_OF_ANY_OTHER, ruleset_id, ANY_OTHER)
         found = {row[0] for row in rows}
-        known = {o for o, bit in zip(OPERATIONS, BIT_OF_OPERATION, strict=True) if bit & self._known[number]}
+        known = set(_names_of(self._known[number]))
         for operation in sorted(found - known):
             self._refuse_operation(number, operation)
         lacking = ", ".join(sorted(known - found))
@@ -266,9 +277,14 @@ class Rulings:
         raise DataError(f"Ruleset {ruleset_id} of {of} has a ruling for {operation}")
 
 
+def _names_of(bits: int) -> list[str]:
+    """Return the operations whose bits are set."""
+    return [name for name, bit in zip(OPERATIONS, BIT_OF_OPERATION, strict=True) if bit & bits]
+
+
 @dataclass(slots=True)
 class _Once:
-    """Keys that must all differ. Of very many it holds a part at a time.
+    """Numbers that must all differ. Of very many it holds a part at a time.
 
     Attributes:
         parts: into how many parts keys are cut, as their number grows.
@@ -277,10 +293,10 @@ class _Once:
 
     parts: int = 1
     part: int = 0
-    _held: list[Keys] = field(default_factory=list)
+    _held: list[Numbers] = field(default_factory=list)
     _count: int = 0
 
-    def add(self, keys: Keys) -> None:
+    def add(self, keys: Numbers) -> None:
         """Take those keys that are of the part."""
         self._held.append(self._of_part(keys))
         self._count += len(self._held[-1])
@@ -300,7 +316,7 @@ class _Once:
         self._held, self._count = [], 0
         return self.part < self.parts
 
-    def _of_part(self, keys: Keys) -> Keys:
+    def _of_part(self, keys: Numbers) -> Numbers:
         if self.parts == 1:
             return keys
         spread = keys.astype(np.uint64) * _ODD >> np.uint64(32)

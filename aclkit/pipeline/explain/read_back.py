@@ -29,7 +29,12 @@ from aclkit.runtime.arrow import arrow_table
 from aclkit.warehouse.reader import Reader
 from aclkit.warehouse.views import SUPER_RULESET
 
-Numbers = npt.NDArray[np.int32]
+Numbers = npt.NDArray[np.int64]
+"""Of rows: what numpy takes as it is to look others up."""
+
+Few = npt.NDArray[np.int32]
+"""Of names: they are held."""
+
 Hashes = npt.NDArray[np.uint64]
 
 KEYS: Final = {
@@ -64,14 +69,13 @@ OUTCOMES: Final = len(DECISIONS) * len(RULES)
 _NAMED: Final = {
     "explain_pair": ("principal", "resource", "ruleset"),
     "explain_class_pair": ("class", "resource", "ruleset"),
-    "explain_ruling": ("ruleset", "host", "operation", "outcome"),
+    "explain_ruling": ("ruleset", "ruling"),
 }
 """Table → what the names in its rows are of."""
 
 _COLUMNS: Final = {name: KEYS[name] for name in ("principal", "resource", "host", "ruleset")} | {
     "class": ("principal_class",),
-    "operation": ("operation",),
-    "outcome": ("decision", "rule"),
+    "ruling": ("host", "operation", "decision", "rule"),
 }
 """What a name is of → the columns that have it."""
 
@@ -93,11 +97,11 @@ class ReadBack:
 
     written: Reader
     names: Mapping[str, Sequence[tuple[str, ...]]]
-    class_of: Numbers
+    class_of: Few
     is_super: npt.NDArray[np.bool_]
-    type_of_resource: Numbers
+    type_of_resource: Few
     rulesets: Ranks
-    type_of_ruleset: Numbers
+    type_of_ruleset: Few
 
     @classmethod
     def of(cls, scope: Scope, written: Reader, seed: int) -> ReadBack:
@@ -135,22 +139,27 @@ class ReadBack:
             type_of_ruleset=types,
         )
 
-    def numbers(self, table: str) -> Iterator[tuple[Numbers, ...]]:
-        """Yield the rows of a table in batches, a column of numbers for each of its names.
+    def numbers(self, table: str) -> Iterator[tuple[npt.NDArray[Any], ...]]:
+        """Yield the rows of a table in batches: a column of numbers for each of its names.
+
+        Behind them stands a column of the hashes of rulesets. Host, operation and outcome of a
+        ruling are one number, see ``Rulings``.
 
         Raises:
             DataError: a row has a name that the table of such names lacks.
         """
         named = _NAMED[table]
-        for batch in self.written.stream(f"SELECT {self._selected(named)} {_from(table)}"):  # noqa: S608 -- names of the contract
+        columns = ", ".join(self._number_sql(of) for of in named)
+        for batch in self.written.stream(f"SELECT {columns} {_from(table)}"):  # noqa: S608 -- names of the contract
             found = {of: batch.column(at).to_numpy() for at, of in enumerate(named)}
-            found["ruleset"], unknown = self.rulesets.numbers_of(found["ruleset"])
+            hashes = found["ruleset"]
+            found["ruleset"], unknown = self.rulesets.numbers_of(hashes)
             if len(unknown):
-                self._refuse_name(table, "ruleset", f"{self.hash_sql} = ?", unknown[0])
+                self._refuse_name(table, "ruleset", f"{self.hash_sql} = ?", int(unknown[0]))
             for of, column in found.items():
                 if len(column) and column.min() < 0:
                     self._refuse_name(table, of, f"{_NUMBER[of]} IS NULL")
-            yield tuple(found.values())
+            yield *found.values(), hashes
 
     @property
     def hash_sql(self) -> str:
@@ -170,13 +179,9 @@ class ReadBack:
         found: Numbers = np.flatnonzero(np.isin(self.rulesets.hashes, np.array(hashes, np.uint64)))
         return found
 
-    def _selected(self, named: Sequence[str]) -> str:
-        """Return the SQL of numbers, -1 where there is none, and of the hash of a ruleset."""
-        numbers = _NUMBER | {"ruleset": self.hash_sql}
-        return ", ".join(
-            numbers[of] if of == "ruleset" else f"CAST(coalesce({numbers[of]}, -1) AS INTEGER)"
-            for of in named
-        )
+    def _number_sql(self, of: str) -> str:
+        """Return the SQL of a number, -1 where there is none, or of the hash of a ruleset."""
+        return self.hash_sql if of == "ruleset" else f"CAST(coalesce({_NUMBER[of]}, -1) AS BIGINT)"
 
     def _refuse_name(self, table: str, of: str, where: str, *values: object) -> None:
         """Name the first row of a table whose name another lacks."""
@@ -200,11 +205,11 @@ class Ranks:
     def __init__(self, hashes: Hashes, seed: int) -> None:
         """Take sorted hashes; ``seed`` is part of them."""
         self.hashes, self.seed = hashes, seed
-        bits = max(len(hashes).bit_length(), 1)
+        bits = max(len(hashes).bit_length() - 1, 1)
         self._shift = np.uint64(64 - bits)
-        firsts = np.arange(1 << bits, dtype=np.uint64) << self._shift
         # Of each beginning the first that has it or a greater one.
-        self._starts = np.searchsorted(hashes, firsts).astype(np.int32)
+        counts = np.bincount((hashes >> self._shift).astype(np.int64), minlength=1 << bits)
+        self._starts = np.cumsum(counts) - counts
         self._padded = np.append(hashes, np.uint64(2**64 - 1))
 
     def __len__(self) -> int:
@@ -216,7 +221,7 @@ class Ranks:
         is_new = np.ones(len(hashes), np.bool_)
         np.not_equal(hashes[1:], hashes[:-1], out=is_new[1:])
         asked = hashes[is_new]
-        found = self._starts[asked >> self._shift]
+        found = self._starts[(asked >> self._shift).astype(np.int64)]
         later = np.flatnonzero(self._padded[found] < asked)
         while len(later):
             found[later] += 1
@@ -224,6 +229,27 @@ class Ranks:
         unknown = asked[(self._padded[found] != asked) | (found == len(self))]
         lengths = np.diff(np.flatnonzero(np.append(is_new, True)))  # noqa: FBT003 -- the end
         return np.repeat(found, lengths), unknown
+
+
+@dataclass(frozen=True, slots=True)
+class Rulings:
+    """What the number of a ruling's host, operation and outcome stands for.
+
+    Attributes:
+        host: of each such number that of the host.
+        operation: that of the operation.
+        outcome: that of decision and rule.
+    """
+
+    host: Numbers
+    operation: Numbers
+    outcome: Numbers
+
+    @classmethod
+    def of(cls, hosts: int) -> Rulings:
+        """Return all of so many hosts."""
+        shape = (hosts, len(OPERATIONS), OUTCOMES)
+        return cls(*(column.ravel() for column in np.indices(shape)))
 
 
 def require_once(written: Reader, table: str) -> None:
@@ -267,7 +293,7 @@ def _require_rows(
     return sorted(expected)
 
 
-def _read_rulesets(written: Reader, seed: int) -> tuple[Ranks, Numbers]:
+def _read_rulesets(written: Reader, seed: int) -> tuple[Ranks, Few]:
     """Return the hashes of the rulesets, each of which is there once, and their types."""
     read = written.arrow(f"SELECT {_hash_sql(seed)}, {_TYPE_NO} FROM ruleset")  # noqa: S608 -- names of the contract
     hashes, types = (column.to_numpy() for column in read.columns)
@@ -292,8 +318,8 @@ def _from(table: str) -> str:
     It stands on the left, for it has most rows: of a join the right is kept in memory.
     """
     joins = [f"FROM {table} t"]
-    for of in _NAMED[table]:
-        if _NUMBER.get(of) == f"{of}_no.no":
+    for of in ("host",) if table == "explain_ruling" else _NAMED[table]:
+        if of in _GIVEN:
             same = " AND ".join(f"{of}_no.{column} = t.{column}" for column in _COLUMNS[of])
             joins.append(f"LEFT JOIN {of}_no ON {same}")
     return " ".join(joins)
@@ -301,13 +327,14 @@ def _from(table: str) -> str:
 
 def _place_sql(names: Sequence[str], column: str) -> str:
     """Return the SQL of a text's place among a few, from 0 on; null for another text."""
-    return f"list_position({list(names)}, {column}) - 1"
+    return f"(list_position({list(names)}, {column}) - 1)"
 
 
-_NUMBER: Final = {
-    **{of: f"{of}_no.no" for of in ("principal", "class", "resource", "host")},
-    "operation": _place_sql(OPERATIONS, "operation"),
-    "outcome": f"({_place_sql(DECISIONS, 'decision')}) * {len(RULES)} + {_place_sql(RULES, 'rule')}",
+_GIVEN: Final = ("principal", "class", "resource", "host")
+_NUMBER: Final = {of: f"{of}_no.no" for of in _GIVEN} | {
+    "ruling": f"((host_no.no * {len(OPERATIONS)} + {_place_sql(OPERATIONS, 'operation')}) "
+    f"* {len(DECISIONS)} + {_place_sql(DECISIONS, 'decision')}) "
+    f"* {len(RULES)} + {_place_sql(RULES, 'rule')}"
 }
 """What a name is of → the SQL of its number; null where it has none."""
 _TYPE_NO: Final = (

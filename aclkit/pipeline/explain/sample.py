@@ -30,7 +30,9 @@ from aclkit.pipeline.explain.read_back import (
     SUPER_TYPE,
     Hashes,
     Numbers,
+    Few,
     ReadBack,
+    Rulings,
 )
 from aclkit.runtime.arrow import arrow_table
 
@@ -50,12 +52,14 @@ class Order:
         resources: theirs.
         places: the place of each resource there.
         hosts: theirs, the first ones, and any other.
+        lots: for each operation of each host; the lot of a ruling comes of this, and its ruleset.
     """
 
-    principals: Numbers
-    resources: Numbers
-    places: Numbers
+    principals: Few
+    resources: Few
+    places: Few
     hosts: Sequence[int]
+    lots: Hashes
 
     @classmethod
     def of(cls, read: ReadBack, seed: int) -> Order:
@@ -69,45 +73,50 @@ class Order:
             resources=resources,
             places=np.argsort(resources).astype(np.int32),
             hosts=list(dict.fromkeys([*shuffled, hosts.index((ANY_OTHER,))])),
+            lots=random.integers(_MOST_LOT, size=len(hosts) * len(OPERATIONS), dtype=np.uint64),
         )
 
 
 class _Standing(NamedTuple):
-    """Who has a ruleset: for one of each of these a ruling is in a stratum.
+    """Who has a ruleset: a ruling is in a stratum for each of them.
 
-    Each column has a value for each ruleset and its class and type; they are sorted by ruleset.
+    Sorted by ruleset.
+
+    Attributes:
+        ruleset: the ruleset.
+        kind: how it stands, for which class and which type, see ``_kind``.
+        place: the least place of the resources where it does.
     """
 
-    ruleset: Numbers
-    how: Numbers
-    of_class: Numbers
-    of_type: Numbers
-    place: Numbers
+    ruleset: Few
+    kind: Few
+    place: Few
 
     @classmethod
     def of(cls, read: ReadBack, pairs: Pairs, order: Order) -> _Standing:
         own = np.flatnonzero(pairs.principal_of >= 0)
+        class_of_own = read.class_of[pairs.principal_of[own]]
         rest, place = np.divmod(pairs.shared, max(len(order.places), 1))
         of_class, ruleset = np.divmod(rest, max(len(read.rulesets), 1))
+        types, classes = read.type_of_ruleset, len(read.names["class"])
         parts = [
-            (own, _PAIR, read.class_of[pairs.principal_of[own]], read.type_of_ruleset[own],
-             pairs.place_of[own]),
-            (ruleset, _CLASS, of_class, read.type_of_ruleset[ruleset], place),
-            *_of_supers(read, order),
-        ]  # fmt: skip
-        columns = zip(*(np.broadcast_arrays(*part) for part in parts), strict=True)
-        found = [np.concatenate(column).astype(np.int32) for column in columns]
-        sorted_by = np.argsort(found[0], kind="stable")
-        return cls(*(column[sorted_by] for column in found))
+            (own, _kind(_PAIR, class_of_own, types[own], classes), pairs.place_of[own]),
+            (ruleset, _kind(_CLASS, of_class, types[ruleset], classes), place),
+        ]
+        for of_type in np.unique(read.type_of_resource):
+            first = order.places[read.type_of_resource == of_type].min()
+            supers = np.unique(read.class_of[read.is_super])
+            [super_ruleset] = np.flatnonzero(types == SUPER_TYPE) if len(supers) else [0]
+            kinds = _kind(_SUPER, supers, of_type, classes)
+            parts.append((np.full_like(supers, super_ruleset), kinds, np.full_like(supers, first)))
+        found = [np.concatenate(column).astype(np.int32) for column in zip(*parts, strict=True)]
+        by_ruleset = np.argsort(found[0], kind="stable")
+        return cls(*(column[by_ruleset] for column in found))
 
 
-def _of_supers(read: ReadBack, order: Order) -> Iterator[tuple[Any, ...]]:
-    """Yield the columns of each class that has a super user, by type."""
-    rulesets = np.flatnonzero(read.type_of_ruleset == SUPER_TYPE)
-    for of_type in np.unique(read.type_of_resource):
-        place = order.places[read.type_of_resource == of_type].min()
-        for of_class in np.unique(read.class_of[read.is_super]):
-            yield rulesets, _SUPER, of_class, of_type, place
+def _kind(how: int, of_class: Few, of_type: Few, classes: int) -> Few:
+    """Return a number for a standing's way, class and type."""
+    return (how * classes + of_class) * (SUPER_TYPE + 1) + of_type
 
 
 class Draw:
@@ -116,39 +125,44 @@ class Draw:
     def __init__(self, read: ReadBack, pairs: Pairs, order: Order, most: int) -> None:
         """Begin without rulings, to draw up to so many."""
         self._read, self._pairs, self._order, self._most = read, pairs, order, most
-        self._any_other = read.names["host"].index((ANY_OTHER,))
         self._standing = standing = _Standing.of(read, pairs, order)
-        code = standing.how * len(read.names["class"]) + standing.of_class
-        code = code * (SUPER_TYPE + 1) + standing.of_type
-        kinds = np.flatnonzero(np.bincount(code))
-        self._kind = np.searchsorted(kinds, code).astype(np.int32)
-        self._ends = np.cumsum(np.bincount(standing.ruleset, minlength=len(read.rulesets)))
-        # Most rulesets stand for one kind; of the others every ruling is looked at.
-        self._count = np.diff(self._ends, prepend=0)
-        self._one = np.full(len(read.rulesets), len(kinds), np.int32)
+        self._means = Rulings.of(len(read.names["host"]))
+        self._any_other = read.names["host"].index((ANY_OTHER,))
+        is_named = self._means.host != self._any_other
+        self._way = self._means.outcome * 2 + is_named
+        self._lots = np.repeat(order.lots, OUTCOMES)
+        # Most rulesets stand in one way: their rulings are dropped by a look at one number. Of
+        # the others every ruling is looked at for each of their standings.
+        kinds = 1 + int(standing.kind.max(initial=0))
+        self._count = np.bincount(standing.ruleset, minlength=len(read.rulesets))
+        self._ends = np.cumsum(self._count)
+        self._one = np.full(len(read.rulesets), kinds * _WAYS, np.int32)
         is_one = self._count == 1
-        self._one[is_one] = self._kind[self._ends[is_one] - 1]
+        self._one[is_one] = standing.kind[self._ends[is_one] - 1] * _WAYS
         # The greatest lot that may still be drawn from a stratum.
-        self._bound = np.full((len(kinds) + 1) * _WAYS, _MOST_LOT)
+        self._bound = np.full((kinds + 1) * _WAYS, _MOST_LOT)
         self._held = np.empty(0, _DRAWN)
         self._new: list[npt.NDArray[Any]] = []
         self._room = _SOME
 
-    def add(self, ruleset: Numbers, host: Numbers, operation: Numbers, outcome: Numbers) -> None:
+    def add(self, ruleset: Numbers, ruling: Numbers, hashes: Hashes) -> None:
         """Take some rows."""
-        way = outcome * 2 + (host != self._any_other)
-        lots = _lots(self._read.rulesets.hashes[ruleset], host, operation)
-        may_be = np.flatnonzero(lots <= self._bound[self._one[ruleset] * _WAYS + way])
-        count = self._count[ruleset[may_be]]
-        row = np.repeat(may_be, count)
+        lots = (hashes ^ self._lots[ruling]) * _ODD
+        bounds = self._bound[self._one[ruleset] + self._way[ruling]]
+        may_be = np.flatnonzero(lots <= bounds)
+        if not len(may_be):
+            return
+        ruleset, ruling, lots = ruleset[may_be], ruling[may_be], lots[may_be]
+        count = self._count[ruleset]
+        row = np.repeat(np.arange(len(may_be)), count)
         nth = np.arange(len(row)) - np.repeat(np.cumsum(count) - count, count)
-        standing = self._ends[ruleset[row]] - self._count[ruleset[row]] + nth
         found = np.empty(len(row), _DRAWN)
-        found["stratum"], found["lot"] = self._kind[standing] * _WAYS + way[row], lots[row]
-        found["standing"], found["host"] = standing, host[row]
-        found["operation"] = operation[row]
+        found["standing"] = standing = (self._ends[ruleset] - count)[row] + nth
+        found["ruling"], found["lot"] = ruling[row], lots[row]
+        kind = self._standing.kind[standing]
+        found["stratum"] = kind * _WAYS + self._way[ruling[row]]
         # The ruleset of super users has rulings of operations that a type does not know.
-        known = KNOWN[self._standing.of_type[standing]] >> operation[row] & 1 == 1
+        known = KNOWN[kind % (SUPER_TYPE + 1)] >> self._means.operation[ruling[row]] & 1 == 1
         found = found[known & (found["lot"] <= self._bound[found["stratum"]])]
         self._new.append(found)
         self._room -= len(found)
@@ -187,13 +201,17 @@ class Draw:
         names, standing = self._read.names, self._standing
         tried = [names["host"][number][0] for number in self._order.hosts]
         principals = {at: self._principal(at) for at in np.unique(self._drawn["standing"]).tolist()}
-        for drawn in self._drawn:
-            at = drawn["standing"]
+        for at, ruling in zip(*(self._drawn[of].tolist() for of in _BOTH), strict=True):
             if (who := principals[at]) is not None:
                 resource = names["resource"][self._order.resources[standing.place[at]]]
-                operation, (host,) = OPERATIONS[drawn["operation"]], names["host"][drawn["host"]]
+                operation, host = self._named(ruling)
                 ruleset = int(standing.ruleset[at])
                 yield names["principal"][who][0], resource, ruleset, operation, host, tried
+
+    def _named(self, ruling: int) -> tuple[str, str]:
+        """Return the operation of a ruling and its host."""
+        (host,) = self._read.names["host"][self._means.host[ruling]]
+        return OPERATIONS[self._means.operation[ruling]], host
 
     def _rulings(self) -> dict[tuple[int, str, str], tuple[Any, ...]]:
         """Read the rulings drawn, and what the hosts tried have in the place of any other's.
@@ -201,26 +219,23 @@ class Draw:
         Returns:
             (ruleset, operation, host) → decision, rule and deciding ACL.
         """
-        names = self._read.names["host"]
-        hashes = self._read.rulesets.hashes
-        wanted = {
-            (int(self._standing.ruleset[drawn["standing"]]), OPERATIONS[drawn["operation"]], host)
-            for drawn in self._drawn
-            for (host,) in (
-                names[number]
-                for number in (
-                    self._order.hosts if drawn["host"] == self._any_other else [drawn["host"]]
-                )
-            )
-        }
-        rows = [(int(hashes[one[0]]), *one) for one in sorted(wanted)]
+        names, rulesets = self._read.names["host"], self._read.rulesets
+        tried = [names[number][0] for number in self._order.hosts]
+        wanted = set()
+        for at, ruling in zip(*(self._drawn[of].tolist() for of in _BOTH), strict=True):
+            operation, host = self._named(ruling)
+            for one in tried if host == ANY_OTHER else [host]:
+                wanted.add((int(self._standing.ruleset[at]), operation, one))
+        rows = [(int(rulesets.hashes[one[0]]), *one) for one in sorted(wanted)]
         self._read.written.give("drawn", arrow_table(rows, _DRAWN_ROW))
         found = self._read.written.rows(_RULINGS.format(hash=self._read.hash_sql))
         return {row[:3]: row[3:] for row in found}
 
     def _principal(self, at: int) -> int | None:
         """Return a principal to whom a standing applies at its resource."""
-        how, of_class = self._standing.how[at], self._standing.of_class[at]
+        how, of_class = divmod(
+            int(self._standing.kind[at]) // (SUPER_TYPE + 1), len(self._read.names["class"])
+        )
         if how == _PAIR:
             return int(self._pairs.principal_of[self._standing.ruleset[at]])
         order = self._order.principals
@@ -251,33 +266,18 @@ def _level(sizes: npt.NDArray[np.int64], most: int) -> int:
     return max(int(-((before[first] - most) // left[first])), 1)
 
 
-def _lots(ruleset: Hashes, host: Numbers, operation: Numbers) -> Hashes:
-    """Return the lots of rulings: 64 bits that come of all three."""
-    lots = ruleset + (host * len(OPERATIONS) + operation).astype(np.uint64) * _MIXERS[0]
-    for shift, mixer in zip((30, 27), _MIXERS[1:], strict=True):
-        lots ^= lots >> np.uint64(shift)
-        lots *= mixer
-    lots ^= lots >> np.uint64(31)
-    return lots
-
-
 _PAIR, _CLASS, _SUPER = range(3)
+_BOTH: Final = ("standing", "ruling")
 _WAYS: Final = 2 * OUTCOMES
 _SOME: Final = 20_000
 _MOST_LOT: Final = np.uint64(2**64 - 1)
-_MIXERS: Final = (
-    np.uint64(0x9E3779B97F4A7C15),
-    np.uint64(0xBF58476D1CE4E5B9),
-    np.uint64(0x94D049BB133111EB),
-)
-"""Of splitmix64."""
+_ODD: Final = np.uint64(0x9E3779B97F4A7C15)
 _DRAWN: Final = np.dtype(
     [
         ("stratum", np.int64),
         ("lot", np.uint64),
         ("standing", np.int64),
-        ("host", np.int32),
-        ("operation", np.int32),
+        ("ruling", np.int64),
     ]
 )
 _DRAWN_ROW: Final = pa.schema(
