@@ -156,7 +156,7 @@ class _Near:
         patterns_of = grouped(
             (resource, pattern)
             for pattern, resource in resources_matched(
-                scope.texts.patterns, {tuple(r.resource) for r in requests}, semantics
+                scope.texts.patterns, {request.resource for request in requests}, semantics
             )
         )
         shared = [text for text in scope.texts.principals if not names_exactly(text, semantics)]
@@ -167,7 +167,7 @@ class _Near:
         wanted = {
             (*pattern, text)
             for request in requests
-            for pattern in patterns_of.get(tuple(request.resource), ())
+            for pattern in patterns_of.get(request.resource, ())
             for text in texts_of[request.principal]
         }
         of_all = sorted({pattern for patterns in patterns_of.values() for pattern in patterns})
@@ -185,7 +185,7 @@ class _Near:
 
     def acls_for(self, request: Request) -> list[Acl]:
         """Return the ACLs that may match a request, or if none does one that is another's."""
-        patterns = self.patterns_of.get(tuple(request.resource), ())
+        patterns = self.patterns_of.get(request.resource, ())
         texts = self.texts_of[request.principal]
         found = [self.acls.get((*pattern, text), {}) for pattern in patterns for text in texts]
         mine = [acl for by in found for host in (request.host, _WIDE) for acl in by.get(host, ())]

@@ -23,7 +23,6 @@ from aclkit.pipeline.explain.read_back import (
     KNOWN,
     OPERATIONS,
     OUTCOMES,
-    SUPER_TYPE,
     TYPES,
     Few,
     Numbers,
@@ -234,7 +233,8 @@ class CountedRulings:
         self._named.add(self._keys(ruleset, ruling))
 
     def _keys(self, ruleset: Numbers, ruling: Numbers) -> Numbers:
-        return ruleset * (len(self._adds) // OUTCOMES) + ruling // OUTCOMES
+        keys: Numbers = ruleset * (len(self._adds) // OUTCOMES) + ruling // OUTCOMES
+        return keys
 
     def require_all(self) -> None:
         """Refuse a ruling that occurs twice, is missing or is of an operation without meaning.
@@ -320,7 +320,8 @@ class _Once:
         if self.parts == 1:
             return keys
         spread = keys.astype(np.uint64) * _ODD >> np.uint64(32)
-        return keys[spread % np.uint64(self.parts) == self.part]
+        found: Numbers = keys[spread % np.uint64(self.parts) == self.part]
+        return found
 
 
 def _require_types(

@@ -7,8 +7,10 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from aclkit.model.groups import grouped
 from aclkit.model.semantics import Semantics
-from aclkit.pipeline.explain.on_driver import Resource
 from aclkit.rules.patterns.match import pattern_matches, start_of_names
+
+Resource = tuple[str, str]
+"""Resource type and name."""
 
 Pattern = tuple[str, str, str]
 """Resource type, pattern type and name."""

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 import numpy as np
@@ -55,9 +55,11 @@ SUPER_TYPE: Final = len(TYPES)
 OPERATIONS: Final = tuple(AclOperation.__members__)
 BIT_OF_OPERATION: Final = np.left_shift(1, np.arange(len(OPERATIONS), dtype=np.int32))
 
-_KNOWN: Final = [[OPERATIONS.index(name) for name in known] for known in OPERATIONS_OF_TYPE.values()]
+_BITS: Final = dict(zip(OPERATIONS, BIT_OF_OPERATION.tolist(), strict=True))
+_EVERY: Final = {operation for known in OPERATIONS_OF_TYPE.values() for operation in known}
 KNOWN: Final = np.array(
-    [BIT_OF_OPERATION[sorted({*known})].sum() for known in (*_KNOWN, sum(_KNOWN, []))], np.int32
+    [sum(map(_BITS.__getitem__, known)) for known in (*OPERATIONS_OF_TYPE.values(), _EVERY)],
+    np.int32,
 )
 """The operations of each type, as bits; those of all types for the ruleset of super users."""
 
@@ -102,6 +104,7 @@ class ReadBack:
     type_of_resource: Few
     rulesets: Ranks
     type_of_ruleset: Few
+    _streams: list[pa.RecordBatchReader] = field(default_factory=list)
 
     @classmethod
     def of(cls, scope: Scope, written: Reader, seed: int) -> ReadBack:
@@ -117,7 +120,7 @@ class ReadBack:
         resources = [entry.key for entry in scope.inventory.resources]
         resources = _require_rows(written, "resource", (), resources)
         classes = sorted({row[1] for row in people})
-        names = {
+        names: dict[str, Sequence[tuple[str, ...]]] = {
             "principal": [(row[0],) for row in people],
             "class": [(name,) for name in classes],
             "resource": resources,
@@ -150,7 +153,9 @@ class ReadBack:
         """
         named = _NAMED[table]
         columns = ", ".join(self._number_sql(of) for of in named)
-        for batch in self.written.stream(f"SELECT {columns} {_from(table)}"):  # noqa: S608 -- names of the contract
+        stream = self.written.stream(f"SELECT {columns} {_from(table)}")
+        self._streams.append(stream)
+        for batch in stream:
             found = {of: batch.column(at).to_numpy() for at, of in enumerate(named)}
             hashes = found["ruleset"]
             found["ruleset"], unknown = self.rulesets.numbers_of(hashes)
@@ -161,6 +166,12 @@ class ReadBack:
                     self._refuse_name(table, of, f"{_NUMBER[of]} IS NULL")
             yield *found.values(), hashes
 
+    def rows(self, sql: str, *values: object) -> list[tuple[Any, ...]]:
+        """Return the rows of a SELECT, for an error. It ends what ``numbers`` yields."""
+        while self._streams:
+            self._streams.pop().close()
+        return self.written.rows(sql, *values)
+
     @property
     def hash_sql(self) -> str:
         """Return the SQL of the hash of a ruleset's id."""
@@ -169,7 +180,7 @@ class ReadBack:
     def id_of(self, ruleset: int) -> str:
         """Return the id of a ruleset, for people."""
         value = int(self.rulesets.hashes[ruleset])
-        rows = self.written.rows(f"SELECT ruleset_id FROM ruleset WHERE {self.hash_sql} = ?", value)  # noqa: S608 -- a number
+        rows = self.rows(f"SELECT ruleset_id FROM ruleset WHERE {self.hash_sql} = ?", value)  # noqa: S608 -- a number
         return str(rows[0][0])
 
     def ranks_of(self, ids: Collection[str]) -> Numbers:
@@ -186,8 +197,8 @@ class ReadBack:
     def _refuse_name(self, table: str, of: str, where: str, *values: object) -> None:
         """Name the first row of a table whose name another lacks."""
         shown = list(dict.fromkeys((*KEYS[table], *_COLUMNS[of])))
-        row, *_ = self.written.rows(
-            f"SELECT {', '.join(f't.{column}' for column in shown)} {_from(table)} "  # noqa: S608 -- names of the contract
+        row, *_ = self.rows(
+            f"SELECT {', '.join(f't.{column}' for column in shown)} {_from(table)} "
             f"WHERE {where} ORDER BY ALL LIMIT 1",
             *values,
         )
@@ -227,7 +238,7 @@ class Ranks:
             found[later] += 1
             later = later[self._padded[found[later]] < asked[later]]
         unknown = asked[(self._padded[found] != asked) | (found == len(self))]
-        lengths = np.diff(np.flatnonzero(np.append(is_new, True)))  # noqa: FBT003 -- the end
+        lengths = np.diff(np.flatnonzero(np.append(is_new, True)))
         return np.repeat(found, lengths), unknown
 
 

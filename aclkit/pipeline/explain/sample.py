@@ -28,9 +28,9 @@ from aclkit.pipeline.explain.read_back import (
     OPERATIONS,
     OUTCOMES,
     SUPER_TYPE,
+    Few,
     Hashes,
     Numbers,
-    Few,
     ReadBack,
     Rulings,
 )
