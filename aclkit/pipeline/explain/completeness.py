@@ -104,15 +104,16 @@ def read_counted(
     order = Order.of(read, number)
     pairs = count_pairs(read, order.places)
     rulings, draw = CountedRulings(read), Draw(read, pairs, order, most)
-    for ruleset, ruling, hashes in read.numbers("explain_ruling"):
+    for ruleset, ruling, hashes, acl_ids in read.numbers("explain_ruling"):
         rulings.add(ruleset, ruling)
-        draw.add(ruleset, ruling, hashes)
-    rulings.require_all()
+        draw.add(ruleset, ruling, hashes, acl_ids)
+    drawn = draw.drawn()
+    is_taken = rulings.require_all(rulings.keys(*draw.tried(drawn)))
     supers = int(read.is_super.sum()) * int(np.bitwise_count(KNOWN)[read.type_of_resource].sum())
     counts = {name: len(read.names[name]) for name in ("principal", "host", "resource")}
     counts |= {**pairs.counts, "ruleset": len(read.rulesets), "explain_ruling": rulings.rows}
     counts["rows_decided"] = counts["host"] * (pairs.decided + supers)
-    return counts, draw.cells()
+    return counts, draw.cells(drawn, is_taken)
 
 
 def _check_cells(

@@ -105,9 +105,9 @@ def count_pairs(read: ReadBack, places: Few) -> Pairs:
             another principal; or a ruleset has no pair. It names what.
     """
     own, shared = _OwnPairs(read, places), _ClassPairs(read, places)
-    for who, resource, ruleset, _ in read.numbers("explain_pair"):
+    for who, resource, ruleset, *_ in read.numbers("explain_pair"):
         own.add(who, resource, ruleset)
-    for of, resource, ruleset, _ in read.numbers("explain_class_pair"):
+    for of, resource, ruleset, *_ in read.numbers("explain_class_pair"):
         shared.add(of, resource, ruleset)
     for table, rows, keys in (
         ("explain_pair", own.rows, own.keys),
@@ -230,35 +230,44 @@ class CountedRulings:
         if len(unknown):
             bit = self._bits[ruling[unknown[0]]]
             self._refuse_operation(int(ruleset[unknown[0]]), _names_of(bit)[0])
-        self._named.add(self._keys(ruleset, ruling))
+        self._named.add(self.keys(ruleset, ruling))
 
-    def _keys(self, ruleset: Numbers, ruling: Numbers) -> Numbers:
+    def keys(self, ruleset: Numbers, ruling: Numbers) -> Numbers:
+        """Return the keys of rulings: a number for each ruleset, host and operation."""
         keys: Numbers = ruleset * (len(self._adds) // OUTCOMES) + ruling // OUTCOMES
         return keys
 
-    def require_all(self) -> None:
+    def require_all(self, asked: Numbers) -> npt.NDArray[np.bool_]:
         """Refuse a ruling that occurs twice, is missing or is of an operation without meaning.
+
+        Args:
+            asked: keys.
+
+        Returns:
+            which of these a ruling of a named host has.
 
         Raises:
             DataError: it names the ruling.
         """
         wrong = np.flatnonzero(self._sums != self._known)
         as_expected = self._others == int(np.bitwise_count(self._known).sum(dtype=np.int64))
-        if len(wrong) or not as_expected or not self._named_once():
+        is_held, are_different = self._look_up_named(asked)
+        if len(wrong) or not as_expected or not are_different:
             require_once(self._read.written, "explain_ruling")
         if len(wrong):
             self._refuse_ruleset(int(wrong[0]))
+        return is_held
 
-    def _named_once(self) -> bool:
-        """Whether no ruling of a named host occurs twice, in any part of the keys."""
-        named = self._named
-        while named.are_different():
-            if not named.next_part():
-                return True
-            for ruleset, ruling, _ in self._read.numbers("explain_ruling"):
+    def _look_up_named(self, asked: Numbers) -> tuple[npt.NDArray[np.bool_], bool]:
+        """Return which keys a named host's ruling has, and whether no two have the same."""
+        is_held, are_different = self._named.look_up(asked)
+        while self._named.next_part():
+            for ruleset, ruling, *_ in self._read.numbers("explain_ruling"):
                 at = np.flatnonzero(self._adds[ruling] == 0)
-                named.add(self._keys(ruleset[at], ruling[at]))
-        return False
+                self._named.add(self.keys(ruleset[at], ruling[at]))
+            is_held_there, differ = self._named.look_up(asked)
+            is_held, are_different = is_held | is_held_there, are_different and differ
+        return is_held, are_different
 
     def _refuse_ruleset(self, number: int) -> None:
         """Name what a ruleset has or lacks for any other host."""
@@ -305,10 +314,10 @@ class _Once:
             self._held = [self._of_part(np.concatenate(self._held))]
             self._count = len(self._held[0])
 
-    def are_different(self) -> bool:
-        """Whether no key of the part was taken twice."""
+    def look_up(self, asked: Numbers) -> tuple[npt.NDArray[np.bool_], bool]:
+        """Return which keys are in the part, and whether no key of it was taken twice."""
         keys = np.sort(np.concatenate([np.empty(0, np.int64), *self._held]))
-        return not are_repeated(keys).any()
+        return np.isin(asked, keys), not are_repeated(keys).any()
 
     def next_part(self) -> bool:
         """Begin with the next part, to which all keys must be given again; False after the last."""

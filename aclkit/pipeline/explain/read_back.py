@@ -142,17 +142,18 @@ class ReadBack:
             type_of_ruleset=types,
         )
 
-    def numbers(self, table: str) -> Iterator[tuple[npt.NDArray[Any], ...]]:
+    def numbers(self, table: str) -> Iterator[tuple[Any, ...]]:
         """Yield the rows of a table in batches: a column of numbers for each of its names.
 
-        Behind them stands a column of the hashes of rulesets. Host, operation and outcome of a
-        ruling are one number, see ``Rulings``.
+        Behind them stands a column of the hashes of rulesets, and of rulings one of the deciding
+        ACLs. Host, operation and outcome of a ruling are one number, see ``Rulings``.
 
         Raises:
             DataError: a row has a name that the table of such names lacks.
         """
         named = _NAMED[table]
-        columns = ", ".join(self._number_sql(of) for of in named)
+        texts = ["deciding_acl_id"] if table == "explain_ruling" else []
+        columns = ", ".join([*map(self._number_sql, named), *texts])
         stream = self.written.stream(f"SELECT {columns} {_from(table)}")
         self._streams.append(stream)
         for batch in stream:
@@ -164,7 +165,7 @@ class ReadBack:
             for of, column in found.items():
                 if len(column) and column.min() < 0:
                     self._refuse_name(table, of, f"{_NUMBER[of]} IS NULL")
-            yield *found.values(), hashes
+            yield *found.values(), hashes, *batch.columns[len(named) :]
 
     def rows(self, sql: str, *values: object) -> list[tuple[Any, ...]]:
         """Return the rows of a SELECT, for an error. It ends what ``numbers`` yields."""

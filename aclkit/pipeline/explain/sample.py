@@ -13,7 +13,7 @@ any order. Only rulings that may still be drawn are held, some times as many as 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
@@ -24,9 +24,11 @@ import pyarrow as pa
 from aclkit.model.acl import ANY_OTHER, Request
 from aclkit.pipeline.explain.counted import Pairs
 from aclkit.pipeline.explain.read_back import (
+    DECISIONS,
     KNOWN,
     OPERATIONS,
     OUTCOMES,
+    RULES,
     SUPER_TYPE,
     Few,
     Hashes,
@@ -34,7 +36,9 @@ from aclkit.pipeline.explain.read_back import (
     ReadBack,
     Rulings,
 )
-from aclkit.runtime.arrow import arrow_table
+
+Drawn = npt.NDArray[np.void]
+"""Rulings, each with a stratum that it is in and its lot there."""
 
 CELL: Final = (*Request.__slots__, "decision", "rule", "deciding_acl_id")
 """The columns of a cell: the request, and its decision in the tables."""
@@ -142,10 +146,10 @@ class Draw:
         # The greatest lot that may still be drawn from a stratum.
         self._bound = np.full((kinds + 1) * _WAYS, _MOST_LOT)
         self._held = np.empty(0, _DRAWN)
-        self._new: list[npt.NDArray[Any]] = []
+        self._new: list[Drawn] = []
         self._room = _SOME
 
-    def add(self, ruleset: Numbers, ruling: Numbers, hashes: Hashes) -> None:
+    def add(self, ruleset: Numbers, ruling: Numbers, hashes: Hashes, acl_ids: pa.Array) -> None:
         """Take some rows."""
         lots = (hashes ^ self._lots[ruling]) * _ODD
         bounds = self._bound[self._one[ruleset] + self._way[ruling]]
@@ -163,14 +167,16 @@ class Draw:
         found["stratum"] = kind * _WAYS + self._way[ruling[row]]
         # The ruleset of super users has rulings of operations that a type does not know.
         known = KNOWN[kind % (SUPER_TYPE + 1)] >> self._means.operation[ruling[row]] & 1 == 1
-        found = found[known & (found["lot"] <= self._bound[found["stratum"]])]
+        left = np.flatnonzero(known & (found["lot"] <= self._bound[found["stratum"]]))
+        found = found[left]
+        found["acl_id"] = acl_ids.take(pa.array(may_be[row[left]])).to_pylist()
         self._new.append(found)
         self._room -= len(found)
         if self._room < 0:
-            self._drop()
+            self.drawn()
 
-    def _drop(self) -> None:
-        """Keep those that are drawn if no more follow; lower the bounds to them."""
+    def drawn(self) -> Drawn:
+        """Return the rulings drawn if no more follow; drop all others, and lower the bounds."""
         found = np.concatenate([self._held, *self._new])
         found = found[np.lexsort((found["lot"], found["stratum"]))]
         _, start, size = np.unique(found["stratum"], return_index=True, return_counts=True)
@@ -181,55 +187,39 @@ class Draw:
         self._held, self._new = found[turn < level], []
         self._room = _SOME + len(self._held)
         by_turn = np.lexsort((found["stratum"], found["lot"], turn))
-        self._drawn = found[by_turn[: self._most]]
+        return found[by_turn[: self._most]]
 
-    def cells(self) -> list[tuple[Any, ...]]:
-        """Return the cells of the rulings drawn, as ``CELL``."""
-        self._drop()
-        asked, found = list(self._asked()), self._rulings()
-        cells = []
-        for who, resource, ruleset, operation, host, tried in asked:
-            free = (one for one in tried if (ruleset, operation, one) not in found)
-            asking = next(free, None) if host == ANY_OTHER else host
-            if asking is not None:
-                ruling = found[ruleset, operation, host]
-                cells.append((who, asking, operation, *resource, *ruling))
-        return cells
+    def tried(self, drawn: Drawn) -> tuple[Numbers, Numbers]:
+        """Return ruleset and ruling for each ruling drawn and each host that may ask for it."""
+        operation = self._means.operation[drawn["ruling"]]
+        hosts = np.array(self._order.hosts)
+        at_host = hosts * len(OPERATIONS) + operation[:, np.newaxis]
+        ruleset = self._standing.ruleset[drawn["standing"]].astype(np.int64)
+        return ruleset[:, np.newaxis], at_host * OUTCOMES
 
-    def _asked(self) -> Iterator[tuple[str, tuple[str, ...], int, str, str, Sequence[str]]]:
-        """Yield a pair for each ruling drawn that has one, and who may ask for any other host."""
-        names, standing = self._read.names, self._standing
-        tried = [names["host"][number][0] for number in self._order.hosts]
-        principals = {at: self._principal(at) for at in np.unique(self._drawn["standing"]).tolist()}
-        for at, ruling in zip(*(self._drawn[of].tolist() for of in _BOTH), strict=True):
-            if (who := principals[at]) is not None:
-                resource = names["resource"][self._order.resources[standing.place[at]]]
-                operation, host = self._named(ruling)
-                ruleset = int(standing.ruleset[at])
-                yield names["principal"][who][0], resource, ruleset, operation, host, tried
+    def cells(self, drawn: Drawn, is_taken: npt.NDArray[np.bool_]) -> list[tuple[Any, ...]]:
+        """Return the cells of rulings drawn that have one, as ``CELL``.
 
-    def _named(self, ruling: int) -> tuple[str, str]:
-        """Return the operation of a ruling and its host."""
-        (host,) = self._read.names["host"][self._means.host[ruling]]
-        return OPERATIONS[self._means.operation[ruling]], host
-
-    def _rulings(self) -> dict[tuple[int, str, str], tuple[Any, ...]]:
-        """Read the rulings drawn, and what the hosts tried have in the place of any other's.
-
-        Returns:
-            (ruleset, operation, host) → decision, rule and deciding ACL.
+        Args:
+            drawn: the rulings.
+            is_taken: which of ``tried`` have rulings of their own.
         """
-        names, rulesets = self._read.names["host"], self._read.rulesets
-        tried = [names[number][0] for number in self._order.hosts]
-        wanted = set()
-        for at, ruling in zip(*(self._drawn[of].tolist() for of in _BOTH), strict=True):
-            operation, host = self._named(ruling)
-            for one in tried if host == ANY_OTHER else [host]:
-                wanted.add((int(self._standing.ruleset[at]), operation, one))
-        rows = [(int(rulesets.hashes[one[0]]), *one) for one in sorted(wanted)]
-        self._read.written.give("drawn", arrow_table(rows, _DRAWN_ROW))
-        found = self._read.written.rows(_RULINGS.format(hash=self._read.hash_sql))
-        return {row[:3]: row[3:] for row in found}
+        names, means = self._read.names, self._means
+        principals = {at: self._principal(at) for at in np.unique(drawn["standing"]).tolist()}
+        cells = []
+        for one, taken in zip(drawn, is_taken, strict=True):
+            ruling, at = one["ruling"], int(one["standing"])
+            host: int | None = int(means.host[ruling])
+            if host == self._any_other:
+                free = np.flatnonzero(~taken)
+                host = self._order.hosts[free[0]] if len(free) else None
+            if (who := principals[at]) is not None and host is not None:
+                decision, rule = divmod(int(means.outcome[ruling]), len(RULES))
+                resource = names["resource"][self._order.resources[self._standing.place[at]]]
+                asked = (*names["principal"][who], *names["host"][host])
+                request = (*asked, OPERATIONS[means.operation[ruling]], *resource)
+                cells.append((*request, DECISIONS[decision], RULES[rule], one["acl_id"]))
+        return cells
 
     def _principal(self, at: int) -> int | None:
         """Return a principal to whom a standing applies at its resource."""
@@ -267,7 +257,6 @@ def _level(sizes: npt.NDArray[np.int64], most: int) -> int:
 
 
 _PAIR, _CLASS, _SUPER = range(3)
-_BOTH: Final = ("standing", "ruling")
 _WAYS: Final = 2 * OUTCOMES
 _SOME: Final = 20_000
 _MOST_LOT: Final = np.uint64(2**64 - 1)
@@ -278,13 +267,6 @@ _DRAWN: Final = np.dtype(
         ("lot", np.uint64),
         ("standing", np.int64),
         ("ruling", np.int64),
+        ("acl_id", np.object_),
     ]
-)
-_DRAWN_ROW: Final = pa.schema(
-    {"hash": pa.uint64(), "ruleset": pa.int32(), "operation": pa.string(), "host": pa.string()}
-)
-_RULINGS: Final = (
-    f"SELECT d.ruleset, g.operation, g.host, {', '.join(f'g.{name}' for name in CELL[-3:])} "  # noqa: S608 -- contract
-    "FROM explain_ruling g "
-    "JOIN drawn d ON d.hash = {hash} AND d.operation = g.operation AND d.host = g.host"
 )

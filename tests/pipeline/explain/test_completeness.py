@@ -21,7 +21,8 @@ from tests.pipeline.explain.decided import decided
 from tests.pipeline.explain.frames import scope_of
 
 ROOT = "User:root"
-SETTINGS = BrokerSettings(super_users=frozenset({ROOT}))
+SUPERS = frozenset({ROOT})
+SETTINGS = BrokerSettings(super_users=SUPERS)
 
 
 def small():
@@ -346,5 +347,5 @@ def test_keys_in_parts_are_told_apart_as_all_at_once(monkeypatch, most):
 
 def test_a_cluster_without_resources_or_acls_is_complete():
     for resources in ((), (("TOPIC", "t"),)):
-        scope = scope_of([], principals=(ROOT,), resources=resources)
-        assert check(scope, decided(scope, []))["rows_decided"] == 8 * len(resources)
+        scope = scope_of([], principals=(ROOT, "User:a"), resources=resources, super_users=SUPERS)
+        assert check(scope, decided(scope, []))["rows_decided"] == 16 * len(resources)
