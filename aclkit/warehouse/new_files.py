@@ -43,12 +43,14 @@ class NewFile:
         path: within the table's folder.
         size: its bytes.
         modified: when it was written, in milliseconds since 1970.
-        stats: how many rows it has and the bounds of its columns, as Delta notes them.
+        rows: how many it has.
+        stats: these and the bounds of its columns, as Delta notes them.
     """
 
     path: str
     size: int
     modified: int
+    rows: int
     stats: str
 
     def action(self) -> AddAction:
@@ -108,7 +110,8 @@ def _write_file(place: Place, table: str, batches: Iterator[pa.Table]) -> NewFil
         place.files.create(f"{table}/{path}", content.to_pybytes())
     else:
         size = (place.folder / table / path).stat().st_size
-    return NewFile(path, size, int(time.time() * 1000), json.dumps(_stats(table, metadata[0])))
+    stats = json.dumps(_stats(table, metadata[0]))
+    return NewFile(path, size, int(time.time() * 1000), metadata[0].num_rows, stats)
 
 
 def _stats(table: str, metadata: pq.FileMetaData) -> dict[str, Any]:
