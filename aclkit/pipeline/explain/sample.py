@@ -209,7 +209,7 @@ class Draw:
         parts = zip(*(part.tolist() for part in parts_of(drawn["ruling"])), strict=True)
         for one, (host, operation, outcome), taken in zip(drawn, parts, is_taken, strict=True):
             at = int(one["standing"])
-            hosts = [self._order.hosts[n] for n in np.flatnonzero(~taken)]
+            hosts = [self._order.hosts[n] for n in np.flatnonzero(~taken).tolist()]
             asking = next(iter(hosts if host == self._any_other else [host]), None)
             if (who := principals[at]) is not None and asking is not None:
                 decision, rule = divmod(outcome, len(RULES))
