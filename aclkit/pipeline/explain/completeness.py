@@ -33,7 +33,7 @@ from aclkit.pipeline.explain.sample import Draw, Order
 from aclkit.pipeline.explain.scope import Scope
 from aclkit.rules.decide.broker_rescan import BrokerRescan
 from aclkit.rules.decide.rules import decide
-from aclkit.rules.patterns.match import names_exactly, principal_matches
+from aclkit.rules.patterns.match import has_wildcard, names_exactly, principal_matches
 from aclkit.runtime.arrow import arrow_table
 from aclkit.warehouse.codecs import ACL_COLUMNS, ALIVE_SQL, acl_of
 from aclkit.warehouse.reader import Reader
@@ -80,7 +80,7 @@ def check_completeness(
     ((acls,),) = written.rows(f"SELECT count(*) {ALIVE_SQL}")
     counts |= {"acls": acls, "rows_expected": expected}
     for table, count in (rows or {}).items():
-        if counts[table] != count:
+        if counts.get(table, count) != count:
             raise DataError(f"Expected {count:,} rows in {table}, it has {counts[table]:,}")
     if (decided := counts["rows_decided"]) != expected:
         raise DataError(f"Expected {expected:,} decisions, the written tables have {decided:,}")
@@ -206,7 +206,7 @@ def _read_acls(
 
 def _host_of(acl: Acl) -> str:
     """Return the only host that an ACL may match, or ``_WIDE``."""
-    return _WIDE if any(letter in acl.host for letter in "*?/") else acl.host
+    return _WIDE if has_wildcard(acl.host) or "/" in acl.host else acl.host
 
 
 _WIDE: Final = "*"

@@ -1,9 +1,11 @@
 """The numbers of written rows → proof that each key is there once and none is missing.
 
-Pairs take a bit for each (principal, resource), 3 MiB on 25 million of them and 312 MiB on 2.5
-billion; class pairs the same for each (class, resource). A ruleset takes 30 bytes. A ruling of any
-other host takes nothing of its own, one of a named host eight bytes, up to ``_MOST_KEYS`` of them:
-beyond, the rulings are read again for each further part of the keys.
+Rows are not held, only what is known of their keys. Pairs take a bit for each (principal,
+resource), 3 MiB on 25 million of them and 298 MiB on 2.5 billion; class pairs the same for each
+(class, resource), and 16 bytes for each (class, ruleset). A ruleset takes some 80 bytes, with its
+hash and what ``sample`` knows of it, a host asked about 2.5 KB. A ruling of any other host takes
+nothing, one of a named host eight bytes, up to ``_MOST_KEYS`` of them: of more of them the rulings
+are read again for each further part of the keys.
 """
 
 from __future__ import annotations
@@ -23,14 +25,16 @@ from aclkit.pipeline.explain.read_back import (
     KNOWN,
     OPERATIONS,
     OUTCOMES,
+    SUPER_TYPE,
     TYPES,
     Few,
     Numbers,
     ReadBack,
-    Rulings,
     are_repeated,
+    parts_of,
     require_once,
 )
+from aclkit.warehouse.views import SUPER_RULESET
 
 _BIT: Final = np.left_shift(np.uint64(1), np.arange(64, dtype=np.uint64))
 
@@ -208,11 +212,12 @@ class CountedRulings:
         self._read, self.rows, self._others = read, 0, 0
         self._known = KNOWN[read.type_of_ruleset]
         self._sums = np.zeros(len(read.rulesets), np.int32)
-        means = Rulings.of(len(read.names["host"]))
-        self._bits = BIT_OF_OPERATION[means.operation]
+        every = np.arange(len(read.names["host"]) * len(OPERATIONS) * OUTCOMES)
+        host, operation, _ = parts_of(every)
+        self._bits = BIT_OF_OPERATION[operation]
         any_other = read.names["host"].index((ANY_OTHER,))
         # Named hosts add nothing: their rulings are few, and told apart by their keys.
-        self._adds = np.where(means.host == any_other, self._bits, 0)
+        self._adds = np.where(host == any_other, self._bits, 0)
         self._named = _Once()
 
     def add(self, ruleset: Numbers, ruling: Numbers) -> None:
@@ -356,6 +361,8 @@ def _require_used(read: ReadBack, pairs: Pairs) -> None:
     """Refuse a ruleset that no pair has, but for the fixed ones: they are always written."""
     is_used = pairs.principal_of >= 0
     is_used[pairs.shared // max(len(read.type_of_resource), 1) % max(len(is_used), 1)] = True
+    if read.is_super.any() and SUPER_TYPE not in read.type_of_ruleset:
+        raise DataError(f"Expected a row of {SUPER_RULESET!r} in ruleset: there are super users")
     is_used[read.ranks_of([ruleset_id for ruleset_id, *_ in default_rulesets()])] = True
     if not is_used.all():
         raise DataError(f"Ruleset {read.id_of(int(np.argmin(is_used)))} is that of no pair")

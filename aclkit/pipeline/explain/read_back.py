@@ -146,7 +146,7 @@ class ReadBack:
         """Yield the rows of a table in batches: a column of numbers for each of its names.
 
         Behind them stands a column of the hashes of rulesets, and of rulings one of the deciding
-        ACLs. Host, operation and outcome of a ruling are one number, see ``Rulings``.
+        ACLs. Host, operation and outcome of a ruling are one number, see ``parts_of``.
 
         Raises:
             DataError: a row has a name that the table of such names lacks.
@@ -216,13 +216,13 @@ class Ranks:
 
     def __init__(self, hashes: Hashes, seed: int) -> None:
         """Take sorted hashes; ``seed`` is part of them."""
-        self.hashes, self.seed = hashes, seed
+        padded = np.append(hashes, _GREATEST)
+        self.hashes, self.seed, self._padded = padded[:-1], seed, padded
         bits = max(len(hashes).bit_length() - 1, 1)
         self._shift = np.uint64(64 - bits)
         # Of each beginning the first that has it or a greater one.
         counts = np.bincount((hashes >> self._shift).astype(np.int64), minlength=1 << bits)
         self._starts = np.cumsum(counts) - counts
-        self._padded = np.append(hashes, np.uint64(2**64 - 1))
 
     def __len__(self) -> int:
         """Return how many there are."""
@@ -243,25 +243,14 @@ class Ranks:
         return np.repeat(found, lengths), unknown
 
 
-@dataclass(frozen=True, slots=True)
-class Rulings:
-    """What the number of a ruling's host, operation and outcome stands for.
+def parts_of(rulings: Numbers) -> tuple[Numbers, Numbers, Numbers]:
+    """Return the numbers of host, operation and outcome that the numbers of rulings stand for.
 
-    Attributes:
-        host: of each such number that of the host.
-        operation: that of the operation.
-        outcome: that of decision and rule.
+    >>> parts_of(np.array([5 * 128 + 3 * 8 + 1]))
+    (array([5]), array([3]), array([1]))
     """
-
-    host: Numbers
-    operation: Numbers
-    outcome: Numbers
-
-    @classmethod
-    def of(cls, hosts: int) -> Rulings:
-        """Return all of so many hosts."""
-        shape = (hosts, len(OPERATIONS), OUTCOMES)
-        return cls(*(column.ravel() for column in np.indices(shape)))
+    at_host, outcome = np.divmod(rulings, OUTCOMES)
+    return (*np.divmod(at_host, len(OPERATIONS)), outcome)
 
 
 def require_once(written: Reader, table: str) -> None:
@@ -342,6 +331,7 @@ def _place_sql(names: Sequence[str], column: str) -> str:
     return f"(list_position({list(names)}, {column}) - 1)"
 
 
+_GREATEST: Final = np.uint64(2**64 - 1)
 _GIVEN: Final = ("principal", "class", "resource", "host")
 _NUMBER: Final = {of: f"{of}_no.no" for of in _GIVEN} | {
     "ruling": f"((host_no.no * {len(OPERATIONS)} + {_place_sql(OPERATIONS, 'operation')}) "

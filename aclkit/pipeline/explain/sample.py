@@ -34,7 +34,7 @@ from aclkit.pipeline.explain.read_back import (
     Hashes,
     Numbers,
     ReadBack,
-    Rulings,
+    parts_of,
 )
 
 Drawn = npt.NDArray[np.void]
@@ -110,7 +110,7 @@ class _Standing(NamedTuple):
         for of_type in np.unique(read.type_of_resource):
             first = order.places[read.type_of_resource == of_type].min()
             supers = np.unique(read.class_of[read.is_super])
-            [super_ruleset] = np.flatnonzero(types == SUPER_TYPE) if len(supers) else [0]
+            super_ruleset = np.argmax(types == SUPER_TYPE) if len(supers) else 0
             kinds = _kind(_SUPER, supers, of_type, classes)
             parts.append((np.full_like(supers, super_ruleset), kinds, np.full_like(supers, first)))
         found = [np.concatenate(column).astype(np.int32) for column in zip(*parts, strict=True)]
@@ -130,10 +130,9 @@ class Draw:
         """Begin without rulings, to draw up to so many."""
         self._read, self._pairs, self._order, self._most = read, pairs, order, most
         self._standing = standing = _Standing.of(read, pairs, order)
-        self._means = Rulings.of(len(read.names["host"]))
         self._any_other = read.names["host"].index((ANY_OTHER,))
-        is_named = self._means.host != self._any_other
-        self._way = self._means.outcome * 2 + is_named
+        host, _, outcome = parts_of(np.arange(len(order.lots) * OUTCOMES))
+        self._way = (outcome * 2 + (host != self._any_other)).astype(np.int32)
         self._lots = np.repeat(order.lots, OUTCOMES)
         # Most rulesets stand in one way: their rulings are dropped by a look at one number. Of
         # the others every ruling is looked at for each of their standings.
@@ -166,7 +165,7 @@ class Draw:
         kind = self._standing.kind[standing]
         found["stratum"] = kind * _WAYS + self._way[ruling[row]]
         # The ruleset of super users has rulings of operations that a type does not know.
-        known = KNOWN[kind % (SUPER_TYPE + 1)] >> self._means.operation[ruling[row]] & 1 == 1
+        known = KNOWN[kind % (SUPER_TYPE + 1)] >> parts_of(ruling[row])[1] & 1 == 1
         left = np.flatnonzero(known & (found["lot"] <= self._bound[found["stratum"]]))
         found = found[left]
         found["acl_id"] = acl_ids.take(pa.array(may_be[row[left]])).to_pylist()
@@ -191,7 +190,7 @@ class Draw:
 
     def tried(self, drawn: Drawn) -> tuple[Numbers, Numbers]:
         """Return ruleset and ruling for each ruling drawn and each host that may ask for it."""
-        operation = self._means.operation[drawn["ruling"]]
+        _, operation, _ = parts_of(drawn["ruling"])
         hosts = np.array(self._order.hosts)
         at_host = hosts * len(OPERATIONS) + operation[:, np.newaxis]
         ruleset = self._standing.ruleset[drawn["standing"]].astype(np.int64)
@@ -204,20 +203,19 @@ class Draw:
             drawn: the rulings.
             is_taken: which of ``tried`` have rulings of their own.
         """
-        names, means = self._read.names, self._means
+        names = self._read.names
         principals = {at: self._principal(at) for at in np.unique(drawn["standing"]).tolist()}
         cells = []
-        for one, taken in zip(drawn, is_taken, strict=True):
-            ruling, at = one["ruling"], int(one["standing"])
-            host: int | None = int(means.host[ruling])
-            if host == self._any_other:
-                free = np.flatnonzero(~taken)
-                host = self._order.hosts[free[0]] if len(free) else None
-            if (who := principals[at]) is not None and host is not None:
-                decision, rule = divmod(int(means.outcome[ruling]), len(RULES))
+        parts = zip(*(part.tolist() for part in parts_of(drawn["ruling"])), strict=True)
+        for one, (host, operation, outcome), taken in zip(drawn, parts, is_taken, strict=True):
+            at = int(one["standing"])
+            hosts = [self._order.hosts[n] for n in np.flatnonzero(~taken).tolist()]
+            asking = next(iter(hosts if host == self._any_other else [host]), None)
+            if (who := principals[at]) is not None and asking is not None:
+                decision, rule = divmod(outcome, len(RULES))
                 resource = names["resource"][self._order.resources[self._standing.place[at]]]
-                asked = (*names["principal"][who], *names["host"][host])
-                request = (*asked, OPERATIONS[means.operation[ruling]], *resource)
+                asked = (*names["principal"][who], *names["host"][asking])
+                request = (*asked, OPERATIONS[operation], *resource)
                 cells.append((*request, DECISIONS[decision], RULES[rule], one["acl_id"]))
         return cells
 
@@ -240,10 +238,10 @@ class Draw:
 
 
 def _level(sizes: npt.NDArray[np.int64], most: int) -> int:
-    """Return the least number of turns that yield so many, or all.
+    """Return the least number of turns that yield so many; where none does, more than any size.
 
     >>> _level(np.array([1, 5, 9]), 6), _level(np.array([1, 2]), 100)
-    (3, 2)
+    (3, 3)
     """
     ordered = np.sort(sizes)
     left = np.arange(len(sizes), 0, -1)
@@ -251,7 +249,7 @@ def _level(sizes: npt.NDArray[np.int64], most: int) -> int:
     # So many are drawn once a stratum of each size has given all.
     enough = np.flatnonzero(before + ordered * left >= most)
     if not len(enough):
-        return int(ordered[-1]) if len(sizes) else 1
+        return int(sizes.max(initial=0)) + 1
     first = enough[0]
     return max(int(-((before[first] - most) // left[first])), 1)
 

@@ -143,6 +143,12 @@ BROKEN = {
     "no ruling of super users": (
         "DELETE FROM explain_ruling WHERE ruleset_id = 'super'",
         "Ruleset super has no ruling of <any-other> for ALTER, "),
+    "the row of the super users' ruleset gone": (
+        "DELETE FROM ruleset WHERE ruleset_id = 'super'", "Expected a row of 'super' in ruleset"),
+    "all of the super users' ruleset gone": (
+        "DELETE FROM ruleset WHERE ruleset_id = 'super'; "
+        "DELETE FROM explain_ruling WHERE ruleset_id = 'super'",
+        "Expected a row of 'super' in ruleset"),
     "the row of a ruleset gone": (
         f"DELETE FROM ruleset WHERE {OWN}", "Unknown ruleset in explain_pair"),
     "the row of a class's ruleset gone": (
