@@ -21,9 +21,7 @@ def ours(monkeypatch):
 
 
 def planned(asked="auto", *, acls=0, pairs=FEW, available=LARGE, processors=4):
-    return plan_deciding(
-        asked, acls=acls, pairs=pairs, available=available, processors=processors
-    )
+    return plan_deciding(asked, acls=acls, pairs=pairs, available=available, processors=processors)
 
 
 @pytest.mark.parametrize("asked", ["auto", "local"])

@@ -98,7 +98,8 @@ def test_another_process_loads_the_same(tmp_path):
     save_mapped([np.arange(5), pa.array(["a", "b"])], tmp_path / "v")
     program = (
         "import sys, pathlib; from aclkit.runtime.mapped import load_mapped; "
-        "found = load_mapped(pathlib.Path(sys.argv[1])); print(found[0].sum(), found[1].to_pylist())"
+        "numbers, texts = load_mapped(pathlib.Path(sys.argv[1])); "
+        "print(numbers.sum(), texts.to_pylist())"
     )
     ran = subprocess.run(
         [sys.executable, "-c", program, str(tmp_path / "v")],
