@@ -110,7 +110,8 @@ def _write_file(place: Place, table: str, batches: Iterator[pa.Table]) -> NewFil
         place.files.create(f"{table}/{path}", content.to_pybytes())
     else:
         size = (place.folder / table / path).stat().st_size
-    stats = json.dumps(_stats(table, metadata[0]))
+    # Letters as they are: deltalake takes some pairs of \u escapes for another letter.
+    stats = json.dumps(_stats(table, metadata[0]), ensure_ascii=False)
     return NewFile(path, size, int(time.time() * 1000), metadata[0].num_rows, stats)
 
 
@@ -138,8 +139,9 @@ def _stats(table: str, metadata: pq.FileMetaData) -> dict[str, Any]:
 
 
 def _at_most(text: str) -> str:
-    """Return a bound of a text from above that is not long."""
-    return text if len(text) <= _LONGEST_BOUND else f"{text[:_LONGEST_BOUND]}{_GREATEST}"
+    """Return a bound of a text from above that is not long, its greatest letters aside."""
+    rest = text[_LONGEST_BOUND:].lstrip(_GREATEST)
+    return f"{text[: len(text) - len(rest)]}{_GREATEST}" if rest else text
 
 
 def holds_only(file: Mapping[str, Any], cluster_id: str) -> bool:
