@@ -15,7 +15,6 @@ import selectors
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Generator, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -23,6 +22,7 @@ from typing import IO, Final, cast
 
 from aclkit import errors
 from aclkit.errors import AclkitError, SurroundingsError, UsageError
+from aclkit.runtime.deadline import Deadline
 from aclkit.warehouse.place import Place
 
 
@@ -58,7 +58,7 @@ def answer(question: SqlQuestion, seconds: float) -> Generator[str]:
         AclkitError: there is no answer, or it ends early.
         UsageError: it took too long, or too much memory.
     """
-    until = time.monotonic() + seconds
+    deadline = Deadline(seconds)
     decode = codecs.getincrementaldecoder("utf-8")("surrogatepass").decode
     with (
         _reached(question) as reached,
@@ -70,8 +70,8 @@ def answer(question: SqlQuestion, seconds: float) -> Generator[str]:
         waiting.register(stderr, selectors.EVENT_READ)
         told = b""
         while waiting.get_map():
-            ready = waiting.select(max(0.0, min(until - time.monotonic(), _LONGEST_WAIT)))
-            if time.monotonic() >= until:
+            ready = waiting.select(min(deadline.left, _LONGEST_WAIT))
+            if deadline.is_over:
                 raise too_long(seconds)
             for key, _ in ready:
                 found = os.read(key.fd, _CHUNK)
@@ -80,9 +80,8 @@ def answer(question: SqlQuestion, seconds: float) -> Generator[str]:
                 elif key.fileobj is stderr:
                     told += found
                 else:
-                    paused = time.monotonic()
-                    yield decode(found)
-                    until += time.monotonic() - paused
+                    with deadline.paused():
+                        yield decode(found)
         _tell(child.wait(), told.decode(errors="replace").strip())
 
 

@@ -7,13 +7,13 @@ checks themselves are in ``checks``.
 from __future__ import annotations
 
 import os
-import threading
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Literal, NamedTuple
 
 from aclkit.errors import AclkitError, SurroundingsError
+from aclkit.runtime.deadline import Deadline, start
 from aclkit.runtime.surroundings import missing_package, not_installed
 
 State = Literal["ok", "warning", "failed", "skipped"]
@@ -69,22 +69,14 @@ def examine(checks: Sequence[Check], around: Around) -> Iterator[Outcome]:
 
     A check that exceeds the time limit is abandoned: a network disk may never answer.
     """
-    deadline = time.monotonic() + around.seconds
-    waiting = [_begin(check, around) for check in checks]
-    for check, thread, outcomes in waiting:
-        thread.join(max(0.0, deadline - time.monotonic()))
-        told = f"no answer within {around.seconds:g} s"
-        silent = Outcome(check.name, "failed", told, check.advice, SurroundingsError.exit_code)
-        yield outcomes[0] if outcomes else silent
-
-
-def _begin(check: Check, around: Around) -> tuple[Check, threading.Thread, list[Outcome]]:
-    outcomes: list[Outcome] = []
-    thread = threading.Thread(
-        target=lambda: outcomes.append(_outcome(check, around)), daemon=True, name=check.name
-    )
-    thread.start()
-    return check, thread, outcomes
+    deadline = Deadline(around.seconds)
+    started = [(check, start(partial(_outcome, check, around), check.name)) for check in checks]
+    for check, outcome in started:
+        try:
+            yield outcome.result(deadline.left)
+        except TimeoutError:
+            silent = SurroundingsError(f"no answer within {around.seconds:g} s")
+            yield _failed(check, silent)
 
 
 def _outcome(check: Check, around: Around) -> Outcome:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 import socket
-import threading
 from contextlib import suppress
 from datetime import timedelta
 from typing import Final
@@ -19,6 +18,7 @@ from obstore.exceptions import BaseError
 from obstore.store import from_url
 
 from aclkit.errors import AclkitError, SurroundingsError, UsageError
+from aclkit.runtime.deadline import within
 from aclkit.runtime.object_store import as_s3, is_s3, s3_access
 from aclkit.runtime.uri import split_scheme
 
@@ -50,15 +50,14 @@ def require_reachable(uri: str, seconds: float = SECONDS) -> None:
     """
     if split_scheme(uri)[0] not in _STORES:
         return
-    found: list[AclkitError | None] = []
-    # A name may take longer to be found than any limit of the client's.
-    asking = threading.Thread(target=lambda: found.append(_ask(uri)), daemon=True)
-    asking.start()
-    asking.join(seconds)
-    if not found:
-        raise SurroundingsError(f"{_tried(uri)}: no answer within {seconds:g} s. {_address(uri)}")
-    if found[0] is not None:
-        raise found[0]
+    try:
+        problem = within(seconds, lambda: _ask(uri))
+    except TimeoutError:
+        raise SurroundingsError(
+            f"{_tried(uri)}: no answer within {seconds:g} s. {_address(uri)}"
+        ) from None
+    if problem is not None:
+        raise problem
 
 
 def _ask(uri: str) -> AclkitError | None:

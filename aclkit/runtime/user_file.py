@@ -13,11 +13,11 @@ import errno
 import os
 import select
 import stat
-import time
 from contextlib import suppress
 from typing import Final
 
 from aclkit.errors import AclkitError, SurroundingsError, UsageError
+from aclkit.runtime.deadline import Deadline
 from aclkit.runtime.uri import is_remote, shown
 
 MIB: Final = 1 << 20
@@ -119,22 +119,22 @@ def _read(descriptor: int, path: str, most: int) -> bytes:
     is_regular = stat.S_ISREG(about.st_mode)
     if is_regular and about.st_size > most:
         raise too_large(path, most)
-    end = None if is_regular else time.monotonic() + PATIENCE
+    deadline = None if is_regular else Deadline(PATIENCE)
     content = bytearray()
-    while chunk := _next_chunk(descriptor, path, end):
+    while chunk := _next_chunk(descriptor, path, deadline):
         content += chunk
         if len(content) > most:
             raise too_large(path, most)
     return bytes(content)
 
 
-def _next_chunk(descriptor: int, path: str, end: float | None) -> bytes:
+def _next_chunk(descriptor: int, path: str, deadline: Deadline | None) -> bytes:
     """Return what comes next; of a file at once, else as soon as something is there."""
-    if end is None:
+    if deadline is None:
         return os.read(descriptor, _CHUNK)
     poll = select.poll()
     poll.register(descriptor, select.POLLIN)
-    while poll.poll(max(0, end - time.monotonic()) * 1_000):
+    while poll.poll(deadline.left * 1_000):
         with suppress(BlockingIOError):  # another reader was quicker
             return os.read(descriptor, _CHUNK)
     raise UsageError(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import ctypes
 import threading
 from collections.abc import Callable
 from types import TracebackType
@@ -13,6 +12,7 @@ import duckdb
 
 from aclkit.audit.serve.latest import Snapshot
 from aclkit.errors import SurroundingsError
+from aclkit.runtime.deadline import TimeUpError, interrupt
 
 _Result = TypeVar("_Result")
 
@@ -26,10 +26,6 @@ class BusyError(SurroundingsError):
 
 class TooLongError(SurroundingsError):
     """A question takes longer than one may."""
-
-
-class _TimeUp(BaseException):
-    """The time is over; no ``except Exception`` on the way may take it for its own."""
 
 
 class Workers:
@@ -105,12 +101,11 @@ class _Job(Generic[_Result]):
             return
         if not self._thread.is_alive():
             # What it had to say is in the loop's queue before this.
-            self._loop.call_soon(self._fail, _TimeUp())
+            self._loop.call_soon(self._fail, TimeUpError())
             return
         if self._cursor is not None:
             self._cursor.interrupt()
-        thread = ctypes.c_ulong(self._thread.ident or 0)
-        ctypes.pythonapi.PyThreadState_SetAsyncExc(thread, ctypes.py_object(_TimeUp))
+        interrupt(self._thread)
         self._loop.call_later(_POLL, self.stop)
 
     def _run(self) -> None:
@@ -142,6 +137,6 @@ class _Job(Generic[_Result]):
     def _fail(self, error: BaseException) -> None:
         if not self.result.done():
             self._leave()
-            late = isinstance(error, _TimeUp)
+            late = isinstance(error, TimeUpError)
             self.result.set_exception(TooLongError("It was stopped.") if late else error)
             self.result.exception()  # after the time is over it is not asked for
