@@ -13,10 +13,10 @@ from aclkit.model.acl import Request
 from aclkit.questions.assertions.asked import Asked, RuledCell
 from aclkit.questions.assertions.search import Search, joined
 from aclkit.rules.decide.confirm import DisagreementError
-from aclkit.rules.names.aim import MoreThan
 from aclkit.rules.names.classes import NameClass
 from aclkit.rules.names.domain import PRINCIPALS, domain_of
 from aclkit.rules.names.symbols import Symbols
+from aclkit.rules.names.target import MoreThan
 
 
 class Crowd(NamedTuple):

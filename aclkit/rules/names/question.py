@@ -26,7 +26,6 @@ from functools import cached_property
 from typing import Final, NamedTuple
 
 from aclkit.model.cidr import Range
-from aclkit.rules.names.aim import Aim
 from aclkit.rules.names.domain import Domain
 from aclkit.rules.names.symbols import (
     ONE_BUT_COLON,
@@ -36,6 +35,7 @@ from aclkit.rules.names.symbols import (
     Symbols,
     range_of,
 )
+from aclkit.rules.names.target import Target
 from aclkit.rules.names.written import MOST_ROWS, count_rows, spelled
 
 BUDGET: Final = 50_000
@@ -249,7 +249,7 @@ class Question:
         if not self._ranges:
             self._groups.clear()
 
-    def find(self, aim: Aim, budget: int = BUDGET) -> Found:
+    def find(self, aim: Target, budget: int = BUDGET) -> Found:
         """Look for the shortest name of each class of an aim.
 
         The same question is answered in the same number of states on every machine.
@@ -260,7 +260,7 @@ class Question:
             return self._spelled.find(aim, budget)
         return self._walk(aim, budget)
 
-    def _walk(self, aim: Aim, budget: int) -> Found:
+    def _walk(self, aim: Target, budget: int) -> Found:
         domain, found = self.domain, dict[Hashable, str]()
         first = self._settled(
             aim, found, 0, self._trie.prefixes[0], self._globs.without_needless(self._globs.start)
@@ -319,7 +319,12 @@ class Question:
             self._globs.add(symbols, group)
 
     def _step(
-        self, state: _State, letter: str, domain: Hashable, aim: Aim, found: Mapping[Hashable, str]
+        self,
+        state: _State,
+        letter: str,
+        domain: Hashable,
+        aim: Target,
+        found: Mapping[Hashable, str],
     ) -> _State | None:
         """Return the state after one more letter, None where it leads to nothing."""
         node, flags = state.node, state.flags
@@ -332,7 +337,7 @@ class Question:
         return None if settled is None else _State(domain, *settled)
 
     def _settled(
-        self, aim: Aim, found: Mapping[Hashable, str], node: int, flags: int, places: int
+        self, aim: Target, found: Mapping[Hashable, str], node: int, flags: int, places: int
     ) -> tuple[int, int, int] | None:
         """Drop what makes no difference any more; None where nothing looked for can come."""
         flags |= self._globs.flags(places & self._globs.sink_bits)

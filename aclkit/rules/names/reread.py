@@ -16,7 +16,6 @@ from typing import Final, NamedTuple
 from aclkit.model.acl import Acl
 from aclkit.model.groups import grouped
 from aclkit.model.semantics import Semantics
-from aclkit.rules.names.aim import Sort
 from aclkit.rules.names.budget import Budget
 from aclkit.rules.names.cells import AFTER, BEFORE, Cell, Defaults
 from aclkit.rules.names.compare import GAINED, CellChange, Difference, changes_between
@@ -25,6 +24,7 @@ from aclkit.rules.names.domain import domain_of
 from aclkit.rules.names.question import Found
 from aclkit.rules.names.rows import Row, Rules, reads_alike, rows_of
 from aclkit.rules.names.symbols import Symbols
+from aclkit.rules.names.target import Classifier
 from aclkit.rules.patterns.match import host_can_match
 
 WAKES: Final = "wakes"
@@ -187,7 +187,7 @@ _NOTHING: Final = Found({}, is_complete=True, states=0)
 
 
 @cache
-def _aim(defaults: Defaults, kind: str, *, by_default: bool) -> Sort:
+def _aim(defaults: Defaults, kind: str, *, by_default: bool) -> Classifier:
     """Return the aim that looks for a name of a change in the second of two more groups alone.
 
     By a default a name is lost, or gained, that no ALLOW gives in the state where it is allowed.
@@ -201,7 +201,7 @@ def _aim(defaults: Defaults, kind: str, *, by_default: bool) -> Sort:
         is_there = flags >> change.size == 0b10
         return SHARED if is_of_kind and is_there and not (by_default and is_given) else None
 
-    return Sort(change.size + 2, sort)
+    return Classifier(change.size + 2, sort)
 
 
 def _id(acl: Acl) -> str:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol
 
 
-class Aim(Protocol):
+class Target(Protocol):
     """What a walk looks for."""
 
     def class_of(self, flags: int) -> Hashable | None:
@@ -39,7 +39,7 @@ class _Ahead(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Sort:
+class Classifier:
     """Sorts the flags of a few groups by a function; what it finds out it keeps.
 
     Attributes:
@@ -89,7 +89,7 @@ class Sort:
 
 
 @dataclass(frozen=True, slots=True)
-class EverySet:
+class Minterms:
     """Each set of groups is a class of its own: which sets of patterns share a name."""
 
     def class_of(self, flags: int) -> Hashable | None:
