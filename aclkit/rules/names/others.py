@@ -13,9 +13,9 @@ from aclkit.rules.names.classes import NameClass
 from aclkit.rules.names.cover import LEFT, covers, find_beside
 from aclkit.rules.names.domain import domain_of
 from aclkit.rules.names.least import least_hosts, least_principals
+from aclkit.rules.names.prefix_index import PrefixIndex
 from aclkit.rules.names.question import Found
 from aclkit.rules.names.rows import Row, operations_of
-from aclkit.rules.names.shelf import Shelf
 from aclkit.rules.names.symbols import Symbols, is_plain, start_of_pattern
 from aclkit.rules.patterns.match import pattern_matches
 
@@ -49,8 +49,8 @@ class Others:
         """Index ACLs. A budget that ends leaves something unknown, and never a guess."""
         self.budget, self.super_users = budget, frozenset(super_users)
         self._semantics = semantics
-        self._of_type: dict[str, Shelf] = {}
-        self._places: dict[_Place, Shelf] = {}
+        self._of_type: dict[str, PrefixIndex] = {}
+        self._places: dict[_Place, PrefixIndex] = {}
         for row in rows:
             self.add(row)
         texts: dict[str, tuple[set[Symbols], set[Symbols]]] = {}
@@ -69,8 +69,8 @@ class Others:
     def add(self, row: Row) -> None:
         """Let an ACL count; its principal and host are among those there were."""
         for shelf in (
-            self._of_type.setdefault(row.acl.resource_type, Shelf()),
-            self._places.setdefault(_place(row), Shelf()),
+            self._of_type.setdefault(row.acl.resource_type, PrefixIndex()),
+            self._places.setdefault(_place(row), PrefixIndex()),
         ):
             shelf.add(self._start_of(row), row)
 
@@ -160,7 +160,7 @@ class Others:
         within = tuple(row.patterns for row in rows)
         return self._left_by(rows[0].acl.resource_type, wide, within)
 
-    def _of(self, who: Who, resource_type: str, *, allows: bool) -> Iterator[Shelf]:
+    def _of(self, who: Who, resource_type: str, *, allows: bool) -> Iterator[PrefixIndex]:
         for principal, host in product(who.principal.patterns, who.host.patterns):
             shelf = self._places.get((resource_type, allows, principal, host))
             if shelf is not None:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from aclkit.rules.names.rows import Row
 
 
-class Shelf:
+class PrefixIndex:
     """ACLs that come and go."""
 
     def __init__(self) -> None:
