@@ -26,7 +26,7 @@ from aclkit.rules.decide.confirm import Comparison, Decider
 from aclkit.rules.names.budget import Budget
 from aclkit.rules.names.classes import NameClass
 from aclkit.rules.names.needless import Leftover, View
-from aclkit.rules.names.others import Others, Who
+from aclkit.rules.names.overlap_index import OverlapIndex, Who
 from aclkit.rules.names.reread import Reread
 from aclkit.rules.names.rows import Rules, rows_of
 from aclkit.rules.patterns.match import names_exactly
@@ -111,10 +111,10 @@ class AuditInput:
         return {row.acl.acl_id: row for row in rows_of(ordered, self.semantics)}
 
     @cached_property
-    def others(self) -> Others:
+    def others(self) -> OverlapIndex:
         """The same, ready to be asked what they leave of one."""
         supers = self.settings.super_users
-        return Others(self.rows.values(), self.semantics, self.budget, supers)
+        return OverlapIndex(self.rows.values(), self.semantics, self.budget, supers)
 
     @cached_property
     def decider(self) -> Decider:

@@ -21,7 +21,7 @@ from aclkit.rules.names.cover import covers
 from aclkit.rules.names.domain import domain_of
 from aclkit.rules.names.needless import decided_like
 from aclkit.rules.names.openings import Opening, openings
-from aclkit.rules.names.others import Others
+from aclkit.rules.names.overlap_index import OverlapIndex
 from aclkit.rules.names.question import Question
 from aclkit.rules.names.rows import Row, Rules, rows_of
 from aclkit.rules.names.symbols import EVERYTHING, RUN, is_plain, start_of
@@ -112,7 +112,7 @@ class _Finder:
         acls = [acl for acl in rules.acls if acl.resource_type == resource_type]
         self._rules, self._budget = rules, budget
         self._rows = list(rows_of(acls, rules.semantics))
-        self._others = Others(self._rows, rules.semantics, budget)
+        self._others = OverlapIndex(self._rows, rules.semantics, budget)
         self._domain = domain_of(resource_type)
         self._names = sorted(filter(self._domain.holds, names))
 

@@ -17,7 +17,7 @@ from aclkit.model.acl import Request
 from aclkit.rules.names.cells import Cell
 from aclkit.rules.names.cover import LEFT, covers, is_plainly_covered
 from aclkit.rules.names.domain import domain_of
-from aclkit.rules.names.others import Others, Who, by_id
+from aclkit.rules.names.overlap_index import OverlapIndex, Who, by_id
 from aclkit.rules.names.rows import Row, operations_of, operations_to_come
 from aclkit.rules.names.symbols import Symbols, is_plain
 
@@ -55,7 +55,7 @@ class View:
 
     def __init__(
         self,
-        others: Others,
+        others: OverlapIndex,
         rows: tuple[Row, ...],
         who: Who,
         *,
@@ -137,7 +137,7 @@ class Leftover(NamedTuple):
 
 def find_left(
     rows: tuple[Row, ...],
-    others: Others,
+    others: OverlapIndex,
     operations: Iterable[str],
     *,
     allows: tuple[bool, ...] = (False,),
@@ -172,7 +172,7 @@ def find_left(
 
 
 def find_cover(
-    row: Row, others: Others, operations: Iterable[str], counts: Counts = lambda _: True
+    row: Row, others: OverlapIndex, operations: Iterable[str], counts: Counts = lambda _: True
 ) -> Leftover:
     """Look for others in whose presence an ACL decides nothing; for an ALLOW, DENYs are among them.
 
@@ -182,7 +182,7 @@ def find_cover(
     return find_left((row,), others, operations, allows=allows, counts=counts, is_one_enough=True)
 
 
-def is_idle(deny: Row, others: Others) -> bool | None:
+def is_idle(deny: Row, others: OverlapIndex) -> bool | None:
     """Whether a DENY has no effect: without it no ALLOW would allow a request it matches."""
     is_known = True
     supers = {tuple(name) for name in others.super_users}
@@ -196,13 +196,13 @@ def is_idle(deny: Row, others: Others) -> bool | None:
     return True if is_known else None
 
 
-def is_reached_by_others(row: Row, others: Others) -> bool | None:
+def is_reached_by_others(row: Row, others: OverlapIndex) -> bool | None:
     """Whether each name of an ACL is in another one: else a default may come to decide."""
     wide = {pattern for other in others.near(row) for pattern in other.patterns}
     return covers(wide, row.patterns, domain_of(row.acl.resource_type), others.budget)
 
 
-def decided_like(row: Row, others: Others) -> Callable[[str], bool]:
+def decided_like(row: Row, others: OverlapIndex) -> Callable[[str], bool]:
     """Tell the names that ACLs decide wherever one like another could; itself counts if there.
 
     Where classes are missing, or there are none, the function accepts no name.

@@ -7,17 +7,17 @@ import pytest
 from aclkit.model.semantics import KIP_1042
 from aclkit.rules.names.budget import Budget
 from aclkit.rules.names.needless import Leftover, decided_like, find_cover, find_left
-from aclkit.rules.names.others import Others
+from aclkit.rules.names.overlap_index import OverlapIndex
 from aclkit.rules.names.rows import Row, operations_to_come, rows_of
 from tests.rules.names.world import acl
 
 
-def others(*texts: str, budget: Budget | None = None) -> tuple[Others, list[Row]]:
+def others(*texts: str, budget: Budget | None = None) -> tuple[OverlapIndex, list[Row]]:
     rows = list(rows_of([acl(text, n) for n, text in enumerate(texts)], KIP_1042))
-    return Others(rows, KIP_1042, budget or Budget()), rows
+    return OverlapIndex(rows, KIP_1042, budget or Budget()), rows
 
 
-def cover(row: Row, pool: Others) -> Leftover:
+def cover(row: Row, pool: OverlapIndex) -> Leftover:
     return find_cover(row, pool, operations_to_come(row.acl))
 
 

@@ -36,7 +36,7 @@ class Who(NamedTuple):
     host: NameClass
 
 
-class Others:
+class OverlapIndex:
     """ACLs, ready to be asked which of them meet one that is among them."""
 
     def __init__(
