@@ -25,8 +25,8 @@ from aclkit.model.semantics import BrokerSettings, Semantics
 from aclkit.rules.decide.confirm import Comparison, Decider
 from aclkit.rules.names.budget import Budget
 from aclkit.rules.names.classes import NameClass
-from aclkit.rules.names.needless import Leftover, View
 from aclkit.rules.names.overlap_index import OverlapIndex, Who
+from aclkit.rules.names.redundancy import Leftover, View
 from aclkit.rules.names.reread import Reread
 from aclkit.rules.names.rows import Rules, rows_of
 from aclkit.rules.patterns.match import names_exactly

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from aclkit.model.acl import Acl
-from aclkit.rules.names.needless import Counts, Leftover, find_cover, find_left
 from aclkit.rules.names.overlap_index import OverlapIndex
+from aclkit.rules.names.redundancy import Counts, Leftover, find_cover, find_left
 from aclkit.rules.names.rows import Row, operations_of
 
 Rows = Mapping[str, Row]

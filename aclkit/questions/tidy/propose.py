@@ -19,10 +19,10 @@ from aclkit.rules.decide.confirm import Comparison, Decider
 from aclkit.rules.names.budget import Budget
 from aclkit.rules.names.cover import covers
 from aclkit.rules.names.domain import domain_of
-from aclkit.rules.names.needless import decided_like
 from aclkit.rules.names.openings import Opening, openings
 from aclkit.rules.names.overlap_index import OverlapIndex
 from aclkit.rules.names.question import Question
+from aclkit.rules.names.redundancy import covered_names
 from aclkit.rules.names.rows import Row, Rules, rows_of
 from aclkit.rules.names.symbols import EVERYTHING, RUN, is_plain, start_of
 from aclkit.rules.names.tidy import Reasons, no_reasons, tidy
@@ -131,7 +131,7 @@ class _Finder:
         self, group: Sequence[Row], names: Iterable[str], pattern_type: str
     ) -> Iterator[tuple[Acl, tuple[Acl, ...]]]:
         """Yield which pattern could replace which of a group, none of these twice."""
-        is_decided = decided_like(group[0], self._others)
+        is_decided = covered_names(group[0], self._others)
         good: list[tuple[Row, list[Row]]] = []
         for name in names:
             row = self._row_of(group[0].acl, pattern_type, name)

@@ -6,8 +6,8 @@ import pytest
 
 from aclkit.model.semantics import KIP_1042
 from aclkit.rules.names.budget import Budget
-from aclkit.rules.names.needless import Leftover, decided_like, find_cover, find_left
 from aclkit.rules.names.overlap_index import OverlapIndex
+from aclkit.rules.names.redundancy import Leftover, covered_names, find_cover, find_left
 from aclkit.rules.names.rows import Row, operations_to_come, rows_of
 from tests.rules.names.world import acl
 
@@ -79,5 +79,5 @@ def test_the_names_on_which_an_acl_changes_nothing_are_told() -> None:
         "ALLOW User:x DESCRIBE LITERAL c",
     )
     pool.remove(row)
-    is_decided = decided_like(row, pool)
+    is_decided = covered_names(row, pool)
     assert [name for name in ("a1", "b", "c", "qq") if is_decided(name)] == ["a1", "b"]

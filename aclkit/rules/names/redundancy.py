@@ -202,7 +202,7 @@ def is_reached_by_others(row: Row, others: OverlapIndex) -> bool | None:
     return covers(wide, row.patterns, domain_of(row.acl.resource_type), others.budget)
 
 
-def decided_like(row: Row, others: OverlapIndex) -> Callable[[str], bool]:
+def covered_names(row: Row, others: OverlapIndex) -> Callable[[str], bool]:
     """Tell the names that ACLs decide wherever one like another could; itself counts if there.
 
     Where classes are missing, or there are none, the function accepts no name.
