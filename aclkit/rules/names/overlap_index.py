@@ -12,7 +12,7 @@ from aclkit.rules.names.budget import Budget
 from aclkit.rules.names.classes import NameClass
 from aclkit.rules.names.cover import LEFT, covers, find_beside
 from aclkit.rules.names.domain import domain_of
-from aclkit.rules.names.least import least_hosts, least_principals
+from aclkit.rules.names.minimal_classes import minimal_hosts, minimal_principals
 from aclkit.rules.names.prefix_index import PrefixIndex
 from aclkit.rules.names.question import Found
 from aclkit.rules.names.rows import Row, operations_of
@@ -59,10 +59,10 @@ class OverlapIndex:
             principals.update({principal} - {()})
             hosts.add(host)
         self.principals = {
-            kind: least_principals(each, budget, self.super_users)
+            kind: minimal_principals(each, budget, self.super_users)
             for kind, (each, _) in texts.items()
         }
-        self.hosts = {kind: least_hosts(each, budget) for kind, (_, each) in texts.items()}
+        self.hosts = {kind: minimal_hosts(each, budget) for kind, (_, each) in texts.items()}
         self.is_covered = cache(self._is_covered)
         self._left_by = cache(self._find_left)
 

@@ -10,7 +10,7 @@ import pytest
 from aclkit.model.semantics import KIP_1042
 from aclkit.rules.names.budget import Budget
 from aclkit.rules.names.domain import PRINCIPALS
-from aclkit.rules.names.least import least_hosts, least_principals
+from aclkit.rules.names.minimal_classes import minimal_hosts, minimal_principals
 from aclkit.rules.names.question import Question
 from aclkit.rules.names.symbols import Symbols, of_host, of_principal
 
@@ -36,7 +36,7 @@ def test_the_least_classes_within_a_text_are_those_that_no_other_is_within(seed:
     chance = random.Random(seed)
     texts = [symbols(text) for text in chance.sample(TEXTS, chance.randint(2, 7))]
     narrow = chance.sample(texts, chance.choice((1, 1, 2)))
-    found = least_principals(texts, Budget()).within(*narrow)
+    found = minimal_principals(texts, Budget()).within(*narrow)
     assert found.is_complete
     sets = {matching(texts, name) for name in SHORT}
     within = {each for each in sets if each.issuperset(narrow)}
@@ -51,7 +51,7 @@ def test_the_least_classes_within_a_text_are_those_that_no_other_is_within(seed:
 
 def test_super_users_stand_for_nobody_but_where_a_text_names_them() -> None:
     texts = [symbols("User:?"), symbols("User:a")]
-    least = least_principals(texts, Budget(), without=["User:z", "User:a"])
+    least = minimal_principals(texts, Budget(), without=["User:z", "User:a"])
     (found,) = least.within(texts[0]).members
     assert found.name not in ("User:z", "User:a")
     (found,) = least.within(texts[1]).members
@@ -61,15 +61,15 @@ def test_super_users_stand_for_nobody_but_where_a_text_names_them() -> None:
 def test_hosts_named_one_by_one_leave_no_other_class_of_a_glob() -> None:
     texts = [of_host(f"10.0.0.{n}", KIP_1042) for n in range(10)]
     glob = of_host("10.0.0.?", KIP_1042)
-    found = least_hosts([*texts, glob], Budget()).within(glob)
+    found = minimal_hosts([*texts, glob], Budget()).within(glob)
     assert [each.name for each in found.members] == [f"10.0.0.{n}" for n in range(10)]
-    (found_one,) = least_hosts([*texts[1:], glob], Budget()).within(glob).members
+    (found_one,) = minimal_hosts([*texts[1:], glob], Budget()).within(glob).members
     assert found_one.patterns == {glob}
 
 
 def test_texts_meet_exactly_where_a_name_is_shared() -> None:
     texts = [symbols(text) for text in TEXTS]
-    least = least_principals(texts, Budget())
+    least = minimal_principals(texts, Budget())
     for text in texts:
         shared = {other for other in texts for n in SHORT if {text, other} <= matching(texts, n)}
         assert set(least.meeting(text)) == shared
@@ -77,5 +77,5 @@ def test_texts_meet_exactly_where_a_name_is_shared() -> None:
 
 def test_a_budget_that_ends_says_that_classes_may_miss() -> None:
     texts = [symbols(f"User:*{letter}*") for letter in "abc"]
-    found = least_principals([*texts, symbols("User:??*")], Budget(per_question=3))
+    found = minimal_principals([*texts, symbols("User:??*")], Budget(per_question=3))
     assert not found.within(texts[0]).is_complete

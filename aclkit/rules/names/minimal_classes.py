@@ -22,7 +22,7 @@ from aclkit.rules.names.symbols import EVERYTHING, Symbols, is_plain, range_of, 
 from aclkit.rules.patterns.ranges import atoms_of, ranges_holding
 
 
-class LeastClasses:
+class MinimalClasses:
     """All texts of one kind that count; each is asked about once."""
 
     def __init__(
@@ -175,13 +175,13 @@ class LeastClasses:
         return Classes(tuple(least), found.is_complete)
 
 
-def least_principals(
+def minimal_principals(
     texts: Iterable[Symbols], budget: Budget, without: Iterable[str] = ()
-) -> LeastClasses:
+) -> MinimalClasses:
     """Return the least classes of principals; users stand for one where one is in it."""
-    return LeastClasses(texts, (USERS, PRINCIPALS), classes_of_principals, budget, without)
+    return MinimalClasses(texts, (USERS, PRINCIPALS), classes_of_principals, budget, without)
 
 
-def least_hosts(texts: Iterable[Symbols], budget: Budget) -> LeastClasses:
+def minimal_hosts(texts: Iterable[Symbols], budget: Budget) -> MinimalClasses:
     """Return the least classes of hosts."""
-    return LeastClasses(texts, (HOSTS,), classes_of_hosts, budget)
+    return MinimalClasses(texts, (HOSTS,), classes_of_hosts, budget)
