@@ -27,8 +27,8 @@ from aclkit.rules.names.budget import Budget
 from aclkit.rules.names.classes import NameClass
 from aclkit.rules.names.overlap_index import OverlapIndex, Who
 from aclkit.rules.names.redundancy import Leftover, View
-from aclkit.rules.names.reread import Reread
 from aclkit.rules.names.rows import Rules, rows_of
+from aclkit.rules.names.semantics_diff import SemanticsChange
 from aclkit.rules.patterns.match import names_exactly
 from aclkit.rules.patterns.trie import PatternIndex
 from aclkit.rules.patterns.unmatchable import can_match
@@ -147,7 +147,7 @@ class AuditInput:
         return Comparison.of(off, on, self.budget)
 
     @cached_property
-    def rereads(self) -> list[Reread]:
+    def rereads(self) -> list[SemanticsChange]:
         """What each ACL does whose host is a range, once it wakes; empty where none sleeps."""
         # What tells it is no part of what is known for others, so it takes a budget of its own.
         telling = Budget(per_question=self.budget.per_question, total=self.budget.total)

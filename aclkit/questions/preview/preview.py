@@ -30,8 +30,8 @@ from aclkit.rules.names.compare import (
     CellChange,
 )
 from aclkit.rules.names.openings import Opening, openings
-from aclkit.rules.names.reread import Reread
 from aclkit.rules.names.rows import reads_alike
+from aclkit.rules.names.semantics_diff import SemanticsChange
 from aclkit.rules.names.words import opening_words
 
 MOST_REGIONS: Final = 200
@@ -60,7 +60,7 @@ class Preview:
     effect: Effect
     comparison: Comparison
     openings: tuple[Opening, ...]
-    rereads: tuple[Reread, ...]
+    rereads: tuple[SemanticsChange, ...]
     budget: Budget
     otherwise: Preview | None = None
 

@@ -17,7 +17,7 @@ from aclkit.rules.names.classes import NameClass
 from aclkit.rules.names.compare import GAINED, LOST, Difference
 from aclkit.rules.names.openings import Opening, Party, fold
 from aclkit.rules.names.region import Region
-from aclkit.rules.names.reread import Reread
+from aclkit.rules.names.semantics_diff import SemanticsChange
 from aclkit.rules.names.symbols import (
     EVERYTHING,
     ONE,
@@ -109,7 +109,7 @@ def opening_words(opening: Opening) -> str:
     return f"{_parties_words(opening)}, on {names_words(opening)}"
 
 
-def reread_words(reread: Reread) -> str:
+def semantics_change_words(reread: SemanticsChange) -> str:
     """Write what an ACL does that is read otherwise, of each kind the most cells."""
     told = []
     for verb, kind in (("grants", GAINED), ("revokes", LOST)):

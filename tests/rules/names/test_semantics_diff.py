@@ -17,9 +17,9 @@ from aclkit.rules.decide.confirm import Comparison
 from aclkit.rules.decide.rules import ALLOWED, DEFAULT_ALLOW, Ruling, answers, decide
 from aclkit.rules.names.budget import Budget
 from aclkit.rules.names.compare import GAINED, LOST, Difference, compare
-from aclkit.rules.names.reread import OTHERWISE, SLEEPS, WAKES, Reread
 from aclkit.rules.names.rows import Rules, reads_alike
-from aclkit.rules.names.words import reread_words
+from aclkit.rules.names.semantics_diff import OTHERWISE, SLEEPS, WAKES, SemanticsChange
+from aclkit.rules.names.words import semantics_change_words
 from aclkit.rules.patterns.match import reaches
 from tests.rules.names.world import is_in, names_up_to, rules
 
@@ -41,7 +41,7 @@ def told(
     after: Semantics = RANGES,
     settings: BrokerSettings = EVERYONE,
     budget: Budget | None = None,
-) -> list[Reread]:
+) -> list[SemanticsChange]:
     state = rules(texts, semantics=before, settings=settings)
     spent = budget or Budget()
     return Comparison.of(state, replace(state, semantics=after), spent).rereads(spent)
@@ -51,7 +51,10 @@ CLOSED = BrokerSettings()
 
 
 def words(*texts: str, before: Semantics = KAFKA, after: Semantics = RANGES) -> list[str]:
-    return [f"{each.becomes}: {reread_words(each)}" for each in told(texts, before, after, CLOSED)]
+    return [
+        f"{each.becomes}: {semantics_change_words(each)}"
+        for each in told(texts, before, after, CLOSED)
+    ]
 
 
 def test_an_allow_that_wakes_gives_and_a_deny_takes() -> None:
@@ -104,7 +107,9 @@ def test_what_the_budget_leaves_open_is_not_known() -> None:
     how = KIP_1042, GLOBS_AND_RANGES
     (each,) = told(texts, *how, CLOSED, Budget(per_question=50))
     assert not each.is_known
-    assert reread_words(each).endswith(("has an unknown effect", "possibly has more effects"))
+    assert semantics_change_words(each).endswith(
+        ("has an unknown effect", "possibly has more effects")
+    )
     assert told(texts, *how, CLOSED)[0].is_known
 
 

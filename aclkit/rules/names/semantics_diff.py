@@ -33,7 +33,7 @@ OTHERWISE: Final = "is read otherwise"
 
 
 @dataclass(slots=True)
-class Reread:
+class SemanticsChange:
     """An ACL that two ways of reading take otherwise.
 
     Attributes:
@@ -53,9 +53,9 @@ class Reread:
         return [change for change in self.changes if change.kind == kind]
 
 
-def find_reread(
+def find_semantics_changes(
     difference: Difference, before: Rules, after: Rules, budget: Budget
-) -> list[Reread]:
+) -> list[SemanticsChange]:
     """List, for each ACL of both states, what the second way of reading it changes.
 
     Args:
@@ -84,7 +84,7 @@ class _Line(NamedTuple):
     """An ACL as each of the two ways reads it, and what was found of it."""
 
     rows: tuple[Row, Row]
-    found: Reread
+    found: SemanticsChange
 
     @classmethod
     def of(cls, acl: Acl, *ways: Semantics) -> _Line:
@@ -94,7 +94,7 @@ class _Line(NamedTuple):
             for row, way in zip((then, now), ways, strict=True)
         )
         becomes = OTHERWISE if could == can else WAKES if can else SLEEPS
-        return cls((then, now), Reread(acl, becomes))
+        return cls((then, now), SemanticsChange(acl, becomes))
 
     def matching(self, cell: Cell) -> _Matching:
         """Return the names of a cell that it answers."""
