@@ -26,6 +26,7 @@ from functools import cached_property
 from typing import Final, NamedTuple
 
 from aclkit.model.cidr import Range
+from aclkit.rules.names.address_patterns import MOST_ROWS, count_rows, spelled
 from aclkit.rules.names.domain import Domain
 from aclkit.rules.names.symbols import (
     ONE_BUT_COLON,
@@ -36,7 +37,6 @@ from aclkit.rules.names.symbols import (
     range_of,
 )
 from aclkit.rules.names.target import Target
-from aclkit.rules.names.written import MOST_ROWS, count_rows, spelled
 
 BUDGET: Final = 50_000
 """States of one question; a second or two where each of them has many letters."""
