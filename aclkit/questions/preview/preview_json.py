@@ -13,8 +13,8 @@ from aclkit.questions.preview.words import (
     settings_sentences,
 )
 from aclkit.questions.query.other_reading import preset_of_other
+from aclkit.rules.names.change_regions import RegionChange
 from aclkit.rules.names.compare import GAINED, LOST
-from aclkit.rules.names.openings import Opening
 from aclkit.rules.names.semantics_diff import SemanticsChange
 from aclkit.rules.names.words import names_words, party_words, pattern_text, semantics_change_words
 
@@ -54,7 +54,7 @@ def _otherwise(preview: Preview) -> dict[str, object] | None:
     }
 
 
-def _to_come(preview: Preview, opening: Opening) -> dict[str, object]:
+def _to_come(preview: Preview, opening: RegionChange) -> dict[str, object]:
     return {
         "names": names_words(opening),
         "tried_with": opening.change.name,

@@ -17,9 +17,9 @@ from aclkit.model.operation import OPERATIONS_OF_TYPE
 from aclkit.questions.tidy.candidates import candidates
 from aclkit.rules.decide.confirm import Comparison, Decider
 from aclkit.rules.names.budget import Budget
+from aclkit.rules.names.change_regions import RegionChange, openings
 from aclkit.rules.names.cover import covers
 from aclkit.rules.names.domain import domain_of
-from aclkit.rules.names.openings import Opening, openings
 from aclkit.rules.names.overlap_index import OverlapIndex
 from aclkit.rules.names.question import Question
 from aclkit.rules.names.redundancy import covered_names
@@ -49,7 +49,7 @@ class Proposal:
 
     acl: Acl
     replaces: tuple[Acl, ...]
-    opens: tuple[Opening, ...]
+    opens: tuple[RegionChange, ...]
     is_known: bool
 
 

@@ -25,7 +25,7 @@ class Party(NamedTuple):
     operations: tuple[str, ...]
 
 
-class Opening(NamedTuple):
+class RegionChange(NamedTuple):
     """Names of one resource type that several cells gain or lose.
 
     Attributes:
@@ -45,7 +45,7 @@ class Opening(NamedTuple):
     regions: tuple[Region, ...]
 
 
-def openings(difference: Difference, budget: Budget, most: int) -> list[Opening]:
+def openings(difference: Difference, budget: Budget, most: int) -> list[RegionChange]:
     """Fold the differences, largest first; compute regions for the first ``most`` of them."""
     ordered = _alike(difference.changes)
     told: dict[tuple[str, str, tuple[Region, ...]], list[CellChange]] = {}
@@ -64,7 +64,7 @@ def openings(difference: Difference, budget: Budget, most: int) -> list[Opening]
     ]
 
 
-def fold(changes: Iterable[CellChange]) -> list[Opening]:
+def fold(changes: Iterable[CellChange]) -> list[RegionChange]:
     """Fold some changes, that of most cells first, without their regions."""
     return [_opening(alike, ()) for alike in _alike(changes)]
 
@@ -80,9 +80,9 @@ def _alike(changes: Iterable[CellChange]) -> list[list[CellChange]]:
     return sorted(groups.values(), key=lambda alike: -len(alike))
 
 
-def _opening(changes: Sequence[CellChange], regions: tuple[Region, ...]) -> Opening:
+def _opening(changes: Sequence[CellChange], regions: tuple[Region, ...]) -> RegionChange:
     first = min(changes, key=lambda change: len(change.name))
-    return Opening(
+    return RegionChange(
         kind=first.kind,
         resource_type=first.cell.resource_type,
         parties=tuple(parties(_cell_of(change) for change in changes)),
