@@ -43,10 +43,10 @@ def find_left(
     wide: Iterable[Symbols], narrow: Iterable[Symbols], domain: Domain, budget: Budget
 ) -> Found:
     """Look for the shortest name, ``LEFT``, that the narrow patterns match and no wide one."""
-    return find_beside([narrow], wide, domain, budget)
+    return find_witness_outside([narrow], wide, domain, budget)
 
 
-def find_beside(
+def find_witness_outside(
     within: Sequence[Iterable[Symbols]], wide: Iterable[Symbols], domain: Domain, budget: Budget
 ) -> Found:
     """Look for the shortest name, ``LEFT``, that each of some groups matches and no wide one."""

@@ -15,7 +15,7 @@ from functools import cache
 from aclkit.model.cidr import IPV4, Address, Range, any_other_in
 from aclkit.rules.names.budget import Budget
 from aclkit.rules.names.classes import Classes, NameClass, classes_of_hosts, classes_of_principals
-from aclkit.rules.names.cover import LEFT, covers, find_beside, find_shared, near_to
+from aclkit.rules.names.cover import LEFT, covers, find_shared, find_witness_outside, near_to
 from aclkit.rules.names.domain import HOSTS, PRINCIPALS, USERS, Domain
 from aclkit.rules.names.question import Question
 from aclkit.rules.names.symbols import EVERYTHING, Symbols, is_plain, range_of, start_of
@@ -139,7 +139,7 @@ class MinimalClasses:
         beside = {each for each in among if each not in wide and near(start_of(each))}
         within = [[each] for each in narrow]
         for domain in self._domains:
-            found = find_beside(within, beside | self._without, domain, self._budget)
+            found = find_witness_outside(within, beside | self._without, domain, self._budget)
             if found.names:
                 return Classes((self.of_name(found.names[LEFT]),), is_complete=True)
         return self._several(narrow, beside)

@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 from aclkit.model.semantics import Semantics
 from aclkit.rules.names.budget import Budget
 from aclkit.rules.names.classes import NameClass
-from aclkit.rules.names.cover import LEFT, covers, find_beside
+from aclkit.rules.names.cover import LEFT, covers, find_witness_outside
 from aclkit.rules.names.domain import domain_of
 from aclkit.rules.names.minimal_classes import minimal_hosts, minimal_principals
 from aclkit.rules.names.prefix_index import PrefixIndex
@@ -178,7 +178,7 @@ class OverlapIndex:
         if not (wide or more) and len(narrow) == 1 and is_plain(narrow[0]):
             name = "".join(narrow[0])
             return Found({LEFT: name} if domain.holds(name) else {}, is_complete=True, states=0)
-        return find_beside(within, wide, domain, self.budget)
+        return find_witness_outside(within, wide, domain, self.budget)
 
 
 def by_id(row: Row) -> str:
