@@ -68,18 +68,18 @@ class _State(NamedTuple):
 
 
 @dataclass(slots=True)
-class _Way:
+class _SearchNode:
     """A state, and the letter and the way that led there."""
 
     state: _State
-    before: _Way | None
+    before: _SearchNode | None
     letter: str
     length: int
 
     @property
     def name(self) -> str:
         letters: list[str] = []
-        way: _Way | None = self
+        way: _SearchNode | None = self
         while way is not None:
             letters.append(way.letter)
             way = way.before
@@ -268,7 +268,7 @@ class Question:
         if first is None:
             return Found(found, is_complete=True, states=0)
         start = _State(domain.start, *first)
-        seen, ways = {start}, deque([_Way(start, None, "", 0)])
+        seen, ways = {start}, deque([_SearchNode(start, None, "", 0)])
         while ways:
             way = ways.popleft()
             if domain.accepts(way.state.domain):
@@ -286,7 +286,7 @@ class Question:
                 if len(seen) >= budget:
                     return Found(found, is_complete=False, states=len(seen))
                 seen.add(state)
-                ways.append(_Way(state, way, letter, way.length + 1))
+                ways.append(_SearchNode(state, way, letter, way.length + 1))
         return Found(found, is_complete=True, states=len(seen))
 
     def flags_of(self, name: str) -> int:
