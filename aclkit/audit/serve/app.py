@@ -15,7 +15,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from aclkit.audit.serve.answers import PAGES, Answers, Handler
-from aclkit.audit.serve.door import LARGEST_POST, Door
+from aclkit.audit.serve.auth import LARGEST_POST, Auth
 from aclkit.audit.serve.guard import Guard
 from aclkit.audit.serve.latest import Latest, Reading, Snapshot
 from aclkit.audit.serve.page import Page, assets, href, render
@@ -44,7 +44,7 @@ class _Made:
 
 
 def make_app(
-    latest: Latest, door: Door, answers: Answers, cluster: str | None, limits: Limits
+    latest: Latest, door: Auth, answers: Answers, cluster: str | None, limits: Limits
 ) -> ASGIApp:
     """Return the application; ``cluster`` is the only one that is served, where it is named."""
     site = _Site(latest, answers, cluster, limits)

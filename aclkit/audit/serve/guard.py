@@ -13,7 +13,7 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from aclkit.audit.serve.door import READING, Asked, Door, Refusal
+from aclkit.audit.serve.auth import READING, Auth, Refusal, RequestHead
 
 ENTRY: Final = "token"
 """The parameter of an address that holds the token."""
@@ -41,7 +41,7 @@ _log = logging.getLogger(__name__)
 class Guard:
     """An ASGI application around another one."""
 
-    def __init__(self, app: ASGIApp, door: Door, paths: frozenset[str]) -> None:
+    def __init__(self, app: ASGIApp, door: Auth, paths: frozenset[str]) -> None:
         """Stand before ``app``, whose pages are ``paths``: others are not logged by name."""
         self._app, self._door, self._paths = app, door, paths
 
@@ -69,7 +69,7 @@ class Guard:
         milliseconds = (time.perf_counter() - started) * 1_000
         _log.info("%s %s %s %.0f ms, %s", head.method, path, status, milliseconds, user or "-")
 
-    def _answer(self, request: Request, head: Asked, user: str | None) -> Response | None:
+    def _answer(self, request: Request, head: RequestHead, user: str | None) -> Response | None:
         """Return the answer to those who do not come in; None for the others."""
         if refusal := self._door.refusal(head):
             return _refused(refusal)
@@ -102,13 +102,13 @@ class Guard:
 _OPEN: Final = "Open the address that aclkit serve printed when it started."
 
 
-def asked_of(request: Request) -> Asked:
+def asked_of(request: Request) -> RequestHead:
     """Take the head of a request; of a header that is there twice, both count as one wrong one."""
     headers: dict[str, str] = {}
     for name, value in request.headers.items():
         headers[name] = f"{headers[name]}, {value}" if name in headers else value
     peer = request.client.host if request.client else ""
-    return Asked(method=request.method, headers=headers, peer=peer)
+    return RequestHead(method=request.method, headers=headers, peer=peer)
 
 
 def _refused(refusal: Refusal) -> Response:

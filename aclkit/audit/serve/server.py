@@ -15,10 +15,10 @@ import uvicorn
 
 from aclkit.audit.serve.answers import Answers
 from aclkit.audit.serve.app import Limits, make_app
-from aclkit.audit.serve.door import (
+from aclkit.audit.serve.auth import (
     LEAST_TOKEN,
     TOKEN_LETTERS,
-    Door,
+    Auth,
     host_to_open,
     parse_proxies,
     served_hosts,
@@ -92,7 +92,7 @@ def prepare(serving: Serving, answers: Answers, limits: Limits) -> Prepared:
         resolve_cluster(latest.snapshot().published, serving.cluster)
     listening = _listen(serving.listen, serving.port)
     port = listening.getsockname()[1]
-    door = Door(
+    door = Auth(
         token=token,
         hosts=served_hosts(serving.listen, port, serving.allow_host),
         cookie=f"aclkit-{port}",

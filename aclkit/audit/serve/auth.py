@@ -36,7 +36,7 @@ class Refusal:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class RequestHead:
     """The head of a request: header names in lower case, and the address that it came from."""
 
     method: str
@@ -45,7 +45,7 @@ class Asked:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Door:
+class Auth:
     """Who may come in.
 
     Attributes:
@@ -67,7 +67,7 @@ class Door:
         """The cookie's value: who has it does not have the token."""
         return hmac.new(self.token.encode(), b"aclkit serve: cookie", hashlib.sha256).hexdigest()
 
-    def refusal(self, asked: Asked) -> Refusal | None:
+    def refusal(self, asked: RequestHead) -> Refusal | None:
         """Return why a request is refused whoever asks."""
         host = asked.headers.get("host", "").lower()
         if host not in self.hosts:
@@ -84,14 +84,14 @@ class Door:
         """Whether this is the token; how long it takes tells nothing."""
         return hmac.compare_digest(token.encode(errors="replace"), self.token.encode())
 
-    def user(self, asked: Asked) -> str | None:
+    def user(self, asked: RequestHead) -> str | None:
         """Return who asks: a proxy's user, "token", or None for all others."""
         has_token = self._has_cookie(asked) or self._has_bearer(asked)
         if user := self._proxy_user(asked, has_token=has_token):
             return user
         return "token" if has_token else None
 
-    def _proxy_user(self, asked: Asked, *, has_token: bool) -> str | None:
+    def _proxy_user(self, asked: RequestHead, *, has_token: bool) -> str | None:
         """Return whom a trusted proxy names; from loopback any local user could, who has no token.
 
         Other addresses' headers are as good as not there.
@@ -104,7 +104,7 @@ class Door:
             return None
         return asked.headers.get(self.user_header) if has_token or not address.is_loopback else None
 
-    def _has_cookie(self, asked: Asked) -> bool:
+    def _has_cookie(self, asked: RequestHead) -> bool:
         try:
             found = SimpleCookie(asked.headers.get("cookie", "")).get(self.cookie)
         except CookieError:
@@ -112,7 +112,7 @@ class Door:
         value = found.value if found else ""
         return hmac.compare_digest(value.encode(errors="replace"), self.session.encode())
 
-    def _has_bearer(self, asked: Asked) -> bool:
+    def _has_bearer(self, asked: RequestHead) -> bool:
         scheme, _, token = asked.headers.get("authorization", "").partition(" ")
         return scheme.lower() == "bearer" and self.knows(token)
 

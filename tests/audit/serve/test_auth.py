@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from aclkit.audit.serve.door import Asked, Door, host_to_open, parse_proxies, served_hosts
+from aclkit.audit.serve.auth import Auth, RequestHead, host_to_open, parse_proxies, served_hosts
 from aclkit.errors import UsageError
 
 TOKEN = "t" * 43
-DOOR = Door(
+DOOR = Auth(
     token=TOKEN,
     hosts=served_hosts("127.0.0.1", 8377, ["acls.example.org"]),
     cookie="aclkit-8377",
@@ -20,7 +20,7 @@ OWN = {"origin": "http://127.0.0.1:8377"}
 
 def asked(method="GET", peer="127.0.0.1", **headers):
     named = {name.replace("_", "-"): value for name, value in headers.items()}
-    return Asked(method=method, headers={"host": "127.0.0.1:8377"} | named, peer=peer)
+    return RequestHead(method=method, headers={"host": "127.0.0.1:8377"} | named, peer=peer)
 
 
 def status(request):
@@ -108,12 +108,12 @@ def test_what_stands_for_all_addresses_is_none_to_ask_by(listen, host):
 
 
 def test_a_form_of_a_page_in_brackets_is_taken_from_just_that():
-    own = Asked(
+    own = RequestHead(
         method="POST",
         headers=FORM | {"host": "[::1]:8377", "origin": "http://[::1]:8377"},
         peer="::1",
     )
-    other = Asked(
+    other = RequestHead(
         method="POST",
         headers=FORM | {"host": "[::1]:8377", "origin": "http://127.0.0.1:8377"},
         peer="::1",
