@@ -16,8 +16,8 @@ from starlette.types import ASGIApp
 
 from aclkit.audit.serve.answers import PAGES, Answers, Handler
 from aclkit.audit.serve.auth import LARGEST_POST, Auth
-from aclkit.audit.serve.guard import Guard
 from aclkit.audit.serve.latest import Latest, Reading, Snapshot
+from aclkit.audit.serve.middleware import AuthMiddleware
 from aclkit.audit.serve.page import Page, assets, href, render
 from aclkit.audit.serve.work import Workers
 from aclkit.errors import AclkitError, SurroundingsError, UsageError
@@ -52,7 +52,7 @@ def make_app(
     routes.append(Route("/preview", site.post, methods=["POST"]))
     routes += [Route(path, partial(_asset, *asset)) for path, asset in assets().items()]
     app = Starlette(routes=routes, exception_handlers={404: _lost})
-    return Guard(app, door, frozenset((*PAGES, *assets())))
+    return AuthMiddleware(app, door, frozenset((*PAGES, *assets())))
 
 
 class _Site:

@@ -23,8 +23,8 @@ from aclkit.audit.serve.auth import (
     parse_proxies,
     served_hosts,
 )
-from aclkit.audit.serve.guard import ENTRY, LONGEST_QUERY
 from aclkit.audit.serve.latest import Latest
+from aclkit.audit.serve.middleware import ENTRY, LONGEST_QUERY
 from aclkit.errors import AclkitError, SurroundingsError, UsageError
 from aclkit.runtime.user_file import read_text
 from aclkit.warehouse.published import resolve_cluster

@@ -12,7 +12,7 @@ from urllib.parse import quote
 import pytest
 
 from aclkit.audit.serve.app import LONGEST_FIELD, Limits
-from aclkit.audit.serve.guard import LONGEST_QUERY
+from aclkit.audit.serve.middleware import LONGEST_QUERY
 from aclkit.errors import SurroundingsError, UsageError
 from aclkit.model.resource import Resource
 from aclkit.model.visible import visible

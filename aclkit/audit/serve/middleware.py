@@ -38,7 +38,7 @@ _HEADERS: Final = {
 _log = logging.getLogger(__name__)
 
 
-class Guard:
+class AuthMiddleware:
     """An ASGI application around another one."""
 
     def __init__(self, app: ASGIApp, door: Auth, paths: frozenset[str]) -> None:
@@ -61,7 +61,7 @@ class Guard:
             await send(message)
 
         request = Request(scope, receive)
-        head = asked_of(request)
+        head = head_of(request)
         user = self._door.user(head)
         answer = self._answer(request, head, user)
         await (answer or self._app)(scope, receive, with_headers)
@@ -102,7 +102,7 @@ class Guard:
 _OPEN: Final = "Open the address that aclkit serve printed when it started."
 
 
-def asked_of(request: Request) -> RequestHead:
+def head_of(request: Request) -> RequestHead:
     """Take the head of a request; of a header that is there twice, both count as one wrong one."""
     headers: dict[str, str] = {}
     for name, value in request.headers.items():
