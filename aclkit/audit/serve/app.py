@@ -19,7 +19,7 @@ from aclkit.audit.serve.auth import LARGEST_POST, Auth
 from aclkit.audit.serve.latest import Latest, Reading, Snapshot
 from aclkit.audit.serve.middleware import AuthMiddleware
 from aclkit.audit.serve.page import Page, assets, href, render
-from aclkit.audit.serve.work import Workers
+from aclkit.audit.serve.workers import Workers
 from aclkit.errors import AclkitError, SurroundingsError, UsageError
 from aclkit.warehouse.published import as_of, notes_on_state, resolve_cluster
 

@@ -7,7 +7,7 @@ import threading
 
 import pytest
 
-from aclkit.audit.serve.work import BusyError, Workers
+from aclkit.audit.serve.workers import BusyError, Workers
 
 
 class Snapshot:
