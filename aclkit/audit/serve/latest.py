@@ -13,7 +13,7 @@ from typing import Final
 
 import duckdb
 
-from aclkit.audit.serve.memory import Memory, Remembering
+from aclkit.audit.serve.result_cache import CachedTables, ResultCache
 from aclkit.errors import SurroundingsError
 from aclkit.questions.query.decisions import Where
 from aclkit.warehouse.duck import connect
@@ -44,7 +44,7 @@ class Snapshot:
     version: int
     published: Published
     connection: duckdb.DuckDBPyConnection
-    memory: Memory = field(default_factory=Memory)
+    memory: ResultCache = field(default_factory=ResultCache)
 
     def cursor(self) -> duckdb.DuckDBPyConnection:
         """Return a connection to the same tables for one thread."""
@@ -62,7 +62,7 @@ class Reading:
     @classmethod
     def of(cls, snapshot: Snapshot, cursor: duckdb.DuckDBPyConnection, cluster_id: str) -> Reading:
         """Read by a cursor what is not remembered."""
-        return cls(snapshot, Remembering(cursor, snapshot.memory), cluster_id)
+        return cls(snapshot, CachedTables(cursor, snapshot.memory), cluster_id)
 
     @property
     def published(self) -> Published:

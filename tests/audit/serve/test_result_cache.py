@@ -6,10 +6,10 @@ import threading
 
 import pytest
 
-from aclkit.audit.serve import heat, memory
+from aclkit.audit.serve import heat, result_cache
 from aclkit.audit.serve.answers import PAGES, Answers
 from aclkit.audit.serve.latest import Latest, Reading
-from aclkit.audit.serve.memory import Memory, Remembering
+from aclkit.audit.serve.result_cache import CachedTables, ResultCache
 from aclkit.questions.query import names
 from tests.questions.query import small_warehouse as small
 
@@ -31,13 +31,13 @@ def snapshot(warehouse):
 
 
 def test_what_was_made_is_not_made_again_and_what_was_not_asked_for_longest_goes(monkeypatch):
-    monkeypatch.setattr(memory, "MOST_KEPT", 10)
+    monkeypatch.setattr(result_cache, "MOST_KEPT", 10)
     made = []
 
     def ask(key):
         return kept.kept(key, lambda: made.append(key) or "1234")
 
-    kept = Memory()
+    kept = ResultCache()
     for key in "abacabc":  # c drives out b, which drives out c and that a
         ask(key)
         assert kept.held <= 10
@@ -45,8 +45,8 @@ def test_what_was_made_is_not_made_again_and_what_was_not_asked_for_longest_goes
 
 
 def test_what_is_larger_than_half_of_it_all_drives_nothing_out(monkeypatch):
-    monkeypatch.setattr(memory, "_LARGEST", 5)
-    kept = Memory()
+    monkeypatch.setattr(result_cache, "_LARGEST", 5)
+    kept = ResultCache()
     assert kept.kept("small", lambda: "12345") == "12345"
     assert kept.kept("large", lambda: "123456") == "123456"
     assert kept.kept("large", lambda: "other!") == "other!"
@@ -54,7 +54,7 @@ def test_what_is_larger_than_half_of_it_all_drives_nothing_out(monkeypatch):
 
 
 def test_two_threads_that_make_the_same_count_it_once():
-    kept, both = Memory(), threading.Barrier(2)
+    kept, both = ResultCache(), threading.Barrier(2)
 
     def make():
         both.wait(60)
@@ -70,7 +70,7 @@ def test_two_threads_that_make_the_same_count_it_once():
 
 def test_statements_are_told_apart_by_their_values_and_those_of_long_lists_are_not_kept(snapshot):
     noting = Noting(snapshot.cursor())
-    tables = Remembering(noting, Memory())
+    tables = CachedTables(noting, ResultCache())
     text = "SELECT len(CAST(? AS VARCHAR[]))"
     for values in (["a"], ["a", "b"], ["a"], ["a"] * 9, ["a"] * 9):
         assert tables.execute(text, [values]).fetchall() == [(len(values),)]
@@ -116,7 +116,7 @@ def test_the_same_page_again_asks_nothing(snapshot):
     asked = []
     for _ in range(2):
         noting = Noting(snapshot.cursor())
-        reading = Reading(snapshot, Remembering(noting, snapshot.memory), small.CLUSTER)
+        reading = Reading(snapshot, CachedTables(noting, snapshot.memory), small.CLUSTER)
         PAGES["/why"](
             Answers(),
             reading,

@@ -23,7 +23,7 @@ _LONG: Final = 8
 
 
 @dataclass(slots=True)
-class Memory:
+class ResultCache:
     """Answers by key, with how much each holds; for all threads."""
 
     _kept: OrderedDict[Hashable, tuple[Any, int]] = field(default_factory=OrderedDict)
@@ -51,11 +51,11 @@ class Memory:
 
 
 @dataclass(frozen=True, slots=True)
-class Remembering:
+class CachedTables:
     """Tables of a run that ask each statement once, as long as its answer is kept."""
 
     tables: Tables
-    memory: Memory
+    memory: ResultCache
 
     def execute(self, query: str, parameters: object = None, /) -> Answer:
         """See ``Tables.execute``."""
