@@ -10,9 +10,9 @@ from aclkit.answer.document import Heading, Part, Table
 from aclkit.audit.serve.finder import read_names
 from aclkit.audit.serve.graph import MOST_DRAWN, graph_json
 from aclkit.audit.serve.heat import lines_of_prefix, of_prefix
-from aclkit.audit.serve.latest import Reading
 from aclkit.audit.serve.page import Given, Page, paged
 from aclkit.audit.serve.rows import Folded, Lines, fold_what, fold_who, in_words, lines_of
+from aclkit.audit.serve.snapshot import Reading
 from aclkit.errors import UsageError
 from aclkit.model.access_words import operations_words
 from aclkit.model.acl import ANY_OTHER_PRINCIPAL

@@ -16,9 +16,9 @@ from starlette.types import ASGIApp
 
 from aclkit.audit.serve.answers import PAGES, Answers, Handler
 from aclkit.audit.serve.auth import LARGEST_POST, Auth
-from aclkit.audit.serve.latest import Latest, Reading, Snapshot
 from aclkit.audit.serve.middleware import AuthMiddleware
 from aclkit.audit.serve.page import Page, assets, href, render
+from aclkit.audit.serve.snapshot import LatestSnapshot, Reading, Snapshot
 from aclkit.audit.serve.workers import Workers
 from aclkit.errors import AclkitError, SurroundingsError, UsageError
 from aclkit.warehouse.published import as_of, notes_on_state, resolve_cluster
@@ -44,7 +44,7 @@ class _Made:
 
 
 def make_app(
-    latest: Latest, door: Auth, answers: Answers, cluster: str | None, limits: Limits
+    latest: LatestSnapshot, door: Auth, answers: Answers, cluster: str | None, limits: Limits
 ) -> ASGIApp:
     """Return the application; ``cluster`` is the only one that is served, where it is named."""
     site = _Site(latest, answers, cluster, limits)
@@ -59,7 +59,7 @@ class _Site:
     """What all pages share."""
 
     def __init__(
-        self, latest: Latest, answers: Answers, cluster: str | None, limits: Limits
+        self, latest: LatestSnapshot, answers: Answers, cluster: str | None, limits: Limits
     ) -> None:
         self._latest, self._answers, self._cluster = latest, answers, cluster
         self._workers = Workers(

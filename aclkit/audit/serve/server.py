@@ -23,8 +23,8 @@ from aclkit.audit.serve.auth import (
     parse_proxies,
     served_hosts,
 )
-from aclkit.audit.serve.latest import Latest
 from aclkit.audit.serve.middleware import ENTRY, LONGEST_QUERY
+from aclkit.audit.serve.snapshot import LatestSnapshot
 from aclkit.errors import AclkitError, SurroundingsError, UsageError
 from aclkit.runtime.user_file import read_text
 from aclkit.warehouse.published import resolve_cluster
@@ -87,7 +87,7 @@ def prepare(serving: Serving, answers: Answers, limits: Limits) -> Prepared:
         SurroundingsError: the address is taken, or the warehouse cannot be read.
     """
     token = secrets.token_urlsafe(32) if serving.token_file is None else _read(serving.token_file)
-    proxies, latest = parse_proxies(serving.trusted_proxy), Latest(serving.warehouse)
+    proxies, latest = parse_proxies(serving.trusted_proxy), LatestSnapshot(serving.warehouse)
     if serving.cluster is not None:
         resolve_cluster(latest.snapshot().published, serving.cluster)
     listening = _listen(serving.listen, serving.port)

@@ -10,7 +10,7 @@ from typing import Final, Generic, TypeVar
 
 import duckdb
 
-from aclkit.audit.serve.latest import Snapshot
+from aclkit.audit.serve.snapshot import Snapshot
 from aclkit.errors import SurroundingsError
 from aclkit.runtime.deadline import TimeUpError, interrupt
 

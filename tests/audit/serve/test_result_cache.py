@@ -8,8 +8,8 @@ import pytest
 
 from aclkit.audit.serve import heat, result_cache
 from aclkit.audit.serve.answers import PAGES, Answers
-from aclkit.audit.serve.latest import Latest, Reading
 from aclkit.audit.serve.result_cache import CachedTables, ResultCache
+from aclkit.audit.serve.snapshot import LatestSnapshot, Reading
 from aclkit.questions.query import names
 from tests.questions.query import small_warehouse as small
 
@@ -27,7 +27,7 @@ class Noting:
 
 @pytest.fixture
 def snapshot(warehouse):
-    return Latest(str(warehouse)).snapshot()
+    return LatestSnapshot(str(warehouse)).snapshot()
 
 
 def test_what_was_made_is_not_made_again_and_what_was_not_asked_for_longest_goes(monkeypatch):

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from aclkit.audit.serve import latest
+from aclkit.audit.serve import snapshot
 from aclkit.audit.serve.answers import PAGES, Answers
-from aclkit.audit.serve.latest import Latest, Reading
+from aclkit.audit.serve.snapshot import LatestSnapshot, Reading
 from aclkit.model.semantics import KIP_1042, BrokerSettings
 from tests.audit.serve.running import serving
 from tests.questions.query import small_warehouse as small
@@ -32,9 +32,9 @@ def who(reading):
 def test_a_request_reads_one_run_although_another_is_published_and_its_files_go(
     tmp_path, monkeypatch
 ):
-    monkeypatch.setattr(latest, "LOOK_EVERY", 0.0)
+    monkeypatch.setattr(snapshot, "LOOK_EVERY", 0.0)
     small.build(tmp_path)
-    newest = Latest(str(tmp_path))
+    newest = LatestSnapshot(str(tmp_path))
     before = newest.snapshot()
     assert newest.snapshot() is before
     old = Reading(before, before.cursor(), small.CLUSTER)
@@ -46,7 +46,7 @@ def test_a_request_reads_one_run_although_another_is_published_and_its_files_go(
 
 
 def test_the_next_request_reads_the_newest_run_and_the_page_says_which(tmp_path, monkeypatch):
-    monkeypatch.setattr(latest, "LOOK_EVERY", 0.0)
+    monkeypatch.setattr(snapshot, "LOOK_EVERY", 0.0)
     small.build(tmp_path)
     with serving(tmp_path) as outside:
         inside = outside.enter()

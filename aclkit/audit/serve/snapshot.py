@@ -80,7 +80,7 @@ class Reading:
         return deciding_run(self.published, self.cluster_id)
 
 
-class Latest:
+class LatestSnapshot:
     """The newest published run of a warehouse; it looks at most once in ``LOOK_EVERY``."""
 
     def __init__(self, warehouse: str) -> None:
