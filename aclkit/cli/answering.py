@@ -13,7 +13,7 @@ import threading
 from types import TracebackType
 from typing import TYPE_CHECKING, Final, NoReturn
 
-from aclkit.cli.apart import EXPLAINED, SqlQuestion
+from aclkit.cli.sandbox import EXPLAINED, SqlQuestion
 from aclkit.errors import AclkitError, SurroundingsError, UsageError
 from aclkit.runtime.confinement import confine, limit_memory
 

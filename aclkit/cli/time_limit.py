@@ -11,7 +11,7 @@ from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
-from aclkit.cli.apart import too_long
+from aclkit.cli.sandbox import too_long
 from aclkit.errors import AclkitError
 from aclkit.runtime.deadline import LONGEST, TimeUpError, alarm
 
