@@ -108,7 +108,7 @@ NEED_SPARK = [
 IMPORT_QUESTIONS = """
 import sys
 import click
-import aclkit.api, aclkit.cli.answering, aclkit.runtime.reachable
+import aclkit.api, aclkit.cli.sandbox_worker, aclkit.runtime.reachable
 import aclkit.warehouse.published_files
 from aclkit.cli import cli
 from aclkit.cli.late import walk

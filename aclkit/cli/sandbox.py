@@ -1,6 +1,6 @@
 """A question → its answer from a process that can be stopped at any moment and writes nothing.
 
-The process is ``aclkit.cli.answering``. It reads the question from its standard input, which stays
+The process is ``aclkit.cli.sandbox_worker``. It reads the question from its standard input, which stays
 open as long as the asking process waits. It writes the answer to its standard output, or the reason
 why there is none to standard error.
 """
@@ -144,7 +144,7 @@ def _send(stdin: IO[bytes], question: SqlQuestion) -> None:
             rest = rest[stdin.write(rest) :]
 
 
-_CHILD: Final = "aclkit.cli.answering"
+_CHILD: Final = "aclkit.cli.sandbox_worker"
 
 
 def _environment() -> dict[str, str]:

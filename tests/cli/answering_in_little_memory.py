@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from aclkit.cli import answering
+from aclkit.cli import sandbox_worker
 from aclkit.warehouse import duck
 
 if __name__ == "__main__":
     duck._SEALED = {"memory_limit": "300MB"}
-    answering.main()
+    sandbox_worker.main()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from aclkit.cli import answering
+from aclkit.cli import sandbox_worker
 from aclkit.warehouse import sql
 
 
@@ -12,4 +12,4 @@ def _run_sql(*_: object) -> None:
 
 if __name__ == "__main__":
     sql.run_sql = _run_sql
-    answering.main()
+    sandbox_worker.main()
