@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from aclkit.cli.found import find
+from aclkit.cli.discover_warehouse import find
 from aclkit.model.operation import OPERATIONS_OF_TYPE
 from aclkit.model.resource import TYPE_OF_WORD
 from aclkit.questions.query.tasks import TASKS

@@ -15,7 +15,7 @@ from click.core import ParameterSource
 from aclkit.answer.document import Answer
 from aclkit.answer.render import FORMATS, PROGRAMS, TABLE, Form, is_rows, render
 from aclkit.answer.text import Layout
-from aclkit.cli.found import find, none_named
+from aclkit.cli.discover_warehouse import find, none_named
 from aclkit.cli.options import age_words, option, together
 from aclkit.cli.output import tell, tell_all
 from aclkit.cli.screen import deliver, layout_of

@@ -9,8 +9,8 @@ import click
 from aclkit.answer.document import Answer, Item, Items
 from aclkit.cli.checks import CHECKS
 from aclkit.cli.context import Context, format_option
+from aclkit.cli.discover_warehouse import find
 from aclkit.cli.examine import Around, Outcome, examine
-from aclkit.cli.found import find
 from aclkit.cli.help import command
 from aclkit.cli.options import option, timeout_option
 from aclkit.cli.output import tell

@@ -12,7 +12,7 @@ from typing import Final, TypeVar
 import click
 
 from aclkit.cli.context import Context
-from aclkit.cli.found import SETTINGS, WAREHOUSE
+from aclkit.cli.discover_warehouse import SETTINGS, WAREHOUSE
 from aclkit.cli.help import command
 from aclkit.cli.output import tell
 from aclkit.cli.settings_options import given_settings, said_super_users

@@ -55,7 +55,7 @@ _SAID: Final = (ParameterSource.COMMANDLINE, ParameterSource.ENVIRONMENT)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
+class FoundWarehouse:
     """The settings found in a folder.
 
     Attributes:
@@ -85,7 +85,7 @@ class Found:
         return f"Using {self.place} (from {SETTINGS})." if is_settings else f"Using {self.where}."
 
 
-def find(ctx: click.Context, env: Mapping[str, str] = os.environ) -> Found | None:
+def find(ctx: click.Context, env: Mapping[str, str] = os.environ) -> FoundWarehouse | None:
     """Return what a command may take from the folder in which it was started."""
     words = [one.info_name for one in _chain(ctx) if one.parent is not None]
     is_told = any(_is_said(one, name) for one in _chain(ctx) for name in _GATES)
@@ -94,7 +94,7 @@ def find(ctx: click.Context, env: Mapping[str, str] = os.environ) -> Found | Non
     return look_around()
 
 
-def look_around(folder: Path = Path()) -> Found | None:
+def look_around(folder: Path = Path()) -> FoundWarehouse | None:
     """Return the settings of ``aclkit.toml``, or the folder ``warehouse`` if it has tables.
 
     Raises:
@@ -106,7 +106,7 @@ def look_around(folder: Path = Path()) -> Found | None:
         warehouse, cluster = (_text(said, key, str(file)) for key in ("warehouse", "cluster"))
         if warehouse is not None:
             storage = said.get(SECTION, {})
-            return Found(
+            return FoundWarehouse(
                 warehouse=warehouse,
                 cluster=cluster,
                 storage=storage,
@@ -114,7 +114,7 @@ def look_around(folder: Path = Path()) -> Found | None:
                 where=f"./{file}",
             )
     if is_warehouse(folder / WAREHOUSE):
-        return Found(warehouse=str(folder / WAREHOUSE), where=f"./{folder / WAREHOUSE}")
+        return FoundWarehouse(warehouse=str(folder / WAREHOUSE), where=f"./{folder / WAREHOUSE}")
     return None
 
 
