@@ -57,7 +57,7 @@ class LateGroup(Group):
         name = args[0]
         if name not in self._places and not name.startswith("-") and not ctx.resilient_parsing:
             # Here: only a mistake needs it.
-            from aclkit.cli.intent import likely_command
+            from aclkit.cli.suggestions import likely_command
 
             if likely := likely_command(name, self._places):
                 raise click.UsageError(f"No such command {name!r}. Did you mean {likely}?", ctx)

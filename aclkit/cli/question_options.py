@@ -9,9 +9,9 @@ import click
 
 from aclkit.cli.completing import complete_principal
 from aclkit.cli.context import Context, engine_option, format_option, kept
-from aclkit.cli.intent import looks_like_name
 from aclkit.cli.options import together
 from aclkit.cli.output import tell
+from aclkit.cli.suggestions import looks_like_name
 from aclkit.errors import UsageError
 from aclkit.questions.query.names import Unknown, not_known, unknown_note
 

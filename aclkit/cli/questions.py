@@ -9,14 +9,6 @@ import click
 from aclkit.cli.completing import complete_operation, complete_resource
 from aclkit.cli.context import Context, tell_state
 from aclkit.cli.help import command
-from aclkit.cli.intent import (
-    asked_type,
-    check_order,
-    missing_resource,
-    possible_resource,
-    star_note,
-    type_intended,
-)
 from aclkit.cli.options import option
 from aclkit.cli.output import tell
 from aclkit.cli.question_options import (
@@ -24,6 +16,14 @@ from aclkit.cli.question_options import (
     question_options,
     taken_principal,
     tell_unknown,
+)
+from aclkit.cli.suggestions import (
+    asked_type,
+    check_order,
+    missing_resource,
+    possible_resource,
+    star_note,
+    type_intended,
 )
 from aclkit.errors import UsageError
 from aclkit.model.resource import TYPE_OF_WORD, Resource

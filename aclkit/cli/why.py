@@ -12,7 +12,6 @@ import click
 from aclkit.cli.completing import complete_request, complete_resource
 from aclkit.cli.context import Context, tell_state
 from aclkit.cli.help import command
-from aclkit.cli.intent import check_order, operation_or_request, possible_resource
 from aclkit.cli.options import gathered, option, parse_time, together
 from aclkit.cli.output import tell
 from aclkit.cli.question_options import (
@@ -21,6 +20,7 @@ from aclkit.cli.question_options import (
     taken_principal,
     tell_unknown,
 )
+from aclkit.cli.suggestions import check_order, operation_or_request, possible_resource
 from aclkit.errors import UsageError
 from aclkit.model.resource import Resource
 from aclkit.questions.query.as_of import PAST
