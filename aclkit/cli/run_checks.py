@@ -20,7 +20,7 @@ State = Literal["ok", "warning", "failed", "skipped"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Around:
+class CheckContext:
     """What is looked at.
 
     Attributes:
@@ -38,7 +38,7 @@ class Around:
     env: Mapping[str, str] = field(default_factory=lambda: os.environ)
 
 
-class Seen(NamedTuple):
+class CheckResult(NamedTuple):
     """What a check has seen where it did not fail."""
 
     found: str
@@ -60,11 +60,11 @@ class Check(NamedTuple):
     """A look at one thing; it raises an AclkitError or OSError where that will not do."""
 
     name: str
-    look: Callable[[Around], Seen]
+    look: Callable[[CheckContext], CheckResult]
     advice: str
 
 
-def examine(checks: Sequence[Check], around: Around) -> Iterator[Outcome]:
+def run_checks(checks: Sequence[Check], around: CheckContext) -> Iterator[Outcome]:
     """Do all checks at once, and yield their outcomes in their order.
 
     A check that exceeds the time limit is abandoned: a network disk may never answer.
@@ -79,7 +79,7 @@ def examine(checks: Sequence[Check], around: Around) -> Iterator[Outcome]:
             yield _failed(check, silent)
 
 
-def _outcome(check: Check, around: Around) -> Outcome:
+def _outcome(check: Check, around: CheckContext) -> Outcome:
     try:
         seen = check.look(around)
     except ModuleNotFoundError as error:
