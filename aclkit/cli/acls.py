@@ -14,7 +14,7 @@ from aclkit.cli.acl_options import ignored_options, principal_option, resource_o
 from aclkit.cli.alive import read_alive
 from aclkit.cli.context import Context, formats
 from aclkit.cli.help import command
-from aclkit.cli.late import COMMANDS, LateGroup
+from aclkit.cli.lazy_group import COMMANDS, LazyGroup
 from aclkit.cli.options import flag
 from aclkit.cli.output import tell, write_lines
 from aclkit.errors import UsageError
@@ -29,7 +29,7 @@ COLUMNS: Final = (*Acl.__slots__[1:], "acl_id")
 
 
 @click.group(
-    cls=LateGroup,
+    cls=LazyGroup,
     sections={
         COMMANDS: {
             "list": ("acls", "list_acls"),

@@ -14,7 +14,7 @@ from aclkit.cli.acls import COLUMNS
 from aclkit.cli.alive import read_alive
 from aclkit.cli.context import Context, tell_state
 from aclkit.cli.help import command
-from aclkit.cli.late import COMMANDS, LateGroup
+from aclkit.cli.lazy_group import COMMANDS, LazyGroup
 from aclkit.cli.options import flag
 from aclkit.cli.output import tell, write_lines, write_rows
 from aclkit.errors import UsageError
@@ -41,7 +41,7 @@ _MOST_UNSAID: Final = 20
 
 
 @click.group(
-    cls=LateGroup,
+    cls=LazyGroup,
     sections={
         COMMANDS: {
             "acls": ("export", "export_acls"),

@@ -17,7 +17,7 @@ import click
 import aclkit
 from aclkit.cli.command_index import read_index
 from aclkit.cli.context import Context
-from aclkit.cli.late import LateGroup, Sections
+from aclkit.cli.lazy_group import LazyGroup, Sections
 from aclkit.cli.options import flag, option, parse_age
 from aclkit.cli.output import flush_output, is_unread, tell, tell_error
 from aclkit.cli.settings import read_config
@@ -82,7 +82,7 @@ _SELDOM: Final = frozenset(
 """Commands that ``-h`` only names."""
 
 
-class AclkitGroup(LateGroup):
+class AclkitGroup(LazyGroup):
     """The group of all commands: it ends with the exit code of the error's class."""
 
     def __call__(self, *args: Any, **settings: Any) -> Any:  # noqa: ANN401 -- click's own signature

@@ -37,7 +37,7 @@ class NotInstalled(click.Command):
         raise not_installed(ctx.command_path, self._package)
 
 
-class LateGroup(Group):
+class LazyGroup(Group):
     """A group that imports the module of a command when the command is asked for."""
 
     def __init__(self, *args: Any, sections: Sections, **settings: Any) -> None:  # noqa: ANN401 -- click
