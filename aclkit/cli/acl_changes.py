@@ -10,7 +10,7 @@ import click
 
 from aclkit.cli.acl_options import acl_options, force_option
 from aclkit.cli.acls import print_lines
-from aclkit.cli.alive import Alive, read_alive
+from aclkit.cli.acls_in_force import AclsInForce, read_acls_in_force
 from aclkit.cli.context import Context
 from aclkit.cli.help import command
 from aclkit.cli.options import lock_timeout_option
@@ -102,7 +102,7 @@ def remove_acls(
     """
     options = _with_built(options, builder_of(chosen))
     filters = acl_filters(options)
-    before = read_alive(context)
+    before = read_acls_in_force(context)
     command = command_of("remove", options)
     _refuse_if_following(context, before, f"{command} --force" if force else command)
     seen = remove_from(before.acls, filters, before.semantics)
@@ -132,17 +132,17 @@ def _with_built(options: AclOptions, builder: CheckedBuilder | None) -> AclOptio
     )
 
 
-def _read(context: Context) -> Alive | None:
+def _read(context: Context) -> AclsInForce | None:
     """Read what is there before; None where this would be the first of the cluster."""
     warehouse = context.require_warehouse()
     if newest_version(Place(warehouse).files, JOB_RUN) is None:
         return None
     if context.cluster is not None and context.cluster not in open_warehouse(warehouse).clusters:
         return None
-    return read_alive(context)
+    return read_acls_in_force(context)
 
 
-def _refuse_if_following(context: Context, before: Alive | None, command: str) -> None:
+def _refuse_if_following(context: Context, before: AclsInForce | None, command: str) -> None:
     """Refuse what only the cluster itself can do, and print the command that would do it there.
 
     Raises:

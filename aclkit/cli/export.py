@@ -11,7 +11,7 @@ import click
 
 from aclkit.answer.rows import csv_field
 from aclkit.cli.acls import COLUMNS
-from aclkit.cli.alive import read_alive
+from aclkit.cli.acls_in_force import read_acls_in_force
 from aclkit.cli.context import Context, tell_state
 from aclkit.cli.help import command
 from aclkit.cli.lazy_group import COMMANDS, LazyGroup
@@ -98,7 +98,7 @@ def export_acls(context: Context, form: str, output: str | None, *, skip_unsuppo
     format cannot express are comments in the output, are listed on stderr, and make the exit code
     1; with --skip-unsupported it is 0.
     """
-    alive = read_alive(context)
+    alive = read_acls_in_force(context)
     unsaid: list[Acl] = []
     with _opened(output) as file:
         if form == "csv":

@@ -12,7 +12,7 @@ from aclkit.warehouse.alive import acls_alive, level_in_force, semantics_in_forc
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Alive:
+class AclsInForce:
     """What a cluster's newest run knows.
 
     Attributes:
@@ -27,7 +27,7 @@ class Alive:
     level: int | None
 
 
-def read_alive(context: Context) -> Alive:
+def read_acls_in_force(context: Context) -> AclsInForce:
     """Read the ACLs of the selected cluster; print a note if the log had holes.
 
     Raises:
@@ -40,7 +40,7 @@ def read_alive(context: Context) -> Alive:
         found = acls_alive(opened.tables, run).values()
         level = level_in_force(*opened.where)
         semantics = semantics_in_force(*opened.where)
-    return Alive(
+    return AclsInForce(
         cluster_id=opened.cluster_id,
         acls=tuple(sorted(found, key=lambda acl: acl.acl_id)),
         semantics=semantics,
