@@ -8,7 +8,7 @@ from typing import Final
 
 import click
 
-from aclkit.cli.completing import complete_can, complete_resource
+from aclkit.cli.completers import complete_can, complete_resource
 from aclkit.cli.context import Context, tell_state
 from aclkit.cli.help import command
 from aclkit.cli.options import flag, gathered, option

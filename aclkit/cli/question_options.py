@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import click
 
-from aclkit.cli.completing import complete_principal
+from aclkit.cli.completers import complete_principal
 from aclkit.cli.context import Context, engine_option, format_option, kept
 from aclkit.cli.options import together
 from aclkit.cli.output import tell

@@ -6,7 +6,7 @@ import shlex
 
 import click
 
-from aclkit.cli.completing import complete_operation, complete_resource
+from aclkit.cli.completers import complete_operation, complete_resource
 from aclkit.cli.context import Context, tell_state
 from aclkit.cli.help import command
 from aclkit.cli.options import option

@@ -7,7 +7,7 @@ import shlex
 import click
 
 from aclkit.audit.reports.describe import describe_answer, describe_principal, describe_resource
-from aclkit.cli.completing import complete_subject
+from aclkit.cli.completers import complete_subject
 from aclkit.cli.context import Context, tell_state
 from aclkit.cli.help import command
 from aclkit.cli.output import tell

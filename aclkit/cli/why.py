@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from aclkit.cli.completing import complete_request, complete_resource
+from aclkit.cli.completers import complete_request, complete_resource
 from aclkit.cli.context import Context, tell_state
 from aclkit.cli.help import command
 from aclkit.cli.options import gathered, option, parse_time, together
