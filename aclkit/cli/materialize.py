@@ -14,7 +14,7 @@ from aclkit.audit.findings.reading_changed import find_reading_changed
 from aclkit.audit.findings.super_users_unknown import find_super_users_unknown
 from aclkit.cli.amount import length_of_run
 from aclkit.cli.context import Context, format_option
-from aclkit.cli.deciding import deciding_options, inventory_files
+from aclkit.cli.deciding_options import deciding_options, inventory_files
 from aclkit.cli.help import command
 from aclkit.cli.options import inventory_options, lock_timeout_option, rebuild_of, rebuild_options
 from aclkit.cli.principal_options import builder_of, principal_options

@@ -21,7 +21,7 @@ from aclkit.cli import replay as log
 from aclkit.cli.assertions import read_assertions
 from aclkit.cli.baseline_options import baseline_options, fail_on_option, read_baseline, read_mutes
 from aclkit.cli.context import Context
-from aclkit.cli.deciding import deciding_options, inventory_files
+from aclkit.cli.deciding_options import deciding_options, inventory_files
 from aclkit.cli.help import command
 from aclkit.cli.one_night import do_night
 from aclkit.cli.options import (
