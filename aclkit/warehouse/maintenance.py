@@ -12,13 +12,13 @@ import pyarrow as pa
 from pyspark.sql import functions as F
 
 from aclkit.runtime.progress import step
+from aclkit.warehouse.current_runs import MAINTAIN
 from aclkit.warehouse.job_run import JOB_RUN, RunSettings
 from aclkit.warehouse.reader import Reader, read_versions
 from aclkit.warehouse.removal import remove_unneeded
 from aclkit.warehouse.retention import Kept, Policy, keep
 from aclkit.warehouse.run import Run, publish
 from aclkit.warehouse.schemas import TABLES
-from aclkit.warehouse.standing import MAINTAIN
 from aclkit.warehouse.store import Store
 from aclkit.warehouse.table_files import Extent
 from aclkit.warehouse.trial import remove_trial

@@ -12,16 +12,16 @@ from deltalake.exceptions import DeltaError, TableNotFoundError
 
 from aclkit.errors import SurroundingsError, UsageError
 from aclkit.model.semantics import KIP_1042, BrokerSettings, Semantics
+from aclkit.warehouse.current_runs import (
+    ALL_RUNS,
+    CURRENT_RUNS,
+    MATERIALIZING,
+    REPLAYING,
+    decided_and_before,
+)
 from aclkit.warehouse.damage import damaged
 from aclkit.warehouse.job_run import JOB_RUN, PublishedRun, published_runs
 from aclkit.warehouse.place import Place
-from aclkit.warehouse.standing import (
-    ALL_RUNS,
-    MATERIALIZING,
-    REPLAYING,
-    STANDING,
-    decided_and_before,
-)
 from aclkit.warehouse.table_files import TableFiles, ask_files, read_files
 
 REPLAY_STEP: Final = "aclkit --warehouse {path} replay --source metadata-log:DIR"
@@ -35,7 +35,7 @@ class Published:
     Attributes:
         place: where the warehouse is.
         standing: the published runs that hold its state, see
-            ``aclkit.warehouse.standing``, the oldest first; there is at least one.
+            ``aclkit.warehouse.current_runs``, the oldest first; there is at least one.
         job_run: the files of the table that these runs were read from; without any these runs are
             all there are.
     """
@@ -137,7 +137,7 @@ def open_warehouse(path: str | None) -> Published:
         raise nothing_published(path) from None
     except (DeltaError, OSError) as error:
         raise damaged(place.of_table(JOB_RUN), error) from error
-    standing = _read_runs(place, table, STANDING)
+    standing = _read_runs(place, table, CURRENT_RUNS)
     if not standing:
         raise nothing_published(path)
     return Published(place=place, standing=standing, job_run=table)

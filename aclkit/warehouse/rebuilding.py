@@ -22,11 +22,11 @@ from aclkit.errors import DamagedError, UsageError, first_line
 from aclkit.runtime.scratch import scratch
 from aclkit.warehouse.column_types import arrow_schema
 from aclkit.warehouse.commits import make_table
+from aclkit.warehouse.current_runs import DECIDED_IN
 from aclkit.warehouse.damage import telling_damage
 from aclkit.warehouse.job_run import JOB_RUN, PublishedRun
 from aclkit.warehouse.place import Place
 from aclkit.warehouse.schemas import TABLES
-from aclkit.warehouse.standing import DECIDED_IN
 from aclkit.warehouse.storage import DIGITS, LOG, commit, newest_version
 from aclkit.warehouse.store import Store
 from aclkit.warehouse.table_files import ask_files, read_files

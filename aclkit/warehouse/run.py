@@ -15,6 +15,7 @@ from aclkit.errors import UsageError
 from aclkit.model.findings import Finding, sort_findings
 from aclkit.runtime.fail_points import fail_point
 from aclkit.warehouse.codecs import finding_of, finding_row, finding_sql
+from aclkit.warehouse.current_runs import MAINTAIN, MATERIALIZING
 from aclkit.warehouse.damage import telling_damage
 from aclkit.warehouse.formats import FORMAT, STEPS
 from aclkit.warehouse.job_run import JOB_RUN, PublishedRun, RunSettings
@@ -24,7 +25,6 @@ from aclkit.warehouse.place import Place
 from aclkit.warehouse.reader import read_written
 from aclkit.warehouse.rebuilding import Rebuilt, open_to_rebuild
 from aclkit.warehouse.recovery import fence_tables, take_back_unpublished
-from aclkit.warehouse.standing import MAINTAIN, MATERIALIZING
 from aclkit.warehouse.store import Store
 
 if TYPE_CHECKING:

@@ -37,11 +37,11 @@ from aclkit.warehouse.commits import (
     replace_files,
     write_checkpoint,
 )
+from aclkit.warehouse.current_runs import ALL_RUNS, CURRENT_RUNS
 from aclkit.warehouse.job_run import JOB_RUN, PublishedRun, published_runs
 from aclkit.warehouse.place import Place
 from aclkit.warehouse.schemas import TABLES
 from aclkit.warehouse.staged import Stage
-from aclkit.warehouse.standing import ALL_RUNS, STANDING
 from aclkit.warehouse.storage import newest_version
 from aclkit.warehouse.table_files import Extent, ask_files, columns_of, extent_of, read_files
 
@@ -69,7 +69,7 @@ class Store:
     Attributes:
         place: where the warehouse lies; it holds a folder per table.
         runs: the published runs that hold its state, see
-            ``aclkit.warehouse.standing``, the oldest first.
+            ``aclkit.warehouse.current_runs``, the oldest first.
         versions: table → Delta version that the run began with, its own writes included.
     """
 
@@ -96,7 +96,7 @@ class Store:
         self._writes: Counter[str] = Counter()
         self._frames: dict[tuple[str, int], DataFrame] = {}
         self._clusters: set[str] = set()
-        self.runs = self._read_runs(STANDING)
+        self.runs = self._read_runs(CURRENT_RUNS)
         if self.runs:
             self.published = dict(self.runs[-1].table_versions)
             self._clusters = {run.cluster_id for run in self.runs}

@@ -22,10 +22,10 @@ from aclkit.pipeline.explain.scope import Scope
 from aclkit.pipeline.inventory.survey import Given, log_entries, read_texts, survey
 from aclkit.runtime.progress import step
 from aclkit.warehouse.codecs import BROKERS_SQL, brokers_of
+from aclkit.warehouse.current_runs import MATERIALIZING
 from aclkit.warehouse.job_run import RunSettings
 from aclkit.warehouse.reader import read_written
 from aclkit.warehouse.run import Run
-from aclkit.warehouse.standing import MATERIALIZING
 from aclkit.warehouse.views import EXPLAIN_TABLES
 
 

@@ -46,7 +46,7 @@ def decided_and_before(
     return newest, max((number for number, _ in decided if number < newest), default=None)
 
 
-STANDING: Final = """\
+CURRENT_RUNS: Final = """\
 WITH short AS (
 SELECT run_number, cluster_id, job, counts['decided_in_run'] AS decided_in FROM job_run
 ),
