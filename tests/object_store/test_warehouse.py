@@ -16,9 +16,9 @@ from aclkit.warehouse.recovery import fence_tables
 from aclkit.warehouse.removal import remove_unneeded
 from aclkit.warehouse.run import begin_run, hold, publish
 from aclkit.warehouse.schemas import TABLES
+from aclkit.warehouse.scratch_store import FOLDER, scratch_store
 from aclkit.warehouse.storage import newest_version
 from aclkit.warehouse.store import Store
-from aclkit.warehouse.trial import FOLDER, trial_store
 
 RANGES = [("c", 0, 5, 1, "record"), ("c", 5, 9, None, "snapshot")]
 OTHER = [("d", 0, 7, 2, "record")]
@@ -64,7 +64,7 @@ def test_a_table_is_read_as_of_a_version_and_put_back_to_it(store_of_tables):
 
 def test_a_trial_is_asked_beside_the_tables_and_gone_after_it(store_of_tables):
     ours, theirs = {"ours": ("log_range", 1)}, {"theirs": ("log_range", 0)}
-    with trial_store(store_of_tables) as trial:
+    with scratch_store(store_of_tables) as trial:
         trial.replace_rows("log_range", [("c", 0, 99, 3, "record")], "c")
         with read_versions(store_of_tables, "c", ours, (trial, theirs)) as read:
             counts = "SELECT (SELECT count(*) FROM ours), (SELECT count(*) FROM theirs)"

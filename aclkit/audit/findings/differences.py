@@ -52,8 +52,8 @@ from aclkit.runtime.progress import step
 from aclkit.warehouse.column_types import arrow_schema
 from aclkit.warehouse.reader import Reader, read_written
 from aclkit.warehouse.run import Run
+from aclkit.warehouse.scratch_store import scratch_store
 from aclkit.warehouse.store import Store
-from aclkit.warehouse.trial import trial_store
 
 _SUSPECT: Final = pa.schema({"acl_id": pa.string()})
 _IN_ORDER: Final = f"FROM {DIFFERING} ORDER BY resource_type, resource_name, example"
@@ -203,7 +203,7 @@ def _rows_that_differ(
         given |= {f"theirs_{table}": found[table] for table in DECIDED_TABLES}
         yield from _ask(ours.ask_versions(asked), given)
         return
-    with trial_store(ours.store) as store:
+    with scratch_store(ours.store) as store:
         trial = Output.of(store, theirs)
         decide_large(ours, theirs, trial, allow_everyone=allow_everyone)
         beside = store, _versions("theirs", store, DECIDED_TABLES)

@@ -14,20 +14,20 @@ FOLDER: Final = "_trial"
 
 
 @contextmanager
-def trial_store(store: Store) -> Iterator[Store]:
+def scratch_store(store: Store) -> Iterator[Store]:
     """Open a store for tables that are never published, empty; what it holds goes at the end.
 
     It lies within the warehouse, because Spark can write there wherever its tasks run. Only the
     holder of the warehouse may have one.
     """
-    remove_trial(store.place)
+    remove_scratch_store(store.place)
     try:
         yield Store(lambda: store.spark, store.place.of_table(FOLDER), store.require_held)
     finally:
-        remove_trial(store.place)
+        remove_scratch_store(store.place)
 
 
-def remove_trial(place: Place) -> None:
+def remove_scratch_store(place: Place) -> None:
     """Remove what a trial left, one of a killed run too."""
     if not place.is_remote:
         shutil.rmtree(place.folder / FOLDER, ignore_errors=True)

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import pytest
 
+from aclkit.warehouse.scratch_store import FOLDER, remove_scratch_store, scratch_store
 from aclkit.warehouse.store import Store
-from aclkit.warehouse.trial import FOLDER, remove_trial, trial_store
 
 RANGE = [("c", 1, 5, 0, "record")]
 
 
 def test_a_trial_has_tables_of_its_own_and_leaves_nothing(tmp_path):
     store = Store(None, str(tmp_path))
-    with trial_store(store) as trial:
+    with scratch_store(store) as trial:
         trial.append_rows("log_range", RANGE)
         assert trial.versions == {"log_range": 0}
         assert store.versions == {}
@@ -22,7 +22,7 @@ def test_a_trial_has_tables_of_its_own_and_leaves_nothing(tmp_path):
 
 def test_what_a_killed_run_left_of_its_trial_is_not_seen(tmp_path):
     Store(None, str(tmp_path / FOLDER)).append_rows("log_range", RANGE)
-    with trial_store(Store(None, str(tmp_path))) as trial:
+    with scratch_store(Store(None, str(tmp_path))) as trial:
         assert not (tmp_path / FOLDER).exists()
         trial.append_rows("log_range", RANGE)
         assert trial.versions == {"log_range": 0}
@@ -30,7 +30,7 @@ def test_what_a_killed_run_left_of_its_trial_is_not_seen(tmp_path):
 
 def test_a_trial_that_fails_leaves_nothing(tmp_path):
     def fail():
-        with trial_store(Store(None, str(tmp_path))) as trial:
+        with scratch_store(Store(None, str(tmp_path))) as trial:
             trial.append_rows("log_range", RANGE)
             raise KeyError
 
@@ -42,11 +42,11 @@ def test_a_trial_that_fails_leaves_nothing(tmp_path):
 def test_commits_of_a_trial_insist_on_the_turn_of_its_run(tmp_path):
     asked = []
     store = Store(None, str(tmp_path), lambda: asked.append(1))
-    with trial_store(store) as trial:
+    with scratch_store(store) as trial:
         trial.append_rows("log_range", RANGE)
     assert asked
 
 
 def test_where_there_was_no_trial_there_is_nothing_to_remove(tmp_path):
-    remove_trial(Store(None, str(tmp_path / "none")).place)
+    remove_scratch_store(Store(None, str(tmp_path / "none")).place)
     assert [*tmp_path.iterdir()] == []
