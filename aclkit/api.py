@@ -34,7 +34,7 @@ from aclkit.rules.names.rows import Rules
 from aclkit.runtime.object_store import use_storage
 from aclkit.warehouse.duck import connect
 from aclkit.warehouse.published import open_warehouse
-from aclkit.warehouse.rows import Rows
+from aclkit.warehouse.result_rows import Rows
 from aclkit.warehouse.sql import fetch, run_sql
 
 __all__ = [

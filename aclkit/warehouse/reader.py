@@ -19,7 +19,7 @@ import pyarrow as pa
 from aclkit.runtime.scratch import scratch
 from aclkit.warehouse.duck import EVERYTHING, connect, is_of
 from aclkit.warehouse.published import Published, open_warehouse
-from aclkit.warehouse.rows import Rows
+from aclkit.warehouse.result_rows import Rows
 from aclkit.warehouse.schemas import TABLES
 from aclkit.warehouse.table_files import (
     connect_beside,

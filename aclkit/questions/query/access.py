@@ -22,7 +22,7 @@ from aclkit.questions.query.pattern_grants import PatternGrant, read_pattern_gra
 from aclkit.warehouse.alive import acls_alive
 from aclkit.warehouse.published import Published, run_settings
 from aclkit.warehouse.reader import Tables
-from aclkit.warehouse.rows import Rows
+from aclkit.warehouse.result_rows import Rows
 from aclkit.warehouse.views import EXPLAIN_TABLES
 
 WHO_CAN_COLUMNS: Final = (

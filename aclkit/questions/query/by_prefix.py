@@ -35,7 +35,7 @@ from aclkit.rules.patterns.match import GLOB, effective_pattern_type
 from aclkit.rules.patterns.trie import PatternIndex
 from aclkit.warehouse.job_run import PublishedRun
 from aclkit.warehouse.published import deciding_run, run_settings
-from aclkit.warehouse.rows import Rows
+from aclkit.warehouse.result_rows import Rows
 
 PREFIX_COLUMNS: Final = (
     "principal", "host", "operation", "extent", "known_allowed", "known_names", "to_come",

@@ -12,7 +12,7 @@ import pytest
 from aclkit.errors import SurroundingsError
 from aclkit.warehouse.duck import connect
 from aclkit.warehouse.published import open_warehouse
-from aclkit.warehouse.rows import Rows
+from aclkit.warehouse.result_rows import Rows
 from aclkit.warehouse.sql import run_sql
 from tests.questions.query import small_warehouse as small
 
