@@ -103,9 +103,9 @@ def _reached(question: SqlQuestion) -> Iterator[SqlQuestion]:
         yield question
         return
     # Here, so that a question to a local disk waits in the process alone.
+    from aclkit.warehouse.byte_range_proxy import offered
     from aclkit.warehouse.duck import find_tables
     from aclkit.warehouse.published import open_warehouse
-    from aclkit.warehouse.ranges import offered
 
     with offered(find_tables(open_warehouse(question.warehouse))) as (tables, sockets):
         yield replace(question, tables=tables, sockets=sockets)

@@ -75,7 +75,7 @@ def _connect(question: SqlQuestion) -> duckdb.DuckDBPyConnection:
 
     if question.tables is None:
         return connect(open_warehouse(question.warehouse), sealed=True)
-    from aclkit.warehouse.ranges import received
+    from aclkit.warehouse.byte_range_proxy import received
 
     found = received(question.tables, question.sockets)
     return connect_to(Place(str(question.warehouse)), found, sealed=True)

@@ -8,7 +8,7 @@ import struct
 
 import pytest
 
-from aclkit.warehouse.ranges import offered, received
+from aclkit.warehouse.byte_range_proxy import offered, received
 from aclkit.warehouse.storage import LocalStorage
 from aclkit.warehouse.table_files import StoredFile, TableFiles
 
