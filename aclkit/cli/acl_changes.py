@@ -30,7 +30,7 @@ from aclkit.pipeline.replay.changes import AclChange, add_to, remove_from
 from aclkit.pipeline.replay.write import write_change
 from aclkit.questions.query.follows import follows_a_source
 from aclkit.warehouse.job_run import JOB_RUN
-from aclkit.warehouse.place import Place
+from aclkit.warehouse.location import Location
 from aclkit.warehouse.published import MATERIALIZE_STEP, open_warehouse
 from aclkit.warehouse.run import publish
 from aclkit.warehouse.storage import newest_version
@@ -135,7 +135,7 @@ def _with_built(options: AclOptions, builder: CheckedBuilder | None) -> AclOptio
 def _read(context: Context) -> AclsInForce | None:
     """Read what is there before; None where this would be the first of the cluster."""
     warehouse = context.require_warehouse()
-    if newest_version(Place(warehouse).files, JOB_RUN) is None:
+    if newest_version(Location(warehouse).files, JOB_RUN) is None:
         return None
     if context.cluster is not None and context.cluster not in open_warehouse(warehouse).clusters:
         return None

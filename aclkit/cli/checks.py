@@ -20,8 +20,8 @@ from aclkit.runtime.surroundings import (
     room_at,
 )
 from aclkit.warehouse.job_run import JOB_RUN
+from aclkit.warehouse.location import Location
 from aclkit.warehouse.lock import lock_holder
-from aclkit.warehouse.place import Place
 from aclkit.warehouse.published import open_warehouse
 from aclkit.warehouse.storage import newest_version
 
@@ -66,7 +66,7 @@ def see_jars(around: CheckContext) -> CheckResult:
 def see_disk(around: CheckContext) -> CheckResult:
     """Check the free space for the tables, and for Spark's temporary files."""
     places = {"temporary files": around.env.get("TMPDIR") or tempfile.gettempdir()}
-    if around.warehouse is not None and not Place(around.warehouse).is_remote:
+    if around.warehouse is not None and not Location(around.warehouse).is_remote:
         places = {"the warehouse": around.warehouse, **places}
     rooms = {name: room_at(path) for name, path in places.items()}
     for path in places.values():
@@ -84,7 +84,7 @@ def see_lock(around: CheckContext) -> CheckResult:
     """See whether a run is at work."""
     if around.warehouse is None:
         return CheckResult("no warehouse given", "skipped")
-    place = Place(around.warehouse)
+    place = Location(around.warehouse)
     if place.is_remote:
         # Here, for a local warehouse has none.
         from aclkit.warehouse.lease import lease_until
@@ -103,7 +103,7 @@ def see_warehouse(around: CheckContext) -> CheckResult:
     """Open what is published, and see whether this user may write."""
     if around.warehouse is None:
         return CheckResult("none was named", "skipped", "name it: --warehouse DIR; or aclkit init")
-    place = Place(around.warehouse)
+    place = Location(around.warehouse)
     place.require_plain()
     if newest_version(place.files, JOB_RUN) is None:
         return _nothing_yet(place)
@@ -126,7 +126,7 @@ def see_warehouse(around: CheckContext) -> CheckResult:
     return CheckResult(found)
 
 
-def _nothing_yet(place: Place) -> CheckResult:
+def _nothing_yet(place: Location) -> CheckResult:
     if place.is_remote:
         return CheckResult(f"nothing in {place} yet: the first run creates it")
     folder = place.folder
@@ -146,7 +146,7 @@ def see_source(around: CheckContext) -> CheckResult:
     config = around.command_config
     sources = [parse_source(text) for text in around.sources]
     intake = look_at(sources, command_config=config, timeout=around.seconds)
-    files = [Path(item.path) for item in intake.items if not Place(item.path).is_remote]
+    files = [Path(item.path) for item in intake.items if not Location(item.path).is_remote]
     for file in files:
         with file.open("rb") as opened:
             opened.read(1)

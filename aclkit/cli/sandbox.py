@@ -23,7 +23,7 @@ from typing import IO, Final, cast
 from aclkit import errors
 from aclkit.errors import AclkitError, SurroundingsError, UsageError
 from aclkit.runtime.deadline import Deadline
-from aclkit.warehouse.place import Place
+from aclkit.warehouse.location import Location
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,7 +99,7 @@ _LONGEST_WAIT: Final = 3_600.0
 @contextlib.contextmanager
 def _reached(question: SqlQuestion) -> Iterator[SqlQuestion]:
     """Yield a question with all that the process needs: it reaches this machine alone."""
-    if question.warehouse is None or not Place(question.warehouse).is_remote:
+    if question.warehouse is None or not Location(question.warehouse).is_remote:
         yield question
         return
     # Here, so that a question to a local disk waits in the process alone.

@@ -70,7 +70,7 @@ def _answer(question: SqlQuestion) -> None:
 
 def _connect(question: SqlQuestion) -> duckdb.DuckDBPyConnection:
     from aclkit.warehouse.duck import connect, connect_to
-    from aclkit.warehouse.place import Place
+    from aclkit.warehouse.location import Location
     from aclkit.warehouse.published import open_warehouse
 
     if question.tables is None:
@@ -78,7 +78,7 @@ def _connect(question: SqlQuestion) -> duckdb.DuckDBPyConnection:
     from aclkit.warehouse.byte_range_proxy import received
 
     found = received(question.tables, question.sockets)
-    return connect_to(Place(str(question.warehouse)), found, sealed=True)
+    return connect_to(Location(str(question.warehouse)), found, sealed=True)
 
 
 _MEMORY_LIMIT: Final = "SELECT parse_formatted_bytes(current_setting('memory_limit'))"

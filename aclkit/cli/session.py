@@ -21,7 +21,7 @@ from aclkit.runtime.progress import step
 from aclkit.runtime.reachable import require_reachable
 from aclkit.runtime.spark import Length, build_session, spark_log
 from aclkit.runtime.surroundings import full_disk, write_error
-from aclkit.warehouse.place import Place
+from aclkit.warehouse.location import Location
 from aclkit.warehouse.run import Rebuild, Run, begin_run, hold
 
 
@@ -114,7 +114,7 @@ def _disk_error(told: str, warehouse: str) -> SurroundingsError | None:
     The full disk may be the warehouse's or that of Spark's own files. Access may be denied to any
     file or program: only files of the warehouse are reported here.
     """
-    is_remote = Place(warehouse).is_remote
+    is_remote = Location(warehouse).is_remote
     place = warehouse if is_remote else str(Path(warehouse).absolute())
     scratch = tempfile.gettempdir()
     is_scratch = full_disk(scratch) and (is_remote or not full_disk(place))

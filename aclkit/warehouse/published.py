@@ -21,7 +21,7 @@ from aclkit.warehouse.current_runs import (
 )
 from aclkit.warehouse.damage import damaged
 from aclkit.warehouse.job_run import JOB_RUN, PublishedRun, published_runs
-from aclkit.warehouse.place import Place
+from aclkit.warehouse.location import Location
 from aclkit.warehouse.table_files import TableFiles, ask_files, read_files
 
 REPLAY_STEP: Final = "aclkit --warehouse {path} replay --source metadata-log:DIR"
@@ -40,7 +40,7 @@ class Published:
             all there are.
     """
 
-    place: Place
+    place: Location
     standing: tuple[PublishedRun, ...]
     job_run: TableFiles
 
@@ -125,10 +125,10 @@ def open_warehouse(path: str | None) -> Published:
     """
     if path is None:
         raise UsageError("No warehouse given. Pass --warehouse DIR, or set ACLKIT_WAREHOUSE.")
-    place = Place(path)
+    place = Location(path)
     place.require_plain()
     if not place.is_remote:
-        place = Place(str(place.folder))
+        place = Location(str(place.folder))
         if place.folder.exists() and not place.folder.is_dir():
             raise SurroundingsError(f"Cannot read the warehouse {path}: it is not a folder")
     try:
@@ -195,7 +195,7 @@ def run_settings(run: PublishedRun) -> tuple[BrokerSettings, Semantics]:
     return settings.broker, settings.semantics or KIP_1042
 
 
-def _read_runs(place: Place, table: TableFiles, query: str) -> tuple[PublishedRun, ...]:
+def _read_runs(place: Location, table: TableFiles, query: str) -> tuple[PublishedRun, ...]:
     """Read rows of ``job_run``, the oldest first.
 
     Raises:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final
 
-from aclkit.warehouse.place import Place
+from aclkit.warehouse.location import Location
 from aclkit.warehouse.store import Store
 
 FOLDER: Final = "_trial"
@@ -27,7 +27,7 @@ def scratch_store(store: Store) -> Iterator[Store]:
         remove_scratch_store(store.place)
 
 
-def remove_scratch_store(place: Place) -> None:
+def remove_scratch_store(place: Location) -> None:
     """Remove what a trial left, one of a killed run too."""
     if not place.is_remote:
         shutil.rmtree(place.folder / FOLDER, ignore_errors=True)

@@ -39,7 +39,7 @@ from aclkit.warehouse.commits import (
 )
 from aclkit.warehouse.current_runs import ALL_RUNS, CURRENT_RUNS
 from aclkit.warehouse.job_run import JOB_RUN, PublishedRun, published_runs
-from aclkit.warehouse.place import Place
+from aclkit.warehouse.location import Location
 from aclkit.warehouse.schemas import TABLES
 from aclkit.warehouse.staged import Stage
 from aclkit.warehouse.storage import newest_version
@@ -83,12 +83,12 @@ class Store:
 
         Args:
             spark: the session, or what starts it when it is first needed, where there is one.
-            warehouse: see ``Place``.
+            warehouse: see ``Location``.
             require_held: insists that it is this run's turn; called before each commit.
         """
         self._spark = spark
         self.require_held = require_held
-        self.place = Place(warehouse)
+        self.place = Location(warehouse)
         self.published: dict[str, int] = {}
         self.run_id = ""
         self._written: dict[str, int] = {}

@@ -22,7 +22,7 @@ from aclkit.runtime.requests_made import REQUESTS
 from aclkit.warehouse.column_types import type_of_contract, type_of_delta
 from aclkit.warehouse.duck_connection import AS_WRITTEN, Settings, new_duckdb
 from aclkit.warehouse.formats import GROWN
-from aclkit.warehouse.place import Place
+from aclkit.warehouse.location import Location
 from aclkit.warehouse.schemas import TABLES
 from aclkit.warehouse.storage import Opens, RangedFile
 
@@ -86,7 +86,7 @@ class TableFiles:
 
 
 def read_files(
-    place: Place, table: str, version: int | None, holding: Mapping[str, str] | None = None
+    place: Location, table: str, version: int | None, holding: Mapping[str, str] | None = None
 ) -> TableFiles:
     """Return the files and columns of a Delta table at a version, or at its latest.
 

@@ -18,7 +18,7 @@ from aclkit.errors import SurroundingsError
 from aclkit.questions.query.decisions import Where
 from aclkit.warehouse.duck import connect
 from aclkit.warehouse.job_run import JOB_RUN, PublishedRun
-from aclkit.warehouse.place import Place
+from aclkit.warehouse.location import Location
 from aclkit.warehouse.published import Published, deciding_run, open_warehouse
 from aclkit.warehouse.reader import Tables
 from aclkit.warehouse.storage import newest_version
@@ -113,12 +113,12 @@ class LatestSnapshot:
 
 def _open(warehouse: str) -> Snapshot:
     # First: what is published between the two is opened now, and once more at the next look.
-    version = _version(Place(warehouse))
+    version = _version(Location(warehouse))
     published = open_warehouse(warehouse)
     return Snapshot(version, published, connect(published, held=HELD))
 
 
-def _version(place: Place) -> int:
+def _version(place: Location) -> int:
     """Return the newest version of ``job_run``; -1 where there is none."""
     try:
         newest = newest_version(place.files, JOB_RUN)

@@ -22,7 +22,7 @@ from aclkit.pipeline.inventory.sheet import MOST_ROWS, Row, as_texts, read_sheet
 from aclkit.pipeline.sources.files import is_directory
 from aclkit.runtime.uri import shown
 from aclkit.runtime.user_file import LARGEST_DATA
-from aclkit.warehouse.place import Place
+from aclkit.warehouse.location import Location
 from aclkit.warehouse.storage import newest_version
 from aclkit.warehouse.store import NeedsSparkError
 
@@ -125,7 +125,7 @@ def _attributes(row: Row, kind: str) -> dict[str, str]:
 def _read_folder(
     start: Callable[[], SparkSession] | None, path: str, columns: Columns
 ) -> Iterator[Row]:
-    if newest_version(Place(path).files, "") is None:
+    if newest_version(Location(path).files, "") is None:
         raise UsageError(f"{shown(path)}: expected a Delta folder, but it has no _delta_log")
     if start is None:
         raise NeedsSparkError

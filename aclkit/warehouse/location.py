@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Place:
+class Location:
     """A folder of this machine, or a prefix of an object store.
 
     Attributes:

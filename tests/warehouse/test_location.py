@@ -6,21 +6,21 @@ import pytest
 
 from aclkit.errors import UsageError
 from aclkit.warehouse.duck import connect
-from aclkit.warehouse.place import Place
+from aclkit.warehouse.location import Location
 from aclkit.warehouse.published import open_warehouse
 from aclkit.warehouse.run import begin_run, hold, publish
 from aclkit.warehouse.storage import LocalStorage
 
 
 def test_a_path_is_a_folder_of_this_machine_whatever_it_holds(tmp_path):
-    place = Place(f"{tmp_path}/a://b c%20d")
+    place = Location(f"{tmp_path}/a://b c%20d")
     assert not place.is_remote
     assert place.folder == tmp_path / "a:" / "b c%20d"
     assert isinstance(place.files, LocalStorage)
 
 
 def test_a_file_uri_is_a_folder_of_this_machine(tmp_path):
-    place = Place(f"file://{tmp_path}/a%20b/")
+    place = Location(f"file://{tmp_path}/a%20b/")
     assert not place.is_remote
     assert place.folder == tmp_path / "a b"
     assert isinstance(place.files, LocalStorage)
@@ -35,7 +35,7 @@ def test_a_file_uri_is_a_folder_of_this_machine(tmp_path):
     ],
 )
 def test_a_bucket_is_called_as_spark_calls_it_and_has_no_folder(given, text):
-    place = Place(given)
+    place = Location(given)
     assert place.is_remote
     assert place.of_table("finding") == f"{text}/finding"
     with pytest.raises(UsageError, match="Expected a folder of this machine"):
@@ -45,14 +45,14 @@ def test_a_bucket_is_called_as_spark_calls_it_and_has_no_folder(given, text):
 @pytest.mark.parametrize("given", ["hdfs:///data/acls", "https://bucket/acls", "x://a"])
 def test_what_is_no_object_store_is_refused(given):
     with pytest.raises(UsageError, match="expected a folder, or a URI of s3a, gs or abfss"):
-        _ = Place(given).text
+        _ = Location(given).text
 
 
 def test_no_run_writes_where_conditions_are_generations(tmp_path):
     with pytest.raises(UsageError, match="does not write to gs://bucket/acls"):
-        Place("gs://bucket/acls").require_writable()
+        Location("gs://bucket/acls").require_writable()
     for given in ("s3a://bucket/acls", "abfss://c@a.dfs.core.windows.net/acls", str(tmp_path)):
-        Place(given).require_writable()
+        Location(given).require_writable()
 
 
 @pytest.mark.parametrize(
