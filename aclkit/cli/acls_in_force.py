@@ -8,7 +8,7 @@ from typing import Final
 from aclkit.cli.context import Context, tell_state
 from aclkit.model.acl import Acl
 from aclkit.model.semantics import Semantics
-from aclkit.warehouse.alive import acls_alive, level_in_force, semantics_in_force
+from aclkit.warehouse.acls_in_force import acls_in_force, level_in_force, semantics_in_force
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,7 +37,7 @@ def read_acls_in_force(context: Context) -> AclsInForce:
         run = opened.published.last_run(opened.cluster_id)
         context.stand_on(opened.published, run)
         tell_state(opened.published, run)
-        found = acls_alive(opened.tables, run).values()
+        found = acls_in_force(opened.tables, run).values()
         level = level_in_force(*opened.where)
         semantics = semantics_in_force(*opened.where)
     return AclsInForce(

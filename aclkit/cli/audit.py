@@ -39,7 +39,7 @@ from aclkit.model.phrases import most_like
 from aclkit.questions.query.first_seen import first_seen
 from aclkit.runtime.user_file import read_text
 from aclkit.runtime.whole_file import write_whole
-from aclkit.warehouse.alive import acls_alive
+from aclkit.warehouse.acls_in_force import acls_in_force
 from aclkit.warehouse.codecs import finding_of, finding_sql
 from aclkit.warehouse.sql import fetch
 
@@ -232,7 +232,7 @@ def _acls(
 ) -> Mapping[str, Acl]:
     """Read the ACLs of findings, by id."""
     ids = sorted({each for finding in findings for each in finding.acl_ids})
-    found = acls_alive(opened.tables, opened.run, ids)
+    found = acls_in_force(opened.tables, opened.run, ids)
     return {acl.acl_id: acl for acl in found.values()}
 
 

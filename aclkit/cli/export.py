@@ -25,7 +25,7 @@ from aclkit.kafka.acls.terraform import render_terraform
 from aclkit.model.acl import Acl
 from aclkit.questions.query.export import explain_batches, render_csv, write_parquet
 from aclkit.runtime.whole_file import open_whole
-from aclkit.warehouse.alive import times_added
+from aclkit.warehouse.acls_in_force import times_added
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 _Rendered = tuple[list[str], list[Acl]]

@@ -29,7 +29,7 @@ from aclkit.questions.query.hosts import hosts_words
 from aclkit.questions.query.pattern_grants import reach_words, read_pattern_grants, together
 from aclkit.questions.query.words import others_otherwise_sentence
 from aclkit.rules.decide.rules import ALLOWED
-from aclkit.warehouse.alive import acls_alive
+from aclkit.warehouse.acls_in_force import acls_in_force
 
 DECISIONS: Final = {"ALLOWED": "ALLOWED", "DENIED": "DENIED", "both": None}
 
@@ -69,7 +69,7 @@ def graph(reading: Reading, given: Given) -> Page:
         resource, found, folded = _ask_who(reading, given)
         asked = str(resource)
     key = "principal" if is_what else "resource"
-    acls = acls_alive(reading.tables, reading.run, found.acl_ids)
+    acls = acls_in_force(reading.tables, reading.run, found.acl_ids)
     return Page("graph", {
         "asked": asked,
         "heading": ("What", " can access") if is_what else ("Who can access", ""),

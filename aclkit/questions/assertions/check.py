@@ -33,7 +33,7 @@ from aclkit.questions.query.outside import Verdict, decide_outside
 from aclkit.rules.decide.index import AclIndex
 from aclkit.rules.names.budget import Budget
 from aclkit.rules.names.rows import operations_of
-from aclkit.warehouse.alive import acls_alive
+from aclkit.warehouse.acls_in_force import acls_in_force
 from aclkit.warehouse.job_run import PublishedRun
 
 _T = TypeVar("_T")
@@ -65,7 +65,7 @@ def deciding_acls(
 ) -> Mapping[str | None, Acl]:
     """Return the ACLs that decided the examples, by id."""
     ids = [example.acl_id for outcome in outcomes for example in outcome.examples]
-    return acls_alive(connection, run, ids)
+    return acls_in_force(connection, run, ids)
 
 
 class _Named(NamedTuple, Generic[_T]):

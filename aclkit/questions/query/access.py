@@ -19,7 +19,7 @@ from aclkit.questions.query.other_reading import (
     read_differently,
 )
 from aclkit.questions.query.pattern_grants import PatternGrant, read_pattern_grants
-from aclkit.warehouse.alive import acls_alive
+from aclkit.warehouse.acls_in_force import acls_in_force
 from aclkit.warehouse.published import Published, run_settings
 from aclkit.warehouse.reader import Tables
 from aclkit.warehouse.result_rows import Rows
@@ -151,7 +151,7 @@ def _access(
     columns: tuple[str, ...],
     otherwise: OthersOtherwise | None = None,
 ) -> Access:
-    acls = acls_alive(connection, found.decided_by, found.acl_ids)
+    acls = acls_in_force(connection, found.decided_by, found.acl_ids)
     rows = tuple(_rows(found.groups, acls))
     return Access(columns=columns, rows=rows, acls=acls, otherwise=otherwise, **vars(found))
 

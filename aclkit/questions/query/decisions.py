@@ -29,7 +29,7 @@ from aclkit.questions.query.names import (
 )
 from aclkit.questions.query.outside import Verdict, decide_outside
 from aclkit.rules.decide.rules import ALLOWED, DEFAULT_DENY
-from aclkit.warehouse.alive import acls_alive
+from aclkit.warehouse.acls_in_force import acls_in_force
 from aclkit.warehouse.job_run import PublishedRun
 from aclkit.warehouse.published import Published, deciding_run, run_settings
 from aclkit.warehouse.reader import Tables
@@ -288,7 +288,7 @@ def _outside(
     if not asked.hosts:
         return
     settings, semantics = run_settings(asked.run)
-    acls = list(acls_alive(asked.connection, asked.run).values())
+    acls = list(acls_in_force(asked.connection, asked.run).values())
     lines_of: dict[int, list[Line]] = {}
     found: dict[tuple[str, str], list[Line]] = {}
     for decided in decide_outside(

@@ -35,7 +35,7 @@ from aclkit.rules.patterns.match import (
     principal_matches,
     start_of_names,
 )
-from aclkit.warehouse.alive import acls_naming
+from aclkit.warehouse.acls_in_force import acls_naming
 from aclkit.warehouse.published import run_settings
 from aclkit.warehouse.reader import Tables
 

@@ -16,7 +16,7 @@ from aclkit.warehouse.reader import Tables
 from aclkit.warehouse.sql import fetch
 
 
-def acls_alive(
+def acls_in_force(
     connection: Tables, run: PublishedRun, ids: Sequence[str | None] | None = None
 ) -> dict[str | None, Acl]:
     """Read the ACLs by which a run decided, by id; only some of them where ids are given."""
