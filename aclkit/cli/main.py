@@ -23,7 +23,7 @@ from aclkit.cli.output import flush_output, is_unread, tell, tell_error
 from aclkit.cli.settings import read_config
 from aclkit.errors import AclkitError, SurroundingsError, UsageError
 from aclkit.model.visible import visible
-from aclkit.runtime import ending
+from aclkit.runtime import signals
 from aclkit.runtime.object_store import single_writer_assumed, storage_said
 from aclkit.runtime.permissions import parse_group, parse_mode, writing_as
 from aclkit.runtime.progress import ProgressHandler
@@ -87,14 +87,14 @@ class AclkitGroup(LazyGroup):
 
     def __call__(self, *args: Any, **settings: Any) -> Any:  # noqa: ANN401 -- click's own signature
         """Run as a program: signals end it, and so does a reader that wants no more."""
-        ending.begin()
+        signals.begin()
         is_asked_by_a_shell = COMPLETE in os.environ
         if is_asked_by_a_shell:  # and ours is to answer
             import_module("aclkit.cli.completion")
         try:
             return self.main(*args, **{"complete_var": COMPLETE, **settings})
         finally:
-            ending.hold_if_ending()
+            signals.block_if_ending()
             flush_output()
             if is_asked_by_a_shell:
                 # A thread may still read names: do not wait for it, and do not interrupt it.
@@ -196,7 +196,7 @@ def _is_utf8(text: str) -> bool:
 
 
 def _end(ctx: click.Context, error: AclkitError) -> NoReturn:
-    ending.hold_if_ending()
+    signals.block_if_ending()
     tell_error(error)
     ctx.exit(error.exit_code)
 

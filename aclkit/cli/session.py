@@ -15,7 +15,7 @@ from pyspark.sql import SparkSession
 
 from aclkit.cli.context import Context
 from aclkit.errors import SurroundingsError, first_line
-from aclkit.runtime import ending
+from aclkit.runtime import signals
 from aclkit.runtime.object_store import is_s3
 from aclkit.runtime.progress import step
 from aclkit.runtime.reachable import require_reachable
@@ -62,7 +62,7 @@ def late_session(
                 class_archive=context.class_archive,
                 uris=uris,
             )
-        ending.install()
+        signals.install()
         return spark
 
     try:

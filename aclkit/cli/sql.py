@@ -18,7 +18,7 @@ from aclkit.cli.options import FiniteRange, option
 from aclkit.cli.sandbox import SqlQuestion, answer
 from aclkit.cli.sql_prompt import answer_all
 from aclkit.errors import UsageError
-from aclkit.runtime.ending import interruptible
+from aclkit.runtime.signals import interruptible
 
 _SECONDS: Final = 60.0
 _SECONDS_WITH_SPARK: Final = 3_600.0

@@ -28,7 +28,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from aclkit.errors import SurroundingsError
-from aclkit.runtime import ending
+from aclkit.runtime import signals
 from aclkit.runtime.class_archive import class_archive, options_for, start_making
 from aclkit.runtime.file_systems import require_file_systems
 from aclkit.runtime.gateway import quicken, start_gateway
@@ -161,7 +161,7 @@ def spark_log() -> Path | None:
         None where no JVM was started here, or it writes to stderr.
     """
     global _log
-    ending.hold_if_ending()
+    signals.block_if_ending()
     if _log is not None and _log.is_relative_to(scratch()):
         handle, kept = tempfile.mkstemp(prefix="aclkit-spark-", suffix=".log")
         os.close(handle)

@@ -11,9 +11,9 @@ from io import TextIOWrapper
 from pathlib import Path
 from typing import BinaryIO, Final, TextIO, cast
 
-from aclkit.runtime.ending import before_end
 from aclkit.runtime.permissions import set_modes
 from aclkit.runtime.scratch import scratch
+from aclkit.runtime.signals import before_end
 from aclkit.runtime.uri import is_uri
 
 _SUFFIX: Final = ".part"

@@ -17,9 +17,9 @@ from aclkit.runtime.whole_file import open_whole, write_whole
 HALF = """
 import sys, time
 from pathlib import Path
-from aclkit.runtime import ending
+from aclkit.runtime import signals
 from aclkit.runtime.whole_file import open_whole
-ending.begin()
+signals.begin()
 with open_whole(Path(sys.argv[1])) as file:
     file.write("half")
     file.flush()

@@ -76,7 +76,7 @@ def interruptible() -> Iterator[None]:
         install()
 
 
-def hold_if_ending() -> None:
+def block_if_ending() -> None:
     """Stop here where a signal came: the process ends with the signal's exit code."""
     if _is_ending.is_set():
         threading.Event().wait()
