@@ -127,7 +127,7 @@ $(READY): pyproject.toml aclkit/runtime/jars.py aclkit/kafka/verify/jars.py \
 		echo "Error: no Python 3.11 or newer that can make a virtual environment; install one," \
 			"on Debian or Ubuntu with: apt-get install python3 python3-venv" >&2; exit 4; fi
 	@echo "==> checking Java"
-	@PYTHONDONTWRITEBYTECODE=1 $(PYTHON) -m aclkit.runtime.surroundings
+	@PYTHONDONTWRITEBYTECODE=1 $(PYTHON) -m aclkit.runtime.environment
 	@echo "==> making $(VENV) with $(PYTHON)"
 	@$(BIN)/python -m pip --version >/dev/null 2>&1 || $(PYTHON) -m venv --clear $(VENV)
 	@echo "==> installing aclkit and its tools (some minutes the first time: Spark is large)"

@@ -10,8 +10,7 @@ from typing import Final
 
 from aclkit.cli.run_checks import Check, CheckContext, CheckResult
 from aclkit.errors import AclkitError, SurroundingsError, UsageError
-from aclkit.runtime.memory import heap_size, memory_limit
-from aclkit.runtime.surroundings import (
+from aclkit.runtime.environment import (
     LEAST_JAVA,
     jar_folder,
     java_and_release,
@@ -19,6 +18,7 @@ from aclkit.runtime.surroundings import (
     require_writable,
     room_at,
 )
+from aclkit.runtime.memory import heap_size, memory_limit
 from aclkit.warehouse.job_run import JOB_RUN
 from aclkit.warehouse.location import Location
 from aclkit.warehouse.lock import lock_holder

@@ -11,7 +11,7 @@ from click.shell_completion import CompletionItem
 
 from aclkit.cli.command_index import IndexedCommand, read_index
 from aclkit.cli.help import Group
-from aclkit.runtime.surroundings import missing_package, not_installed
+from aclkit.runtime.environment import missing_package, not_installed
 
 Places = Mapping[str, tuple[str, str]]
 """Command → module under ``aclkit.cli`` and name in it, in the order of the help."""

@@ -14,7 +14,7 @@ from typing import Literal, NamedTuple
 
 from aclkit.errors import AclkitError, SurroundingsError
 from aclkit.runtime.deadline import Deadline, start
-from aclkit.runtime.surroundings import missing_package, not_installed
+from aclkit.runtime.environment import missing_package, not_installed
 
 State = Literal["ok", "warning", "failed", "skipped"]
 

@@ -16,11 +16,11 @@ from pyspark.sql import SparkSession
 from aclkit.cli.context import Context
 from aclkit.errors import SurroundingsError, first_line
 from aclkit.runtime import signals
+from aclkit.runtime.environment import full_disk, write_error
 from aclkit.runtime.object_store import is_s3
 from aclkit.runtime.progress import step
 from aclkit.runtime.reachable import require_reachable
 from aclkit.runtime.spark import Length, build_session, spark_log
-from aclkit.runtime.surroundings import full_disk, write_error
 from aclkit.warehouse.location import Location
 from aclkit.warehouse.run import Rebuild, Run, begin_run, hold
 

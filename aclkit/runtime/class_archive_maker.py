@@ -32,9 +32,9 @@ from aclkit.runtime.class_archive import (
     class_list,
     options_for,
 )
+from aclkit.runtime.environment import require_java
 from aclkit.runtime.jars import DELTA, checked_jars, spark_home
 from aclkit.runtime.scratch import scratch
-from aclkit.runtime.surroundings import require_java
 
 _SECONDS: Final = 900
 _LEAST_ROOM: Final = 1_000_000_000

@@ -30,6 +30,7 @@ from pyspark.sql import SparkSession
 from aclkit.errors import SurroundingsError
 from aclkit.runtime import signals
 from aclkit.runtime.class_archive import class_archive, options_for, start_making
+from aclkit.runtime.environment import DELTA_COORDINATE, require_java
 from aclkit.runtime.file_systems import require_file_systems
 from aclkit.runtime.gateway import quicken, start_gateway
 from aclkit.runtime.jars import DELTA, checked_jars, spark_home
@@ -39,7 +40,6 @@ from aclkit.runtime.permissions import current_umask
 from aclkit.runtime.progress import measure_by
 from aclkit.runtime.s3_jars import S3
 from aclkit.runtime.scratch import scratch
-from aclkit.runtime.surroundings import DELTA_COORDINATE, require_java
 
 _EXTENSION: Final = {
     "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",

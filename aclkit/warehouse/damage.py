@@ -14,7 +14,7 @@ import duckdb
 from deltalake.exceptions import DeltaError
 
 from aclkit.errors import DamagedError, SurroundingsError, first_line
-from aclkit.runtime.surroundings import DISK_FAILS, is_of_system
+from aclkit.runtime.environment import DISK_FAILS, is_of_system
 from aclkit.warehouse.location import Location
 from aclkit.warehouse.storage import LOG
 

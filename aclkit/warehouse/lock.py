@@ -14,8 +14,8 @@ from typing import IO, Final
 from aclkit.errors import SurroundingsError
 from aclkit.runtime.child import held_by_children
 from aclkit.runtime.deadline import Deadline
+from aclkit.runtime.environment import require_room, require_writable, write_error
 from aclkit.runtime.permissions import make_folder, writing_like
-from aclkit.runtime.surroundings import require_room, require_writable, write_error
 
 LOCK_NAME = ".aclkit.lock"
 log = logging.getLogger(__name__)

@@ -21,8 +21,8 @@ from deltalake import Schema
 
 from aclkit.runtime import memory
 from aclkit.runtime.arrow import arrow_table
+from aclkit.runtime.environment import require_room
 from aclkit.runtime.fail_points import after_commit
-from aclkit.runtime.surroundings import require_room
 from aclkit.warehouse.column_types import arrow_schema
 from aclkit.warehouse.commits import (
     AT_ONCE,

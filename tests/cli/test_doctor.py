@@ -1,4 +1,4 @@
-"""The command doctor: what it sees in which surroundings, and how it ends."""
+"""The command doctor: what it sees in which environment, and how it ends."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from aclkit.cli.run_checks import Check, CheckContext, CheckResult, Outcome, run
 from aclkit.errors import DataError, SurroundingsError, UsageError
 from aclkit.pipeline.sources import live
 from aclkit.pipeline.sources.listing import Listing
-from aclkit.runtime import memory, surroundings
+from aclkit.runtime import environment, memory
+from aclkit.runtime.environment import not_installed
 from aclkit.runtime.jars import DELTA
-from aclkit.runtime.surroundings import not_installed
 from aclkit.warehouse.lock import LOCK_NAME, lock_holder
 from tests.questions.query import small_warehouse as small
 
@@ -126,7 +126,7 @@ def test_little_room_is_a_warning(tmp_path, monkeypatch, free, state):
 
 
 def test_no_room_fails(tmp_path, monkeypatch):
-    monkeypatch.setattr(surroundings, "LEAST_ROOM", 1 << 62)
+    monkeypatch.setattr(environment, "LEAST_ROOM", 1 << 62)
     with pytest.raises(SurroundingsError, match="No space left"):
         checks.see_disk(CheckContext(env={"TMPDIR": str(tmp_path)}))
 

@@ -16,8 +16,8 @@ from py4j.protocol import Py4JError
 from aclkit.cli import session
 from aclkit.cli.context import Context
 from aclkit.errors import SurroundingsError
-from aclkit.runtime import surroundings
-from aclkit.runtime.surroundings import require_room
+from aclkit.runtime import environment
+from aclkit.runtime.environment import require_room
 from aclkit.warehouse.commits import Commit, append_files
 from tests.cli.running import SEGMENT, SYNTHETIC, half_read
 
@@ -101,7 +101,7 @@ def test_a_full_disk_is_told_before_a_table_is_written(started, small_disk, capf
 @pytest.mark.usefixtures("spark")
 @pytest.mark.parametrize("left", [0, 28_000, 80_000])
 def test_a_disk_that_fills_up_while_tables_are_written(started, small_disk, left, monkeypatch):
-    monkeypatch.setattr(surroundings, "LEAST_ROOM", 0)
+    monkeypatch.setattr(environment, "LEAST_ROOM", 0)
     warehouse = started.copy(small_disk / "warehouse")
     before = warehouse.tables()
     fill(small_disk, left)
@@ -194,7 +194,7 @@ for path in ({path!r}, {path + "2"!r}):
 
 def test_a_folder_that_is_not_there_yet_lies_on_the_disk_of_the_one_above(tmp_path, monkeypatch):
     require_room(str(tmp_path / "not" / "yet"))
-    monkeypatch.setattr(surroundings, "LEAST_ROOM", 1 << 62)
+    monkeypatch.setattr(environment, "LEAST_ROOM", 1 << 62)
     with pytest.raises(SurroundingsError, match="not/yet: No space left"):
         require_room(str(tmp_path / "not" / "yet"))
 

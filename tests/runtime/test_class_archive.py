@@ -303,8 +303,8 @@ def test_a_session_takes_its_classes_from_the_archive(tmp_path):
 
 @pytest.mark.spark
 def test_a_session_starts_without_a_word_where_the_archive_is_of_another_jvm(tmp_path):
+    from aclkit.runtime.environment import require_java
     from aclkit.runtime.jars import DELTA, checked_jars, spark_home
-    from aclkit.runtime.surroundings import require_java
 
     env = {**os.environ, "XDG_CACHE_HOME": str(tmp_path / "cache"), "ACLKIT_FAST_JVM": "1"}
     found = class_archive(require_java(), spark_home(), checked_jars(DELTA), env)
