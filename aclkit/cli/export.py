@@ -24,7 +24,7 @@ from aclkit.kafka.acls.strimzi import render_kafka_users
 from aclkit.kafka.acls.terraform import render_terraform
 from aclkit.model.acl import Acl
 from aclkit.questions.query.export import explain_batches, render_csv, write_parquet
-from aclkit.runtime.whole_file import open_whole
+from aclkit.runtime.atomic_file import open_atomically
 from aclkit.warehouse.acls_in_force import times_added
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
@@ -157,4 +157,4 @@ def export_explain(context: Context, form: str, output: str | None) -> None:
 
 def _opened(output: str | None) -> AbstractContextManager[TextIO]:
     """Open what is written to."""
-    return nullcontext(sys.stdout) if output is None else open_whole(output)
+    return nullcontext(sys.stdout) if output is None else open_atomically(output)

@@ -19,7 +19,7 @@ from aclkit.cli.settings_options import given_settings, said_super_users
 from aclkit.errors import AclkitError, UsageError
 from aclkit.model.principal import parse_super_users
 from aclkit.pipeline.replay.intake import LIVE, METADATA_LOG, Source, look_at, parse_source
-from aclkit.runtime.whole_file import write_whole
+from aclkit.runtime.atomic_file import write_atomically
 
 T = TypeVar("T")
 
@@ -197,7 +197,7 @@ def _toml(value: str | list[str]) -> str:
 
 def _write(file: Path, text: str, *, force: bool) -> None:
     if force:
-        write_whole(file, text)
+        write_atomically(file, text)
         return
     try:
         with file.open("x", encoding="utf-8") as new:

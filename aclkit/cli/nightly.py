@@ -46,8 +46,8 @@ from aclkit.nightly.policies import Policies
 from aclkit.nightly.quiet import NightlyOptions, NightlyResult
 from aclkit.pipeline.replay.intake import Intake
 from aclkit.pipeline.replay.known import ReplayOptions
+from aclkit.runtime.atomic_file import write_atomically
 from aclkit.runtime.progress import tell_first
-from aclkit.runtime.whole_file import write_whole
 from aclkit.warehouse.duck import connect
 from aclkit.warehouse.published import open_warehouse
 
@@ -193,7 +193,7 @@ def _write(
 ) -> Iterator[str]:
     """Write the page and the reports, and yield the path of each file."""
     if chosen["report"]:
-        write_whole(chosen["report"], result.page)
+        write_atomically(chosen["report"], result.page)
         yield chosen["report"]
     if chosen["report_dir"]:
         published = open_warehouse(warehouse)

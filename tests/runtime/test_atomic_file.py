@@ -11,14 +11,14 @@ from pathlib import Path
 
 import pytest
 
+from aclkit.runtime.atomic_file import open_atomically, write_atomically
 from aclkit.runtime.permissions import writing_as
-from aclkit.runtime.whole_file import open_whole, write_whole
 
 HALF = """
 import sys, time
 from pathlib import Path
 from aclkit.runtime import signals
-from aclkit.runtime.whole_file import open_whole
+from aclkit.runtime.atomic_file import open_whole
 signals.begin()
 with open_whole(Path(sys.argv[1])) as file:
     file.write("half")
@@ -51,9 +51,9 @@ def test_what_a_killed_run_left_goes_with_the_next_write(tmp_path):
     (left,) = set(tmp_path.iterdir()) - {path}
     assert not left.name.endswith(".html")
 
-    write_whole(tmp_path / "report.html.other", "")
+    write_atomically(tmp_path / "report.html.other", "")
     assert left.exists(), "that of another file"
-    write_whole(path, "new")
+    write_atomically(path, "new")
     assert not left.exists()
     assert path.read_text() == "new"
 
@@ -68,9 +68,9 @@ def test_a_signal_leaves_the_old_file_and_nothing_beside_it(tmp_path):
 
 def test_a_part_that_another_run_is_writing_stays(tmp_path):
     path = tmp_path / "report.html"
-    with open_whole(path) as file:
+    with open_atomically(path) as file:
         file.write("first")
-        write_whole(path, "second")
+        write_atomically(path, "second")
         assert path.read_text() == "second"
     assert path.read_text() == "first"
     assert [*tmp_path.iterdir()] == [path]
@@ -79,7 +79,7 @@ def test_a_part_that_another_run_is_writing_stays(tmp_path):
 def test_an_error_leaves_the_old_file(tmp_path):
     path = tmp_path / "a"
     path.write_text("old")
-    with pytest.raises(TypeError), open_whole(path) as file:
+    with pytest.raises(TypeError), open_atomically(path) as file:
         file.writelines(["half", None])
     assert path.read_text() == "old"
     assert [*tmp_path.iterdir()] == [path]
@@ -90,8 +90,8 @@ def test_a_new_file_is_0640_and_one_for_everybody_0644_whatever_the_umask(tmp_pa
     before = os.umask(umask)
     try:
         with writing_as(None, None):
-            write_whole(tmp_path / "a.html", "")
-            write_whole(tmp_path / "a.prom", "", for_everybody=True)
+            write_atomically(tmp_path / "a.html", "")
+            write_atomically(tmp_path / "a.prom", "", for_everybody=True)
         assert os.umask(umask) == umask
     finally:
         os.umask(before)
@@ -106,20 +106,20 @@ def test_a_file_that_is_replaced_keeps_its_mode_and_group(tmp_path):
         os.chown(path, -1, 12345)
     group = path.stat().st_gid
     with writing_as(0o660, None):
-        write_whole(path, "new", for_everybody=True)
+        write_atomically(path, "new", for_everybody=True)
     assert (mode(path), path.stat().st_gid, path.read_text()) == (0o604, group, "new")
 
 
 def test_a_link_stays_one_and_a_device_is_written_to(tmp_path):
     (tmp_path / "link").symlink_to(tmp_path / "file")
-    write_whole(tmp_path / "link", "x")
+    write_atomically(tmp_path / "link", "x")
     assert (tmp_path / "link").is_symlink()
     assert (tmp_path / "file").read_text() == "x"
-    write_whole(Path("/dev/null"), "x")
+    write_atomically(Path("/dev/null"), "x")
     assert Path("/dev/null").is_char_device()
 
 
 @pytest.mark.parametrize("name", ["a" * 255, "ü" * 127, "a" * 199 + "ü" * 28])
 def test_a_name_as_long_as_names_may_be(tmp_path, name):
-    write_whole(tmp_path / name, "x")
+    write_atomically(tmp_path / name, "x")
     assert [path.name for path in tmp_path.iterdir()] == [name]

@@ -21,14 +21,14 @@ _LONGEST_NAME: Final = 200
 """Bytes of the file's own name in that of its part; a name may have 255."""
 
 
-def write_whole(path: str | Path, text: str, *, for_everybody: bool = False) -> None:
-    """Write a text as ``open_whole`` does."""
-    with open_whole(path, for_everybody=for_everybody) as file:
+def write_atomically(path: str | Path, text: str, *, for_everybody: bool = False) -> None:
+    """Write a text as ``open_atomically`` does."""
+    with open_atomically(path, for_everybody=for_everybody) as file:
         file.write(text)
 
 
 @contextmanager
-def open_whole(path: str | Path, *, for_everybody: bool = False) -> Iterator[TextIO]:
+def open_atomically(path: str | Path, *, for_everybody: bool = False) -> Iterator[TextIO]:
     """Open a file so that a reader sees the old content or the new one, never a part.
 
     Prometheus reads whatever it finds at the moment it looks. A link stays one. What is no file,
