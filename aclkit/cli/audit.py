@@ -38,7 +38,7 @@ from aclkit.model.findings import SEVERITIES, Finding, up_to
 from aclkit.model.phrases import most_like
 from aclkit.questions.query.first_seen import first_seen
 from aclkit.runtime.atomic_file import write_atomically
-from aclkit.runtime.user_file import read_text
+from aclkit.runtime.safe_read import read_text
 from aclkit.warehouse.acls_in_force import acls_in_force
 from aclkit.warehouse.codecs import finding_of, finding_sql
 from aclkit.warehouse.sql import fetch

@@ -24,7 +24,7 @@ from aclkit.cli.options import parse_age
 from aclkit.errors import UsageError
 from aclkit.runtime.notation import parse_toml
 from aclkit.runtime.object_store import SECTION
-from aclkit.runtime.user_file import read_text
+from aclkit.runtime.safe_read import read_text
 
 SETTINGS: Final = "aclkit.toml"
 WAREHOUSE: Final = "warehouse"

@@ -32,7 +32,7 @@ from aclkit.questions.prove.reading import (
     read_alike,
 )
 from aclkit.rules.names.budget import Budget
-from aclkit.runtime.user_file import read_text
+from aclkit.runtime.safe_read import read_text
 
 _Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 

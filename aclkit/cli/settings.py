@@ -10,7 +10,7 @@ from aclkit.cli.command_index import ConfigOption
 from aclkit.errors import UsageError
 from aclkit.runtime.notation import parse_toml, shown_key
 from aclkit.runtime.object_store import SECTION
-from aclkit.runtime.user_file import read_text
+from aclkit.runtime.safe_read import read_text
 
 Commands = Mapping[str, Mapping[str, ConfigOption]]
 """Command in words → name of an option → the option."""

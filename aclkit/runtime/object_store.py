@@ -17,9 +17,9 @@ from urllib.parse import SplitResult, parse_qsl, urlencode, urlsplit
 
 from aclkit.errors import UsageError
 from aclkit.runtime.notation import parse_toml, shown_key
+from aclkit.runtime.safe_read import read_text
 from aclkit.runtime.scratch import scratch
 from aclkit.runtime.uri import is_loopback, split_query, split_scheme
-from aclkit.runtime.user_file import read_text
 
 SECTION: Final = "storage"
 """The table of a settings file."""

@@ -17,7 +17,7 @@ from urllib.parse import SplitResult, urlsplit
 
 from aclkit.audit.alerts.alerts import Alert, render_alert
 from aclkit.errors import SurroundingsError, UsageError
-from aclkit.runtime.user_file import read_text
+from aclkit.runtime.safe_read import read_text
 
 ADDRESS_VARIABLE: Final = "ACLKIT_ALERT_WEBHOOK"
 TOKEN_VARIABLE: Final = "ACLKIT_ALERT_TOKEN"  # noqa: S105 -- the name of a variable

@@ -26,7 +26,7 @@ from aclkit.audit.serve.auth import (
 from aclkit.audit.serve.middleware import ENTRY, LONGEST_QUERY
 from aclkit.audit.serve.snapshot import LatestSnapshot
 from aclkit.errors import AclkitError, SurroundingsError, UsageError
-from aclkit.runtime.user_file import read_text
+from aclkit.runtime.safe_read import read_text
 from aclkit.warehouse.published import resolve_cluster
 
 _CONNECTIONS: Final = 256

@@ -8,7 +8,7 @@ from pathlib import Path
 import javaproperties
 
 from aclkit.errors import UsageError
-from aclkit.runtime.user_file import LARGEST_TEXT, UTF_16_MARKS, decode, read_file
+from aclkit.runtime.safe_read import LARGEST_TEXT, UTF_16_MARKS, decode, read_file
 
 
 def read_properties(path: str | Path) -> dict[str, str]:

@@ -20,8 +20,8 @@ from aclkit.pipeline.inventory.columns import Columns
 from aclkit.pipeline.inventory.entry import FILE, HOSTS, PRINCIPALS, RESOURCES, Entry
 from aclkit.pipeline.inventory.sheet import MOST_ROWS, Row, as_texts, read_sheet, too_much
 from aclkit.pipeline.sources.files import is_directory
+from aclkit.runtime.safe_read import LARGEST_DATA
 from aclkit.runtime.uri import shown
-from aclkit.runtime.user_file import LARGEST_DATA
 from aclkit.warehouse.location import Location
 from aclkit.warehouse.storage import newest_version
 from aclkit.warehouse.store import NeedsSparkError

@@ -18,8 +18,8 @@ from aclkit.pipeline.inventory.columns import Columns, as_text
 from aclkit.pipeline.inventory.parquet_file import parquet_batches
 from aclkit.pipeline.sources.files import base_name, read_user_file
 from aclkit.runtime.notation import MOST_VALUES, parse_json
+from aclkit.runtime.safe_read import LARGEST_DATA, MIB, decode
 from aclkit.runtime.uri import shown
-from aclkit.runtime.user_file import LARGEST_DATA, MIB, decode
 
 Row = Mapping[str, str | None]
 

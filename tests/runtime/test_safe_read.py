@@ -22,8 +22,8 @@ from aclkit.pipeline.inventory.entry import PRINCIPALS
 from aclkit.pipeline.inventory.files import read_inventory
 from aclkit.pipeline.sources.files import read_bytes, read_user_file
 from aclkit.questions.preview.change_set import read_change_set
-from aclkit.runtime import user_file
-from aclkit.runtime.user_file import decode, read_file, read_text
+from aclkit.runtime import safe_read
+from aclkit.runtime.safe_read import decode, read_file, read_text
 from tests.questions.preview.world import state
 
 READERS = {
@@ -43,7 +43,7 @@ every_reader = pytest.mark.parametrize("read", READERS.values(), ids=READERS.key
 
 @pytest.fixture
 def impatient(monkeypatch):
-    monkeypatch.setattr(user_file, "PATIENCE", 0.1)
+    monkeypatch.setattr(safe_read, "PATIENCE", 0.1)
 
 
 @every_reader
@@ -94,7 +94,7 @@ def test_what_must_not_be_read_is_the_fault_of_the_surroundings(monkeypatch):
     def refuse(*_):
         raise PermissionError(errno.EACCES, "Permission denied")
 
-    monkeypatch.setattr(user_file.os, "open", refuse)
+    monkeypatch.setattr(safe_read.os, "open", refuse)
     with pytest.raises(SurroundingsError, match="f: cannot be read: Permission denied"):
         read_file("f", 10)
 
