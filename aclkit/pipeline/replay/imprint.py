@@ -39,8 +39,8 @@ from aclkit.errors import AclkitError
 from aclkit.pipeline.replay.known import ReplayOptions
 from aclkit.pipeline.sources.files import open_stream, size_and_time
 from aclkit.pipeline.sources.listing import Listing
-from aclkit.runtime.own_source import source_digest
 from aclkit.runtime.reading import HowFar, followed, size_of
+from aclkit.runtime.source_digest import source_digest
 from aclkit.runtime.uri import is_uri
 from aclkit.warehouse.formats import FORMAT
 
