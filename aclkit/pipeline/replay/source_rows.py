@@ -19,7 +19,7 @@ from aclkit.pipeline.sources.metadata_log import listing_again
 from aclkit.pipeline.sources.spark_source import read_sources
 from aclkit.runtime.frame import ROWS_IN_A_PLAN, local_frame
 from aclkit.runtime.progress import step
-from aclkit.runtime.reading import followed, size_of
+from aclkit.runtime.read_progress import followed, size_of
 from aclkit.runtime.uri import shown
 
 

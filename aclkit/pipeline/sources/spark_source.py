@@ -20,7 +20,7 @@ from aclkit.model.facts import SPARK_DDL, SourceRow
 from aclkit.pipeline.sources.arrow import to_record_batch
 from aclkit.pipeline.sources.items import WorkItem
 from aclkit.pipeline.sources.readers import read_or_tell
-from aclkit.runtime.reading import HowFar
+from aclkit.runtime.read_progress import ReadProgress
 
 
 def read_sources(
@@ -70,7 +70,7 @@ class _ItemReader(DataSourceReader):
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         item: WorkItem = partition.value
-        with closing(HowFar(self._board, self._items.index(item))) as told:
+        with closing(ReadProgress(self._board, self._items.index(item))) as told:
             yield from _to_batches(read_or_tell(item, told))
 
 

@@ -17,9 +17,9 @@ from aclkit.pipeline.sources import readers
 from aclkit.pipeline.sources.items import DUMP_LOG, RECORDS, SEGMENT, SNAPSHOT, WorkItem
 from aclkit.pipeline.sources.readers import READERS, read_item, read_listing
 from aclkit.pipeline.sources.spark_source import AclkitSource
-from aclkit.runtime import reading
+from aclkit.runtime import read_progress
 from aclkit.runtime.progress import measure, step
-from aclkit.runtime.reading import HowFar, followed, size_of
+from aclkit.runtime.read_progress import ReadProgress, followed, size_of
 from tests.pipeline.sources.log_bytes import KRAFT
 from tests.pipeline.sources.test_readers import DATA, LISTING, NEWEST
 from tests.runtime.terminal import Terminal
@@ -27,7 +27,7 @@ from tests.runtime.terminal import Terminal
 RECORD = {"type": "REMOVE_ACCESS_CONTROL_ENTRY_RECORD", "version": 0, "offset": 1, "data": {}}
 
 
-class Heard(HowFar):
+class Heard(ReadProgress):
     """Keeps what is told."""
 
     def __init__(self, *_):
@@ -54,8 +54,8 @@ def samples(tmp_path):
 @pytest.fixture
 def terminal(log_to, monkeypatch):
     """Let somebody look, and be told each word at once."""
-    monkeypatch.setattr(reading, "_PAUSE", 0)
-    monkeypatch.setattr(reading, "_STEP", 1)
+    monkeypatch.setattr(read_progress, "_PAUSE", 0)
+    monkeypatch.setattr(read_progress, "_STEP", 1)
     return log_to(Terminal())
 
 
@@ -107,7 +107,7 @@ def test_the_step_that_reads_a_source_is_followed_and_no_longer(samples, termina
     seen = []
 
     def frame(_spark, _items, _early, board):
-        HowFar(board, 0).add(samples[SEGMENT].stat().st_size, 915)
+        ReadProgress(board, 0).add(samples[SEGMENT].stat().st_size, 915)
         seen.append(measure())
         return SimpleNamespace(unpersist=lambda: None), None
 
@@ -128,7 +128,7 @@ def test_a_packed_file_has_no_share_as_its_size_says_nothing():
 def test_what_is_read_before_spark_is_shown_with_how_far_it_is(what, terminal, monkeypatch):
     said = []
 
-    class Said(HowFar):
+    class Said(ReadProgress):
         def add(self, size, records=0):
             super().add(size, records)
             said.append(measure())

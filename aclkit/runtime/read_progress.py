@@ -63,7 +63,7 @@ def size_of(path: str) -> int | None:
         return None
 
 
-class HowFar:
+class ReadProgress:
     """How far one file is read."""
 
     def __init__(self, board: str | None = None, number: int = 0) -> None:
@@ -107,14 +107,14 @@ class HowFar:
                 os.pwrite(self._board, told, self._number * _PLACE.size)
 
 
-UNTOLD: Final = HowFar()
+NO_PROGRESS: Final = ReadProgress()
 """Of a file that is not followed."""
 
 
 class FollowedBytes(io.BytesIO):
     """Bytes of a text that tell how far they are read, and how many lines that is."""
 
-    def __init__(self, data: ReadableBuffer, told: HowFar) -> None:
+    def __init__(self, data: ReadableBuffer, told: ReadProgress) -> None:
         """Begin at the first byte."""
         super().__init__(data)
         self._told = told
