@@ -23,7 +23,7 @@ from aclkit.cli.session import command_run
 from aclkit.cli.settings_options import given_settings, settings_options
 from aclkit.errors import UsageError
 from aclkit.model.broker_settings import resolve
-from aclkit.model.reading import asked_words
+from aclkit.model.semantics_words import asked_words
 from aclkit.pipeline.explain.decided import take_inventory
 from aclkit.pipeline.explain.materialize import continue_from_replay, told_by_brokers
 from aclkit.pipeline.explain.materialize import materialize as materialize_into

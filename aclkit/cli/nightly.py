@@ -41,7 +41,7 @@ from aclkit.cli.screen import is_terminal
 from aclkit.cli.settings_options import given_settings, reading_of, settings_options
 from aclkit.errors import UsageError
 from aclkit.model.broker_settings import resolve
-from aclkit.model.reading import asked_words
+from aclkit.model.semantics_words import asked_words
 from aclkit.nightly.policies import Policies
 from aclkit.nightly.quiet import NightlyOptions, NightlyResult
 from aclkit.pipeline.replay.intake import Intake

@@ -15,8 +15,8 @@ from aclkit.model.brokers import (
     ranges_by_broker,
     require_known_reading,
 )
-from aclkit.model.reading import semantics_words
 from aclkit.model.semantics import AUTO, AskedReading, BrokerSettings, Semantics, auto_preset
+from aclkit.model.semantics_words import semantics_words
 from aclkit.pipeline.explain.rules_digest import rules_digest
 from aclkit.pipeline.explain.scope import Scope
 from aclkit.pipeline.inventory.survey import Given, log_entries, read_texts, survey

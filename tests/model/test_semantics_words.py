@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from aclkit.model.reading import preset_words, semantics_words
 from aclkit.model.semantics import BROKER, KAFKA, KIP_1042
+from aclkit.model.semantics_words import preset_words, semantics_words
 
 KIP_WORDS = "ACLs are read with the preset kip-1042 (globs are wildcards)"
 KAFKA_WORDS = "ACLs are read with the preset kafka (as current brokers do)"
