@@ -12,7 +12,7 @@ import click
 from aclkit.answer.text import lay_out
 from aclkit.audit.alerts.alerts import alert_of, is_alarming
 from aclkit.audit.alerts.webhook import send_alert
-from aclkit.audit.findings.facts import BROAD_SHARE
+from aclkit.audit.findings.audit_input import BROAD_SHARE
 from aclkit.audit.reports.gather import gather
 from aclkit.audit.reports.render import FORMATS, HTML
 from aclkit.audit.reports.summary_page import short_parts

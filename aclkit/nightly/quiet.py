@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from aclkit.audit.findings.audit_input import BROAD_SHARE
 from aclkit.audit.findings.broker_settings_differ import find_broker_settings_differ
-from aclkit.audit.findings.facts import BROAD_SHARE
 from aclkit.audit.findings.super_users_unknown import find_super_users_unknown
 from aclkit.audit.findings.unknown import those_on_unknown
 from aclkit.audit.reports.data import NightlySummary

@@ -12,7 +12,7 @@ import pytest
 from click.testing import CliRunner, Result
 from pyspark.sql import SparkSession
 
-from aclkit.audit.findings.facts import AuditInput
+from aclkit.audit.findings.audit_input import AuditInput
 from aclkit.audit.findings.read import audit_of
 from aclkit.cli import cli
 from aclkit.nightly import night

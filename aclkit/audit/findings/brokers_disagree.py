@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from aclkit.audit.findings.facts import AuditInput
+from aclkit.audit.findings.audit_input import AuditInput
 from aclkit.model.brokers import DIFFER, RangesByBroker, named_brokers
 from aclkit.model.counting import number_of
 from aclkit.model.findings import Finding, Kind

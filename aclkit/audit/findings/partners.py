@@ -12,7 +12,7 @@ from aclkit.model.principal import WILDCARD_PRINCIPAL
 from aclkit.rules.names.symbols import Symbols, of_principal
 
 if TYPE_CHECKING:
-    from aclkit.audit.findings.facts import AuditInput
+    from aclkit.audit.findings.audit_input import AuditInput
 
 
 def lacking(

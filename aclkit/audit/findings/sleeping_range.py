@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from aclkit.audit.findings.facts import AuditInput
+from aclkit.audit.findings.audit_input import AuditInput
 from aclkit.model.acl_words import acl_words
 from aclkit.model.findings import Finding, Kind
 from aclkit.rules.names.compare import GAINED, LOST
