@@ -15,9 +15,9 @@ from typing import Any, Final
 
 import pyarrow as pa
 
-from aclkit.audit.findings.odd_texts import read_odd_acls
 from aclkit.audit.findings.readings import READS_DIFFERENTLY, reads_differently
 from aclkit.audit.findings.registry import find_readings
+from aclkit.audit.findings.suspicious_acls import read_suspicious_acls
 from aclkit.model.acl import Acl
 from aclkit.model.acl_words import acl_words
 from aclkit.model.counting import number_of
@@ -65,7 +65,7 @@ def note_readings(run: Run, result: MaterializeResult, settings: BrokerSettings)
     """Add the findings about how ACLs are read, and what depends on the reading."""
     with step("Comparing the readings"):
         with read_written(run.store, run.cluster_id, "acl_history") as read:
-            acls = read_odd_acls(read, result.scope.texts, result.scope.semantics)
+            acls = read_suspicious_acls(read, result.scope.texts, result.scope.semantics)
         run.findings.extend(find_readings(acls, result.scope.semantics))
         by_id = {acl.acl_id: acl for acl in acls}
         suspects = {i: (by_id[i], reason) for i, reason in reads_differently(acls).items()}

@@ -36,7 +36,7 @@ PLAIN: Final = Acl(
 """An ACL without findings, whatever its resource type: every name begins with its empty name."""
 
 
-def read_odd_acls(read: Reader, texts: Texts, semantics: Semantics) -> list[Acl]:
+def read_suspicious_acls(read: Reader, texts: Texts, semantics: Semantics) -> list[Acl]:
     """Read the ACLs alive that have an odd text or that are there twice, by their ids.
 
     Args:
