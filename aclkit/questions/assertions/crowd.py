@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterator, Sequence
 from typing import NamedTuple
 
 from aclkit.model.acl import Request
-from aclkit.questions.assertions.asked import Asked, RuledCell
+from aclkit.questions.assertions.assertion_cells import Asked, RuledCell
 from aclkit.questions.assertions.search import Search, joined
 from aclkit.rules.decide.confirm import DisagreementError
 from aclkit.rules.names.classes import NameClass

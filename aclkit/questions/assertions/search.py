@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 
 from aclkit.model.acl import Request
 from aclkit.model.groups import grouped
-from aclkit.questions.assertions.asked import Asked, RuledCell
+from aclkit.questions.assertions.assertion_cells import Asked, RuledCell
 from aclkit.rules.decide.confirm import Decider
 from aclkit.rules.decide.rules import ALLOWED
 from aclkit.rules.names.budget import Budget
