@@ -15,7 +15,6 @@ from aclkit.model.acl import ANY_OTHER, Acl
 from aclkit.model.cidr import is_any_other
 from aclkit.model.resource import Resource
 from aclkit.model.semantics import BROKER
-from aclkit.questions.assertions.beyond import prove_beyond
 from aclkit.questions.assertions.evaluate import Hit, Tallies, judge
 from aclkit.questions.assertions.match import (
     hosts_said,
@@ -28,6 +27,7 @@ from aclkit.questions.assertions.match import (
 )
 from aclkit.questions.assertions.model import Assertion, Example, Outcome, What
 from aclkit.questions.assertions.published import DutyQuestion, count_hits, find_ruling
+from aclkit.questions.assertions.unlisted_names import prove_unlisted
 from aclkit.questions.assertions.world import World
 from aclkit.questions.query.outside import Verdict, decide_outside
 from aclkit.rules.decide.index import AclIndex
@@ -119,7 +119,7 @@ def _check_one(world: World, assertion: Assertion, budget: Budget) -> Outcome:
         examples=examples,
         detail=judged.detail,
     )
-    return counted if assertion.inventory_only else prove_beyond(world, counted, budget)
+    return counted if assertion.inventory_only else prove_unlisted(world, counted, budget)
 
 
 def _names(world: World, assertion: Assertion, what: What) -> _DutyNames:

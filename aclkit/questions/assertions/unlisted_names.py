@@ -38,7 +38,7 @@ from aclkit.rules.names.budget import Budget
 from aclkit.rules.patterns.match import LITERAL
 
 
-def prove_beyond(world: World, counted: Outcome, budget: Budget) -> Outcome:
+def prove_unlisted(world: World, counted: Outcome, budget: Budget) -> Outcome:
     """Prove an assertion for every name; what the inventory shows already is not shown twice."""
     assertion = _without_attributes(world, counted.assertion)
     proof = prove(assertion, world.rules, budget)
