@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from aclkit.model.acl import Request
 from aclkit.questions.assertions.assertion_cells import Asked, principals_meant, regions_of
-from aclkit.questions.assertions.crowd import Crowd, crowds
+from aclkit.questions.assertions.at_most import Crowd, crowds
 from aclkit.questions.assertions.model import FAILS, HOLDS, UNKNOWN, Assertion, Verdict
 from aclkit.questions.assertions.search import Hit, Search
 from aclkit.rules.decide.confirm import Decider
