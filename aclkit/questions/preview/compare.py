@@ -22,7 +22,7 @@ from aclkit.questions.preview.access_change import (
     PrincipalChanges,
     ResourceChanges,
 )
-from aclkit.questions.preview.alike import (
+from aclkit.questions.preview.equivalence_classes import (
     AclGroup,
     Hosts,
     PatternGroups,
