@@ -23,7 +23,7 @@ from aclkit.questions.assertions.parse import parse_assertions
 from aclkit.questions.prove.answer import answers_answer, comparison_answer
 from aclkit.questions.prove.claim import HOLDS, NO_LESS, NO_MORE, SAME, hold_against
 from aclkit.questions.prove.never import hold_assertions
-from aclkit.questions.prove.reading import (
+from aclkit.questions.prove.proof_settings import (
     RECORDS,
     GivenReading,
     ReadSide,

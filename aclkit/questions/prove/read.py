@@ -9,7 +9,7 @@ from aclkit.errors import UsageError
 from aclkit.model.semantics import BrokerSettings
 from aclkit.questions.preview.change_set import read_change_set
 from aclkit.questions.preview.state import State
-from aclkit.questions.prove.reading import LISTING, RECORDS, WAREHOUSE, Reading, Side
+from aclkit.questions.prove.proof_settings import LISTING, RECORDS, WAREHOUSE, Reading, Side
 from aclkit.runtime.uri import shown
 
 if TYPE_CHECKING:

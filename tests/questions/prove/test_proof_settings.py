@@ -9,7 +9,7 @@ import pytest
 from aclkit.errors import DataError, UsageError
 from aclkit.model.broker_settings import ALLOW_EVERYONE, SUPER_USERS, GivenSettings
 from aclkit.model.semantics import KAFKA, KIP_1042, BrokerSettings
-from aclkit.questions.prove.reading import (
+from aclkit.questions.prove.proof_settings import (
     LISTING,
     WAREHOUSE,
     GivenReading,
