@@ -16,7 +16,7 @@ from aclkit.audit.serve.rows import Lines
 from aclkit.audit.serve.snapshot import Reading
 from aclkit.model.operation import USES
 from aclkit.questions.query.decisions import Decisions
-from aclkit.questions.query.fold import Alike
+from aclkit.questions.query.group_rows import Alike
 
 
 def read_heat(reading: Reading) -> HeatMap:

@@ -10,7 +10,7 @@ from aclkit.model.acl import Acl
 from aclkit.model.operation import parse_operation
 from aclkit.model.resource import Resource
 from aclkit.questions.query.decisions import Decisions, Where, decisions_of, decisions_on
-from aclkit.questions.query.fold import Alike
+from aclkit.questions.query.group_rows import Alike
 from aclkit.questions.query.lifetimes import lifetimes_near
 from aclkit.questions.query.names import read_principals
 from aclkit.questions.query.other_reading import (

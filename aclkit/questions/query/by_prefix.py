@@ -20,7 +20,7 @@ from aclkit.model.resource import WORD_OF_TYPE
 from aclkit.model.semantics import BrokerSettings, Semantics
 from aclkit.model.unknown_settings import caveats_on_answer
 from aclkit.questions.query.decisions import Where
-from aclkit.questions.query.fold import ALL_HOSTS
+from aclkit.questions.query.group_rows import ALL_HOSTS
 from aclkit.questions.query.lifetimes import lifetimes_beginning
 from aclkit.questions.query.names import read_hosts, read_principals, read_resources
 from aclkit.rules.decide.rules import ALLOWED

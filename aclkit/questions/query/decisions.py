@@ -18,7 +18,7 @@ from aclkit.model.operation import OPERATIONS_OF_TYPE, parse_operation
 from aclkit.model.principal import parse_principal
 from aclkit.model.resource import Resource
 from aclkit.model.unknown_settings import caveats_on_answer
-from aclkit.questions.query.fold import ALL_HOSTS, Alike, Line
+from aclkit.questions.query.group_rows import ALL_HOSTS, Alike, Line
 from aclkit.questions.query.names import (
     Unknown,
     is_principal,

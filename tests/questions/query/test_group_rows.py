@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aclkit.model.acl import ANY_OTHER_PRINCIPAL
-from aclkit.questions.query.fold import (
+from aclkit.questions.query.group_rows import (
     ALL_HOSTS,
     Alike,
     Folded,
@@ -15,7 +15,7 @@ from aclkit.questions.query.fold import (
     beyond,
     without_reasons,
 )
-from aclkit.questions.query.fold import fold as fold_groups
+from aclkit.questions.query.group_rows import fold as fold_groups
 
 HOSTS = frozenset(("h1", "h2", "h3"))
 NAMES = (ANY_OTHER_PRINCIPAL, "User:a", "User:b", "User:c")
