@@ -28,7 +28,7 @@ from aclkit.model.acl import Acl
 from aclkit.model.semantics import KAFKA
 from aclkit.pipeline.replay.changes import AclChange, add_to, remove_from
 from aclkit.pipeline.replay.write import write_change
-from aclkit.questions.query.follows import follows_a_source
+from aclkit.questions.query.is_replicated import is_replicated
 from aclkit.warehouse.job_run import JOB_RUN
 from aclkit.warehouse.location import Location
 from aclkit.warehouse.published import MATERIALIZE_STEP, open_warehouse
@@ -151,7 +151,7 @@ def _refuse_if_following(context: Context, before: AclsInForce | None, command: 
     if before is None:
         return
     with context.open() as opened:
-        if not follows_a_source(opened.tables, before.cluster_id):
+        if not is_replicated(opened.tables, before.cluster_id):
             return
     print_lines([command])
     raise UsageError(

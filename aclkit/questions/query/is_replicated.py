@@ -9,7 +9,7 @@ from aclkit.pipeline.replay.ranges import Range, is_written_here
 from aclkit.warehouse.sql import fetch
 
 
-def follows_a_source(connection: duckdb.DuckDBPyConnection, cluster_id: str) -> bool:
+def is_replicated(connection: duckdb.DuckDBPyConnection, cluster_id: str) -> bool:
     """Whether a cluster was replayed from somewhere, so that only its source changes it."""
     rows = fetch(connection, _RANGES, [cluster_id])
     ranges = [Range(*row) for row in rows]
