@@ -32,7 +32,7 @@ from aclkit.questions.assertions.model import (
 )
 from aclkit.questions.assertions.proof import prove
 from aclkit.questions.assertions.world import World
-from aclkit.questions.query.outside import Verdict
+from aclkit.questions.query.decide_unlisted import Verdict
 from aclkit.rules.decide.confirm import Decider
 from aclkit.rules.names.budget import Budget
 from aclkit.rules.patterns.match import LITERAL

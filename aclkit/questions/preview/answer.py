@@ -22,7 +22,7 @@ from aclkit.questions.preview.words import (
     reason_words,
     total_sentence,
 )
-from aclkit.questions.query.outside import Verdict
+from aclkit.questions.query.decide_unlisted import Verdict
 from aclkit.rules.names.change_lines import MARKS, ChangeLine, change_lines, line_words
 from aclkit.rules.names.semantics_diff import OTHERWISE, SLEEPS, WAKES
 from aclkit.rules.names.words import semantics_change_words

@@ -15,7 +15,7 @@ from aclkit.questions.preview.compare import compare
 from aclkit.questions.preview.effect import ChangedCell, ChangedLine, Effect, sorted_parts
 from aclkit.questions.preview.globs import holds_globs
 from aclkit.questions.preview.state import Asked, Change, with_named
-from aclkit.questions.query.outside import Verdict
+from aclkit.questions.query.decide_unlisted import Verdict
 from aclkit.rules.decide.confirm import Comparison
 from aclkit.rules.names.budget import Budget
 from aclkit.rules.names.change_regions import RegionChange, openings
