@@ -9,7 +9,7 @@ from aclkit.cli.amount import length_of_run
 from aclkit.cli.context import Context
 from aclkit.cli.replay import asked
 from aclkit.cli.unchanged import without_spark
-from aclkit.nightly.quiet import NightlyOptions, NightlyResult, quiet_night
+from aclkit.nightly.unchanged_run import NightlyOptions, NightlyResult, quiet_night
 from aclkit.pipeline.replay.intake import Intake
 from aclkit.pipeline.replay.known import ReplayOptions
 from aclkit.pipeline.replay.unchanged import replay_unchanged

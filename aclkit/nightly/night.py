@@ -9,7 +9,7 @@ from aclkit.audit.findings.read import audit_of
 from aclkit.audit.findings.reading_changed import find_reading_changed
 from aclkit.audit.findings.registry import find_all
 from aclkit.audit.findings.unknown import find_unknown, notes_on, staying
-from aclkit.nightly.quiet import (
+from aclkit.nightly.unchanged_run import (
     NightlyOptions,
     NightlyResult,
     begin_deciding,
