@@ -58,7 +58,7 @@ def do_night(
             return night
         # Imported here, so that a run without Spark does not load pyspark.
         from aclkit.cli.session import late_session
-        from aclkit.nightly.night import run_nightly
+        from aclkit.nightly.nightly_run import run_nightly
 
         early = asked_now.read_early()
         length = length_of_run(warehouse, early, named)
