@@ -24,6 +24,7 @@ from aclkit.questions.preview.state import Change, State
 from aclkit.questions.preview.topics import preview_topics
 from aclkit.questions.query.access import what_can, who_can
 from aclkit.questions.query.answer_rows import history_rows, why_rows
+from aclkit.questions.query.decide_unlisted import decide_outside
 from aclkit.questions.query.history import read_history
 from aclkit.questions.query.why import explain_why
 from aclkit.questions.query.words import history_sentence, why_sentence

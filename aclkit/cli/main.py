@@ -64,7 +64,7 @@ _SECTIONS: Final[Sections] = {
         "maintain": ("maintain", "maintain_"),
         "jars": ("jars", "jars"),
         "completion": ("completion", "completion"),
-        "help": ("helping", "help_"),
+        "help": ("help_command", "help_"),
     },
     "Export": {
         "export": ("export", "export"),

@@ -1,8 +1,8 @@
 """A question → its answer from a process that can be stopped at any moment and writes nothing.
 
-The process is ``aclkit.cli.sandbox_worker``. It reads the question from its standard input, which stays
-open as long as the asking process waits. It writes the answer to its standard output, or the reason
-why there is none to standard error.
+The process is ``aclkit.cli.sandbox_worker``. It reads the question from its standard input, which
+stays open as long as the asking process waits. It writes the answer to its standard output, or the
+reason why there is none to standard error.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class SqlQuestion:
     """What is asked of a warehouse, and how the rows are to be written.
 
     With ``has_count`` the number of rows comes last. ``tables`` and ``sockets`` are those of
-    ``ranges.offered``, for a warehouse in a bucket.
+    ``byte_range_proxy.offered``, for a warehouse in a bucket.
     """
 
     warehouse: str | None

@@ -1,6 +1,6 @@
 """A process of its own: a question on stdin → its answer on stdout, with nothing to write to.
 
-``apart`` starts it and defines its input and output. This module imports late: a thread that
+``sandbox`` starts it and defines its input and output. This module imports late: a thread that
 exists before the confinement is not confined.
 """
 

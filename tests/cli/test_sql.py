@@ -86,7 +86,7 @@ def test_what_is_endless_ends_in_one_line_when_its_time_is_over(root, text):
 def test_what_takes_too_much_memory_ends_in_one_line(root, monkeypatch, text):
     if text == HUGE[-1] and sys.platform != "linux":
         pytest.skip("nobody counts what Python holds here")
-    monkeypatch.setattr(sandbox, "_CHILD", "tests.cli.answering_in_little_memory")
+    monkeypatch.setattr(sandbox, "_CHILD", "tests.cli.sandbox_worker_in_little_memory")
     ended = run("--warehouse", root, "sql", text, code=2)
     (line,) = ended.stderr.splitlines()
     assert line.startswith("Error: The query needs more memory than the limit")
@@ -210,7 +210,7 @@ def test_a_process_that_dies_is_not_taken_for_an_empty_answer(root, monkeypatch)
 
 def test_a_defect_of_ours_is_said(root, monkeypatch):
     question = SqlQuestion(warehouse=str(root), statement="SELECT 1", output_format="csv")
-    monkeypatch.setattr(sandbox, "_CHILD", "tests.cli.answering_with_a_defect")
+    monkeypatch.setattr(sandbox, "_CHILD", "tests.cli.sandbox_worker_with_a_defect")
     with pytest.raises(SurroundingsError, match=r"answers failed: KeyError: 'some defect'$"):
         "".join(answer(question, PATIENCE))
 

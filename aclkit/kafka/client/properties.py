@@ -15,7 +15,7 @@ def read_properties(path: str | Path) -> dict[str, str]:
     """Read a .properties file; its text as in ``properties_text``.
 
     Raises:
-        UsageError: as in ``user_file.read_file``, or it holds an escape that is none.
+        UsageError: as in ``safe_read.read_file``, or it holds an escape that is none.
         SurroundingsError: it cannot be read.
     """
     try:

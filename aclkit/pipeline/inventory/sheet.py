@@ -1,7 +1,7 @@
 """A user's file of rows, CSV, JSON lines or Parquet by its ending → its rows as texts.
 
 It names things to ask about and is no data, so its bytes are read at once, and its rows one by one.
-The limits here and in ``user_file`` bound the time and the memory that any file takes.
+The limits here and in ``safe_read`` bound the time and the memory that any file takes.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """A published run and assertions → the outcome of each, without a JVM.
 
 Known names are counted in the tables, together with the names that an assertion spells out. For
-all other names, which may come later, the outcome is proven, see ``beyond``.
+all other names, which may come later, the outcome is proven, see ``unlisted_names``.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from aclkit.questions.assertions.model import Assertion, Example, Outcome, What
 from aclkit.questions.assertions.published import DutyQuestion, count_hits, find_ruling
 from aclkit.questions.assertions.unlisted_names import prove_unlisted
 from aclkit.questions.assertions.world import World
-from aclkit.questions.query.decide_unlisted import Verdict, decide_unlisted
+from aclkit.questions.query.decide_unlisted import Verdict, decide_outside
 from aclkit.rules.decide.index import AclIndex
 from aclkit.rules.names.budget import Budget
 from aclkit.rules.names.rows import operations_of
@@ -189,7 +189,7 @@ def _unlisted_hits(
 def _decide(
     world: World, what: What, decision: str, block: _Block
 ) -> Iterator[tuple[Hit, tuple[str, Verdict]]]:
-    for decided in decide_unlisted(
+    for decided in decide_outside(
         _relevant(world, what, block.resources),
         *block,
         _unreached(world, block),
@@ -231,7 +231,7 @@ def _relevant(world: World, what: What, resources: Sequence[Resource]) -> list[A
 
 
 def _unreached(world: World, block: _Block) -> frozenset[Resource]:
-    """Return resources that no ACL reaches, as far as ``decide_unlisted`` asks for them."""
+    """Return resources that no ACL reaches, as far as ``decide_outside`` asks for them."""
     if len(block.principals) != 1 or not world.settings.allow_everyone:
         return frozenset()
     index = AclIndex.of(world.acls.values(), world.semantics)

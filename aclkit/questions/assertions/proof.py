@@ -1,7 +1,7 @@
 """An assertion and ACLs → does it hold for every name there could be? Pure.
 
 Each class of principals is asked about on its own, see ``search``; only of ``at_most`` several are
-asked about together, see ``crowd``.
+asked about together, see ``at_most``.
 """
 
 from __future__ import annotations

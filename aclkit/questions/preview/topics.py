@@ -13,7 +13,7 @@ from aclkit.model.groups import grouped
 from aclkit.model.resource import Resource
 from aclkit.model.semantics import Semantics
 from aclkit.questions.preview.state import Asked, State
-from aclkit.questions.query.decide_unlisted import Verdict, decide_unlisted
+from aclkit.questions.query.decide_unlisted import Verdict, decide_outside
 from aclkit.questions.query.other_reading import OthersOtherwise, decided_otherwise_for
 from aclkit.rules.decide.rules import ALLOWED
 from aclkit.rules.patterns.match import reaches
@@ -81,7 +81,7 @@ def parse_topic(name: str) -> Resource:
 def _preview(topic: Resource, state: State, inventory: Asked, semantics: Semantics) -> TopicToCome:
     acls = list(state.acls.values())
     reaching = [a for a in acls if reaches(a, *topic, semantics)]
-    decided = decide_unlisted(
+    decided = decide_outside(
         acls, inventory.principals, [topic], inventory.hosts, frozenset(), state.settings, semantics
     )
     accesses = [

@@ -42,7 +42,7 @@ class Decided:
     by_host: Mapping[str, Verdict]
 
 
-def decide_unlisted(
+def decide_outside(
     acls: Sequence[Acl],
     principals: Sequence[str],
     resources: Sequence[Resource],

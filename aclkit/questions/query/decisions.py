@@ -18,7 +18,7 @@ from aclkit.model.operation import OPERATIONS_OF_TYPE, parse_operation
 from aclkit.model.principal import parse_principal
 from aclkit.model.resource import Resource
 from aclkit.model.unknown_settings import caveats_on_answer
-from aclkit.questions.query.decide_unlisted import Verdict, decide_unlisted
+from aclkit.questions.query.decide_unlisted import Verdict, decide_outside
 from aclkit.questions.query.group_rows import ALL_HOSTS, Alike, Line
 from aclkit.questions.query.names import (
     Unknown,
@@ -291,7 +291,7 @@ def _outside(
     acls = list(acls_in_force(asked.connection, asked.run).values())
     lines_of: dict[int, list[Line]] = {}
     found: dict[tuple[str, str], list[Line]] = {}
-    for decided in decide_unlisted(
+    for decided in decide_outside(
         acls, principals, resources, sorted(asked.hosts), unreached, settings, semantics
     ):
         kind = decided.resource.resource_type

@@ -13,7 +13,7 @@ from typing import Final
 from aclkit.model.acl import ANY_OTHER, Acl
 from aclkit.model.resource import Resource
 from aclkit.model.semantics import KAFKA, BrokerSettings, Semantics, other_reading
-from aclkit.questions.query.decide_unlisted import Verdict, decide_unlisted
+from aclkit.questions.query.decide_unlisted import Verdict, decide_outside
 from aclkit.rules.decide.counterfactual import Case
 from aclkit.rules.decide.rules import ALLOWED, Ruling
 from aclkit.rules.names.symbols import of_host, of_principal
@@ -123,7 +123,7 @@ def decided_otherwise_for(
     ours, theirs = (
         {
             (principal, one.operation, host): verdict
-            for one in decide_unlisted(
+            for one in decide_outside(
                 near, touched, [resource], sorted(hosts), frozenset(), settings, way, operations
             )
             for principal in one.principals

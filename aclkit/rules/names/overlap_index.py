@@ -37,7 +37,7 @@ class Who(NamedTuple):
 
 
 class OverlapIndex:
-    """ACLs, ready to be asked which of them meet one that is among them."""
+    """Finds the ACLs whose requests overlap those of a given one."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""ACLs by the letters with which their names begin: those near to one are found at once. Pure."""
+"""ACLs by the letters with which their names begin → those that can share a name with one. Pure."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from aclkit.rules.names.rows import Row
 
 
 class PrefixIndex:
-    """ACLs that come and go."""
+    """ACLs by the beginning of the names that their patterns match."""
 
     def __init__(self) -> None:
-        """Begin with none."""
+        """Create an empty index."""
         self._rows: dict[str, dict[Row, None]] = {}
         self._starts: list[str] = []
         self._lengths: list[int] = []
 
     def add(self, start: str, row: Row) -> None:
-        """Put an ACL there whose names begin with some letters."""
+        """Add an ACL whose names begin with some letters."""
         if start not in self._rows:
             insort(self._starts, start)
             if len(start) not in self._lengths:
@@ -26,7 +26,7 @@ class PrefixIndex:
         self._rows.setdefault(start, {})[row] = None
 
     def remove(self, start: str, row: Row) -> None:
-        """Take an ACL away."""
+        """Remove an ACL."""
         del self._rows[start][row]
 
     def beginning(self, name: str) -> Iterator[Row]:

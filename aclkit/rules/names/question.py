@@ -227,8 +227,8 @@ class _Globs:
 class Question:
     """Groups of patterns over a domain, made once and asked as often as one likes.
 
-    Ranges of addresses are spelled out for a walk only (``names.written``); one that would need
-    too many rows is not gone, and its answer is not complete.
+    Ranges of addresses are spelled out for a walk only (``names.address_patterns``). One that would
+    need too many rows is not walked, and its answer is not complete.
     """
 
     def __init__(self, groups: Sequence[Iterable[Symbols]], domain: Domain) -> None:

@@ -1,7 +1,7 @@
-"""Which flags of a name are looked for, and what can still become of flags. Pure.
+"""The flags of a name → their class, and what can still become of them. Pure.
 
 Of a name a question knows its flags only: one bit for each group of patterns, set where one of them
-matches. An aim sorts flags into classes, and tells a walk what it need not look at any more.
+matches. A target sorts flags into classes, and tells a walk what it need not look at any more.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import NamedTuple, Protocol
 
 
 class Target(Protocol):
-    """What a walk looks for."""
+    """What a search looks for."""
 
     def class_of(self, flags: int) -> Hashable | None:
         """Return the class of a name's flags, None where it is not looked for."""
@@ -40,7 +40,7 @@ class _Ahead(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Classifier:
-    """Sorts the flags of a few groups by a function; what it finds out it keeps.
+    """Maps the flags of a few groups to a class by a function; memoised.
 
     Attributes:
         size: how many groups there are, at most some ten: all sets of them are looked at.
@@ -90,7 +90,7 @@ class Classifier:
 
 @dataclass(frozen=True, slots=True)
 class Minterms:
-    """Each set of groups is a class of its own: which sets of patterns share a name."""
+    """Each set of groups is a class of its own: the minterms of symbolic automata."""
 
     def class_of(self, flags: int) -> Hashable | None:
         """Return the flags."""

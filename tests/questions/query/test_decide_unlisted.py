@@ -12,7 +12,7 @@ from aclkit.model.acl import ANY_OTHER, Request
 from aclkit.model.operation import OPERATIONS_OF_TYPE
 from aclkit.model.resource import Resource
 from aclkit.model.semantics import BROKER, KIP_1042, BrokerSettings
-from aclkit.questions.query.decide_unlisted import decide_unlisted
+from aclkit.questions.query.decide_unlisted import decide_outside
 from aclkit.rules.decide.broker_rescan import BrokerRescan
 from aclkit.rules.decide.rules import decide
 from aclkit.rules.patterns import identity
@@ -76,7 +76,7 @@ def agree(acls, principals, names, allow_everyone, semantics):
     )
     found = {
         (principal, one.resource, one.operation, host): tuple(verdict)
-        for one in decide_unlisted(acls, principals, resources, HOSTS, unreached, broker, semantics)
+        for one in decide_outside(acls, principals, resources, HOSTS, unreached, broker, semantics)
         for principal in one.principals
         for host, verdict in one.by_host.items()
     }
@@ -94,7 +94,7 @@ def test_deciding_acl_of_a_name_below_the_wildcard_is_the_brokers(names):
         broker = BrokerSettings()
         found = {
             (one.principals[0], one.resource, one.operation, host): tuple(verdict)
-            for one in decide_unlisted(*arguments, HOSTS, frozenset(), broker, BROKERS)
+            for one in decide_outside(*arguments, HOSTS, frozenset(), broker, BROKERS)
             for host, verdict in one.by_host.items()
         }
         assert found == expected(*arguments, broker, BROKERS)
@@ -109,7 +109,7 @@ def test_names_that_the_same_denials_reach_fare_apart_on_both_sides_of_the_wildc
     resources = [Resource("GROUP", name) for name in ("b", "!")]
     named = {
         one.resource.resource_name: one.by_host[ANY_OTHER].acl_id
-        for one in decide_unlisted(
+        for one in decide_outside(
             denials, ["User:a"], resources, HOSTS, frozenset(), BrokerSettings(), BROKERS
         )
         if one.operation == "READ"
@@ -129,7 +129,7 @@ def test_many_principals_and_acls_are_not_compared_pair_by_pair(monkeypatch):
     acls = [acl("t", principal=name) for name in principals]
     broker = BrokerSettings(allow_everyone=True)
     found = list(
-        decide_unlisted(
+        decide_outside(
             acls, principals, [Resource("TOPIC", "t")], HOSTS, frozenset(), broker, KIP_1042
         )
     )
