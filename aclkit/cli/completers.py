@@ -7,7 +7,6 @@ for a plain word is left out.
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from typing import TYPE_CHECKING, Final
@@ -19,6 +18,7 @@ from aclkit.model.operation import OPERATIONS_OF_TYPE
 from aclkit.model.resource import TYPE_OF_WORD
 from aclkit.questions.query.tasks import TASKS
 from aclkit.rules.decide.handlers import REQUESTS
+from aclkit.runtime import deadline
 
 if TYPE_CHECKING:
     import duckdb
@@ -96,16 +96,9 @@ def _names(ctx: click.Context, query: str, values: list[str | None], begun: str)
 
 def within(seconds: float, read: Callable[[], list[str]]) -> list[str]:
     """Return what is read in time; nothing where it takes longer, or cannot be read."""
-    found: list[str] = []
-
-    def reading() -> None:
-        with suppress(Exception):  # a key press has no place for a message
-            found.extend(read())
-
-    thread = threading.Thread(target=reading, daemon=True)
-    thread.start()
-    thread.join(seconds)
-    return [*found]
+    with suppress(Exception):  # a key press has no place for a message
+        return deadline.within(seconds, read)
+    return []
 
 
 def _ask(warehouse: str | None, query: str, values: list[str | int | None]) -> list[tuple[str]]:

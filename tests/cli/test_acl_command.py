@@ -28,7 +28,7 @@ def warehouse(tmp_path_factory) -> Iterator[Warehouse]:
     built = warehouse_of(tmp_path_factory.mktemp("acl_command") / "warehouse", acls)
     alive = read_acls_in_force(Context(warehouse=str(built.path)))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("aclkit.cli.acls.read_alive", lambda _: alive)
+        patch.setattr("aclkit.cli.acls.read_acls_in_force", lambda _: alive)
         yield built
 
 

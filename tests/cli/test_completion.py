@@ -84,7 +84,7 @@ def test_what_takes_too_long_or_fails_is_no_answer():
 
 def test_a_shell_that_was_not_answered_in_time_hears_nothing_of_it(tmp_path):
     small.build(tmp_path / "warehouse")
-    program = "from aclkit.cli import cli, completing; completers.SECONDS = {}; cli()"
+    program = "from aclkit.cli import cli, completers; completers.SECONDS = {}; cli()"
     asked = {"_ACLKIT_COMPLETE": "fish_complete", "COMP_WORDS": "aclkit why User:al"}
     env = {**os.environ, **asked, "COMP_CWORD": "User:al"}
     for name in ("ACLKIT_WAREHOUSE", "ACLKIT_CONFIG", "CI"):

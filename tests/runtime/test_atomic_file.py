@@ -18,9 +18,9 @@ HALF = """
 import sys, time
 from pathlib import Path
 from aclkit.runtime import signals
-from aclkit.runtime.atomic_file import open_whole
+from aclkit.runtime.atomic_file import open_atomically
 signals.begin()
-with open_whole(Path(sys.argv[1])) as file:
+with open_atomically(Path(sys.argv[1])) as file:
     file.write("half")
     file.flush()
     print("now", flush=True)

@@ -69,7 +69,7 @@ class _State(NamedTuple):
 
 @dataclass(slots=True)
 class _SearchNode:
-    """A state, and the letter and the way that led there."""
+    """A visited state with its predecessor, from which a witness is spelled."""
 
     state: _State
     before: _SearchNode | None
@@ -79,10 +79,10 @@ class _SearchNode:
     @property
     def name(self) -> str:
         letters: list[str] = []
-        way: _SearchNode | None = self
-        while way is not None:
-            letters.append(way.letter)
-            way = way.before
+        node: _SearchNode | None = self
+        while node is not None:
+            letters.append(node.letter)
+            node = node.before
         return "".join(reversed(letters))
 
 

@@ -133,7 +133,7 @@ def test_what_is_read_before_spark_is_shown_with_how_far_it_is(what, terminal, m
             super().add(size, records)
             said.append(measure())
 
-    monkeypatch.setattr({"imprint": imprint, "listing": readers}[what], "HowFar", Said)
+    monkeypatch.setattr({"imprint": imprint, "listing": readers}[what], "ReadProgress", Said)
     if what == "imprint":
         imprint_of(look_at([parse_source(f"metadata-log:{KRAFT}")]), ReplayOptions())
         assert any(words.endswith("of the bytes") for words in said)
