@@ -158,7 +158,8 @@ def see_source(around: CheckContext) -> CheckResult:
 
 def see_broker(around: CheckContext) -> CheckResult:
     """Ask a live source what a run would ask it."""
-    from aclkit.pipeline.replay.intake import LIVE, ask_live, look_at, parse_source
+    from aclkit.pipeline.replay.intake import ask_live, look_at, parse_source
+    from aclkit.pipeline.sources.source_kinds import LIVE
 
     live = [one for one in map(parse_source, around.sources) if one.kind == LIVE]
     if not live:

@@ -13,11 +13,12 @@ from aclkit.pipeline.sources.batch import HEADER_SIZE
 from aclkit.pipeline.sources.batches import Neighbour
 from aclkit.pipeline.sources.dump_log import read_dump_log
 from aclkit.pipeline.sources.files import base_name, read_bytes
-from aclkit.pipeline.sources.items import DUMP_LOG, RECORDS, SEGMENT, SNAPSHOT, WorkItem
+from aclkit.pipeline.sources.items import SEGMENT, SNAPSHOT, WorkItem
 from aclkit.pipeline.sources.log_names import first_offset, parse_snapshot_name
 from aclkit.pipeline.sources.records import read_records
 from aclkit.pipeline.sources.segment import read_segment
 from aclkit.pipeline.sources.snapshot import read_snapshot
+from aclkit.pipeline.sources.source_kinds import DUMP_LOG, RECORDS
 from aclkit.pipeline.sources.text_lines import text_lines, to_utf_8
 from aclkit.runtime.read_progress import NO_PROGRESS, FollowedBytes, ReadProgress, followed, size_of
 from aclkit.runtime.uri import shown

@@ -14,8 +14,9 @@ from aclkit.pipeline.replay.imprint import imprint_of
 from aclkit.pipeline.replay.intake import look_at, parse_source
 from aclkit.pipeline.replay.known import ReplayOptions
 from aclkit.pipeline.sources import readers
-from aclkit.pipeline.sources.items import DUMP_LOG, RECORDS, SEGMENT, SNAPSHOT, WorkItem
+from aclkit.pipeline.sources.items import SEGMENT, SNAPSHOT, WorkItem
 from aclkit.pipeline.sources.readers import READERS, read_item, read_listing
+from aclkit.pipeline.sources.source_kinds import DUMP_LOG, RECORDS
 from aclkit.pipeline.sources.spark_source import AclkitSource
 from aclkit.runtime import read_progress
 from aclkit.runtime.progress import measure, step
