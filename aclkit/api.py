@@ -31,7 +31,7 @@ from aclkit.questions.query.words import history_sentence, why_sentence
 from aclkit.rules.decide.confirm import Comparison
 from aclkit.rules.names.budget import Budget
 from aclkit.rules.names.rows import Rules
-from aclkit.runtime.object_store import use_storage
+from aclkit.runtime.storage_settings import use_storage
 from aclkit.warehouse.duck import connect
 from aclkit.warehouse.published import open_warehouse
 from aclkit.warehouse.result_rows import Rows

@@ -20,7 +20,7 @@ from aclkit.cli.options import age_words, option, together
 from aclkit.cli.output import tell, tell_all
 from aclkit.cli.screen import deliver, layout_of
 from aclkit.errors import UsageError
-from aclkit.runtime.object_store import storage_said
+from aclkit.runtime.storage_settings import storage_said
 from aclkit.runtime.uri import has_password
 from aclkit.warehouse.location import Location
 

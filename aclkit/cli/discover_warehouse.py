@@ -23,8 +23,8 @@ from click.core import ParameterSource
 from aclkit.cli.options import parse_age
 from aclkit.errors import UsageError
 from aclkit.runtime.notation import parse_toml
-from aclkit.runtime.object_store import SECTION
 from aclkit.runtime.safe_read import read_text
+from aclkit.runtime.storage_settings import SECTION
 
 SETTINGS: Final = "aclkit.toml"
 WAREHOUSE: Final = "warehouse"
@@ -61,7 +61,7 @@ class FoundWarehouse:
     Attributes:
         warehouse: folder or URI of the tables.
         cluster: the selected cluster, where it is set.
-        storage: how the warehouse's storage is reached, see ``runtime.object_store``.
+        storage: how the warehouse's storage is reached, see ``runtime.storage_settings``.
         max_age: how old an answer may be without a warning, where it is set.
         where: the file or folder that they come from.
     """

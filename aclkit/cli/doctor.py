@@ -14,7 +14,7 @@ from aclkit.cli.help import command
 from aclkit.cli.options import option, timeout_option
 from aclkit.cli.output import tell
 from aclkit.cli.run_checks import CheckContext, Outcome, run_checks
-from aclkit.runtime.object_store import storage_said
+from aclkit.runtime.storage_settings import storage_said
 
 
 @command("doctor")

@@ -25,10 +25,10 @@ from aclkit.errors import AclkitError, SurroundingsError, UsageError
 from aclkit.model.visible import visible
 from aclkit.runtime import signals
 from aclkit.runtime.environment import missing_package, not_installed
-from aclkit.runtime.object_store import single_writer_assumed, storage_said
 from aclkit.runtime.permissions import parse_group, parse_mode, writing_as
 from aclkit.runtime.progress import ProgressHandler
 from aclkit.runtime.requests_made import REQUESTS
+from aclkit.runtime.storage_settings import single_writer_assumed, storage_said
 
 _SECTIONS: Final[Sections] = {
     "Ask": {

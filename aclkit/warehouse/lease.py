@@ -23,8 +23,8 @@ from typing import Final
 
 from aclkit.errors import DataError, SurroundingsError
 from aclkit.runtime.deadline import Deadline
-from aclkit.runtime.object_store import is_single_writer_assumed
 from aclkit.runtime.signals import before_end
+from aclkit.runtime.storage_settings import is_single_writer_assumed
 from aclkit.warehouse.storage import Storage
 
 LEASE: Final = ".aclkit.lease"

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 from urllib.parse import unquote
 
 from aclkit.errors import UsageError
+from aclkit.runtime.object_store import STORES, store_of
 from aclkit.runtime.uri import is_remote, is_uri, shown
 
 if TYPE_CHECKING:
@@ -41,13 +42,15 @@ class Location:
         """
         if not self.is_remote:
             return unquote(self.given.removeprefix(_LOCAL)) if is_uri(self.given) else self.given
-        scheme, _, rest = self.given.rstrip("/").partition("://")
-        if scheme not in (*_SCHEMES, *_STORES):
+        uri = self.given.rstrip("/")
+        scheme = uri.partition("://")[0]
+        store = STORES.get(scheme)
+        if store is None:
             raise UsageError(
                 f"{shown(self.given)}: expected a folder, or a URI of s3a, gs or abfss; a "
                 f"warehouse cannot be on {scheme}"
             )
-        return f"{_SCHEMES.get(scheme, scheme)}://{rest}"
+        return store.spark_uri(uri)
 
     def require_writable(self) -> None:
         """Insist that runs can write here.
@@ -55,11 +58,11 @@ class Location:
         Raises:
             UsageError: on Google's store a condition is a generation, and aclkit puts by ETags.
         """
-        if self.is_remote and self.text.startswith(_UNTRIED):
+        store = store_of(self.text) if self.is_remote else None
+        if store is not None and store.why_read_only is not None:
             raise UsageError(
-                f"aclkit does not write to {shown(self.given)}: conditional writes on gs:// "
-                "need generations, which aclkit does not send, so two runs could destroy each "
-                "other's tables. Write to a folder or to s3a://, and copy the folder there."
+                f"aclkit does not write to {shown(self.given)}: {store.why_read_only}. "
+                "Write to a folder or to s3a://, and copy the folder there."
             )
 
     @property
@@ -109,6 +112,3 @@ class Location:
 
 _NOT_PLAIN: Final = re.compile(r"%[0-9A-Fa-f]{2}|[\[\]\\^|*?\x00-\x1f\x7f]")
 _LOCAL: Final = "file://"
-_SCHEMES: Final = {"s3": "s3a", "s3n": "s3a"}
-_UNTRIED: Final = "gs://"
-_STORES: Final = ("s3a", "gs", "abfs", "abfss")
